@@ -1,0 +1,26 @@
+"""What goes wrong and is told in one line: a user's mistake, and a rollout that failed."""
+
+import difflib
+from collections.abc import Iterable
+
+
+class UserError(Exception):
+    """A mistake that its user can mend: one line on rank 0, exit code 2."""
+
+
+class RolloutError(Exception):
+    """An episode that raised or returned no number, with the traceback of its rank."""
+
+
+def expected(name: str, rule: str, got: object, hint: str = "") -> UserError:
+    """Build the error `<name>: expected <rule>, got <value>`, followed by the hint."""
+    text = f"{name}: expected {rule}, got {got!r}"
+    return UserError(f"{text}; {hint}" if hint else text)
+
+
+def unknown(name: str, got: str, choices: Iterable[str]) -> UserError:
+    """Build the error for a name that is not registered, with the nearest one that is."""
+    known = sorted(choices)
+    near = difflib.get_close_matches(got, known, n=1)
+    hint = f"did you mean {near[0]!r}?" if near else ""
+    return expected(name, f"one of {', '.join(known)}", got, hint)

@@ -1,0 +1,47 @@
+"""What a policy is: a flat vector of parameters that answers observations with actions."""
+
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpi_es.strategies.base import Candidate
+
+Actions = NDArray[Any]
+Memory = NDArray[Any] | None  # rows (k, …) that can be indexed and concatenated; None for no memory
+Weights = Any  # what a policy makes of parameters (k, dim) once, before many steps
+
+
+class Policy(Protocol):
+    """k networks of one shape, evaluated side by side.
+
+    The answer to a row must not depend, to the last bit, on the other rows or on how many there are:
+    that is what keeps a run independent of the number of ranks.
+    """
+
+    @property
+    def dim(self) -> int:
+        """The number of parameters."""
+        ...
+
+    def initial(self, seed: int) -> Candidate:
+        """Return torch's default initialisation, (dim,), drawn from the run's seed."""
+        ...
+
+    def unpack(self, parameters: NDArray[np.float32]) -> Weights:
+        """Return parameters (k, dim) in the form that `act` computes with."""
+        ...
+
+    def initial_memory(self, k: int) -> Memory:
+        """Return the memory of k networks at an episode's start."""
+        ...
+
+    def act(
+        self, weights: Weights, observations: NDArray[Any], memory: Memory
+    ) -> tuple[Actions, Memory]:
+        """Return the actions (k, …) for observations (k, …), and the memory afterwards."""
+        ...
+
+    def module(self) -> Any:
+        """Return the same network as a torch module with parameters in the same flat order."""
+        ...

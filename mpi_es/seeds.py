@@ -1,0 +1,52 @@
+"""Counter-based random numbers: every draw is named by (seed, stream, index…), none by who draws it."""
+
+from enum import IntEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Stream(IntEnum):
+    """What a draw is for. The numbers are part of the file format: add, never renumber."""
+
+    INITIAL = 0  # the initial mean
+    SAMPLE = 1  # a strategy's population: (generation)
+    NOISE = 2  # counter-based perturbations: (key, block)
+    TABLE = 3  # the shared noise table: (block)
+    EPISODE = 4  # episode seeds of training: (generation)
+    EVALUATION = 5  # episode seeds of the held-out evaluation, the same at each one
+    FRESH = 6  # episode seeds that nothing in a run has ever used
+    ACTION = 7  # action noise: (episode seed, candidate)
+    SELECT = 8  # selection between members: (generation)
+    EXPLORE = 9  # a member's exploration: (generation, member)
+
+
+_HALF = 2**30  # episode seeds are int32 (some simulators take no more): half for training, half held out
+
+
+def rng(seed: int, stream: Stream, *index: int) -> np.random.Generator:
+    """Return a fresh generator that depends on its arguments only; at most three indices."""
+    # Philox counts its blocks in the lowest of four words, so the other three are ours.
+    counter = [0, 0, 0, 0]
+    counter[1 : 1 + len(index)] = index
+    assert len(counter) == 4, "at most three indices"
+    return np.random.Generator(np.random.Philox(key=[seed, int(stream)], counter=counter))
+
+
+def training_seeds(
+    seed: int, generation: int, popsize: int, episodes: int, sharing: str
+) -> NDArray[np.int64]:
+    """Return the episode seeds (popsize, episodes) of a generation.
+
+    Args:
+        sharing: "independent" seeds for each candidate, "common" ones for all, or "paired": candidates
+            2i and 2i+1, which mirror each other, share.
+    """
+    rows = {"independent": popsize, "paired": (popsize + 1) // 2, "common": 1}[sharing]
+    drawn = rng(seed, Stream.EPISODE, generation).integers(0, _HALF, size=(rows, episodes))
+    return np.repeat(drawn, -(-popsize // rows), axis=0)[:popsize]
+
+
+def held_out_seeds(seed: int, episodes: int, stream: Stream = Stream.EVALUATION) -> NDArray[np.int64]:
+    """Return `episodes` seeds that training never draws; more episodes extend the same sequence."""
+    return rng(seed, stream).integers(_HALF, 2 * _HALF, size=episodes)

@@ -1,0 +1,102 @@
+"""What a strategy is: ask for a population, tell its fitness, deploy the mean."""
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vector = NDArray[np.float64]
+Candidate = NDArray[np.float32]  # policies compute in single precision
+
+
+class Noise(Protocol):
+    """Standard normal perturbations, each named by an integer key and never stored."""
+
+    dim: int
+
+    def keys(self, generation: int, count: int) -> NDArray[np.int64]:
+        """Return the keys (count,) of a generation's perturbations."""
+        ...
+
+    def row(self, key: int) -> Candidate:
+        """Return the perturbation (dim,) of a key."""
+        ...
+
+    def weighted_sum(self, keys: NDArray[np.int64], weights: Vector) -> Candidate:
+        """Return the sum over i of weights[i] * row(keys[i]), (dim,), added in the order of i.
+
+        Collective where the noise is shared between ranks: rank 0 calls it, the others serve.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class Dense:
+    """A population that is an array, rows (popsize, dim), and travels row by row."""
+
+    rows: Vector
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def candidate(self, index: int) -> Candidate:
+        """Return row `index`, (dim,)."""
+        return self.rows[index].astype(np.float32)
+
+
+@dataclass(frozen=True)
+class Seeded:
+    """A population of mirrored pairs around a centre (dim,), told by the keys (pairs,) of its noise.
+
+    Candidate 2i adds perturbation keys[i], candidate 2i+1 subtracts it.
+    """
+
+    centre: Candidate
+    sigma: float
+    keys: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return 2 * len(self.keys)
+
+    def candidate(self, index: int, noise: Noise) -> Candidate:
+        """Return candidate `index`, (dim,)."""
+        step = np.float32(self.sigma if index % 2 == 0 else -self.sigma)
+        return self.centre + step * noise.row(int(self.keys[index // 2]))
+
+
+Population = Dense | Seeded
+
+
+class Strategy(Protocol):
+    """An evolution strategy. Fitness is maximised; state in, state out, nothing hidden between.
+
+    `state` is one dataclass whose fields are arrays, numbers, strings or dicts of these. Assigning a
+    state continues exactly from where it was read. It is read and assigned between tell and ask, and
+    later calls do not change what was read.
+    """
+
+    state: Any
+
+    @property
+    def popsize(self) -> int:
+        """The number of candidates that ask returns."""
+        ...
+
+    @property
+    def mean(self) -> Vector:
+        """The candidate (dim,) that is deployed and evaluated."""
+        ...
+
+    @property
+    def sigma(self) -> float:
+        """The overall step size, for the log."""
+        ...
+
+    def ask(self) -> Population:
+        """Return the population of the next generation."""
+        ...
+
+    def tell(self, population: Population, fitness: Vector) -> None:
+        """Move on by one generation, given the fitness (popsize,) of what ask returned."""
+        ...
