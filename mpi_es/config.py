@@ -1,5 +1,4 @@
-"""Every option of a run, declared once: the command line, the run file, the resume check and the README's
-table are read from these fields."""
+"""Every option, declared once: the command line, the run file, the resume check and the README read it."""
 
 from dataclasses import dataclass, fields
 from typing import Annotated, Any, Literal, TypeVar, get_type_hints
@@ -32,7 +31,7 @@ class Config:
     activation: Literal["tanh", "relu", "selu"] = "tanh"
     """Nonlinearity of the hidden layers of an mlp and of an rnn"""
     output: Literal["auto", "argmax", "tanh", "clip"] = "auto"
-    """From outputs to actions: auto is argmax for discrete actions and tanh, scaled to the bounds, for boxes"""
+    """From outputs to actions: auto is argmax if they are discrete, else tanh scaled to the bounds"""
     obs_norm: bool = False
     """Normalise observations by the mean and deviation of all that were seen in training"""
     seed: int = 1143
@@ -74,7 +73,7 @@ class Config:
     sigma_max_change: float = 0.2
     """Largest relative change of one of pepg's standard deviations in a generation"""
     noise_table: int = 0
-    """Numbers in the noise table of openai_es, one table per node in shared memory; 0 computes the noise"""
+    """Numbers in the noise table of openai_es, shared by the ranks of a node; 0 computes the noise"""
 
     # The evaluation
     num_rollouts: int = 1

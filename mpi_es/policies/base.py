@@ -36,9 +36,7 @@ class Policy(Protocol):
         """Return the memory of k networks at an episode's start."""
         ...
 
-    def act(
-        self, weights: Weights, observations: NDArray[Any], memory: Memory
-    ) -> tuple[Actions, Memory]:
+    def act(self, weights: Weights, observations: NDArray[Any], memory: Memory) -> tuple[Actions, Memory]:
         """Return the actions (k, …) for observations (k, …), and the memory afterwards."""
         ...
 
