@@ -1,5 +1,6 @@
 """Every option, declared once: the command line, the run file, the resume check and the README read it."""
 
+import math
 from dataclasses import dataclass, fields
 from typing import Annotated, Any, Literal, TypeVar, get_type_hints
 
@@ -7,9 +8,37 @@ import tyro
 
 from mpi_es.errors import expected
 
+
+@dataclass(frozen=True)
+class Range:
+    """The numbers that an option can have: from `low` on, or above it, up to `high`, or below it."""
+
+    low: float
+    high: float = math.inf
+    with_low: bool = True
+    with_high: bool = True
+
+    def holds(self, value: float) -> bool:
+        """Tell whether a value lies in it."""
+        above = value >= self.low if self.with_low else value > self.low
+        return above and (value <= self.high if self.with_high else value < self.high)
+
+    def __str__(self) -> str:
+        if self.high == math.inf:
+            return f"a number of {self.low:g} or more" if self.with_low else f"a number above {self.low:g}"
+        begin, end = "[" if self.with_low else "(", "]" if self.with_high else ")"
+        return f"a number in {begin}{self.low:g}, {self.high:g}{end}"
+
+
 CHANGEABLE = "may be changed when a run is resumed"
 T = TypeVar("T")
 Free = Annotated[T, CHANGEABLE]  # changing it does not change what is learnt
+Count = Annotated[int, Range(1)]
+Natural = Annotated[int, Range(0, 2**63 - 1)]
+Positive = Annotated[float, Range(0, with_low=False)]
+NotNegative = Annotated[float, Range(0)]
+Decay = Annotated[float, Range(0, 1, with_low=False)]
+Fraction = Annotated[float, Range(0, 1, with_high=False)]
 
 
 def _alias(*names: str) -> Any:
@@ -34,17 +63,17 @@ class Config:
     """From outputs to actions: auto is argmax if they are discrete, else tanh scaled to the bounds"""
     obs_norm: bool = False
     """Normalise observations by the mean and deviation of all that were seen in training"""
-    seed: int = 1143
+    seed: Natural = 1143
     """Seed of every random number of the run"""
 
     # The strategy
     strategy: str = "cma_es"
     """cma_es, openai_es or pepg"""
-    population_size: Annotated[int, _alias("--n", "--popsize")] = 32
+    population_size: Annotated[Count, _alias("--n", "--popsize")] = 32
     """Candidates in a generation"""
-    init_sigma: Annotated[float, _alias("--sigma")] = 0.1
+    init_sigma: Annotated[Positive, _alias("--sigma")] = 0.1
     """Standard deviation of the first population around its mean"""
-    max_iter: Annotated[Free[int], _alias("--max-gradient-updates")] = 2000
+    max_iter: Annotated[Free[Count], _alias("--max-gradient-updates")] = 2000
     """Generations after which the run ends"""
     cma_variant: Literal["auto", "full", "separable", "vd", "vkd"] = "auto"
     """Covariance of cma_es: auto takes full where a generation stays cheap, else separable"""
@@ -52,49 +81,49 @@ class Config:
     """What openai_es and pepg make of the fitness before they use it"""
     optimizer: Literal["adam", "sgd", "clipup"] = "adam"
     """What openai_es and pepg do with the gradient"""
-    learning_rate: Annotated[float, _alias("--lr")] = 0.01
+    learning_rate: Annotated[Positive, _alias("--lr")] = 0.01
     """Step of the optimizer"""
-    lr_decay: Annotated[float, _alias("--decay")] = 1.0
+    lr_decay: Annotated[Decay, _alias("--decay")] = 1.0
     """Factor on the learning rate after each generation"""
-    lr_min: float = 0.0
+    lr_min: NotNegative = 0.0
     """The learning rate decays no further than this"""
-    sigma_decay: float = 1.0
+    sigma_decay: Decay = 1.0
     """Factor on sigma after each generation (openai_es)"""
-    sigma_min: float = 0.0
-    """Sigma decays no further than this"""
-    momentum: float = 0.9
+    sigma_min: NotNegative = 0.0
+    """Sigma (openai_es) or any parameter's own (pepg) becomes no smaller than this"""
+    momentum: Fraction = 0.9
     """Momentum of sgd and clipup"""
-    max_speed: float = 0.0
+    max_speed: NotNegative = 0.0
     """Largest norm of a step of clipup; 0 is twice the learning rate"""
-    weight_decay: float = 0.0
+    weight_decay: NotNegative = 0.0
     """Pull of openai_es and pepg towards zero, a share of the parameters"""
-    sigma_learning_rate: float = 0.1
+    sigma_learning_rate: NotNegative = 0.1
     """Step of pepg's standard deviations"""
-    sigma_max_change: float = 0.2
+    sigma_max_change: Fraction = 0.2
     """Largest relative change of one of pepg's standard deviations in a generation"""
-    noise_table: int = 0
+    noise_table: Natural = 0
     """Numbers in the noise table of openai_es, shared by the ranks of a node; 0 computes the noise"""
 
     # The evaluation
-    num_rollouts: int = 1
+    num_rollouts: Count = 1
     """Episodes of each candidate in a generation"""
     episode_seeds: Literal["independent", "common", "paired"] = "independent"
     """Episodes differ between candidates, are common to all, or are shared by mirrored pairs"""
-    episode_cap: Annotated[int, _alias("--max-episode-length")] = 0
+    episode_cap: Annotated[Natural, _alias("--max-episode-length")] = 0
     """Steps after which a training episode is cut; 0 leaves the environment's own limit"""
     variable_ep_len: bool = False
     """Cut training episodes at twice the mean length of the last generation's"""
-    action_noise: float = 0.0
+    action_noise: NotNegative = 0.0
     """Standard deviation of the noise added to continuous actions in training"""
     track_mean: bool = True
     """Evaluate the unperturbed mean beside the population, to know its rank among them"""
-    eval_every: Free[int] = 10
+    eval_every: Free[Natural] = 10
     """Generations between held-out evaluations of the mean; 0 evaluates at the end only"""
-    num_eval_rollouts: Free[int] = 64
+    num_eval_rollouts: Free[Count] = 64
     """Episodes of a held-out evaluation"""
     target_fitness: Annotated[Free[float | None], _alias("--reward-goal")] = None
     """Stop when held-out evaluations reach this mean"""
-    target_consecutive: Annotated[Free[int], _alias("--consecutive-goal-stopping")] = 1
+    target_consecutive: Annotated[Free[Count], _alias("--consecutive-goal-stopping")] = 1
     """Successive held-out evaluations that must reach the target"""
 
     # The machine
@@ -102,13 +131,13 @@ class Config:
     """Give every rank its share beforehand, or episodes as ranks come free; the results are the same"""
     dedicated_root: Free[Literal["auto", "yes", "no"]] = "auto"
     """Whether rank 0 leaves evaluation to the others; auto chooses from the number of ranks"""
-    envs_per_rank: Free[int] = 16
+    envs_per_rank: Free[Count] = 16
     """Episodes that a rank runs side by side, so that one call serves the networks of all"""
 
     # The run
     run_dir: Annotated[Free[str], _alias("--logs-dir", "--save-path")] = ""
     """Directory of the run; empty is runs/ENV-STRATEGY-SEED"""
-    checkpoint_every: Free[int] = 1
+    checkpoint_every: Free[Count] = 1
     """Generations between checkpoints; a signal saves at once, a kill loses at most these"""
     tensorboard: Free[bool] = True
     """Write TensorBoard events into the run's directory"""
@@ -117,28 +146,16 @@ class Config:
 
     def __post_init__(self) -> None:
         """Refuse values that no run can have."""
-        for name in (
-            "population_size",
-            "max_iter",
-            "num_rollouts",
-            "num_eval_rollouts",
-            "envs_per_rank",
-        ):
-            _at_least(self, name, 1)
-        for name in ("target_consecutive", "checkpoint_every"):
-            _at_least(self, name, 1)
-        for name in ("seed", "eval_every", "episode_cap", "noise_table"):
-            _at_least(self, name, 0)
-        for name in ("init_sigma", "learning_rate", "lr_decay", "sigma_decay"):
-            if not getattr(self, name) > 0:
-                raise expected(_option(name), "a number above 0", getattr(self, name))
-        for name in ("lr_min", "sigma_min", "weight_decay", "action_noise", "max_speed"):
-            if not getattr(self, name) >= 0:
-                raise expected(_option(name), "a number of 0 or more", getattr(self, name))
+        for name, hint in get_type_hints(type(self), include_extras=True).items():
+            for rule in getattr(hint, "__metadata__", ()):
+                if isinstance(rule, Range) and not rule.holds(getattr(self, name)):
+                    raise expected(option(name), str(rule), getattr(self, name))
         if any(width < 1 for width in self.hidden):
             raise expected("--hidden", "widths above 0, or none for a linear policy", self.hidden)
-        if not 0 <= self.momentum < 1:
-            raise expected("--momentum", "a number in [0, 1)", self.momentum)
+        for floor, start in (("lr_min", "learning_rate"), ("sigma_min", "init_sigma")):
+            if getattr(self, floor) > getattr(self, start):
+                rule = f"no more than {option(start)} {getattr(self, start)}"
+                raise expected(option(floor), rule, getattr(self, floor))
 
     @property
     def directory(self) -> str:
@@ -147,13 +164,9 @@ class Config:
         return self.run_dir or f"runs/{env}-{self.strategy}-{self.seed}"
 
 
-def _option(name: str) -> str:
+def option(name: str) -> str:
+    """Return a field as it is written on the command line."""
     return "--" + name.replace("_", "-")
-
-
-def _at_least(config: Config, name: str, least: int) -> None:
-    if not getattr(config, name) >= least:
-        raise expected(_option(name), f"a whole number of {least} or more", getattr(config, name))
 
 
 def changeable(cls: type) -> set[str]:

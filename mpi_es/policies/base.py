@@ -40,6 +40,16 @@ class Policy(Protocol):
         """Return the actions (k, …) for observations (k, …), and the memory afterwards."""
         ...
 
+    def outputs(
+        self, weights: Weights, observations: NDArray[Any], memory: Memory
+    ) -> tuple[NDArray[np.float32], Memory]:
+        """Return the network's outputs (k, n), which `act` turns into actions, and the memory afterwards."""
+        ...
+
     def module(self) -> Any:
-        """Return the same network as a torch module with parameters in the same flat order."""
+        """Return the same network as a torch module with parameters in the same flat order.
+
+        It is called as module(observations) -> outputs, or as module(observations, memory) -> (outputs,
+        memory) with memory None at an episode's start.
+        """
         ...

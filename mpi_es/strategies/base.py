@@ -42,7 +42,8 @@ class Dense:
 
     def candidate(self, index: int) -> Candidate:
         """Return row `index`, (dim,)."""
-        return self.rows[index].astype(np.float32)
+        row: Candidate = self.rows[index].astype(np.float32)
+        return row
 
 
 @dataclass(frozen=True)

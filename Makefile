@@ -1,0 +1,52 @@
+# `make train` and `make test` are all that a newcomer needs; both set up .venv where it is missing or stale.
+
+PYTHON ?= python3
+CORES ?= $(shell nproc)
+ARGS ?= lunarlander
+BIN := .venv/bin
+INSTALL := $(BIN)/python -m pip install --quiet --constraint requirements.lock
+
+.PHONY: train test test-slow lint format setup bench clean
+
+train: .venv/run.stamp
+	$(BIN)/mpiexec -n $(CORES) $(BIN)/python -m mpi_es.train $(ARGS)
+
+setup: .venv/dev.stamp
+
+test: .venv/dev.stamp
+	$(BIN)/python -m pytest -m "not slow"
+
+test-slow: .venv/dev.stamp
+	$(BIN)/python -m pytest -m slow
+
+lint: .venv/dev.stamp
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/shellcheck slurm/*.sh .ci/run
+
+format: .venv/dev.stamp
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+# Side by side with what people use today; one of them needs EvoTorch, which nothing else does.
+bench: .venv/bench.stamp
+	for program in benchmarks/*.py; do $(BIN)/python $$program || exit; done
+
+clean:
+	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis
+
+.venv/bin/python:
+	$(PYTHON) -m venv .venv
+
+.venv/run.stamp: pyproject.toml requirements.lock | .venv/bin/python
+	$(INSTALL) --editable '.[mpich]'
+	touch $@
+
+.venv/dev.stamp: pyproject.toml requirements.lock | .venv/bin/python
+	$(INSTALL) --editable '.[mpich,dev]'
+	touch $@ .venv/run.stamp
+
+.venv/bench.stamp: .venv/dev.stamp
+	$(INSTALL) --editable '.[mpich,dev,bench]'
+	touch $@

@@ -1,0 +1,135 @@
+"""What dispatch costs: episodes that only sleep, 32 ranks, both dispatch modes side by side.
+
+python benchmarks/dispatch.py [--ranks 32] [--repeats 5]
+
+Durations are lognormal (heavy-tailed) with a mean of 50 ms; a sleeping rank costs no CPU, so 32 ranks fit on
+two cores. The ideal is the sum of all durations over the number of ranks. "lower bound" is what no schedule
+can beat: the ideal, or the longest episode where that is longer.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import gymnasium as gym
+import numpy as np
+
+from mpi_es.evaluator import Evaluator
+from mpi_es.rollout import Rollout, Terms
+from mpi_es.seeds import Stream, rng
+from mpi_es.strategies.base import Dense
+
+POPSIZE = 256
+MEAN, SPREAD = 0.05, 1.0  # seconds; the longest of 256 lasts about ten times the mean
+STEP = 0.005  # an environment step, as in a slow simulator: rank 0 answers requests between two
+
+
+def duration(seed: int) -> float:
+    """Return how long the episode of a seed takes."""
+    draw = rng(seed, Stream.EPISODE, 1).standard_normal()
+    return MEAN * float(np.exp(SPREAD * draw - SPREAD**2 / 2))
+
+
+class Sleeper(gym.Env):
+    """An episode that sleeps as long as its seed says."""
+
+    observation_space = gym.spaces.Box(-1, 1, (1,), np.float32)
+    action_space = gym.spaces.Discrete(2)
+
+    def reset(self, *, seed=None, options=None):
+        """Look up how long this episode is."""
+        self.begin, self.end = time.perf_counter(), duration(seed)
+        self.slept = 0.0
+        return np.zeros(1, np.float32), {}
+
+    def step(self, action):
+        """Sleep for one step, or what is left; oversleeping is made up for by the next."""
+        self.slept = min(self.slept + STEP, self.end)
+        time.sleep(max(0.0, self.slept - (time.perf_counter() - self.begin)))
+        return np.zeros(1, np.float32), 1.0, self.slept >= self.end, False, {}
+
+
+class Nothing:
+    """A policy that costs nothing."""
+
+    dim = 1
+
+    def initial_memory(self, k):
+        """Return no memory."""
+
+    def unpack(self, parameters):
+        """Return nothing."""
+
+    def act(self, weights, observations, memory):
+        """Return the action 0."""
+        return np.zeros(len(observations), np.int64), None
+
+
+def worker(repeats: int) -> None:
+    """Evaluate on all ranks; rank 0 prints one line of JSON for each setting and repeat."""
+    from mpi4py import MPI
+
+    comm = MPI.COMM_WORLD
+    rollout = Rollout(Nothing(), lambda: (Sleeper(), 0), 1)
+    settings = [(r, d, w) for r in (1, 16) for w in (False, True) for d in (False, True) if d or not w]
+    for rollouts, dynamic, dedicated in settings * repeats:
+        evaluator = Evaluator(comm, rollout, None, dynamic=dynamic, dedicated_root=dedicated)
+        if comm.rank:
+            evaluator.serve()
+            continue
+        seeds = np.arange(POPSIZE * rollouts).reshape(POPSIZE, rollouts)
+        population = Dense(np.zeros((POPSIZE, 1)))
+        evaluator.evaluate(population, seeds[:, :1] if rollouts == 1 else seeds[:32], Terms())  # warm up
+        begin = time.perf_counter()
+        evaluator.evaluate(population, seeds, Terms())
+        seconds = time.perf_counter() - begin
+        evaluator.stop()
+        durations = [duration(int(seed)) for seed in seeds.ravel()]
+        ideal = sum(durations) / comm.size
+        record = {"rollouts": rollouts, "dynamic": dynamic, "dedicated": dedicated, "ideal": ideal}
+        print(json.dumps(record | {"seconds": seconds, "longest": max(durations)}), flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--ranks", type=int, default=32)
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--worker", action="store_true")
+    options = parser.parse_args()
+    if options.worker:
+        worker(options.repeats)
+        return
+    mpiexec = Path(sys.prefix, "bin", "mpiexec")
+    command = [
+        mpiexec,
+        "-n",
+        options.ranks,
+        sys.executable,
+        "-m",
+        "mpi4py",
+        __file__,
+        "--worker",
+        "--repeats",
+        options.repeats,
+    ]
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=True)
+    records = [json.loads(line) for line in done.stdout.splitlines()]
+    print(f"{options.ranks} ranks, population {POPSIZE}, medians of {options.repeats} runs")
+    print("rollouts  dispatch  rank 0       seconds   ideal  lower bound  seconds/ideal (all runs)")
+    keys = sorted({(r["rollouts"], r["dedicated"], r["dynamic"]) for r in records})
+    for key in keys:
+        mine = [r for r in records if (r["rollouts"], r["dedicated"], r["dynamic"]) == key]
+        ratios = sorted(r["seconds"] / r["ideal"] for r in mine)
+        seconds, ideal = np.median([r["seconds"] for r in mine]), mine[0]["ideal"]
+        print(
+            f"{key[0]:8d}  {'dynamic' if key[2] else 'static ':8s}  {'directs' if key[1] else 'evaluates':9s}"
+            f"  {seconds:9.3f} {ideal:7.3f} {max(ideal, mine[0]['longest']):12.3f}"
+            f"  {np.median(ratios):.3f} ({' '.join(f'{ratio:.3f}' for ratio in ratios)})"
+        )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,77 @@
+"""From a config to the parts of a run, on every rank."""
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from mpi_es import envs, policies
+from mpi_es.comm import Comm, wait
+from mpi_es.config import Config
+from mpi_es.errors import expected
+from mpi_es.evaluator import Evaluator
+from mpi_es.policies.base import Policy
+from mpi_es.rollout import Rollout
+from mpi_es.signals import StopFlag
+from mpi_es.strategies.noise import ComputedNoise, TableNoise, fill_table
+
+
+def make_policy(config: Config) -> Policy:
+    """Return the config's policy, for the spaces of its environment."""
+    env, _ = envs.make(config.env)
+    try:
+        policy = policies.make(config, env.observation_space, env.action_space)
+        shape = env.observation_space.shape or ()
+        if config.obs_norm and len(shape) != 1:
+            raise expected("--obs-norm", "an environment that observes a vector", f"shape {shape}")
+        if config.action_noise and not hasattr(env.action_space, "low"):
+            raise expected("--action-noise", "0 where actions are discrete", config.action_noise)
+        return policy
+    finally:
+        env.close()
+
+
+def make_evaluator(comm: Comm, config: Config, stop_flag: StopFlag) -> Evaluator:
+    """Return this rank's evaluator. Collective."""
+    policy = make_policy(config)
+    rollout = Rollout(policy, partial(envs.make, config.env), config.envs_per_rank)
+    seeded = config.strategy == "openai_es"
+    return Evaluator(
+        comm,
+        rollout,
+        make_noise(comm, config, policy.dim) if seeded else None,
+        stop_flag,
+        dynamic=config.dispatch == "dynamic",
+        dedicated_root=dedicated(config, comm.size),
+    )
+
+
+def dedicated(config: Config, size: int) -> bool:
+    """Tell whether rank 0 leaves evaluation to the others."""
+    # Rank 0 answers requests between two steps of its own episodes, so it need not stand by for them.
+    return config.dedicated_root == "yes"
+
+
+def make_noise(comm: Comm, config: Config, dim: int) -> Any:
+    """Return the noise of a seeded strategy: computed, or a table that a node's ranks share. Collective."""
+    if not config.noise_table:
+        return ComputedNoise(config.seed, dim)
+    return TableNoise(shared_table(comm, config.noise_table, config.seed), dim, config.seed)
+
+
+def shared_table(comm: Comm, size: int, seed: int) -> Any:
+    """Return a table (size,) of standard normal numbers, one in the memory of each node. Collective."""
+    if comm.size == 1:
+        table = np.empty(size, np.float32)
+        fill_table(seed, table, 0, size)
+        return table
+    from mpi4py import MPI  # a rank that has others beside it runs under MPI
+
+    node = comm.Split_type(MPI.COMM_TYPE_SHARED)
+    window = MPI.Win.Allocate_shared(4 * size if node.rank == 0 else 0, 4, comm=node)
+    memory: Any = window.Shared_query(0)[0]  # rank 0 of the node allocated it all
+    table = np.frombuffer(memory, np.float32, size)
+    # A share each; what lies where does not depend on the shares.
+    fill_table(seed, table, size * node.rank // node.size, size * (node.rank + 1) // node.size)
+    wait(node.Ibarrier())
+    return table

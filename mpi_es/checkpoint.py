@@ -1,0 +1,175 @@
+"""run.h5: everything that a run knows, as an HDF5 file that a kill, a full disk or a flipped bit cannot turn
+into a wrong one.
+
+The file starts with a block of 512 bytes, which HDF5 leaves to its users: name, format version and a digest
+of all that follows. HDF5 is only ever used in memory, so a file is written and read in one piece, its locks
+do not matter, and reading it while a job writes disturbs nobody.
+"""
+
+import contextlib
+import dataclasses
+import hashlib
+import io
+import os
+import typing
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+
+from mpi_es.errors import UserError, expected
+
+NAME = "run.h5"
+PREVIOUS = "run.previous.h5"
+VERSION = 1
+_BLOCK = 512  # the smallest user block that HDF5 knows
+
+
+class Damaged(UserError):
+    """A file that is not, or no longer, what was written."""
+
+
+def save(directory: Path, content: dict[str, Any]) -> None:
+    """Replace run.h5 by one with this content; the last one is kept as run.previous.h5.
+
+    Args:
+        content: what `load` returns: strings, numbers, arrays, and dicts of these.
+    """
+    image = _encode(content)
+    path, fresh = directory / NAME, directory / f".{NAME}.tmp"
+    try:
+        with open(fresh, "wb") as file:
+            file.write(image)
+            file.flush()
+            os.fsync(file.fileno())
+        _keep(path, directory / PREVIOUS)
+        os.replace(fresh, path)
+        _sync(directory)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            fresh.unlink()
+        state = "still holds the generation before" if path.exists() else "was never written"
+        raise UserError(f"{path}: could not be saved ({error.strerror or error}); it {state}") from error
+
+
+def load(directory: Path) -> tuple[dict[str, Any], str]:
+    """Return the content of the run's file, and a warning: empty, or why the previous one was taken."""
+    path, previous = directory / NAME, directory / PREVIOUS
+    if not path.exists() and not previous.exists():
+        raise expected("run", f"a directory that holds {NAME}", str(directory))
+    try:
+        return decode(path), ""
+    except Damaged as error:
+        if not previous.exists():
+            raise
+        warning = f"{error}; going on from {PREVIOUS}, a checkpoint earlier"
+        return decode(previous), warning
+
+
+def decode(path: Path) -> dict[str, Any]:
+    """Return the content of one file, after its digest was checked."""
+    try:
+        image = path.read_bytes()
+    except OSError as error:
+        raise Damaged(f"{path}: cannot be read ({error.strerror})") from error
+    if not image.startswith(b"mpi_es "):
+        raise Damaged(f"{path}: expected a run file of mpi_es, got a foreign or damaged file")
+    words = image[:_BLOCK].split()
+    if len(words) > 2 and words[2].isdigit() and int(words[2]) > VERSION:
+        newer = int(words[2])
+        raise UserError(f"{path}: expected format {VERSION} or older, got {newer}; use a newer mpi_es")
+    if image[:_BLOCK] != _block(image):
+        raise Damaged(f"{path}: damaged, its content does not match its checksum")
+    with h5py.File(io.BytesIO(image), "r") as file:
+        return _read(file)
+
+
+def to_plain(value: Any) -> dict[str, Any]:
+    """Return a dataclass as a dict that `save` takes."""
+    return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+
+
+def from_plain(cls: type, plain: dict[str, Any]) -> Any:
+    """Return the dataclass `cls` from what was read; a field that the file lacks takes its default."""
+    names = {field.name for field in dataclasses.fields(cls)}
+    if extra := sorted(set(plain) - names):
+        raise UserError(f"run file: expected fields of {cls.__name__}, got {', '.join(extra)}")
+    hints = typing.get_type_hints(cls)
+    return cls(**{name: _as(hints[name], value) for name, value in plain.items()})
+
+
+def _as(hint: Any, value: Any) -> Any:
+    """Return a value that was read in the type that its field declares."""
+    if typing.get_origin(hint) is tuple:
+        return tuple(item.item() for item in np.atleast_1d(value))
+    return value
+
+
+def _encode(content: dict[str, Any]) -> bytes:
+    """Return the bytes of a run file."""
+    buffer = io.BytesIO()
+    with h5py.File(buffer, "w", userblock_size=_BLOCK) as file:
+        _write(file, content)
+    image = bytearray(buffer.getbuffer())
+    image[:_BLOCK] = _block(image)
+    return bytes(image)
+
+
+def _block(image: bytes | bytearray) -> bytes:
+    """Return the first block that belongs to an image's content."""
+    digest = hashlib.blake2b(memoryview(image)[_BLOCK:], digest_size=32).hexdigest()
+    return f"mpi_es {NAME} {VERSION} blake2b {digest}\n".encode().ljust(_BLOCK, b"\0")
+
+
+def _write(group: h5py.Group, content: dict[str, Any]) -> None:
+    """Write arrays as datasets, dicts and dataclasses as groups, all else as attributes."""
+    for name, value in content.items():
+        if dataclasses.is_dataclass(value):
+            value = to_plain(value)
+        if isinstance(value, dict):
+            _write(group.create_group(name), value)
+        elif isinstance(value, np.ndarray):
+            group.create_dataset(name, data=value)
+        elif value is None:
+            group.attrs[name] = h5py.Empty("f8")
+        else:
+            group.attrs[name] = value
+
+
+def _read(group: h5py.Group) -> dict[str, Any]:
+    """Return what `_write` wrote."""
+    content: dict[str, Any] = {name: _plain(value) for name, value in group.attrs.items()}
+    for name, item in group.items():
+        content[name] = _read(item) if isinstance(item, h5py.Group) else item[...]
+    return content
+
+
+def _plain(value: Any) -> Any:
+    """Return an attribute as a Python number, string or None, or as an array."""
+    if isinstance(value, h5py.Empty):
+        return None
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _keep(path: Path, previous: Path) -> None:
+    """Let `previous` name the file at `path` as well, so that one of them is whole at every moment."""
+    if not path.exists():
+        return
+    link = previous.with_suffix(".tmp")
+    with contextlib.suppress(FileNotFoundError):
+        link.unlink()
+    try:
+        os.link(path, link)
+        os.replace(link, previous)
+    except OSError:  # a file system without hard links
+        os.replace(path, previous)
+
+
+def _sync(directory: Path) -> None:
+    """Make renames in a directory last through a power cut."""
+    handle = os.open(directory, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

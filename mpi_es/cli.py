@@ -1,0 +1,85 @@
+"""From the command line to a config: a preset or a run's own config first, then the options given."""
+
+import contextlib
+import dataclasses
+import io
+import re
+from collections.abc import Mapping, Sequence
+from typing import TypeVar
+
+import tyro
+
+from mpi_es.config import changeable
+from mpi_es.errors import UserError, unknown
+
+C = TypeVar("C")
+
+
+def take_option(arguments: Sequence[str], name: str) -> tuple[str | None, list[str]]:
+    """Return the value of one option, None where it is not given, and the other arguments."""
+    rest: list[str] = []
+    value = None
+    words = iter(arguments)
+    for word in words:
+        if word == name:
+            value = next(words, None)
+            if value is None or value.startswith("--"):
+                raise UserError(f"{name}: expected a value, got nothing")
+        elif word.startswith(name + "="):
+            value = word.removeprefix(name + "=")
+        else:
+            rest.append(word)
+    return value, rest
+
+
+def parse(arguments: Sequence[str], default: C, presets: Mapping[str, C], program: str, extra: str = "") -> C:
+    """Return the config that the arguments describe: a preset's name, if any, then options.
+
+    Args:
+        extra: what the help says of options that are not fields of the config.
+    """
+    words = list(arguments)
+    if words and not words[0].startswith("-"):
+        name = words.pop(0)
+        if name not in presets:
+            raise unknown("preset", name, presets)
+        default = presets[name]
+    summary = (type(default).__doc__ or "").splitlines()[0]
+    known = f"PRESET, the first argument, is one of {', '.join(presets)}." if presets else ""
+    complaint = io.StringIO()
+    try:
+        with contextlib.redirect_stderr(complaint):
+            return tyro.cli(
+                type(default),
+                args=words,
+                default=default,
+                prog=f"{program} [PRESET]" if presets else program,
+                description="\n\n".join(filter(None, [summary, known, extra])),
+            )
+    except SystemExit as end:
+        if end.code in (0, None):  # --help
+            raise
+        raise UserError(condensed(complaint.getvalue())) from end
+
+
+def condensed(box: str) -> str:
+    """Return in one line what tyro says in a box, with its first suggestion."""
+    lines = [line.strip("│ ").strip() for line in box.splitlines() if line.startswith("│")]
+    rules = [number for number, line in enumerate(lines) if set(line) <= {"─"}]
+    said = " ".join(lines[: rules[0]] if rules else lines) or " ".join(box.split())
+    near = re.search(r"Perhaps you meant:.*?(--[\w-]+)", " ".join(lines))
+    hint = f"; did you mean {near[1]}?" if near else ""
+    return f"{said}{hint} (--help lists the options)"
+
+
+def check_resumed(stored: C, wanted: C) -> None:
+    """Refuse options that would make a resumed run another one."""
+    allowed = changeable(type(stored))
+    for field in dataclasses.fields(stored):  # type: ignore[arg-type]
+        old, new = getattr(stored, field.name), getattr(wanted, field.name)
+        if old != new and field.name not in allowed:
+            option = "--" + field.name.replace("_", "-")
+            raise UserError(
+                f"{option}: expected {old!r}, with which the run began, got {new!r}; "
+                "only options that do not change what is learnt can be given with --resume"
+            )

@@ -1,0 +1,98 @@
+"""A run's progress as plain lines, one a generation: what belongs into a log file."""
+
+import math
+from collections import deque
+from collections.abc import Sequence
+from typing import TextIO
+
+import numpy as np
+
+from mpi_es.config import Config
+from mpi_es.rows import HeldOut, Row, Timing
+
+_COLUMNS = {  # title: width
+    "generation": 10,
+    "best": 8,
+    "mean": 8,
+    "min": 8,
+    "of mean": 8,
+    "rank": 5,
+    "held-out": 8,
+    "sigma": 9,
+    "length": 7,
+    "steps/s": 8,
+    "idle": 4,
+    "seconds": 8,
+    "left": 9,
+}
+_HEADER_EVERY = 25  # lines
+
+
+class TimeLeft:
+    """How long the rest of a run will take, judged by its last generations."""
+
+    def __init__(self, max_iter: int) -> None:
+        self._max_iter = max_iter
+        self._recent: deque[float] = deque(maxlen=50)  # enough to hold some held-out evaluations
+
+    def after(self, generation: int, seconds: float) -> float:
+        """Return the seconds left after a generation that took so many."""
+        self._recent.append(seconds)
+        return max(self._max_iter - generation, 0) * sum(self._recent) / len(self._recent)
+
+
+def clock(seconds: float) -> str:
+    """Return h:mm:ss, after the days if there are any."""
+    days, rest = divmod(round(seconds), 86400)
+    text = f"{rest // 3600}:{rest // 60 % 60:02}:{rest % 60:02}"
+    return f"{days}d {text}" if days else text
+
+
+def number(value: float) -> str:
+    """Return a value in four digits or a few more; a dash for NaN."""
+    if math.isnan(value):
+        return "-"
+    return f"{value:,.0f}" if 1e4 <= abs(value) < 1e7 else f"{value:.4g}"
+
+
+class Lines:
+    """Write a line for each generation, and each at once: a log is read while it grows."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._left = TimeLeft(0)
+        self._lines = 0
+
+    def start(self, config: Config, facts: Sequence[str], done: int) -> None:
+        """Write the facts."""
+        self._left = TimeLeft(config.max_iter)
+        for fact in facts:
+            self._write(fact)
+
+    def generation(self, row: Row, timing: Timing, held_out: HeldOut | None) -> None:
+        """Write a line, under a header now and then."""
+        if self._lines % _HEADER_EVERY == 0:
+            self._write_cells(list(_COLUMNS))
+        self._lines += 1
+        exact = (row.best, row.mean, row.min, row.mean_fitness, row.mean_rank)
+        score = float(held_out.returns.mean()) if held_out else math.nan
+        rates = (row.sigma, row.mean_length, timing.steps_per_second)
+        left = clock(self._left.after(row.generation, timing.total))
+        numbers = map(number, (*exact, score, *rates))
+        self._write_cells([str(row.generation), *numbers, f"{timing.idle:.0%}", number(timing.total), left])
+
+    def finish(self, reason: str, held_out: HeldOut | None) -> None:
+        """Write the score and the reason."""
+        if held_out:
+            score, spread = (number(float(of(held_out.returns))) for of in (np.mean, np.std))
+            self._write(f"held-out {score} ± {spread} at generation {held_out.generation}")
+        self._write(reason)
+
+    def close(self) -> None:
+        """Leave the stream to its owner."""
+
+    def _write_cells(self, cells: Sequence[str]) -> None:
+        self._write(" ".join(cell.rjust(width) for cell, width in zip(cells, _COLUMNS.values(), strict=True)))
+
+    def _write(self, text: str) -> None:
+        print(text, file=self._stream, flush=True)

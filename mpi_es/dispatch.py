@@ -1,0 +1,189 @@
+"""Who evaluates what: a share given beforehand, or episodes handed out as ranks come free.
+
+Either way a rank's rollout takes episodes from a source; what an episode returns does not depend on it.
+"""
+
+import time
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpi_es.comm import Comm, wait
+from mpi_es.rollout import Episode
+from mpi_es.signals import StopFlag, Stopped
+from mpi_es.strategies.base import Candidate
+
+REQUEST, WORK, ROWS = 1, 2, 3  # tags
+MORE, LEAVE = 1, 0  # what a request says
+Units = NDArray[np.int64]
+Lookup = Callable[[int], Candidate]  # candidate -> parameters
+
+
+class StaticSource:
+    """A rank's share of the units, known beforehand."""
+
+    def __init__(self, first: int, seeds: Units, episodes: int, lookup: Lookup, stop: StopFlag) -> None:
+        self.first, self.seeds, self.episodes = first, seeds, episodes
+        self.lookup, self.stop = lookup, stop
+        self.given = 0
+        self.waited = 0.0
+
+    def take(self, block: bool) -> Episode | None:
+        """Return the next episode of the share."""
+        if self.given == len(self.seeds):
+            return None
+        unit, seed = self.first + self.given, int(self.seeds[self.given])
+        self.given += 1
+        candidate = unit // self.episodes
+        return Episode(unit, candidate, seed, self.lookup(candidate))
+
+    def poll(self) -> None:
+        """Give up where a signal came."""
+        if self.stop:
+            raise Stopped
+
+
+class DynamicRoot:
+    """Rank 0's side: hands out units, to itself too, and answers requests between two steps."""
+
+    def __init__(
+        self, comm: Comm, seeds: Units, episodes: int, lookup: Lookup, stop: StopFlag, *, send_rows: bool
+    ) -> None:
+        self.comm, self.seeds, self.episodes = comm, seeds, episodes
+        self.lookup, self.stop, self.send_rows = lookup, stop, send_rows
+        self.given = 0
+        self.counts = [0] * comm.size  # units that each rank was given
+        self.working = comm.size - 1  # ranks that have not left
+        self.sent: list[tuple[Any, Any]] = []  # requests, with the buffers that must live as long
+        self.waited = 0.0
+
+    def take(self, block: bool) -> Episode | None:
+        """Return the next episode."""
+        if self.given == len(self.seeds):
+            return None
+        self.counts[0] += 1
+        return self._next()
+
+    def _next(self) -> Episode:
+        unit = self.given
+        self.given += 1
+        candidate = unit // self.episodes
+        return Episode(unit, candidate, int(self.seeds[unit]), self.lookup(candidate))
+
+    def poll(self) -> None:
+        """Answer the requests that have come; give up where a signal came."""
+        while self.working and self.comm.Iprobe(tag=REQUEST):
+            self._answer()
+        if self.stop:
+            raise Stopped
+
+    def finish(self, *, abandon: bool) -> None:
+        """Serve until every rank has left; to `abandon` is to hand out nothing more."""
+        if abandon:
+            self.given = len(self.seeds)
+        begin, pause = time.perf_counter(), 1e-5
+        while self.working:
+            if self.comm.Iprobe(tag=REQUEST):
+                self._answer()
+                pause = 1e-5
+            else:
+                time.sleep(pause)
+                pause = min(1.5 * pause, 1e-3)
+        for request, _ in self.sent:
+            wait(request)
+        self.waited += time.perf_counter() - begin
+
+    def _answer(self) -> None:
+        """Send units to the rank whose request is next; one that leaves gets no answer."""
+        message = np.empty(3, np.int64)  # who, what, how many at the most
+        self.comm.Recv(message, tag=REQUEST)
+        rank, word, most = message.tolist()
+        left = len(self.seeds) - self.given
+        # Many at first, one at a time in the end: the last to come should find all others still busy.
+        count = min(left, most, max(1, left // (4 * self.comm.size)))
+        if word == LEAVE or count == 0:
+            self.working -= 1
+        if word == LEAVE:
+            return
+        chunk = [self._next() for _ in range(count)]
+        self.counts[rank] += count
+        plenty = left > 4 * self.comm.size
+        work = np.array([count, plenty, *(e.unit for e in chunk), *(e.seed for e in chunk)], np.int64)
+        self._send(work, rank, WORK)
+        if self.send_rows and count:
+            self._send(np.stack([e.parameters for e in chunk]), rank, ROWS)
+
+    def _send(self, array: NDArray[Any], rank: int, tag: int) -> None:
+        self.sent = [pair for pair in self.sent if not pair[0].Test()]
+        self.sent.append((self.comm.Isend(array, dest=rank, tag=tag), array))
+
+
+class DynamicWorker:
+    """The other ranks' side: asks rank 0 when its own queue is empty."""
+
+    def __init__(
+        self, comm: Comm, episodes: int, width: int, dim: int, lookup: Lookup | None, stop: StopFlag
+    ) -> None:
+        self.comm, self.episodes, self.width = comm, episodes, width
+        self.lookup, self.stop = lookup, stop
+        self.rows = np.empty((0 if lookup else width, dim), np.float32)
+        self.work = np.zeros(2 + 2 * width, np.int64)
+        self.queue: deque[Episode] = deque()
+        self.pending: Any = None  # the answer to a request under way
+        self.over = self.plenty = False
+        self.waited = 0.0
+
+    def take(self, block: bool) -> Episode | None:
+        """Return an episode of the queue, which is filled by asking."""
+        if not self.queue and not self.over:
+            self._receive(block)
+        episode = self.queue.popleft() if self.queue else None
+        # Asked for early, the next units are there when these are done. Not so in the end, when a unit in
+        # the queue of a rank that is busy would be missing to one that is not.
+        if self.plenty and not self.queue and self.pending is None:
+            self._ask()
+        return episode
+
+    def poll(self) -> None:
+        """Give up where a signal came."""
+        if self.stop:
+            raise Stopped
+
+    def leave(self) -> None:
+        """Tell rank 0, which would wait otherwise, that this rank asks for nothing more."""
+        if self.pending is not None:
+            self._receive(block=True)
+        if not self.over:
+            self._request(LEAVE)
+            self.over = True
+
+    def _request(self, word: int) -> None:
+        wait(self.comm.Isend(np.array([self.comm.rank, word, self.width], np.int64), dest=0, tag=REQUEST))
+
+    def _ask(self) -> None:
+        self.pending = self.comm.Irecv(self.work, source=0, tag=WORK)
+        self._request(MORE)
+
+    def _receive(self, block: bool) -> None:
+        """Fill the queue from rank 0's answer, if it has come or `block`."""
+        if self.pending is None:
+            self._ask()
+        if not block and not self.pending.Test():
+            return
+        self.waited += wait(self.pending)
+        self.pending = None
+        count, plenty = self.work[:2].tolist()
+        self.over, self.plenty = count == 0, bool(plenty)
+        units, seeds = self.work[2 : 2 + 2 * count].reshape(2, count).tolist()
+        for unit, seed, row in zip(units, seeds, self._receive_rows(units), strict=True):
+            self.queue.append(Episode(unit, unit // self.episodes, seed, row))
+
+    def _receive_rows(self, units: list[int]) -> list[Candidate]:
+        if self.lookup:
+            return [self.lookup(unit // self.episodes) for unit in units]
+        if units:
+            self.waited += wait(self.comm.Irecv(self.rows[: len(units)], source=0, tag=ROWS))
+        return [row.copy() for row in self.rows[: len(units)]]

@@ -1,0 +1,167 @@
+"""Look whether launcher, MPI, Slurm, memory and files are set up right: python -m mpi_es.doctor [RUN_DIR]."""
+
+import argparse
+import contextlib
+import importlib
+import os
+import platform
+import socket
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, TextIO
+
+import threadpoolctl
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from mpi_es import checks, launcher, storage
+from mpi_es.checks import Finding
+from mpi_es.comm import Comm, SerialComm
+from mpi_es.errors import UserError
+from mpi_es.panel import find_terminal, terminal_size
+
+_COLOURS = {"ok": "green", "warn": "yellow", "fail": "bold red"}  # from good to bad
+_PACKAGE = Path(__file__).parent
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Check on all ranks, print on rank 0, and return 1 if anything failed."""
+    comm, node, mpi = _start()
+    directory, code = _parse(arguments) if comm.rank == 0 else (Path(), None)
+    code = comm.bcast(code)
+    if code is not None:
+        return int(code)
+    hosts = _examine_hosts(comm, node)
+    if comm.rank > 0:
+        return 0
+    findings = [*mpi, *hosts, *_examine_once(directory)]
+    show(findings, find_terminal(sys.stdout))
+    return int(any(finding.status == "fail" for finding in findings))
+
+
+def _start() -> tuple[Comm, Comm | None, list[Finding]]:
+    """Return the world, the ranks of this host, and what there is to say of them. Collective."""
+    try:
+        comm = launcher.connect(os.environ)
+    except UserError as error:
+        seen, remedy = f"{error}; ".removeprefix("MPI: ").split("; ")[:2]
+        return SerialComm(), None, [Finding("MPI", "fail", seen, remedy)]
+    from mpi4py import MPI
+
+    node = comm.Split_type(MPI.COMM_TYPE_SHARED)
+    _, who = launcher.launched_size(os.environ) or (1, "no launcher")
+    library = launcher.library_name(MPI.Get_library_version())
+    seen = f"{who}, one world of {checks.counted(comm.size, 'rank')}, {library}"
+    window = storage.window(node, MPI.Win.Allocate_shared)
+    return comm, node, [Finding("MPI", "ok", seen), *_gather(comm, node, [window])]
+
+
+def _parse(arguments: Sequence[str] | None) -> tuple[Path, int | None]:
+    """Return the run directory, and the exit code if the arguments are all there is to do."""
+    parser = argparse.ArgumentParser(
+        "python -m mpi_es.doctor", description=(__doc__ or "").split(":")[0] + "."
+    )
+    parser.add_argument("run_dir", nargs="?", type=Path, default=Path("runs"), help="directory of a run")
+    try:
+        directory: Path = parser.parse_args(arguments).run_dir
+    except SystemExit as end:
+        return Path(), int(end.code or 0)
+    return directory, None
+
+
+def _examine_hosts(comm: Comm, node: Comm | None) -> list[Finding]:
+    """Return on rank 0 what each host has to offer. Collective."""
+    here = (_host(), frozenset(os.sched_getaffinity(0)))
+    places = comm.bcast(comm.gather(here))
+    group = checks.own_group(Path("/proc/self/cgroup").read_text())
+    quota = checks.cpu_quota(group)
+    findings = []
+    if node is None or node.rank == 0:  # the others see the same
+        ranks = 1 if node is None else node.size
+        cores = min(len(frozenset().union(*(of for host, of in places if host == here[0]))), quota)
+        findings = [
+            checks.threads(os.environ, _thread_pools(), ranks, cores),
+            storage.shared_memory(Path("/dev/shm"), ranks),
+            storage.leftovers(Path("/dev/shm")),
+            storage.numba_cache(os.environ, _PACKAGE),
+            checks.versions(checks.requirements(_PACKAGE.parent / "pyproject.toml")),
+        ]
+    hosts = [host for host, _ in places]
+    return [
+        checks.allocation(os.environ, comm.size, hosts),
+        checks.ranks_per_host(places, quota, os.cpu_count() or 1),
+        *_gather(comm, node, findings),
+    ]
+
+
+def _host() -> str:
+    return os.environ.get("SLURMD_NODENAME", socket.gethostname())
+
+
+def _thread_pools() -> list[dict[str, Any]]:
+    """Return the pools of threads that numpy and torch bring."""
+    for library in ("numpy", "torch"):
+        with contextlib.suppress(ImportError):  # told by the check of the libraries
+            importlib.import_module(library)
+    pools: list[dict[str, Any]] = threadpoolctl.threadpool_info()
+    return pools
+
+
+def _gather(comm: Comm, node: Comm | None, findings: list[Finding]) -> list[Finding]:
+    """Return on rank 0 the findings of all hosts, merged. Collective."""
+    told = node is None or node.rank == 0
+    reports = comm.gather((_host(), findings) if told else None)
+    return merge([report for report in reports if report]) if reports else []
+
+
+def merge(reports: Sequence[tuple[str, Sequence[Finding]]]) -> list[Finding]:
+    """Return for each check the worst of what the hosts found, with their names if others did better."""
+    order = list(_COLOURS)
+    merged = []
+    for column in zip(*(findings for _, findings in reports), strict=True):
+        worst = max(column, key=lambda finding: order.index(finding.status))
+        where = [host for (host, _), one in zip(reports, column, strict=True) if one.status == worst.status]
+        seen = worst.seen if len(where) == len(reports) else f"{', '.join(where)}: {worst.seen}"
+        merged.append(Finding(worst.name, worst.status, seen, worst.remedy))
+    return merged
+
+
+def _examine_once(directory: Path) -> list[Finding]:
+    """Return what concerns rank 0 alone: it saves the run."""
+    system = f"Python {platform.python_version()}, {platform.system()} {platform.release()}"
+    return [
+        storage.hdf5_write(directory),
+        storage.file_lock(directory),
+        storage.file_system(directory, Path("/proc/self/mounts").read_text()),
+        checks.slurm_commands(os.environ),
+        Finding("system", "ok", system),
+    ]
+
+
+def show(findings: Sequence[Finding], terminal: TextIO | None) -> None:
+    """Print a table on a terminal, else a line for each finding and one for each remedy."""
+    worst = sum(finding.status == "fail" for finding in findings)
+    doubts = sum(finding.status == "warn" for finding in findings)
+    summary = f"{worst} failed, {doubts} to look at, {len(findings) - worst - doubts} ok"
+    if terminal is None:
+        for finding in findings:
+            print(f"{finding.status:<5}{finding.name:<15}{finding.seen}")
+            if finding.remedy:
+                print(f"{'':<20}-> {finding.remedy}")
+        print(summary, flush=True)
+        return
+    table = Table(box=box.SIMPLE_HEAD, title="python -m mpi_es.doctor", title_justify="left")
+    for title in ("", "check", "seen, and what to do"):
+        table.add_column(title)
+    for finding in findings:
+        colour = _COLOURS[finding.status]
+        remedy = Text(f"\n→ {finding.remedy}" if finding.remedy else "", colour)
+        table.add_row(Text(finding.status, colour), finding.name, Text(finding.seen) + remedy)
+    Console(file=terminal, width=terminal_size(terminal).width).print(table, summary, highlight=False)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

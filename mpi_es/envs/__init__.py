@@ -1,0 +1,94 @@
+"""The environments by name: gymnasium's, a user's function, and our own, which are registered here."""
+
+import copy
+import difflib
+import importlib.util
+import inspect
+import re
+from typing import Any
+
+import gymnasium as gym
+
+from mpi_es.envs.fresh_world import FreshWorld
+from mpi_es.errors import UserError, expected
+from mpi_es.plugins import load, load_module, one_line
+
+gym.register("mpi_es/CyclicMDP-v0", "mpi_es.envs.cyclic_mdp:CyclicMDP", max_episode_steps=1000)
+
+
+def make(name: str, render_mode: str | None = None) -> tuple[Any, int]:
+    """Return the environment and its step limit, 0 for none.
+
+    The limit of a gymnasium id is not in the environment: whoever steps it counts. Nor are the
+    wrappers that check every call.
+
+    Args:
+        name: a gymnasium id, such as CartPole-v1; module:id, where importing the module registers the
+            id; or package.module:make, a function that returns an environment. What follows the colon
+            is the id if it is registered, else the function; its environment keeps its own limit.
+    """
+    module_name, colon, rest = name.rpartition(":")
+    if colon:
+        load_module("--env", module_name)
+    elif rest not in gym.registry and importlib.util.find_spec("ale_py"):
+        # Unlike mujoco's, gymnasium 1 does not know Atari's ids by itself.
+        gym.register_envs(importlib.import_module("ale_py"))
+    if colon and rest not in gym.registry:
+        env, limit = _call(name, load("--env", name), render_mode), 0
+    else:
+        env, limit = _registered(rest, render_mode)
+    walker = type(env.unwrapped).__name__ == "BipedalWalker"
+    return (FreshWorld(env) if walker else env), limit
+
+
+def _registered(env_id: str, render_mode: str | None) -> tuple[Any, int]:
+    if env_id not in gym.registry:
+        raise _unknown(env_id)
+    spec = copy.deepcopy(gym.registry[env_id])
+    limit = spec.max_episode_steps or 0
+    spec.max_episode_steps, spec.order_enforce, spec.disable_env_checker = None, False, True
+    options = {} if render_mode is None else {"render_mode": render_mode}
+    try:
+        env = gym.make(spec, **options)
+    except (ImportError, gym.error.Error) as error:
+        raise UserError(f"--env: {env_id} cannot be made: {_missing(error)}") from error
+    return env, limit
+
+
+def _call(name: str, function: Any, render_mode: str | None) -> Any:
+    """Return the environment that the user's function makes."""
+    if not callable(function):
+        raise expected("--env", "package.module:make, a function", name)
+    options = {} if render_mode is None else {"render_mode": render_mode}
+    try:
+        inspect.signature(function).bind(**options)
+    except TypeError as error:
+        call = f"make({', '.join(f'{key}={value!r}' for key, value in options.items())})"
+        raise expected("--env", f"a function that can be called as {call}", name, str(error)) from error
+    env = function(**options)
+    if not isinstance(env, gym.Env):
+        raise expected("--env", f"a gymnasium.Env from {name}", type(env).__name__)
+    return env
+
+
+def _unknown(env_id: str) -> UserError:
+    """Say which registered id may be meant: there are far too many to list."""
+    stem, version = re.fullmatch(r"(.*?)(-v\d+)?", env_id).groups()  # type: ignore[union-attr]
+    others = [known for known in gym.registry if re.fullmatch(re.escape(stem) + r"-v\d+", known)]
+    rule = "a gymnasium id or package.module:make"
+    if others:
+        newest = max(others, key=lambda known: int(known.rpartition("-v")[2]))
+        reason = f"gymnasium {gym.__version__} has no {version}" if version else "the version is missing"
+        return expected("--env", rule, env_id, f"{reason}: use {newest!r}")
+    atari = re.match(r"ALE/|\w+(NoFrameskip|Deterministic|-ram)", env_id)
+    if atari and not importlib.util.find_spec("ale_py"):
+        return expected("--env", rule, env_id, "for Atari: pip install ale-py")
+    near = difflib.get_close_matches(env_id, gym.registry, n=1)
+    return expected("--env", rule, env_id, f"did you mean {near[0]!r}?" if near else "")
+
+
+def _missing(error: Exception) -> str:
+    """Return what to install, or else the error."""
+    if isinstance(error, ModuleNotFoundError) and error.name:
+        return f"it needs the package {error.name!r}: pip install it"
+    return one_line(error)

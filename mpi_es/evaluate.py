@@ -1,0 +1,149 @@
+"""python -m mpi_es.evaluate RUN: the held-out score of a run's policy; parallel under mpiexec."""
+
+import csv
+import math
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpi_es import checkpoint, cli
+from mpi_es.build import make_evaluator
+from mpi_es.comm import Comm, agree, decide
+from mpi_es.config import Config
+from mpi_es.errors import UserError, expected
+from mpi_es.evaluator import Evaluation, Evaluator
+from mpi_es.program import launch
+from mpi_es.rollout import Terms
+from mpi_es.seeds import Stream, held_out_seeds
+from mpi_es.signals import StopFlag
+from mpi_es.strategies.base import Dense
+
+
+@dataclass(frozen=True)
+class Options:
+    """Evaluate the policy of a run on episodes that its training never drew."""
+
+    episodes: int = 100
+    """Episodes"""
+    candidate: Literal["best", "last"] = "best"
+    """The mean that was best in held-out evaluations, or the last one"""
+    seeds: str = "held-out"
+    """held-out: those of the run's own evaluations, and more; fresh: never used; or numbers as 0-99,200"""
+    csv: str = ""
+    """Write episode seed, return and length of every episode into this file"""
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be evaluated."""
+        if self.episodes < 1:
+            raise expected("--episodes", "a whole number of 1 or more", self.episodes)
+        if not re.fullmatch(r"held-out|fresh|\d+(-\d+)?(,\d+(-\d+)?)*", self.seeds):
+            raise expected("--seeds", "held-out, fresh or numbers as 0-99,200", self.seeds)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What rank 0 makes of the command line and the run."""
+
+    options: Options
+    config: Config
+    content: dict[str, Any]
+    warning: str
+
+
+def main(comm: Comm, arguments: list[str]) -> int:
+    """Evaluate, print, and return the exit code. Collective."""
+    plan: Plan = decide(comm, lambda: prepare(arguments))
+    evaluator = agree(comm, lambda: make_evaluator(comm, plan.config, StopFlag()))
+    if comm.rank != 0:
+        evaluator.serve()
+        return 0
+    try:
+        report(plan, evaluator)
+    finally:
+        evaluator.stop()
+    return 0
+
+
+def prepare(arguments: list[str]) -> Plan:
+    """Return the plan, with the run's file read."""
+    words = list(arguments)
+    run = words.pop(0) if words and not words[0].startswith("-") else ""
+    options = cli.parse(words, Options(), {}, "python -m mpi_es.evaluate RUN")
+    if not run:
+        raise UserError("RUN: expected the directory of a run as the first argument, got nothing")
+    content, warning = checkpoint.load(Path(run))
+    if content[options.candidate]["candidate"].size == 0:
+        raise UserError(f"{run}: expected a held-out evaluation, got none yet; use --candidate last")
+    return Plan(options, checkpoint.from_plain(Config, content["config"]), content, warning)
+
+
+def report(plan: Plan, evaluator: Evaluator) -> None:
+    """Evaluate on rank 0 and print what came out."""
+    options, chosen = plan.options, plan.content[plan.options.candidate]
+    if plan.warning:
+        print(f"warning: {plan.warning}")
+    seeds = episode_seeds(plan)
+    scaling = chosen["scaling"] if chosen["scaling"].size else None
+    result = evaluator.evaluate(Dense(chosen["candidate"][None]), seeds[None], Terms(scaling=scaling))
+    returns = result.returns[0]
+    print(f"{options.candidate} candidate, of generation {chosen['generation']}: {summary(returns)}")
+    if options.seeds == "held-out" and (line := compared(plan, chosen["generation"], returns)):
+        print(line)
+    if options.csv:
+        write_csv(Path(options.csv), seeds, result)
+
+
+def episode_seeds(plan: Plan) -> NDArray[np.int64]:
+    """Return the seeds (episodes,) that the options ask for."""
+    options, seed = plan.options, plan.config.seed
+    if options.seeds == "held-out":
+        return held_out_seeds(seed, options.episodes)
+    if options.seeds == "fresh":
+        return held_out_seeds(seed, options.episodes, Stream.FRESH)
+    ranges = [[int(end) for end in part.split("-")] for part in options.seeds.split(",")]
+    return np.concatenate([np.arange(ends[0], ends[-1] + 1) for ends in ranges])
+
+
+def summary(returns: NDArray[np.float64]) -> str:
+    """Return mean, deviation, extremes and the 95 % interval of the mean."""
+    n = len(returns)
+    deviation = float(returns.std(ddof=1)) if n > 1 else math.nan
+    half = 1.96 * deviation / math.sqrt(n)
+    mean = float(returns.mean())
+    return (
+        f"mean {mean:.2f} +/- {deviation:.2f} over {n} episodes, min {returns.min():.2f}, "
+        f"max {returns.max():.2f}, 95 % interval of the mean [{mean - half:.2f}, {mean + half:.2f}]"
+    )
+
+
+def compared(plan: Plan, generation: int, returns: NDArray[np.float64]) -> str:
+    """Return how the episodes compare with those that the run logged of the same candidate."""
+    logged = plan.content["evaluations"]
+    found = np.flatnonzero(logged["generation"] == generation)
+    if not found.size:
+        return ""
+    row = logged["returns"][found[-1]]
+    row = row[~np.isnan(row)][: len(returns)]
+    same = np.array_equal(row, returns[: len(row)])
+    verdict = "equal to the bit" if same else "DIFFERENT: other versions of the libraries?"
+    return f"the first {len(row)} episodes are those logged at generation {generation}: {verdict}"
+
+
+def write_csv(path: Path, seeds: NDArray[np.int64], result: Evaluation) -> None:
+    """Write every episode into a file."""
+    try:
+        with path.open("w", newline="") as file:
+            writer = csv.writer(file)
+            writer.writerow(["episode_seed", "return", "length"])
+            rows = zip(seeds.tolist(), result.returns[0].tolist(), result.lengths[0].tolist(), strict=True)
+            writer.writerows(rows)
+    except OSError as error:
+        raise UserError(f"--csv: cannot write {path} ({error.strerror})") from error
+
+
+if __name__ == "__main__":
+    launch(main)

@@ -1,0 +1,320 @@
+"""A population and episode seeds in, returns and lengths out: the work of all ranks, told by rank 0."""
+
+import socket
+import time
+import traceback
+from dataclasses import dataclass, fields
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpi_es.comm import Comm, bcast, gather_rows, offsets, scatter_rows
+from mpi_es.dispatch import DynamicRoot, DynamicWorker, Lookup, StaticSource
+from mpi_es.errors import RolloutError
+from mpi_es.rollout import Rollout, Rows, Terms
+from mpi_es.signals import StopFlag, Stopped
+from mpi_es.strategies.base import Candidate, Dense, Population, Seeded, Vector
+
+STOP, EVALUATE, SUM, EXPLAIN = range(4)  # rank 0's commands
+FINE, STOPPED, FAILED = range(3)  # how a rank's part ended
+_HEADER = 12  # numbers that go before every command
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What candidates came to; the order is that of candidates and episodes, whoever ran them."""
+
+    returns: Vector  # (candidates, episodes)
+    lengths: NDArray[np.int64]  # (candidates, episodes)
+    sums: Vector  # (candidates * episodes, 1 + 2 * size): lengths, sums and squares of observations
+    idle: float  # share of the ranks' time that was waiting
+
+
+@dataclass(frozen=True)
+class _Job:
+    """The header of an evaluation, in the order in which it travels."""
+
+    candidates: int
+    episodes: int
+    pairs: int  # of a seeded population; 0 for a dense one
+    dynamic: int
+    first: int  # the lowest rank that evaluates
+    width: int
+    sigma: float
+    cap: int
+    action_noise: float
+    collect: int
+    scaled: int
+
+    @property
+    def units(self) -> int:
+        return self.candidates * self.episodes
+
+    @classmethod
+    def received(cls, numbers: NDArray[np.float64]) -> "_Job":
+        """Return the job of a header's numbers, each in the type of its field."""
+        kinds: list[Any] = [field.type for field in fields(cls)]
+        return cls(*(kind(number) for kind, number in zip(kinds, numbers, strict=True)))
+
+
+class Evaluator:
+    """Rank 0 calls evaluate, weighted_sum and stop; the others do their part in serve.
+
+    It is also the Noise that a seeded strategy is given on rank 0: its sums are shared by all ranks.
+    """
+
+    def __init__(
+        self,
+        comm: Comm,
+        rollout: Rollout,
+        noise: Any,
+        stop_flag: StopFlag | None = None,
+        *,
+        dynamic: bool = False,
+        dedicated_root: bool = False,
+    ) -> None:
+        self.comm, self.rollout, self.noise = comm, rollout, noise
+        self.stop_flag = stop_flag or StopFlag()
+        self.dynamic = dynamic and comm.size > 1
+        self.first = int(dedicated_root and comm.size > 1)
+        self.dim = rollout.policy.dim
+
+    # What rank 0 calls
+
+    def evaluate(
+        self, population: Population, seeds: NDArray[np.int64], terms: Terms, mean: Vector | None = None
+    ) -> Evaluation:
+        """Return what each candidate came to on its row of episode seeds (candidates, episodes).
+
+        Args:
+            mean: evaluated as one more candidate, the last.
+        """
+        candidates, episodes = seeds.shape
+        job = _Job(
+            candidates=candidates,
+            episodes=episodes,
+            pairs=len(population) // 2 if isinstance(population, Seeded) else 0,
+            dynamic=int(self.dynamic),
+            first=self.first,
+            width=self._width(seeds.size),
+            sigma=population.sigma if isinstance(population, Seeded) else 0.0,
+            cap=terms.cap,
+            action_noise=terms.action_noise,
+            collect=int(terms.collect),
+            scaled=int(terms.scaling is not None),
+        )
+        begin = time.perf_counter()
+        self._command(EVALUATE, *vars(job).values())
+        rows, busy = self._take_part(job, population, seeds, terms, mean)
+        return _arranged(job, rows, 1 - busy / (self.comm.size * (time.perf_counter() - begin)))
+
+    def _width(self, units: int) -> int:
+        """Return how many episodes a rank holds side by side.
+
+        Where they are handed out as ranks come free, none should hold many while others have none.
+        """
+        share = units // (int(self.comm.size) - self.first)
+        return max(1, min(self.rollout.width, share // 4 if self.dynamic else share))
+
+    def keys(self, generation: int, count: int) -> NDArray[np.int64]:
+        """Return the keys (count,) of a generation's perturbations."""
+        keys: NDArray[np.int64] = self.noise.keys(generation, count)
+        return keys
+
+    def row(self, key: int) -> Candidate:
+        """Return the perturbation (dim,) of a key."""
+        row: Candidate = self.noise.row(key)
+        return row
+
+    def weighted_sum(self, keys: NDArray[np.int64], weights: Vector) -> Candidate:
+        """Return the sum over i of weights[i] * row(keys[i]), (dim,). The others serve."""
+        self._command(SUM, len(keys))
+        gathered = self._sum_slice(keys, np.asarray(weights, np.float64))
+        assert gathered is not None
+        return gathered.reshape(-1)
+
+    def stop(self) -> None:
+        """Let the others return from serve."""
+        self._command(STOP)
+
+    # What the others do
+
+    def serve(self) -> None:
+        """Take part in what rank 0 calls, until it says stop. Collective."""
+        while True:
+            header = np.empty(_HEADER)
+            bcast(self.comm, header)
+            command = int(header[0])
+            if command == STOP:
+                return
+            if command == EVALUATE:
+                self._serve_evaluation(header)
+            elif command == SUM:
+                count = int(header[1])
+                self._sum_slice(np.empty(count, np.int64), np.empty(count))
+            elif command == EXPLAIN:
+                self.comm.gather(self.explanation, root=0)
+
+    def _serve_evaluation(self, header: NDArray[np.float64]) -> None:
+        job = _Job.received(header[1:])
+        scaling = np.empty((2, self.rollout.size), np.float32) if job.scaled else None
+        terms = Terms(job.cap, scaling, job.action_noise, bool(job.collect))
+        self._take_part(job, None, None, terms, None)
+
+    def _command(self, *numbers: float) -> None:
+        header = np.zeros(_HEADER)
+        header[: len(numbers)] = numbers
+        bcast(self.comm, header)
+
+    # One evaluation, on every rank
+
+    def _take_part(
+        self,
+        job: _Job,
+        population: Population | None,
+        seeds: NDArray[np.int64] | None,
+        terms: Terms,
+        mean: Vector | None,
+    ) -> tuple[Rows, float]:
+        """Return on rank 0 the rows of all units, in the order of units, and the seconds of work."""
+        if terms.scaling is not None:
+            bcast(self.comm, terms.scaling)
+        if job.pairs:
+            population = self._share_seeded(job, population)
+        lookup = _lookup(population, mean, self.noise)
+        make_source = self._dynamic_source if job.dynamic else self._static_source
+        source: Any = make_source(job, lookup, seeds)
+        begin = time.perf_counter()
+        rows, outcome = self._work(job, source, terms)
+        busy = time.perf_counter() - begin - source.waited
+        return self._collect(job, rows, outcome, busy)
+
+    def _work(self, job: _Job, source: Any, terms: Terms) -> tuple[Rows, int]:
+        """Run this rank's episodes; whatever goes wrong is kept for rank 0 to ask for."""
+        rows = np.empty((0, 3 + (2 * self.rollout.size if job.collect else 0)))
+        outcome = FINE
+        self.explanation = ""
+        try:
+            if self.comm.rank >= job.first:
+                rows = self.rollout.run(source, terms, job.width)
+        except Stopped:
+            outcome = STOPPED
+        except Exception as error:
+            outcome = FAILED
+            text = str(error) if isinstance(error, RolloutError) else traceback.format_exc()
+            self.explanation = f"rank {self.comm.rank} on {socket.gethostname()}: {text}"
+        if isinstance(source, DynamicRoot):
+            source.finish(abandon=outcome != FINE)
+        elif isinstance(source, DynamicWorker):
+            source.leave()
+        return rows, outcome
+
+    def _collect(self, job: _Job, rows: Rows, outcome: int, busy: float) -> tuple[Rows, float]:
+        """Gather the rows on rank 0, or raise there what a rank met."""
+        report = gather_rows(self.comm, np.array([[outcome, len(rows), busy]]), self._ones())
+        if report is None:
+            gather_rows(self.comm, rows, None)
+            return rows, busy
+        gathered = gather_rows(self.comm, rows, report[:, 1].astype(int).tolist())
+        assert gathered is not None
+        if FAILED in report[:, 0]:
+            self._command(EXPLAIN)
+            raise RolloutError("\n".join(filter(None, self.comm.gather(self.explanation, root=0))))
+        if STOPPED in report[:, 0]:
+            self.stop_flag.name = self.stop_flag.name or "a signal on another rank"
+            raise Stopped
+        return gathered[np.argsort(gathered[:, 0], kind="stable")], float(report[:, 2].sum())
+
+    def _ones(self) -> list[int] | None:
+        return [1] * self.comm.size if self.comm.rank == 0 else None
+
+    def _share_seeded(self, job: _Job, population: Population | None) -> Seeded:
+        """Give every rank the centre and the keys."""
+        if isinstance(population, Seeded):
+            centre, keys = np.ascontiguousarray(population.centre), population.keys
+        else:
+            centre, keys = np.empty(self.dim, np.float32), np.empty(job.pairs, np.int64)
+        bcast(self.comm, centre)
+        bcast(self.comm, keys)
+        return Seeded(centre, job.sigma, keys)
+
+    def _dynamic_source(
+        self, job: _Job, lookup: Lookup | None, seeds: NDArray[np.int64] | None
+    ) -> DynamicRoot | DynamicWorker:
+        if seeds is None:
+            return DynamicWorker(self.comm, job.episodes, job.width, self.dim, lookup, self.stop_flag)
+        assert lookup is not None
+        send_rows = not job.pairs
+        return DynamicRoot(
+            self.comm, seeds.ravel(), job.episodes, lookup, self.stop_flag, send_rows=send_rows
+        )
+
+    def _static_source(
+        self, job: _Job, lookup: Lookup | None, seeds: NDArray[np.int64] | None
+    ) -> StaticSource:
+        """Scatter the seeds, and the rows of a dense population."""
+        starts = offsets(job.units, self.comm.size, job.first)
+        first, end = starts[self.comm.rank], starts[self.comm.rank + 1]
+        share = np.empty((end - first, 1), np.int64)
+        scatter_rows(self.comm, None if seeds is None else seeds.reshape(-1, 1), starts, share)
+        if not job.pairs:
+            lookup = self._scatter_candidates(job, starts, lookup)
+        assert lookup is not None
+        return StaticSource(first, share[:, 0], job.episodes, lookup, self.stop_flag)
+
+    def _scatter_candidates(self, job: _Job, starts: list[int], lookup: Lookup | None) -> Lookup:
+        """Send each rank the candidates of its units; one that lies across a border goes to both."""
+        ranges = [
+            range(a // job.episodes, -(-b // job.episodes) if b > a else a // job.episodes)
+            for a, b in pairwise(starts)
+        ]
+        ends = np.cumsum([0, *map(len, ranges)]).tolist()
+        rows = None
+        if lookup is not None:
+            rows = np.empty((ends[-1], self.dim), np.float32)
+            for place, candidate in enumerate(candidate for part in ranges for candidate in part):
+                rows[place] = lookup(candidate)
+        mine = ranges[self.comm.rank]
+        share = np.empty((len(mine), self.dim), np.float32)
+        scatter_rows(self.comm, rows, ends, share)
+        return lambda candidate: share[candidate - mine.start]
+
+    # One sum over the noise, on every rank
+
+    def _sum_slice(self, keys: NDArray[np.int64], weights: Vector) -> NDArray[np.float32] | None:
+        """Sum this rank's slice of the parameters over all candidates; rank 0 gets all slices.
+
+        Every element is a sum in the order of the candidates, so the number of ranks cannot change it.
+        """
+        bcast(self.comm, keys)
+        bcast(self.comm, weights)
+        starts = offsets(self.dim, self.comm.size, 0, self.noise.block)
+        rank = self.comm.rank
+        part = self.noise.partial_sum(keys, weights, starts[rank], starts[rank + 1])
+        counts = np.diff(starts).tolist() if rank == 0 else None
+        return gather_rows(self.comm, part.reshape(-1, 1), counts)
+
+
+def _lookup(population: Population | None, mean: Vector | None, noise: Any) -> Lookup | None:
+    """Return how a candidate is found by its number; beyond the population lies its mean."""
+    if population is None:
+        return None
+    size = len(population)
+    if isinstance(population, Dense):
+        last = None if mean is None else mean.astype(np.float32)
+        return lambda i: population.candidate(i) if i < size or last is None else last
+    return lambda i: population.candidate(i, noise) if i < size else population.centre
+
+
+def _arranged(job: _Job, rows: Rows, idle: float) -> Evaluation:
+    """Return the rows of all units in the shape (candidates, episodes)."""
+    shape = (job.candidates, job.episodes)
+    assert np.array_equal(rows[:, 0], np.arange(job.units)), "every unit once"
+    return Evaluation(
+        returns=rows[:, 1].reshape(shape),
+        lengths=rows[:, 2].astype(np.int64).reshape(shape),
+        sums=rows[:, 2:],
+        idle=max(0.0, idle),
+    )

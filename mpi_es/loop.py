@@ -1,0 +1,224 @@
+"""One generation after the other, on rank 0: read this first.
+
+    ask -> evaluate (all ranks) -> tell -> held-out evaluation now and then -> save
+
+The other ranks are in Evaluator.serve meanwhile. They hold nothing that a checkpoint would need.
+"""
+
+import dataclasses
+import math
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mpi_es import checkpoint
+from mpi_es.config import Config
+from mpi_es.evaluator import Evaluation, Evaluator
+from mpi_es.history import History
+from mpi_es.observations import Statistics
+from mpi_es.rollout import Terms
+from mpi_es.rows import HeldOut, Timing, summarize
+from mpi_es.seeds import held_out_seeds, training_seeds
+from mpi_es.signals import Stopped
+from mpi_es.strategies.base import Candidate, Dense, Strategy
+from mpi_es.telemetry import Telemetry
+
+
+@dataclass
+class Deployed:
+    """A mean, with the mean return of its held-out evaluation."""
+
+    generation: int = 0
+    fitness: float = -math.inf
+    candidate: Candidate = field(default_factory=lambda: np.zeros(0, np.float32))
+    scaling: Any = field(default_factory=lambda: np.zeros((2, 0), np.float32))  # of its observations
+
+
+@dataclass
+class Progress:
+    """How far a run is, beside its strategy's state and its history."""
+
+    generation: int = 0  # how many are done
+    episode_cap: int = 0  # of the next generation; 0 is none
+    observations: Statistics = field(default_factory=Statistics)
+    best: Deployed = field(default_factory=Deployed)
+
+
+@dataclass
+class Run:
+    """A run under way."""
+
+    config: Config
+    directory: Path
+    strategy: Strategy
+    evaluator: Evaluator
+    telemetry: Telemetry
+    history: History
+    progress: Progress
+    libraries: dict[str, str]  # their versions, for the file
+
+    def __post_init__(self) -> None:
+        self.saved = self.progress.generation
+        self.pending: dict[str, Any] = {}  # what the next save writes, as of the last generation
+        self.save_seconds = 0.0  # of the last save
+
+    # The loop
+
+    def evolve(self) -> str:
+        """Run until something ends it, and return what did."""
+        try:
+            while not (reason := self.finished()):
+                self.one_generation()
+            self.evaluate_last()
+        except Stopped:
+            reason = f"stopped by {self.evaluator.stop_flag.name}"
+        self.save_pending()
+        return reason
+
+    def finished(self) -> str:
+        """Return why the run is at its end; empty while it is not."""
+        config = self.config
+        target, wanted = config.target_fitness, config.target_consecutive
+        if target is not None and self.history.streak(target) >= wanted:
+            return f"reached the target of {target:g}" + (f" {wanted} times in a row" if wanted > 1 else "")
+        if self.progress.generation >= config.max_iter:
+            return f"reached generation {config.max_iter}"
+        return ""
+
+    def one_generation(self) -> None:
+        """Do one generation; nothing of it counts unless all of it is done."""
+        config, progress, strategy = self.config, self.progress, self.strategy
+        popsize = strategy.popsize
+        clock = [time.perf_counter()]
+        mean = strategy.mean if config.track_mean else None
+        population = strategy.ask()
+        clock.append(time.perf_counter())
+        seeds = training_seeds(
+            config.seed,
+            progress.generation,
+            popsize + config.track_mean,
+            config.num_rollouts,
+            config.episode_seeds,
+        )
+        evaluation = self.evaluator.evaluate(population, seeds, self.terms(training=True), mean)
+        fitness = evaluation.returns.mean(axis=1)
+        clock.append(time.perf_counter())
+        strategy.tell(population, fitness[:popsize])
+        clock.append(time.perf_counter())
+        row = summarize(
+            progress.generation + 1,
+            fitness[:popsize],
+            evaluation.lengths,
+            sigma=strategy.sigma,
+            mean_fitness=float(fitness[popsize]) if config.track_mean else math.nan,
+            episode_cap=progress.episode_cap,
+            learning_rate=getattr(strategy, "learning_rate", math.nan),
+        )
+        self.advance(evaluation)
+        held_out = self.held_out() if self.due() else None
+        clock.append(time.perf_counter())
+        timing = _timing(clock, self.save_seconds, evaluation)
+        self.history.rows.append(row)
+        self.history.timings.append(timing)
+        self.keep()
+        if progress.generation % config.checkpoint_every == 0:
+            self.save_pending()
+        self.telemetry.generation(row, timing, held_out)
+
+    def advance(self, evaluation: Evaluation) -> None:
+        """Note what the next generation's episodes need to know of this one's."""
+        progress = self.progress
+        progress.generation += 1
+        if self.config.obs_norm:
+            progress.observations = progress.observations.updated(evaluation.sums)
+        if self.config.variable_ep_len:
+            cap = math.ceil(2 * float(evaluation.lengths.mean()))  # pytorch-es's factor
+            progress.episode_cap = min(cap, self.config.episode_cap or cap)
+
+    def terms(self, training: bool) -> Terms:
+        """Return the terms of a generation's episodes, or of held-out ones: uncut and undisturbed."""
+        scaling = self.progress.observations.scaling if self.config.obs_norm else None
+        if not training:
+            return Terms(scaling=scaling)
+        return Terms(self.progress.episode_cap, scaling, self.config.action_noise, self.config.obs_norm)
+
+    # The held-out evaluation
+
+    def due(self) -> bool:
+        """Tell whether the generation that was done last is one to evaluate."""
+        every = self.config.eval_every
+        return every > 0 and self.progress.generation % every == 0
+
+    def held_out(self) -> HeldOut:
+        """Evaluate the mean on episodes that training never draws, and remember it if it is the best."""
+        config, progress = self.config, self.progress
+        seeds = held_out_seeds(config.seed, config.num_eval_rollouts)
+        alone = Dense(self.strategy.mean[None])
+        returns = self.evaluator.evaluate(alone, seeds[None], self.terms(training=False)).returns[0]
+        held_out = HeldOut(progress.generation, returns)
+        self.history.evaluations.append(held_out)
+        if returns.mean() > progress.best.fitness:
+            progress.best = self.deployed(float(returns.mean()))
+        return held_out
+
+    def deployed(self, fitness: float) -> Deployed:
+        """Return the mean as it is now, with what it needs to be evaluated again."""
+        scaling = self.terms(training=False).scaling
+        return Deployed(
+            self.progress.generation,
+            fitness,
+            self.strategy.mean.astype(np.float32),
+            np.zeros((2, 0), np.float32) if scaling is None else scaling,
+        )
+
+    def evaluate_last(self) -> None:
+        """Evaluate the last generation's mean, unless that was done."""
+        done = self.history.evaluations
+        if not done or done[-1].generation != self.progress.generation:
+            self.held_out()
+            self.keep()
+            self.saved = -1
+
+    # The file
+
+    def keep(self) -> None:
+        """Set aside all that a save writes, as it is after a whole generation."""
+        progress = dataclasses.replace(self.progress)
+        self.pending = {
+            "config": self.config,
+            "state": self.strategy.state,
+            "progress": {
+                "generation": progress.generation,
+                "episode_cap": progress.episode_cap,
+                "observations": progress.observations,
+            },
+            "best": progress.best,
+            "last": self.deployed(math.nan),
+            "libraries": self.libraries,
+        }
+
+    def save_pending(self) -> None:
+        """Save the last whole generation, unless that was done."""
+        begin = time.perf_counter()
+        if self.pending and self.saved != self.pending["progress"]["generation"]:
+            checkpoint.save(self.directory, self.pending | self.history.content())
+            self.saved = self.pending["progress"]["generation"]
+        self.save_seconds = time.perf_counter() - begin
+
+
+def _timing(clock: list[float], save: float, evaluation: Evaluation) -> Timing:
+    """Return the seconds of ask, evaluate and tell, of all, and of the save before."""
+    ask, evaluate, tell, _ = np.diff(clock).tolist()
+    return Timing(
+        ask=ask,
+        evaluate=evaluate,
+        tell=tell,
+        save=save,
+        total=clock[-1] - clock[0] + save,
+        episodes_per_second=evaluation.lengths.size / evaluate,
+        steps_per_second=float(evaluation.lengths.sum()) / evaluate,
+        idle=evaluation.idle,
+    )

@@ -1,0 +1,49 @@
+"""Find what an option names as package.module:name: a user's policy or environment."""
+
+import importlib
+from typing import Any
+
+from mpi_es.errors import UserError, expected, unknown
+
+
+def load(option: str, name: str, kind: type | None = None) -> Any:
+    """Return the object that `package.module:name` names.
+
+    Args:
+        kind: only subclasses of it are offered when `name` is not found.
+    """
+    module_name, _, attribute = name.partition(":")
+    if not module_name or not attribute.isidentifier():
+        raise expected(option, "package.module:name", name)
+    module = load_module(option, module_name)
+    try:
+        return getattr(module, attribute)
+    except AttributeError:
+        raise unknown(f"{option} {module_name}", attribute, _offered(module, kind)) from None
+
+
+def load_module(option: str, name: str) -> Any:
+    """Return the imported module, or raise a line that says why it cannot be."""
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        missing = error.name or ""
+        if f"{name}.".startswith(f"{missing}."):
+            hint = "run from the folder that holds it, or add that folder to PYTHONPATH"
+            raise expected(option, "a module that can be imported", name, hint) from error
+        raise UserError(f"{option}: {name} needs the package {missing!r}: pip install it") from error
+    except Exception as error:
+        raise UserError(f"{option}: importing {name} failed: {one_line(error)}") from error
+
+
+def one_line(error: BaseException) -> str:
+    """Return the type and text of an exception, on one line."""
+    return f"{type(error).__name__}: {' '.join(str(error).split())}"
+
+
+def _offered(module: Any, kind: type | None) -> list[str]:
+    names = [name for name in vars(module) if not name.startswith("_")]
+    if kind is None:
+        return [name for name in names if getattr(vars(module)[name], "__module__", "") == module.__name__]
+    classes = [name for name in names if isinstance(vars(module)[name], type)]
+    return [name for name in classes if issubclass(vars(module)[name], kind)]

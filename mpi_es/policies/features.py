@@ -1,0 +1,47 @@
+"""From observations to the numbers that an mlp or a recurrent network reads."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from mpi_es.errors import expected
+
+Features = NDArray[np.float32]
+ToFeatures = Callable[[NDArray[Any]], Features]
+
+LARGEST = 10_000  # numbers in an observation; beyond it dense weights are the wrong network
+
+
+def features_for(space: Any, policy: str) -> tuple[int, ToFeatures]:
+    """Return how many numbers an observation has, and the function (k, *shape) -> (k, size)."""
+    if isinstance(space, spaces.Discrete):
+        return int(space.n), _one_hot(int(space.n), int(space.start))
+    require_array(space, policy)
+    if not isinstance(space, spaces.Box):
+        raise expected("--env", f"observations in a Box or Discrete for --policy {policy}", space)
+    size = int(np.prod(space.shape))
+    if size > LARGEST:
+        rule = f"observations of at most {LARGEST} numbers for --policy {policy}"
+        raise expected("--env", rule, space.shape, "a network for pictures is --policy package.module:Class")
+    return size, _flatten
+
+
+def require_array(space: Any, policy: str) -> None:
+    """Refuse observations that do not stack to one array."""
+    if not isinstance(space, spaces.Box | spaces.Discrete | spaces.MultiDiscrete | spaces.MultiBinary):
+        rule = f"observations that are one array for --policy {policy}"
+        hint = "gymnasium.wrappers.FlattenObservation in a --env package.module:make makes them one"
+        raise expected("--env", rule, space, hint)
+
+
+def _flatten(observations: NDArray[Any]) -> Features:
+    rows = observations.reshape(len(observations), -1)
+    return np.ascontiguousarray(rows, np.float32)  # other strides would take another path through BLAS
+
+
+def _one_hot(n: int, start: int) -> ToFeatures:
+    rows = np.eye(n, dtype=np.float32)
+    return lambda observations: rows[observations - start]

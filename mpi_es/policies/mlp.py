@@ -1,0 +1,116 @@
+"""A multilayer perceptron in numpy, k of them side by side."""
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpi_es.policies.actions import Outputs, actions_for
+from mpi_es.policies.base import Actions, Memory, Policy
+from mpi_es.policies.features import features_for
+from mpi_es.strategies.base import Candidate
+
+Layer = tuple[NDArray[np.float32], NDArray[np.float32]]  # weights (k, out, in), biases (k, out, 1)
+
+
+class MLP(Policy):
+    """Linear layers with an activation between them, in the flat order of torch's nn.Sequential.
+
+    Args:
+        hidden: widths of the hidden layers; none makes it linear.
+        activation: tanh, relu or selu.
+        output: from outputs to actions, see `actions_for`.
+    """
+
+    def __init__(
+        self,
+        observation_space: Any,
+        action_space: Any,
+        hidden: tuple[int, ...] = (64, 64),
+        activation: str = "tanh",
+        output: str = "auto",
+    ) -> None:
+        inputs, self.features = features_for(observation_space, "mlp")
+        outputs, self._to_actions = actions_for(action_space, output, "mlp")
+        self.sizes = (inputs, *hidden, outputs)
+        self.activation = activation
+        self._activate = _ACTIVATIONS[activation]
+
+    @property
+    def dim(self) -> int:
+        """The number of weights and biases."""
+        return sum((inputs + 1) * outputs for inputs, outputs in pairwise(self.sizes))
+
+    def initial(self, seed: int) -> Candidate:
+        """Return torch's default initialisation, (dim,), drawn from the run's seed."""
+        # Torch costs a process seconds and 200 MB; workers never call this.
+        from mpi_es.policies import networks
+
+        return networks.flat(networks.seeded(self.module, seed))
+
+    def module(self) -> Any:
+        """Return the nn.Sequential, which reads features (k, inputs)."""
+        from mpi_es.policies import networks  # torch: see initial
+
+        return networks.multilayer(self.sizes, self.activation)
+
+    def unpack(self, parameters: NDArray[np.float32]) -> list[Layer]:
+        """Return the layers of parameters (k, dim), first to last."""
+        k, layers, end = len(parameters), [], 0
+        for inputs, outputs in pairwise(self.sizes):
+            start, end = end, end + inputs * outputs
+            weights = parameters[:, start:end].reshape(k, outputs, inputs)
+            start, end = end, end + outputs
+            # The biases alone are copied: adding rows that lie apart costs a sixth of the whole step.
+            biases = np.ascontiguousarray(parameters[:, start:end])[:, :, None]
+            layers.append((weights, biases))
+        return layers
+
+    def initial_memory(self, k: int) -> Memory:
+        """Return None: it remembers nothing."""
+        return None
+
+    def act(self, weights: list[Layer], observations: NDArray[Any], memory: Memory) -> tuple[Actions, Memory]:
+        """Return the actions (k, …) and no memory."""
+        outputs, memory = self.outputs(weights, observations, memory)
+        return self._to_actions(outputs), memory
+
+    def outputs(
+        self, weights: list[Layer], observations: NDArray[Any], memory: Memory
+    ) -> tuple[Outputs, Memory]:
+        """Return the outputs (k, n) of the last layer, before they become actions."""
+        # A matrix-vector product for each network: its last bit does not depend on the other networks.
+        x = self.features(observations)[:, :, None]
+        for layer, biases in weights[:-1]:
+            x = np.matmul(layer, x)
+            x += biases
+            self._activate(x)
+        layer, biases = weights[-1]
+        x = np.matmul(layer, x)
+        x += biases
+        return x[:, :, 0], memory
+
+
+def _tanh(x: NDArray[np.float32]) -> None:
+    np.tanh(x, out=x)
+
+
+def _relu(x: NDArray[np.float32]) -> None:
+    np.maximum(x, 0, out=x)
+
+
+_SELU_ALPHA, _SELU_SCALE = 1.6732632423543772, 1.0507009873554805  # arXiv:1706.02515, equation 14
+
+
+def _selu(x: NDArray[np.float32]) -> None:
+    below = np.minimum(x, 0)
+    np.exp(below, out=below)
+    below -= 1
+    below *= _SELU_ALPHA
+    np.maximum(x, 0, out=x)
+    x += below
+    x *= _SELU_SCALE
+
+
+_ACTIVATIONS = {"tanh": _tanh, "relu": _relu, "selu": _selu}

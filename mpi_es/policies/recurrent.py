@@ -1,0 +1,163 @@
+"""A recurrent network (rnn, lstm or gru) in numpy, k of them side by side."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpi_es.policies.actions import Outputs, actions_for
+from mpi_es.policies.base import Actions, Memory, Policy
+from mpi_es.policies.features import features_for
+from mpi_es.strategies.base import Candidate
+
+Array = NDArray[np.float32]
+
+
+class Gates(NamedTuple):
+    """The parameters of k networks, in torch's flat order; g gates lie one below the other."""
+
+    input: Array  # (k, g * hidden, inputs)
+    hidden: Array  # (k, g * hidden, hidden)
+    input_bias: Array  # (k, g * hidden, 1)
+    hidden_bias: Array  # (k, g * hidden, 1)
+    output: Array  # (k, outputs, hidden)
+    output_bias: Array  # (k, outputs, 1)
+
+
+class Recurrent(Policy):
+    """One layer of torch's nn.RNN, nn.LSTM or nn.GRU, then a linear one.
+
+    The memory's rows are the hidden state (hidden,), for an lstm followed by its cell (hidden,).
+
+    Args:
+        cell: rnn, lstm or gru.
+        activation: of an rnn: tanh or relu.
+        output: from outputs to actions, see `actions_for`.
+    """
+
+    def __init__(
+        self,
+        observation_space: Any,
+        action_space: Any,
+        cell: str = "lstm",
+        hidden: int = 16,
+        activation: str = "tanh",
+        output: str = "auto",
+    ) -> None:
+        self.inputs, self.features = features_for(observation_space, cell)
+        self.outputs_size, self._to_actions = actions_for(action_space, output, cell)
+        self.cell, self.hidden, self.activation = cell, hidden, activation
+        name = f"rnn-{activation}" if cell == "rnn" else cell
+        gates, self._states, self._step = _CELLS[name]
+        height = gates * hidden
+        cell_shapes = [(height, self.inputs), (height, hidden), (height, 1), (height, 1)]
+        self._shapes = [*cell_shapes, (self.outputs_size, hidden), (self.outputs_size, 1)]
+
+    @property
+    def dim(self) -> int:
+        """The number of weights and biases."""
+        return sum(rows * columns for rows, columns in self._shapes)
+
+    def initial(self, seed: int) -> Candidate:
+        """Return torch's default initialisation, (dim,), drawn from the run's seed."""
+        # Torch costs a process seconds and 200 MB; workers never call this.
+        from mpi_es.policies import networks
+
+        return networks.flat(networks.seeded(self.module, seed))
+
+    def module(self) -> Any:
+        """Return the RecurrentNetwork, which reads features (k, inputs)."""
+        from mpi_es.policies import networks  # torch: see initial
+
+        return networks.RecurrentNetwork(
+            self.cell, self.activation, self.inputs, self.hidden, self.outputs_size
+        )
+
+    def unpack(self, parameters: Array) -> Gates:
+        """Return the parts of parameters (k, dim)."""
+        parts, end = [], 0
+        for rows, columns in self._shapes:
+            start, end = end, end + rows * columns
+            part = parameters[:, start:end]
+            # The biases are copied: rows that lie apart are slow to add.
+            part = np.ascontiguousarray(part) if columns == 1 else part
+            parts.append(part.reshape(-1, rows, columns))
+        return Gates(*parts)
+
+    def initial_memory(self, k: int) -> Memory:
+        """Return zeros (k, hidden), for an lstm (k, 2 * hidden)."""
+        return np.zeros((k, self._states * self.hidden), np.float32)
+
+    def act(self, weights: Gates, observations: NDArray[Any], memory: Memory) -> tuple[Actions, Memory]:
+        """Return the actions (k, …) and the memory afterwards."""
+        outputs, memory = self.outputs(weights, observations, memory)
+        return self._to_actions(outputs), memory
+
+    def outputs(self, weights: Gates, observations: NDArray[Any], memory: Memory) -> tuple[Outputs, Memory]:
+        """Return the outputs (k, n) before they become actions, and the memory afterwards."""
+        assert memory is not None
+        # Matrix-vector products: the last bit of a network's does not depend on the other networks.
+        hidden = memory[:, : self.hidden, None]
+        from_input = np.matmul(weights.input, self.features(observations)[:, :, None])
+        from_input += weights.input_bias
+        from_hidden = np.matmul(weights.hidden, hidden)
+        from_hidden += weights.hidden_bias
+        memory = self._step(from_input[:, :, 0], from_hidden[:, :, 0], memory)
+        x = np.matmul(weights.output, memory[:, : self.hidden, None])
+        x += weights.output_bias
+        return x[:, :, 0], memory
+
+
+def _rnn_tanh(from_input: Array, from_hidden: Array, memory: Array) -> Array:
+    from_input += from_hidden
+    return np.tanh(from_input, out=from_input)
+
+
+def _rnn_relu(from_input: Array, from_hidden: Array, memory: Array) -> Array:
+    from_input += from_hidden
+    return np.maximum(from_input, 0, out=from_input)
+
+
+def _lstm(from_input: Array, from_hidden: Array, memory: Array) -> Array:
+    n = memory.shape[1] // 2
+    gates = from_input  # torch's order: input, forget, cell, output
+    gates += from_hidden
+    _sigmoid(gates[:, : 2 * n])
+    _sigmoid(gates[:, 3 * n :])
+    after = np.empty_like(memory)
+    hidden, cell = after[:, :n], after[:, n:]
+    np.multiply(gates[:, n : 2 * n], memory[:, n:], out=cell)
+    cell += gates[:, :n] * np.tanh(gates[:, 2 * n : 3 * n])
+    np.multiply(gates[:, 3 * n :], np.tanh(cell), out=hidden)
+    return after
+
+
+def _gru(from_input: Array, from_hidden: Array, memory: Array) -> Array:
+    n = memory.shape[1]
+    gates = from_input[:, : 2 * n]  # torch's order: reset, update, new
+    gates += from_hidden[:, : 2 * n]
+    _sigmoid(gates)
+    reset, update = gates[:, :n], gates[:, n:]
+    new: Array = np.tanh(from_input[:, 2 * n :] + reset * from_hidden[:, 2 * n :])
+    new += update * (memory - new)
+    return new
+
+
+def _sigmoid(x: Array) -> None:
+    x *= 0.5
+    np.tanh(x, out=x)  # where exp would overflow, tanh does not
+    x *= 0.5
+    x += 0.5
+
+
+Step = Callable[[Array, Array, Array], Array]
+
+# Gates, states kept in the memory, and the step: parts of input and hidden (k, gates * hidden), memory
+# (k, states * hidden) -> memory.
+_CELLS: dict[str, tuple[int, int, Step]] = {
+    "rnn-tanh": (1, 1, _rnn_tanh),
+    "rnn-relu": (1, 1, _rnn_relu),
+    "lstm": (4, 2, _lstm),
+    "gru": (3, 1, _gru),
+}

@@ -1,0 +1,92 @@
+"""The records of a generation, which the loop fills and history, console and TensorBoard take."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Annotated, get_type_hints
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Row:
+    """What is exact about a generation. The names are those in /history; the marks are TensorBoard's tags."""
+
+    generation: int  # how many are done, this one included: the first is 1
+    best: Annotated[float, "fitness/best"]
+    mean: Annotated[float, "fitness/mean"]
+    min: Annotated[float, "fitness/min"]
+    std: Annotated[float, "fitness/std"]
+    sigma: Annotated[float, "sigma"]
+    mean_fitness: Annotated[float, "fitness/of_mean"]  # of the unperturbed mean; NaN if not tracked
+    mean_rank: Annotated[float, "rank_of_mean"]  # candidates above it; 0: the step taught nothing
+    elite: Annotated[int, "elite"]  # candidates above the population's mean fitness
+    episodes: Annotated[int, "generation/episodes"]  # of this generation, as are the steps
+    steps: Annotated[int, "generation/steps"]
+    mean_length: Annotated[float, "episode_length/mean"]
+    episode_cap: Annotated[int, "episode_length/cap"]  # 0: none
+    learning_rate: Annotated[float, "learning_rate"]  # NaN where the strategy has none
+
+
+@dataclass(frozen=True)
+class Timing:
+    """What is measured about a generation; the names are those in /timing. Seconds unless they say else."""
+
+    ask: Annotated[float, "seconds/ask"]
+    evaluate: Annotated[float, "seconds/evaluate"]
+    tell: Annotated[float, "seconds/tell"]
+    save: Annotated[float, "seconds/save"]
+    total: Annotated[float, "seconds/total"]  # with the held-out evaluation, where there was one
+    episodes_per_second: Annotated[float, "speed/episodes_per_second"]
+    steps_per_second: Annotated[float, "speed/steps_per_second"]
+    idle: Annotated[float, "speed/idle"]  # share of the ranks' time that went by waiting
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """Returns (n,) of the mean in episodes that training never draws, after so many generations."""
+
+    generation: int
+    returns: NDArray[np.float64]
+
+
+def summarize(
+    generation: int,
+    fitness: NDArray[np.float64],
+    lengths: NDArray[np.integer],
+    *,
+    sigma: float,
+    mean_fitness: float = math.nan,
+    episode_cap: int = 0,
+    learning_rate: float = math.nan,
+) -> Row:
+    """Return the row of a generation, from its fitness (popsize,) and episode lengths (any shape)."""
+    return Row(
+        generation=generation,
+        best=float(fitness.max()),
+        mean=float(fitness.mean()),
+        min=float(fitness.min()),
+        std=float(fitness.std()),
+        sigma=sigma,
+        mean_fitness=mean_fitness,
+        mean_rank=math.nan if math.isnan(mean_fitness) else float((fitness > mean_fitness).sum()),
+        elite=int((fitness > fitness.mean()).sum()),
+        episodes=lengths.size,
+        steps=int(lengths.sum()),
+        mean_length=float(lengths.mean()),
+        episode_cap=episode_cap,
+        learning_rate=learning_rate,
+    )
+
+
+def scalars(record: Row | Timing | HeldOut) -> Iterator[tuple[str, float]]:
+    """Yield a record's tags and values for TensorBoard; what is not known is left out."""
+    if isinstance(record, HeldOut):
+        for name in ("mean", "std", "min", "max"):
+            yield f"held_out/{name}", float(getattr(record.returns, name)())
+        return
+    for name, hint in get_type_hints(type(record), include_extras=True).items():
+        value = float(getattr(record, name))
+        if hasattr(hint, "__metadata__") and not math.isnan(value):
+            yield hint.__metadata__[0], value

@@ -1,0 +1,32 @@
+"""A signal asks a run to stop; the run looks when it can."""
+
+import signal
+from types import FrameType
+
+CAUGHT = (signal.SIGTERM, signal.SIGUSR1, signal.SIGINT)
+
+
+class Stopped(Exception):
+    """An evaluation that was given up because a signal came."""
+
+
+class StopFlag:
+    """Whether a signal has come, and which. A second Ctrl-C ends the process at once."""
+
+    def __init__(self) -> None:
+        self.name = ""
+
+    def install(self) -> "StopFlag":
+        """Catch the signals of a time limit, a preemption and a user."""
+        for number in CAUGHT:
+            signal.signal(number, self._note)
+        return self
+
+    def _note(self, number: int, frame: FrameType | None) -> None:
+        if self.name == "SIGINT" and number == signal.SIGINT:
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
+            signal.raise_signal(signal.SIGINT)
+        self.name = signal.Signals(number).name
+
+    def __bool__(self) -> bool:
+        return bool(self.name)

@@ -1,0 +1,66 @@
+"""The registry of strategies: a config names one, and this builds it."""
+
+from collections.abc import Callable
+
+from mpi_es.config import Config
+from mpi_es.errors import unknown
+from mpi_es.strategies.base import Noise, Strategy, Vector
+from mpi_es.strategies.openai_es import OpenAIES
+from mpi_es.strategies.optimizers import OPTIMIZERS
+from mpi_es.strategies.pepg import PEPG
+from mpi_es.strategies.shaping import SHAPINGS
+
+
+def _cma_es(config: Config, x0: Vector, noise: Noise) -> Strategy:
+    from mpi_es.strategies.cma_es import CMAES  # pycma takes a second to import
+
+    return CMAES(x0, config.init_sigma, config.population_size, config.seed, config.cma_variant)
+
+
+def _openai_es(config: Config, x0: Vector, noise: Noise) -> Strategy:
+    return OpenAIES(
+        x0,
+        config.init_sigma,
+        config.population_size,
+        noise,
+        SHAPINGS[config.shaping],
+        OPTIMIZERS[config.optimizer](config.momentum, config.max_speed),
+        learning_rate=config.learning_rate,
+        lr_decay=config.lr_decay,
+        lr_min=config.lr_min,
+        sigma_decay=config.sigma_decay,
+        sigma_min=config.sigma_min,
+        weight_decay=config.weight_decay,
+    )
+
+
+def _pepg(config: Config, x0: Vector, noise: Noise) -> Strategy:
+    return PEPG(
+        x0,
+        config.init_sigma,
+        config.population_size,
+        config.seed,
+        SHAPINGS[config.shaping],
+        OPTIMIZERS[config.optimizer](config.momentum, config.max_speed),
+        learning_rate=config.learning_rate,
+        lr_decay=config.lr_decay,
+        lr_min=config.lr_min,
+        sigma_min=config.sigma_min,
+        sigma_learning_rate=config.sigma_learning_rate,
+        sigma_max_change=config.sigma_max_change,
+        weight_decay=config.weight_decay,
+    )
+
+
+STRATEGIES: dict[str, Callable[[Config, Vector, Noise], Strategy]] = {
+    "cma_es": _cma_es,
+    "openai_es": _openai_es,
+    "pepg": _pepg,
+}
+
+
+def make(config: Config, x0: Vector, noise: Noise) -> Strategy:
+    """Return the config's strategy, started at x0 (dim,); only openai_es makes use of the noise."""
+    if config.strategy not in STRATEGIES:
+        raise unknown("--strategy", config.strategy, STRATEGIES)
+    return STRATEGIES[config.strategy](config, x0, noise)

@@ -1,0 +1,218 @@
+"""CMA-ES (arXiv:1604.00772) as pycma computes it, with a state of plain values that continues exactly."""
+
+import contextlib
+import io
+import math
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import Any
+
+import cma
+import numpy as np
+from cma.evolution_strategy import get_CMASolutionDict
+from cma.restricted_gaussian_sampler import GaussVDSampler, GaussVkDSampler
+from cma.utilities.utils import ElapsedWCTime
+from numpy.typing import ArrayLike, NDArray
+
+from mpi_es.errors import expected, unknown
+from mpi_es.seeds import Stream, rng
+from mpi_es.strategies.base import Dense, Population, Vector
+
+SMALLEST_POPULATION = 4  # with 3, one parent is left and the VD and VkD updates divide zero by zero
+SMALLEST_SIGMA = 1e-100
+
+# Rank 0 updates while all other ranks wait. A tenth of a second is lost in the seconds that a generation of
+# CarRacing or MuJoCo takes, and makes 200 s of a run of 2000 generations. Where full costs more it also has
+# little to give: at popsize 256 that is above 690 parameters, whose covariance takes some 3600 generations to
+# learn, (n + 2)^2 / 2 mu_eff. Separable takes time and memory in proportion to n.
+AUTO_SECONDS = 0.1
+AUTO_BYTES = 256e6
+
+# The attributes of pycma's objects that decide how a run goes on. All others are constants, follow from
+# these, or matter only to pycma's own loop, log and stopping rules, none of which is used.
+_COMMON = (
+    "mean sigma pc "
+    "adapt_sigma.ps adapt_sigma.s "  # the paths of cumulative and of two-point step-size adaptation
+    "pop_injection_directions"  # rows (0 or 2, dim) that the next population tries for the latter
+)
+_STATE = {
+    # C moves on every generation; B and D are its eigenvectors and axes of some generations ago.
+    "full": "sm.C sm.B sm.D sm.last_update sm.count_tell",
+    "separable": "sigma_vec.scaling sm.standard_deviations",  # the latter when sigma has grown 1e9-fold
+    # C = D (I + v v') D (GECCO 2014): v, its norms, and its own evolution path.
+    "vd": "sm.dvec sm.vvec sm.norm_v2 sm.norm_v sm.vn sm.vnn sm.pc",
+    # C = D (I + V S V') D (PPSN 2016), its own step size and path, and what decides on the rank k.
+    "vkd": "sm.D sm.V sm.S sm.k sm.k_active sm.pc sm.dx sm.sigma sm.sigma_fac sm.ps sm.flg_injection "
+    "sm.itr_after_k_inc sm.last_log_sigma sm.last_log_d sm.last_log_cond_corr "
+    "sm.ema_log_sigma.M sm.ema_log_d.M sm.ema_log_s.M",
+}
+
+Value = NDArray[Any] | float | int | bool | str
+
+
+@dataclass(frozen=True)
+class CMAState:
+    """What a generation leaves to the next: pycma's attributes by their path, such as sm.C."""
+
+    generation: int
+    variant: str
+    values: dict[str, Value]
+
+
+def predict_full(dim: int, popsize: int) -> tuple[float, float]:
+    """Return the seconds and bytes of a generation of the full variant, with one thread of LAPACK."""
+    # Measured with n = 588 to 3667 and popsize 16 and 256: n^2 (popsize + 20) / 4e9 s for ask and tell,
+    # n^3 / 5e9 s for an eigendecomposition, eight n x n arrays.
+    update = dim**2 * (popsize + 20) / 4e9
+    # pycma decomposes every 1 / (10 n (c_1 + c_mu)) generations; mu_eff is 0.26 popsize, c_mu 2 mu_eff / n^2
+    period = math.ceil(dim / (5.2 * popsize))
+    return update + dim**3 / 5e9 / period, 64.0 * dim**2
+
+
+def choose(variant: str, dim: int, popsize: int) -> tuple[str, str]:
+    """Return the variant to run, and a line that says why: what full would cost."""
+    if variant not in ("auto", *_STATE):
+        raise unknown("--cma-variant", variant, ("auto", *_STATE))
+    seconds, size = predict_full(dim, popsize)
+    cost = f"{seconds:.2g} s and {size / 1e6:.0f} MB a generation"
+    if variant != "auto":
+        advice = "; pycma advises against vd below 10 parameters" if variant == "vd" and dim < 10 else ""
+        return variant, f"CMA-ES, {variant} as asked; full covariance takes about {cost}{advice}"
+    if seconds < AUTO_SECONDS and size < AUTO_BYTES:
+        return "full", f"CMA-ES, full: covariance of {dim} parameters takes about {cost}"
+    limit = f"{AUTO_SECONDS:g} s and {AUTO_BYTES / 1e6:.0f} MB"
+    return "separable", (
+        f"CMA-ES, separable: full covariance of {dim} parameters would take about {cost}; "
+        f"auto takes it below {limit} only, --cma-variant full always"
+    )
+
+
+class CMAES:
+    """CMA-ES with a full or a restricted covariance; `description` tells which one, and why."""
+
+    def __init__(self, x0: ArrayLike, sigma: float, popsize: int, seed: int, variant: str = "auto") -> None:
+        if popsize < SMALLEST_POPULATION:
+            raise expected("--population-size", f"{SMALLEST_POPULATION} or more for cma_es", popsize)
+        self._x0 = np.array(x0, np.float64)
+        self._sigma0, self._popsize, self._seed = sigma, popsize, seed
+        self._variant, self.description = choose(variant, self._x0.size, popsize)
+        # Remarks without a remedy: separable's on long steps of two-point adaptation, vd's on underflow.
+        warnings.filterwarnings("ignore", module=r"cma\.")
+        self._es = self._build()
+
+    @property
+    def popsize(self) -> int:
+        """The number of candidates."""
+        return self._popsize
+
+    @property
+    def mean(self) -> Vector:
+        """The mean of the search distribution, (dim,)."""
+        return np.array(self._es.mean, np.float64)
+
+    @property
+    def sigma(self) -> float:
+        """The overall step size; vkd adapts its own."""
+        own = self._es.sm.sigma if self._variant == "vkd" else 1.0
+        return float(self._es.sigma * own)
+
+    def ask(self) -> Population:
+        """Sample the next generation."""
+        self._rng = rng(self._seed, Stream.SAMPLE, self._es.countiter)
+        # ask would also file each row under its hash, for transformations that we do not use
+        return Dense(self._es.ask_geno())
+
+    def tell(self, population: Population, fitness: Vector) -> None:
+        """Update mean, covariance and step size."""
+        assert isinstance(population, Dense)
+        loss = (-np.asarray(fitness, np.float64)).tolist()
+        self._es.tell(population.rows, loss, check_points=False)
+        # pycma would have stopped long before; when all rows are equal sigma falls to zero, and all to NaN
+        self._es.sigma = max(self._es.sigma, SMALLEST_SIGMA)
+
+    @property
+    def state(self) -> CMAState:
+        """Everything that the next generations depend on, as copies."""
+        values = {path: _plain(attrgetter(path)(self._es)) for path in self._present()}
+        return CMAState(self._es.countiter, self._variant, values)
+
+    @state.setter
+    def state(self, state: CMAState) -> None:
+        if state.variant != self._variant:
+            raise expected("state", f"the state of variant {self._variant}", state.variant)
+        size = np.size(state.values.get("mean", []))
+        if size != self._x0.size:
+            raise expected("state", f"a mean of {self._x0.size} parameters", size)
+        self._es = self._build()
+        if state.generation > 0:  # a made-up generation creates the attributes that pycma creates late
+            self.tell(self.ask(), np.arange(self._popsize, dtype=np.float64))
+        missing = set(self._present()) - state.values.keys()
+        if missing:
+            raise expected("state", "all values of cma_es", f"none for {', '.join(sorted(missing))}")
+        for path in _paths(self._variant):
+            if path in state.values:
+                _place(self._es, path, state.values[path])
+        self._es.countiter = state.generation
+
+    def _present(self) -> Iterator[str]:
+        """Yield the paths of the state that exist by now."""
+        for path in _paths(self._variant):
+            with contextlib.suppress(AttributeError):
+                attrgetter(path)(self._es)
+                yield path
+
+    def _draw(self, *shape: int) -> Vector:
+        return self._rng.standard_normal(shape)
+
+    def _build(self) -> Any:
+        """Return pycma's object before its first generation."""
+        self._rng = rng(self._seed, Stream.SAMPLE, 0, 1)  # vd draws its first direction at once
+        options = {
+            "popsize": self._popsize,
+            "randn": self._draw,
+            "seed": math.nan,  # leaves numpy's global generator alone
+            "verbose": -9,
+            "CMA_mirrors": 0,  # below popsize 6 pycma would mirror, which needs more state
+            "conditioncov_alleviate": False,  # else C and the meaning of mean change at a condition of 1e12
+        }
+        if self._variant == "separable":
+            options["CMA_diagonal"] = True
+        if self._variant in ("vd", "vkd"):
+            sampler = GaussVDSampler if self._variant == "vd" else GaussVkDSampler
+            options = sampler.extend_cma_options(options)
+            options["CMA_sampler_options"] = {"randn": self._draw}
+        with contextlib.redirect_stdout(io.StringIO()):  # vd prints its advice, which is in `description`
+            es = cma.CMAEvolutionStrategy(self._x0, self._sigma0, options)
+        es.timer = ElapsedWCTime()  # ask would make one, and tell wants one; nothing depends on it
+        # Two-point adaptation, from 300 parameters on, checks points that numpy's global generator chooses.
+        es.adapt_sigma.check_consistency = lambda es: None
+        # These archives look up a told row's genotype, which is the row, by its hash: half of a tell.
+        es.sent_solutions = get_CMASolutionDict(False)()
+        es._injected_solutions_archive = get_CMASolutionDict(False)()
+        return es
+
+
+def _paths(variant: str) -> list[str]:
+    return [*_COMMON.split(), *_STATE[variant].split()]
+
+
+def _plain(value: Any) -> Value:
+    """Return a copy: an array in the order of files, or a Python number where it has no dimension."""
+    copy = np.array(value, order="C")
+    plain: Value = copy if copy.ndim else copy.item()
+    return plain
+
+
+def _place(es: Any, path: str, value: Value) -> None:
+    """Assign a copy of a value of the state to an attribute that our own table names."""
+    parent, _, name = path.rpartition(".")
+    owner = attrgetter(parent)(es) if parent else es
+    old: Any = getattr(owner, name, None)
+    new: Any = _plain(value)
+    if isinstance(old, list):
+        new = list(new)
+    elif isinstance(old, np.ndarray) and old.flags.fnc:
+        new = np.asfortranarray(new)  # B lies by columns, and BLAS rounds in the order of memory
+    setattr(owner, name, new)

@@ -1,0 +1,118 @@
+"""From an estimated gradient to a step uphill: the optimizers and schedules of openai_es and pepg.
+
+What an optimizer remembers is a dict that goes in and comes out; nothing is changed in place, so that a
+memory once read stays as it was. Its arrays are single precision, as in torch: they average gradients
+whose sampling error is far above 1e-7. Centres are double, or the small steps of a decayed learning rate
+would be rounded away.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpi_es.strategies.base import Candidate
+
+Memory = dict[str, Any]
+Gradient = NDArray[np.floating[Any]]
+
+
+class Optimizer(Protocol):
+    """How steps follow from gradients."""
+
+    def start(self, dim: int) -> Memory:
+        """Return the memory before the first step."""
+        ...
+
+    def step(self, memory: Memory, gradient: Gradient, learning_rate: float) -> tuple[Candidate, Memory]:
+        """Return the step (dim,) to add, which ascends, and the memory after it."""
+        ...
+
+
+@dataclass(frozen=True)
+class Adam:
+    """Adam (arXiv:1412.6980, algorithm 1)."""
+
+    beta_1: float = 0.9
+    beta_2: float = 0.999
+    epsilon: float = 1e-8
+
+    def start(self, dim: int) -> Memory:
+        """Return no steps and moments of 0."""
+        return {"steps": 0, "first": _zeros(dim), "second": _zeros(dim)}
+
+    def step(self, memory: Memory, gradient: Gradient, learning_rate: float) -> tuple[Candidate, Memory]:
+        """Step along the mean gradient over the root of its mean square."""
+        g = gradient.astype(np.float32)
+        t = int(memory["steps"]) + 1
+        m = self.beta_1 * memory["first"] + (1 - self.beta_1) * g
+        v = self.beta_2 * memory["second"] + (1 - self.beta_2) * np.square(g)
+        # Both start at 0 and are corrected for it.
+        deviation = np.sqrt(v / (1 - self.beta_2**t))
+        step = float(learning_rate) / (1 - self.beta_1**t) * m / (deviation + self.epsilon)
+        return step, {"steps": t, "first": m, "second": v}
+
+
+@dataclass(frozen=True)
+class SGD:
+    """Gradient ascent with the momentum of torch: the steady step is learning rate / (1 - momentum)."""
+
+    momentum: float
+
+    def start(self, dim: int) -> Memory:
+        """Return a velocity of 0."""
+        return {"velocity": _zeros(dim)}
+
+    def step(self, memory: Memory, gradient: Gradient, learning_rate: float) -> tuple[Candidate, Memory]:
+        """Step along the decaying sum of gradients."""
+        velocity = self.momentum * memory["velocity"] + gradient.astype(np.float32)
+        return float(learning_rate) * velocity, {"velocity": velocity}
+
+
+@dataclass(frozen=True)
+class ClipUp:
+    """ClipUp (arXiv:2008.02387, algorithm 1): steps of a chosen length; a gradient tells but the direction.
+
+    Args:
+        max_speed: the largest norm of a step; 0 is twice the learning rate, as the paper advises.
+    """
+
+    momentum: float
+    max_speed: float
+
+    def start(self, dim: int) -> Memory:
+        """Return a velocity of 0."""
+        return {"velocity": _zeros(dim)}
+
+    def step(self, memory: Memory, gradient: Gradient, learning_rate: float) -> tuple[Candidate, Memory]:
+        """Add the learning rate in the gradient's direction to the velocity, then clip its norm."""
+        # Where fitness is flat there is no direction, and a gradient of 0 stays 0.
+        direction = (gradient / (_norm(gradient) or 1.0)).astype(np.float32)
+        velocity = self.momentum * memory["velocity"] + float(learning_rate) * direction
+        speed, fastest = _norm(velocity), self.max_speed or 2 * float(learning_rate)
+        if speed > fastest:
+            velocity = velocity * (fastest / speed)
+        return velocity, {"velocity": velocity}
+
+
+OPTIMIZERS: dict[str, Callable[[float, float], Optimizer]] = {  # from momentum and max_speed
+    "adam": lambda momentum, max_speed: Adam(),
+    "sgd": lambda momentum, max_speed: SGD(momentum),
+    "clipup": ClipUp,
+}
+
+
+def decayed(value: float, factor: float, floor: float) -> float:
+    """Return the next value of an exponential schedule that stops at its floor."""
+    return max(floor, value * factor)
+
+
+def _zeros(dim: int) -> Candidate:
+    return np.zeros(dim, dtype=np.float32)
+
+
+def _norm(vector: Gradient) -> float:
+    # Not linalg.norm: the order of BLAS's additions depends on its threads.
+    return float(np.sqrt(np.sum(np.square(vector, dtype=np.float64))))

@@ -1,0 +1,51 @@
+"""From fitness (popsize,) to utilities (popsize,): what a strategy makes of returns before it averages."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from mpi_es.strategies.base import Vector
+
+Shaping = Callable[[Vector], Vector]
+
+
+def centered(fitness: Vector) -> Vector:
+    """Return ranks scaled to [-0.5, 0.5], the best highest; ties share their mean rank."""
+    ordered = np.sort(fitness)
+    worse = np.searchsorted(ordered, fitness, side="left")
+    not_better = np.searchsorted(ordered, fitness, side="right")
+    last = len(fitness) - 1
+    return ((worse + not_better - 1) / 2 - last / 2) / max(last, 1)
+
+
+def log_rank(fitness: Vector) -> Vector:
+    """Return max(0, log2(n/2 + 1) - log2(rank + 1)) over its sum; the best has rank 0, ties the best's rank.
+
+    The utilities of pytorch-es, and of natural evolution strategies (arXiv:1106.4487, section 3.1), up to
+    a constant, which cancels between mirrored candidates.
+    """
+    rank = np.searchsorted(np.sort(-fitness), -fitness, side="left")
+    utilities = np.maximum(0.0, np.log2(len(fitness) / 2 + 1) - np.log2(rank + 1))
+    return np.asarray(utilities / utilities.sum())
+
+
+def standardized(fitness: Vector) -> Vector:
+    """Return (fitness - mean) / deviation, or zeros where all are equal."""
+    if fitness.max() == fitness.min():  # their deviation need not round to 0
+        return np.zeros(len(fitness))
+    centred = fitness - fitness.mean()
+    centred /= np.abs(centred).max()  # lest squares of the tiny or huge leave the range of floats
+    return np.asarray(centred / centred.std())
+
+
+def raw(fitness: Vector) -> Vector:
+    """Return the fitness as it is."""
+    return fitness.astype(np.float64)
+
+
+SHAPINGS: dict[str, Shaping] = {
+    "centered": centered,
+    "log-rank": log_rank,
+    "standardized": standardized,
+    "raw": raw,
+}

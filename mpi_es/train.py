@@ -1,0 +1,151 @@
+"""python -m mpi_es.train [PRESET] [options]: evolve a policy; under mpiexec, on all of its ranks."""
+
+import platform
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from mpi_es import __version__, checkpoint, cli
+from mpi_es.build import make_evaluator, make_policy
+from mpi_es.comm import Comm, agree, decide
+from mpi_es.config import Config
+from mpi_es.errors import UserError
+from mpi_es.evaluator import Evaluator
+from mpi_es.history import History
+from mpi_es.loop import Deployed, Progress, Run
+from mpi_es.observations import Statistics
+from mpi_es.presets import PRESETS
+from mpi_es.program import launch
+from mpi_es.signals import StopFlag
+from mpi_es.strategies import make as make_strategy
+from mpi_es.telemetry import open_telemetry
+
+_RESUME = "--resume RUN continues the run in that directory; it needs no other option."
+_LIBRARIES = ("numpy", "cma", "gymnasium", "h5py", "mpi4py", "torch")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What rank 0 makes of the command line."""
+
+    config: Config
+    directory: Path
+    stored: dict[str, Any] | None  # the content of run.h5 that is continued
+    warning: str = ""
+
+
+def main(comm: Comm, arguments: list[str]) -> int:
+    """Train, and return the exit code. Collective."""
+    plan: Plan = decide(comm, lambda: prepare(arguments))
+    stop_flag = StopFlag().install()
+    evaluator = agree(comm, lambda: make_evaluator(comm, plan.config, stop_flag))
+    if comm.rank != 0:
+        evaluator.serve()
+        return 0
+    try:
+        train(plan, evaluator)
+    finally:
+        evaluator.stop()
+    return 0
+
+
+def prepare(arguments: list[str]) -> Plan:
+    """Return the plan; every mistake that can be seen before the work begins is raised here."""
+    resume, rest = cli.take_option(arguments, "--resume")
+    if resume is None:
+        config = cli.parse(rest, Config(), PRESETS, "python -m mpi_es.train", _RESUME)
+        plan = Plan(config, Path(config.directory), None)
+        if (plan.directory / checkpoint.NAME).exists():
+            raise UserError(
+                f"--run-dir: {plan.directory} holds a run already; continue it with "
+                f"--resume {plan.directory}, or choose another directory"
+            )
+    else:
+        plan = resumed(Path(resume), rest)
+    make_policy(plan.config)
+    return plan
+
+
+def resumed(directory: Path, rest: list[str]) -> Plan:
+    """Return the plan of continuing a run with the options that may be changed."""
+    stored, warning = checkpoint.load(directory)
+    config = checkpoint.from_plain(Config, stored["config"])
+    wanted = cli.parse(rest, config, {}, "python -m mpi_es.train --resume RUN")
+    cli.check_resumed(config, wanted)
+    return Plan(wanted, directory, stored, warning)
+
+
+def train(plan: Plan, evaluator: Evaluator) -> None:
+    """Evolve on rank 0, and tell how it goes."""
+    config = plan.config
+    run = make_run(plan, evaluator)
+    with run.telemetry:
+        facts = [f"warning: {plan.warning}"] if plan.warning else []
+        run.telemetry.start(config, facts + describe(run), run.progress.generation)
+        if plan.stored is None:
+            run.keep()
+            run.saved = -1
+            run.save_pending()  # a directory that cannot be written to is told before the work begins
+        reason = run.evolve()
+        run.telemetry.finish(f"{reason} after generation {run.progress.generation}; {_next(run, reason)}")
+
+
+def make_run(plan: Plan, evaluator: Evaluator) -> Run:
+    """Return the run at its beginning, or where its file says that it is."""
+    config, stored = plan.config, plan.stored
+    policy = evaluator.rollout.policy
+    strategy = make_strategy(config, policy.initial(config.seed).astype(float), evaluator)
+    progress = Progress(
+        episode_cap=config.episode_cap, observations=Statistics.of_size(evaluator.rollout.size)
+    )
+    if stored is not None:
+        strategy.state = checkpoint.from_plain(type(strategy.state), stored["state"])
+        loaded = stored["progress"]
+        progress = Progress(
+            loaded["generation"],
+            loaded["episode_cap"],
+            checkpoint.from_plain(Statistics, loaded["observations"]),
+            checkpoint.from_plain(Deployed, stored["best"]),
+        )
+    try:
+        plan.directory.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"--run-dir: cannot create {plan.directory} ({error.strerror})") from error
+    telemetry = open_telemetry(config, plan.directory)
+    return Run(config, plan.directory, strategy, evaluator, telemetry, History(stored), progress, libraries())
+
+
+def describe(run: Run) -> list[str]:
+    """Return what there is to know before the first generation."""
+    config, evaluator = run.config, run.evaluator
+    ranks = f"{evaluator.comm.size} rank{'s' if evaluator.comm.size > 1 else ''}"
+    where = "rank 0 only directs" if evaluator.first else "rank 0 evaluates too"
+    return [
+        f"{config.policy} policy of {evaluator.dim} parameters on {config.env}",
+        getattr(run.strategy, "description", f"{config.strategy}, population {run.strategy.popsize}"),
+        f"{ranks}, {config.dispatch} dispatch, {where}",
+        f"run directory {run.directory}",
+    ]
+
+
+def libraries() -> dict[str, str]:
+    """Return the versions that a run was made with."""
+    found = {"mpi_es": __version__, "python": platform.python_version()}
+    for name in _LIBRARIES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def _next(run: Run, reason: str) -> str:
+    if reason.startswith("stopped"):
+        return f"continue with --resume {run.directory}"
+    best = run.progress.best
+    return f"best held-out mean {best.fitness:.2f} at generation {best.generation}, in {run.directory}"
+
+
+if __name__ == "__main__":
+    launch(main)

@@ -1,0 +1,38 @@
+"""What tests share: our programs under mpiexec, always with a time limit."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from mpi_es import checkpoint
+from tests.launching import LIMIT, start
+
+
+@pytest.fixture
+def launch():
+    """Return a function that runs `python …` on some ranks, 0 without mpiexec, and returns what came out."""
+
+    def run(ranks: int, *arguments: object, **options: object) -> subprocess.CompletedProcess:
+        process = start(ranks, *arguments, **options)
+        try:
+            out, err = process.communicate(timeout=LIMIT)
+        finally:
+            process.kill()
+        return subprocess.CompletedProcess(process.args, process.returncode, out, err)
+
+    return run
+
+
+@pytest.fixture
+def exact():
+    """Return a function that reads all of a run's file that must not depend on who ran it."""
+
+    def read(directory: Path) -> dict:
+        content, warning = checkpoint.load(directory)
+        assert warning == ""
+        return {
+            name: content[name] for name in ("state", "progress", "history", "evaluations", "best", "last")
+        }
+
+    return read

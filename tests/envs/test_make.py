@@ -1,0 +1,107 @@
+import gymnasium as gym
+import numpy as np
+import pytest
+
+from mpi_es import envs
+from mpi_es.errors import UserError
+
+HERE = "tests.envs.user_envs"
+
+
+@pytest.mark.parametrize(
+    ("name", "limit"),
+    [
+        ("CartPole-v1", 500),
+        ("BipedalWalker-v3", 1600),
+        ("mpi_es/CyclicMDP-v0", 1000),
+        ("LunarLander-v3", 1000),
+    ],
+)
+def test_the_limit_is_returned_and_not_applied(name, limit):
+    env, found = envs.make(name)
+    assert found == limit
+    while isinstance(env, gym.Wrapper):
+        assert not isinstance(env, gym.wrappers.TimeLimit)
+        env = env.env
+
+
+def test_no_wrapper_costs_time():
+    assert not isinstance(envs.make("CartPole-v1")[0], gym.Wrapper)
+
+
+def test_the_registry_is_left_as_it_was():
+    envs.make("CartPole-v1")
+    assert gym.spec("CartPole-v1").max_episode_steps == 500
+    assert gym.spec("CartPole-v1").order_enforce
+
+
+def test_an_id_registered_by_a_module_keeps_its_wrappers():
+    env, limit = envs.make(f"{HERE}:tests/Repeated-v0")
+    env.reset(seed=0)
+    assert limit == 77
+    assert env.step(0)[1] == 0.5
+
+
+def test_a_function_of_the_user_keeps_its_own_limit():
+    env, limit = envs.make(f"{HERE}:make")
+    env.reset(seed=0)
+    assert limit == 0
+    assert [env.step(t % 2)[3] for t in range(5)] == [False] * 4 + [True]
+
+
+def test_pictures_for_a_video():
+    env, _ = envs.make("CartPole-v1", render_mode="rgb_array")
+    env.reset(seed=0)
+    assert env.render().dtype == np.uint8
+    assert envs.make(f"{HERE}:make_rendered", render_mode="rgb_array")[0].render_mode == "rgb_array"
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("CartPol-v1", "did you mean 'CartPole-v1'"),
+        ("CyclicMDP-v0", "did you mean 'mpi_es/CyclicMDP-v0'"),
+        ("CartPole", "the version is missing: use 'CartPole-v1'"),
+        ("LunarLander-v2", "has no -v2: use 'LunarLander-v3'"),
+        ("Ant-v2", "Ant-v2 cannot be made: .*gymnasium-robotics"),
+        (f"{HERE}:mak", "did you mean 'make'"),
+        (f"{HERE}:make_nothing", "expected a gymnasium.Env from .*, got 'int'"),
+        (f"{HERE}:make_with", "can be called as make.., got .*'size'"),
+        (f"{HERE}:not_a_function", "package.module:make, a function"),
+        ("no_such_package:make", "a module that can be imported, got 'no_such_package'"),
+    ],
+)
+def test_a_mistake_is_told_in_one_line(name, words):
+    with pytest.raises(UserError, match=words) as raised:
+        envs.make(name)
+    assert "\n" not in str(raised.value)
+
+
+def test_a_function_that_cannot_render_is_refused():
+    with pytest.raises(UserError, match=r"make\(render_mode='rgb_array'\)"):
+        envs.make(f"{HERE}:make", render_mode="rgb_array")
+
+
+def test_what_to_install_is_told(monkeypatch):
+    def absent(**options):
+        raise ModuleNotFoundError("No module named 'jax'", name="jax")
+
+    def told(**options):
+        raise gym.error.DependencyNotInstalled(
+            'MuJoCo is not installed, run `pip install "gymnasium[mujoco]"`'
+        )
+
+    monkeypatch.setitem(
+        gym.registry, "tests/Absent-v0", gym.envs.registration.EnvSpec("tests/Absent-v0", absent)
+    )
+    monkeypatch.setitem(gym.registry, "tests/Told-v0", gym.envs.registration.EnvSpec("tests/Told-v0", told))
+    with pytest.raises(UserError, match="it needs the package 'jax': pip install it"):
+        envs.make("tests/Absent-v0")
+    with pytest.raises(UserError, match=r"pip install .gymnasium\[mujoco\]"):
+        envs.make("tests/Told-v0")
+
+
+def test_atari_without_its_package(monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(UserError, match="pip install ale-py"):
+        envs.make("PongNoFrameskip-v4")

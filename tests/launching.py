@@ -1,0 +1,27 @@
+"""Starting our programs under mpiexec, and comparing what they wrote."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+MPIEXEC = Path(sys.prefix, "bin", "mpiexec")
+LIMIT = 120  # seconds: a deadlock is a failure
+
+
+def start(ranks: int, *arguments: object, **options: object) -> subprocess.Popen:
+    """Start `python -m …` on some ranks."""
+    launcher = [str(MPIEXEC), "-n", str(ranks)] if ranks else []
+    command = [*launcher, sys.executable, *map(str, arguments)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
+
+
+def assert_same(one: object, other: object, path: str = "") -> None:
+    """Compare nested content to the last bit; NaN equals NaN."""
+    if isinstance(one, dict):
+        assert one.keys() == other.keys(), path
+        for name in one:
+            assert_same(one[name], other[name], f"{path}/{name}")
+    elif hasattr(one, "tobytes"):
+        assert (one.shape, one.tobytes()) == (other.shape, other.tobytes()), path
+    else:
+        assert one == other or one != one, path

@@ -1,0 +1,72 @@
+"""Policies as a user writes them, for the tests."""
+
+import numpy as np
+import torch
+from torch import nn
+
+
+class Plain(nn.Sequential):
+    def __init__(self, observation_space, action_space):
+        n = action_space.n if hasattr(action_space, "n") else action_space.shape[0]
+        size = int(np.prod(observation_space.shape))
+        super().__init__(nn.Flatten(), nn.Linear(size, 33), nn.Tanh(), nn.Linear(33, int(n)))
+
+
+class Remembering(nn.Module):
+    def __init__(self, observation_space, action_space):
+        super().__init__()
+        n = action_space.n if hasattr(action_space, "n") else action_space.shape[0]
+        self.cell = nn.LSTMCell(observation_space.shape[0], 7)
+        self.out = nn.Linear(7, int(n))
+
+    def forward(self, observations, memory):
+        memory = self.cell(observations, memory)
+        return self.out(memory[0]), memory
+
+
+class Pictures(nn.Module):
+    """A convolutional network with batch normalisation, whose sizes are found at the first call."""
+
+    def __init__(self, observation_space, action_space):
+        super().__init__()
+        n = action_space.n if hasattr(action_space, "n") else action_space.shape[0]
+        self.layers = nn.Sequential(
+            nn.Conv2d(3, 5, 4, 2, 1, bias=False),
+            nn.BatchNorm2d(5),
+            nn.LeakyReLU(0.2),
+            nn.Conv2d(5, 8, 4, 2, 1),
+        )
+        self.out = nn.LazyLinear(int(n))
+        self.register_buffer("scale", torch.rand(1) + 1)
+
+    def forward(self, observations):
+        assert observations.dtype == torch.uint8
+        x = self.layers(observations.permute(0, 3, 1, 2).float() / 255)
+        return self.out(x.flatten(1)) * self.scale
+
+
+class Wrong(Plain):
+    def __init__(self, observation_space, action_space):
+        super().__init__(observation_space, action_space)
+        self.append(nn.Linear(self[-1].out_features, 11))
+
+
+class Empty(nn.Module):
+    def __init__(self, observation_space, action_space):
+        super().__init__()
+
+    def forward(self, observations):
+        return observations[:, :2]
+
+
+class NoMemory(Remembering):
+    def forward(self, observations, memory):
+        return self.out(self.cell(observations, memory)[0])
+
+
+class Nothing(nn.Module):
+    def __init__(self):
+        super().__init__()
+
+
+not_a_module = 3

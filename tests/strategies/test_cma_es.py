@@ -1,0 +1,275 @@
+"""CMA-ES: what pycma computes, continued exactly from its state."""
+
+import cma
+import numpy as np
+import pytest
+from cma.restricted_gaussian_sampler import GaussVDSampler, GaussVkDSampler
+
+from mpi_es.errors import UserError
+from mpi_es.seeds import Stream, rng
+from mpi_es.strategies.cma_es import CMAES, CMAState, choose
+
+VARIANTS = ["full", "separable", "vd", "vkd"]
+# 40 in popsize 4 decomposes every other generation; from 300 on pycma adapts sigma by two points
+SIZES = [(2, 6), (5, 8), (40, 4), (310, 16)]
+
+
+def ellipsoid(rows):
+    """Fitness of rows (popsize, dim), maximal at zero, with a condition number of 1e4."""
+    return -(rows**2 @ np.logspace(0, 4, rows.shape[1]))
+
+
+def make(variant, dim=5, popsize=8, seed=3):
+    return CMAES(np.full(dim, 0.7), 0.3, popsize, seed, variant)
+
+
+def advance(strategy, generations, fitness=ellipsoid):
+    """Run generations; return the populations (generations, popsize, dim)."""
+    asked = []
+    for _ in range(generations):
+        population = strategy.ask()
+        asked.append(population.rows.copy())
+        strategy.tell(population, fitness(population.rows))
+    return np.array(asked)
+
+
+def assert_equal(one: CMAState, other: CMAState):
+    assert (one.generation, one.variant) == (other.generation, other.variant)
+    np.testing.assert_equal(one.values, other.values)
+
+
+@pytest.mark.parametrize("generation", [0, 1, 3, 7, 18])
+@pytest.mark.parametrize(("dim", "popsize"), SIZES)
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_continues_exactly_after_restore(variant, dim, popsize, generation):
+    undisturbed, restored = make(variant, dim, popsize), make(variant, dim, popsize)
+    advance(undisturbed, generation)
+    restored.state = state = undisturbed.state
+    assert_equal(restored.state, state)
+    np.testing.assert_array_equal(advance(restored, 30), advance(undisturbed, 30))
+    assert_equal(restored.state, undisturbed.state)
+
+
+def test_continues_exactly_while_vkd_changes_its_rank():
+    undisturbed, restored = make("vkd", 12, 24), make("vkd", 12, 24)
+    advance(undisturbed, 70, rotated := Rotated(12))
+    restored.state = state = undisturbed.state
+    np.testing.assert_array_equal(advance(restored, 300, rotated), advance(undisturbed, 300, rotated))
+    assert 0 < state.values["sm.k"] != restored.state.values["sm.k"]
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_continues_exactly_after_sigma_exploded(variant):
+    undisturbed, restored = make(variant), make(variant)
+    advance(undisturbed, 2)
+    undisturbed.state = CMAState(2, variant, undisturbed.state.values | {"sigma": 1e10})
+    advance(undisturbed, 2)  # pycma moves a part of sigma into the covariance
+    restored.state = undisturbed.state
+    np.testing.assert_array_equal(advance(restored, 5), advance(undisturbed, 5))
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_state_may_be_assigned_to_a_strategy_that_already_ran(variant):
+    strategy = make(variant)
+    advance(strategy, 4)
+    state = strategy.state
+    first = advance(strategy, 5)
+    strategy.state = state
+    np.testing.assert_array_equal(advance(strategy, 5), first)
+
+
+@pytest.mark.parametrize("dim", [5, 310])
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_later_calls_do_not_change_a_state(variant, dim):
+    strategy, other = make(variant, dim), make(variant, dim)
+    advance(strategy, 4)
+    advance(other, 4)
+    read, other.state = strategy.state, strategy.state
+    advance(strategy, 4)
+    assert_equal(read, other.state)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_state_holds_arrays_and_plain_numbers_only(variant):
+    strategy = make(variant)
+    advance(strategy, 3)
+    values = strategy.state.values.values()
+    assert all(type(value) in (np.ndarray, float, int, bool) for value in values)
+    assert all(v.dtype == np.float64 and v.flags.c_contiguous for v in values if isinstance(v, np.ndarray))
+
+
+def test_state_of_another_variant_or_size_or_an_incomplete_one_is_refused():
+    strategy = make("full")
+    advance(strategy, 2)
+    state = strategy.state
+    with pytest.raises(UserError, match="expected the state of variant separable, got 'full'"):
+        make("separable").state = state
+    with pytest.raises(UserError, match="expected a mean of 7 parameters, got 5"):
+        make("full", 7).state = state
+    del state.values["sm.B"]
+    with pytest.raises(UserError, match=r"none for sm\.B"):
+        make("full").state = state
+
+
+@pytest.mark.parametrize(("dim", "popsize"), [(5, 8), (310, 8)])
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_global_generator_is_neither_used_nor_changed(variant, dim, popsize):
+    populations = []
+    for seed in (1, 2):
+        np.random.seed(seed)  # noqa: NPY002
+        before = np.random.get_state()  # noqa: NPY002
+        populations.append(advance(make(variant, dim, popsize), 8))
+        np.testing.assert_equal(np.random.get_state(), before)  # noqa: NPY002
+    np.testing.assert_array_equal(*populations)
+
+
+@pytest.mark.parametrize(("dim", "popsize"), [(2, 6), (5, 8), (40, 12), (310, 16)])
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_equals_plain_pycma_with_the_same_random_numbers(variant, dim, popsize):
+    plain = Plain(variant, dim, popsize)
+    strategy = make(variant, dim, popsize)
+    np.testing.assert_array_equal(advance(strategy, 20), plain.run(20))
+    np.testing.assert_array_equal(strategy.mean, plain.es.mean)
+
+
+@pytest.mark.parametrize("dim", [1, 2, 5])
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_converges_on_an_ellipsoid(variant, dim):
+    strategy = make(variant, dim, 12)
+    advance(strategy, 500)
+    assert -ellipsoid(strategy.mean[None])[0] < 1e-12
+    assert strategy.sigma < 1e-5
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_flat_and_infinitely_bad_fitness_are_survived(variant):
+    strategy = make(variant)
+    advance(strategy, 20, lambda rows: np.zeros(len(rows)))
+    advance(strategy, 20, lambda rows: np.where(rows[:, 0] < 0.7, -np.inf, -(rows[:, 0] ** 2)))
+    assert np.isfinite(strategy.mean).all()
+
+
+@pytest.mark.parametrize("variant", ["full", "separable", "vd"])
+def test_goes_on_after_all_candidates_became_equal(variant):
+    strategy = make(variant, 6)
+    advance(strategy, 3000, lambda rows: -((rows - 0.3) ** 2).sum(axis=1))
+    np.testing.assert_allclose(strategy.mean, 0.3, rtol=1e-12)
+    assert np.isfinite(strategy.sigma)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_maximises(variant):
+    strategy = make(variant)
+    advance(strategy, 30, lambda rows: rows[:, 0])
+    assert strategy.mean[0] > 2
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_is_silent_and_writes_nothing(variant, capfd, recwarn, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    advance(make(variant, 2, 30), 60, lambda rows: rows[:, 0])
+    advance(make(variant, 310, 300), 12, lambda rows: rows[:, 0])
+    assert capfd.readouterr() == ("", "")
+    assert not list(tmp_path.iterdir())
+    assert not recwarn.list
+
+
+def test_population_is_dense_and_told_as_it_was_asked():
+    strategy = make("full")
+    population = strategy.ask()
+    rows = population.rows.copy()
+    strategy.tell(population, ellipsoid(rows).astype(np.float32))
+    np.testing.assert_array_equal(population.rows, rows)
+    assert (rows.shape, rows.dtype, strategy.popsize) == ((8, 5), np.float64, 8)
+
+
+def test_mean_is_a_copy():
+    strategy = make("full")
+    strategy.mean[:] = 9
+    np.testing.assert_array_equal(strategy.mean, np.full(5, 0.7))
+
+
+def test_sigma_of_vkd_is_the_one_that_it_adapts():
+    strategy = make("vkd")
+    assert strategy.sigma == 0.3
+    advance(strategy, 200)
+    assert strategy.sigma < 1e-4
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_four_candidates_are_enough(variant):
+    strategy = make(variant, 3, 4)
+    advance(strategy, 300, lambda rows: -(rows**2).sum(axis=1))
+    assert np.abs(strategy.mean).max() < 1e-3
+
+
+def test_fewer_than_four_candidates_are_refused():
+    with pytest.raises(UserError, match="--population-size: expected 4 or more for cma_es, got 3"):
+        make("full", popsize=3)
+
+
+def test_unknown_variant_is_refused():
+    with pytest.raises(UserError, match=r"--cma-variant: expected one of .*, got 'vdk'; did you mean"):
+        make("vdk")
+
+
+def test_auto_takes_full_where_a_generation_stays_cheap():
+    variant, reason = choose("auto", 588, 256)
+    assert variant == "full"
+    assert reason == "CMA-ES, full: covariance of 588 parameters takes about 0.065 s and 22 MB a generation"
+
+
+def test_auto_takes_separable_beyond_and_says_why():
+    strategy = CMAES(np.zeros(3667), 0.1, 256, 1, "auto")
+    assert strategy.state.variant == "separable"
+    assert strategy.description == (
+        "CMA-ES, separable: full covariance of 3667 parameters would take about 4.2 s and 861 MB "
+        "a generation; auto takes it below 0.1 s and 256 MB only, --cma-variant full always"
+    )
+
+
+def test_memory_alone_can_rule_full_out():
+    assert choose("auto", 1990, 4)[0] == "full"
+    assert choose("auto", 2010, 4)[0] == "separable"
+
+
+def test_a_named_variant_is_taken_at_any_cost():
+    assert choose("full", 3667, 256)[0] == "full"
+    assert choose("vd", 5, 8)[1].endswith("pycma advises against vd below 10 parameters")
+
+
+class Rotated:
+    """A rotated ellipsoid with four long axes."""
+
+    def __init__(self, dim):
+        self.axes = np.linalg.qr(np.random.default_rng(0).standard_normal((dim, dim)))[0]
+        self.scale = np.r_[1e3, 3e2, 1e2, 1e2, np.ones(dim - 4)]
+
+    def __call__(self, rows):
+        return -((rows @ self.axes * self.scale) ** 2).sum(axis=1)
+
+
+class Plain:
+    """Plain pycma, driven as its own documentation says."""
+
+    def __init__(self, variant, dim, popsize):
+        self.generator = rng(3, Stream.SAMPLE, 0, 1)
+        options = {"popsize": popsize, "randn": self.draw, "seed": np.nan, "verbose": -9}
+        if variant == "separable":
+            options["CMA_diagonal"] = True
+        if variant in ("vd", "vkd"):
+            sampler = {"vd": GaussVDSampler, "vkd": GaussVkDSampler}[variant]
+            options = sampler.extend_cma_options(options)
+            options["CMA_sampler_options"] = {"randn": self.draw}
+        self.es = cma.CMAEvolutionStrategy(dim * [0.7], 0.3, options)
+
+    def draw(self, *shape):
+        return self.generator.standard_normal(shape)
+
+    def run(self, generations):
+        asked = []
+        for generation in range(generations):
+            self.generator = rng(3, Stream.SAMPLE, generation)
+            asked.append(self.es.ask())
+            self.es.tell(asked[-1], [-ellipsoid(row[None])[0] for row in asked[-1]])
+        return np.array(asked)

@@ -1,0 +1,190 @@
+"""What holds for every registered strategy; a new one is tested by being registered."""
+
+import copy
+from dataclasses import fields, is_dataclass, replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mpi_es.config import Config
+from mpi_es.errors import UserError
+from mpi_es.strategies import STRATEGIES, make
+from mpi_es.strategies.base import Population, Seeded, Strategy
+from mpi_es.strategies.noise import ComputedNoise
+
+TARGET = np.array([0.5, 0.1, -0.3])
+X0 = np.array([-0.2, 0.4, 0.0])
+CONFIG = Config(seed=5, population_size=8, init_sigma=0.1)
+NOISE = ComputedNoise(CONFIG.seed, len(X0))
+# Whatever a strategy can do between two generations.
+VARIANTS = [{"strategy": name} for name in STRATEGIES]
+VARIANTS += [{"strategy": "cma_es", "cma_variant": v} for v in ("full", "separable", "vd", "vkd")]
+VARIANTS += [{"strategy": "openai_es", "lr_decay": 0.9, "sigma_decay": 0.9, "weight_decay": 0.01}]
+VARIANTS += [{"strategy": "pepg", "lr_decay": 0.9, "optimizer": "clipup", "shaping": "log-rank"}]
+VARIANTS += [{"strategy": "openai_es", "optimizer": "sgd", "shaping": "raw"}]
+
+each = pytest.mark.parametrize("name", STRATEGIES)
+each_variant = pytest.mark.parametrize("options", VARIANTS, ids=lambda v: "-".join(map(str, v.values())))
+
+
+def build(**options: Any) -> Strategy:
+    return make(replace(CONFIG, **options), X0, NOISE)
+
+
+def rows_of(population: Population) -> np.ndarray:
+    if isinstance(population, Seeded):
+        return np.stack([population.candidate(i, NOISE) for i in range(len(population))])
+    return np.stack([population.candidate(i) for i in range(len(population))])
+
+
+def generation(strategy: Strategy) -> np.ndarray:
+    """Ask and tell once; return the candidates."""
+    population = strategy.ask()
+    rows = rows_of(population)
+    strategy.tell(population, -np.square(rows.astype(np.float64) - TARGET).sum(axis=1))
+    return rows
+
+
+def assert_same(left: Any, right: Any) -> None:
+    assert type(left) is type(right)
+    if is_dataclass(left):
+        left, right = vars(left), vars(right)
+    if isinstance(left, dict):
+        assert left.keys() == right.keys()
+        for name in left:
+            assert_same(left[name], right[name])
+    else:
+        np.testing.assert_array_equal(left, right)
+
+
+@each
+def test_ask_returns_popsize_candidates_of_the_dimension(name: str) -> None:
+    strategy = build(strategy=name)
+    population = strategy.ask()
+    assert strategy.popsize == len(population) == CONFIG.population_size
+    assert rows_of(population).shape == (8, 3)
+    assert rows_of(population).dtype == np.float32
+
+
+@each
+def test_it_starts_at_x0_with_the_given_sigma(name: str) -> None:
+    strategy = build(strategy=name, population_size=400)
+    np.testing.assert_allclose(strategy.mean, X0)
+    assert strategy.sigma == pytest.approx(0.1)
+    np.testing.assert_allclose(rows_of(strategy.ask()).std(axis=0), 0.1, rtol=0.2)
+
+
+@each_variant
+@pytest.mark.parametrize("saved_at", [0, 1, 7])
+def test_an_assigned_state_continues_bit_for_bit(options: dict[str, Any], saved_at: int) -> None:
+    first = build(**options)
+    for _ in range(saved_at):
+        generation(first)
+    second = build(**options)
+    second.state = copy.deepcopy(first.state)
+    for _ in range(20):
+        assert generation(second).tobytes() == generation(first).tobytes()
+    assert second.mean.tobytes() == first.mean.tobytes()
+    assert second.sigma == first.sigma
+    assert_same(second.state, first.state)
+
+
+@each_variant
+def test_a_state_is_not_changed_by_later_calls(options: dict[str, Any]) -> None:
+    strategy = build(**options)
+    generation(strategy)
+    state = strategy.state
+    before = copy.deepcopy(state)
+    for _ in range(5):
+        generation(strategy)
+    assert_same(state, before)
+
+
+@each_variant
+def test_an_assigned_state_is_not_changed_either(options: dict[str, Any]) -> None:
+    first, second = build(**options), build(**options)
+    generation(first)
+    state = first.state
+    before = copy.deepcopy(state)
+    second.state = state
+    for _ in range(5):
+        generation(second)
+    assert_same(state, before)
+
+
+@each_variant
+def test_a_state_is_read_between_two_generations_without_effect(options: dict[str, Any]) -> None:
+    watched, alone = build(**options), build(**options)
+    for _ in range(10):
+        _ = watched.state, watched.mean, watched.sigma
+        assert generation(watched).tobytes() == generation(alone).tobytes()
+
+
+@each_variant
+def test_a_state_is_of_what_a_file_can_hold(options: dict[str, Any]) -> None:
+    strategy = build(**options)
+    generation(strategy)
+
+    def check(value: Any) -> None:
+        if isinstance(value, dict):
+            assert all(isinstance(key, str) for key in value)
+            for inner in value.values():
+                check(inner)
+        elif isinstance(value, np.ndarray):
+            assert value.dtype.kind in "biuf"
+        else:
+            assert type(value) in (int, float, bool, str)
+
+    assert is_dataclass(strategy.state)
+    for field in fields(strategy.state):
+        check(getattr(strategy.state, field.name))
+
+
+@each
+def test_the_seed_names_the_population(name: str) -> None:
+    asked = []
+    for seed in (1, 1, 2):
+        config = replace(CONFIG, strategy=name, seed=seed)
+        population = make(config, X0, ComputedNoise(seed, len(X0))).ask()
+        asked.append(population.keys if isinstance(population, Seeded) else population.rows)
+    np.testing.assert_array_equal(asked[0], asked[1])
+    if not isinstance(population, Seeded):  # the seed of keys is their noise's
+        assert np.abs(asked[0] - asked[2]).max() > 0
+
+
+@each
+def test_generations_differ(name: str) -> None:
+    strategy = build(strategy=name)
+    assert np.abs(generation(strategy) - generation(strategy)).min() > 0
+
+
+@each
+def test_it_climbs_a_quadratic(name: str) -> None:
+    """The warm-up of the PyTorch-ES suite, whose population is 50, whose sigma 0.1."""
+    strategy = build(strategy=name, population_size=50)
+    for _ in range(200):
+        generation(strategy)
+    assert -np.square(strategy.mean - TARGET).sum() > -1e-4
+
+
+@each
+def test_numpys_global_generator_is_left_alone(name: str) -> None:
+    np.random.seed(11)  # noqa: NPY002
+    expected = np.random.random()  # noqa: NPY002
+    np.random.seed(11)  # noqa: NPY002
+    strategy = build(strategy=name)
+    for _ in range(3):
+        generation(strategy)
+    assert np.random.random() == expected  # noqa: NPY002
+
+
+@each
+def test_a_population_of_one_is_refused(name: str) -> None:
+    with pytest.raises(UserError, match="--population-size: expected"):
+        build(strategy=name, population_size=1)
+
+
+def test_an_unknown_strategy_is_refused_with_the_nearest() -> None:
+    with pytest.raises(UserError, match=r"--strategy: expected one of .*did you mean 'openai_es'\?"):
+        build(strategy="open_es")

@@ -1,0 +1,115 @@
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import kstest
+
+from mpi_es.errors import UserError
+from mpi_es.strategies.noise import BLOCK, ComputedNoise, SlicedNoise, TableNoise, fill_table
+
+SEED, DIM = 7, BLOCK + 1000
+
+
+def table(size: int) -> np.ndarray:
+    out = np.empty(size, dtype=np.float32)
+    fill_table(SEED, out, 0, size)
+    return out
+
+
+NOISES = {"computed": ComputedNoise(SEED, DIM), "table": TableNoise(table(3 * DIM), DIM, SEED)}
+each = pytest.mark.parametrize("noise", NOISES.values(), ids=NOISES)
+
+
+def weights_of(count: int) -> np.ndarray:
+    return np.random.default_rng(3).standard_normal(count)
+
+
+@each
+def test_a_row_is_standard_normal_and_always_the_same(noise: SlicedNoise) -> None:
+    row = noise.row(5)
+    assert row.shape == (DIM,)
+    assert row.dtype == np.float32
+    assert kstest(row, "norm").pvalue > 0.001
+    np.testing.assert_array_equal(row, noise.row(5))
+
+
+@each
+def test_the_weighted_sum_adds_rows_in_order(noise: SlicedNoise) -> None:
+    keys, weights = noise.keys(0, 6), weights_of(6)
+    expected = np.zeros(DIM, dtype=np.float32)
+    for key, weight in zip(keys, weights, strict=True):
+        expected += np.float32(weight) * noise.row(int(key))
+    np.testing.assert_array_equal(noise.weighted_sum(keys, weights), expected)
+
+
+@each
+@settings(max_examples=25, deadline=None)
+@given(cuts=st.lists(st.integers(0, DIM), max_size=4))
+def test_any_cut_gives_the_same_bits(noise: SlicedNoise, cuts: list[int]) -> None:
+    keys, weights = noise.keys(2, 4), weights_of(4)
+    edges = [0, *sorted(cuts), DIM]
+    parts = [noise.partial_sum(keys, weights, a, b) for a, b in pairwise(edges)]
+    assert np.concatenate(parts).tobytes() == noise.weighted_sum(keys, weights).tobytes()
+
+
+def test_a_cut_table_sum_has_the_same_bits_across_its_chunks() -> None:
+    dim = 2**17 + 5
+    noise = TableNoise(table(dim + 64), dim, SEED)
+    keys, weights = noise.keys(0, 3), weights_of(3)
+    parts = [noise.partial_sum(keys, weights, a, b) for a, b in ((0, 70_001), (70_001, dim))]
+    assert np.concatenate(parts).tobytes() == noise.weighted_sum(keys, weights).tobytes()
+
+
+@each
+def test_a_weight_of_zero_changes_nothing(noise: SlicedNoise) -> None:
+    keys, weights = noise.keys(0, 3), np.array([0.5, 0.0, -2.0])
+    without = noise.weighted_sum(keys[::2], weights[::2])
+    assert noise.weighted_sum(keys, weights).tobytes() == without.tobytes()
+
+
+@each
+def test_no_weights_sum_to_zeros(noise: SlicedNoise) -> None:
+    assert not noise.weighted_sum(noise.keys(0, 0), np.zeros(0)).any()
+
+
+@each
+def test_generations_have_keys_of_their_own(noise: SlicedNoise) -> None:
+    keys = noise.keys(3, 16)
+    assert keys.dtype == np.int64
+    np.testing.assert_array_equal(keys, noise.keys(3, 16))
+    assert not np.isin(keys, noise.keys(4, 16)).any()
+
+
+def test_computed_rows_depend_on_seed_and_key() -> None:
+    row = ComputedNoise(1, 50).row(9)
+    assert np.abs(row - ComputedNoise(2, 50).row(9)).min() > 0
+    assert np.abs(row - ComputedNoise(1, 50).row(10)).min() > 0
+
+
+def test_a_longer_computed_row_begins_with_the_shorter() -> None:
+    np.testing.assert_array_equal(ComputedNoise(1, 70).row(9)[:50], ComputedNoise(1, 50).row(9))
+
+
+def test_table_rows_are_views_at_offsets_that_fit() -> None:
+    shared = table(DIM + 3)
+    noise = TableNoise(shared, DIM, SEED)
+    assert set(noise.keys(0, 200).tolist()) == {0, 1, 2, 3}
+    assert np.shares_memory(noise.row(3), shared)
+    np.testing.assert_array_equal(noise.row(3), shared[3:])
+
+
+@settings(max_examples=25, deadline=None)
+@given(cuts=st.lists(st.integers(0, DIM), max_size=4))
+def test_a_table_filled_in_parts_is_the_same_table(cuts: list[int]) -> None:
+    parts = np.full(DIM, np.nan, dtype=np.float32)
+    edges = [0, *sorted(cuts), DIM]
+    for start, stop in pairwise(edges):
+        fill_table(SEED, parts, start, stop)
+    np.testing.assert_array_equal(parts, table(DIM))
+
+
+def test_a_table_smaller_than_a_row_is_refused() -> None:
+    with pytest.raises(UserError, match=r"--noise-table: expected at least 10 numbers.*got 9"):
+        TableNoise(table(9), 10, SEED)

@@ -1,0 +1,94 @@
+import numpy as np
+import pytest
+
+from mpi_es.errors import UserError
+from mpi_es.strategies import optimizers
+from mpi_es.strategies.base import Seeded
+from mpi_es.strategies.noise import ComputedNoise
+from mpi_es.strategies.openai_es import OpenAIES
+from mpi_es.strategies.shaping import centered, raw
+
+DIM = 5
+NOISE = ComputedNoise(3, DIM)
+ASCENT = optimizers.SGD(momentum=0.0)  # a step is the learning rate times the gradient
+
+
+def build(x0: np.ndarray | None = None, popsize: int = 8, **options: float) -> OpenAIES:
+    options = {"learning_rate": 0.1, **options}
+    x0 = np.linspace(-1, 1, DIM) if x0 is None else x0
+    return OpenAIES(x0, 0.02, popsize, NOISE, raw, ASCENT, **options)
+
+
+def candidates(population: Seeded) -> np.ndarray:
+    return np.stack([population.candidate(i, NOISE) for i in range(len(population))])
+
+
+def test_candidates_are_mirrored_pairs_around_the_mean() -> None:
+    strategy = build()
+    rows = candidates(strategy.ask())
+    np.testing.assert_allclose((rows[0::2] + rows[1::2]) / 2, np.tile(strategy.mean, (4, 1)), atol=1e-7)
+    np.testing.assert_allclose((rows[0] - rows[1]) / 2, 0.02 * NOISE.row(NOISE.keys(0, 4)[0]), atol=1e-7)
+
+
+def test_the_step_is_that_of_algorithm_1() -> None:
+    strategy, fitness = build(), np.array([3.0, -1.0, 2.0, 2.5, 0.0, 7.0, -4.0, 1.0])
+    population = strategy.ask()
+    epsilon = (candidates(population) - strategy.mean) / 0.02
+    expected = strategy.mean + 0.1 * (fitness @ epsilon) / (8 * 0.02)
+    strategy.tell(population, fitness)
+    np.testing.assert_allclose(strategy.mean, expected, rtol=1e-4)
+
+
+def test_the_gradient_of_a_linear_function_is_its_slope() -> None:
+    slope = np.array([1.0, -2.0, 0.0, 3.0, 0.5])
+    strategy = build(np.zeros(DIM), popsize=20_000, learning_rate=1.0)
+    population = strategy.ask()
+    strategy.tell(population, candidates(population) @ slope)
+    np.testing.assert_allclose(strategy.mean, slope, atol=0.15)
+
+
+def test_weight_decay_is_the_starters() -> None:
+    """Its es.py: optimizer.update(-g + l2coeff * theta), with g = sum of (r+ - r-) eps, over n."""
+    strategy, fitness = build(weight_decay=0.005), np.array([3.0, -1.0, 2.0, 2.5, 0.0, 7.0, -4.0, 1.0])
+    theta, population = strategy.mean, strategy.ask()
+    pairs = np.stack([NOISE.row(int(key)) for key in population.keys])
+    g = (fitness[0::2] - fitness[1::2]) @ pairs / 8
+    strategy.tell(population, fitness)
+    np.testing.assert_allclose(strategy.mean - theta, 0.1 / 0.02 * (g - 0.005 * theta), rtol=1e-4)
+
+
+def test_equal_fitness_and_no_decay_leave_the_mean() -> None:
+    strategy = build()
+    before = strategy.mean
+    strategy.tell(strategy.ask(), np.full(8, 3.0))
+    np.testing.assert_array_equal(strategy.mean, before)
+
+
+def test_sigma_and_the_learning_rate_decay_to_their_floors() -> None:
+    strategy = build(sigma_decay=0.5, sigma_min=0.007, lr_decay=0.1, lr_min=0.002)
+    seen = []
+    for _ in range(3):
+        seen.append((strategy.sigma, strategy.state.learning_rate, strategy.ask().sigma))
+        strategy.tell(strategy.ask(), np.arange(8.0))
+    np.testing.assert_allclose(seen, [(0.02, 0.1, 0.02), (0.01, 0.01, 0.01), (0.007, 0.002, 0.007)])
+
+
+def test_only_the_noise_adds_up_rows() -> None:
+    """Where ranks share the sum, weighted_sum is collective, and rows are made by workers."""
+
+    class Lazy(ComputedNoise):
+        def row(self, key: int) -> np.ndarray:
+            raise AssertionError("a row was made on rank 0")
+
+    noise = Lazy(3, DIM)
+    strategy = OpenAIES(np.zeros(DIM), 0.1, 4, noise, centered, optimizers.Adam(), learning_rate=0.1)
+    strategy.tell(strategy.ask(), np.arange(4.0))
+    assert strategy.state.generation == 1
+
+
+@pytest.mark.parametrize("popsize", [0, 1, 7])
+def test_a_population_that_is_not_pairs_is_refused(popsize: int) -> None:
+    with pytest.raises(
+        UserError, match=rf"--population-size: expected an even number of 2 or more, got {popsize}"
+    ):
+        build(popsize=popsize)

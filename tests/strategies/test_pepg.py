@@ -1,0 +1,132 @@
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from mpi_es.errors import UserError
+from mpi_es.strategies import optimizers
+from mpi_es.strategies.pepg import PEPG
+from mpi_es.strategies.shaping import Shaping, centered, raw, standardized
+
+
+def build(
+    x0: np.ndarray,
+    popsize: int = 8,
+    shaping: Shaping = centered,
+    optimizer: optimizers.Optimizer | None = None,
+    **options: float,
+) -> PEPG:
+    options = {"learning_rate": 0.05, **options}
+    return PEPG(x0, 0.1, popsize, 1, shaping, optimizer or optimizers.Adam(), **options)
+
+
+def sphere(rows: np.ndarray) -> np.ndarray:
+    return -np.square(rows).sum(axis=-1)
+
+
+def ellipsoid(rows: np.ndarray) -> np.ndarray:
+    return -(np.logspace(0, 3, rows.shape[-1]) * np.square(rows)).sum(axis=-1)
+
+
+def evolve(strategy: PEPG, function: Callable[[np.ndarray], np.ndarray], generations: int) -> float:
+    for _ in range(generations):
+        population = strategy.ask()
+        strategy.tell(population, function(population.rows))
+    return float(function(strategy.mean))
+
+
+def test_candidates_are_mirrored_pairs_of_the_given_deviation() -> None:
+    rows = build(np.arange(3.0), popsize=4000).ask().rows
+    np.testing.assert_allclose((rows[0::2] + rows[1::2]) / 2, np.tile(np.arange(3.0), (2000, 1)), atol=1e-12)
+    np.testing.assert_allclose(rows.std(axis=0), 0.1, rtol=0.05)
+
+
+def test_one_generation_is_that_of_estool() -> None:
+    """The update of estool's PEPG (average baseline, no ranks), with utilities of deviation 1/sqrt(12)."""
+    strategy = build(np.arange(3.0), shaping=standardized, optimizer=optimizers.SGD(0.0), learning_rate=1.0)
+    population, sigma = strategy.ask(), strategy.state.sigma
+    reward = np.array([3.0, -1.0, 2.0, 2.5, 0.0, 7.0, -4.0, 1.0])
+    reward = (reward - reward.mean()) / reward.std()
+    epsilon = population.rows[0::2] - strategy.mean
+    change_mu = (reward[0::2] - reward[1::2]) @ epsilon
+    s = (epsilon * epsilon - sigma * sigma) / sigma
+    r_s = (reward[0::2] + reward[1::2]) / 2 - reward.mean()
+    delta_sigma = (r_s / np.sqrt(12)) @ s / (2 * 4)
+    strategy.tell(population, reward)
+    np.testing.assert_allclose(strategy.mean, np.arange(3.0) + change_mu / 8, rtol=1e-6)
+    np.testing.assert_allclose(strategy.state.sigma, sigma + 0.2 * delta_sigma, rtol=1e-6)
+
+
+@pytest.mark.parametrize(("function", "best"), [(sphere, -1e-4), (ellipsoid, -1e-2)])
+def test_it_solves(function: Callable[[np.ndarray], np.ndarray], best: float) -> None:
+    assert evolve(build(np.ones(6), popsize=32), function, 250) > best
+
+
+def test_deviations_grow_on_a_slope_that_steepens_and_shrink_at_a_peak() -> None:
+    def trough(rows: np.ndarray) -> np.ndarray:
+        return rows[:, 0] ** 2 - rows[:, 1] ** 2  # the farther the better; the nearer the better
+
+    strategy = build(np.zeros(2), popsize=64, learning_rate=1e-9)
+    for _ in range(20):
+        population = strategy.ask()
+        strategy.tell(population, trough(population.rows))
+    assert strategy.state.sigma[0] > 0.12
+    assert strategy.state.sigma[1] < 0.08
+
+
+def test_a_deviation_changes_no_more_than_it_may() -> None:
+    strategy = build(np.zeros(50), popsize=2, sigma_learning_rate=100.0, sigma_max_change=0.2)
+    population = strategy.ask()
+    strategy.tell(population, np.array([1.0, 0.0]))
+    np.testing.assert_allclose(strategy.state.sigma, 0.1)  # a pair alone says nothing of deviations
+    strategy = build(np.zeros(50), popsize=4, sigma_learning_rate=100.0, sigma_max_change=0.2)
+    strategy.tell(strategy.ask(), np.array([2.0, 3.0, 0.0, 1.0]))
+    sigma = strategy.state.sigma
+    assert sigma.min() == pytest.approx(0.08)
+    assert sigma.max() == pytest.approx(0.12)
+
+
+def test_deviations_keep_to_their_floor() -> None:
+    strategy = build(np.zeros(3), popsize=16, sigma_min=0.09)
+    evolve(strategy, sphere, 40)
+    assert strategy.state.sigma.min() == 0.09
+
+
+def test_the_scale_of_raw_fitness_does_not_change_the_deviations() -> None:
+    small, large = (build(np.zeros(3), shaping=raw) for _ in range(2))
+    fitness = np.array([3.0, -1.0, 2.0, 2.5, 0.0, 7.0, -4.0, 1.0])
+    small.tell(small.ask(), fitness)
+    large.tell(large.ask(), 500 * fitness + 1000)
+    np.testing.assert_allclose(small.state.sigma, large.state.sigma)
+
+
+def test_equal_fitness_changes_nothing() -> None:
+    strategy = build(np.ones(3))
+    strategy.tell(strategy.ask(), np.full(8, 0.1))
+    np.testing.assert_array_equal(strategy.mean, np.ones(3))
+    np.testing.assert_array_equal(strategy.state.sigma, np.full(3, 0.1))
+
+
+def test_weight_decay_pulls_towards_zero() -> None:
+    strategy = build(
+        np.array([1.0, -2.0]), optimizer=optimizers.SGD(0.0), learning_rate=1.0, weight_decay=0.5
+    )
+    strategy.tell(strategy.ask(), np.zeros(8))
+    np.testing.assert_allclose(strategy.mean, [0.95, -1.9], rtol=1e-6)  # by 0.5 sigma
+
+
+def test_the_learning_rate_decays_to_its_floor() -> None:
+    strategy = build(np.zeros(2), lr_decay=0.5, lr_min=0.02)
+    evolve(strategy, sphere, 3)
+    assert strategy.state.learning_rate == 0.02
+
+
+@pytest.mark.parametrize("popsize", [1, 7])
+def test_a_population_that_is_not_pairs_is_refused(popsize: int) -> None:
+    with pytest.raises(UserError, match="--population-size: expected an even number of 2 or more"):
+        build(np.zeros(2), popsize=popsize)
+
+
+def test_deviations_may_not_reach_zero() -> None:
+    with pytest.raises(UserError, match=r"--sigma-max-change: expected a number in \[0, 1\), got 1.0"):
+        build(np.zeros(2), sigma_max_change=1.0)
