@@ -76,7 +76,7 @@ class Evaluator:
         dedicated_root: bool = False,
     ) -> None:
         self.comm, self.rollout, self.noise = comm, rollout, noise
-        self.stop_flag = stop_flag or StopFlag()
+        self.stop_flag = StopFlag() if stop_flag is None else stop_flag  # one that is down is false
         self.dynamic = dynamic and comm.size > 1
         self.first = int(dedicated_root and comm.size > 1)
         self.dim = rollout.policy.dim
@@ -221,7 +221,9 @@ class Evaluator:
         assert gathered is not None
         if FAILED in report[:, 0]:
             self._command(EXPLAIN)
-            raise RolloutError("\n".join(filter(None, self.comm.gather(self.explanation, root=0))))
+            said = [text for text in self.comm.gather(self.explanation, root=0) if text]
+            more = f"\n({len(said) - 1} more ranks failed)" if len(said) > 1 else ""
+            raise RolloutError(said[0].rstrip() + more)
         if STOPPED in report[:, 0]:
             self.stop_flag.name = self.stop_flag.name or "a signal on another rank"
             raise Stopped

@@ -19,7 +19,10 @@ def load(option: str, name: str, kind: type | None = None) -> Any:
     try:
         return getattr(module, attribute)
     except AttributeError:
-        raise unknown(f"{option} {module_name}", attribute, _offered(module, kind)) from None
+        offered = _offered(module, kind)
+        if not offered:
+            raise expected(option, f"a name in {module_name}, which has none to offer", attribute) from None
+        raise unknown(f"{option} {module_name}", attribute, offered) from None
 
 
 def load_module(option: str, name: str) -> Any:

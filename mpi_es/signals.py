@@ -6,6 +6,12 @@ from types import FrameType
 CAUGHT = (signal.SIGTERM, signal.SIGUSR1, signal.SIGINT)
 
 
+def ignore() -> None:
+    """Let a process that is about to end do so in peace: launchers repeat a signal that they pass on."""
+    for number in CAUGHT:
+        signal.signal(number, signal.SIG_IGN)
+
+
 class Stopped(Exception):
     """An evaluation that was given up because a signal came."""
 

@@ -6,6 +6,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from mpi_es import __version__, checkpoint, cli
 from mpi_es.build import make_evaluator, make_policy
 from mpi_es.comm import Comm, agree, decide
@@ -95,7 +97,9 @@ def make_run(plan: Plan, evaluator: Evaluator) -> Run:
     """Return the run at its beginning, or where its file says that it is."""
     config, stored = plan.config, plan.stored
     policy = evaluator.rollout.policy
-    strategy = make_strategy(config, policy.initial(config.seed).astype(float), evaluator)
+    # A state that was stored replaces the initial mean, whose drawing imports torch.
+    initial = np.zeros(policy.dim) if stored else policy.initial(config.seed).astype(float)
+    strategy = make_strategy(config, initial, evaluator)
     progress = Progress(
         episode_cap=config.episode_cap, observations=Statistics.of_size(evaluator.rollout.size)
     )

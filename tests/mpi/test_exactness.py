@@ -1,6 +1,5 @@
 """The same config and seed give the same run, whoever evaluates it and however it is interrupted."""
 
-import itertools
 import signal
 import time
 
@@ -33,7 +32,9 @@ def setting(request, tmp_path_factory):
     return options, directory
 
 
-@pytest.mark.parametrize(("ranks", "dispatch"), [*itertools.product((2, 3, 5), ("static", "dynamic"))])
+@pytest.mark.parametrize(
+    ("ranks", "dispatch"), [(2, "dynamic"), (3, "static"), (5, "dynamic"), (5, "static")]
+)
 def test_ranks_and_dispatch_do_not_matter(setting, launch, exact, tmp_path, ranks, dispatch):
     options, serial = setting
     done = launch(ranks, *options, "--max-iter", 6, "--dispatch", dispatch, "--run-dir", tmp_path / "run")
@@ -45,6 +46,14 @@ def test_more_ranks_than_episodes_and_one_that_only_directs(setting, launch, exa
     options, serial = setting
     more = ("--dedicated-root", "yes", "--envs-per-rank", 2, "--max-iter", 6)
     done = launch(9, *options, *more, "--run-dir", tmp_path / "run")
+    assert done.returncode == 0, done.stderr
+    assert_same(exact(tmp_path / "run"), exact(serial))
+
+
+@pytest.mark.slow
+def test_32_ranks_do_not_matter(setting, launch, exact, tmp_path):
+    options, serial = setting
+    done = launch(32, *options, "--max-iter", 6, "--run-dir", tmp_path / "run")
     assert done.returncode == 0, done.stderr
     assert_same(exact(tmp_path / "run"), exact(serial))
 
@@ -69,8 +78,10 @@ def wait_for_generation(directory, generation):
     pytest.fail("no such generation")
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGUSR1, signal.SIGINT])
-@pytest.mark.parametrize("every", [1, 7])
+@pytest.mark.parametrize(
+    ("number", "every"),
+    [(signal.SIGKILL, 1), (signal.SIGKILL, 7), (signal.SIGTERM, 7), (signal.SIGUSR1, 1), (signal.SIGINT, 1)],
+)
 def test_a_signal_and_a_resume_change_nothing(launch, exact, tmp_path, number, every):
     options = (*TRAIN, *SMALL, *EVALUATION, "--checkpoint-every", every, "--max-iter", 60)
     unbroken, broken = tmp_path / "unbroken", tmp_path / "broken"

@@ -1,0 +1,51 @@
+"""Who died first: a process beside the ranks of a node, since launchers name any rank that they ended.
+
+It sees the end of a rank before the launcher can end the others, and writes one line. It is run as a script
+by program.py and imports nothing but the standard library, to be there at once.
+"""
+
+import os
+import select
+import socket
+import sys
+import time
+
+ALL_WELL = b"."
+
+
+def main(ranks: list[str]) -> None:
+    """Wait for the first of the ranks, `process:rank` each, to end, or for the word that all is well."""
+    poll = select.epoll()  # it returns what happened in the order in which it did
+    watched = {}
+    for word in ranks:
+        process, rank = word.split(":")
+        try:
+            handle = os.pidfd_open(int(process))
+        except ProcessLookupError:
+            report(rank, process)
+            return
+        watched[handle] = (rank, process)
+        poll.register(handle, select.EPOLLIN)
+    poll.register(0, select.EPOLLIN)
+    ended = [handle for handle, _ in poll.poll()]
+    if ended[0] == 0:
+        if os.read(0, 1) == ALL_WELL:
+            return
+        # The rank that holds the other end of the pipe has died: its own end is to be seen any moment.
+        poll.unregister(0)
+        ended += [handle for handle, _ in poll.poll(1)]
+    for handle in filter(watched.get, ended):
+        report(*watched[handle])
+        return
+
+
+def report(rank: str, process: str) -> None:
+    """Write the line; where several nodes write one, the earliest names the cause."""
+    now = time.time()
+    clock = time.strftime("%H:%M:%S", time.localtime(now)) + f".{int(now % 1 * 1000):03d}"
+    text = f"error: rank {rank} on {socket.gethostname()} (process {process}) died at {clock}\n"
+    os.write(2, text.encode())
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,35 @@
+"""Environments that fail in the ways in which a simulator does."""
+
+import gymnasium as gym
+import numpy as np
+
+
+class Broken(gym.Env):
+    """Episodes of six steps; in every seventh, about, the third step fails."""
+
+    observation_space = gym.spaces.Box(-1, 1, (2,), np.float32)
+    action_space = gym.spaces.Discrete(2)
+
+    def __init__(self, fail):
+        self.fail = fail
+
+    def reset(self, *, seed=None, options=None):
+        self.steps, self.broken = 0, seed % 7 == 0
+        return np.zeros(2, np.float32), {}
+
+    def step(self, action):
+        self.steps += 1
+        reward = self.fail() if self.broken and self.steps == 3 else 1.0
+        return np.zeros(2, np.float32), reward, self.steps > 5, False, {}
+
+
+def _raise():
+    raise ValueError("the simulator broke")
+
+
+def raising():
+    return Broken(_raise)
+
+
+def nan():
+    return Broken(lambda: float("nan"))

@@ -1,0 +1,131 @@
+"""A user's mistake is one line, told before any work."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from mpi_es import checkpoint, train
+from mpi_es.errors import UserError
+
+MISTAKES = [
+    ("--env CartPol-v1", r"--env: expected a gymnasium id .*'CartPol-v1'; did you mean 'CartPole-v1'\?"),
+    ("--env LunarLander-v2", r"no -v2: use 'LunarLander-v3'"),
+    ("--env nosuch:make", r"--env: expected a module that can be imported, got 'nosuch'"),
+    ("--policy mpl", r"--policy: expected one of .*did you mean 'mlp'\?"),
+    ("--policy json:Nothing", r"--policy: .*Nothing"),
+    ("--polcy mlp", r"Unrecognized options: --polcy, mlp; did you mean --policy\?"),
+    ("--population-size x", r"--population-size: invalid literal"),
+    ("--population-size 0", r"--population-size: expected a number of 1 or more, got 0"),
+    ("--cma-variant fulll", r"invalid choice 'fulll' for argument '--cma-variant'"),
+    ("--seed=-3", r"--seed: expected a number in \[0, .*got -3"),
+    ("--momentum 1", r"--momentum: expected a number in \[0, 1\), got 1.0"),
+    ("--lr-min 1", r"--lr-min: expected no more than --learning-rate 0.01, got 1.0"),
+    ("--hidden 0", r"--hidden: expected widths above 0"),
+    ("cartpol", r"preset: expected one of .*did you mean 'cartpole'\?"),
+    ("--env Pendulum-v1 --output argmax", r"--output: expected auto, tanh or clip"),
+    ("--env CartPole-v1 --output tanh", r"--output: expected"),
+    ("--env CartPole-v1 --action-noise 1", r"--action-noise: expected 0 where actions are discrete"),
+    ("--policy lstm", r"--hidden: expected one width for --policy lstm"),
+    ("--resume /nowhere", r"run: expected a directory that holds run.h5, got '/nowhere'"),
+    ("--resume", r"--resume: expected a value, got nothing"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "complaint"), MISTAKES)
+def test_a_mistake_on_the_command_line(arguments, complaint):
+    with pytest.raises(UserError, match=complaint) as caught:
+        train.prepare(arguments.split())
+    assert "\n" not in str(caught.value)
+
+
+def test_an_unknown_strategy(launch, tmp_path):
+    done = launch(2, "-m", "mpi_es.train", "--strategy", "cmaes", "--run-dir", tmp_path / "run")
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "--strategy: expected one of cma_es, openai_es, pepg, got 'cmaes'; did you mean" in done.stderr
+
+
+POPULATIONS = [("cma_es", 3), ("openai_es", 7), ("pepg", 1)]
+
+
+@pytest.mark.parametrize(("strategy", "popsize"), POPULATIONS)
+def test_a_population_below_the_minimum(launch, tmp_path, strategy, popsize):
+    arguments = ("--strategy", strategy, "--population-size", popsize, "--run-dir", tmp_path / "run")
+    done = launch(2, "-m", "mpi_es.train", *arguments)
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: --population-size: expected")
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_table_smaller_than_the_policy(launch, tmp_path):
+    arguments = ("--strategy", "openai_es", "--noise-table", "10", "--run-dir", tmp_path / "run")
+    done = launch(2, "-m", "mpi_es.train", *arguments)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "--noise-table: expected at least 4610 numbers" in done.stderr
+
+
+@pytest.fixture
+def finished(launch, tmp_path):
+    """The directory of a run of one generation."""
+    arguments = ("cartpole", "--max-iter", 1, "--num-eval-rollouts", 3, "--console", "silent")
+    done = launch(0, "-m", "mpi_es.train", *arguments, "--no-tensorboard", "--run-dir", tmp_path / "run")
+    assert done.returncode == 0, done.stderr
+    return tmp_path / "run"
+
+
+def test_a_directory_that_holds_a_run(finished):
+    with pytest.raises(UserError, match=r"--run-dir: .* holds a run already; continue it with --resume"):
+        train.prepare(["--run-dir", str(finished)])
+
+
+def test_an_option_that_would_make_it_another_run(finished):
+    with pytest.raises(UserError, match=r"--init-sigma: expected 0\.5, with which the run began, got 3\.0"):
+        train.prepare(["--resume", str(finished), "--init-sigma", "3"])
+
+
+def test_an_option_that_may_change(finished):
+    plan = train.prepare(["--resume", str(finished), "--max-iter", "9", "--eval-every", "2"])
+    assert (plan.config.max_iter, plan.config.eval_every, plan.config.init_sigma) == (9, 2, 0.5)
+
+
+def test_a_finished_run_says_so_and_exits_with_0(finished, launch):
+    done = launch(0, "-m", "mpi_es.train", "--resume", finished, "--console", "lines")
+    assert done.returncode == 0
+    assert "reached generation 1" in done.stdout
+
+
+def test_a_field_of_a_newer_version_is_told(finished):
+    content, _ = checkpoint.load(finished)
+    content["config"]["warp"] = 9
+    checkpoint.save(finished, content)
+    with pytest.raises(UserError, match="expected fields of Config, got warp"):
+        train.prepare(["--resume", str(finished)])
+
+
+@pytest.mark.parametrize("place", ["file/run", "/proc/run"])
+def test_a_directory_that_cannot_be_made(launch, tmp_path, place):
+    (tmp_path / "file").write_text("in the way")
+    done = launch(2, "-m", "mpi_es.train", "--run-dir", tmp_path / place)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "--run-dir: cannot create" in done.stderr
+
+
+def test_a_directory_that_cannot_be_written_to(launch, tmp_path):
+    run = Path("/sys/kernel")  # where not even root may make a file
+    done = launch(0, "-m", "mpi_es.train", "--run-dir", run, "--no-tensorboard", "--console", "silent")
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "could not be saved" in done.stderr
+
+
+def test_worlds_of_one_are_told_at_the_start(launch):
+    # What Open MPI's mpiexec sets; its ranks then find themselves alone under another MPI.
+    environ = os.environ | {"OMPI_COMM_WORLD_SIZE": "4", "OMPI_COMM_WORLD_RANK": "0"}
+    done = launch(0, "-m", "mpi_es.train", env=environ)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "MPI: expected one world of the 4 ranks that mpiexec of Open MPI started" in done.stderr
+    assert "start it with" in done.stderr
+
+
+def test_help_is_printed_once(launch):
+    done = launch(3, "-m", "mpi_es.train", "--help")
+    assert (done.returncode, done.stdout.count("usage:"), done.stderr) == (0, 1, "")
