@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from mpi_es import envs, policies
-from mpi_es.comm import Comm, wait
+from mpi_es.comm import Comm, agree, wait
 from mpi_es.config import Config
 from mpi_es.errors import expected
 from mpi_es.evaluator import Evaluator
@@ -31,15 +31,20 @@ def make_policy(config: Config) -> Policy:
         env.close()
 
 
+def make_rollout(config: Config) -> Rollout:
+    """Return what runs episodes in this process."""
+    return Rollout(make_policy(config), partial(envs.make, config.env), config.envs_per_rank)
+
+
 def make_evaluator(comm: Comm, config: Config, stop_flag: StopFlag) -> Evaluator:
-    """Return this rank's evaluator. Collective."""
-    policy = make_policy(config)
-    rollout = Rollout(policy, partial(envs.make, config.env), config.envs_per_rank)
+    """Return this rank's evaluator, or raise on every rank what one of them met. Collective."""
+    # The ranks agree before they make the noise, which they do together.
+    rollout = agree(comm, lambda: make_rollout(config))
     seeded = config.strategy == "openai_es"
     return Evaluator(
         comm,
         rollout,
-        make_noise(comm, config, policy.dim) if seeded else None,
+        make_noise(comm, config, rollout.policy.dim) if seeded else None,
         stop_flag,
         dynamic=config.dispatch == "dynamic",
         dedicated_root=dedicated(config, comm.size),

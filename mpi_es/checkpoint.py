@@ -22,6 +22,7 @@ from mpi_es.errors import UserError, expected
 
 NAME = "run.h5"
 PREVIOUS = "run.previous.h5"
+DAMAGED = "run.damaged.h5"
 VERSION = 1
 _BLOCK = 512  # the smallest user block that HDF5 knows
 
@@ -67,6 +68,12 @@ def load(directory: Path) -> tuple[dict[str, Any], str]:
         return decode(previous), warning
 
 
+def set_aside(directory: Path) -> None:
+    """Rename a damaged run.h5, lest the next save keeps it as the previous file and drops the whole one."""
+    with contextlib.suppress(OSError):
+        os.replace(directory / NAME, directory / DAMAGED)
+
+
 def decode(path: Path) -> dict[str, Any]:
     """Return the content of one file, after its digest was checked."""
     try:
@@ -110,7 +117,8 @@ def _encode(content: dict[str, Any]) -> bytes:
     """Return the bytes of a run file."""
     buffer = io.BytesIO()
     with h5py.File(buffer, "w", userblock_size=_BLOCK) as file:
-        _write(file, content)
+        file.attrs["format"], file.attrs["version"] = "mpi_es run", VERSION
+        _write(file, {name: value for name, value in content.items() if name not in file.attrs})
     image = bytearray(buffer.getbuffer())
     image[:_BLOCK] = _block(image)
     return bytes(image)

@@ -110,6 +110,10 @@ class SerialComm:
         receive[0][...] = rows
         return _Done()
 
+    def Ibarrier(self) -> _Done:  # noqa: N802
+        """Do nothing: everybody is there."""
+        return _Done()
+
     def gather(self, item: Any, root: int = 0) -> list[Any]:
         """Return the items of all ranks."""
         return [item]
@@ -134,6 +138,13 @@ def bcast_object(comm: Comm, item: Any) -> Any:
     return item if comm.rank == 0 else pickle.loads(buffer.tobytes())
 
 
+def gather_objects(comm: Comm, item: Any) -> list[Any] | None:
+    """Return on rank 0 the objects of all ranks; None elsewhere. Collective."""
+    wait(comm.Ibarrier())  # gather itself would poll at full speed until the last rank is there
+    gathered: list[Any] | None = comm.gather(item, root=0)
+    return gathered
+
+
 def decide(comm: Comm, decision: Callable[[], Any]) -> Any:
     """Return on every rank what rank 0 decides, or raise on every rank what it raises. Collective."""
     outcome: tuple[Any, BaseException | None] = (None, None)
@@ -155,8 +166,8 @@ def agree(comm: Comm, attempt: Callable[[], Any]) -> Any:
         value = attempt()
     except UserError as error:
         complaint = str(error)
-    complaints = comm.gather(complaint, root=0)
-    said = decide(comm, lambda: next(filter(None, complaints), ""))
+    complaints = gather_objects(comm, complaint)
+    said = decide(comm, lambda: next(filter(None, complaints or []), ""))
     if said:
         raise UserError(said)
     return value

@@ -135,7 +135,7 @@ class Config:
     """Episodes that a rank runs side by side, so that one call serves the networks of all"""
 
     # The run
-    run_dir: Annotated[Free[str], _alias("--logs-dir", "--save-path")] = ""
+    run_dir: Annotated[str, _alias("--logs-dir", "--save-path")] = ""
     """Directory of the run; empty is runs/ENV-STRATEGY-SEED"""
     checkpoint_every: Free[Count] = 1
     """Generations between checkpoints; a signal saves at once, a kill loses at most these"""

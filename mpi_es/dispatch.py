@@ -3,7 +3,6 @@
 Either way a rank's rollout takes episodes from a source; what an episode returns does not depend on it.
 """
 
-import time
 from collections import deque
 from collections.abc import Callable
 from typing import Any
@@ -46,6 +45,16 @@ class StaticSource:
             raise Stopped
 
 
+class _Request:
+    """A worker's request that is still to come, as something to wait for."""
+
+    def __init__(self, comm: Comm) -> None:
+        self.comm = comm
+
+    def Test(self) -> bool:  # noqa: N802  (mpi4py's name)
+        return bool(self.comm.Iprobe(tag=REQUEST))
+
+
 class DynamicRoot:
     """Rank 0's side: hands out units, to itself too, and answers requests between two steps."""
 
@@ -84,17 +93,11 @@ class DynamicRoot:
         """Serve until every rank has left; to `abandon` is to hand out nothing more."""
         if abandon:
             self.given = len(self.seeds)
-        begin, pause = time.perf_counter(), 1e-5
         while self.working:
-            if self.comm.Iprobe(tag=REQUEST):
-                self._answer()
-                pause = 1e-5
-            else:
-                time.sleep(pause)
-                pause = min(1.5 * pause, 1e-3)
+            self.waited += wait(_Request(self.comm))
+            self._answer()
         for request, _ in self.sent:
-            wait(request)
-        self.waited += time.perf_counter() - begin
+            self.waited += wait(request)
 
     def _answer(self) -> None:
         """Send units to the rank whose request is next; one that leaves gets no answer."""
@@ -106,7 +109,8 @@ class DynamicRoot:
         count = min(left, most, max(1, left // (4 * self.comm.size)))
         if word == LEAVE or count == 0:
             self.working -= 1
-        if word == LEAVE:
+        if word == LEAVE:  # before the end: it failed or was stopped, and the evaluation with it
+            self.given = len(self.seeds)
             return
         chunk = [self._next() for _ in range(count)]
         self.counts[rank] += count

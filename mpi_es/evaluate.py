@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from mpi_es import checkpoint, cli
 from mpi_es.build import make_evaluator
-from mpi_es.comm import Comm, agree, decide
+from mpi_es.comm import Comm, decide
 from mpi_es.config import Config
 from mpi_es.errors import UserError, expected
 from mpi_es.evaluator import Evaluation, Evaluator
@@ -42,6 +42,14 @@ class Options:
             raise expected("--episodes", "a whole number of 1 or more", self.episodes)
         if not re.fullmatch(r"held-out|fresh|\d+(-\d+)?(,\d+(-\d+)?)*", self.seeds):
             raise expected("--seeds", "held-out, fresh or numbers as 0-99,200", self.seeds)
+        if any(first > last or last >= 2**31 for first, last in self.ranges):
+            raise expected("--seeds", "ranges that go up, below 2147483648", self.seeds)
+
+    @property
+    def ranges(self) -> list[tuple[int, int]]:
+        """First and last of each range of seeds; empty where they are named."""
+        parts = [part.split("-") for part in self.seeds.split(",") if self.seeds[0].isdigit()]
+        return [(int(ends[0]), int(ends[-1])) for ends in parts]
 
 
 @dataclass(frozen=True)
@@ -57,7 +65,7 @@ class Plan:
 def main(comm: Comm, arguments: list[str]) -> int:
     """Evaluate, print, and return the exit code. Collective."""
     plan: Plan = decide(comm, lambda: prepare(arguments))
-    evaluator = agree(comm, lambda: make_evaluator(comm, plan.config, StopFlag()))
+    evaluator = make_evaluator(comm, plan.config, StopFlag())
     if comm.rank != 0:
         evaluator.serve()
         return 0
@@ -104,8 +112,7 @@ def episode_seeds(plan: Plan) -> NDArray[np.int64]:
         return held_out_seeds(seed, options.episodes)
     if options.seeds == "fresh":
         return held_out_seeds(seed, options.episodes, Stream.FRESH)
-    ranges = [[int(end) for end in part.split("-")] for part in options.seeds.split(",")]
-    return np.concatenate([np.arange(ends[0], ends[-1] + 1) for ends in ranges])
+    return np.concatenate([np.arange(first, last + 1) for first, last in options.ranges])
 
 
 def summary(returns: NDArray[np.float64]) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mpi_es.comm import Comm, bcast, gather_rows, offsets, scatter_rows
+from mpi_es.comm import Comm, bcast, gather_objects, gather_rows, offsets, scatter_rows
 from mpi_es.dispatch import DynamicRoot, DynamicWorker, Lookup, StaticSource
 from mpi_es.errors import RolloutError
 from mpi_es.rollout import Rollout, Rows, Terms
@@ -155,7 +155,7 @@ class Evaluator:
                 count = int(header[1])
                 self._sum_slice(np.empty(count, np.int64), np.empty(count))
             elif command == EXPLAIN:
-                self.comm.gather(self.explanation, root=0)
+                gather_objects(self.comm, self.explanation)
 
     def _serve_evaluation(self, header: NDArray[np.float64]) -> None:
         job = _Job.received(header[1:])
@@ -197,11 +197,13 @@ class Evaluator:
         outcome = FINE
         self.explanation = ""
         try:
+            if self.stop_flag:  # a rank that has no episodes would never look
+                raise Stopped
             if self.comm.rank >= job.first:
                 rows = self.rollout.run(source, terms, job.width)
         except Stopped:
             outcome = STOPPED
-        except Exception as error:
+        except (Exception, SystemExit) as error:  # a simulator may call exit
             outcome = FAILED
             text = str(error) if isinstance(error, RolloutError) else traceback.format_exc()
             self.explanation = f"rank {self.comm.rank} on {socket.gethostname()}: {text}"
@@ -221,7 +223,7 @@ class Evaluator:
         assert gathered is not None
         if FAILED in report[:, 0]:
             self._command(EXPLAIN)
-            said = [text for text in self.comm.gather(self.explanation, root=0) if text]
+            said = [text for text in gather_objects(self.comm, self.explanation) or [] if text]
             more = f"\n({len(said) - 1} more ranks failed)" if len(said) > 1 else ""
             raise RolloutError(said[0].rstrip() + more)
         if STOPPED in report[:, 0]:

@@ -12,6 +12,7 @@ from tensorboard.compat.proto.summary_pb2 import Summary
 from tensorboard.summary.writer.record_writer import RecordWriter
 
 from mpi_es.config import Config
+from mpi_es.errors import UserError
 from mpi_es.rows import HeldOut, Row, Timing, scalars
 
 
@@ -26,7 +27,10 @@ class TensorBoard:
         """Begin a file, and take back what an earlier one tells of generations that are not behind us."""
         # Nanoseconds, since readers take the files in the order of their names.
         name = f"events.out.tfevents.{time.time_ns()}.{socket.gethostname()}.{os.getpid()}"
-        self._file = (self._directory / name).open("xb")
+        try:
+            self._file = (self._directory / name).open("xb")
+        except OSError as error:
+            raise _failure(self._directory, error) from error
         self._write(file_version="brain.Event:2")
         if done:
             self._write(step=done + 1, session_log=SessionLog(status=SessionLog.START))
@@ -53,5 +57,14 @@ class TensorBoard:
     def _write(self, **content: Any) -> None:
         assert self._file, "start comes first"
         event = Event(wall_time=time.time(), **content)
-        RecordWriter(self._file).write(event.SerializeToString())
-        self._file.flush()
+        try:
+            RecordWriter(self._file).write(event.SerializeToString())
+            self._file.flush()
+        except OSError as error:
+            raise _failure(self._directory, error) from error
+
+
+def _failure(directory: Path, error: OSError) -> UserError:
+    return UserError(
+        f"--tensorboard: cannot write to {directory} ({error.strerror}); --no-tensorboard does without"
+    )

@@ -16,6 +16,7 @@ import numpy as np
 
 from mpi_es import checkpoint
 from mpi_es.config import Config
+from mpi_es.errors import RolloutError
 from mpi_es.evaluator import Evaluation, Evaluator
 from mpi_es.history import History
 from mpi_es.observations import Statistics
@@ -63,29 +64,39 @@ class Run:
     def __post_init__(self) -> None:
         self.saved = self.progress.generation
         self.pending: dict[str, Any] = {}  # what the next save writes, as of the last generation
-        self.save_seconds = 0.0  # of the last save
+        self.save_seconds = 0.0  # of the save after the last generation, if there was one
 
     # The loop
 
-    def evolve(self) -> str:
-        """Run until something ends it, and return what did."""
+    def evolve(self) -> None:
+        """Run until something ends it, and tell what did."""
+        held_out = None
         try:
             while not (reason := self.finished()):
                 self.one_generation()
-            self.evaluate_last()
+            held_out = self.evaluate_last()
+            best = self.progress.best
+            outcome = (
+                f"best held-out mean {best.fitness:.2f} at generation {best.generation}, in {self.directory}"
+            )
         except Stopped:
             reason = f"stopped by {self.evaluator.stop_flag.name}"
+            outcome = f"continue with --resume {self.directory}"
+        except RolloutError:
+            self.save_pending()
+            raise
         self.save_pending()
-        return reason
+        self.telemetry.finish(f"generation {self.saved}: {reason}; {outcome}", held_out)
 
     def finished(self) -> str:
         """Return why the run is at its end; empty while it is not."""
         config = self.config
         target, wanted = config.target_fitness, config.target_consecutive
         if target is not None and self.history.streak(target) >= wanted:
-            return f"reached the target of {target:g}" + (f" {wanted} times in a row" if wanted > 1 else "")
+            times = f" {wanted} times in a row" if wanted > 1 else ""
+            return f"target of {target:g} reached{times}"
         if self.progress.generation >= config.max_iter:
-            return f"reached generation {config.max_iter}"
+            return "last generation done"
         return ""
 
     def one_generation(self) -> None:
@@ -123,6 +134,7 @@ class Run:
         timing = _timing(clock, self.save_seconds, evaluation)
         self.history.rows.append(row)
         self.history.timings.append(timing)
+        self.save_seconds = 0.0
         self.keep()
         if progress.generation % config.checkpoint_every == 0:
             self.save_pending()
@@ -174,13 +186,15 @@ class Run:
             np.zeros((2, 0), np.float32) if scaling is None else scaling,
         )
 
-    def evaluate_last(self) -> None:
+    def evaluate_last(self) -> HeldOut | None:
         """Evaluate the last generation's mean, unless that was done."""
         done = self.history.evaluations
-        if not done or done[-1].generation != self.progress.generation:
-            self.held_out()
-            self.keep()
-            self.saved = -1
+        if done and done[-1].generation == self.progress.generation:
+            return None
+        held_out = self.held_out()
+        self.keep()
+        self.saved = -1
+        return held_out
 
     # The file
 

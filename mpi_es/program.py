@@ -1,17 +1,18 @@
 """From a command to all ranks: what every entry module starts with and ends in."""
 
 import os
+import signal
 import subprocess
 import sys
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import NoReturn
 
 from threadpoolctl import threadpool_limits
 
 from mpi_es import sentry
-from mpi_es.comm import Comm, wait
+from mpi_es.comm import Comm, gather_objects, wait
 from mpi_es.errors import RolloutError, UserError
 from mpi_es.launcher import connect
 from mpi_es.signals import ignore
@@ -23,6 +24,8 @@ def launch(main: Callable[[Comm, list[str]], int]) -> NoReturn:
     `main` raises UserError and RolloutError only where the ranks agree that it is over. Anything else
     ends the whole job at once, since the other ranks would wait for this one.
     """
+    # Until a program catches Ctrl-C it ends every rank as SIGTERM does: as an exception on some it could hang.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     comm = None
     try:
         comm = connect(os.environ)
@@ -35,9 +38,9 @@ def launch(main: Callable[[Comm, list[str]], int]) -> NoReturn:
     except Exception:
         traceback.print_exc()
         sys.stderr.flush()
-        if comm is None:
-            sys.exit(1)
-        comm.Abort(1)
+        code = 1
+        if comm is not None:
+            comm.Abort(code)  # which may return before the launcher ends us
     sys.exit(code)
 
 
@@ -65,15 +68,16 @@ def watched(comm: Comm) -> Iterator[None]:
     from mpi4py import MPI  # a rank that has others beside it runs under MPI
 
     node = comm.Split_type(MPI.COMM_TYPE_SHARED)
-    ranks = node.gather(f"{os.getpid()}:{comm.rank}", root=0)
+    ranks = gather_objects(node, f"{os.getpid()}:{comm.rank}")
     process = None
-    if node.rank == 0:
+    if ranks:
         # In a session of its own it outlives the signals with which a launcher cleans up.
         command = [sys.executable, "-I", "-S", sentry.__file__, *ranks]
         process = subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True)
     yield
     if process is not None and process.stdin is not None:
-        process.stdin.write(sentry.ALL_WELL)
-        process.stdin.close()
+        with suppress(BrokenPipeError):  # it is gone already
+            process.stdin.write(sentry.ALL_WELL)
+            process.stdin.close()
         process.wait()
     wait(comm.Ibarrier())  # nobody ends before every sentry knows that it may

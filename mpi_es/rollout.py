@@ -129,10 +129,10 @@ class _Batch:
         for i, slot in enumerate(self.slots):
             try:
                 observation, reward, terminated, truncated, _ = self.rollout.envs[i].step(actions[i])
-            except Exception as error:
+                self.observations[i] = observation
+                slot.total += float(reward)
+            except (Exception, SystemExit) as error:
                 raise _failure(slot) from error
-            self.observations[i] = observation
-            slot.total += float(reward)
             slot.length += 1
             if terminated or truncated or slot.length == self.cap:
                 ended.append(i)
@@ -155,7 +155,7 @@ class _Batch:
             observations = normalise(observations, self.terms.scaling)
         try:
             actions, self.memory = self.policy.act(self.weights, observations, self.memory)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise _failure(self.slots[0]) from error
         if self.terms.action_noise:
             actions = np.stack([self._disturbed(i, actions[i]) for i in range(k)])
@@ -186,7 +186,7 @@ class _Batch:
         self.weights = None
         try:
             self.observations[i] = self.rollout.env(i).reset(seed=episode.seed)[0]
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise _failure(slot) from error
 
     def _end(self, i: int) -> None:
@@ -194,6 +194,8 @@ class _Batch:
         slot = self.slots[i]
         if not math.isfinite(slot.total):
             raise RolloutError(f"{_place(slot)}: expected a finite return, got {slot.total}")
+        if not np.isfinite(self.sums[i]).all():
+            raise RolloutError(f"{_place(slot)}: expected finite observations, which --obs-norm adds up")
         head = [slot.episode.unit, slot.total, slot.length]
         self.rows.append(np.concatenate([head, self.sums[i].ravel()]))
 

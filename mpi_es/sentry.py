@@ -6,6 +6,7 @@ by program.py and imports nothing but the standard library, to be there at once.
 
 import os
 import select
+import signal
 import socket
 import sys
 import time
@@ -48,4 +49,6 @@ def report(rank: str, process: str) -> None:
 
 
 if __name__ == "__main__":
+    for number in (signal.SIGTERM, signal.SIGUSR1, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)  # Slurm signals every process of a step
     main(sys.argv[1:])

@@ -1,7 +1,7 @@
 """python -m mpi_es.train [PRESET] [options]: evolve a policy; under mpiexec, on all of its ranks."""
 
 import platform
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,7 @@ import numpy as np
 
 from mpi_es import __version__, checkpoint, cli
 from mpi_es.build import make_evaluator, make_policy
-from mpi_es.comm import Comm, agree, decide
+from mpi_es.comm import Comm, decide
 from mpi_es.config import Config
 from mpi_es.errors import UserError
 from mpi_es.evaluator import Evaluator
@@ -41,7 +41,7 @@ def main(comm: Comm, arguments: list[str]) -> int:
     """Train, and return the exit code. Collective."""
     plan: Plan = decide(comm, lambda: prepare(arguments))
     stop_flag = StopFlag().install()
-    evaluator = agree(comm, lambda: make_evaluator(comm, plan.config, stop_flag))
+    evaluator = make_evaluator(comm, plan.config, stop_flag)
     if comm.rank != 0:
         evaluator.serve()
         return 0
@@ -58,7 +58,7 @@ def prepare(arguments: list[str]) -> Plan:
     if resume is None:
         config = cli.parse(rest, Config(), PRESETS, "python -m mpi_es.train", _RESUME)
         plan = Plan(config, Path(config.directory), None)
-        if (plan.directory / checkpoint.NAME).exists():
+        if any((plan.directory / name).exists() for name in (checkpoint.NAME, checkpoint.PREVIOUS)):
             raise UserError(
                 f"--run-dir: {plan.directory} holds a run already; continue it with "
                 f"--resume {plan.directory}, or choose another directory"
@@ -73,6 +73,7 @@ def resumed(directory: Path, rest: list[str]) -> Plan:
     """Return the plan of continuing a run with the options that may be changed."""
     stored, warning = checkpoint.load(directory)
     config = checkpoint.from_plain(Config, stored["config"])
+    config = replace(config, run_dir=str(directory))  # it may have been moved
     wanted = cli.parse(rest, config, {}, "python -m mpi_es.train --resume RUN")
     cli.check_resumed(config, wanted)
     return Plan(wanted, directory, stored, warning)
@@ -82,6 +83,8 @@ def train(plan: Plan, evaluator: Evaluator) -> None:
     """Evolve on rank 0, and tell how it goes."""
     config = plan.config
     run = make_run(plan, evaluator)
+    if plan.warning:
+        checkpoint.set_aside(plan.directory)
     with run.telemetry:
         facts = [f"warning: {plan.warning}"] if plan.warning else []
         run.telemetry.start(config, facts + describe(run), run.progress.generation)
@@ -89,8 +92,7 @@ def train(plan: Plan, evaluator: Evaluator) -> None:
             run.keep()
             run.saved = -1
             run.save_pending()  # a directory that cannot be written to is told before the work begins
-        reason = run.evolve()
-        run.telemetry.finish(f"{reason} after generation {run.progress.generation}; {_next(run, reason)}")
+        run.evolve()
 
 
 def make_run(plan: Plan, evaluator: Evaluator) -> Run:
@@ -101,7 +103,8 @@ def make_run(plan: Plan, evaluator: Evaluator) -> Run:
     initial = np.zeros(policy.dim) if stored else policy.initial(config.seed).astype(float)
     strategy = make_strategy(config, initial, evaluator)
     progress = Progress(
-        episode_cap=config.episode_cap, observations=Statistics.of_size(evaluator.rollout.size)
+        episode_cap=config.episode_cap,
+        observations=Statistics.of_size(evaluator.rollout.size if config.obs_norm else 0),
     )
     if stored is not None:
         strategy.state = checkpoint.from_plain(type(strategy.state), stored["state"])
@@ -142,13 +145,6 @@ def libraries() -> dict[str, str]:
         except PackageNotFoundError:
             continue
     return found
-
-
-def _next(run: Run, reason: str) -> str:
-    if reason.startswith("stopped"):
-        return f"continue with --resume {run.directory}"
-    best = run.progress.best
-    return f"best held-out mean {best.fitness:.2f} at generation {best.generation}, in {run.directory}"
 
 
 if __name__ == "__main__":

@@ -63,7 +63,9 @@ class Seeded:
     def candidate(self, index: int, noise: Noise) -> Candidate:
         """Return candidate `index`, (dim,)."""
         step = np.float32(self.sigma if index % 2 == 0 else -self.sigma)
-        return self.centre + step * noise.row(int(self.keys[index // 2]))
+        moved = noise.row(int(self.keys[index // 2])) * step
+        moved += self.centre
+        return moved
 
 
 Population = Dense | Seeded

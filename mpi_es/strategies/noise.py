@@ -65,6 +65,16 @@ class ComputedNoise(SlicedNoise):
 
     block = _chunk = BLOCK
 
+    def __init__(self, seed: int, dim: int) -> None:
+        super().__init__(seed, dim)
+        self._last: tuple[int, Candidate] | None = None
+
+    def row(self, key: int) -> Candidate:
+        """Return the perturbation (dim,) of a key; the last one is kept for its twin and its episodes."""
+        if self._last is None or self._last[0] != key:
+            self._last = (key, super().row(key))
+        return self._last[1]
+
     def keys(self, generation: int, count: int) -> NDArray[np.int64]:
         """Return keys (count,) that no other generation has."""
         assert count <= _KEYS, "keys of generations would overlap"

@@ -83,6 +83,11 @@ def test_an_option_that_would_make_it_another_run(finished):
         train.prepare(["--resume", str(finished), "--init-sigma", "3"])
 
 
+def test_a_run_stays_where_it_is(finished):
+    with pytest.raises(UserError, match=r"--run-dir: expected .*, with which the run began, got 'other'"):
+        train.prepare(["--resume", str(finished), "--run-dir", "other"])
+
+
 def test_an_option_that_may_change(finished):
     plan = train.prepare(["--resume", str(finished), "--max-iter", "9", "--eval-every", "2"])
     assert (plan.config.max_iter, plan.config.eval_every, plan.config.init_sigma) == (9, 2, 0.5)
@@ -91,7 +96,7 @@ def test_an_option_that_may_change(finished):
 def test_a_finished_run_says_so_and_exits_with_0(finished, launch):
     done = launch(0, "-m", "mpi_es.train", "--resume", finished, "--console", "lines")
     assert done.returncode == 0
-    assert "reached generation 1" in done.stdout
+    assert "generation 1: last generation done" in done.stdout
 
 
 def test_a_field_of_a_newer_version_is_told(finished):

@@ -1,0 +1,111 @@
+"""What the documentation shows is run as written, with a small budget added."""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from mpi_es import cli, options
+from mpi_es.config import Config
+from mpi_es.presets import PRESETS
+from tests.launching import MPIEXEC
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+PAGES = ("README.md", "CHANGELOG.md", "slurm/README.md")
+LIMIT = 120  # seconds
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)
+
+
+PROGRAMS = blocks("python")
+LINES = [shlex.split(line, comments=True) for block in blocks("sh") for line in block.splitlines()]
+COMMANDS = [words for words in LINES if words[0] == "python" or words[0] == "mpiexec"]
+
+
+def small(words: list[str], run: Path) -> list[str]:
+    """Return what to append to a command, so that it takes seconds."""
+    if "mpi_es.evaluate" in words:
+        return ["--episodes", "2"]
+    if not {"mpi_es.train", "my_train.py"} & set(words) or "--help" in words:
+        return []
+    few = ["--max-iter", "2", "--num-eval-rollouts", "2", "--no-tensorboard"]
+    if "--resume" in words:
+        return few
+    return [*few, "--population-size", "8", "--max-iter", "1", "--run-dir", str(run)]
+
+
+def execute(words: list[str], place: Path) -> subprocess.CompletedProcess:
+    own = {"python": sys.executable, "mpiexec": str(MPIEXEC)}
+    environ = os.environ | {"PYTHONPATH": str(ROOT)}
+    command = [own.get(word, word) for word in words]
+    done = subprocess.run(command, cwd=place, env=environ, capture_output=True, text=True, timeout=LIMIT)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    """A directory with the README's files, and the run of which it speaks."""
+    directory = tmp_path_factory.mktemp("readme")
+    for program in PROGRAMS:
+        if named := re.match(r"# (\w+\.py)\n", program):
+            (directory / named[1]).write_text(program)
+    run = ["python", "-m", "mpi_es.train", "cartpole"]
+    execute([*run, "--max-iter", "1", "--num-eval-rollouts", "2", "--no-tensorboard"], directory)
+    return directory
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+def test_a_command_runs_as_written(words, place, tmp_path):
+    if "mpi_es.doctor" in words:
+        pytest.skip("what it finds depends on the machine; test_doctor.py runs it")
+    execute([*words, *small(words, tmp_path / "run")], place)
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.splitlines()[0])
+def test_a_program_runs_as_written(program, place, tmp_path):
+    arguments = small(["my_train.py"], tmp_path / "run") if "launch(main)" in program else []
+    execute(["python", "-c", program, *arguments], place)
+
+
+def test_there_are_commands_and_programs_to_run():
+    assert (len(COMMANDS) > 8, len(PROGRAMS)) == (True, 4)
+
+
+def test_the_tables_are_current():
+    assert options.replaced(README) == README, "run: python -m mpi_es.options README.md"
+
+
+def test_every_option_is_in_the_table():
+    rows = re.findall(r"^\| `--([\w-]+)`", options.options_table(Config), re.MULTILINE)
+    assert [name.replace("-", "_") for name in rows] == list(Config.__dataclass_fields__)
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_a_preset_is_the_options_that_it_stands_for(name):
+    assert cli.parse(options.as_options(PRESETS[name]), Config(), {}, "test") == PRESETS[name]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_local_links_lead_somewhere(page):
+    path = ROOT / page
+    text = path.read_text(encoding="utf-8")
+    headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    anchors = {re.sub(r"[^\w -]", "", heading).lower().replace(" ", "-") for heading in headings}
+    for target in re.findall(r"\]\(([^)]+)\)", text):
+        if target.startswith("#"):
+            assert target[1:] in anchors
+        elif "://" not in target:
+            assert (path.parent / target).exists(), target
+
+
+def test_the_picture_needs_nothing_from_elsewhere():
+    picture = (ROOT / "docs/live.svg").read_text(encoding="utf-8")
+    assert set(re.findall(r"https?://[\w./-]+", picture)) == {"http://www.w3.org/2000/svg"}
