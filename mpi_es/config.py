@@ -21,7 +21,8 @@ class Range:
     def holds(self, value: float) -> bool:
         """Tell whether a value lies in it."""
         above = value >= self.low if self.with_low else value > self.low
-        return above and (value <= self.high if self.with_high else value < self.high)
+        below = value <= self.high if self.with_high else value < self.high
+        return math.isfinite(value) and above and below
 
     def __str__(self) -> str:
         if self.high == math.inf:

@@ -262,7 +262,7 @@ class Evaluator:
         starts = offsets(job.units, self.comm.size, job.first)
         first, end = starts[self.comm.rank], starts[self.comm.rank + 1]
         share = np.empty((end - first, 1), np.int64)
-        scatter_rows(self.comm, None if seeds is None else seeds.reshape(-1, 1), starts, share)
+        scatter_rows(self.comm, None if seeds is None else seeds.ravel()[:, None], starts, share)
         if not job.pairs:
             lookup = self._scatter_candidates(job, starts, lookup)
         assert lookup is not None

@@ -1,5 +1,6 @@
 """A run's progress as TensorBoard's event files, over generations."""
 
+import contextlib
 import os
 import socket
 import time
@@ -47,7 +48,8 @@ class TensorBoard:
     def close(self) -> None:
         """Close the file."""
         if self._file:
-            self._file.close()
+            with contextlib.suppress(OSError):  # a full disk, which was told
+                self._file.close()
 
     def _write_scalars(self, generation: int, *records: Row | Timing | HeldOut) -> None:
         pairs = (pair for record in records for pair in scalars(record))

@@ -24,7 +24,7 @@ def launch(main: Callable[[Comm, list[str]], int]) -> NoReturn:
     `main` raises UserError and RolloutError only where the ranks agree that it is over. Anything else
     ends the whole job at once, since the other ranks would wait for this one.
     """
-    # Until a program catches Ctrl-C it ends every rank as SIGTERM does: as an exception on some it could hang.
+    # Until main catches Ctrl-C it ends a process, as SIGTERM does: an exception on some ranks could hang.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     comm = None
     try:

@@ -139,3 +139,13 @@ def test_opening_uses_no_pickle(tmp_path):
         kinds = []
         file.visititems(lambda _, item: kinds.append(getattr(item, "dtype", np.dtype("f8")).kind))
     assert set(kinds) <= set("fiub")
+
+
+def test_a_damaged_file_set_aside_leaves_the_whole_one_where_it_is(tmp_path):
+    for generation in (1, 2):
+        checkpoint.save(tmp_path, content(generation))
+    flip(tmp_path / "run.h5", 2000)
+    checkpoint.set_aside(tmp_path)
+    checkpoint.save(tmp_path, content(3))
+    assert checkpoint.decode(tmp_path / "run.previous.h5")["state"]["generation"] == 1
+    assert checkpoint.load(tmp_path)[0]["state"]["generation"] == 3

@@ -1,7 +1,12 @@
 """Environments that fail in the ways in which a simulator does."""
 
+import os
+import sys
+
 import gymnasium as gym
 import numpy as np
+
+from mpi_es.errors import UserError
 
 
 class Broken(gym.Env):
@@ -33,3 +38,29 @@ def raising():
 
 def nan():
     return Broken(lambda: float("nan"))
+
+
+def exiting():
+    return Broken(lambda: sys.exit(3))
+
+
+def lacking():
+    if os.environ.get("PMI_RANK") == "1":
+        raise UserError("--env: not on rank 1")
+    return gym.make("CartPole-v1")
+
+
+class Late(Broken):
+    """Fails in an episode that is not among the first hundred of its process."""
+
+    episodes = 0
+
+    def reset(self, *, seed=None, options=None):
+        Late.episodes += 1
+        observation, info = super().reset(seed=seed)
+        self.broken = Late.episodes > 100
+        return observation, info
+
+
+def late():
+    return Late(_raise)

@@ -1,0 +1,112 @@
+"""What happens to one rank only, or between two collectives, ends the job all the same."""
+
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from mpi_es import checkpoint
+from tests.faults.test_failures import TRAIN, ranks_of
+from tests.launching import start
+
+ROOT = Path(__file__).parents[2]
+QUIET = ("--console", "silent")
+
+
+@pytest.mark.parametrize("dispatch", ["static", "dynamic"])
+def test_a_simulator_that_calls_exit_is_a_rollout_that_failed(launch, tmp_path, dispatch):
+    options = ("--env", "tests.faults.broken_envs:exiting", "--dispatch", dispatch, *QUIET)
+    done = launch(2, *TRAIN, *options, "--run-dir", tmp_path / "run", cwd=ROOT)
+    assert done.returncode == 2
+    assert done.stderr.count("SystemExit: 3") == 1
+
+
+def test_an_environment_that_one_rank_lacks_is_told_before_the_others_share_a_table(launch, tmp_path):
+    options = (
+        "--env",
+        "tests.faults.broken_envs:lacking",
+        "--strategy",
+        "openai_es",
+        "--noise-table",
+        "9999",
+    )
+    done = launch(3, *TRAIN, *options, "--run-dir", tmp_path / "run", cwd=ROOT)
+    assert (done.returncode, done.stderr) == (2, "error: --env: not on rank 1\n")
+
+
+@pytest.mark.parametrize("victim", [0, 2])
+def test_a_signal_to_one_rank_without_episodes_stops_the_run(tmp_path, victim):
+    # Rank 0 only directs, and of two others one gets the only episode there is at a time.
+    few = ("--population-size", 4, "--no-track-mean", "--dedicated-root", "yes", "--max-iter", 10**6)
+    process = start(3, *TRAIN, *few, *QUIET, "--run-dir", tmp_path / "run")
+    ranks = ranks_of(process)
+    while not (tmp_path / "run" / "run.previous.h5").exists():
+        time.sleep(0.05)
+    os.kill(ranks[victim], signal.SIGTERM)
+    _, err = process.communicate(timeout=30)
+    assert (process.returncode, err) == (0, "")
+
+
+def test_a_directory_that_takes_no_events_is_told_in_one_line(launch):
+    done = launch(2, "-m", "mpi_es.train", *QUIET, "--run-dir", "/sys/kernel")
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "--tensorboard: cannot write to /sys/kernel (Permission denied)" in done.stderr
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="mounting a small file system needs root")
+def test_a_disk_that_events_fill_ends_the_run_in_one_line(launch, tmp_path):
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", tmp_path], check=True)
+    try:
+        options = ("--population-size", 4, "--hidden", 2, "--checkpoint-every", 10**6, "--max-iter", 10**6)
+        done = launch(2, "-m", "mpi_es.train", *options, *QUIET, "--run-dir", tmp_path / "run")
+        assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+        assert "--tensorboard: cannot write" in done.stderr
+        assert checkpoint.load(tmp_path / "run")[1] == ""
+    finally:
+        subprocess.run(["umount", tmp_path], check=True)
+
+
+def test_a_rollout_that_fails_loses_no_generation_that_was_whole(launch, tmp_path):
+    options = ("--env", "tests.faults.broken_envs:late", "--checkpoint-every", 1000, *QUIET)
+    done = launch(2, *TRAIN, *options, "--run-dir", tmp_path / "run", cwd=ROOT)
+    assert done.returncode == 2
+    assert checkpoint.load(tmp_path / "run")[0]["progress"]["generation"] > 0
+
+
+WATCHED = """
+import os, subprocess
+from mpi_es.program import launch
+def main(comm, arguments):
+    if comm.rank == 0:
+        subprocess.run(["pkill", "-KILL", "-P", str(os.getpid()), "-f", "sentry.py"], check=True)
+    return 0
+launch(main)
+"""
+
+
+def test_a_sentry_that_was_killed_does_not_take_the_job_with_it(launch):
+    done = launch(2, "-c", WATCHED)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+SLOW = """
+import time
+from mpi_es.comm import decide
+from mpi_es.program import launch
+def main(comm, arguments):
+    print("ready", flush=True)
+    decide(comm, lambda: time.sleep(100))
+launch(main)
+"""
+
+
+def test_ctrl_c_before_the_run_begins_ends_all_ranks_quietly():
+    process = start(2, "-c", SLOW)
+    assert process.stdout.readline() == "ready\n"
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=20)
+    assert process.returncode != 0
+    assert "Traceback" not in err

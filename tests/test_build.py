@@ -1,0 +1,69 @@
+import hashlib
+
+import numpy as np
+import pytest
+
+from mpi_es import build, train
+from mpi_es.comm import SerialComm
+from mpi_es.config import Config
+from mpi_es.errors import UserError
+from mpi_es.signals import StopFlag
+from mpi_es.strategies.noise import ComputedNoise, TableNoise, fill_table
+
+
+def table_of(size, seed):
+    table = np.empty(size, np.float32)
+    fill_table(seed, table, 0, size)
+    return table
+
+
+@pytest.mark.parametrize("choice", ["auto", "yes", "no"])
+def test_rank_0_directs_only_where_it_is_told_to(choice):
+    assert build.dedicated(Config(dedicated_root=choice), 32) == (choice == "yes")
+
+
+def test_an_evaluator_has_the_parts_that_the_config_names():
+    config = Config(hidden=(4,), strategy="openai_es", envs_per_rank=5, noise_table=200)
+    evaluator = build.make_evaluator(SerialComm(), config, StopFlag())
+    assert (evaluator.dim, evaluator.rollout.width, evaluator.rollout.limit) == (30, 5, 500)
+    assert isinstance(evaluator.noise, TableNoise)
+
+
+def test_noise_is_computed_or_read_from_a_table():
+    computed = build.make_noise(SerialComm(), Config(seed=9), 8)
+    table = build.make_noise(SerialComm(), Config(seed=9, noise_table=100), 8)
+    np.testing.assert_array_equal(computed.row(5), ComputedNoise(9, 8).row(5))
+    np.testing.assert_array_equal(table.row(5), table_of(100, 9)[5:13])
+
+
+def test_pictures_are_not_normalised():
+    with pytest.raises(UserError, match=r"--obs-norm: expected an environment that observes a vector"):
+        build.make_policy(
+            Config(
+                env="CarRacing-v3", hidden=(2,), obs_norm=True, policy="tests.policies.user_policies:Pictures"
+            )
+        )
+
+
+TABLE = """
+import hashlib
+from mpi4py import MPI
+from mpi_es.build import shared_table
+table = shared_table(MPI.COMM_WORLD, 30_001, 9)
+found = MPI.COMM_WORLD.gather(hashlib.sha256(table.tobytes()).hexdigest(), root=0)
+if found:
+    print(*set(found))
+"""
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 5])
+def test_all_ranks_read_the_same_table_whoever_filled_it(launch, ranks):
+    done = launch(ranks, "-m", "mpi4py", "-c", TABLE)
+    expected = hashlib.sha256(table_of(30_001, 9).tobytes()).hexdigest()
+    assert (done.stdout, done.stderr) == (expected + "\n", "")
+
+
+def test_a_run_whose_previous_file_alone_is_left_is_not_overwritten(tmp_path):
+    (tmp_path / "run.previous.h5").write_bytes(b"")
+    with pytest.raises(UserError, match="holds a run already"):
+        train.prepare(["--run-dir", str(tmp_path)])

@@ -1,0 +1,110 @@
+import csv
+import dataclasses
+
+import numpy as np
+import pytest
+
+from mpi_es import checkpoint, evaluate
+from mpi_es.config import Config
+from mpi_es.errors import UserError
+from mpi_es.evaluate import Options, Plan
+from mpi_es.seeds import Stream, held_out_seeds
+
+
+def plan(**content):
+    return Plan(Options(), Config(seed=3), content, "")
+
+
+def seeds_of(text, episodes=4):
+    return evaluate.episode_seeds(dataclasses.replace(plan(), options=Options(episodes, seeds=text))).tolist()
+
+
+@pytest.mark.parametrize(
+    ("text", "seeds"), [("7", [7]), ("0-3", [0, 1, 2, 3]), ("0-1,5,9-10", [0, 1, 5, 9, 10]), ("4-4", [4])]
+)
+def test_seeds_are_numbers_and_ranges(text, seeds):
+    assert seeds_of(text) == seeds
+
+
+def test_seeds_are_those_of_the_run_or_fresh():
+    assert seeds_of("held-out") == held_out_seeds(3, 4).tolist()
+    assert seeds_of("fresh") == held_out_seeds(3, 4, Stream.FRESH).tolist()
+
+
+@pytest.mark.parametrize(
+    "text", ["", "new", "1-", "-1", "1,,2", "5-3", "1,9-2", "2147483648", "0-99999999999"]
+)
+def test_other_seeds_are_refused(text):
+    with pytest.raises(UserError, match="--seeds: expected"):
+        Options(seeds=text)
+
+
+def test_no_episodes_are_refused():
+    with pytest.raises(UserError, match="--episodes: expected a whole number of 1 or more, got 0"):
+        Options(0)
+
+
+def test_a_summary_tells_deviation_and_interval():
+    text = evaluate.summary(np.array([1.0, 2.0, 3.0, 4.0]))  # deviation 1.291, over 2: 0.645 times 1.96
+    assert text == (
+        "mean 2.50 +/- 1.29 over 4 episodes, min 1.00, max 4.00, 95 % interval of the mean [1.23, 3.77]"
+    )
+
+
+def test_one_episode_has_no_interval():
+    assert "mean 5.00 +/- nan over 1 episodes" in evaluate.summary(np.array([5.0]))
+
+
+LOGGED = {"generation": np.array([3, 6]), "returns": np.array([[1.0, 2, np.nan], [4, 5, 6]])}
+
+
+@pytest.mark.parametrize(
+    ("generation", "returns", "line"),
+    [
+        (3, [1, 2, 9], "the first 2 episodes are those logged at generation 3: equal to the bit"),
+        (6, [4, 5], "the first 2 episodes are those logged at generation 6: equal to the bit"),
+        (6, [4, 5.5, 6], "the first 3 episodes are those logged at generation 6: DIFFERENT"),
+        (7, [1], ""),
+    ],
+)
+def test_an_evaluation_is_compared_with_the_logged_one(generation, returns, line):
+    found = evaluate.compared(plan(evaluations=LOGGED), generation, np.array(returns, float))
+    assert found.startswith(line)
+    assert bool(found) == bool(line)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """The directory of a run of two generations."""
+    from tests.launching import start
+
+    directory = tmp_path_factory.mktemp("evaluate") / "run"
+    options = ("--hidden", 4, "--population-size", 4, "--max-iter", 2, "--num-eval-rollouts", 7, "--obs-norm")
+    process = start(0, "-m", "mpi_es.train", *options, "--console", "silent", "--run-dir", directory)
+    assert process.communicate(timeout=60)[1] == ""
+    return directory
+
+
+@pytest.mark.parametrize(("ranks", "candidate"), [(0, "best"), (3, "last")])
+def test_a_logged_evaluation_is_reproduced_to_the_bit(launch, tmp_path, run, ranks, candidate):
+    options = ("--episodes", 10, "--candidate", candidate, "--csv", tmp_path / "out.csv")
+    done = launch(ranks, "-m", "mpi_es.evaluate", run, *options)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "the first 7 episodes are those logged at generation 2: equal to the bit" in done.stdout
+    rows = list(csv.DictReader((tmp_path / "out.csv").open()))
+    logged = checkpoint.load(run)[0]["evaluations"]["returns"][-1]
+    assert [float(row["return"]) for row in rows[:7]] == logged.tolist()
+    assert [int(row["episode_seed"]) for row in rows] == held_out_seeds(1143, 10).tolist()
+
+
+def test_a_table_that_cannot_be_written_is_told(launch, run):
+    done = launch(2, "-m", "mpi_es.evaluate", run, "--episodes", 2, "--csv", "/nowhere/out.csv")
+    assert done.returncode == 2
+    assert done.stderr == "error: --csv: cannot write /nowhere/out.csv (No such file or directory)\n"
+
+
+def test_a_missing_run_is_told():
+    with pytest.raises(UserError, match="RUN: expected the directory of a run"):
+        evaluate.prepare(["--episodes", "3"])
+    with pytest.raises(UserError, match=r"expected a directory that holds run\.h5, got '/nowhere'"):
+        evaluate.prepare(["/nowhere"])

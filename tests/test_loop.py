@@ -1,0 +1,167 @@
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+
+from mpi_es import checkpoint, train
+from mpi_es.comm import SerialComm
+from mpi_es.config import Config
+from mpi_es.evaluator import Evaluator
+from mpi_es.observations import Statistics
+from mpi_es.policies.mlp import MLP
+from mpi_es.rollout import Rollout
+from mpi_es.seeds import held_out_seeds
+from mpi_es.signals import StopFlag
+from mpi_es.strategies.base import Dense
+from tests.drift import Drift
+from tests.launching import assert_same
+
+HELD_OUT = 2**30  # the lowest seed of held-out episodes
+CONFIG = Config(
+    env="tests.drift:make",
+    hidden=(3,),
+    population_size=6,
+    strategy="pepg",
+    eval_every=3,
+    num_eval_rollouts=5,
+    max_iter=8,
+    console="silent",
+    tensorboard=False,
+)
+
+
+class Interrupting(Drift):
+    """Has a signal come in the nth reset with a seed of `low` or more."""
+
+    def __init__(self, flag, low, nth):
+        self.flag, self.low, self.left = flag, low, nth
+
+    def reset(self, *, seed=None, options=None):
+        self.left -= seed >= self.low
+        if self.left == 0:
+            self.flag.name = "SIGUSR1"
+        return super().reset(seed=seed)
+
+
+def make_run(directory, low=0, nth=0, **changes):
+    """A new run, or the one that the directory holds; a signal comes in an Interrupting's episode."""
+    config, flag = dataclasses.replace(CONFIG, **changes), StopFlag()
+    stored = checkpoint.load(directory)[0] if (directory / checkpoint.NAME).exists() else None
+    policy = MLP(Drift.observation_space, Drift.action_space, config.hidden)
+    env = Interrupting(flag, low, nth)
+    rollout = Rollout(policy, lambda: (env, 30), 1)
+    evaluator = Evaluator(SerialComm(), rollout, None, flag)
+    return train.make_run(train.Plan(config, directory, stored), evaluator)
+
+
+def evolved(directory, **changes):
+    """The file of a run that was evolved to its end, or to where the signal came."""
+    make_run(directory, **changes).evolve()
+    content = checkpoint.load(directory)[0]
+    return {name: content[name] for name in ("state", "progress", "history", "evaluations", "best", "last")}
+
+
+@pytest.mark.parametrize("every", [1, 3, 100])
+@pytest.mark.parametrize(("low", "nth"), [(0, 3), (0, 40), (HELD_OUT, 1), (HELD_OUT, 7), (HELD_OUT, 14)])
+def test_a_signal_at_any_time_and_a_resume_change_nothing(tmp_path, every, low, nth):
+    options = {"obs_norm": True, "checkpoint_every": every, "variable_ep_len": True}
+    unbroken = evolved(tmp_path / "unbroken", **options)
+    make_run(tmp_path / "broken", low, nth, **options).evolve()
+    assert_same(evolved(tmp_path / "broken", **options), unbroken)
+
+
+@pytest.mark.parametrize(
+    ("low", "nth", "generation"), [(0, 1, 0), (0, 8, 1), (HELD_OUT, 1, 2), (HELD_OUT, 6, 5)]
+)
+def test_the_last_word_names_the_generation_that_was_saved(tmp_path, low, nth, generation):
+    said = []
+
+    class Listener:
+        def generation(self, *records):
+            pass
+
+        def finish(self, reason, held_out):
+            said.append(reason)
+
+    run = make_run(tmp_path, low, nth)
+    run.telemetry._sinks = [Listener()]
+    run.keep()
+    run.evolve()
+    assert said[0].startswith(f"generation {generation}: stopped by SIGUSR1; continue with --resume ")
+
+
+def test_an_evaluation_follows_every_so_many_generations_and_the_last(tmp_path):
+    assert evolved(tmp_path)["evaluations"]["generation"].tolist() == [3, 6, 8]
+
+
+def test_without_evaluations_between_there_is_the_last(tmp_path):
+    assert evolved(tmp_path, eval_every=0)["evaluations"]["generation"].tolist() == [8]
+
+
+def test_a_held_out_evaluation_is_of_the_mean_uncut_and_undisturbed(tmp_path):
+    run = make_run(tmp_path, episode_cap=2, action_noise=0.5, max_iter=3)
+    run.evolve()
+    mean, seeds = Dense(run.strategy.mean[None]), held_out_seeds(CONFIG.seed, 5)[None]
+    again = run.evaluator.evaluate(mean, seeds, run.terms(training=False))
+    np.testing.assert_array_equal(again.returns[0], run.history.evaluations[-1].returns)
+    assert again.lengths.max() > 2
+
+
+def test_the_best_is_by_held_out_evaluation(tmp_path):
+    file = evolved(tmp_path)
+    means = file["evaluations"]["returns"].mean(axis=1)
+    assert file["best"]["fitness"] == means.max()
+    assert file["best"]["generation"] == file["evaluations"]["generation"][means.argmax()]
+
+
+def test_more_evaluation_episodes_after_a_resume_are_told_apart(tmp_path):
+    evolved(tmp_path, max_iter=3)
+    returns = evolved(tmp_path, max_iter=6, num_eval_rollouts=8)["evaluations"]["returns"]
+    assert np.isnan(returns).sum(axis=1).tolist() == [3, 0]
+
+
+@pytest.mark.parametrize(("target", "consecutive", "last"), [(-1e9, 1, 3), (-1e9, 2, 6), (1e9, 1, 8)])
+def test_a_target_ends_the_run_when_it_was_held(tmp_path, target, consecutive, last):
+    file = evolved(tmp_path, target_fitness=target, target_consecutive=consecutive)
+    assert file["progress"]["generation"] == last
+
+
+def test_a_cap_follows_the_mean_length_and_stays_under_the_fixed_one(tmp_path):
+    run = make_run(tmp_path, variable_ep_len=True, max_iter=4)
+    run.evolve()
+    rows = run.history.rows.content()
+    assert rows["episode_cap"][0] == 0
+    assert rows["episode_cap"][1:].tolist() == [math.ceil(2 * length) for length in rows["mean_length"][:3]]
+    capped = evolved(tmp_path / "capped", variable_ep_len=True, episode_cap=6, max_iter=4)
+    assert capped["history"]["episode_cap"].max() <= 6
+    assert capped["history"]["mean_length"].max() <= 6
+
+
+@pytest.mark.parametrize(("track", "episodes"), [(True, 14), (False, 12)])
+def test_the_mean_runs_beside_the_population_if_it_is_tracked(tmp_path, track, episodes):
+    history = evolved(tmp_path, track_mean=track, num_rollouts=2)["history"]
+    assert set(history["episodes"]) == {episodes}
+    assert np.isnan(history["mean_fitness"]).all() != track
+    assert np.isnan(history["mean_rank"]).all() != track
+
+
+def test_tracking_the_mean_does_not_change_the_population(tmp_path):
+    one, other = (evolved(tmp_path / str(track), track_mean=track) for track in (True, False))
+    np.testing.assert_array_equal(one["history"]["best"], other["history"]["best"])
+
+
+def test_statistics_count_the_training_episodes_only(tmp_path):
+    file = evolved(tmp_path, obs_norm=True)
+    seen = file["progress"]["observations"]["count"] - Statistics().count
+    assert seen == pytest.approx(file["history"]["steps"].sum())
+
+
+def test_statistics_cost_nothing_where_they_are_not_kept(tmp_path):
+    assert evolved(tmp_path)["progress"]["observations"]["total"].size == 0
+
+
+def test_a_save_is_timed_once(tmp_path):
+    run = make_run(tmp_path, checkpoint_every=3)
+    run.evolve()
+    assert np.flatnonzero(run.history.timings.content()["save"]).tolist() == [3, 6]
