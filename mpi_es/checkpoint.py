@@ -8,10 +8,12 @@ do not matter, and reading it while a job writes disturbs nobody.
 
 import contextlib
 import dataclasses
+import fcntl
 import hashlib
 import io
 import os
 import typing
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -90,6 +92,24 @@ def decode(path: Path) -> dict[str, Any]:
         raise Damaged(f"{path}: damaged, its content does not match its checksum")
     with h5py.File(io.BytesIO(image), "r") as file:
         return _read(file)
+
+
+@contextlib.contextmanager
+def locked(directory: Path) -> Iterator[None]:
+    """Keep other jobs from writing the same run inside the block; the lock goes with its process."""
+    try:
+        file = open(directory / ".lock", "w")  # noqa: SIM115  (closed below, with the block)
+    except OSError:
+        yield  # the first save tells what is wrong with the directory
+        return
+    with file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise UserError(f"{directory}: another job is running this run") from None
+        except OSError:
+            pass  # a file system without locks
+        yield
 
 
 def to_plain(value: Any) -> dict[str, Any]:

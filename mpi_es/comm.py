@@ -159,6 +159,18 @@ def decide(comm: Comm, decision: Callable[[], Any]) -> Any:
     return value
 
 
+def decide_plan(comm: Comm, decision: Callable[[], Any]) -> tuple[Any, Any]:
+    """Return rank 0's plan, which stays there (None elsewhere), and on every rank its config. Collective."""
+    plans: list[Any] = [None]
+
+    def config() -> Any:
+        plans[0] = decision()
+        return plans[0].config
+
+    shared = decide(comm, config)
+    return plans[0], shared
+
+
 def agree(comm: Comm, attempt: Callable[[], Any]) -> Any:
     """Return what each rank's attempt gives; if any rank's is a UserError, raise it on all. Collective."""
     value, complaint = None, ""

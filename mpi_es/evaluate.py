@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from mpi_es import checkpoint, cli
 from mpi_es.build import make_evaluator
-from mpi_es.comm import Comm, decide
+from mpi_es.comm import Comm, decide_plan
 from mpi_es.config import Config
 from mpi_es.errors import UserError, expected
 from mpi_es.evaluator import Evaluation, Evaluator
@@ -64,15 +64,9 @@ class Plan:
 
 def main(comm: Comm, arguments: list[str]) -> int:
     """Evaluate, print, and return the exit code. Collective."""
-    plan: Plan = decide(comm, lambda: prepare(arguments))
-    evaluator = make_evaluator(comm, plan.config, StopFlag())
-    if comm.rank != 0:
-        evaluator.serve()
-        return 0
-    try:
-        report(plan, evaluator)
-    finally:
-        evaluator.stop()
+    plan, config = decide_plan(comm, lambda: prepare(arguments))
+    evaluator = make_evaluator(comm, config, StopFlag())
+    evaluator.lead(lambda: report(plan, evaluator))
     return 0
 
 
@@ -96,7 +90,8 @@ def report(plan: Plan, evaluator: Evaluator) -> None:
         print(f"warning: {plan.warning}")
     seeds = episode_seeds(plan)
     scaling = chosen["scaling"] if chosen["scaling"].size else None
-    result = evaluator.evaluate(Dense(chosen["candidate"][None]), seeds[None], Terms(scaling=scaling))
+    terms = Terms(0 if evaluator.rollout.limit else plan.config.episode_cap, scaling)
+    result = evaluator.evaluate(Dense(chosen["candidate"][None]), seeds[None], terms)
     returns = result.returns[0]
     print(f"{options.candidate} candidate, of generation {chosen['generation']}: {summary(returns)}")
     if options.seeds == "held-out" and (line := compared(plan, chosen["generation"], returns)):

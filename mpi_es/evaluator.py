@@ -3,6 +3,7 @@
 import socket
 import time
 import traceback
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from itertools import pairwise
 from typing import Any
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from mpi_es.comm import Comm, bcast, gather_objects, gather_rows, offsets, scatter_rows
 from mpi_es.dispatch import DynamicRoot, DynamicWorker, Lookup, StaticSource
-from mpi_es.errors import RolloutError
+from mpi_es.errors import RolloutError, UserError
 from mpi_es.rollout import Rollout, Rows, Terms
 from mpi_es.signals import StopFlag, Stopped
 from mpi_es.strategies.base import Candidate, Dense, Population, Seeded, Vector
@@ -138,6 +139,22 @@ class Evaluator:
     def stop(self) -> None:
         """Let the others return from serve."""
         self._command(STOP)
+
+    def lead(self, work: Callable[[], None]) -> None:
+        """Do the work on rank 0 while the others serve; then all return. Collective.
+
+        What `work` raises ends the others' part too if it was told between two commands, as UserError and
+        RolloutError are; after anything else the ranks are no longer in step, and the job must end.
+        """
+        if self.comm.rank != 0:
+            self.serve()
+            return
+        try:
+            work()
+        except (UserError, RolloutError):
+            self.stop()
+            raise
+        self.stop()
 
     # What the others do
 

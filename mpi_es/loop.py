@@ -151,10 +151,13 @@ class Run:
             progress.episode_cap = min(cap, self.config.episode_cap or cap)
 
     def terms(self, training: bool) -> Terms:
-        """Return the terms of a generation's episodes, or of held-out ones: uncut and undisturbed."""
+        """Return the terms of a generation's episodes, or of held-out ones, which are undisturbed and uncut.
+
+        They are cut only where the environment names no limit of its own and might never end.
+        """
         scaling = self.progress.observations.scaling if self.config.obs_norm else None
         if not training:
-            return Terms(scaling=scaling)
+            return Terms(0 if self.evaluator.rollout.limit else self.config.episode_cap, scaling)
         return Terms(self.progress.episode_cap, scaling, self.config.action_noise, self.config.obs_norm)
 
     # The held-out evaluation

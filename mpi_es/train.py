@@ -10,7 +10,7 @@ import numpy as np
 
 from mpi_es import __version__, checkpoint, cli
 from mpi_es.build import make_evaluator, make_policy
-from mpi_es.comm import Comm, decide
+from mpi_es.comm import Comm, decide_plan
 from mpi_es.config import Config
 from mpi_es.errors import UserError
 from mpi_es.evaluator import Evaluator
@@ -39,16 +39,9 @@ class Plan:
 
 def main(comm: Comm, arguments: list[str]) -> int:
     """Train, and return the exit code. Collective."""
-    plan: Plan = decide(comm, lambda: prepare(arguments))
-    stop_flag = StopFlag().install()
-    evaluator = make_evaluator(comm, plan.config, stop_flag)
-    if comm.rank != 0:
-        evaluator.serve()
-        return 0
-    try:
-        train(plan, evaluator)
-    finally:
-        evaluator.stop()
+    plan, config = decide_plan(comm, lambda: prepare(arguments))
+    evaluator = make_evaluator(comm, config, StopFlag().install())
+    evaluator.lead(lambda: train(plan, evaluator))
     return 0
 
 
@@ -81,13 +74,12 @@ def resumed(directory: Path, rest: list[str]) -> Plan:
 
 def train(plan: Plan, evaluator: Evaluator) -> None:
     """Evolve on rank 0, and tell how it goes."""
-    config = plan.config
     run = make_run(plan, evaluator)
-    if plan.warning:
-        checkpoint.set_aside(plan.directory)
-    with run.telemetry:
+    with checkpoint.locked(plan.directory), run.telemetry:
+        if plan.warning:
+            checkpoint.set_aside(plan.directory)
         facts = [f"warning: {plan.warning}"] if plan.warning else []
-        run.telemetry.start(config, facts + describe(run), run.progress.generation)
+        run.telemetry.start(plan.config, facts + describe(run), run.progress.generation)
         if plan.stored is None:
             run.keep()
             run.saved = -1

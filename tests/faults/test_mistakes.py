@@ -79,8 +79,15 @@ def test_a_directory_that_holds_a_run(finished):
 
 
 def test_an_option_that_would_make_it_another_run(finished):
-    with pytest.raises(UserError, match=r"--init-sigma: expected 0\.5, with which the run began, got 3\.0"):
+    with pytest.raises(UserError, match=r"--init-sigma: expected 0\.3, with which the run began, got 3\.0"):
         train.prepare(["--resume", str(finished), "--init-sigma", "3"])
+
+
+def test_a_run_that_another_job_is_running(finished, launch):
+    with checkpoint.locked(finished):
+        done = launch(2, "-m", "mpi_es.train", "--resume", finished)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "another job is running this run" in done.stderr
 
 
 def test_a_run_stays_where_it_is(finished):
@@ -90,7 +97,7 @@ def test_a_run_stays_where_it_is(finished):
 
 def test_an_option_that_may_change(finished):
     plan = train.prepare(["--resume", str(finished), "--max-iter", "9", "--eval-every", "2"])
-    assert (plan.config.max_iter, plan.config.eval_every, plan.config.init_sigma) == (9, 2, 0.5)
+    assert (plan.config.max_iter, plan.config.eval_every, plan.config.init_sigma) == (9, 2, 0.3)
 
 
 def test_a_finished_run_says_so_and_exits_with_0(finished, launch):

@@ -32,9 +32,7 @@ def setting(request, tmp_path_factory):
     return options, directory
 
 
-@pytest.mark.parametrize(
-    ("ranks", "dispatch"), [(2, "dynamic"), (3, "static"), (5, "dynamic"), (5, "static")]
-)
+@pytest.mark.parametrize(("ranks", "dispatch"), [(2, "dynamic"), (3, "static"), (5, "dynamic")])
 def test_ranks_and_dispatch_do_not_matter(setting, launch, exact, tmp_path, ranks, dispatch):
     options, serial = setting
     done = launch(ranks, *options, "--max-iter", 6, "--dispatch", dispatch, "--run-dir", tmp_path / "run")
