@@ -53,8 +53,11 @@ def make_evaluator(comm: Comm, config: Config, stop_flag: StopFlag) -> Evaluator
 
 def dedicated(config: Config, size: int) -> bool:
     """Tell whether rank 0 leaves evaluation to the others."""
-    # Rank 0 answers requests between two steps of its own episodes, so it need not stand by for them.
-    return config.dedicated_root == "yes"
+    if config.dedicated_root != "auto":
+        return config.dedicated_root == "yes"
+    # An answer waits for a step of rank 0's own episodes. With steps of 5 ms, 4096 episodes on 32 ranks took
+    # 2.8 times the ideal so, and 1.1 times with rank 0 standing by (benchmarks/dispatch.py).
+    return config.dispatch == "dynamic" and size >= 16
 
 
 def make_noise(comm: Comm, config: Config, dim: int) -> Any:
