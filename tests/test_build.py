@@ -17,9 +17,16 @@ def table_of(size, seed):
     return table
 
 
-@pytest.mark.parametrize("choice", ["auto", "yes", "no"])
-def test_rank_0_directs_only_where_it_is_told_to(choice):
-    assert build.dedicated(Config(dedicated_root=choice), 32) == (choice == "yes")
+@pytest.mark.parametrize(
+    ("choice", "ranks", "directs"),
+    [("auto", 15, False), ("auto", 16, True), ("yes", 2, True), ("no", 32, False)],
+)
+def test_rank_0_directs_where_it_is_told_to_and_on_many_ranks(choice, ranks, directs):
+    assert build.dedicated(Config(dedicated_root=choice), ranks) == directs
+
+
+def test_auto_lets_rank_0_evaluate_its_static_share():
+    assert not build.dedicated(Config(dispatch="static"), 32)
 
 
 def test_an_evaluator_has_the_parts_that_the_config_names():
