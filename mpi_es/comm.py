@@ -43,13 +43,10 @@ def scatter_rows(comm: Comm, rows: NDArray[Any] | None, offsets: Sequence[int], 
     Args:
         offsets: rank r gets rows offsets[r] to offsets[r + 1].
     """
-    width = like[0].size if len(like) else 0
+    send = None
     if rows is not None:
-        width = rows[0].size if len(rows) else 0
-        counts = np.diff(offsets) * width
-        send = [rows, (counts, np.asarray(offsets[:-1]) * width)]
-    else:
-        send = None
+        starts = np.asarray(offsets) * (rows[0].size if len(rows) else 0)
+        send = [rows, (np.diff(starts), starts[:-1])]
     wait(comm.Iscatterv(send, like, root=0))
 
 
@@ -117,14 +114,6 @@ class SerialComm:
     def gather(self, item: Any, root: int = 0) -> list[Any]:
         """Return the items of all ranks."""
         return [item]
-
-    def bcast(self, item: Any, root: int = 0) -> Any:
-        """Return rank 0's item."""
-        return item
-
-    def Iprobe(self, source: int = 0, tag: int = 0) -> bool:  # noqa: N802
-        """Return whether a message has come."""
-        return False
 
 
 def bcast_object(comm: Comm, item: Any) -> Any:

@@ -64,7 +64,6 @@ class DynamicRoot:
         self.comm, self.seeds, self.episodes = comm, seeds, episodes
         self.lookup, self.stop, self.send_rows = lookup, stop, send_rows
         self.given = 0
-        self.counts = [0] * comm.size  # units that each rank was given
         self.working = comm.size - 1  # ranks that have not left
         self.sent: list[tuple[Any, Any]] = []  # requests, with the buffers that must live as long
         self.waited = 0.0
@@ -73,7 +72,6 @@ class DynamicRoot:
         """Return the next episode."""
         if self.given == len(self.seeds):
             return None
-        self.counts[0] += 1
         return self._next()
 
     def _next(self) -> Episode:
@@ -113,7 +111,6 @@ class DynamicRoot:
             self.given = len(self.seeds)
             return
         chunk = [self._next() for _ in range(count)]
-        self.counts[rank] += count
         plenty = left > 4 * self.comm.size
         work = np.array([count, plenty, *(e.unit for e in chunk), *(e.seed for e in chunk)], np.int64)
         self._send(work, rank, WORK)

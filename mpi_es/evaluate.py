@@ -17,7 +17,6 @@ from mpi_es.config import Config
 from mpi_es.errors import UserError, expected
 from mpi_es.evaluator import Evaluation, Evaluator
 from mpi_es.program import launch
-from mpi_es.rollout import Terms
 from mpi_es.seeds import Stream, held_out_seeds
 from mpi_es.signals import StopFlag
 from mpi_es.strategies.base import Dense
@@ -90,7 +89,7 @@ def report(plan: Plan, evaluator: Evaluator) -> None:
         print(f"warning: {plan.warning}")
     seeds = episode_seeds(plan)
     scaling = chosen["scaling"] if chosen["scaling"].size else None
-    terms = Terms(0 if evaluator.rollout.limit else plan.config.episode_cap, scaling)
+    terms = evaluator.rollout.held_out(plan.config.episode_cap, scaling)
     result = evaluator.evaluate(Dense(chosen["candidate"][None]), seeds[None], terms)
     returns = result.returns[0]
     print(f"{options.candidate} candidate, of generation {chosen['generation']}: {summary(returns)}")

@@ -81,6 +81,7 @@ class Evaluator:
         self.dynamic = dynamic and comm.size > 1
         self.first = int(dedicated_root and comm.size > 1)
         self.dim = rollout.policy.dim
+        self.explanation = ""  # of what went wrong in this rank's part
 
     # What rank 0 calls
 

@@ -5,7 +5,6 @@
 The other ranks are in Evaluator.serve meanwhile. They hold nothing that a checkpoint would need.
 """
 
-import dataclasses
 import math
 import time
 from dataclasses import dataclass, field
@@ -151,13 +150,10 @@ class Run:
             progress.episode_cap = min(cap, self.config.episode_cap or cap)
 
     def terms(self, training: bool) -> Terms:
-        """Return the terms of a generation's episodes, or of held-out ones, which are undisturbed and uncut.
-
-        They are cut only where the environment names no limit of its own and might never end.
-        """
+        """Return the terms of a generation's episodes, or of held-out ones."""
         scaling = self.progress.observations.scaling if self.config.obs_norm else None
         if not training:
-            return Terms(0 if self.evaluator.rollout.limit else self.config.episode_cap, scaling)
+            return self.evaluator.rollout.held_out(self.config.episode_cap, scaling)
         return Terms(self.progress.episode_cap, scaling, self.config.action_noise, self.config.obs_norm)
 
     # The held-out evaluation
@@ -203,7 +199,7 @@ class Run:
 
     def keep(self) -> None:
         """Set aside all that a save writes, as it is after a whole generation."""
-        progress = dataclasses.replace(self.progress)
+        progress = self.progress
         self.pending = {
             "config": self.config,
             "state": self.strategy.state,

@@ -68,6 +68,14 @@ class Rollout:
         self.size = int(np.prod(self.shape))
         self.actions = env.action_space
 
+    def held_out(self, cap: int, scaling: NDArray[np.float32] | None) -> Terms:
+        """Return the terms of held-out episodes: undisturbed, and whole where the environment ends them.
+
+        Args:
+            cap: the steps of an episode whose environment names no limit and might never end.
+        """
+        return Terms(0 if self.limit else cap, scaling)
+
     def run(self, source: Source, terms: Terms, width: int | None = None) -> Rows:
         """Return the rows of all episodes that the source gives."""
         batch = _Batch(self, terms)

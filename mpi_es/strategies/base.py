@@ -6,6 +6,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from mpi_es.errors import expected
+
 Vector = NDArray[np.float64]
 Candidate = NDArray[np.float32]  # policies compute in single precision
 
@@ -69,6 +71,12 @@ class Seeded:
 
 
 Population = Dense | Seeded
+
+
+def check_pairs(popsize: int) -> None:
+    """Refuse a population that is not made of mirrored pairs."""
+    if popsize < 2 or popsize % 2:
+        raise expected("--population-size", "an even number of 2 or more", popsize, "candidates are pairs")
 
 
 class Strategy(Protocol):

@@ -4,8 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mpi_es.errors import expected
-from mpi_es.strategies.base import Noise, Population, Seeded, Vector
+from mpi_es.strategies.base import Noise, Population, Seeded, Vector, check_pairs
 from mpi_es.strategies.optimizers import Memory, Optimizer, decayed
 from mpi_es.strategies.shaping import Shaping
 
@@ -45,10 +44,7 @@ class OpenAIES:
         sigma_min: float = 0.0,
         weight_decay: float = 0.0,
     ) -> None:
-        if popsize < 2 or popsize % 2:
-            raise expected(
-                "--population-size", "an even number of 2 or more", popsize, "candidates are pairs"
-            )
+        check_pairs(popsize)
         self._popsize, self._noise = popsize, noise
         self._shaping, self._optimizer = shaping, optimizer
         self._lr_decay, self._lr_min = lr_decay, lr_min

@@ -9,7 +9,7 @@ import numpy as np
 
 from mpi_es.errors import expected
 from mpi_es.seeds import Stream, rng
-from mpi_es.strategies.base import Dense, Population, Vector
+from mpi_es.strategies.base import Dense, Population, Vector, check_pairs
 from mpi_es.strategies.optimizers import Memory, Optimizer, decayed
 from mpi_es.strategies.shaping import Shaping, standardized
 
@@ -45,10 +45,7 @@ class PEPG:
         sigma_max_change: float = 0.2,
         weight_decay: float = 0.0,
     ) -> None:
-        if popsize < 2 or popsize % 2:
-            raise expected(
-                "--population-size", "an even number of 2 or more", popsize, "candidates are pairs"
-            )
+        check_pairs(popsize)
         if not 0 <= sigma_max_change < 1:
             raise expected("--sigma-max-change", "a number in [0, 1)", sigma_max_change)
         self._popsize, self._seed = popsize, seed
