@@ -19,7 +19,7 @@ from rich.text import Text
 
 from mpi_es import checks, launcher, storage
 from mpi_es.checks import Finding
-from mpi_es.comm import Comm, SerialComm
+from mpi_es.comm import Comm, SerialComm, bcast_object, gather_objects
 from mpi_es.errors import UserError
 from mpi_es.panel import find_terminal, terminal_size
 
@@ -31,7 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Check on all ranks, print on rank 0, and return 1 if anything failed."""
     comm, node, mpi = _start()
     directory, code = _parse(arguments) if comm.rank == 0 else (Path(), None)
-    code = comm.bcast(code)
+    code = bcast_object(comm, code)
     if code is not None:
         return int(code)
     hosts = _examine_hosts(comm, node)
@@ -75,7 +75,7 @@ def _parse(arguments: Sequence[str] | None) -> tuple[Path, int | None]:
 def _examine_hosts(comm: Comm, node: Comm | None) -> list[Finding]:
     """Return on rank 0 what each host has to offer. Collective."""
     here = (_host(), frozenset(os.sched_getaffinity(0)))
-    places = comm.bcast(comm.gather(here))
+    places = bcast_object(comm, gather_objects(comm, here))
     group = checks.own_group(Path("/proc/self/cgroup").read_text())
     quota = checks.cpu_quota(group)
     findings = []
@@ -113,7 +113,7 @@ def _thread_pools() -> list[dict[str, Any]]:
 def _gather(comm: Comm, node: Comm | None, findings: list[Finding]) -> list[Finding]:
     """Return on rank 0 the findings of all hosts, merged. Collective."""
     told = node is None or node.rank == 0
-    reports = comm.gather((_host(), findings) if told else None)
+    reports = gather_objects(comm, (_host(), findings) if told else None)
     return merge([report for report in reports if report]) if reports else []
 
 
