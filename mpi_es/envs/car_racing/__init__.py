@@ -1,0 +1,1 @@
+"""CarRacing in compiled code: gymnasium's physics and rewards to the bit, its picture exactly or closely."""
