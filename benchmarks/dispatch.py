@@ -4,10 +4,13 @@ python benchmarks/dispatch.py [--ranks 32] [--repeats 5]
 
 Durations are lognormal (heavy-tailed) with a mean of 50 ms; a sleeping rank costs no CPU, so 32 ranks fit on
 two cores. The ideal is the sum of all durations over the number of ranks. "lower bound" is what no schedule
-can beat: the ideal, or the longest episode where that is longer.
+can beat: the ideal, or the longest episode where that is longer. "alike" is the share of the variance (of the
+logarithm) that a candidate's episodes have in common: in most environments one that survives does so in all
+its episodes. At 0 nothing can be known beforehand.
 """
 
 import argparse
+import itertools
 import json
 import subprocess
 import sys
@@ -22,26 +25,29 @@ from mpi_es.rollout import Rollout, Terms
 from mpi_es.seeds import Stream, rng
 from mpi_es.strategies.base import Dense
 
-POPSIZE = 256
+POPSIZE, ROLLOUTS = 256, 16
 MEAN, SPREAD = 0.05, 1.0  # seconds; the longest of 256 lasts about ten times the mean
 STEP = 0.005  # an environment step, as in a slow simulator: rank 0 answers requests between two
 
 
-def duration(seed: int) -> float:
-    """Return how long the episode of a seed takes."""
-    draw = rng(seed, Stream.EPISODE, 1).standard_normal()
+def duration(seed: int, alike: float) -> float:
+    """Return how long the episode of a seed takes, the seeds of a candidate being ROLLOUTS in a row."""
+    candidate = rng(seed // ROLLOUTS, Stream.EPISODE, 0).standard_normal()
+    episode = rng(seed, Stream.EPISODE, 1).standard_normal()
+    draw = np.sqrt(alike) * candidate + np.sqrt(1 - alike) * episode
     return MEAN * float(np.exp(SPREAD * draw - SPREAD**2 / 2))
 
 
 class Sleeper(gym.Env):
     """An episode that sleeps as long as its seed says."""
 
+    alike = 0.0
     observation_space = gym.spaces.Box(-1, 1, (1,), np.float32)
     action_space = gym.spaces.Discrete(2)
 
     def reset(self, *, seed=None, options=None):
         """Look up how long this episode is."""
-        self.begin, self.end = time.perf_counter(), duration(seed)
+        self.begin, self.end = time.perf_counter(), duration(seed, Sleeper.alike)
         self.slept = 0.0
         return np.zeros(1, np.float32), {}
 
@@ -55,7 +61,7 @@ class Sleeper(gym.Env):
 class Nothing:
     """A policy that costs nothing."""
 
-    dim = 1
+    dim = 3667  # the attention agent's, which travel all the same
 
     def initial_memory(self, k):
         """Return no memory."""
@@ -74,23 +80,25 @@ def worker(repeats: int) -> None:
 
     comm = MPI.COMM_WORLD
     rollout = Rollout(Nothing(), lambda: (Sleeper(), 0), 1)
-    settings = [(r, d, w) for r in (1, 16) for w in (False, True) for d in (False, True) if d or not w]
-    for rollouts, dynamic, dedicated in settings * repeats:
+    modes = ((False, False), (True, False), (True, True))  # dynamic, rank 0 only directs
+    tasks = ((1, 0.0), (ROLLOUTS, 0.0), (ROLLOUTS, 0.5))  # rollouts, alike
+    for (rollouts, alike), (dynamic, dedicated) in list(itertools.product(tasks, modes)) * repeats:
         evaluator = Evaluator(comm, rollout, None, dynamic=dynamic, dedicated_root=dedicated)
+        Sleeper.alike = alike
         if comm.rank:
             evaluator.serve()
             continue
-        seeds = np.arange(POPSIZE * rollouts).reshape(POPSIZE, rollouts)
-        population = Dense(np.zeros((POPSIZE, 1)))
-        evaluator.evaluate(population, seeds[:, :1] if rollouts == 1 else seeds[:32], Terms())  # warm up
+        seeds = np.arange(POPSIZE * ROLLOUTS).reshape(POPSIZE, ROLLOUTS)[:, :rollouts]
+        population = Dense(np.zeros((POPSIZE, Nothing.dim)))
+        evaluator.evaluate(population, seeds[:, :1], Terms())  # warm up
         begin = time.perf_counter()
         evaluator.evaluate(population, seeds, Terms())
         seconds = time.perf_counter() - begin
         evaluator.stop()
-        durations = [duration(int(seed)) for seed in seeds.ravel()]
-        ideal = sum(durations) / comm.size
-        record = {"rollouts": rollouts, "dynamic": dynamic, "dedicated": dedicated, "ideal": ideal}
-        print(json.dumps(record | {"seconds": seconds, "longest": max(durations)}), flush=True)
+        durations = [duration(int(seed), alike) for seed in seeds.ravel()]
+        record = {"rollouts": rollouts, "alike": alike, "dynamic": dynamic, "dedicated": dedicated}
+        record |= {"ideal": sum(durations) / comm.size, "longest": max(durations), "seconds": seconds}
+        print(json.dumps(record), flush=True)
 
 
 def main() -> None:
@@ -118,14 +126,16 @@ def main() -> None:
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=True)
     records = [json.loads(line) for line in done.stdout.splitlines()]
     print(f"{options.ranks} ranks, population {POPSIZE}, medians of {options.repeats} runs")
-    print("rollouts  dispatch  rank 0       seconds   ideal  lower bound  seconds/ideal (all runs)")
-    keys = sorted({(r["rollouts"], r["dedicated"], r["dynamic"]) for r in records})
-    for key in keys:
-        mine = [r for r in records if (r["rollouts"], r["dedicated"], r["dynamic"]) == key]
+    print("rollouts  alike  dispatch  rank 0       seconds   ideal  lower bound  seconds/ideal (all runs)")
+    columns = ("rollouts", "alike", "dedicated", "dynamic")
+    for key in sorted({tuple(r[column] for column in columns) for r in records}):
+        rollouts, alike, dedicated, dynamic = key
+        mine = [r for r in records if tuple(r[column] for column in columns) == key]
         ratios = sorted(r["seconds"] / r["ideal"] for r in mine)
         seconds, ideal = np.median([r["seconds"] for r in mine]), mine[0]["ideal"]
         print(
-            f"{key[0]:8d}  {'dynamic' if key[2] else 'static ':8s}  {'directs' if key[1] else 'evaluates':9s}"
+            f"{rollouts:8d}  {alike:5.1f}  {'dynamic' if dynamic else 'static':8s}"
+            f"  {'directs' if dedicated else 'evaluates':9s}"
             f"  {seconds:9.3f} {ideal:7.3f} {max(ideal, mine[0]['longest']):12.3f}"
             f"  {np.median(ratios):.3f} ({' '.join(f'{ratio:.3f}' for ratio in ratios)})"
         )

@@ -55,9 +55,9 @@ def dedicated(config: Config, size: int) -> bool:
     """Tell whether rank 0 leaves evaluation to the others."""
     if config.dedicated_root != "auto":
         return config.dedicated_root == "yes"
-    # An answer waits for a step of rank 0's own episodes. With steps of 5 ms, 4096 episodes on 32 ranks took
-    # 2.8 times the ideal so, and 1.1 times with rank 0 standing by (benchmarks/dispatch.py).
-    return config.dispatch == "dynamic" and size >= 16
+    # An answer takes rank 0 0.11 ms. 128 ranks with episodes of 50 ms would have a third of its time, which
+    # is then worth less than their not waiting; with 32 ranks it is worth more (benchmarks/dispatch.py).
+    return config.dispatch == "dynamic" and size >= 128
 
 
 def make_noise(comm: Comm, config: Config, dim: int) -> Any:

@@ -131,7 +131,7 @@ class Config:
     dispatch: Free[Literal["static", "dynamic"]] = "dynamic"
     """Give every rank its share beforehand, or episodes as ranks come free; the results are the same"""
     dedicated_root: Free[Literal["auto", "yes", "no"]] = "auto"
-    """Whether rank 0 leaves evaluation to the others; auto does so from 16 ranks, if dispatch is dynamic"""
+    """Whether rank 0 leaves evaluation to the others; auto does so from 128 ranks, if dispatch is dynamic"""
     envs_per_rank: Free[Count] = 16
     """Episodes that a rank runs side by side, so that one call serves the networks of all"""
 

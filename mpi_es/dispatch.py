@@ -17,8 +17,46 @@ from mpi_es.strategies.base import Candidate
 
 REQUEST, WORK, ROWS = 1, 2, 3  # tags
 MORE, LEAVE = 1, 0  # what a request says
+_PROBES = 3  # MPICH's second finds what is there; one more for other libraries
 Units = NDArray[np.int64]
 Lookup = Callable[[int], Candidate]  # candidate -> parameters
+
+
+class Schedule:
+    """The order in which units go out; it changes no result.
+
+    How long an episode takes is not known beforehand, but a candidate that lasted in one tends to last in
+    the next. So each gets a first episode, and then come the candidates with the longest: what goes out
+    last, when other ranks have nothing left to do, is short.
+    """
+
+    def __init__(self, candidates: int, episodes: int) -> None:
+        self.episodes = episodes
+        self.left = candidates * episodes
+        self.given = np.zeros(candidates, np.int64)
+        self.over = np.zeros(candidates, np.int64)
+        self.steps = np.zeros(candidates)  # of an episode, the mean of those that are over
+        self.urgency = np.full(candidates, np.inf)  # steps; infinite before the first, minus that at the end
+
+    def next(self) -> int:
+        """Return the unit that goes out next."""
+        candidate = int(np.argmax(self.urgency))
+        unit = candidate * self.episodes + int(self.given[candidate])
+        self.given[candidate] += 1
+        self.left -= 1
+        self._rank(candidate)
+        return unit
+
+    def note(self, unit: int, length: int) -> None:
+        """Learn how many steps an episode took."""
+        candidate = unit // self.episodes
+        self.over[candidate] += 1
+        self.steps[candidate] += (length - self.steps[candidate]) / self.over[candidate]
+        self._rank(candidate)
+
+    def _rank(self, candidate: int) -> None:
+        more = self.given[candidate] < self.episodes
+        self.urgency[candidate] = self.steps[candidate] if more else -np.inf
 
 
 class StaticSource:
@@ -39,6 +77,9 @@ class StaticSource:
         candidate = unit // self.episodes
         return Episode(unit, candidate, seed, self.lookup(candidate))
 
+    def done(self, unit: int, length: int) -> None:
+        """Do nothing: the share is what it is."""
+
     def poll(self) -> None:
         """Give up where a signal came."""
         if self.stop:
@@ -52,37 +93,40 @@ class _Request:
         self.comm = comm
 
     def Test(self) -> bool:  # noqa: N802  (mpi4py's name)
-        return bool(self.comm.Iprobe(tag=REQUEST))
+        # A probe may look before it fetches: where several messages lie waiting, one that follows a receive
+        # says no, and rank 0 would answer one rank at a poll.
+        return any(self.comm.Iprobe(tag=REQUEST) for _ in range(_PROBES))
 
 
 class DynamicRoot:
     """Rank 0's side: hands out units, to itself too, and answers requests between two steps."""
 
     def __init__(
-        self, comm: Comm, seeds: Units, episodes: int, lookup: Lookup, stop: StopFlag, *, send_rows: bool
+        self, comm: Comm, seeds: Units, width: int, lookup: Lookup, stop: StopFlag, *, send_rows: bool
     ) -> None:
-        self.comm, self.seeds, self.episodes = comm, seeds, episodes
+        self.comm, self.seeds, self.width = comm, seeds.ravel(), width
         self.lookup, self.stop, self.send_rows = lookup, stop, send_rows
-        self.given = 0
+        self.schedule = Schedule(*seeds.shape)
         self.working = comm.size - 1  # ranks that have not left
         self.sent: list[tuple[Any, Any]] = []  # requests, with the buffers that must live as long
         self.waited = 0.0
 
     def take(self, block: bool) -> Episode | None:
         """Return the next episode."""
-        if self.given == len(self.seeds):
-            return None
-        return self._next()
+        return self._next() if self.schedule.left else None
 
     def _next(self) -> Episode:
-        unit = self.given
-        self.given += 1
-        candidate = unit // self.episodes
+        unit = self.schedule.next()
+        candidate = unit // self.schedule.episodes
         return Episode(unit, candidate, int(self.seeds[unit]), self.lookup(candidate))
+
+    def done(self, unit: int, length: int) -> None:
+        """Note an episode that is over."""
+        self.schedule.note(unit, length)
 
     def poll(self) -> None:
         """Answer the requests that have come; give up where a signal came."""
-        while self.working and self.comm.Iprobe(tag=REQUEST):
+        while self.working and _Request(self.comm).Test():
             self._answer()
         if self.stop:
             raise Stopped
@@ -90,7 +134,7 @@ class DynamicRoot:
     def finish(self, *, abandon: bool) -> None:
         """Serve until every rank has left; to `abandon` is to hand out nothing more."""
         if abandon:
-            self.given = len(self.seeds)
+            self.schedule.left = 0
         while self.working:
             self.waited += wait(_Request(self.comm))
             self._answer()
@@ -99,16 +143,18 @@ class DynamicRoot:
 
     def _answer(self) -> None:
         """Send units to the rank whose request is next; one that leaves gets no answer."""
-        message = np.empty(3, np.int64)  # who, what, how many at the most
+        message = np.empty(3 + 2 * self.width, np.int64)
         self.comm.Recv(message, tag=REQUEST)
-        rank, word, most = message.tolist()
-        left = len(self.seeds) - self.given
+        rank, word, over = message[:3].tolist()
+        for unit, length in message[3 : 3 + 2 * over].reshape(-1, 2).tolist():
+            self.schedule.note(unit, length)
+        left = self.schedule.left
         # Many at first, one at a time in the end: the last to come should find all others still busy.
-        count = min(left, most, max(1, left // (4 * self.comm.size)))
+        count = min(left, self.width, max(1, left // (4 * self.comm.size)))
         if word == LEAVE or count == 0:
             self.working -= 1
         if word == LEAVE:  # before the end: it failed or was stopped, and the evaluation with it
-            self.given = len(self.seeds)
+            self.schedule.left = 0
             return
         chunk = [self._next() for _ in range(count)]
         plenty = left > 4 * self.comm.size
@@ -133,6 +179,7 @@ class DynamicWorker:
         self.rows = np.empty((0 if lookup else width, dim), np.float32)
         self.work = np.zeros(2 + 2 * width, np.int64)
         self.queue: deque[Episode] = deque()
+        self.over_since: list[int] = []  # unit, length and so on, of episodes that rank 0 does not know of
         self.pending: Any = None  # the answer to a request under way
         self.over = self.plenty = False
         self.waited = 0.0
@@ -148,6 +195,10 @@ class DynamicWorker:
             self._ask()
         return episode
 
+    def done(self, unit: int, length: int) -> None:
+        """Note an episode that is over, for the next request."""
+        self.over_since += (unit, length)
+
     def poll(self) -> None:
         """Give up where a signal came."""
         if self.stop:
@@ -162,7 +213,10 @@ class DynamicWorker:
             self.over = True
 
     def _request(self, word: int) -> None:
-        wait(self.comm.Isend(np.array([self.comm.rank, word, self.width], np.int64), dest=0, tag=REQUEST))
+        over = self.over_since[: 2 * self.width]
+        message = np.array([self.comm.rank, word, len(over) // 2, *over], np.int64)
+        wait(self.comm.Isend(message, dest=0, tag=REQUEST))
+        del self.over_since[: len(over)]
 
     def _ask(self) -> None:
         self.pending = self.comm.Irecv(self.work, source=0, tag=WORK)

@@ -269,9 +269,7 @@ class Evaluator:
             return DynamicWorker(self.comm, job.episodes, job.width, self.dim, lookup, self.stop_flag)
         assert lookup is not None
         send_rows = not job.pairs
-        return DynamicRoot(
-            self.comm, seeds.ravel(), job.episodes, lookup, self.stop_flag, send_rows=send_rows
-        )
+        return DynamicRoot(self.comm, seeds, job.width, lookup, self.stop_flag, send_rows=send_rows)
 
     def _static_source(
         self, job: _Job, lookup: Lookup | None, seeds: NDArray[np.int64] | None

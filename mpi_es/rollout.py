@@ -46,6 +46,10 @@ class Source(Protocol):
         """Return the next episode, or None: there is none (now, unless `block`: none at all)."""
         ...
 
+    def done(self, unit: int, length: int) -> None:
+        """Take note of how many steps an episode took that is over."""
+        ...
+
     def poll(self) -> None:
         """Do what cannot wait until the episodes are over; raise Stopped to end them."""
         ...
@@ -146,6 +150,7 @@ class _Batch:
                 ended.append(i)
         for i in reversed(ended):  # from the end, so that the slots that close up are those already seen
             self._end(i)
+            source.done(self.slots[i].episode.unit, self.slots[i].length)
             episode = source.take(block=False)
             if episode is None:
                 self._close(i)

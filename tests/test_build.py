@@ -19,14 +19,14 @@ def table_of(size, seed):
 
 @pytest.mark.parametrize(
     ("choice", "ranks", "directs"),
-    [("auto", 15, False), ("auto", 16, True), ("yes", 2, True), ("no", 32, False)],
+    [("auto", 127, False), ("auto", 128, True), ("yes", 2, True), ("no", 500, False)],
 )
 def test_rank_0_directs_where_it_is_told_to_and_on_many_ranks(choice, ranks, directs):
     assert build.dedicated(Config(dedicated_root=choice), ranks) == directs
 
 
 def test_auto_lets_rank_0_evaluate_its_static_share():
-    assert not build.dedicated(Config(dispatch="static"), 32)
+    assert not build.dedicated(Config(dispatch="static"), 500)
 
 
 def test_an_evaluator_has_the_parts_that_the_config_names():

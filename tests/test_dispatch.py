@@ -4,7 +4,7 @@ from itertools import chain
 import numpy as np
 import pytest
 
-from mpi_es.dispatch import StaticSource
+from mpi_es.dispatch import Schedule, StaticSource
 from mpi_es.signals import StopFlag, Stopped
 
 SCRIPT = ("-m", "mpi4py", "-c")  # which ends all ranks where one fails
@@ -37,6 +37,18 @@ def test_a_share_is_given_up_at_a_signal():
         source.poll()
 
 
+def test_every_candidate_goes_first_once_and_then_the_one_with_the_longest_episodes():
+    schedule = Schedule(3, 3)
+    assert [schedule.next() for _ in range(3)] == [0, 3, 6]
+    schedule.note(0, 10)
+    schedule.note(3, 30)
+    assert schedule.next() == 4
+    schedule.note(4, 2)  # a mean of 16 still is the longest
+    schedule.note(6, 13)
+    assert [schedule.next() for _ in range(5)] == [5, 7, 8, 1, 2]
+    assert schedule.left == 0
+
+
 HEAD = """
 import json, sys, time
 import numpy as np
@@ -47,8 +59,8 @@ comm, units, dense = MPI.COMM_WORLD, int(sys.argv[1]), sys.argv[2] == "dense"
 lookup = lambda candidate: np.full(3, candidate, np.float32)
 flag, width, episodes = StopFlag(), 4, 2
 if comm.rank == 0:
-    seeds = 1000 + np.arange(units)
-    source = DynamicRoot(comm, seeds, episodes, lookup, flag, send_rows=dense)
+    seeds = 1000 + np.arange(units).reshape(-1, episodes)
+    source = DynamicRoot(comm, seeds, width, lookup, flag, send_rows=dense)
 else:
     source = DynamicWorker(comm, episodes, width, 3, None if dense else lookup, flag)
 taken = []
@@ -66,6 +78,7 @@ ALL = (
 while (episode := source.take(block=True)) is not None:
     note(episode)
     time.sleep(0.001 * (comm.rank + 1))
+    source.done(episode.unit, 1)
     source.poll()
 source.finish(abandon=False) if comm.rank == 0 else source.leave()
 report()
@@ -74,7 +87,7 @@ report()
 
 
 @pytest.mark.parametrize("kind", ["dense", "seeded"])
-@pytest.mark.parametrize(("ranks", "units"), [(2, 0), (2, 1), (3, 101), (6, 4)])
+@pytest.mark.parametrize(("ranks", "units"), [(2, 0), (2, 2), (3, 102), (6, 4)])
 def test_every_unit_is_handed_out_once(launch, ranks, units, kind):
     done = launch(ranks, *SCRIPT, ALL, units, kind)
     assert done.stderr == ""
@@ -92,6 +105,7 @@ while True:
     if not running:
         break
     note(running.pop(0))
+    source.done(taken[-1][0], len(taken))
     source.poll()
 source.finish(abandon=False) if comm.rank == 0 else source.leave()
 report()

@@ -44,12 +44,15 @@ class Reluctant:
     """A source that gives episodes in an order, and now and then only where it must."""
 
     def __init__(self, given, refusals=()):
-        self.given, self.refusals = list(given), list(refusals)
+        self.given, self.refusals, self.over = list(given), list(refusals), []
 
     def take(self, block):
         if not block and self.refusals and self.refusals.pop():
             return None
         return self.given.pop(0) if self.given else None
+
+    def done(self, unit, length):
+        self.over.append((unit, length))
 
     def poll(self):
         pass
@@ -86,6 +89,7 @@ def test_an_episode_is_what_it_is_alone_whatever_runs_beside_it(terms, name, ord
     rows = Rollout(policy, drift, 10).run(source, terms, width)
     expected = [alone(policy, episode, terms) for episode in todo]
     np.testing.assert_array_equal(rows[np.argsort(rows[:, 0])], expected)
+    assert source.over == [(unit, length) for unit, _, length, *_ in rows]
 
 
 @pytest.mark.parametrize("policy", ["mlp", "lstm"])
