@@ -18,7 +18,7 @@ from mpi_es.strategies.noise import ComputedNoise, TableNoise, fill_table
 
 def make_policy(config: Config) -> Policy:
     """Return the config's policy, for the spaces of its environment."""
-    env, _ = envs.make(config.env)
+    env, _ = make_env(config)
     try:
         policy = policies.make(config, env.observation_space, env.action_space)
         shape = env.observation_space.shape or ()
@@ -33,7 +33,12 @@ def make_policy(config: Config) -> Policy:
 
 def make_rollout(config: Config) -> Rollout:
     """Return what runs episodes in this process."""
-    return Rollout(make_policy(config), partial(envs.make, config.env), config.envs_per_rank)
+    return Rollout(make_policy(config), partial(make_env, config), config.envs_per_rank)
+
+
+def make_env(config: Config) -> tuple[Any, int]:
+    """Return the config's environment and its step limit, 0 for none."""
+    return envs.make(config.env, config.env_options)
 
 
 def make_evaluator(comm: Comm, config: Config, stop_flag: StopFlag) -> Evaluator:

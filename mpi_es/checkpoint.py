@@ -129,7 +129,7 @@ def from_plain(cls: type, plain: dict[str, Any]) -> Any:
 def _as(hint: Any, value: Any) -> Any:
     """Return a value that was read in the type that its field declares."""
     if typing.get_origin(hint) is tuple:
-        return tuple(item.item() for item in np.atleast_1d(value))
+        return tuple(np.atleast_1d(value).tolist())
     return value
 
 

@@ -54,6 +54,8 @@ class Config:
     # The problem
     env: Annotated[str, _alias("--env-name", "--env-id")] = "CartPole-v1"
     """A gymnasium id, or package.module:make, a function that returns an environment"""
+    env_options: tuple[str, ...] = ()
+    """What the environment is made with: name=value, as its documentation calls it"""
     policy: str = "mlp"
     """mlp, rnn, lstm, gru, or package.module:Class of a torch module"""
     hidden: tuple[int, ...] = (64, 64)
@@ -114,6 +116,8 @@ class Config:
     """Steps after which a training episode is cut; 0 leaves the environment's own limit"""
     variable_ep_len: bool = False
     """Cut training episodes at twice the mean length of the last generation's"""
+    early_stop: Natural = 0
+    """Cut a training episode after more than so many steps in a row of negative reward; 0 never does"""
     action_noise: NotNegative = 0.0
     """Standard deviation of the noise added to continuous actions in training"""
     track_mean: bool = True

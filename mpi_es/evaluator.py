@@ -20,7 +20,7 @@ from mpi_es.strategies.base import Candidate, Dense, Population, Seeded, Vector
 
 STOP, EVALUATE, SUM, EXPLAIN = range(4)  # rank 0's commands
 FINE, STOPPED, FAILED = range(3)  # how a rank's part ended
-_HEADER = 12  # numbers that go before every command
+_HEADER = 13  # numbers that go before every command
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,7 @@ class _Job:
     action_noise: float
     collect: int
     scaled: int
+    patience: int
 
     @property
     def units(self) -> int:
@@ -106,6 +107,7 @@ class Evaluator:
             action_noise=terms.action_noise,
             collect=int(terms.collect),
             scaled=int(terms.scaling is not None),
+            patience=terms.patience,
         )
         begin = time.perf_counter()
         self._command(EVALUATE, *vars(job).values())
@@ -178,7 +180,7 @@ class Evaluator:
     def _serve_evaluation(self, header: NDArray[np.float64]) -> None:
         job = _Job.received(header[1:])
         scaling = np.empty((2, self.rollout.size), np.float32) if job.scaled else None
-        terms = Terms(job.cap, scaling, job.action_noise, bool(job.collect))
+        terms = Terms(job.cap, scaling, job.action_noise, bool(job.collect), job.patience)
         self._take_part(job, None, None, terms, None)
 
     def _command(self, *numbers: float) -> None:

@@ -154,7 +154,8 @@ class Run:
         scaling = self.progress.observations.scaling if self.config.obs_norm else None
         if not training:
             return self.evaluator.rollout.held_out(self.config.episode_cap, scaling)
-        return Terms(self.progress.episode_cap, scaling, self.config.action_noise, self.config.obs_norm)
+        config, cap = self.config, self.progress.episode_cap
+        return Terms(cap, scaling, config.action_noise, config.obs_norm, config.early_stop)
 
     # The held-out evaluation
 

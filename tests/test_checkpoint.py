@@ -21,10 +21,11 @@ class State:
     centre: np.ndarray
     widths: tuple[int, ...] = ()
     limit: float | None = None
+    options: tuple[str, ...] = ()
 
 
 def content(generation=3):
-    state = State(generation, 0.1, "pc", True, np.arange(5.0), (7, 9))
+    state = State(generation, 0.1, "pc", True, np.arange(5.0), (7, 9), None, ("a=1", "ö=x"))
     return {"state": state, "history": {"best": np.array([1.0, np.nan])}, "note": "ö"}
 
 
@@ -38,6 +39,7 @@ def test_round_trip_keeps_types_and_bits(tmp_path):
     assert type(state.on) is bool
     assert state.widths == (7, 9)
     assert state.limit is None
+    assert state.options == ("a=1", "ö=x")
     np.testing.assert_array_equal(state.centre, np.arange(5.0))
     np.testing.assert_array_equal(read["history"]["best"], [1.0, np.nan])
 

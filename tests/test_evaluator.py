@@ -182,7 +182,7 @@ if evaluator.comm.rank:
     evaluator.serve()
 else:
     seeds, scaling = training_seeds(1, 0, 5, 3, "independent"), np.ones((2, 3), np.float32)
-    terms = Terms(7, scaling, 0.2, True)
+    terms = Terms(7, scaling, 0.2, True, 3)
     for population in (dense(), seeded()):
         for part in (seeds, seeds[:, :1], seeds[:4]):
             mean = MEAN if len(part) == 5 else None
@@ -200,7 +200,7 @@ def serial_evaluation():
     for population in (dense(), seeded()):
         for part in (seeds, seeds[:, :1], seeds[:4]):
             mean = MEAN if len(part) == 5 else None
-            found = evaluator.evaluate(population, part, Terms(7, scaling, 0.2, True), mean)
+            found = evaluator.evaluate(population, part, Terms(7, scaling, 0.2, True, 3), mean)
             said.append(f"{found.returns.tolist()} {found.lengths.tolist()} {found.sums.tolist()}\n")
     return "".join(said)
 

@@ -25,6 +25,7 @@ TERMS = {
     "plain": Terms(),
     "cap": Terms(cap=4),
     "normalised": Terms(scaling=SCALING, collect=True),
+    "patience": Terms(patience=2),
     "noise": Terms(action_noise=0.3),
     "all": Terms(cap=9, scaling=SCALING, action_noise=0.3, collect=True),
 }
@@ -60,7 +61,7 @@ class Reluctant:
 
 def alone(policy, episode, terms):
     """Return an episode's row as a plain loop over one environment and one network finds it."""
-    env, memory, total, seen = Drift(), policy.initial_memory(1), 0.0, []
+    env, memory, total, seen, losing = Drift(), policy.initial_memory(1), 0.0, [], 0
     weights = policy.unpack(episode.parameters[None])
     noise = rng(episode.seed, Stream.ACTION, episode.candidate)
     observation, _ = env.reset(seed=episode.seed)
@@ -72,7 +73,8 @@ def alone(policy, episode, terms):
             action = np.clip(action + terms.action_noise * noise.standard_normal(2), -1, 1)
         observation, reward, over, _, _ = env.step(action[0].astype(np.float32))
         total += float(reward)
-        if over or len(seen) == terms.cap:
+        losing = losing + 1 if reward < 0 else 0
+        if over or len(seen) == terms.cap or (terms.patience and losing > terms.patience):
             break
     sums = [sum(seen), sum(x * x for x in seen)] if terms.collect else []
     return np.concatenate([[episode.unit, total, len(seen)], *sums])

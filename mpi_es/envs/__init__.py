@@ -1,10 +1,12 @@
 """The environments by name: gymnasium's, a user's function, and our own, which are registered here."""
 
+import ast
 import copy
 import difflib
 import importlib.util
 import inspect
 import re
+from collections.abc import Sequence
 from typing import Any
 
 import gymnasium as gym
@@ -16,7 +18,7 @@ from mpi_es.plugins import load, load_module, one_line
 gym.register("mpi_es/CyclicMDP-v0", "mpi_es.envs.cyclic_mdp:CyclicMDP", max_episode_steps=1000)
 
 
-def make(name: str, render_mode: str | None = None) -> tuple[Any, int]:
+def make(name: str, options: Sequence[str] = (), render_mode: str | None = None) -> tuple[Any, int]:
     """Return the environment and its step limit, 0 for none.
 
     The limit of a gymnasium id is not in the environment: whoever steps it counts. Nor are the
@@ -26,7 +28,9 @@ def make(name: str, render_mode: str | None = None) -> tuple[Any, int]:
         name: a gymnasium id, such as CartPole-v1; module:id, where importing the module registers the
             id; or package.module:make, a function that returns an environment. What follows the colon
             is the id if it is registered, else the function; its environment keeps its own limit.
+        options: name=value.
     """
+    chosen = _parsed(options) | ({} if render_mode is None else {"render_mode": render_mode})
     module_name, colon, rest = name.rpartition(":")
     if colon:
         load_module("--env", module_name)
@@ -34,32 +38,50 @@ def make(name: str, render_mode: str | None = None) -> tuple[Any, int]:
         # Unlike mujoco's, gymnasium 1 does not know Atari's ids by itself.
         gym.register_envs(importlib.import_module("ale_py"))
     if colon and rest not in gym.registry:
-        env, limit = _call(name, load("--env", name), render_mode), 0
+        env, limit = _call(name, load("--env", name), chosen), 0
     else:
-        env, limit = _registered(rest, render_mode)
+        env, limit = _registered(rest, chosen)
     walker = type(env.unwrapped).__name__ == "BipedalWalker"
     return (FreshWorld(env) if walker else env), limit
 
 
-def _registered(env_id: str, render_mode: str | None) -> tuple[Any, int]:
+def _parsed(options: Sequence[str]) -> dict[str, Any]:
+    """Return names with their values: a Python literal where it is one, else the text."""
+    values: dict[str, Any] = {}
+    for text in options:
+        name, equals, value = text.partition("=")
+        if not (equals and name.isidentifier()):
+            raise expected("--env-options", "name=value", text)
+        try:
+            values[name] = ast.literal_eval(value)
+        except (ValueError, SyntaxError):
+            values[name] = value
+    return values
+
+
+def _registered(env_id: str, options: dict[str, Any]) -> tuple[Any, int]:
     if env_id not in gym.registry:
         raise _unknown(env_id)
     spec = copy.deepcopy(gym.registry[env_id])
     limit = spec.max_episode_steps or 0
     spec.max_episode_steps, spec.order_enforce, spec.disable_env_checker = None, False, True
-    options = {} if render_mode is None else {"render_mode": render_mode}
     try:
         env = gym.make(spec, **options)
+    except UserError:
+        raise
+    except TypeError as error:
+        if not options:
+            raise
+        raise UserError(f"--env-options: {env_id} refuses them: {one_line(error)}") from error
     except (ImportError, gym.error.Error) as error:
         raise UserError(f"--env: {env_id} cannot be made: {_missing(error)}") from error
     return env, limit
 
 
-def _call(name: str, function: Any, render_mode: str | None) -> Any:
+def _call(name: str, function: Any, options: dict[str, Any]) -> Any:
     """Return the environment that the user's function makes."""
     if not callable(function):
         raise expected("--env", "package.module:make, a function", name)
-    options = {} if render_mode is None else {"render_mode": render_mode}
     try:
         inspect.signature(function).bind(**options)
     except TypeError as error:

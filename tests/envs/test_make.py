@@ -77,6 +77,25 @@ def test_a_mistake_is_told_in_one_line(name, words):
     assert "\n" not in str(raised.value)
 
 
+def test_options_of_an_environment():
+    assert envs.make("LunarLander-v3", ["continuous=True", "gravity=-5"])[0].unwrapped.gravity == -5
+    assert envs.make(f"{HERE}:make_rendered", ["render_mode=rgb_array"])[0].render_mode == "rgb_array"
+
+
+@pytest.mark.parametrize(
+    ("option", "words"),
+    [
+        ("gravity", "--env-options: expected name=value, got 'gravity'"),
+        ("=3", "--env-options: expected name=value, got '=3'"),
+        ("gravitation=3", "--env-options: LunarLander-v3 refuses them: .*gravitation"),
+    ],
+)
+def test_an_option_that_an_environment_does_not_have(option, words):
+    with pytest.raises(UserError, match=words) as raised:
+        envs.make("LunarLander-v3", [option])
+    assert "\n" not in str(raised.value)
+
+
 def test_a_function_that_cannot_render_is_refused():
     with pytest.raises(UserError, match=r"make\(render_mode='rgb_array'\)"):
         envs.make(f"{HERE}:make", render_mode="rgb_array")
