@@ -35,6 +35,7 @@ class Physics(NamedTuple):
     at_rest: NDArray[np.float32]  # (BODIES,) seconds
     joints: NDArray[np.float32]  # (WHEELS, …) see solver.py
     corners: NDArray[np.float32]  # (FIXTURES, MOST_VERTICES, 2) where the car's polygons are
+    bounds: NDArray[np.float32]  # (FIXTURES + 1, 4) the boxes of what they reach, the last the whole car's
     simplex: NDArray[np.float32]  # (3, …) see overlap.py; working space
     supports: NDArray[np.int64]  # (2, 3, 2) see overlap.py; working space
 
@@ -72,6 +73,7 @@ def allocate(lap_complete_percent: float = 0.95) -> Physics:
         "at_rest": np.zeros(BODIES, np.float32),
         "joints": np.zeros((WHEELS, JOINT_WIDTH), np.float32),
         "corners": np.zeros((FIXTURES, MOST_VERTICES, 2), np.float32),
+        "bounds": np.zeros((FIXTURES + 1, 4), np.float32),
         "simplex": np.zeros((3, SIMPLEX_WIDTH), np.float32),
         "supports": np.zeros((2, 3, 2), np.int64),
         "lap": np.array([lap_complete_percent, 0.0]),
