@@ -1,0 +1,206 @@
+"""Whether a tile and a part of the car touch: Box2D's b2TestOverlap, which is the distance by GJK in float32.
+
+A simplex is up to three corners of the polygons' difference: a row each of the tile's corner, the car's corner,
+the way between them, and the corner's weight in the point that is nearest to the origin.
+"""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpi_es.envs.car_racing.shapes import FIXTURE_BODY, FIXTURE_SIZE, FIXTURE_VERTICES
+from mpi_es.envs.car_racing.physics import Physics
+from mpi_es.envs.car_racing.state import World
+from mpi_es.jit import compiled
+
+F32 = np.float32
+Floats = NDArray[np.float32]
+
+TILE_X, TILE_Y, CAR_X, CAR_Y, WAY_X, WAY_Y, WEIGHT = range(7)  # places in a row of the simplex
+
+# Box2D's skins: b2_polygonRadius (twice b2_linearSlop) around each of the two polygons
+SKINS = F32(2) * F32(0.005) + F32(2) * F32(0.005)
+EPSILON = F32(np.finfo(np.float32).eps)
+TOUCHING = F32(10) * EPSILON  # what is left of a distance when polygons are said to touch
+MOST_ITERATIONS = 20  # b2Distance's k_maxIters
+ZERO, ONE = F32(0), F32(1)
+
+
+@compiled()
+def touches(world: World, physics: Physics, tile: int, fixture: int) -> bool:
+    """Return whether a tile touches a part of the car, given `physics.corners` of it."""
+    distance = _distance(world, physics, tile, fixture)
+    if distance > SKINS and distance > EPSILON:
+        return distance - SKINS < TOUCHING
+    return True
+
+
+@compiled()
+def _distance(world: World, physics: Physics, tile: int, fixture: int) -> np.float32:
+    """Return the distance of the bare polygons: b2Distance, from the first corners on."""
+    simplex, now, saved = physics.simplex, physics.supports[0], physics.supports[1]
+    transform = world.transforms[FIXTURE_BODY[fixture]]
+    vertices, size = physics.vertices[tile], physics.sizes[tile]
+    _add(physics, 0, tile, 0, fixture, 0)
+    simplex[0, WEIGHT] = ONE
+    count = 1
+    for _ in range(MOST_ITERATIONS):
+        saved_count = count
+        saved[:] = now
+        count = _reduce(simplex, now, count)
+        if count == 3:
+            break  # the polygons overlap
+        d_x, d_y = _search_direction(simplex, count)
+        if d_x * d_x + d_y * d_y < EPSILON * EPSILON:
+            break
+        a = _support(vertices, size, -d_x, -d_y)
+        sine, cosine = transform[2], transform[3]
+        b = _support(
+            FIXTURE_VERTICES[fixture], FIXTURE_SIZE[fixture], cosine * d_x + sine * d_y, -sine * d_x + cosine * d_y
+        )
+        _add(physics, count, tile, a, fixture, b)
+        if _repeats(saved, saved_count, a, b):
+            break
+        count += 1
+    return _witness_distance(simplex, count)
+
+
+@compiled()
+def _add(physics: Physics, row: int, tile: int, a: int, fixture: int, b: int) -> None:
+    """Write a row of the simplex: the tile's corner a and the car's corner b."""
+    corner, simplex = physics.corners[fixture, b], physics.simplex[row]
+    simplex[TILE_X], simplex[TILE_Y] = physics.vertices[tile, a, 0], physics.vertices[tile, a, 1]
+    simplex[CAR_X], simplex[CAR_Y] = corner[0], corner[1]
+    simplex[WAY_X], simplex[WAY_Y] = corner[0] - simplex[TILE_X], corner[1] - simplex[TILE_Y]
+    physics.supports[0, row, 0], physics.supports[0, row, 1] = a, b
+
+
+@compiled()
+def _support(vertices: Floats, size: int, d_x: np.float32, d_y: np.float32) -> int:
+    """Return the first of the corners that lie furthest in a direction."""
+    best, most = 0, vertices[0, 0] * d_x + vertices[0, 1] * d_y
+    for i in range(1, size):
+        value = vertices[i, 0] * d_x + vertices[i, 1] * d_y
+        if value > most:
+            best, most = i, value
+    return best
+
+
+@compiled()
+def _repeats(saved: NDArray[np.int64], count: int, a: int, b: int) -> bool:
+    """Return whether the simplex already had this pair of corners."""
+    for i in range(count):
+        if saved[i, 0] == a and saved[i, 1] == b:
+            return True
+    return False
+
+
+@compiled()
+def _search_direction(simplex: Floats, count: int) -> tuple[np.float32, np.float32]:
+    """Return the direction to the origin, from a corner or square to an edge."""
+    x, y = simplex[0, WAY_X], simplex[0, WAY_Y]
+    if count == 1:
+        return -x, -y
+    e_x, e_y = simplex[1, WAY_X] - x, simplex[1, WAY_Y] - y
+    if e_x * -y - e_y * -x > 0:
+        return -e_y, e_x
+    return e_y, -e_x
+
+
+@compiled()
+def _witness_distance(simplex: Floats, count: int) -> np.float32:
+    """Return the distance between the nearest points of the two polygons."""
+    if count == 3:
+        return ZERO
+    x, y = simplex[0, TILE_X] - simplex[0, CAR_X], simplex[0, TILE_Y] - simplex[0, CAR_Y]
+    if count == 2:
+        u, v = simplex[0, WEIGHT], simplex[1, WEIGHT]
+        x = u * simplex[0, TILE_X] + v * simplex[1, TILE_X] - (u * simplex[0, CAR_X] + v * simplex[1, CAR_X])
+        y = u * simplex[0, TILE_Y] + v * simplex[1, TILE_Y] - (u * simplex[0, CAR_Y] + v * simplex[1, CAR_Y])
+    return math.sqrt(x * x + y * y)
+
+
+@compiled()
+def _reduce(simplex: Floats, supports: NDArray[np.int64], count: int) -> int:
+    """Keep the corners between which the point nearest to the origin lies; return their number."""
+    if count == 1:
+        return 1
+    if count == 2:
+        return _reduce_edge(simplex, supports)
+    return _reduce_triangle(simplex, supports)
+
+
+@compiled()
+def _reduce_edge(simplex: Floats, supports: NDArray[np.int64]) -> int:
+    """Weigh the two ends of an edge, or keep one: b2Simplex::Solve2."""
+    to_first, to_second = _along(simplex, 0, 1)
+    if to_second <= 0:
+        return _keep_corner(simplex, supports, 0)
+    if to_first <= 0:
+        return _keep_corner(simplex, supports, 1)
+    return _keep_edge(simplex, supports, 0, 1, to_first, to_second)
+
+
+@compiled()
+def _reduce_triangle(simplex: Floats, supports: NDArray[np.int64]) -> int:
+    """Find the corner, edge or inside nearest to the origin: b2Simplex::Solve3, in its order of asking."""
+    d12_1, d12_2 = _along(simplex, 0, 1)
+    d13_1, d13_2 = _along(simplex, 0, 2)
+    d23_1, d23_2 = _along(simplex, 1, 2)
+    w1_x, w1_y = simplex[0, WAY_X], simplex[0, WAY_Y]
+    e12_x, e12_y = simplex[1, WAY_X] - w1_x, simplex[1, WAY_Y] - w1_y
+    e13_x, e13_y = simplex[2, WAY_X] - w1_x, simplex[2, WAY_Y] - w1_y
+    turn = e12_x * e13_y - e12_y * e13_x
+    d123_1 = turn * _cross(simplex, 1, 2)
+    d123_2 = turn * _cross(simplex, 2, 0)
+    d123_3 = turn * _cross(simplex, 0, 1)
+    if d12_2 <= 0 and d13_2 <= 0:
+        return _keep_corner(simplex, supports, 0)
+    if d12_1 > 0 and d12_2 > 0 and d123_3 <= 0:
+        return _keep_edge(simplex, supports, 0, 1, d12_1, d12_2)
+    if d13_1 > 0 and d13_2 > 0 and d123_2 <= 0:
+        return _keep_edge(simplex, supports, 0, 2, d13_1, d13_2)
+    if d12_1 <= 0 and d23_2 <= 0:
+        return _keep_corner(simplex, supports, 1)
+    if d13_1 <= 0 and d23_1 <= 0:
+        return _keep_corner(simplex, supports, 2)
+    if d23_1 > 0 and d23_2 > 0 and d123_1 <= 0:
+        return _keep_edge(simplex, supports, 2, 1, d23_2, d23_1)  # the third corner comes first, as in Box2D
+    return 3
+
+
+@compiled()
+def _along(simplex: Floats, i: int, j: int) -> tuple[np.float32, np.float32]:
+    """Return the (unscaled) weights of the ends of an edge in its point nearest to the origin."""
+    i_x, i_y, j_x, j_y = simplex[i, WAY_X], simplex[i, WAY_Y], simplex[j, WAY_X], simplex[j, WAY_Y]
+    e_x, e_y = j_x - i_x, j_y - i_y
+    return j_x * e_x + j_y * e_y, -(i_x * e_x + i_y * e_y)
+
+
+@compiled()
+def _cross(simplex: Floats, i: int, j: int) -> np.float32:
+    """Return the cross product of two rows' ways."""
+    return simplex[i, WAY_X] * simplex[j, WAY_Y] - simplex[i, WAY_Y] * simplex[j, WAY_X]
+
+
+@compiled()
+def _keep_corner(simplex: Floats, supports: NDArray[np.int64], i: int) -> int:
+    """Make row i the whole simplex."""
+    simplex[0], supports[0] = simplex[i], supports[i]
+    simplex[0, WEIGHT] = ONE
+    return 1
+
+
+@compiled()
+def _keep_edge(
+    simplex: Floats, supports: NDArray[np.int64], i: int, j: int, d_i: np.float32, d_j: np.float32
+) -> int:
+    """Make rows i and j the whole simplex, with their weights."""
+    inverse = ONE / (d_i + d_j)
+    if i > 0:
+        simplex[0], supports[0] = simplex[i], supports[i]
+    if j > 1:
+        simplex[1], supports[1] = simplex[j], supports[j]
+    simplex[0, WEIGHT], simplex[1, WEIGHT] = d_i * inverse, d_j * inverse
+    return 2

@@ -1,0 +1,43 @@
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mpi_es.envs.car_racing import generator, physics, state
+from mpi_es.envs.car_racing.track import make_track
+from tests.envs.car_racing_reference import copy_state, reference
+
+
+@pytest.fixture(scope="module")
+def env() -> Iterator[Any]:
+    env = reference()
+    env._render = lambda mode: None  # the picture is not needed, and is slow
+    yield env
+    env.close()
+
+
+def assert_same_track(env: Any, seed: int) -> None:
+    expected, ours, own = state.allocate(), state.allocate(), physics.allocate()
+    env.reset(seed=seed)
+    copy_state(env, expected)
+    draws = generator.allocate()
+    generator.seed_generator(draws, seed)
+    make_track(ours, own, draws)
+    assert ours.polygon_count == expected.polygon_count
+    assert ours.tile_count == expected.tile_count
+    np.testing.assert_array_equal(ours.polygons, expected.polygons)
+    np.testing.assert_array_equal(ours.tile[: ours.polygon_count], expected.tile[: ours.polygon_count])
+    np.testing.assert_array_equal(ours.start, expected.start)
+    for tile, body in enumerate(env.road):
+        vertices = body.fixtures[0].shape.vertices
+        assert own.sizes[tile] == len(vertices)
+        np.testing.assert_array_equal(own.vertices[tile, : len(vertices)], np.array(vertices, np.float32))
+    untouched = own.polygon[: ours.tile_count][[tile.road_visited is False for tile in env.road]]
+    kerbs = ours.tile[: ours.polygon_count] == -1
+    np.testing.assert_array_equal(ours.colours[: ours.polygon_count][kerbs], expected.colours[: ours.polygon_count][kerbs])
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_tracks_are_gymnasiums(env: Any, seed: int) -> None:
+    assert_same_track(env, seed)
