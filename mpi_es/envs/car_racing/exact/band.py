@@ -52,7 +52,7 @@ def paint_runs(canvas: Canvas, shape: int, first: int, last: int) -> None:
         begin, end = np.int64(canvas.begin[run]), np.int64(canvas.end[run])
         if y in (top, bottom):
             _mark(canvas, row, begin, end)
-        elif y > first:
+        if y > max(first, top):
             _mark_jump(canvas, row, begin_above, begin)
             _mark_jump(canvas, row, end_above, end)
         if begin < end:
