@@ -3,10 +3,10 @@
 import numpy as np
 
 from mpi_es.envs.car_racing.exact.band import OPAQUE, blend
-from mpi_es.envs.car_racing.exact.canvas import LINES, WINDOW_H, WINDOW_W, Canvas
+from mpi_es.envs.car_racing.exact.canvas import LINES, WINDOW_H, WINDOW_W, Band, Canvas
 from mpi_es.jit import compiled
 
-# Places in Canvas.lines. A line walks from its upper end; WIDTH and HEIGHT are not negative, and a height of -1
+# Places in Shapes.lines. A line walks from its upper end; WIDTH and HEIGHT are not negative, and a height of -1
 # says that nothing of it is in the window. Its start, which may be either end, is drawn in full.
 START_X, START_Y, UPPER_X, UPPER_Y, WIDTH, HEIGHT, DIRECTION, SLOPE = range(8)
 HIDDEN = -1
@@ -16,24 +16,27 @@ LEFT, RIGHT, BELOW, ABOVE = 1, 2, 4, 8  # of the window: SDL_gfx's clip codes
 
 @compiled()
 def outline(canvas: Canvas, shape: int) -> None:
-    """Give a shape the lines around the quadrilateral in canvas.x and canvas.y."""
-    canvas.line_count[shape] = LINES
+    """Give a shape the lines around the quadrilateral of the first four corners."""
+    shapes, x, y = canvas.shapes, canvas.corners.x, canvas.corners.y
+    shapes.line_count[shape] = LINES
     for i in range(LINES):
         j = (i + 1) % LINES
-        _prepare(canvas.lines[shape, i], canvas.x[i], canvas.y[i], canvas.x[j], canvas.y[j])
+        _prepare(shapes.lines, shape, i, x[i], y[i], x[j], y[j])
 
 
 @compiled()
-def _prepare(line: np.ndarray, x1: int, y1: int, x2: int, y2: int) -> None:
+def _prepare(lines: np.ndarray, shape: int, i: int, x1: int, y1: int, x2: int, y2: int) -> None:
+    """Set line i of a shape."""
     visible, x1, y1, x2, y2 = _clip(x1, y1, x2, y2)
-    line[START_X], line[START_Y] = x1, y1
+    lines[shape, i, START_X], lines[shape, i, START_Y] = x1, y1
     if y1 > y2:
         x1, y1, x2, y2 = x2, y2, x1, y1
     width, height = abs(x2 - x1), y2 - y1
-    line[UPPER_X], line[UPPER_Y], line[DIRECTION] = x1, y1, 1 if x2 >= x1 else -1
-    line[WIDTH], line[HEIGHT] = width, height if visible else HIDDEN
+    lines[shape, i, UPPER_X], lines[shape, i, UPPER_Y] = x1, y1
+    lines[shape, i, WIDTH], lines[shape, i, HEIGHT] = width, height if visible else HIDDEN
+    lines[shape, i, DIRECTION] = 1 if x2 >= x1 else -1
     if width > 0 and height > 0:  # of the shorter side to the longer one, in 1/65536
-        line[SLOPE] = (min(width, height) << 16) // max(width, height)
+        lines[shape, i, SLOPE] = (min(width, height) << 16) // max(width, height)
 
 
 @compiled()
@@ -70,54 +73,61 @@ def _clip_code(x: int, y: int) -> int:
 
 
 @compiled()
-def paint_line(canvas: Canvas, line: np.ndarray, colour: int, first: int, last: int) -> None:
+def paint_line(band: Band, line: np.ndarray, colour: int, first: int, last: int) -> None:
     """Paint the part of a line that is on the rows first to last, which are the band's."""
     x, y, width, height = line[UPPER_X], line[UPPER_Y], line[WIDTH], line[HEIGHT]
     if height == HIDDEN or y > last or y + height < first:
         return
-    if width == 0:
-        for row in range(max(y, first), min(y + height, last) + 1):
-            blend(canvas, row - first, x, colour, OPAQUE)
-    elif height == 0:
-        left = min(x, x + line[DIRECTION] * width)
-        for column in range(left, left + width + 1):
-            blend(canvas, y - first, column, colour, OPAQUE)
+    if width == 0 or height == 0:
+        _paint_straight(band, line, colour, first, last)
+        return
+    if first <= line[START_Y] <= last:
+        blend(band, line[START_Y] - first, line[START_X], colour, OPAQUE)
+    if height > width:
+        _paint_steep(band, line, colour, first, last)
     else:
-        if first <= line[START_Y] <= last:
-            blend(canvas, line[START_Y] - first, line[START_X], colour, OPAQUE)
-        if height > width:
-            _paint_steep(canvas, line, colour, first, last)
-        else:
-            _paint_shallow(canvas, line, colour, first, last)
+        _paint_shallow(band, line, colour, first, last)
 
 
 @compiled()
-def _paint_steep(canvas: Canvas, line: np.ndarray, colour: int, first: int, last: int) -> None:
+def _paint_straight(band: Band, line: np.ndarray, colour: int, first: int, last: int) -> None:
+    """Paint a column, a row or a single pixel."""
+    x, y, width, height = line[UPPER_X], line[UPPER_Y], line[WIDTH], line[HEIGHT]
+    left = x if line[DIRECTION] > 0 else x - width
+    for row in range(max(y, first), min(y + height, last) + 1):
+        for column in range(left, left + width + 1):
+            blend(band, row - first, column, colour, OPAQUE)
+
+
+@compiled()
+def _paint_steep(band: Band, line: np.ndarray, colour: int, first: int, last: int) -> None:
     """Blend two pixels on each row between the line's ends, by how near they are."""
-    y, height = line[UPPER_Y], line[HEIGHT]
-    for row in range(max(y + 1, first), min(y + height - 1, last) + 1):
-        across = (row - y) * line[SLOPE]
-        x = line[UPPER_X] + line[DIRECTION] * (across >> 16)
+    upper_x, upper_y, direction, slope = line[UPPER_X], line[UPPER_Y], line[DIRECTION], line[SLOPE]
+    for y in range(max(upper_y + 1, first), min(upper_y + line[HEIGHT] - 1, last) + 1):
+        across = (y - upper_y) * slope
+        x = upper_x + direction * (across >> 16)
         weight = (across >> 8) & 255
-        blend(canvas, row - first, x, colour, _alpha(255 - weight))
-        blend(canvas, row - first, x + line[DIRECTION], colour, _alpha(weight))
+        for pixel in range(2):
+            blend(band, y - first, x, colour, _alpha(weight if pixel else 255 - weight))
+            x += direction
 
 
 @compiled()
-def _paint_shallow(canvas: Canvas, line: np.ndarray, colour: int, first: int, last: int) -> None:
+def _paint_shallow(band: Band, line: np.ndarray, colour: int, first: int, last: int) -> None:
     """Blend two pixels on each column between the line's ends, where they are on the band's rows."""
-    slope, y = line[SLOPE], line[UPPER_Y]
-    begin = max(-((y + 1 - first) * 65536 // slope), 1)  # the first whose lower pixel is not before the band
-    end = min(-((y - last - 1) * 65536 // slope), line[WIDTH])  # the first whose upper pixel is behind it
+    upper_x, y, direction, slope = line[UPPER_X], line[UPPER_Y] - first, line[DIRECTION], line[SLOPE]
+    rows = last - first + 1
+    begin = max(-((y + 1) * 65536 // slope), 1)  # the first whose lower pixel is not before the band
+    end = min(-((y - rows) * 65536 // slope), line[WIDTH])  # the first whose upper pixel is behind it
     for column in range(begin, end):
         down = column * slope
-        row = y + (down >> 16) - first
-        x = line[UPPER_X] + line[DIRECTION] * column
+        row = y + (down >> 16)
         weight = (down >> 8) & 255
-        if row >= 0:
-            blend(canvas, row, x, colour, _alpha(255 - weight))
-        if row < last - first:
-            blend(canvas, row + 1, x, colour, _alpha(weight))
+        for pixel in range(2):
+            if 0 <= row < rows:
+                x = upper_x + direction * column
+                blend(band, row, x, colour, _alpha(weight if pixel else 255 - weight))
+            row += 1
 
 
 @compiled()

@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 from mpi_es.envs.car_racing.exact.camera import Camera, project
-from mpi_es.envs.car_racing.exact.canvas import Canvas
+from mpi_es.envs.car_racing.exact.canvas import Canvas, Corners
 from mpi_es.envs.car_racing.exact.shapes import begin_shape, in_view, set_run
 from mpi_es.envs.car_racing.outline import HULL, SIZE, WHEEL, WHEEL_R, WHEEL_W
 from mpi_es.envs.car_racing.state import World
@@ -66,27 +66,29 @@ def _set_corner(
     body_x, body_y, sine, cosine = world.transforms[body]
     world_x = (cosine * x - sine * y) + body_x
     world_y = (sine * x + cosine * y) + body_y
-    canvas.x[i], canvas.y[i] = project(camera, np.float64(world_x), np.float64(world_y))
+    canvas.corners.x[i], canvas.corners.y[i] = project(camera, np.float64(world_x), np.float64(world_y))
 
 
 @compiled()
-def draw_polygon(canvas: Canvas, colour: int, corners: int) -> None:
-    """Put the convex polygon of the first corners in canvas.x and canvas.y on the canvas."""
-    if not in_view(canvas, corners):
+def draw_polygon(canvas: Canvas, colour: int, count: int) -> None:
+    """Put the convex polygon of the first corners on the canvas."""
+    if not in_view(canvas.corners, count):
         return
-    shape = begin_shape(canvas, colour, corners)
-    top, lowest = canvas.top[shape], canvas.y[:corners].max()
-    for y in range(top, canvas.bottom[shape] + 1):
-        x1, x2 = _run(canvas, corners, y, lowest)
-        set_run(canvas, canvas.place[shape] + y - top, x1, x2)
+    shapes = canvas.shapes
+    shape = begin_shape(canvas, colour, count)
+    top, lowest = shapes.top[shape], canvas.corners.y[:count].max()
+    for y in range(top, shapes.bottom[shape] + 1):
+        x1, x2 = _run(canvas.corners, count, y, lowest)
+        set_run(shapes, shapes.place[shape] + y - top, x1, x2)
 
 
 @compiled()
-def _run(canvas: Canvas, corners: int, y: int, lowest: int) -> tuple[int, int]:
+def _run(corners: Corners, count: int, y: int, lowest: int) -> tuple[int, int]:
     """Return the first and the last column of row y, in which a flat edge is included whole."""
     begin, end, crossed = 1 << 40, -(1 << 40), 0
-    for i in range(corners):
-        x1, y1, x2, y2 = canvas.x[i - 1 if i else corners - 1], canvas.y[i - 1 if i else corners - 1], canvas.x[i], canvas.y[i]
+    for i in range(count):
+        before = i - 1 if i > 0 else count - 1
+        x1, y1, x2, y2 = corners.x[before], corners.y[before], corners.x[i], corners.y[i]
         if y1 > y2:
             x1, y1, x2, y2 = x2, y2, x1, y1
         if y1 == y2 == y:

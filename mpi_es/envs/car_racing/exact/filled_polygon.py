@@ -6,7 +6,7 @@ crossing to crossing, rounded.
 
 import numpy as np
 
-from mpi_es.envs.car_racing.exact.canvas import Canvas
+from mpi_es.envs.car_racing.exact.canvas import Canvas, Corners
 from mpi_es.envs.car_racing.exact.shapes import begin_shape, set_run
 from mpi_es.jit import compiled
 
@@ -16,52 +16,54 @@ NOWHERE = 1 << 40  # beyond all crossings
 
 @compiled()
 def fill(canvas: Canvas, colour: int) -> int:
-    """Put the quadrilateral in canvas.x and canvas.y on the canvas and return its shape."""
-    if _turns(canvas) > 2:
+    """Put the quadrilateral of the first four corners on the canvas and return its shape."""
+    if _turns(canvas.corners.y) > 2:
         return _fill_crooked(canvas, colour)
+    corners, shapes = canvas.corners, canvas.shapes
     shape = begin_shape(canvas, colour, 4)
-    top, bottom, place = canvas.top[shape], canvas.bottom[shape], canvas.place[shape]
-    canvas.left[top : bottom + 1] = NOWHERE
-    canvas.right[top : bottom + 1] = -NOWHERE
-    for i in range(4):
-        _cross(canvas, i, top, bottom)
+    top, bottom, place = shapes.top[shape], shapes.bottom[shape], shapes.place[shape]
+    lowest = corners.y[:4].max()
     for y in range(top, bottom + 1):
-        if canvas.left[y] == NOWHERE:  # a flat shape has no run: no edge crosses
-            canvas.begin[place + y - top] = canvas.end[place + y - top] = 0
+        corners.left[y], corners.right[y] = NOWHERE, -NOWHERE
+    for i in range(4):
+        _cross(corners, i, top, bottom, lowest)
+    for y in range(top, bottom + 1):
+        if corners.left[y] == NOWHERE:  # a flat shape has no run: no edge crosses
+            shapes.begin[place + y - top] = shapes.end[place + y - top] = 0
         else:
-            set_run(canvas, place + y - top, _rounded(canvas.left[y] + 1), _rounded(canvas.right[y] - 1))
+            set_run(shapes, place + y - top, _rounded(corners.left[y] + 1), _rounded(corners.right[y] - 1))
     return shape
 
 
 @compiled()
-def _turns(canvas: Canvas) -> int:
+def _turns(y: np.ndarray) -> int:
     """Return how often the outline changes between upward and downward: twice, unless it is crooked."""
     turns, before = 0, 0
     for i in range(8):
-        step = np.sign(canvas.y[(i + 1) % 4] - canvas.y[i % 4])
+        step = y[(i + 1) & 3] - y[i & 3]
         turns += i >= 4 and step * before < 0
         before = step if step != 0 else before
     return turns
 
 
 @compiled()
-def _cross(canvas: Canvas, i: int, top: int, bottom: int) -> None:
+def _cross(corners: Corners, i: int, top: int, bottom: int, lowest: int) -> None:
     """Widen left and right, of the rows top to bottom, to where edge i crosses them."""
-    x1, y1, x2, y2 = _downward(canvas, i)
+    x1, y1, x2, y2 = _downward(corners, i)
     if y1 == y2:
         return
-    last = y2 if y2 == canvas.y[:4].max() else y2 - 1
+    last = y2 if y2 == lowest else y2 - 1
     inverse, width = 1.0 / (y2 - y1), x2 - x1
     for y in range(max(y1, top), min(last, bottom) + 1):
         crossing = _quotient(y - y1, inverse) * width + ONE * x1
-        canvas.left[y] = min(canvas.left[y], crossing)
-        canvas.right[y] = max(canvas.right[y], crossing)
+        corners.left[y] = min(corners.left[y], crossing)
+        corners.right[y] = max(corners.right[y], crossing)
 
 
 @compiled()
-def _downward(canvas: Canvas, i: int) -> tuple[int, int, int, int]:
+def _downward(corners: Corners, i: int) -> tuple[int, int, int, int]:
     """Return x and y of the upper, then of the lower end of the edge that ends in corner i."""
-    x1, y1, x2, y2 = canvas.x[(i - 1) % 4], canvas.y[(i - 1) % 4], canvas.x[i], canvas.y[i]
+    x1, y1, x2, y2 = corners.x[(i - 1) & 3], corners.y[(i - 1) & 3], corners.x[i], corners.y[i]
     if y1 <= y2:
         return x1, y1, x2, y2
     return x2, y2, x1, y1
@@ -86,24 +88,26 @@ def _fill_crooked(canvas: Canvas, colour: int) -> int:
     """Put a quadrilateral that has two runs on some rows on the canvas as two shapes, and return the second."""
     first = begin_shape(canvas, colour, 4)
     second = begin_shape(canvas, colour, 4)
-    for y in range(canvas.top[first], canvas.bottom[first] + 1):
-        canvas.crossings[:] = NOWHERE
+    corners, shapes = canvas.corners, canvas.shapes
+    lowest = corners.y[:4].max()
+    for y in range(shapes.top[first], shapes.bottom[first] + 1):
+        corners.crossings[:] = NOWHERE
         for i in range(4):
-            _collect(canvas, i, y)
-        canvas.crossings.sort()
-        for pair, shape in enumerate((first, second)):
-            x1, x2 = canvas.crossings[2 * pair], canvas.crossings[2 * pair + 1]
-            run = canvas.place[shape] + y - canvas.top[shape]
+            _collect(corners, i, y, lowest)
+        corners.crossings.sort()
+        for pair in range(2):
+            x1, x2 = corners.crossings[2 * pair], corners.crossings[2 * pair + 1]
+            run = shapes.place[first + pair] + y - shapes.top[first]
             if x1 == NOWHERE:
-                canvas.begin[run] = canvas.end[run] = 0
+                shapes.begin[run] = shapes.end[run] = 0
             else:
-                set_run(canvas, run, _rounded(x1 + 1), _rounded(x2 - 1))
+                set_run(shapes, run, _rounded(x1 + 1), _rounded(x2 - 1))
     return second
 
 
 @compiled()
-def _collect(canvas: Canvas, i: int, y: int) -> None:
+def _collect(corners: Corners, i: int, y: int, lowest: int) -> None:
     """Note where edge i crosses row y, if it does."""
-    x1, y1, x2, y2 = _downward(canvas, i)
-    if y1 <= y < y2 or (y1 < y == y2 == canvas.y[:4].max()):
-        canvas.crossings[i] = _quotient(y - y1, 1.0 / (y2 - y1)) * (x2 - x1) + ONE * x1
+    x1, y1, x2, y2 = _downward(corners, i)
+    if y1 <= y < y2 or y1 < y == y2 == lowest:
+        corners.crossings[i] = _quotient(y - y1, 1.0 / (y2 - y1)) * (x2 - x1) + ONE * x1

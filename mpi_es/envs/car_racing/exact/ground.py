@@ -23,7 +23,7 @@ def draw_ground(canvas: Canvas, camera: Camera, world: World) -> None:
     ground = world.ground
     field = ((PLAYFIELD, PLAYFIELD), (PLAYFIELD, -PLAYFIELD), (-PLAYFIELD, -PLAYFIELD), (-PLAYFIELD, PLAYFIELD))
     for i in range(4):
-        canvas.x[i], canvas.y[i] = project(camera, field[i][0], field[i][1])
+        canvas.corners.x[i], canvas.corners.y[i] = project(camera, field[i][0], field[i][1])
     _draw_corners(canvas, pack(ground[BACKGROUND, 0], ground[BACKGROUND, 1], ground[BACKGROUND, 2]))
     colour = pack(ground[GRASS, 0], ground[GRASS, 1], ground[GRASS, 2])
     centre_x, centre_y, radius = sight(camera)
@@ -40,10 +40,10 @@ def _first_patch(begin: float) -> int:
 
 @compiled()
 def _draw_patch(canvas: Canvas, camera: Camera, x: int, y: int, colour: int) -> None:
-    canvas.x[0], canvas.y[0] = project(camera, GRASS_DIM * x + GRASS_DIM, GRASS_DIM * y + 0)
-    canvas.x[1], canvas.y[1] = project(camera, GRASS_DIM * x + 0, GRASS_DIM * y + 0)
-    canvas.x[2], canvas.y[2] = project(camera, GRASS_DIM * x + 0, GRASS_DIM * y + GRASS_DIM)
-    canvas.x[3], canvas.y[3] = project(camera, GRASS_DIM * x + GRASS_DIM, GRASS_DIM * y + GRASS_DIM)
+    canvas.corners.x[0], canvas.corners.y[0] = project(camera, GRASS_DIM * x + GRASS_DIM, GRASS_DIM * y + 0)
+    canvas.corners.x[1], canvas.corners.y[1] = project(camera, GRASS_DIM * x + 0, GRASS_DIM * y + 0)
+    canvas.corners.x[2], canvas.corners.y[2] = project(camera, GRASS_DIM * x + 0, GRASS_DIM * y + GRASS_DIM)
+    canvas.corners.x[3], canvas.corners.y[3] = project(camera, GRASS_DIM * x + GRASS_DIM, GRASS_DIM * y + GRASS_DIM)
     _draw_corners(canvas, colour)
 
 
@@ -58,13 +58,13 @@ def draw_track(canvas: Canvas, camera: Camera, world: World) -> None:
             continue
         for i in range(4):
             x, y = world.polygons[polygon, i]
-            canvas.x[i], canvas.y[i] = project(camera, x, y)
+            canvas.corners.x[i], canvas.corners.y[i] = project(camera, x, y)
         red, green, blue = world.colours[polygon]
         _draw_corners(canvas, pack(red, green, blue))
 
 
 @compiled()
 def _draw_corners(canvas: Canvas, colour: int) -> None:
-    """Put the quadrilateral in canvas.x and canvas.y on the canvas, if it can be seen."""
-    if in_view(canvas, 4):
+    """Put the quadrilateral of the first four corners on the canvas, if it can be seen."""
+    if in_view(canvas.corners, 4):
         outline(canvas, fill(canvas, colour))

@@ -7,6 +7,8 @@ from mpi_es.envs.car_racing.exact.canvas import (
     WINDOW_H,
     WINDOW_W,
     Canvas,
+    Corners,
+    Shapes,
 )
 from mpi_es.jit import compiled
 
@@ -18,34 +20,32 @@ def pack(red: int, green: int, blue: int) -> int:
 
 
 @compiled()
-def clear(canvas: Canvas) -> None:
-    """Take all shapes off the canvas."""
-    canvas.counts[:] = 0
+def in_view(corners: Corners, count: int) -> bool:
+    """Return whether the box around the first corners meets the visible part of the window."""
+    left, right, top, bottom = corners.x[0], corners.x[0], corners.y[0], corners.y[0]
+    for i in range(1, count):
+        left, right = min(left, corners.x[i]), max(right, corners.x[i])
+        top, bottom = min(top, corners.y[i]), max(bottom, corners.y[i])
+    return right >= 0 and left < WINDOW_W and bottom >= FIRST_ROW and top < WINDOW_H
 
 
 @compiled()
-def in_view(canvas: Canvas, corners: int) -> bool:
-    """Return whether the box around the first corners in canvas.x and canvas.y meets the visible window."""
-    x, y = canvas.x[:corners], canvas.y[:corners]
-    return x.max() >= 0 and x.min() < WINDOW_W and y.max() >= FIRST_ROW and y.min() < WINDOW_H
-
-
-@compiled()
-def begin_shape(canvas: Canvas, colour: int, corners: int) -> int:
-    """Return the number of a new shape with the visible rows of the first corners."""
-    shape = canvas.counts[SHAPE_COUNT]
-    canvas.counts[SHAPE_COUNT] += 1
-    canvas.colour[shape] = colour
-    canvas.top[shape] = max(canvas.y[:corners].min(), FIRST_ROW)
-    canvas.bottom[shape] = min(canvas.y[:corners].max(), WINDOW_H - 1)
-    canvas.line_count[shape] = 0
-    canvas.place[shape] = canvas.counts[RUN_COUNT]
-    canvas.counts[RUN_COUNT] += canvas.bottom[shape] - canvas.top[shape] + 1
+def begin_shape(canvas: Canvas, colour: int, count: int) -> int:
+    """Return the number of a new shape that has the visible rows of the first corners."""
+    shapes, y = canvas.shapes, canvas.corners.y
+    shape = shapes.counts[SHAPE_COUNT]
+    shapes.counts[SHAPE_COUNT] += 1
+    shapes.colour[shape] = colour
+    shapes.top[shape] = max(y[:count].min(), FIRST_ROW)
+    shapes.bottom[shape] = min(y[:count].max(), WINDOW_H - 1)
+    shapes.line_count[shape] = 0
+    shapes.place[shape] = shapes.counts[RUN_COUNT]
+    shapes.counts[RUN_COUNT] += shapes.bottom[shape] - shapes.top[shape] + 1
     return shape
 
 
 @compiled()
-def set_run(canvas: Canvas, run: int, x1: int, x2: int) -> None:
+def set_run(shapes: Shapes, run: int, x1: int, x2: int) -> None:
     """Set a run from column x1 through x2, in either order, to what the window shows of it."""
-    canvas.begin[run] = min(max(min(x1, x2), 0), WINDOW_W)
-    canvas.end[run] = min(max(max(x1, x2) + 1, 0), WINDOW_W)
+    shapes.begin[run] = min(max(min(x1, x2), 0), WINDOW_W)
+    shapes.end[run] = min(max(max(x1, x2) + 1, 0), WINDOW_W)

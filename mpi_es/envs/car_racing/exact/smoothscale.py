@@ -7,7 +7,7 @@ after each direction. The pixel in which two cells meet is shared between them.
 import numpy as np
 from numpy.typing import NDArray
 
-from mpi_es.envs.car_racing.exact.canvas import CELLS, MARGIN, PICTURE_ROWS, WINDOW_H, WINDOW_W, Canvas
+from mpi_es.envs.car_racing.exact.canvas import CELLS, MARGIN, WINDOW_H, WINDOW_W, Band
 from mpi_es.jit import compiled
 
 ONE = 1 << 14  # a whole pixel's weight
@@ -33,13 +33,13 @@ def rows_of(i: int) -> tuple[int, int]:
 
 
 @compiled()
-def shrink(canvas: Canvas, i: int, picture: np.ndarray) -> None:
+def shrink(band: Band, i: int, picture: np.ndarray) -> None:
     """Shrink the band of the picture's row i."""
     for cell in range(CELLS):
-        if canvas.marked[cell, 0] | canvas.marked[cell, 1]:
-            colour = _shrink_cell(canvas, i, cell)
+        if band.marked[cell, 0] | band.marked[cell, 1]:
+            colour = _shrink_cell(band, i, cell)
         else:
-            colour = _one_less(_one_less(np.int64(canvas.pixels[0, X_LAST[cell] + MARGIN])))
+            colour = _one_less(_one_less(np.int64(band.pixels[0, X_LAST[cell] + MARGIN])))
         picture[i, cell, 0] = colour >> 16
         picture[i, cell, 1] = colour >> 8 & 255
         picture[i, cell, 2] = colour & 255
@@ -53,12 +53,12 @@ def _one_less(colour: int) -> int:
 
 
 @compiled()
-def _shrink_cell(canvas: Canvas, i: int, cell: int) -> int:
+def _shrink_cell(band: Band, i: int, cell: int) -> int:
     """Return the colour of a cell of row i; the window's rows count upwards."""
     first, last = rows_of(i)
     red = green = blue = 0
     for row in range(last - first + 1):
-        colour = _shrink_row(canvas, cell, row)
+        colour = _shrink_row(band, cell, row)
         weight = ONE
         if row == 0:
             weight = np.int64(Y_WEIGHT[i])
@@ -71,18 +71,18 @@ def _shrink_cell(canvas: Canvas, i: int, cell: int) -> int:
 
 
 @compiled()
-def _shrink_row(canvas: Canvas, cell: int, row: int) -> int:
+def _shrink_row(band: Band, cell: int, row: int) -> int:
     """Return the colour of a row of a cell."""
-    pixels, last = canvas.pixels[row], X_LAST[cell] + MARGIN
-    final = np.int64(pixels[last])
-    if not canvas.marks[cell, row]:
+    pixels, last = band.pixels, X_LAST[cell] + MARGIN
+    final = np.int64(pixels[row, last])
+    if not band.marks[cell, row]:
         return _one_less(final)
     red, green, blue = 0, 0, 0
     before = X_LAST[cell - 1] + MARGIN if cell > 0 else 0
     for x in range(before + 1, last):
-        pixel = np.int64(pixels[x])
+        pixel = np.int64(pixels[row, x])
         red, green, blue = red + (pixel >> 16), green + (pixel >> 8 & 255), blue + (pixel & 255)
-    shared = np.int64(pixels[before])
+    shared = np.int64(pixels[row, before])
     weight, rest = np.int64(X_WEIGHT[cell]), ONE - np.int64(X_WEIGHT[cell - 1]) if cell > 0 else 0
     red += ((shared >> 16) * rest >> 14) + ((final >> 16) * weight >> 14)
     green += ((shared >> 8 & 255) * rest >> 14) + ((final >> 8 & 255) * weight >> 14)
