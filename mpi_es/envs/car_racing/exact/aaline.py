@@ -1,0 +1,135 @@
+"""The antialiased lines of gfxdraw.aapolygon: SDL_gfx's _aalineColor without its last pixel, and _clipLine."""
+
+import numpy as np
+
+from mpi_es.envs.car_racing.exact.band import OPAQUE, blend
+from mpi_es.envs.car_racing.exact.canvas import LINES, WINDOW_H, WINDOW_W, Band, Canvas
+from mpi_es.jit import compiled
+
+# Places in Shapes.lines. A line walks from its upper end; WIDTH and HEIGHT are not negative, and a height of -1
+# says that nothing of it is in the window. Its start, which may be either end, is drawn in full.
+START_X, START_Y, UPPER_X, UPPER_Y, WIDTH, HEIGHT, DIRECTION, SLOPE = range(8)
+HIDDEN = -1
+
+LEFT, RIGHT, BELOW, ABOVE = 1, 2, 4, 8  # of the window: SDL_gfx's clip codes
+
+
+@compiled()
+def outline(canvas: Canvas, shape: int) -> None:
+    """Give a shape the lines around the quadrilateral of the first four corners."""
+    shapes, x, y = canvas.shapes, canvas.corners.x, canvas.corners.y
+    shapes.line_count[shape] = LINES
+    for i in range(LINES):
+        j = (i + 1) % LINES
+        _prepare(shapes.lines, shape, i, x[i], y[i], x[j], y[j])
+
+
+@compiled()
+def _prepare(lines: np.ndarray, shape: int, i: int, x1: int, y1: int, x2: int, y2: int) -> None:
+    """Set line i of a shape."""
+    visible, x1, y1, x2, y2 = _clip(x1, y1, x2, y2)
+    lines[shape, i, START_X], lines[shape, i, START_Y] = x1, y1
+    if y1 > y2:
+        x1, y1, x2, y2 = x2, y2, x1, y1
+    width, height = abs(x2 - x1), y2 - y1
+    lines[shape, i, UPPER_X], lines[shape, i, UPPER_Y] = x1, y1
+    lines[shape, i, WIDTH], lines[shape, i, HEIGHT] = width, height if visible else HIDDEN
+    lines[shape, i, DIRECTION] = 1 if x2 >= x1 else -1
+    if width > 0 and height > 0:  # of the shorter side to the longer one, in 1/65536
+        lines[shape, i, SLOPE] = (min(width, height) << 16) // max(width, height)
+
+
+@compiled()
+def _clip(x1: int, y1: int, x2: int, y2: int) -> tuple[bool, int, int, int, int]:
+    """Return whether a line enters the window, and the two ends of its part there.
+
+    Slopes are in single precision, and the ends may change places, as in _clipLine.
+    """
+    while True:
+        code1, code2 = _clip_code(x1, y1), _clip_code(x2, y2)
+        if code1 | code2 == 0 or code1 & code2 != 0:
+            return code1 | code2 == 0, x1, y1, x2, y2
+        if code1 == 0:
+            x1, y1, x2, y2, code1 = x2, y2, x1, y1, code2
+        slope = np.float32(1.0)
+        if x1 != x2:
+            slope = np.float32(y2 - y1) / np.float32(x2 - x1)
+        if code1 & (LEFT | RIGHT):
+            border = 0 if code1 & LEFT else WINDOW_W - 1
+            y1 += int(np.float32(border - x1) * slope)
+            x1 = border
+        else:
+            border = WINDOW_H - 1 if code1 & BELOW else 0
+            if x1 != x2:
+                x1 += int(np.float32(border - y1) / slope)
+            y1 = border
+
+
+@compiled()
+def _clip_code(x: int, y: int) -> int:
+    horizontal = LEFT if x < 0 else RIGHT if x >= WINDOW_W else 0
+    vertical = ABOVE if y < 0 else BELOW if y >= WINDOW_H else 0
+    return horizontal | vertical
+
+
+@compiled()
+def paint_line(band: Band, line: np.ndarray, colour: int, first: int, last: int) -> None:
+    """Paint the part of a line that is on the rows first to last, which are the band's."""
+    x, y, width, height = line[UPPER_X], line[UPPER_Y], line[WIDTH], line[HEIGHT]
+    if height == HIDDEN or y > last or y + height < first:
+        return
+    if width == 0 or height == 0:
+        _paint_straight(band, line, colour, first, last)
+        return
+    if first <= line[START_Y] <= last:
+        blend(band, line[START_Y] - first, line[START_X], colour, OPAQUE)
+    if height > width:
+        _paint_steep(band, line, colour, first, last)
+    else:
+        _paint_shallow(band, line, colour, first, last)
+
+
+@compiled()
+def _paint_straight(band: Band, line: np.ndarray, colour: int, first: int, last: int) -> None:
+    """Paint a column, a row or a single pixel."""
+    x, y, width, height = line[UPPER_X], line[UPPER_Y], line[WIDTH], line[HEIGHT]
+    left = x if line[DIRECTION] > 0 else x - width
+    for row in range(max(y, first), min(y + height, last) + 1):
+        for column in range(left, left + width + 1):
+            blend(band, row - first, column, colour, OPAQUE)
+
+
+@compiled()
+def _paint_steep(band: Band, line: np.ndarray, colour: int, first: int, last: int) -> None:
+    """Blend two pixels on each row between the line's ends, by how near they are."""
+    upper_x, upper_y, direction, slope = line[UPPER_X], line[UPPER_Y], line[DIRECTION], line[SLOPE]
+    for y in range(max(upper_y + 1, first), min(upper_y + line[HEIGHT] - 1, last) + 1):
+        across = (y - upper_y) * slope
+        x = upper_x + direction * (across >> 16)
+        weight = (across >> 8) & 255
+        for pixel in range(2):
+            blend(band, y - first, x, colour, _alpha(weight if pixel else 255 - weight))
+            x += direction
+
+
+@compiled()
+def _paint_shallow(band: Band, line: np.ndarray, colour: int, first: int, last: int) -> None:
+    """Blend two pixels on each column between the line's ends, where they are on the band's rows."""
+    upper_x, y, direction, slope = line[UPPER_X], line[UPPER_Y] - first, line[DIRECTION], line[SLOPE]
+    rows = last - first + 1
+    begin = max(-((y + 1) * 65536 // slope), 1)  # the first whose lower pixel is not before the band
+    end = min(-((y - rows) * 65536 // slope), line[WIDTH])  # the first whose upper pixel is behind it
+    for column in range(begin, end):
+        down = column * slope
+        row = y + (down >> 16)
+        weight = (down >> 8) & 255
+        for pixel in range(2):
+            if 0 <= row < rows:
+                x = upper_x + direction * column
+                blend(band, row, x, colour, _alpha(weight if pixel else 255 - weight))
+            row += 1
+
+
+@compiled()
+def _alpha(weight: int) -> int:
+    return (255 * weight) >> 8

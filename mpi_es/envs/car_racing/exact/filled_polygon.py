@@ -1,0 +1,113 @@
+"""gfxdraw.filled_polygon of a quadrilateral, as runs of pixels.
+
+SDL_gfx's filledPolygonColorMT: edges cross the rows' centres at multiples of 1/65536 pixel, and a run goes from
+crossing to crossing, rounded.
+"""
+
+import numpy as np
+
+from mpi_es.envs.car_racing.exact.canvas import Canvas, Corners
+from mpi_es.envs.car_racing.exact.shapes import begin_shape, set_run
+from mpi_es.jit import compiled
+
+ONE = 65536  # a pixel
+NOWHERE = 1 << 40  # beyond all crossings
+
+
+@compiled()
+def fill(canvas: Canvas, colour: int) -> int:
+    """Put the quadrilateral of the first four corners on the canvas and return its shape."""
+    if _turns(canvas.corners.y) > 2:
+        return _fill_crooked(canvas, colour)
+    corners, shapes = canvas.corners, canvas.shapes
+    shape = begin_shape(canvas, colour, 4)
+    top, bottom, place = shapes.top[shape], shapes.bottom[shape], shapes.place[shape]
+    lowest = corners.y[:4].max()
+    for y in range(top, bottom + 1):
+        corners.left[y], corners.right[y] = NOWHERE, -NOWHERE
+    for i in range(4):
+        _cross(corners, i, top, bottom, lowest)
+    for y in range(top, bottom + 1):
+        if corners.left[y] == NOWHERE:  # a flat shape has no run: no edge crosses
+            shapes.begin[place + y - top] = shapes.end[place + y - top] = 0
+        else:
+            set_run(shapes, place + y - top, _rounded(corners.left[y] + 1), _rounded(corners.right[y] - 1))
+    return shape
+
+
+@compiled()
+def _turns(y: np.ndarray) -> int:
+    """Return how often the outline changes between upward and downward: twice, unless it is crooked."""
+    turns, before = 0, 0
+    for i in range(8):
+        step = y[(i + 1) & 3] - y[i & 3]
+        turns += i >= 4 and step * before < 0
+        before = step if step != 0 else before
+    return turns
+
+
+@compiled()
+def _cross(corners: Corners, i: int, top: int, bottom: int, lowest: int) -> None:
+    """Widen left and right, of the rows top to bottom, to where edge i crosses them."""
+    x1, y1, x2, y2 = _downward(corners, i)
+    if y1 == y2:
+        return
+    last = y2 if y2 == lowest else y2 - 1
+    inverse, width = 1.0 / (y2 - y1), x2 - x1
+    for y in range(max(y1, top), min(last, bottom) + 1):
+        crossing = _quotient(y - y1, inverse) * width + ONE * x1
+        corners.left[y] = min(corners.left[y], crossing)
+        corners.right[y] = max(corners.right[y], crossing)
+
+
+@compiled()
+def _downward(corners: Corners, i: int) -> tuple[int, int, int, int]:
+    """Return x and y of the upper, then of the lower end of the edge that ends in corner i."""
+    x1, y1, x2, y2 = corners.x[(i - 1) & 3], corners.y[(i - 1) & 3], corners.x[i], corners.y[i]
+    if y1 <= y2:
+        return x1, y1, x2, y2
+    return x2, y2, x1, y1
+
+
+@compiled()
+def _quotient(rows: int, inverse: float) -> int:
+    """Return 65536 * rows // height, given 1/height.
+
+    Exact: the half keeps the product away from the next integer by 1/(2 height), far more than it is off.
+    """
+    return int((ONE * rows + 0.5) * inverse)
+
+
+@compiled()
+def _rounded(crossing: int) -> int:
+    return (crossing + ONE // 2) >> 16
+
+
+@compiled()
+def _fill_crooked(canvas: Canvas, colour: int) -> int:
+    """Put a quadrilateral that has two runs on some rows on the canvas as two shapes, and return the second."""
+    first = begin_shape(canvas, colour, 4)
+    second = begin_shape(canvas, colour, 4)
+    corners, shapes = canvas.corners, canvas.shapes
+    lowest = corners.y[:4].max()
+    for y in range(shapes.top[first], shapes.bottom[first] + 1):
+        corners.crossings[:] = NOWHERE
+        for i in range(4):
+            _collect(corners, i, y, lowest)
+        corners.crossings.sort()
+        for pair in range(2):
+            x1, x2 = corners.crossings[2 * pair], corners.crossings[2 * pair + 1]
+            run = shapes.place[first + pair] + y - shapes.top[first]
+            if x1 == NOWHERE:
+                shapes.begin[run] = shapes.end[run] = 0
+            else:
+                set_run(shapes, run, _rounded(x1 + 1), _rounded(x2 - 1))
+    return second
+
+
+@compiled()
+def _collect(corners: Corners, i: int, y: int, lowest: int) -> None:
+    """Note where edge i crosses row y, if it does."""
+    x1, y1, x2, y2 = _downward(corners, i)
+    if y1 <= y < y2 or y1 < y == y2 == lowest:
+        corners.crossings[i] = _quotient(y - y1, 1.0 / (y2 - y1)) * (x2 - x1) + ONE * x1
