@@ -144,48 +144,64 @@ def _draw_bars(panel: Panel, picture: NDArray[np.uint8]) -> None:
     shown = 0  # the set of bars that panel.line shows
     panel.line[:] = 0
     for row in range(FIRST_ROW, SIDE):
+        panel.sums[:] = 0
         shown = _show(panel, shown, max(Y_START[row] - 1 - TOP, 0))
-        for i in range(3 * SIDE):
-            panel.sums[i] = part(panel.line[i], Y_LEAD[row])
+        _add_part(panel, shown, Y_LEAD[row])
         line, end = Y_START[row] - TOP, Y_END[row] - TOP
         while line < end:
             shown = _show(panel, shown, line)
             first = line
             while line < end and panel.cover[line] == shown:
                 line += 1
-            for i in range(3 * SIDE):
-                panel.sums[i] += panel.line[i] * (line - first)
+            _add_lines(panel, shown, line - first)
         shown = _show(panel, shown, end)
-        _finish(panel.sums, panel.line, Y_TRAIL[row], picture[row])
+        _add_part(panel, shown, Y_TRAIL[row])
+        flat = picture[row].reshape(-1)
+        for i in range(3 * SIDE):
+            flat[i] = (panel.sums[i] * Y_RECIPROCAL) >> 16
 
 
 @compiled()
-def _finish(
-    sums: NDArray[np.int32], line: NDArray[np.int32], trail: int, row: NDArray[np.uint8]
-) -> None:
-    """Complete a row by its share of the last line, and scale it."""
-    for x in range(SIDE):
-        for channel in range(3):
-            i = 3 * x + channel
-            row[x, channel] = ((sums[i] + part(line[i], trail)) * Y_RECIPROCAL) >> 16
+def _add_lines(panel: Panel, shown: int, times: int) -> None:
+    """Add equal lines to the row's sums."""
+    if shown != 0:
+        for i in range(3 * SIDE):
+            panel.sums[i] += panel.line[i] * times
+
+
+@compiled()
+def _add_part(panel: Panel, shown: int, share: int) -> None:
+    """Add a share of a line to the row's sums."""
+    if shown != 0:
+        for i in range(3 * SIDE):
+            panel.sums[i] += part(panel.line[i], share)
 
 
 @compiled()
 def _show(panel: Panel, shown: int, line: int) -> int:
-    """Bring panel.line to a line's set of bars, and return that."""
+    """Bring panel.line from one set of bars to that of a line, and return this."""
     bars = panel.cover[line]
-    if bars != shown:
-        panel.line[:] = 0
-        panel.pixels[:] = 0
-        for bar in range(BARS):
-            if (bars >> bar) & 1:
-                for x in range(panel.bars[bar, 0], panel.bars[bar, 1] + 1):
-                    for channel in range(3):
-                        panel.pixels[x, channel] = COLOURS[bar, channel]
-        for bar in range(BARS):
-            if (bars >> bar) & 1:
-                _shrink(panel.pixels, panel.bars[bar, 0], panel.bars[bar, 1], panel.line)
+    changed = bars ^ shown
+    if changed == 0:
+        return bars
+    for bar in range(BARS):
+        if (changed >> bar) & 1:
+            _paint(panel, bar, np.uint8(0))
+    for bar in range(BARS):
+        if (bars >> bar) & 1:
+            _paint(panel, bar, np.uint8(1))
+    for bar in range(BARS):
+        if (changed >> bar) & 1:
+            _shrink(panel.pixels, panel.bars[bar, 0], panel.bars[bar, 1], panel.line)
     return bars
+
+
+@compiled()
+def _paint(panel: Panel, bar: int, light: int) -> None:
+    """Draw a bar in panel.pixels, or wipe it out with light 0."""
+    for x in range(panel.bars[bar, 0], panel.bars[bar, 1] + 1):
+        for channel in range(3):
+            panel.pixels[x, channel] = COLOURS[bar, channel] * light
 
 
 @compiled()
@@ -204,16 +220,19 @@ def _shrink(pixels: NDArray[np.uint8], first: int, last: int, line: NDArray[np.i
 @compiled()
 def _draw_text(panel: Panel, picture: NDArray[np.uint8]) -> None:
     """Shrink the text, in x and then in y."""
-    top = TEXT_BASE - panel.text.shape[1] // 2
+    text, column = panel.text, panel.column
+    top = TEXT_BASE - len(column) // 2
     for x in range(TEXT_COLUMNS):
         start, end = X_START[x], X_END[x]
-        lead, trail = panel.text[max(start - 1, 0)], panel.text[end]
-        for i in range(len(panel.column)):
-            total = part(lead[i], X_LEAD[x]) + part(trail[i], X_TRAIL[x])
-            for pixel in range(start, end):
-                total += panel.text[pixel, i]
-            panel.column[i] = (total * X_RECIPROCAL) >> 16
-        _stack(panel.column, top, x, picture)
+        before = max(start - 1, 0)  # of which column 0 has no share
+        for i in range(len(column)):
+            column[i] = part(text[before, i], X_LEAD[x]) + part(text[end, i], X_TRAIL[x])
+        for pixel in range(start, end):
+            for i in range(len(column)):
+                column[i] += text[pixel, i]
+        for i in range(len(column)):
+            column[i] = (column[i] * X_RECIPROCAL) >> 16
+        _stack(column, top, x, picture)
 
 
 @compiled()
