@@ -1,0 +1,137 @@
+"""The road as sums of colours: tiles whose coverages add up to one where they meet, and the kerbs beside them."""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpi_es.envs.car_racing import state
+from mpi_es.envs.car_racing.camera import Camera, look
+from mpi_es.envs.car_racing.coverage import Weights, add_edge
+from mpi_es.envs.car_racing.outlines import fatness, see
+from mpi_es.envs.car_racing.shrinking import HEIGHT, WIDTH
+from mpi_es.jit import compiled
+
+REACH = 14.0  # no tile's diagonal is longer
+NONE = -2
+FRONT_LEFT, FRONT_RIGHT, BACK_RIGHT, BACK_LEFT = range(4)  # corners of a tile in road_poly
+Point = tuple[np.float32, np.float32]
+
+
+@compiled()
+def add_road(cells: NDArray[np.float32], world: state.World, camera: Camera) -> None:
+    """Add the tiles and kerbs in view to cells (…, 4): red, green, blue and coverage."""
+    margin = REACH * camera.zoom
+    previous = NONE  # the polygon of the tile before, if that is in view
+    for i in range(world.counts[state.POLYGON_COUNT]):
+        corners = world.polygons[i]
+        x, y = look(camera, corners[0, 0], corners[0, 1])
+        if not (-margin < x < WIDTH + margin and 100 - margin < y < HEIGHT + margin):
+            continue
+        if world.tile[i] < 0:
+            _add_kerb(cells, camera, corners, _colour(world, i), _colour(world, i - 1))
+            continue
+        if previous != NONE and world.tile[previous] != world.tile[i] - 1:
+            _end(cells, camera, world, previous)
+            previous = NONE
+        _add_tile(cells, camera, world, i, previous)
+        previous = i
+    if previous != NONE:
+        _end(cells, camera, world, previous)
+
+
+@compiled()
+def _colour(world: state.World, i: int) -> Weights:
+    """Return a polygon's colour and its coverage of one."""
+    c = world.colours[i]
+    return np.float32(c[0]), np.float32(c[1]), np.float32(c[2]), np.float32(1.0)
+
+
+@compiled()
+def _minus(a: Weights, b: Weights) -> Weights:
+    """Return the difference of colours."""
+    return a[0] - b[0], a[1] - b[1], a[2] - b[2], a[3] - b[3]
+
+
+@compiled()
+def _add_tile(cells: NDArray[np.float32], camera: Camera, world: state.World, i: int, previous: int) -> None:
+    """Add a tile's sides, and its back as far as it differs from the tile before. Its front is left to the next."""
+    corners, colour = world.polygons[i], _colour(world, i)
+    x0, y0 = _node(camera, corners[FRONT_LEFT], corners[FRONT_RIGHT], 1.0)
+    x1, y1 = _node(camera, corners[FRONT_RIGHT], corners[FRONT_LEFT], -1.0)
+    x2, y2 = _node(camera, corners[BACK_RIGHT], corners[BACK_LEFT], -1.0)
+    x3, y3 = _node(camera, corners[BACK_LEFT], corners[BACK_RIGHT], 1.0)
+    add_edge(cells, x1, y1, x2, y2, colour)
+    add_edge(cells, x3, y3, x0, y0, colour)
+    if previous == NONE:
+        add_edge(cells, x2, y2, x3, y3, colour)
+        return
+    step = _minus(colour, _colour(world, previous))
+    if step[0] != 0 or step[1] != 0 or step[2] != 0:
+        add_edge(cells, x2, y2, x3, y3, step)
+
+
+@compiled()
+def _end(cells: NDArray[np.float32], camera: Camera, world: state.World, i: int) -> None:
+    """Add the front of the last tile before a gap."""
+    corners = world.polygons[i]
+    x0, y0 = _node(camera, corners[FRONT_LEFT], corners[FRONT_RIGHT], 1.0)
+    x1, y1 = _node(camera, corners[FRONT_RIGHT], corners[FRONT_LEFT], -1.0)
+    add_edge(cells, x0, y0, x1, y1, _colour(world, i))
+
+
+@compiled()
+def _node(camera: Camera, corner: NDArray[np.float64], opposite: NDArray[np.float64], side: float) -> Point:
+    """Return where a corner of the road is seen, moved outward by what gfxdraw's polygons are too fat."""
+    return _moved(camera, corner, corner[0] - opposite[0], corner[1] - opposite[1], 1.0, side)
+
+
+@compiled()
+def _moved(
+    camera: Camera, corner: NDArray[np.float64], dx: float, dy: float, outward: float, side: float
+) -> Point:
+    """Return where a corner is seen, moved along (dx, dy) by `outward` times what polygons are too fat.
+
+    It also moves back along the road, since a tile or kerb is drawn over the one before.
+
+    Args:
+        side: 1 where (dx, dy) points to the left of the road, -1 where to the right.
+    """
+    length = math.sqrt(dx * dx + dy * dy)
+    nx = (dx * camera.cosine - dy * camera.sine) / length
+    ny = (dx * camera.sine + dy * camera.cosine) / length
+    out, back = outward * fatness(nx, ny), side * fatness(ny, nx)
+    return see(camera, corner[0], corner[1], out * nx - back * ny, out * ny + back * nx)
+
+
+@compiled()
+def _add_kerb(
+    cells: NDArray[np.float32],
+    camera: Camera,
+    corners: NDArray[np.float64],
+    colour: Weights,
+    tile: Weights,
+) -> None:
+    """Add a kerb and take away what it hides of its tile: as much as both are too fat."""
+    dx1, dy1 = corners[1, 0] - corners[0, 0], corners[1, 1] - corners[0, 1]
+    dx2, dy2 = corners[2, 0] - corners[3, 0], corners[2, 1] - corners[3, 1]
+    ahead_x, ahead_y = corners[0, 0] - corners[3, 0], corners[0, 1] - corners[3, 1]
+    side = 1.0 if ahead_x * dy1 - ahead_y * dx1 > 0 else -1.0  # left or right of the road
+    inner1, inner2 = _moved(camera, corners[0], dx1, dy1, -1.0, side), _moved(camera, corners[3], dx2, dy2, -1.0, side)
+    edge1, edge2 = _moved(camera, corners[0], dx1, dy1, 1.0, side), _moved(camera, corners[3], dx2, dy2, 1.0, side)
+    outer1, outer2 = _moved(camera, corners[1], dx1, dy1, 1.0, side), _moved(camera, corners[2], dx2, dy2, 1.0, side)
+    if side > 0:
+        _add_quad(cells, outer1, inner1, inner2, outer2, colour)
+        _add_quad(cells, inner1, edge1, edge2, inner2, tile)
+    else:
+        _add_quad(cells, inner1, outer1, outer2, inner2, colour)
+        _add_quad(cells, edge1, inner1, inner2, edge2, tile)
+
+
+@compiled()
+def _add_quad(cells: NDArray[np.float32], a: Point, b: Point, c: Point, d: Point, weights: Weights) -> None:
+    """Add a quadrilateral, clockwise."""
+    add_edge(cells, a[0], a[1], b[0], b[1], weights)
+    add_edge(cells, b[0], b[1], c[0], c[1], weights)
+    add_edge(cells, c[0], c[1], d[0], d[1], weights)
+    add_edge(cells, d[0], d[1], a[0], a[1], weights)

@@ -1,0 +1,61 @@
+"""The ground beside the road: squares of grass on the playfield, and the black beyond it."""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpi_es.envs.car_racing.camera import Camera
+from mpi_es.envs.car_racing.outlines import add_rectangle
+from mpi_es.envs.car_racing.shrinking import HEIGHT, WIDTH
+from mpi_es.jit import compiled
+
+PLAYFIELD = 2000 / 6.0
+GRASS_DIM = PLAYFIELD / 20.0
+FAR = 2 * PLAYFIELD  # more than can be seen past the edge
+COVER = (np.float32(1.0),)
+BLACK = (np.float32(0.0), np.float32(0.0), np.float32(0.0), np.float32(1.0))
+
+
+@compiled()
+def view(camera: Camera) -> tuple[float, float, float]:
+    """Return a circle of the world that holds all that is seen above the panel: middle and radius."""
+    # The panel hides the lowest 100 of 800 pixels, so that the middle of what is seen is at 450.
+    x, y = WIDTH / 2 - camera.x, (HEIGHT + 100) / 2 - camera.y
+    middle_x = (x * camera.cosine + y * camera.sine) / camera.zoom
+    middle_y = (y * camera.cosine - x * camera.sine) / camera.zoom
+    return middle_x, middle_y, math.hypot(WIDTH / 2, (HEIGHT - 100) / 2) / camera.zoom
+
+
+@compiled()
+def add_grass(cells: NDArray[np.float32], camera: Camera) -> None:
+    """Add the coverage of gymnasium's 20 x 20 squares of grass to cells (…, 1)."""
+    x, y, radius = view(camera)
+    reach = radius + GRASS_DIM
+    first_i, last_i = _squares(x - reach, x + reach)
+    first_j, last_j = _squares(y - reach, y + reach)
+    for i in range(first_i, last_i + 1):
+        for j in range(first_j, last_j + 1):
+            left, bottom = 2 * GRASS_DIM * i, 2 * GRASS_DIM * j
+            if math.hypot(left + GRASS_DIM / 2 - x, bottom + GRASS_DIM / 2 - y) < reach:
+                add_rectangle(cells, camera, left, bottom, left + GRASS_DIM, bottom + GRASS_DIM, 1.0, COVER)
+
+
+@compiled()
+def _squares(low: float, high: float) -> tuple[int, int]:
+    """Return the first and last of the squares -10 to 9 that may reach into an interval."""
+    pitch = 2 * GRASS_DIM
+    return max(int(math.floor(low / pitch)), -10), min(int(math.ceil(high / pitch)), 9)
+
+
+@compiled()
+def add_void(cells: NDArray[np.float32], camera: Camera) -> None:
+    """Add the black beyond the playfield to colours (…, 4)."""
+    x, y, radius = view(camera)
+    if max(abs(x), abs(y)) + radius < PLAYFIELD:
+        return
+    end = PLAYFIELD + FAR
+    add_rectangle(cells, camera, PLAYFIELD, -end, end, end, -1.0, BLACK)
+    add_rectangle(cells, camera, -end, -end, -PLAYFIELD, end, -1.0, BLACK)
+    add_rectangle(cells, camera, -PLAYFIELD, PLAYFIELD, PLAYFIELD, end, -1.0, BLACK)
+    add_rectangle(cells, camera, -PLAYFIELD, -end, PLAYFIELD, -PLAYFIELD, -1.0, BLACK)
