@@ -55,9 +55,9 @@ class Config:
     env: Annotated[str, _alias("--env-name", "--env-id")] = "CartPole-v1"
     """A gymnasium id, or package.module:make, a function that returns an environment"""
     policy: str = "mlp"
-    """mlp, rnn, lstm, gru, or package.module:Class of a torch module"""
+    """mlp, rnn, lstm, gru, attention, or package.module:Class of a torch module"""
     hidden: tuple[int, ...] = (64, 64)
-    """Widths of the hidden layers; a recurrent policy has one"""
+    """Widths of the hidden layers; a recurrent policy and the attention agent have one"""
     activation: Literal["tanh", "relu", "selu"] = "tanh"
     """Nonlinearity of the hidden layers of an mlp and of an rnn"""
     output: Literal["auto", "argmax", "tanh", "clip"] = "auto"
