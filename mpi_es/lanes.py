@@ -48,6 +48,11 @@ _operator(operator.mul, lambda builder, a, b: builder.fmul(a, b))
 _operator(operator.truediv, lambda builder, a, b: builder.fdiv(a, b))
 
 
+def _splat(builder: Any, number: Any) -> Any:
+    first = builder.insert_element(ir.Constant(_FLOATS, ir.Undefined), number, cgutils.int32_t(0))
+    return builder.shuffle_vector(first, first, ir.Constant(_INTEGERS, [0] * WIDTH))
+
+
 def _address(context: Any, builder: Any, kind: Any, array: Any, i: Any) -> Any:
     """Return a pointer to the eight numbers from place i of a contiguous array (n,)."""
     data = context.make_array(kind)(context, builder, array).data
@@ -80,10 +85,20 @@ def splat(typing_context: Any, number: Any) -> Any:
     """Return a number in all lanes."""
 
     def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        first = builder.insert_element(ir.Constant(_FLOATS, ir.Undefined), args[0], cgutils.int32_t(0))
-        return builder.shuffle_vector(first, first, ir.Constant(_INTEGERS, [0] * WIDTH))
+        return _splat(builder, args[0])
 
     return LANES(types.float32), emit
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def spread(typing_context: Any, array: Any, i: Any) -> Any:
+    """Return array[i] in all lanes, of a contiguous float32 array (n,); bounds are not checked."""
+
+    def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        data = context.make_array(sig.args[0])(context, builder, args[0]).data
+        return _splat(builder, builder.load(builder.gep(data, [args[1]])))
+
+    return LANES(array, types.intp), emit
 
 
 @intrinsic  # type: ignore[untyped-decorator]

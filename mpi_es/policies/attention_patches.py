@@ -9,44 +9,48 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpi_es.jit import compiled
-from mpi_es.lanes import fma, load, splat, store
+from mpi_es.lanes import WIDTH, fma, load, spread, store
 
 PATCH, STRIDE, CHANNELS = 7, 4, 3  # arXiv:2003.08165
-QUERY_DIM = 4  # the paper's; narrower ones are padded with zeros, so that query and key fill eight lanes
-LANES = 2 * QUERY_DIM
+ROW = PATCH * CHANNELS  # bytes of a patch in one row of the picture
+QUERY_DIM = WIDTH // 2  # the paper's: query and key fill eight lanes; narrower ones are padded with zeros
 
-WIDTH = PATCH * CHANNELS  # bytes of a patch in one row of the picture
-# Patches begin at multiples of STRIDE * CHANNELS = 12 bytes, so they are compared in words of four.
-STRIDE_WORDS, WHOLE_WORDS = STRIDE * CHANNELS // 4, WIDTH // 4
-LAST_BYTE = np.uint32(0xFF)  # of the sixth word only the first byte belongs to a patch (little endian)
-
-EMPTY = -1
-# Two different odd numbers: with one, a word's weight would be the same along a diagonal of the patch.
+# Patches are compared in words of four bytes: they begin at every third word of a picture's row.
+STRIDE_WORDS = STRIDE * CHANNELS // 4
+WORDS = ROW // 4
+# The same, unsigned: numba then need not ask whether a place counts from the end, a third of the time.
+U_PATCH, U_WORDS = np.uint64(PATCH), np.uint64(WORDS)
+LAST_BYTE = np.uint32(0xFF)  # of a row's sixth word only the first byte (little endian) is in the patch
+# Two different odd numbers: with one, words along a diagonal of the patch would have the same weight.
 ROW_FACTOR, WORD_FACTOR = np.uint32(0x9E3779B1), np.uint32(0x85EBCA77)
+EMPTY = -1
 
 
 class Patches(NamedTuple):
     """Where the patches of one picture are noted; `count` patches, numbered row by row."""
 
-    kind: NDArray[np.int32]  # (count,) which of the different patches each one is
-    first: NDArray[np.int32]  # (count, 2) row and column in the grid of the first of a kind
-    repeats: NDArray[np.float32]  # (padded count,) how many of a kind there are; 0 beyond the kinds
-    hashes: NDArray[np.uint32]  # (count,) of each kind
-    table: NDArray[np.int32]  # (a power of two,) kinds by their hash, EMPTY where there is none
+    start: NDArray[np.uint64]  # (count,) the word of the picture at which a patch begins
+    code: NDArray[np.uint32]  # (count,) its hash
+    kind: NDArray[np.int32]  # (count,) which of the different patches it is
+    first: NDArray[np.int32]  # (count + 8,) the first patch of a kind; any patch beyond the last kind
+    repeats: NDArray[np.float32]  # (count + 8,) how many of a kind there are; 0 beyond the last kind
     mixed: NDArray[np.uint32]  # (words of a picture's row,)
+    table: NDArray[np.int32]  # (a power of two,) kinds by their hash, EMPTY where there is none
     pixels: NDArray[np.float32]  # (size * size * 3,)
 
 
 def allocate(size: int) -> Patches:
-    """Return room for pictures (size, size, 3)."""
-    count = grid(size) ** 2
+    """Return room for pictures (size, size, 3), with a size that is a multiple of four."""
+    count, words = grid(size) ** 2, size * CHANNELS // 4
+    row, column = np.divmod(np.arange(count), grid(size))
     return Patches(
+        start=(row * STRIDE * words + column * STRIDE_WORDS).astype(np.uint64),
+        code=np.zeros(count, np.uint32),
         kind=np.zeros(count, np.int32),
-        first=np.zeros((count, 2), np.int32),
-        repeats=np.zeros(count + LANES, np.float32),
-        hashes=np.zeros(count, np.uint32),
+        first=np.zeros(count + WIDTH, np.int32),
+        repeats=np.zeros(count + WIDTH, np.float32),
+        mixed=np.zeros(words, np.uint32),
         table=np.zeros(1 << (2 * count - 1).bit_length(), np.int32),  # at most half full: short searches
-        mixed=np.zeros(size * CHANNELS // 4, np.uint32),
         pixels=np.zeros(size * size * CHANNELS, np.float32),
     )
 
@@ -59,65 +63,76 @@ def grid(size: int) -> int:
 
 @compiled()
 def find_kinds(frame: NDArray[np.uint8], patches: Patches) -> int:
-    """Fill kind, first and repeats; return how many kinds there are.
-
-    Args:
-        frame: (size, size, 3), contiguous, with a size that is a multiple of four.
-    """
+    """Fill kind, first and repeats for a frame (size, size, 3); return how many kinds there are."""
     size = frame.shape[0]
     words = frame.reshape(size, size * CHANNELS).view(np.uint32)
-    patches.table[:] = EMPTY
-    patches.repeats[:] = 0
-    kinds = 0
-    for row in range(grid(size)):
-        _mix_rows(words, row, patches.mixed)
-        for column in range(grid(size)):
-            kind = _find(words, row, column, kinds, patches)
-            kinds = max(kinds, kind + 1)
-            patches.kind[row * grid(size) + column] = kind
-            patches.repeats[kind] += np.float32(1)
+    _hash(words, patches.mixed, patches.code)
+    return _group(words.reshape(words.size), patches)
+
+
+@compiled()
+def _hash(words: NDArray[np.uint32], mixed: NDArray[np.uint32], code: NDArray[np.uint32]) -> None:
+    """Write a hash of each patch but for the last byte of its rows, which is left to the comparison."""
+    across = grid(len(words))
+    for row in range(across):
+        mixed[:] = 0
+        for y in range(PATCH):
+            _mix(words[STRIDE * row + y], mixed)
+        for column in range(across):
+            x = STRIDE_WORDS * column
+            code[row * across + column] = _weigh(mixed[x : x + WORDS])
+
+
+@compiled()
+def _mix(row: NDArray[np.uint32], mixed: NDArray[np.uint32]) -> None:
+    for x in range(len(mixed)):
+        mixed[x] = mixed[x] * ROW_FACTOR + row[x]
+
+
+@compiled()
+def _weigh(words: NDArray[np.uint32]) -> np.uint32:
+    code = np.uint32(0)
+    for x in range(WORDS):
+        code = np.uint32(code * WORD_FACTOR + words[x])
+    return code
+
+
+@compiled()
+def _group(words: NDArray[np.uint32], patches: Patches) -> int:
+    """Give each patch its kind by a hash table with open addressing; return how many kinds there are."""
+    # Read once: numba counts references anew at each reading.
+    start, code, kind, first = patches.start, patches.code, patches.kind, patches.first
+    table, repeats, width = patches.table, patches.repeats, np.uint64(len(patches.mixed))
+    table[:] = EMPTY
+    repeats[:] = 0
+    kinds, mask = 0, len(table) - 1
+    for patch in range(len(kind)):
+        # The upper bits of a product depend on all bits of its factors.
+        place = (code[patch] >> np.uint32(16)) & mask
+        while table[place] != EMPTY:
+            other = first[table[place]]
+            if code[other] == code[patch] and _equal(words, width, start[patch], start[other]):
+                break
+            place = (place + 1) & mask
+        if table[place] == EMPTY:
+            table[place] = kinds
+            first[kinds] = patch
+            kinds += 1
+        kind[patch] = table[place]
+        repeats[table[place]] += np.float32(1)
     return kinds
 
 
 @compiled()
-def _mix_rows(words: NDArray[np.uint32], row: int, mixed: NDArray[np.uint32]) -> None:
-    """Sum up the picture's rows of a row of patches, each with a weight of its own."""
-    mixed[:] = 0
-    for y in range(STRIDE * row, STRIDE * row + PATCH):
-        for x in range(len(mixed)):
-            mixed[x] = mixed[x] * ROW_FACTOR + words[y, x]
-
-
-@compiled()
-def _find(words: NDArray[np.uint32], row: int, column: int, kinds: int, patches: Patches) -> int:
-    """Return the kind of a patch, which is `kinds`, and is noted, where there was none like it."""
-    mixed, start = patches.mixed, STRIDE_WORDS * column
-    code = np.uint32(0)  # the last byte of each row is left to the comparison
-    for x in range(start, start + WHOLE_WORDS):
-        code = np.uint32(code * WORD_FACTOR + mixed[x])
-    mask = len(patches.table) - 1
-    place = (code >> 16) & mask  # the upper bits of a product depend on all bits of its factors
-    while patches.table[place] != EMPTY:
-        kind = patches.table[place]
-        if patches.hashes[kind] == code and _equal(words, row, column, patches.first[kind]):
-            return kind
-        place = (place + 1) & mask
-    patches.table[place] = kinds
-    patches.hashes[kinds] = code
-    patches.first[kinds, 0], patches.first[kinds, 1] = row, column
-    return kinds
-
-
-@compiled()
-def _equal(words: NDArray[np.uint32], row: int, column: int, other: NDArray[np.int32]) -> bool:
-    """Tell whether the patch at (row, column) of the grid equals another one, byte for byte."""
+def _equal(words: NDArray[np.uint32], width: np.uint64, here: np.uint64, there: np.uint64) -> bool:
+    """Tell whether the patches that begin at two words are equal, byte for byte."""
     difference = np.uint32(0)
-    x, other_x = STRIDE_WORDS * column, STRIDE_WORDS * other[1]
-    for i in range(PATCH):
-        here, there = words[STRIDE * row + i], words[STRIDE * other[0] + i]
-        for word in range(WHOLE_WORDS):
-            difference |= here[x + word] ^ there[other_x + word]
-        difference |= (here[x + WHOLE_WORDS] ^ there[other_x + WHOLE_WORDS]) & LAST_BYTE
+    for _ in range(PATCH):
+        for x in range(U_WORDS):
+            difference |= words[here + x] ^ words[there + x]
+        difference |= (words[here + U_WORDS] ^ words[there + U_WORDS]) & LAST_BYTE
+        here += width
+        there += width
     return difference == 0
 
 
@@ -130,53 +145,57 @@ def project(
     bias: NDArray[np.float32],
     projected: NDArray[np.float32],
 ) -> None:
-    """Write the query and key of each kind.
+    """Write the query and key of each kind, and of a few beyond the last.
 
     Args:
-        weights: (PATCH * WIDTH * LANES,), a pixel's weights side by side.
-        bias: (LANES,).
-        projected: (at least kinds + 3, LANES), flat.
+        weights: (PATCH * ROW * 8,), a pixel's weights side by side.
+        bias: (8,).
+        projected: ((count + 8) * 8,).
     """
-    flat = frame.reshape(frame.size)
-    for i in range(len(flat)):
-        patches.pixels[i] = flat[i]
+    _to_float(frame.reshape(frame.size), patches.pixels)
     stride = frame.shape[1] * CHANNELS
-    for kind in range(0, kinds, 4):
-        _project_four(kind, kinds, stride, patches, weights, bias, projected)
+    for kind in range(0, kinds, 8):
+        _project_eight(kind, stride, patches, weights, bias, projected)
 
 
 @compiled()
-def _project_four(
+def _to_float(numbers: NDArray[np.uint8], floats: NDArray[np.float32]) -> None:
+    for i in range(len(numbers)):
+        floats[i] = np.float32(numbers[i])
+
+
+@compiled()
+def _project_eight(
     kind: int,
-    kinds: int,
     stride: int,
     patches: Patches,
     weights: NDArray[np.float32],
     bias: NDArray[np.float32],
     projected: NDArray[np.float32],
 ) -> None:
-    """Project four kinds at once, so that four chains of sums run side by side; the last one may repeat."""
-    pixels, last = patches.pixels, kinds - 1
-    at_a = _offset(patches, kind, stride)
-    at_b = _offset(patches, min(kind + 1, last), stride)
-    at_c = _offset(patches, min(kind + 2, last), stride)
-    at_d = _offset(patches, min(kind + 3, last), stride)
-    a = b = c = d = load(bias, 0)
+    """Project eight kinds at once: eight chains of sums keep the processor's multipliers busy."""
+    pixels, start, first = patches.pixels, patches.start, patches.first
+    at_a, at_b = _pixel(start, first, kind), _pixel(start, first, kind + 1)
+    at_c, at_d = _pixel(start, first, kind + 2), _pixel(start, first, kind + 3)
+    at_e, at_f = _pixel(start, first, kind + 4), _pixel(start, first, kind + 5)
+    at_g, at_h = _pixel(start, first, kind + 6), _pixel(start, first, kind + 7)
+    a = b = c = d = e = f = g = h = load(bias, 0)
     for y in range(PATCH):
-        for x in range(y * stride, y * stride + WIDTH):
-            weight = load(weights, LANES * (y * WIDTH + x - y * stride))
-            a = fma(splat(pixels[at_a + x]), weight, a)
-            b = fma(splat(pixels[at_b + x]), weight, b)
-            c = fma(splat(pixels[at_c + x]), weight, c)
-            d = fma(splat(pixels[at_d + x]), weight, d)
-    store(projected, LANES * kind, a)
-    store(projected, LANES * kind + LANES, b)
-    store(projected, LANES * kind + 2 * LANES, c)
-    store(projected, LANES * kind + 3 * LANES, d)
+        for i in range(ROW):
+            weight, x = load(weights, WIDTH * (y * ROW + i)), y * stride + i
+            a = fma(spread(pixels, at_a + x), weight, a)
+            b = fma(spread(pixels, at_b + x), weight, b)
+            c = fma(spread(pixels, at_c + x), weight, c)
+            d = fma(spread(pixels, at_d + x), weight, d)
+            e = fma(spread(pixels, at_e + x), weight, e)
+            f = fma(spread(pixels, at_f + x), weight, f)
+            g = fma(spread(pixels, at_g + x), weight, g)
+            h = fma(spread(pixels, at_h + x), weight, h)
+    for i, sums in enumerate((a, b, c, d, e, f, g, h)):
+        store(projected, WIDTH * (kind + i), sums)
 
 
 @compiled()
-def _offset(patches: Patches, kind: int, stride: int) -> int:
-    """Return where a kind's first patch begins in the picture."""
-    first = patches.first[kind]
-    return first[0] * STRIDE * stride + first[1] * STRIDE * CHANNELS
+def _pixel(start: NDArray[np.uint64], first: NDArray[np.int32], kind: int) -> int:
+    """Return the place in the picture's numbers at which a kind's first patch begins."""
+    return 4 * np.int64(start[first[kind]])

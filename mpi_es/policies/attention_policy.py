@@ -7,11 +7,12 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from mpi_es.errors import expected
+from mpi_es.lanes import WIDTH
 from mpi_es.policies import attention_controller as controllers
 from mpi_es.policies.actions import Outputs, actions_for
 from mpi_es.policies.attention_controller import Controller
 from mpi_es.policies.attention_kernel import Weights, act_all, allocate
-from mpi_es.policies.attention_patches import CHANNELS, LANES, PATCH, QUERY_DIM
+from mpi_es.policies.attention_patches import CHANNELS, PATCH, QUERY_DIM, grid
 from mpi_es.policies.base import Actions, Memory, Policy
 from mpi_es.strategies.base import Candidate
 
@@ -89,7 +90,7 @@ class AttentionPolicy(Policy):
             start, end = end, end + rows * columns
             parts.append(parameters[:, start:end].reshape(k, rows, columns))
         q, q_bias, k_, k_bias, *others = parts
-        projection, bias = np.zeros((k, PIXELS, LANES), np.float32), np.zeros((k, LANES), np.float32)
+        projection, bias = np.zeros((k, PIXELS, WIDTH), np.float32), np.zeros((k, WIDTH), np.float32)
         # The pixels' division by 255 is done here once. So is that of the scores by the root of a patch's
         # width; and they are in powers of two, not of e.
         scale = np.log2(np.e) / np.sqrt(PIXELS)
@@ -146,7 +147,7 @@ def _size(space: Any) -> int:
     if not isinstance(space, spaces.Box) or space.dtype != np.uint8 or len(space.shape) != 3:
         raise expected("--env", rule, space)
     size = int(space.shape[0])
-    enough = size >= PATCH and ((size - PATCH) // 4 + 1) ** 2 >= TOP_K
+    enough = size >= PATCH and grid(size) ** 2 >= TOP_K
     if space.shape != (size, size, CHANNELS) or size % 4 or not enough:
         raise expected("--env", rule, space.shape)
     return size

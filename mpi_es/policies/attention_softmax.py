@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpi_es.jit import compiled
-from mpi_es.lanes import WIDTH, fma, lane, load, maximum, nearest, splat, store, times_power_of_two
-from mpi_es.policies.attention_patches import LANES, QUERY_DIM
+from mpi_es.lanes import WIDTH, fma, lane, load, maximum, nearest, splat, spread, store, times_power_of_two
+from mpi_es.policies.attention_patches import QUERY_DIM
 
 Lanes = Any  # eight float32
 
@@ -19,7 +19,7 @@ Lanes = Any  # eight float32
 class Attention(NamedTuple):
     """Scratch for one picture; the arrays are padded so that eight lanes may begin at any kind."""
 
-    projected: NDArray[np.float32]  # (padded * LANES,) a kind's query, then its key
+    projected: NDArray[np.float32]  # (padded * WIDTH,) a kind's query, then its key
     queries: NDArray[np.float32]  # (QUERY_DIM, padded)
     keys: NDArray[np.float32]  # (padded * QUERY_DIM,)
     exponentials: NDArray[np.float32]  # (padded * 8,) of eight queries with each key
@@ -31,7 +31,7 @@ def allocate(count: int) -> Attention:
     """Return room for `count` patches."""
     padded = count + WIDTH
     return Attention(
-        projected=np.zeros(padded * LANES, np.float32),
+        projected=np.zeros(padded * WIDTH, np.float32),
         queries=np.zeros((QUERY_DIM, padded), np.float32),
         keys=np.zeros(padded * QUERY_DIM, np.float32),
         exponentials=np.zeros(padded * WIDTH, np.float32),
@@ -64,8 +64,8 @@ def _split(kinds: int, attention: Attention) -> None:
     """Lay queries and keys out as they are read: queries lane by lane, a key's numbers together."""
     for kind in range(kinds):
         for i in range(QUERY_DIM):
-            attention.queries[i, kind] = attention.projected[LANES * kind + i]
-            attention.keys[QUERY_DIM * kind + i] = attention.projected[LANES * kind + QUERY_DIM + i]
+            attention.queries[i, kind] = attention.projected[WIDTH * kind + i]
+            attention.keys[QUERY_DIM * kind + i] = attention.projected[WIDTH * kind + QUERY_DIM + i]
 
 
 @compiled()
@@ -78,7 +78,7 @@ def _add_rows(first: int, kinds: int, repeats: NDArray[np.float32], attention: A
     for key in range(kinds):
         value = exp2(load(exponentials, WIDTH * key) - highest)
         store(exponentials, WIDTH * key, value)
-        divisor = fma(value, splat(repeats[key]), divisor)
+        divisor = fma(value, spread(repeats, key), divisor)
     share = load(repeats, first) / divisor
     for key in range(kinds):
         value = load(exponentials, WIDTH * key)
@@ -93,10 +93,10 @@ def _scores(first: int, kinds: int, attention: Attention) -> Lanes:
     q2, q3 = load(queries[2], first), load(queries[3], first)
     highest = splat(np.float32(-np.inf))
     for key in range(kinds):
-        score = q0 * splat(keys[QUERY_DIM * key])
-        score = fma(q1, splat(keys[QUERY_DIM * key + 1]), score)
-        score = fma(q2, splat(keys[QUERY_DIM * key + 2]), score)
-        score = fma(q3, splat(keys[QUERY_DIM * key + 3]), score)
+        score = q0 * spread(keys, QUERY_DIM * key)
+        score = fma(q1, spread(keys, QUERY_DIM * key + 1), score)
+        score = fma(q2, spread(keys, QUERY_DIM * key + 2), score)
+        score = fma(q3, spread(keys, QUERY_DIM * key + 3), score)
         store(attention.exponentials, WIDTH * key, score)
         highest = maximum(score, highest)
     return highest
@@ -107,7 +107,9 @@ def _scores(first: int, kinds: int, attention: Attention) -> Lanes:
 C0, C1, C2, C3, C4, C5 = (
     np.float32(c) for c in (1.00000007, 0.69314697, 0.2402212, 0.05550713, 0.00967554, 0.00132765)
 )
-LOWEST = np.float32(-126)  # below it 2**x is no normal number; beside the 1 of the highest score it is nothing
+LOWEST = np.float32(
+    -126
+)  # below it 2**x is no normal number; beside the 1 of the highest score it is nothing
 
 
 @compiled()
