@@ -57,9 +57,9 @@ class Config:
     env_options: tuple[str, ...] = ()
     """What the environment is made with: name=value, as its documentation calls it"""
     policy: str = "mlp"
-    """mlp, rnn, lstm, gru, or package.module:Class of a torch module"""
+    """mlp, rnn, lstm, gru, attention, or package.module:Class of a torch module"""
     hidden: tuple[int, ...] = (64, 64)
-    """Widths of the hidden layers; a recurrent policy has one"""
+    """Widths of the hidden layers; a recurrent policy and the attention agent have one"""
     activation: Literal["tanh", "relu", "selu"] = "tanh"
     """Nonlinearity of the hidden layers of an mlp and of an rnn"""
     output: Literal["auto", "argmax", "tanh", "clip"] = "auto"

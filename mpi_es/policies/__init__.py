@@ -37,9 +37,21 @@ def _recurrent(config: Config, observation_space: Any, action_space: Any) -> Pol
     )
 
 
+def _attention(config: Config, observation_space: Any, action_space: Any) -> Policy:
+    from mpi_es.policies.attention_policy import AttentionPolicy  # numba, which takes its time
+
+    if len(config.hidden) != 1:
+        hint = "the paper's is --hidden 16"
+        raise expected("--hidden", "one width for --policy attention", config.hidden, hint)
+    if config.obs_norm:
+        raise expected("--obs-norm", "no normalisation of the pictures that --policy attention reads", True)
+    return AttentionPolicy(observation_space, action_space, config.hidden[0], config.output)
+
+
 REGISTRY: dict[str, Callable[[Config, Any, Any], Policy]] = {
     "mlp": _mlp,
     "rnn": _recurrent,
     "lstm": _recurrent,
     "gru": _recurrent,
+    "attention": _attention,
 }

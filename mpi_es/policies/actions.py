@@ -14,15 +14,16 @@ Outputs = NDArray[np.float32]
 ToActions = Callable[[Outputs], Actions]
 
 
-def actions_for(space: Any, kind: str, policy: str) -> tuple[int, ToActions]:
+def actions_for(space: Any, kind: str, policy: str, squashed: bool = False) -> tuple[int, ToActions]:
     """Return how many outputs a network needs, and the function outputs (k, n) -> actions (k, *shape).
 
     Args:
         kind: "argmax", "tanh" scaled to the bounds, "clip" to the bounds, or "auto": argmax where the
             actions are discrete, else tanh.
+        squashed: the network ends with the tanh itself; its outputs are only scaled.
     """
     if isinstance(space, spaces.Box) and np.issubdtype(space.dtype, np.floating):
-        return _box(space, kind)
+        return _box(space, kind, squashed)
     for discrete, build in _DISCRETE.items():
         if isinstance(space, discrete):
             if kind not in ("auto", "argmax"):
@@ -59,7 +60,7 @@ _DISCRETE: dict[Any, Callable[[Any], tuple[int, ToActions]]] = {
 }
 
 
-def _box(space: Any, kind: str) -> tuple[int, ToActions]:
+def _box(space: Any, kind: str, squashed: bool) -> tuple[int, ToActions]:
     size, shape, dtype = int(np.prod(space.shape)), space.shape, space.dtype
     low, high = space.low.ravel(), space.high.ravel()
     if kind == "clip":
@@ -72,7 +73,7 @@ def _box(space: Any, kind: str) -> tuple[int, ToActions]:
     middle, half = low / 2 + high / 2, high / 2 - low / 2  # halved first: a bound may be the largest number
 
     def actions(outputs: Outputs) -> Actions:
-        scaled = np.tanh(outputs).astype(dtype, copy=False)
+        scaled = (outputs.copy() if squashed else np.tanh(outputs)).astype(dtype, copy=False)
         scaled *= half
         scaled += middle
         np.maximum(scaled, low, out=scaled)  # rounding may leave the bounds by a last bit

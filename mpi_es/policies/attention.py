@@ -1,0 +1,118 @@
+"""The self-attention agent of arXiv:2003.08165 as a torch module: few patches of a picture, then a controller."""
+
+import math
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+
+class AttentionAgent(nn.Module):
+    """Looks at the `top_k` most important patches and answers to where they are.
+
+    Called as module(observations, memory) -> (outputs in [-1, 1], memory), with pictures uint8 (batch,
+    size, size, 3) and memory None at an episode's start. The defaults are the paper's.
+
+    Args:
+        query_dim: width of queries and keys.
+        bias: of queries and keys.
+        controller: lstm, rnn (of relu) or mlp (relu); the paper has an lstm.
+        num_frames: last frames whose centres an mlp reads, the oldest first. An episode's first one stands
+            for those before it.
+        outputs: actions.
+    """
+
+    def __init__(
+        self,
+        query_dim: int = 4,
+        bias: bool = True,
+        patch: int = 7,
+        stride: int = 4,
+        top_k: int = 10,
+        size: int = 96,
+        hidden: int = 16,
+        controller: str = "lstm",
+        num_frames: int = 1,
+        outputs: int = 3,
+    ) -> None:
+        super().__init__()
+        self.attention = SelfAttention(3 * patch**2, query_dim, bias)
+        self.controller = _CONTROLLERS[controller](2 * top_k, hidden, outputs, num_frames)
+        self.patch, self.stride, self.top_k, self.size = patch, stride, top_k, size
+        self.register_buffer("centres", _centres(patch, stride, size), persistent=False)
+
+    def forward(self, observations: Tensor, memory: Any = None) -> tuple[Tensor, Any]:
+        """Return the outputs (batch, outputs) and the memory afterwards."""
+        chosen = self.chosen(self.importance(observations))
+        features = self.centres[chosen].flatten(1) / self.size
+        outputs, memory = self.controller(features, memory)
+        return torch.tanh(outputs), memory
+
+    def importance(self, observations: Tensor) -> Tensor:
+        """Return how much attention each patch gets from all of them, (batch, patches)."""
+        return self.attention(self.patches(observations)).sum(1)
+
+    def chosen(self, importance: Tensor) -> Tensor:
+        """Return the most important patches, (batch, top_k), highest first; of equals that of lower index."""
+        return torch.sort(importance, dim=1, descending=True, stable=True).indices[:, : self.top_k]
+
+    def patches(self, observations: Tensor) -> Tensor:
+        """Return the patches, (batch, patches, 3 * patch²): row by row, each as (row, column, channel)."""
+        pixels = observations.float() / 255
+        windows = pixels.unfold(1, self.patch, self.stride).unfold(2, self.patch, self.stride)
+        return windows.permute(0, 1, 2, 4, 5, 3).flatten(3).flatten(1, 2)
+
+
+class SelfAttention(nn.Module):
+    """Queries and keys of patches; there are no values."""
+
+    def __init__(self, width: int, query_dim: int, bias: bool) -> None:
+        super().__init__()
+        self.q = nn.Linear(width, query_dim, bias=bias)
+        self.k = nn.Linear(width, query_dim, bias=bias)
+
+    def forward(self, patches: Tensor) -> Tensor:
+        """Return the attention (batch, queries, keys); each query's adds up to one."""
+        scores = self.q(patches) @ self.k(patches).transpose(1, 2)
+        # By the width of the data, as the paper's code has it, not by that of the queries.
+        return functional.softmax(scores / math.sqrt(patches.shape[2]), dim=2)
+
+
+class _LSTM(nn.Module):
+    def __init__(self, inputs: int, hidden: int, outputs: int, num_frames: int) -> None:
+        super().__init__()
+        self.cell = nn.LSTM(inputs, hidden)
+        self.fc = nn.Linear(hidden, outputs)
+
+    def forward(self, features: Tensor, memory: Any) -> tuple[Tensor, Any]:
+        hidden, memory = self.cell(features[None], memory)
+        return self.fc(hidden[0]), memory
+
+
+class _RNN(_LSTM):
+    def __init__(self, inputs: int, hidden: int, outputs: int, num_frames: int) -> None:
+        super().__init__(inputs, hidden, outputs, num_frames)
+        self.cell = nn.RNN(inputs, hidden, nonlinearity="relu")
+
+
+class _MLP(nn.Module):
+    def __init__(self, inputs: int, hidden: int, outputs: int, num_frames: int) -> None:
+        super().__init__()
+        self.num_frames = num_frames
+        self.fc1 = nn.Linear(num_frames * inputs, hidden)
+        self.fc2 = nn.Linear(hidden, outputs)
+
+    def forward(self, features: Tensor, memory: Any) -> tuple[Tensor, Any]:
+        frames = features[:, None].repeat(1, self.num_frames, 1) if memory is None else memory
+        frames = torch.cat([frames[:, 1:], features[:, None]], dim=1)  # (batch, num_frames, inputs)
+        return self.fc2(functional.relu(self.fc1(frames.flatten(1)))), frames
+
+
+_CONTROLLERS = {"lstm": _LSTM, "rnn": _RNN, "mlp": _MLP}
+
+
+def _centres(patch: int, stride: int, size: int) -> Tensor:
+    """Return the row and column of each patch's centre, (patches, 2)."""
+    axis = torch.arange(patch // 2, size - patch + patch // 2 + 1, stride).float()
+    return torch.cartesian_prod(axis, axis)

@@ -1,0 +1,153 @@
+"""The self-attention agent as a policy: from flat parameters to the compiled kernel and back."""
+
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from mpi_es.errors import expected
+from mpi_es.lanes import WIDTH
+from mpi_es.policies import attention_controller as controllers
+from mpi_es.policies.actions import Outputs, actions_for
+from mpi_es.policies.attention_controller import Controller
+from mpi_es.policies.attention_kernel import Weights, act_all, allocate
+from mpi_es.policies.attention_patches import CHANNELS, PATCH, QUERY_DIM, grid
+from mpi_es.policies.base import Actions, Memory, Policy
+from mpi_es.strategies.base import Candidate
+
+Array = NDArray[np.float32]
+
+PIXELS = CHANNELS * PATCH**2
+TOP_K = 10
+
+
+class AttentionPolicy(Policy):
+    """What `attention.AttentionAgent` is in torch, for pictures (size, size, 3) of bytes.
+
+    A step's `scratch.importance` and `scratch.chosen` tell what its last network looked at.
+
+    Args:
+        output: from outputs in [-1, 1] to actions: scaled to the bounds, clipped to them, or argmax.
+        query_dim: width of queries and keys, at most 4.
+        bias: of queries and keys.
+        controller: lstm, rnn or mlp.
+        num_frames: last frames whose centres an mlp reads.
+    """
+
+    def __init__(
+        self,
+        observation_space: Any,
+        action_space: Any,
+        hidden: int = 16,
+        output: str = "auto",
+        query_dim: int = QUERY_DIM,
+        bias: bool = True,
+        controller: str = "lstm",
+        num_frames: int = 1,
+    ) -> None:
+        self.size = _size(observation_space)
+        if not 1 <= query_dim <= QUERY_DIM:
+            raise expected("query_dim", f"1 to {QUERY_DIM} for the attention policy", query_dim)
+        self.n, self._to_actions = actions_for(action_space, output, "attention", squashed=True)
+        self.hidden, self.query_dim, self.bias = hidden, query_dim, bias
+        self.controller, self.num_frames = controller, num_frames
+        self.kind = controllers.KINDS[controller]
+        self.scratch = allocate(self.size, TOP_K, controllers.GATES[self.kind] * hidden)
+        self._shapes = self._attention_shapes() + self._controller_shapes()
+
+    @property
+    def dim(self) -> int:
+        """The number of weights and biases."""
+        return sum(rows * columns for rows, columns in self._shapes)
+
+    def initial(self, seed: int) -> Candidate:
+        """Return torch's default initialisation, (dim,), drawn from the run's seed."""
+        # Torch costs a process seconds and 200 MB; workers never call this.
+        from mpi_es.policies import networks
+
+        return networks.flat(networks.seeded(self.module, seed))
+
+    def module(self) -> Any:
+        """Return the AttentionAgent, which reads pictures (k, size, size, 3) of bytes."""
+        from mpi_es.policies.attention import AttentionAgent  # torch: see initial
+
+        return AttentionAgent(
+            query_dim=self.query_dim,
+            bias=self.bias,
+            top_k=TOP_K,
+            size=self.size,
+            hidden=self.hidden,
+            controller=self.controller,
+            num_frames=self.num_frames,
+            outputs=self.n,
+        )
+
+    def unpack(self, parameters: Array) -> Weights:
+        """Return the weights of parameters (k, dim), laid out for the kernel."""
+        k, d, parts, end = len(parameters), self.query_dim, [], 0
+        for rows, columns in self._shapes:
+            start, end = end, end + rows * columns
+            parts.append(parameters[:, start:end].reshape(k, rows, columns))
+        q, q_bias, k_, k_bias, *others = parts
+        projection, bias = np.zeros((k, PIXELS, WIDTH), np.float32), np.zeros((k, WIDTH), np.float32)
+        # The pixels' division by 255 is done here once. So is that of the scores by the root of a patch's
+        # width; and they are in powers of two, not of e.
+        scale = np.log2(np.e) / np.sqrt(PIXELS)
+        projection[:, :, :d] = np.swapaxes(q * (scale / 255.0), 1, 2)
+        projection[:, :, QUERY_DIM : QUERY_DIM + d] = np.swapaxes(k_ * (1 / 255.0), 1, 2)
+        bias[:, :d] = q_bias[:, 0] * scale if self.bias else 0
+        bias[:, QUERY_DIM : QUERY_DIM + d] = k_bias[:, 0] if self.bias else 0
+        return Weights(projection.reshape(k, -1), bias, self._controller(others))
+
+    def initial_memory(self, k: int) -> Memory:
+        """Return the memory (k, n) at an episode's start, see `attention_controller.control`."""
+        if self.kind == controllers.MLP:
+            return np.full((k, self.num_frames * 2 * TOP_K), controllers.NOTHING_SEEN)
+        states = 2 if self.kind == controllers.LSTM else 1
+        return np.zeros((k, states * self.hidden), np.float32)
+
+    def act(self, weights: Weights, observations: NDArray[Any], memory: Memory) -> tuple[Actions, Memory]:
+        """Return the actions (k, …) and the memory afterwards."""
+        outputs, memory = self.outputs(weights, observations, memory)
+        return self._to_actions(outputs), memory
+
+    def outputs(self, weights: Weights, observations: NDArray[Any], memory: Memory) -> tuple[Outputs, Memory]:
+        """Return the outputs (k, n) in [-1, 1], and the memory afterwards."""
+        assert memory is not None
+        memory, outputs = memory.copy(), np.empty((len(observations), self.n), np.float32)
+        act_all(weights, np.ascontiguousarray(observations), memory, self.scratch, outputs)
+        return outputs, memory
+
+    def _attention_shapes(self) -> list[tuple[int, int]]:
+        layer = [(self.query_dim, PIXELS), (int(self.bias), self.query_dim)]
+        return 2 * layer
+
+    def _controller_shapes(self) -> list[tuple[int, int]]:
+        height, inputs = controllers.GATES[self.kind] * self.hidden, 2 * TOP_K
+        output = [(self.n, self.hidden), (1, self.n)]
+        if self.kind == controllers.MLP:
+            return [(height, self.num_frames * inputs), (1, height), *output]
+        return [(height, inputs), (height, self.hidden), (1, height), (1, height), *output]
+
+    def _controller(self, parts: list[Array]) -> Controller:
+        """Return the controller of its parameters in torch's order, (k, rows, columns) each."""
+        first, *between, output, output_bias = parts
+        recurrent = self.kind != controllers.MLP
+        hidden = between.pop(0) if recurrent else first[:, :, :0]
+        bias = sum(part[:, 0] for part in between)  # torch gives inputs and hidden state one each
+        matrices = [np.ascontiguousarray(np.swapaxes(m, 1, 2)) for m in (first, hidden, output)]
+        biases = [np.ascontiguousarray(b, np.float32) for b in (bias, output_bias[:, 0])]
+        return Controller(self.kind, matrices[0], matrices[1], biases[0], matrices[2], biases[1])
+
+
+def _size(space: Any) -> int:
+    """Return the size of square pictures of bytes; refuse other observations."""
+    rule = f"pictures (size, size, {CHANNELS}) of bytes, of a multiple of four, for --policy attention"
+    if not isinstance(space, spaces.Box) or space.dtype != np.uint8 or len(space.shape) != 3:
+        raise expected("--env", rule, space)
+    size = int(space.shape[0])
+    enough = size >= PATCH and grid(size) ** 2 >= TOP_K
+    if space.shape != (size, size, CHANNELS) or size % 4 or not enough:
+        raise expected("--env", rule, space.shape)
+    return size
