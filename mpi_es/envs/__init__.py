@@ -16,6 +16,7 @@ from mpi_es.errors import UserError, expected
 from mpi_es.plugins import load, load_module, one_line
 
 gym.register("mpi_es/CyclicMDP-v0", "mpi_es.envs.cyclic_mdp:CyclicMDP", max_episode_steps=1000)
+gym.register("mpi_es/CarRacing-v3", "mpi_es.envs.car_racing.env:CarRacing", max_episode_steps=1000)
 
 
 def make(name: str, options: Sequence[str] = (), render_mode: str | None = None) -> tuple[Any, int]:

@@ -1,0 +1,90 @@
+"""Race and picture together: what the environment and the compiled episodes both drive."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpi_es.envs.car_racing import close, generator, panel, physics, race, state, variants
+from mpi_es.envs.car_racing.exact import canvas as exact_canvas
+from mpi_es.envs.car_racing.exact import picture as exact
+from mpi_es.jit import compiled
+
+PICTURES = ("close", "exact")
+OTHER_STREAM = 1 << 62  # apart from all episode seeds: colours must not change the track
+
+
+class Simulation(NamedTuple):
+    """A race with its picture, and the choices that hold for all episodes."""
+
+    world: state.World
+    physics: physics.Physics
+    generator: NDArray[np.uint64]
+    colours: NDArray[np.uint64]  # the generator of the colours of variant COLOR
+    close: close.Canvas
+    exact: exact_canvas.Canvas
+    picture: NDArray[np.uint8]  # (96, 96, 3) as after the last step
+    is_exact: bool
+    variant: int  # a place in variants.NAMES
+    randomized: bool  # gymnasium's domain_randomize
+
+
+def allocate(
+    picture: str = "close",
+    variant: str = "plain",
+    lap_complete_percent: float = 0.95,
+    domain_randomize: bool = False,
+) -> Simulation:
+    """Return a simulation without a track."""
+    return Simulation(
+        world=state.allocate(),
+        physics=physics.allocate(lap_complete_percent),
+        generator=generator.allocate(),
+        colours=generator.allocate(),
+        close=close.allocate(),
+        exact=exact_canvas.allocate(),
+        picture=np.zeros((96, 96, 3), np.uint8),
+        is_exact=picture == "exact",
+        variant=variants.NAMES.index(variant),
+        randomized=domain_randomize,
+    )
+
+
+@compiled()
+def begin(simulation: Simulation, seed: int) -> None:
+    """Begin the episode of a seed, which is below 2**62, and draw its first picture."""
+    generator.seed_generator(simulation.generator, seed)
+    generator.seed_generator(simulation.colours, seed + OTHER_STREAM)
+    proceed(simulation, simulation.randomized)
+
+
+@compiled()
+def proceed(simulation: Simulation, randomize: bool) -> None:
+    """Begin an episode where the generators stand, and draw its first picture."""
+    s = simulation
+    if randomize:
+        race.randomize_colours(s.world, s.physics, s.generator)
+    if s.variant == variants.COLOR:
+        variants.shift_colours(s.world, s.physics, s.colours)
+    race.reset(s.world, s.physics, s.generator)
+    draw(s)
+
+
+@compiled()
+def drive(simulation: Simulation, steer: float, gas: float, brake: float) -> tuple[float, bool]:
+    """Drive for a step and draw; return the reward, and whether the race is over."""
+    reward, over = race.step(simulation.world, simulation.physics, steer, gas, brake)
+    draw(simulation)
+    return reward, over
+
+
+@compiled()
+def draw(simulation: Simulation) -> None:
+    """Draw the picture of the race as it is."""
+    s = simulation
+    if s.is_exact:
+        exact.draw(s.world, s.exact, s.picture)
+        panel.draw_panel(s.world, s.close.panel, s.picture)
+    else:
+        close.draw(s.world, s.close, s.picture)
+    variants.cover(s.world, s.variant, s.picture)

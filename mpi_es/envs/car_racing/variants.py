@@ -1,0 +1,67 @@
+"""What the attention agent's paper puts in its way: other colours, bars at the sides, a blob beside the road.
+
+As in the paper's code: colours shift by one number for the road and one for the ground, whose brighter
+patches stay; the blob lies in the car's frame, so on the picture it stays where it is.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpi_es.envs.car_racing.camera import SCALE, ZOOM
+from mpi_es.envs.car_racing.generator import uniform
+from mpi_es.envs.car_racing.physics import Physics
+from mpi_es.envs.car_racing.shrinking import HEIGHT, WIDTH
+from mpi_es.envs.car_racing.state import TIME, World
+from mpi_es.jit import compiled
+
+NAMES = ("plain", "color", "bars", "blob")
+PLAIN, COLOR, BARS, BLOB = range(4)
+
+_SHIFT = 0.2 * 255  # the most that a colour shifts
+_GROUND = np.array([[102, 102, 102], [102, 204, 102]])  # gymnasium's road and background
+_BAR = 75.0  # pixels of gymnasium's window
+_BLOB = np.array([21.0, 7.6, 29.0, 15.6])  # metres right and ahead of the car: near corner, far corner
+_RED = 204 - 2  # of the blob; smoothscale's truncation takes two
+_CELL_W, _CELL_H = WIDTH / 96, HEIGHT / 96  # pixels of the window that make one of the picture
+_ROWS = 84  # above the panel
+
+
+@compiled()
+def shift_colours(world: World, physics: Physics, generator: NDArray[np.uint64]) -> None:
+    """Draw the colours of an episode; before its track is made."""
+    for i in range(2):
+        shift = uniform(generator, -_SHIFT, _SHIFT)
+        for channel in range(3):
+            world.ground[i, channel] = int(_GROUND[i, channel] + shift)
+            if i == 0:
+                physics.road_colour[channel] = _GROUND[i, channel] + shift
+
+
+@compiled()
+def cover(world: World, variant: int, picture: NDArray[np.uint8]) -> None:
+    """Put bars or blob over a picture."""
+    if variant == BARS:
+        _paint(picture, 0.0, 0.0, _BAR, HEIGHT, 0)
+        _paint(picture, WIDTH - _BAR, 0.0, WIDTH, HEIGHT, 0)
+    elif variant == BLOB:
+        t = world.clock[TIME]
+        zoom = 0.1 * SCALE * max(1.0 - t, 0.0) + ZOOM * SCALE * min(t, 1.0)
+        x, y = WIDTH / 2, 3 * HEIGHT / 4  # the car's place, from the window's upper left corner
+        left, right = x + zoom * _BLOB[0], x + zoom * _BLOB[2]
+        _paint(picture, left, y - zoom * _BLOB[3], right, y - zoom * _BLOB[1], _RED)
+
+
+@compiled()
+def _paint(
+    picture: NDArray[np.uint8], left: float, top: float, right: float, bottom: float, red: int
+) -> None:
+    """Paint a rectangle of gymnasium's window red, or black; a pixel on its edge takes its share."""
+    for row in range(max(int(top / _CELL_H), 0), min(int(bottom / _CELL_H) + 1, _ROWS)):
+        height = min(bottom / _CELL_H, row + 1.0) - max(top / _CELL_H, float(row))
+        for column in range(max(int(left / _CELL_W), 0), min(int(right / _CELL_W) + 1, 96)):
+            width = min(right / _CELL_W, column + 1.0) - max(left / _CELL_W, float(column))
+            rest = 1.0 - height * width
+            pixel = picture[row, column]
+            pixel[0] = int(rest * pixel[0] + (1.0 - rest) * red)
+            pixel[1] = int(rest * pixel[1])
+            pixel[2] = int(rest * pixel[2])

@@ -1,0 +1,46 @@
+"""Our race in gymnasium's own drawing, for people: its environment is handed our state."""
+
+from typing import Any
+
+from gymnasium.envs.box2d.car_dynamics import Car
+from gymnasium.envs.box2d.car_racing import CarRacing
+
+from mpi_es.envs.car_racing.state import POLYGON_COUNT, REWARD, TIME, World
+
+
+class Window:
+    """gymnasium's environment, of which only the drawing is used."""
+
+    def __init__(self, render_mode: str) -> None:
+        self.mode = render_mode
+        self.env: Any = CarRacing(render_mode=render_mode)
+
+    def render(self, world: World) -> Any:
+        """Return the picture, or show it."""
+        env = self.env
+        env.t, env.reward = float(world.clock[TIME]), float(world.clock[REWARD])
+        env.road_color, env.bg_color, env.grass_color = world.ground.astype(float)
+        count = world.counts[POLYGON_COUNT]
+        env.road_poly = list(
+            zip(world.polygons[:count].tolist(), world.colours[:count].tolist(), strict=True)
+        )
+        if env.car is None:
+            env.car = Car(env.world, *map(float, world.start))
+        self._place_car(world)
+        return env._render(self.mode)
+
+    def _place_car(self, world: World) -> None:
+        car = self.env.car
+        bodies = (car.hull, *car.wheels)
+        for body, (x, y, *_), angle in zip(
+            bodies, world.transforms.tolist(), world.angles.tolist(), strict=True
+        ):
+            body.transform = ((x, y), angle)
+        car.hull.linearVelocity = tuple(world.velocities[0, :2].tolist())
+        car.hull.angularVelocity = float(world.velocities[0, 2])
+        for wheel, omega, phase in zip(car.wheels, world.omega, world.phase, strict=True):
+            wheel.omega, wheel.phase = float(omega), float(phase)
+
+    def close(self) -> None:
+        """Close gymnasium's window."""
+        self.env.close()
