@@ -5,8 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from mpi_es import envs, policies
+from mpi_es import compiled_rollout, envs, policies
 from mpi_es.comm import Comm, agree, wait
+from mpi_es.compilation import prepare
+from mpi_es.compiled_rollout import CompiledRollout
 from mpi_es.config import Config
 from mpi_es.errors import expected
 from mpi_es.evaluator import Evaluator
@@ -31,9 +33,14 @@ def make_policy(config: Config) -> Policy:
         env.close()
 
 
-def make_rollout(config: Config) -> Rollout:
+def make_rollout(config: Config) -> Rollout | CompiledRollout:
     """Return what runs episodes in this process."""
-    return Rollout(make_policy(config), partial(make_env, config), config.envs_per_rank)
+    policy = make_policy(config)
+    if config.compiled:
+        env, limit = make_env(config)
+        if compiled_rollout.suits(config, policy, env):
+            return CompiledRollout(policy, env, limit, config.threads_per_rank)
+    return Rollout(policy, partial(make_env, config), config.envs_per_rank)
 
 
 def make_env(config: Config) -> tuple[Any, int]:
@@ -45,6 +52,7 @@ def make_evaluator(comm: Comm, config: Config, stop_flag: StopFlag) -> Evaluator
     """Return this rank's evaluator, or raise on every rank what one of them met. Collective."""
     # The ranks agree before they make the noise, which they do together.
     rollout = agree(comm, lambda: make_rollout(config))
+    prepare(comm, rollout.compile)
     seeded = config.strategy == "openai_es"
     return Evaluator(
         comm,

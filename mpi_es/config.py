@@ -139,6 +139,11 @@ class Config:
     envs_per_rank: Free[Count] = 16
     """Episodes that a rank runs side by side, so that one call serves the networks of all"""
 
+    threads_per_rank: Free[Count] = 1
+    """Episodes that a rank runs at once in threads, where they run in compiled code"""
+    compiled: Free[bool] = True
+    """Run whole episodes in compiled code where policy and environment have it; the results are the same"""
+
     # The run
     run_dir: Annotated[str, _alias("--logs-dir", "--save-path")] = ""
     """Directory of the run; empty is runs/ENV-STRATEGY-SEED"""

@@ -16,11 +16,15 @@ def compiled(*, fastmath: bool | set[str] = False, inline: bool = False) -> Call
     Args:
         inline: into its callers, before anything is compiled.
     """
-    options: dict[str, Any] = {"cache": True, "nogil": True, "error_model": "numpy"}
-    decorate: Any = numba.njit(fastmath=fastmath, inline="always" if inline else "never", **options)
+    options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": fastmath}
+    options["inline"] = "always" if inline else "never"
 
     def decorated(function: F) -> F:
-        compiled_function: F = decorate(function)
+        compiled_function: F
+        try:
+            compiled_function = numba.njit(cache=True, **options)(function)
+        except RuntimeError:  # no directory to keep it in: compilation.py tells
+            compiled_function = numba.njit(**options)(function)
         return compiled_function
 
     return decorated

@@ -73,6 +73,17 @@ class Rollout:
         self.size = int(np.prod(self.shape))
         self.actions = env.action_space
 
+    def compile(self) -> None:
+        """Have the machine code ready of a policy and an environment that are compiled: one step of it."""
+        env = self.envs[0]
+        if getattr(env, "compiled", False):
+            env.reset(seed=0)
+            env.step(env.action_space.sample())
+        if getattr(self.policy, "compiled", False):
+            weights = self.policy.unpack(np.zeros((1, self.policy.dim), np.float32))
+            observation = np.zeros((1, *self.shape), self.dtype)
+            self.policy.act(weights, observation, self.policy.initial_memory(1))
+
     def held_out(self, cap: int, scaling: NDArray[np.float32] | None) -> Terms:
         """Return the terms of held-out episodes: undisturbed, and whole where the environment ends them.
 

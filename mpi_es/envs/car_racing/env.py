@@ -31,6 +31,7 @@ class CarRacing(gym.Env[NDArray[np.uint8], Any]):
         variant: plain, or the paper's color, bars or blob.
     """
 
+    compiled = True  # the first step takes long
     metadata = {"render_modes": ["human", "rgb_array"], "render_fps": 50}  # noqa: RUF012  (gymnasium's)
 
     def __init__(

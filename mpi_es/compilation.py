@@ -1,0 +1,51 @@
+"""Machine code before the work begins: compiled by one rank of each node, loaded by the others."""
+
+import contextlib
+import os
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from mpi_es import storage
+from mpi_es.comm import Comm, wait
+
+_PATIENCE = 3.0  # seconds: loading it from the cache takes less
+
+
+def prepare(comm: Comm, compile_all: Callable[[], None]) -> None:
+    """Call `compile_all` on every rank, first on one of each node, which leaves what it made in the cache. Collective.
+
+    Rank 0 tells whoever waits what is going on.
+    """
+    with _announced() if comm.rank == 0 else contextlib.nullcontext():
+        if comm.size == 1:
+            compile_all()
+            return
+        from mpi4py import MPI  # a rank that has others beside it runs under MPI
+
+        node = comm.Split_type(MPI.COMM_TYPE_SHARED)
+        if node.rank == 0:
+            compile_all()
+        wait(node.Ibarrier())
+        if node.rank > 0:
+            compile_all()
+        node.Free()
+
+
+@contextlib.contextmanager
+def _announced() -> Iterator[None]:
+    """Tell of the compilation if it takes long, and if nothing will be kept of it."""
+    cache = storage.numba_cache(os.environ, Path(__file__).parent)
+    kept = f"kept in {cache.seen}" if cache.status == "ok" else f"not kept: {cache.seen}; {cache.remedy}"
+    timer = threading.Timer(_PATIENCE, _say, [f"compiling the simulator and the agent, about a minute ({kept}) …"])
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+def _say(words: str) -> None:
+    print(words, file=sys.stderr, flush=True)
