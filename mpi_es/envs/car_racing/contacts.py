@@ -1,7 +1,7 @@
 """Which tiles the car touches: gymnasium's FrictionDetector, and what of Box2D's broad phase it needs.
 
-Box2D reports where touching begins and ends. Its order does not matter, for every tile has the same reward and
-the same friction; so it is enough to find, each step, what touches what.
+Box2D reports where touching begins and ends. Its order does not matter, for every tile has the same reward
+and the same friction; so it is enough to find, each step, what touches what.
 """
 
 import numpy as np
@@ -14,14 +14,15 @@ from mpi_es.envs.car_racing.state import REWARD, TILE_COUNT, VISITED_COUNT, Worl
 from mpi_es.jit import compiled
 
 F32 = np.float32
-Floats, Flags = NDArray[np.float32], NDArray[np.uint8]
+Floats = NDArray[np.float32]
+Flags = NDArray[np.uint8]
 CLEAR, TOUCHING, CLOSE = range(3)
 HULL_FIXTURES = FIXTURES - WHEELS
 CAR = FIXTURES  # the row of Physics.bounds around all fixtures
 LOW_X, LOW_Y, HIGH_X, HIGH_Y = range(4)  # places in a box
 
-# Polygons touch at a distance of 0.02, and float32 rounds by 3e-5 at the playfield's edge. Box2D's own boxes are
-# wider (by 0.1 and more), which adds no contact: only polygons that touch count.
+# Polygons touch at a distance of 0.02, and float32 rounds by 3e-5 at the playfield's edge. Box2D's own boxes
+# are wider (by 0.1 and more), which adds no contact: only polygons that touch count.
 REACH = F32(0.05)
 # Square metres (the cross product of an edge, of 3 to 14 m, and the way to a point): 7 mm and more within
 CLEARLY_INSIDE = F32(0.1)
@@ -64,7 +65,12 @@ def _place_car(transforms: Floats, corners: Floats, bounds: Floats) -> None:
     """Find the car's polygons in the world, in float32 as Box2D, and boxes around all that they reach."""
     for fixture in range(FIXTURES):
         body = FIXTURE_BODY[fixture]
-        x, y, sine, cosine = transforms[body, 0], transforms[body, 1], transforms[body, 2], transforms[body, 3]
+        x, y, sine, cosine = (
+            transforms[body, 0],
+            transforms[body, 1],
+            transforms[body, 2],
+            transforms[body, 3],
+        )
         low_x = low_y = F32(np.inf)
         high_x = high_y = F32(-np.inf)
         for i in range(FIXTURE_SIZE[fixture]):
@@ -103,8 +109,10 @@ def _judge(
     tile: int,
     fixture: int,
 ) -> int:
-    """Return whether a part of the car is clear of a tile, touches it, or is too close for a simple answer."""
-    if not _boxes_meet(boxes, tile, bounds, fixture) or _is_clear(vertices, sizes[tile], tile, corners, fixture):
+    """Return whether a part of the car is clear of a tile, touches it, or is too close to tell so simply."""
+    if not _boxes_meet(boxes, tile, bounds, fixture) or _is_clear(
+        vertices, sizes[tile], tile, corners, fixture
+    ):
         return CLEAR
     return TOUCHING if _has_corner_inside(vertices, sizes[tile], tile, corners, fixture) else CLOSE
 
@@ -135,7 +143,7 @@ def _is_clear(vertices: Floats, size: int, tile: int, corners: Floats, fixture: 
 
 @compiled()
 def _has_corner_inside(vertices: Floats, size: int, tile: int, corners: Floats, fixture: int) -> bool:
-    """Return whether a corner of a part of the car is so far within the tile that no rounding can tell otherwise."""
+    """Return whether a corner of a part of the car is in the tile, further than any rounding."""
     for j in range(FIXTURE_SIZE[fixture]):
         x, y, least = corners[fixture, j, 0], corners[fixture, j, 1], F32(np.inf)
         start_x, start_y = vertices[tile, size - 1, 0], vertices[tile, size - 1, 1]

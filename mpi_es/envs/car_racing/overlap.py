@@ -1,7 +1,7 @@
 """Whether a tile and a part of the car touch: Box2D's b2TestOverlap, which is the distance by GJK in float32.
 
-A simplex is up to three corners of the polygons' difference: a row each of the tile's corner, the car's corner,
-the way between them, and the corner's weight in the point that is nearest to the origin.
+A simplex is up to three corners of the polygons' difference: a row each of the tile's corner, the car's
+corner, the way between them, and the corner's weight in the point that is nearest to the origin.
 """
 
 import math
@@ -9,13 +9,14 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from mpi_es.envs.car_racing.shapes import FIXTURE_BODY, FIXTURE_SIZE, FIXTURE_VERTICES
 from mpi_es.envs.car_racing.physics import SIMPLEX_WIDTH, Physics
+from mpi_es.envs.car_racing.shapes import FIXTURE_BODY, FIXTURE_SIZE, FIXTURE_VERTICES
 from mpi_es.envs.car_racing.state import World
 from mpi_es.jit import compiled
 
 F32 = np.float32
-Floats, Pairs = NDArray[np.float32], NDArray[np.int64]
+Floats = NDArray[np.float32]
+Pairs = NDArray[np.int64]
 
 TILE_X, TILE_Y, CAR_X, CAR_Y, WAY_X, WAY_Y, WEIGHT = range(7)  # places in a row of the simplex
 
@@ -57,7 +58,10 @@ def _distance(world: World, physics: Physics, tile: int, fixture: int) -> np.flo
         a = _support(vertices, size, -d_x, -d_y)
         sine, cosine = transform[2], transform[3]
         b = _support(
-            FIXTURE_VERTICES[fixture], FIXTURE_SIZE[fixture], cosine * d_x + sine * d_y, -sine * d_x + cosine * d_y
+            FIXTURE_VERTICES[fixture],
+            FIXTURE_SIZE[fixture],
+            cosine * d_x + sine * d_y,
+            -sine * d_x + cosine * d_y,
         )
         _add(physics, count, tile, a, fixture, b)
         if _repeats(saved, saved_count, a, b):
@@ -89,7 +93,7 @@ def _support(vertices: Floats, size: int, d_x: np.float32, d_y: np.float32) -> i
 
 @compiled()
 def _copy_pairs(source: Pairs, target: Pairs) -> None:
-    """Copy the corners' numbers; element by element, which is 20 times as fast as numba's assignment of slices."""
+    """Copy the corners' numbers; one by one, for numba is slow to assign slices."""
     for row in range(3):
         target[row, 0], target[row, 1] = source[row, 0], source[row, 1]
 
@@ -105,10 +109,10 @@ def _copy_row(simplex: Floats, pairs: Pairs, source: int, target: int) -> None:
 @compiled()
 def _repeats(saved: Pairs, count: int, a: int, b: int) -> bool:
     """Return whether the simplex already had this pair of corners."""
+    repeats = False
     for i in range(count):
-        if saved[i, 0] == a and saved[i, 1] == b:
-            return True
-    return False
+        repeats |= saved[i, 0] == a and saved[i, 1] == b
+    return repeats
 
 
 @compiled()
@@ -208,9 +212,7 @@ def _keep_corner(simplex: Floats, supports: Pairs, i: int) -> int:
 
 
 @compiled()
-def _keep_edge(
-    simplex: Floats, supports: Pairs, i: int, j: int, d_i: np.float32, d_j: np.float32
-) -> int:
+def _keep_edge(simplex: Floats, supports: Pairs, i: int, j: int, d_i: np.float32, d_j: np.float32) -> int:
     """Make rows i and j the whole simplex, with their weights."""
     inverse = ONE / (d_i + d_j)
     if i > 0:

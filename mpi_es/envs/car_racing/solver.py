@@ -128,8 +128,8 @@ def _find_limit(joint: Row, angle: np.float32) -> None:
 def _solve_velocities(velocities: Row, joints: Row) -> None:
     """Apply impulses in all of Box2D's iterations, but for those that would change nothing.
 
-    After some ten iterations nothing moves any more but the last bits of the wheels' spins and of the impulses,
-    which may go on to the end.
+    After some ten iterations nothing moves any more but the last bits of the wheels' spins and of the
+    impulses, which may go on to the end.
     """
     done = 0
     while done < VELOCITY_ITERATIONS:
@@ -308,7 +308,7 @@ def _solve_positions(angles: Row, centres: Row, joints: Row) -> bool:
 
 @compiled()
 def _turn_back(angles: Row, limit: np.float32, wheel: int) -> tuple[np.float32, bool]:
-    """Turn a wheel back to its limit, if it has one; return how far beyond it was, and whether it was turned."""
+    """Turn a wheel back to its limit; return how far beyond it was, and whether it was turned."""
     if limit == NO_LIMIT:
         return ZERO, False
     error = limit * (angles[wheel + 1] - angles[0]) - LIMIT_ANGLE
@@ -357,7 +357,7 @@ def _place(world: World, centres: Row, body: int) -> None:
 
 @compiled()
 def _rest(velocities: Row, at_rest: Row, solved: bool) -> None:
-    """Stop a car whose bodies have all hardly moved for half a second: Box2D's sleep, from which forces wake it."""
+    """Stop a car that has hardly moved for half a second: Box2D's sleep, from which forces wake it."""
     least = F32(np.inf)
     for body in range(BODIES):
         x, y, spin = velocities[body, 0], velocities[body, 1], velocities[body, 2]
