@@ -1,6 +1,6 @@
 """Gymnasium's Car, without its drawing: what the driver does to the wheels, and what the tyres do to the car.
 
-As in car_dynamics.py, all of it is computed in double from Box2D's floats, and only the results are floats again.
+As in car_dynamics.py, all is computed in double from Box2D's floats, and only the results are floats again.
 """
 
 import math
@@ -31,7 +31,7 @@ _ANCHORS = np.array(WHEEL_POSITIONS) * SIZE
 
 @compiled()
 def place_car(world: World, physics: Physics) -> None:
-    """Put a new car on the track's start, the wheels unturned by the car's angle: the first step snaps them."""
+    """Put a new car on the track's start, its wheels where they are at angle 0: the first step snaps them."""
     angle, x, y = F32(world.start[0]), world.start[1], world.start[2]
     sine, cosine = math.sin(angle), math.cos(angle)
     for body in range(BODIES):

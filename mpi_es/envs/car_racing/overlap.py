@@ -1,7 +1,7 @@
 """Whether a tile and a part of the car touch: Box2D's b2TestOverlap, which is the distance by GJK in float32.
 
-A simplex is up to three corners of the polygons' difference: a row each of the tile's corner, the car's corner,
-the way between them, and the corner's weight in the point that is nearest to the origin.
+A simplex is up to three corners of the polygons' difference: a row each of the tile's corner, the car's
+corner, the way between them, and the corner's weight in the point that is nearest to the origin.
 """
 
 import math
@@ -9,13 +9,14 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from mpi_es.envs.car_racing.physics import SIMPLEX_WIDTH, Physics
 from mpi_es.envs.car_racing.shapes import FIXTURE_BODY, FIXTURE_SIZE, FIXTURE_VERTICES
-from mpi_es.envs.car_racing.physics import Physics
 from mpi_es.envs.car_racing.state import World
 from mpi_es.jit import compiled
 
 F32 = np.float32
 Floats = NDArray[np.float32]
+Pairs = NDArray[np.int64]
 
 TILE_X, TILE_Y, CAR_X, CAR_Y, WAY_X, WAY_Y, WEIGHT = range(7)  # places in a row of the simplex
 
@@ -47,7 +48,7 @@ def _distance(world: World, physics: Physics, tile: int, fixture: int) -> np.flo
     count = 1
     for _ in range(MOST_ITERATIONS):
         saved_count = count
-        saved[:] = now
+        _copy_pairs(now, saved)
         count = _reduce(simplex, now, count)
         if count == 3:
             break  # the polygons overlap
@@ -57,7 +58,10 @@ def _distance(world: World, physics: Physics, tile: int, fixture: int) -> np.flo
         a = _support(vertices, size, -d_x, -d_y)
         sine, cosine = transform[2], transform[3]
         b = _support(
-            FIXTURE_VERTICES[fixture], FIXTURE_SIZE[fixture], cosine * d_x + sine * d_y, -sine * d_x + cosine * d_y
+            FIXTURE_VERTICES[fixture],
+            FIXTURE_SIZE[fixture],
+            cosine * d_x + sine * d_y,
+            -sine * d_x + cosine * d_y,
         )
         _add(physics, count, tile, a, fixture, b)
         if _repeats(saved, saved_count, a, b):
@@ -88,12 +92,27 @@ def _support(vertices: Floats, size: int, d_x: np.float32, d_y: np.float32) -> i
 
 
 @compiled()
-def _repeats(saved: NDArray[np.int64], count: int, a: int, b: int) -> bool:
+def _copy_pairs(source: Pairs, target: Pairs) -> None:
+    """Copy the corners' numbers; one by one, for numba is slow to assign slices."""
+    for row in range(3):
+        target[row, 0], target[row, 1] = source[row, 0], source[row, 1]
+
+
+@compiled()
+def _copy_row(simplex: Floats, pairs: Pairs, source: int, target: int) -> None:
+    """Copy a row of the simplex with the numbers of its corners."""
+    for place in range(SIMPLEX_WIDTH):
+        simplex[target, place] = simplex[source, place]
+    pairs[target, 0], pairs[target, 1] = pairs[source, 0], pairs[source, 1]
+
+
+@compiled()
+def _repeats(saved: Pairs, count: int, a: int, b: int) -> bool:
     """Return whether the simplex already had this pair of corners."""
+    repeats = False
     for i in range(count):
-        if saved[i, 0] == a and saved[i, 1] == b:
-            return True
-    return False
+        repeats |= saved[i, 0] == a and saved[i, 1] == b
+    return repeats
 
 
 @compiled()
@@ -122,7 +141,7 @@ def _witness_distance(simplex: Floats, count: int) -> np.float32:
 
 
 @compiled()
-def _reduce(simplex: Floats, supports: NDArray[np.int64], count: int) -> int:
+def _reduce(simplex: Floats, supports: Pairs, count: int) -> int:
     """Keep the corners between which the point nearest to the origin lies; return their number."""
     if count == 1:
         return 1
@@ -132,7 +151,7 @@ def _reduce(simplex: Floats, supports: NDArray[np.int64], count: int) -> int:
 
 
 @compiled()
-def _reduce_edge(simplex: Floats, supports: NDArray[np.int64]) -> int:
+def _reduce_edge(simplex: Floats, supports: Pairs) -> int:
     """Weigh the two ends of an edge, or keep one: b2Simplex::Solve2."""
     to_first, to_second = _along(simplex, 0, 1)
     if to_second <= 0:
@@ -143,7 +162,7 @@ def _reduce_edge(simplex: Floats, supports: NDArray[np.int64]) -> int:
 
 
 @compiled()
-def _reduce_triangle(simplex: Floats, supports: NDArray[np.int64]) -> int:
+def _reduce_triangle(simplex: Floats, supports: Pairs) -> int:
     """Find the corner, edge or inside nearest to the origin: b2Simplex::Solve3, in its order of asking."""
     d12_1, d12_2 = _along(simplex, 0, 1)
     d13_1, d13_2 = _along(simplex, 0, 2)
@@ -185,22 +204,20 @@ def _cross(simplex: Floats, i: int, j: int) -> np.float32:
 
 
 @compiled()
-def _keep_corner(simplex: Floats, supports: NDArray[np.int64], i: int) -> int:
+def _keep_corner(simplex: Floats, supports: Pairs, i: int) -> int:
     """Make row i the whole simplex."""
-    simplex[0], supports[0] = simplex[i], supports[i]
+    _copy_row(simplex, supports, i, 0)
     simplex[0, WEIGHT] = ONE
     return 1
 
 
 @compiled()
-def _keep_edge(
-    simplex: Floats, supports: NDArray[np.int64], i: int, j: int, d_i: np.float32, d_j: np.float32
-) -> int:
+def _keep_edge(simplex: Floats, supports: Pairs, i: int, j: int, d_i: np.float32, d_j: np.float32) -> int:
     """Make rows i and j the whole simplex, with their weights."""
     inverse = ONE / (d_i + d_j)
     if i > 0:
-        simplex[0], supports[0] = simplex[i], supports[i]
+        _copy_row(simplex, supports, i, 0)
     if j > 1:
-        simplex[1], supports[1] = simplex[j], supports[j]
+        _copy_row(simplex, supports, j, 1)
     simplex[0, WEIGHT], simplex[1, WEIGHT] = d_i * inverse, d_j * inverse
     return 2

@@ -45,7 +45,7 @@ class Physics(NamedTuple):
 
 STEER, GAS, BRAKE = range(3)  # places in Physics.controls
 LAP_COMPLETE_PERCENT, NEW_LAP = range(2)  # places in Physics.lap
-JOINT_WIDTH = 16
+JOINT_WIDTH = 19
 SIMPLEX_WIDTH = 7
 
 

@@ -26,7 +26,7 @@ PLAYFIELD = 2000 / SCALE  # the map's edge, metres from its middle
 
 @compiled()
 def randomize_colours(world: World, physics: Physics, generator: NDArray[np.uint64]) -> None:
-    """Draw the colours of road, background and grass: gymnasium's _reinit_colors, to be called before `reset`."""
+    """Draw the colours of road, background and grass, before `reset`: gymnasium's _reinit_colors."""
     for i in range(2):
         for channel in range(3):
             colour = uniform(generator, 0.0, 210.0)

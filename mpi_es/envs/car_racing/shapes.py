@@ -1,7 +1,7 @@
 """The car's polygons and masses as Box2D makes them, in its float32 and its order of vertices.
 
-Everything here is computed once, at import, from the measures in gymnasium's car_dynamics.py. The order of a sum
-or of a polygon's vertices decides last bits, hence it is Box2D's throughout.
+Everything here is computed once, at import, from the measures in gymnasium's car_dynamics.py. The order of a
+sum or of a polygon's vertices decides last bits, hence it is Box2D's throughout.
 """
 
 import numpy as np
@@ -29,8 +29,8 @@ MOST_VERTICES = 8
 def wrap(points: Polygon, hull: Polygon) -> int:
     """Write a polygon's convex hull and return its size: b2PolygonShape::Set, a gift wrapping.
 
-    It starts at the rightmost point (the lowest of several) and goes counter-clockwise; of points in one line it
-    takes the furthest.
+    It starts at the rightmost point (the lowest of several) and goes counter-clockwise; of points in one line
+    it takes the furthest.
     """
     first = 0
     for i in range(1, len(points)):

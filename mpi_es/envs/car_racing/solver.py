@@ -30,6 +30,8 @@ IMPULSE_X, IMPULSE_Y, LIMIT_IMPULSE, MOTOR_IMPULSE, MOTOR_SPEED, LIMIT = range(6
 # … and what a step begins with: the joint as seen from the hull's centre, and Box2D's m_mass: the symmetric
 # matrix K and the inverse determinants of its upper 2 x 2 and of the whole
 ARM_X, ARM_Y, K_XX, K_XY, K_YY, K_XZ, K_YZ, INVERSE_2, INVERSE_3 = range(6, 15)
+# … and what an iteration leaves to the next
+PUSH_X, PUSH_Y, NEW_IMPULSE, NEW_SPIN = range(15, 19)
 _ISLAND = (3, 2, 1, 0)  # the order of joints: Box2D finds the newest first
 NO_LIMIT, LOWER, UPPER = F32(0), F32(-1), F32(1)  # values of LIMIT
 
@@ -124,50 +126,99 @@ def _find_limit(joint: Row, angle: np.float32) -> None:
 
 @compiled()
 def _solve_velocities(velocities: Row, joints: Row) -> None:
-    """Apply impulses until the joints hold, or until they change nothing, which no further iteration would."""
-    x, y, spin = velocities[0, 0], velocities[0, 1], velocities[0, 2]
-    for _ in range(VELOCITY_ITERATIONS):
-        changed = False
-        for wheel in _ISLAND:
-            joint, own = joints[wheel], velocities[wheel + 1]
-            spin, motor_changed = _turn(joint, own, spin)
-            if joint[LIMIT] == NO_LIMIT:
-                x, y, spin, pin_changed = _pin(joint, own, x, y, spin)
-            else:
-                x, y, spin, pin_changed = _pin_at_limit(joint, own, x, y, spin)
-            changed |= motor_changed | pin_changed
-        if not changed:
-            break
+    """Apply impulses in all of Box2D's iterations, but for those that would change nothing.
+
+    After some ten iterations nothing moves any more but the last bits of the wheels' spins and of the
+    impulses, which may go on to the end.
+    """
+    done = 0
+    while done < VELOCITY_ITERATIONS:
+        moved = _iterate(velocities, joints)
+        done += 1
+        if not moved:
+            done = _iterate_at_rest(velocities, joints, done)
+
+
+@compiled()
+def _iterate(velocities: Row, joints: Row) -> bool:
+    """Let each joint push and turn hull and wheel; return whether more moves than a free wheel's spin."""
+    x, y, spin, moved = velocities[0, 0], velocities[0, 1], velocities[0, 2], False
+    for wheel in _ISLAND:
+        joint, own = joints[wheel], velocities[wheel + 1]
+        spin, motor_moved = _turn(joint, own, spin)
+        if joint[LIMIT] == NO_LIMIT:
+            x, y, spin, pin_moved = _pin(joint, own, x, y, spin)
+        else:
+            x, y, spin, pin_moved = _pin_at_limit(joint, own, x, y, spin)
+        moved |= motor_moved | pin_moved
     velocities[0, 0], velocities[0, 1], velocities[0, 2] = x, y, spin
+    return moved
+
+
+@compiled()
+def _iterate_at_rest(velocities: Row, joints: Row, done: int) -> int:
+    """Iterate as long as only the wheels' spins move; return the number of iterations then done.
+
+    The pins then push as in the last iteration, and each wheel is alone with its motor.
+    """
+    hull_spin = velocities[0, 2]
+    while done < VELOCITY_ITERATIONS:
+        hull_moved = changed = False
+        for wheel in range(WHEELS):
+            joint, spin = joints[wheel], velocities[wheel + 1, 2]
+            joint[NEW_IMPULSE] = _motor_impulse(joint, spin, hull_spin)
+            more = joint[NEW_IMPULSE] - joint[MOTOR_IMPULSE]
+            joint[NEW_SPIN] = spin + WHEEL_I * more
+            hull_moved |= hull_spin - HULL_I * more != hull_spin
+            changed |= (joint[NEW_IMPULSE] != joint[MOTOR_IMPULSE]) | (joint[NEW_SPIN] != spin)
+        if hull_moved:
+            return done
+        for wheel in range(WHEELS):
+            joint = joints[wheel]
+            joint[MOTOR_IMPULSE], velocities[wheel + 1, 2] = joint[NEW_IMPULSE], joint[NEW_SPIN]
+            sum_x, sum_y = joint[IMPULSE_X] + joint[PUSH_X], joint[IMPULSE_Y] + joint[PUSH_Y]
+            changed |= (sum_x != joint[IMPULSE_X]) | (sum_y != joint[IMPULSE_Y])
+            joint[IMPULSE_X], joint[IMPULSE_Y] = sum_x, sum_y
+        done += 1
+        if not changed:
+            return VELOCITY_ITERATIONS
+    return done
+
+
+@compiled()
+def _motor_impulse(joint: Row, own_spin: np.float32, hull_spin: np.float32) -> np.float32:
+    """Return a motor's impulse after one more iteration."""
+    impulse = joint[MOTOR_IMPULSE] - MOTOR_MASS * (own_spin - hull_spin - joint[MOTOR_SPEED])
+    impulse = impulse if impulse < MAX_MOTOR_IMPULSE else MAX_MOTOR_IMPULSE
+    return impulse if impulse > -MAX_MOTOR_IMPULSE else -MAX_MOTOR_IMPULSE
 
 
 @compiled()
 def _turn(joint: Row, own: Row, hull_spin: np.float32) -> tuple[np.float32, bool]:
-    """Let a motor turn its wheel; return the hull's spin, and whether anything changed."""
+    """Let a motor turn its wheel; return the hull's spin, and whether that or a wheel at its limit moved."""
     before = joint[MOTOR_IMPULSE]
-    impulse = before - MOTOR_MASS * (own[2] - hull_spin - joint[MOTOR_SPEED])
-    impulse = impulse if impulse < MAX_MOTOR_IMPULSE else MAX_MOTOR_IMPULSE
-    impulse = impulse if impulse > -MAX_MOTOR_IMPULSE else -MAX_MOTOR_IMPULSE
+    impulse = _motor_impulse(joint, own[2], hull_spin)
     more = impulse - before
-    new_spin, new_own = hull_spin - HULL_I * more, own[2] + WHEEL_I * more
-    changed = (impulse != before) | (new_spin != hull_spin) | (new_own != own[2])
+    new_hull, new_own = hull_spin - HULL_I * more, own[2] + WHEEL_I * more
+    changed = (impulse != before) | (new_own != own[2])
+    moved = (new_hull != hull_spin) | (changed & (joint[LIMIT] != NO_LIMIT))
     joint[MOTOR_IMPULSE], own[2] = impulse, new_own
-    return new_spin, changed
+    return new_hull, moved
 
 
 @compiled()
 def _pin(
     joint: Row, own: Row, x: np.float32, y: np.float32, spin: np.float32
 ) -> tuple[np.float32, np.float32, np.float32, bool]:
-    """Hold a wheel at its place; return the hull's velocities, and whether anything changed."""
+    """Hold a wheel at its place; return the hull's velocities, and whether anything moved."""
     arm_x, arm_y = joint[ARM_X], joint[ARM_Y]
     way_x = -(own[0] - x + spin * arm_y)
     way_y = -(own[1] - y - spin * arm_x)
     p_x = joint[INVERSE_2] * (joint[K_YY] * way_x - joint[K_XY] * way_y)
     p_y = joint[INVERSE_2] * (joint[K_XX] * way_y - joint[K_XY] * way_x)
     new_spin = spin - HULL_I * (arm_x * p_y - arm_y * p_x)
-    x, y, changed = _push(joint, own, x, y, p_x, p_y)
-    return x, y, new_spin, changed | (new_spin != spin)
+    x, y, moved = _push(joint, own, x, y, p_x, p_y)
+    return x, y, new_spin, moved | (new_spin != spin)
 
 
 @compiled()
@@ -202,24 +253,25 @@ def _pin_at_limit(
         p_z = -last
     new_spin = spin - HULL_I * (arm_x * p_y - arm_y * p_x + p_z)
     new_own = own[2] + WHEEL_I * p_z
-    x, y, changed = _push(joint, own, x, y, p_x, p_y)
-    changed |= (new_spin != spin) | (new_own != own[2]) | (last + p_z != last)
+    x, y, moved = _push(joint, own, x, y, p_x, p_y)
+    moved |= (new_spin != spin) | (new_own != own[2]) | (last + p_z != last)
     own[2], joint[LIMIT_IMPULSE] = new_own, last + p_z
-    return x, y, new_spin, changed
+    return x, y, new_spin, moved
 
 
 @compiled()
 def _push(
     joint: Row, own: Row, x: np.float32, y: np.float32, p_x: np.float32, p_y: np.float32
 ) -> tuple[np.float32, np.float32, bool]:
-    """Push hull and wheel apart; return the hull's velocity, and whether anything changed."""
+    """Push hull and wheel apart; return the hull's velocity, and whether one of them moved."""
     new_x, new_y = x - HULL_M * p_x, y - HULL_M * p_y
     own_x, own_y = own[0] + WHEEL_M * p_x, own[1] + WHEEL_M * p_y
-    sum_x, sum_y = joint[IMPULSE_X] + p_x, joint[IMPULSE_Y] + p_y
-    changed = (new_x != x) | (new_y != y) | (own_x != own[0]) | (own_y != own[1])
-    changed |= (sum_x != joint[IMPULSE_X]) | (sum_y != joint[IMPULSE_Y])
-    own[0], own[1], joint[IMPULSE_X], joint[IMPULSE_Y] = own_x, own_y, sum_x, sum_y
-    return new_x, new_y, changed
+    moved = (new_x != x) | (new_y != y) | (own_x != own[0]) | (own_y != own[1])
+    own[0], own[1] = own_x, own_y
+    joint[PUSH_X], joint[PUSH_Y] = p_x, p_y
+    joint[IMPULSE_X] += p_x
+    joint[IMPULSE_Y] += p_y
+    return new_x, new_y, moved
 
 
 @compiled()
@@ -256,7 +308,7 @@ def _solve_positions(angles: Row, centres: Row, joints: Row) -> bool:
 
 @compiled()
 def _turn_back(angles: Row, limit: np.float32, wheel: int) -> tuple[np.float32, bool]:
-    """Turn a wheel back to its limit, if it has one; return how far beyond it was, and whether it was turned."""
+    """Turn a wheel back to its limit; return how far beyond it was, and whether it was turned."""
     if limit == NO_LIMIT:
         return ZERO, False
     error = limit * (angles[wheel + 1] - angles[0]) - LIMIT_ANGLE
@@ -305,7 +357,7 @@ def _place(world: World, centres: Row, body: int) -> None:
 
 @compiled()
 def _rest(velocities: Row, at_rest: Row, solved: bool) -> None:
-    """Stop a car whose bodies have all hardly moved for half a second: Box2D's sleep, from which forces wake it."""
+    """Stop a car that has hardly moved for half a second: Box2D's sleep, from which forces wake it."""
     least = F32(np.inf)
     for body in range(BODIES):
         x, y, spin = velocities[body, 0], velocities[body, 1], velocities[body, 2]
