@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mpi_es.envs.car_racing.exact.aaline import paint_line
+from mpi_es.envs.car_racing.exact.aaline import paint_lines
 from mpi_es.envs.car_racing.exact.band import paint_runs, wipe
 from mpi_es.envs.car_racing.exact.camera import camera
 from mpi_es.envs.car_racing.exact.canvas import PICTURE_ROWS, SHAPE_COUNT, WINDOW_W, Band, Canvas, Shapes
@@ -41,8 +41,7 @@ def _paint(band: Band, shapes: Shapes, first: int, last: int) -> None:
     for shape in range(1 if ground else 0, shapes.counts[SHAPE_COUNT]):
         if shapes.top[shape] <= last and shapes.bottom[shape] >= first:
             paint_runs(band, shapes, shape, first, last)
-            for i in range(shapes.line_count[shape]):
-                paint_line(band, shapes.lines[shape, i], shapes.colour[shape], first, last)
+            paint_lines(band, shapes, shape, first, last)
 
 
 @compiled()

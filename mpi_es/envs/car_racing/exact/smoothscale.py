@@ -35,11 +35,15 @@ def rows_of(i: int) -> tuple[int, int]:
 @compiled()
 def shrink(band: Band, i: int, picture: np.ndarray) -> None:
     """Shrink the band of the picture's row i."""
+    pixel, plain = 0, 0
     for cell in range(CELLS):
         if band.marked[cell, 0] | band.marked[cell, 1]:
-            colour = _shrink_cell(band, i, cell)
+            colour = _shrink_cell(band.pixels, band.marks, i, cell)
         else:
-            colour = _one_less(_one_less(np.int64(band.pixels[0, X_LAST[cell] + MARGIN])))
+            first = np.int64(band.pixels[0, np.uintp(X_LAST[cell] + MARGIN)])
+            if first != pixel:
+                pixel, plain = first, _one_less(_one_less(first))
+            colour = plain
         picture[i, cell, 0] = colour >> 16
         picture[i, cell, 1] = colour >> 8 & 255
         picture[i, cell, 2] = colour & 255
@@ -47,18 +51,21 @@ def shrink(band: Band, i: int, picture: np.ndarray) -> None:
 
 @compiled()
 def _one_less(colour: int) -> int:
-    """Return what a mean over equal pixels comes to: the truncations always take one, if there is one."""
-    red, green, blue = colour >> 16, colour >> 8 & 255, colour & 255
-    return (red - (red > 0)) << 16 | (green - (green > 0)) << 8 | (blue - (blue > 0))
+    """Return what a mean over equal pixels comes to: the truncations always take one, where there is one."""
+    return colour - (((colour & 0x7F7F7F) + 0x7F7F7F | colour) & 0x808080) // 128  # a 1 in each byte not 0
 
 
 @compiled()
-def _shrink_cell(band: Band, i: int, cell: int) -> int:
+def _shrink_cell(pixels: np.ndarray, marks: np.ndarray, i: int, cell: int) -> int:
     """Return the colour of a cell of row i; the window's rows count upwards."""
     first, last = rows_of(i)
+    final = np.uintp(X_LAST[cell] + MARGIN)
     red = green = blue = 0
     for row in range(last - first + 1):
-        colour = _shrink_row(band, cell, row)
+        if marks[cell, row]:
+            colour = _shrink_row(pixels, cell, row)
+        else:
+            colour = _one_less(np.int64(pixels[row, final]))
         weight = ONE
         if row == 0:
             weight = np.int64(Y_WEIGHT[i])
@@ -71,22 +78,20 @@ def _shrink_cell(band: Band, i: int, cell: int) -> int:
 
 
 @compiled()
-def _shrink_row(band: Band, cell: int, row: int) -> int:
+def _shrink_row(pixels: np.ndarray, cell: int, row: int) -> int:
     """Return the colour of a row of a cell."""
-    pixels, last = band.pixels, X_LAST[cell] + MARGIN
-    final = np.int64(pixels[row, last])
-    if not band.marks[cell, row]:
-        return _one_less(final)
-    red, green, blue = 0, 0, 0
-    before = X_LAST[cell - 1] + MARGIN if cell > 0 else 0
-    for x in range(before + 1, last):
-        pixel = np.int64(pixels[row, x])
-        red, green, blue = red + (pixel >> 16), green + (pixel >> 8 & 255), blue + (pixel & 255)
-    shared = np.int64(pixels[row, before])
-    weight, rest = np.int64(X_WEIGHT[cell]), ONE - np.int64(X_WEIGHT[cell - 1]) if cell > 0 else 0
-    red += ((shared >> 16) * rest >> 14) + ((final >> 16) * weight >> 14)
-    green += ((shared >> 8 & 255) * rest >> 14) + ((final >> 8 & 255) * weight >> 14)
-    blue += ((shared & 255) * rest >> 14) + ((final & 255) * weight >> 14)
+    before, rest = 0, 0
+    if cell > 0:
+        before, rest = X_LAST[cell - 1] + MARGIN, ONE - X_WEIGHT[cell - 1]
+    line = pixels[row, before : X_LAST[cell] + MARGIN + 1]
+    red_blue, green = 0, 0
+    for pixel in line[1:-1]:
+        red_blue += np.int64(pixel) & 0xFF00FF
+        green += np.int64(pixel) & 0xFF00
+    shared, final, weight = np.int64(line[0]), np.int64(line[-1]), np.int64(X_WEIGHT[cell])
+    red = (red_blue >> 16) + ((shared >> 16) * rest >> 14) + ((final >> 16) * weight >> 14)
+    green = (green >> 8) + ((shared >> 8 & 255) * rest >> 14) + ((final >> 8 & 255) * weight >> 14)
+    blue = (red_blue & 0xFFFF) + ((shared & 255) * rest >> 14) + ((final & 255) * weight >> 14)
     return _mean(red, green, blue, X_RECIPROCAL)
 
 
