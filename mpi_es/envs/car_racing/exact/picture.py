@@ -25,12 +25,12 @@ def draw(world: World, canvas: Canvas, picture: np.ndarray) -> None:
     draw_car(canvas, view, world)
     for i in range(PICTURE_ROWS):
         first, last = rows_of(i)
-        _paint(canvas.band, canvas.shapes, first, last)
+        paint(canvas.band, canvas.shapes, first, last)
         shrink(canvas.band, i, picture)
 
 
 @compiled()
-def _paint(band: Band, shapes: Shapes, first: int, last: int) -> None:
+def paint(band: Band, shapes: Shapes, first: int, last: int) -> None:
     """Paint the shapes in their order on the band of the window's rows first to last.
 
     Lines come after the run that they surround, not before as in gymnasium: where a run covers them they have its
