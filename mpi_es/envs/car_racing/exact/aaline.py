@@ -1,4 +1,4 @@
-"""The antialiased lines of gfxdraw.aapolygon: SDL_gfx's _aalineColor without its last pixel, and _clipLine."""
+"""The antialiased lines of gfxdraw.aapolygon: SDL_gfx's _aalineColor and _clipLine."""
 
 import numpy as np
 
@@ -6,8 +6,9 @@ from mpi_es.envs.car_racing.exact.band import OPAQUE, blend
 from mpi_es.envs.car_racing.exact.canvas import LINES, WINDOW_H, WINDOW_W, Band, Canvas, Shapes
 from mpi_es.jit import compiled
 
-# Places in Shapes.lines. A line walks from its upper end; WIDTH and HEIGHT are not negative, and a height of -1
-# says that nothing of it is in the window. Its start, which may be either end, is drawn in full.
+# Places in Shapes.lines. A line walks from its upper end; WIDTH and HEIGHT are not negative, and a height of
+# -1 says that nothing of it is in the window. Its start, which may be either end, is drawn in full; the other
+# end is left to the next line.
 START_X, START_Y, UPPER_X, UPPER_Y, WIDTH, HEIGHT, DIRECTION, SLOPE = range(8)
 HIDDEN = -1
 
@@ -153,7 +154,14 @@ def _paint_shallow(
         weight = (step * slope >> 8) & 255
         for pixel in range(2):
             if 0 <= row <= last:
-                blend(pixels, marks, row, x + direction * step, colour, _alpha(weight if pixel else 255 - weight))
+                blend(
+                    pixels,
+                    marks,
+                    row,
+                    x + direction * step,
+                    colour,
+                    _alpha(weight if pixel else 255 - weight),
+                )
             row += 1
 
 

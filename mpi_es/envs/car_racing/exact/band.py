@@ -31,7 +31,7 @@ def blend(pixels: np.ndarray, marks: np.ndarray, row: int, x: int, colour: int, 
     """Move a pixel of a band toward a colour by alpha / 256, or make it the colour if opaque."""
     # Unsigned, an index is not tested for being counted from the end.
     y, column = np.uintp(row), np.uintp(x + MARGIN)
-    below = np.int64(pixels[y, column])
+    below = int(pixels[y, column])
     if below != colour and alpha > 0:
         # red and blue at once: they are 16 bits apart, and a product has 16
         rest = 256 - alpha
@@ -49,8 +49,8 @@ def paint_runs(band: Band, shapes: Shapes, shape: int, first: int, last: int) ->
     place = shapes.place[shape] - top
     begin_above, end_above = 0, 0
     for y in range(max(first, top), min(last, bottom) + 1):
-        row, begin, end = y - first, np.int64(shapes.begin[place + y]), np.int64(shapes.end[place + y])
-        if y == top or y == bottom:
+        row, begin, end = y - first, int(shapes.begin[place + y]), int(shapes.end[place + y])
+        if y in (top, bottom):
             _mark(band.marks, row, begin, end)
         if y > first and y > top:
             _mark_jump(band.marks, row, begin_above, begin)
