@@ -1,13 +1,14 @@
-"""The antialiased lines of gfxdraw.aapolygon: SDL_gfx's _aalineColor without its last pixel, and _clipLine."""
+"""The antialiased lines of gfxdraw.aapolygon: SDL_gfx's _aalineColor and _clipLine."""
 
 import numpy as np
 
 from mpi_es.envs.car_racing.exact.band import OPAQUE, blend
-from mpi_es.envs.car_racing.exact.canvas import LINES, WINDOW_H, WINDOW_W, Band, Canvas
+from mpi_es.envs.car_racing.exact.canvas import LINES, WINDOW_H, WINDOW_W, Band, Canvas, Shapes
 from mpi_es.jit import compiled
 
-# Places in Shapes.lines. A line walks from its upper end; WIDTH and HEIGHT are not negative, and a height of -1
-# says that nothing of it is in the window. Its start, which may be either end, is drawn in full.
+# Places in Shapes.lines. A line walks from its upper end; WIDTH and HEIGHT are not negative, and a height of
+# -1 says that nothing of it is in the window. Its start, which may be either end, is drawn in full; the other
+# end is left to the next line.
 START_X, START_Y, UPPER_X, UPPER_Y, WIDTH, HEIGHT, DIRECTION, SLOPE = range(8)
 HIDDEN = -1
 
@@ -73,60 +74,94 @@ def _clip_code(x: int, y: int) -> int:
 
 
 @compiled()
-def paint_line(band: Band, line: np.ndarray, colour: int, first: int, last: int) -> None:
-    """Paint the part of a line that is on the rows first to last, which are the band's."""
-    x, y, width, height = line[UPPER_X], line[UPPER_Y], line[WIDTH], line[HEIGHT]
-    if height == HIDDEN or y > last or y + height < first:
-        return
-    if width == 0 or height == 0:
-        _paint_straight(band, line, colour, first, last)
-        return
-    if first <= line[START_Y] <= last:
-        blend(band, line[START_Y] - first, line[START_X], colour, OPAQUE)
-    if height > width:
-        _paint_steep(band, line, colour, first, last)
-    else:
-        _paint_shallow(band, line, colour, first, last)
+def paint_lines(band: Band, shapes: Shapes, shape: int, first: int, last: int) -> None:
+    """Paint the parts of a shape's lines that are on the rows first to last, which are the band's."""
+    lines, colour, pixels, marks = shapes.lines, shapes.colour[shape], band.pixels, band.marks
+    for i in range(shapes.line_count[shape]):
+        y, height, width = lines[shape, i, UPPER_Y] - first, lines[shape, i, HEIGHT], lines[shape, i, WIDTH]
+        if height == HIDDEN or y > last - first or y + height < 0:
+            continue
+        x, direction, slope = lines[shape, i, UPPER_X], lines[shape, i, DIRECTION], lines[shape, i, SLOPE]
+        start_x, start_y = lines[shape, i, START_X], lines[shape, i, START_Y] - first
+        if 0 <= start_y <= last - first:
+            blend(pixels, marks, start_y, start_x, colour, OPAQUE)
+        if width == 0 or height == 0:
+            _paint_straight(pixels, marks, colour, last - first, x, y, direction, width, height)
+        elif height > width:
+            _paint_steep(pixels, marks, colour, last - first, x, y, direction, height, slope)
+        else:
+            _paint_shallow(pixels, marks, colour, last - first, x, y, direction, width, slope)
 
 
 @compiled()
-def _paint_straight(band: Band, line: np.ndarray, colour: int, first: int, last: int) -> None:
-    """Paint a column, a row or a single pixel."""
-    x, y, width, height = line[UPPER_X], line[UPPER_Y], line[WIDTH], line[HEIGHT]
-    left = x if line[DIRECTION] > 0 else x - width
-    for row in range(max(y, first), min(y + height, last) + 1):
+def _paint_straight(
+    pixels: np.ndarray,
+    marks: np.ndarray,
+    colour: int,
+    last: int,
+    x: int,
+    y: int,
+    direction: int,
+    width: int,
+    height: int,
+) -> None:
+    """Paint a column or a row."""
+    left = x if direction > 0 else x - width
+    for row in range(max(y, 0), min(y + height, last) + 1):
         for column in range(left, left + width + 1):
-            blend(band, row - first, column, colour, OPAQUE)
+            blend(pixels, marks, row, column, colour, OPAQUE)
 
 
 @compiled()
-def _paint_steep(band: Band, line: np.ndarray, colour: int, first: int, last: int) -> None:
+def _paint_steep(
+    pixels: np.ndarray,
+    marks: np.ndarray,
+    colour: int,
+    last: int,
+    x: int,
+    y: int,
+    direction: int,
+    height: int,
+    slope: int,
+) -> None:
     """Blend two pixels on each row between the line's ends, by how near they are."""
-    upper_x, upper_y, direction, slope = line[UPPER_X], line[UPPER_Y], line[DIRECTION], line[SLOPE]
-    for y in range(max(upper_y + 1, first), min(upper_y + line[HEIGHT] - 1, last) + 1):
-        across = (y - upper_y) * slope
-        x = upper_x + direction * (across >> 16)
+    for row in range(max(y + 1, 0), min(y + height - 1, last) + 1):
+        across = (row - y) * slope
+        column = x + direction * (across >> 16)
         weight = (across >> 8) & 255
         for pixel in range(2):
-            blend(band, y - first, x, colour, _alpha(weight if pixel else 255 - weight))
-            x += direction
+            blend(pixels, marks, row, column, colour, _alpha(weight if pixel else 255 - weight))
+            column += direction
 
 
 @compiled()
-def _paint_shallow(band: Band, line: np.ndarray, colour: int, first: int, last: int) -> None:
+def _paint_shallow(
+    pixels: np.ndarray,
+    marks: np.ndarray,
+    colour: int,
+    last: int,
+    x: int,
+    y: int,
+    direction: int,
+    width: int,
+    slope: int,
+) -> None:
     """Blend two pixels on each column between the line's ends, where they are on the band's rows."""
-    upper_x, y, direction, slope = line[UPPER_X], line[UPPER_Y] - first, line[DIRECTION], line[SLOPE]
-    rows = last - first + 1
     begin = max(-((y + 1) * 65536 // slope), 1)  # the first whose lower pixel is not before the band
-    end = min(-((y - rows) * 65536 // slope), line[WIDTH])  # the first whose upper pixel is behind it
-    for column in range(begin, end):
-        down = column * slope
-        row = y + (down >> 16)
-        weight = (down >> 8) & 255
+    end = min(-((y - last - 1) * 65536 // slope), width)  # the first whose upper pixel is behind it
+    for step in range(begin, end):
+        row = y + (step * slope >> 16)
+        weight = (step * slope >> 8) & 255
         for pixel in range(2):
-            if 0 <= row < rows:
-                x = upper_x + direction * column
-                blend(band, row, x, colour, _alpha(weight if pixel else 255 - weight))
+            if 0 <= row <= last:
+                blend(
+                    pixels,
+                    marks,
+                    row,
+                    x + direction * step,
+                    colour,
+                    _alpha(weight if pixel else 255 - weight),
+                )
             row += 1
 
 

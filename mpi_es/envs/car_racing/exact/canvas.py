@@ -1,4 +1,4 @@
-"""What a picture is drawn from and on: the shapes in view as runs of pixels, and a band of gymnasium's window."""
+"""What a picture is drawn from and on: the shapes in view, as runs of pixels, and a band of the window."""
 
 from typing import NamedTuple
 
@@ -36,7 +36,7 @@ class Shapes(NamedTuple):
     begin: NDArray[np.int16]  # (SHAPES * rows,) first column of a run, 0 to WINDOW_W
     end: NDArray[np.int16]  # (SHAPES * rows,) column after the last
     lines: NDArray[np.int64]  # (SHAPES, LINES, 8): START_X …, in aaline.py
-    counts: NDArray[np.int64]  # (2,): SHAPE_COUNT, RUN_COUNT
+    counts: NDArray[np.int64]  # (3,): SHAPE_COUNT, RUN_COUNT, BACKGROUND
 
 
 class Corners(NamedTuple):
@@ -44,15 +44,15 @@ class Corners(NamedTuple):
 
     x: NDArray[np.int64]  # (8,)
     y: NDArray[np.int64]  # (8,)
-    left: NDArray[np.int64]  # (WINDOW_H,)
-    right: NDArray[np.int64]  # (WINDOW_H,)
+    left: NDArray[np.int32]  # (WINDOW_H,)
+    right: NDArray[np.int32]  # (WINDOW_H,)
     crossings: NDArray[np.int64]  # (LINES,) of one row
 
 
 class Band(NamedTuple):
     """The rows of the window that shrink to one row of the picture."""
 
-    pixels: NDArray[np.uint32]  # (BAND, MARGIN + WINDOW_W + MARGIN) 0x00RRGGBB
+    pixels: NDArray[np.int32]  # (BAND, MARGIN + WINDOW_W + MARGIN) 0x00RRGGBB
     marks: NDArray[np.uint8]  # (CELLS + 1, 16) 1 where a row of a cell may have more than one colour
     marked: NDArray[np.uint64]  # (CELLS + 1, 2) the same memory: 0 and 0 where a cell has one colour
 
@@ -66,15 +66,30 @@ class Canvas(NamedTuple):
 
 
 # Places in Shapes.counts
-SHAPE_COUNT, RUN_COUNT = range(2)
+SHAPE_COUNT, RUN_COUNT, BACKGROUND = range(3)  # the last is the colour under all shapes
 
 
 def allocate() -> Canvas:
     """Return a canvas with no shape on it."""
-    numbers = [np.empty(SHAPES, np.int64) for _ in range(5)]
-    runs = [np.empty(SHAPES * (WINDOW_H - FIRST_ROW), np.int16) for _ in range(2)]
-    shapes = Shapes(*numbers, *runs, np.empty((SHAPES, LINES, 8), np.int64), np.zeros(2, np.int64))
-    corners = Corners(*[np.zeros(size, np.int64) for size in (8, 8, WINDOW_H, WINDOW_H, LINES)])
-    pixels = np.zeros((BAND, MARGIN + WINDOW_W + MARGIN), np.uint32)
+    runs = SHAPES * (WINDOW_H - FIRST_ROW)
+    shapes = Shapes(
+        colour=np.empty(SHAPES, np.int64),
+        top=np.empty(SHAPES, np.int64),
+        bottom=np.empty(SHAPES, np.int64),
+        place=np.empty(SHAPES, np.int64),
+        line_count=np.empty(SHAPES, np.int64),
+        begin=np.empty(runs, np.int16),
+        end=np.empty(runs, np.int16),
+        lines=np.empty((SHAPES, LINES, 8), np.int64),
+        counts=np.zeros(3, np.int64),
+    )
+    corners = Corners(
+        x=np.zeros(8, np.int64),
+        y=np.zeros(8, np.int64),
+        left=np.zeros(WINDOW_H, np.int32),
+        right=np.zeros(WINDOW_H, np.int32),
+        crossings=np.zeros(LINES, np.int64),
+    )
+    pixels = np.zeros((BAND, MARGIN + WINDOW_W + MARGIN), np.int32)
     marked = np.zeros((CELLS + 1, 2), np.uint64)
     return Canvas(shapes, corners, Band(pixels, marked.view(np.uint8), marked))

@@ -10,7 +10,7 @@ import numpy as np
 
 from mpi_es.envs.car_racing.exact.camera import Camera, project
 from mpi_es.envs.car_racing.exact.canvas import Canvas, Corners
-from mpi_es.envs.car_racing.exact.shapes import begin_shape, in_view, set_run
+from mpi_es.envs.car_racing.exact.shapes import begin_shape, in_view, visible_run
 from mpi_es.envs.car_racing.outline import HULL, SIZE, WHEEL, WHEEL_R, WHEEL_W
 from mpi_es.envs.car_racing.state import World
 from mpi_es.jit import compiled
@@ -79,7 +79,8 @@ def draw_polygon(canvas: Canvas, colour: int, count: int) -> None:
     top, lowest = shapes.top[shape], canvas.corners.y[:count].max()
     for y in range(top, shapes.bottom[shape] + 1):
         x1, x2 = _run(canvas.corners, count, y, lowest)
-        set_run(shapes, shapes.place[shape] + y - top, x1, x2)
+        run = shapes.place[shape] + y - top
+        shapes.begin[run], shapes.end[run] = visible_run(x1, x2)
 
 
 @compiled()
@@ -103,4 +104,4 @@ def _run(corners: Corners, count: int, y: int, lowest: int) -> tuple[int, int]:
 def _across(x1: int, y1: int, x2: int, y2: int, y: int, crossed: int) -> int:
     """Return how far along x an edge is at row y, rounded down for a row's first crossing, then up."""
     across = np.float32((y - y1) * (x2 - x1)) / np.float32(y2 - y1)
-    return int(math.floor(across)) if crossed % 2 == 0 else int(math.ceil(across))
+    return math.floor(across) if crossed % 2 == 0 else math.ceil(across)

@@ -1,17 +1,17 @@
 """gfxdraw.filled_polygon of a quadrilateral, as runs of pixels.
 
-SDL_gfx's filledPolygonColorMT: edges cross the rows' centres at multiples of 1/65536 pixel, and a run goes from
-crossing to crossing, rounded.
+SDL_gfx's filledPolygonColorMT: edges cross the rows' centres at multiples of 1/65536 pixel, and a run goes
+from crossing to crossing, rounded.
 """
 
 import numpy as np
 
 from mpi_es.envs.car_racing.exact.canvas import Canvas, Corners
-from mpi_es.envs.car_racing.exact.shapes import begin_shape, set_run
+from mpi_es.envs.car_racing.exact.shapes import begin_shape, visible_run
 from mpi_es.jit import compiled
 
 ONE = 65536  # a pixel
-NOWHERE = 1 << 40  # beyond all crossings
+NOWHERE = (1 << 31) - ONE  # beyond all crossings
 
 
 @compiled()
@@ -23,15 +23,17 @@ def fill(canvas: Canvas, colour: int) -> int:
     shape = begin_shape(canvas, colour, 4)
     top, bottom, place = shapes.top[shape], shapes.bottom[shape], shapes.place[shape]
     lowest = corners.y[:4].max()
-    for y in range(top, bottom + 1):
-        corners.left[y], corners.right[y] = NOWHERE, -NOWHERE
+    rows = bottom - top + 1
+    left, right = corners.left[:rows], corners.right[:rows]
+    left[:], right[:] = NOWHERE, -NOWHERE
     for i in range(4):
         _cross(corners, i, top, bottom, lowest)
-    for y in range(top, bottom + 1):
-        if corners.left[y] == NOWHERE:  # a flat shape has no run: no edge crosses
-            shapes.begin[place + y - top] = shapes.end[place + y - top] = 0
+    begin, end = shapes.begin[place : place + rows], shapes.end[place : place + rows]
+    for row in range(rows):
+        if left[row] == NOWHERE:  # a flat shape has no run: no edge crosses
+            begin[row] = end[row] = 0
         else:
-            set_run(shapes, place + y - top, _rounded(corners.left[y] + 1), _rounded(corners.right[y] - 1))
+            begin[row], end[row] = visible_run(_rounded(left[row] + 1), _rounded(right[row] - 1))
     return shape
 
 
@@ -52,12 +54,15 @@ def _cross(corners: Corners, i: int, top: int, bottom: int, lowest: int) -> None
     x1, y1, x2, y2 = _downward(corners, i)
     if y1 == y2:
         return
-    last = y2 if y2 == lowest else y2 - 1
+    first, last = max(y1, top), min(y2 if y2 == lowest else y2 - 1, bottom)
+    if first > last:
+        return
+    left, right = corners.left[first - top : last - top + 1], corners.right[first - top : last - top + 1]
     inverse, width = 1.0 / (y2 - y1), x2 - x1
-    for y in range(max(y1, top), min(last, bottom) + 1):
-        crossing = _quotient(y - y1, inverse) * width + ONE * x1
-        corners.left[y] = min(corners.left[y], crossing)
-        corners.right[y] = max(corners.right[y], crossing)
+    for row in range(last - first + 1):
+        crossing = np.int32(_quotient(row + first - y1, inverse) * width + ONE * x1)
+        left[row] = min(left[row], crossing)
+        right[row] = max(right[row], crossing)
 
 
 @compiled()
@@ -70,12 +75,12 @@ def _downward(corners: Corners, i: int) -> tuple[int, int, int, int]:
 
 
 @compiled()
-def _quotient(rows: int, inverse: float) -> int:
+def _quotient(rows: int, inverse: float) -> np.int32:
     """Return 65536 * rows // height, given 1/height.
 
     Exact: the half keeps the product away from the next integer by 1/(2 height), far more than it is off.
     """
-    return int((ONE * rows + 0.5) * inverse)
+    return np.int32((ONE * rows + 0.5) * inverse)  # of 32 bits, it is computed for several rows at once
 
 
 @compiled()
@@ -85,7 +90,7 @@ def _rounded(crossing: int) -> int:
 
 @compiled()
 def _fill_crooked(canvas: Canvas, colour: int) -> int:
-    """Put a quadrilateral that has two runs on some rows on the canvas as two shapes, and return the second."""
+    """Put a quadrilateral that has two runs on some rows on the canvas as two shapes; return the second."""
     first = begin_shape(canvas, colour, 4)
     second = begin_shape(canvas, colour, 4)
     corners, shapes = canvas.corners, canvas.shapes
@@ -101,7 +106,7 @@ def _fill_crooked(canvas: Canvas, colour: int) -> int:
             if x1 == NOWHERE:
                 shapes.begin[run] = shapes.end[run] = 0
             else:
-                set_run(shapes, run, _rounded(x1 + 1), _rounded(x2 - 1))
+                shapes.begin[run], shapes.end[run] = visible_run(_rounded(x1 + 1), _rounded(x2 - 1))
     return second
 
 

@@ -4,7 +4,7 @@ import math
 
 from mpi_es.envs.car_racing.exact.aaline import outline
 from mpi_es.envs.car_racing.exact.camera import Camera, project, sight
-from mpi_es.envs.car_racing.exact.canvas import Canvas
+from mpi_es.envs.car_racing.exact.canvas import BACKGROUND, Canvas
 from mpi_es.envs.car_racing.exact.filled_polygon import fill
 from mpi_es.envs.car_racing.exact.shapes import in_view, pack
 from mpi_es.envs.car_racing.state import POLYGON_COUNT, World
@@ -12,38 +12,66 @@ from mpi_es.jit import compiled
 
 PLAYFIELD = 2000 / 6.0
 GRASS_DIM = PLAYFIELD / 20.0
-REACH = GRASS_DIM * math.sqrt(2)  # of a shape from its first corner: gymnasium skips what is farther off as well
+REACH = GRASS_DIM * math.sqrt(
+    2
+)  # of a tile from its first corner: gymnasium skips what is farther off as well
 
-BACKGROUND, GRASS = 1, 2  # places in World.ground
+FIELD_COLOUR, GRASS_COLOUR = 1, 2  # places in World.ground
+BEYOND_COLOUR = 0  # black
 
 
 @compiled()
 def draw_ground(canvas: Canvas, camera: Camera, world: World) -> None:
-    """Put playfield and patches on the canvas."""
-    ground = world.ground
-    field = ((PLAYFIELD, PLAYFIELD), (PLAYFIELD, -PLAYFIELD), (-PLAYFIELD, -PLAYFIELD), (-PLAYFIELD, PLAYFIELD))
+    """Put playfield and grass on the canvas."""
+    red, green, blue = world.ground[FIELD_COLOUR]
+    x, y, radius = sight(camera)
+    if max(abs(x), abs(y)) + radius < PLAYFIELD:  # nothing else can be seen: not a shape, but the background
+        canvas.shapes.counts[BACKGROUND] = pack(red, green, blue)
+    else:
+        canvas.shapes.counts[BACKGROUND] = BEYOND_COLOUR
+        _draw_square(canvas, camera, -PLAYFIELD, -PLAYFIELD, PLAYFIELD, PLAYFIELD, 1, pack(red, green, blue))
+    _draw_grass(canvas, camera, world)
+
+
+@compiled()
+def _draw_grass(canvas: Canvas, camera: Camera, world: World) -> None:
+    """Put those of the 20 x 20 patches on the canvas that are in sight."""
+    red, green, blue = world.ground[GRASS_COLOUR]
+    x, y, radius = sight(camera)
+    for i in range(_patch(x - radius), min(_patch(x + radius) + 2, 20), 2):
+        for j in range(_patch(y - radius), min(_patch(y + radius) + 2, 20), 2):
+            left, bottom = GRASS_DIM * i, GRASS_DIM * j
+            right, top = left + GRASS_DIM, bottom + GRASS_DIM
+            _draw_square(canvas, camera, left, bottom, right, top, 0, pack(red, green, blue))
+
+
+@compiled()
+def _patch(x: float) -> int:
+    """Return the number of the patch at x or before it; they have even numbers, from -20."""
+    return max(-20, math.floor(x / GRASS_DIM) // 2 * 2)
+
+
+@compiled()
+def _draw_square(
+    canvas: Canvas,
+    camera: Camera,
+    left: float,
+    bottom: float,
+    right: float,
+    top: float,
+    turn: int,
+    colour: int,
+) -> None:
+    """Put a square on the canvas.
+
+    Args:
+        turn: which corner is the first, counted clockwise from the lower right one.
+    """
     for i in range(4):
-        canvas.corners.x[i], canvas.corners.y[i] = project(camera, field[i][0], field[i][1])
-    _draw_corners(canvas, pack(ground[BACKGROUND, 0], ground[BACKGROUND, 1], ground[BACKGROUND, 2]))
-    colour = pack(ground[GRASS, 0], ground[GRASS, 1], ground[GRASS, 2])
-    centre_x, centre_y, radius = sight(camera)
-    for x in range(_first_patch(centre_x - radius), min(20, math.ceil((centre_x + radius) / GRASS_DIM)), 2):
-        for y in range(_first_patch(centre_y - radius), min(20, math.ceil((centre_y + radius) / GRASS_DIM)), 2):
-            _draw_patch(canvas, camera, x, y, colour)
-
-
-@compiled()
-def _first_patch(begin: float) -> int:
-    """Return the even number, from -20, of the first patch that reaches beyond begin along one axis."""
-    return max(-20, math.floor(begin / GRASS_DIM) // 2 * 2)
-
-
-@compiled()
-def _draw_patch(canvas: Canvas, camera: Camera, x: int, y: int, colour: int) -> None:
-    canvas.corners.x[0], canvas.corners.y[0] = project(camera, GRASS_DIM * x + GRASS_DIM, GRASS_DIM * y + 0)
-    canvas.corners.x[1], canvas.corners.y[1] = project(camera, GRASS_DIM * x + 0, GRASS_DIM * y + 0)
-    canvas.corners.x[2], canvas.corners.y[2] = project(camera, GRASS_DIM * x + 0, GRASS_DIM * y + GRASS_DIM)
-    canvas.corners.x[3], canvas.corners.y[3] = project(camera, GRASS_DIM * x + GRASS_DIM, GRASS_DIM * y + GRASS_DIM)
+        corner = (i + turn) & 3
+        x = right if corner in (0, 3) else left
+        y = bottom if corner in (0, 1) else top
+        canvas.corners.x[i], canvas.corners.y[i] = project(camera, x, y)
     _draw_corners(canvas, colour)
 
 
@@ -51,16 +79,15 @@ def _draw_patch(canvas: Canvas, camera: Camera, x: int, y: int, colour: int) -> 
 def draw_track(canvas: Canvas, camera: Camera, world: World) -> None:
     """Put tiles and kerbs on the canvas."""
     centre_x, centre_y, radius = sight(camera)
-    reach = (radius + REACH) ** 2
+    polygons, colours = world.polygons, world.colours
     for polygon in range(world.counts[POLYGON_COUNT]):
-        x, y = world.polygons[polygon, 0]
-        if (x - centre_x) ** 2 + (y - centre_y) ** 2 > reach:
+        x, y = polygons[polygon, 0, 0] - centre_x, polygons[polygon, 0, 1] - centre_y
+        if x * x + y * y > (radius + REACH) ** 2:
             continue
         for i in range(4):
-            x, y = world.polygons[polygon, i]
+            x, y = polygons[polygon, i, 0], polygons[polygon, i, 1]
             canvas.corners.x[i], canvas.corners.y[i] = project(camera, x, y)
-        red, green, blue = world.colours[polygon]
-        _draw_corners(canvas, pack(red, green, blue))
+        _draw_corners(canvas, pack(colours[polygon, 0], colours[polygon, 1], colours[polygon, 2]))
 
 
 @compiled()

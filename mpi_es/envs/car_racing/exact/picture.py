@@ -1,18 +1,16 @@
-"""Draw what gymnasium's _render draws, but band by band, and of a band only the cells with more than one colour."""
+"""Draw what gymnasium's _render draws, band by band, and shrink only the cells with more than one colour."""
 
 import numpy as np
 
-from mpi_es.envs.car_racing.exact.aaline import paint_line
+from mpi_es.envs.car_racing.exact.aaline import paint_lines
 from mpi_es.envs.car_racing.exact.band import paint_runs, wipe
 from mpi_es.envs.car_racing.exact.camera import camera
-from mpi_es.envs.car_racing.exact.canvas import PICTURE_ROWS, SHAPE_COUNT, WINDOW_W, Band, Canvas, Shapes
+from mpi_es.envs.car_racing.exact.canvas import BACKGROUND, PICTURE_ROWS, SHAPE_COUNT, Band, Canvas, Shapes
 from mpi_es.envs.car_racing.exact.car import draw_car
 from mpi_es.envs.car_racing.exact.ground import draw_ground, draw_track
 from mpi_es.envs.car_racing.exact.smoothscale import rows_of, shrink
 from mpi_es.envs.car_racing.state import World
 from mpi_es.jit import compiled
-
-BLACK = 0
 
 
 @compiled()
@@ -25,32 +23,19 @@ def draw(world: World, canvas: Canvas, picture: np.ndarray) -> None:
     draw_car(canvas, view, world)
     for i in range(PICTURE_ROWS):
         first, last = rows_of(i)
-        _paint(canvas.band, canvas.shapes, first, last)
+        paint(canvas.band, canvas.shapes, first, last)
         shrink(canvas.band, i, picture)
 
 
 @compiled()
-def _paint(band: Band, shapes: Shapes, first: int, last: int) -> None:
+def paint(band: Band, shapes: Shapes, first: int, last: int) -> None:
     """Paint the shapes in their order on the band of the window's rows first to last.
 
-    Lines come after the run that they surround, not before as in gymnasium: where a run covers them they have its
-    colour already, and change nothing.
+    Lines come after the run that they surround, not before as in gymnasium: where a run covers them they have
+    its colour already, and change nothing.
     """
-    ground = _covers(shapes, 0, first, last)
-    wipe(band, shapes.colour[0] if ground else BLACK)
-    for shape in range(1 if ground else 0, shapes.counts[SHAPE_COUNT]):
+    wipe(band, shapes.counts[BACKGROUND])
+    for shape in range(shapes.counts[SHAPE_COUNT]):
         if shapes.top[shape] <= last and shapes.bottom[shape] >= first:
             paint_runs(band, shapes, shape, first, last)
-            for i in range(shapes.line_count[shape]):
-                paint_line(band, shapes.lines[shape, i], shapes.colour[shape], first, last)
-
-
-@compiled()
-def _covers(shapes: Shapes, shape: int, first: int, last: int) -> bool:
-    """Return whether a shape, if there is one, covers the rows first to last entirely."""
-    if shapes.counts[SHAPE_COUNT] == 0 or shapes.top[shape] > first or shapes.bottom[shape] < last:
-        return False
-    for run in range(shapes.place[shape] + first - shapes.top[shape], shapes.place[shape] + last - shapes.top[shape] + 1):
-        if shapes.begin[run] > 0 or shapes.end[run] < WINDOW_W:
-            return False
-    return True
+            paint_lines(band, shapes, shape, first, last)

@@ -8,7 +8,6 @@ from mpi_es.envs.car_racing.exact.canvas import (
     WINDOW_W,
     Canvas,
     Corners,
-    Shapes,
 )
 from mpi_es.jit import compiled
 
@@ -22,18 +21,17 @@ def pack(red: int, green: int, blue: int) -> int:
 @compiled()
 def in_view(corners: Corners, count: int) -> bool:
     """Return whether the box around the first corners meets the visible part of the window."""
-    left, right, top, bottom = corners.x[0], corners.x[0], corners.y[0], corners.y[0]
-    for i in range(1, count):
-        left, right = min(left, corners.x[i]), max(right, corners.x[i])
-        top, bottom = min(top, corners.y[i]), max(bottom, corners.y[i])
-    return right >= 0 and left < WINDOW_W and bottom >= FIRST_ROW and top < WINDOW_H
+    x, y = corners.x[:count], corners.y[:count]
+    across: bool = x.max() >= 0 and x.min() < WINDOW_W
+    down: bool = y.max() >= FIRST_ROW and y.min() < WINDOW_H
+    return across and down
 
 
 @compiled()
 def begin_shape(canvas: Canvas, colour: int, count: int) -> int:
     """Return the number of a new shape that has the visible rows of the first corners."""
     shapes, y = canvas.shapes, canvas.corners.y
-    shape = shapes.counts[SHAPE_COUNT]
+    shape: int = shapes.counts[SHAPE_COUNT]
     shapes.counts[SHAPE_COUNT] += 1
     shapes.colour[shape] = colour
     shapes.top[shape] = max(y[:count].min(), FIRST_ROW)
@@ -45,7 +43,6 @@ def begin_shape(canvas: Canvas, colour: int, count: int) -> int:
 
 
 @compiled()
-def set_run(shapes: Shapes, run: int, x1: int, x2: int) -> None:
-    """Set a run from column x1 through x2, in either order, to what the window shows of it."""
-    shapes.begin[run] = min(max(min(x1, x2), 0), WINDOW_W)
-    shapes.end[run] = min(max(max(x1, x2) + 1, 0), WINDOW_W)
+def visible_run(x1: int, x2: int) -> tuple[int, int]:
+    """Return what the window shows of columns x1 through x2, in either order: its first and the one after it."""
+    return min(max(min(x1, x2), 0), WINDOW_W), min(max(max(x1, x2) + 1, 0), WINDOW_W)

@@ -7,7 +7,7 @@ after each direction. The pixel in which two cells meet is shared between them.
 import numpy as np
 from numpy.typing import NDArray
 
-from mpi_es.envs.car_racing.exact.canvas import CELLS, MARGIN, WINDOW_H, WINDOW_W, Band
+from mpi_es.envs.car_racing.exact.canvas import BAND, CELLS, MARGIN, WINDOW_H, WINDOW_W, Band
 from mpi_es.jit import compiled
 
 ONE = 1 << 14  # a whole pixel's weight
@@ -15,31 +15,51 @@ X_SPACE, Y_SPACE = ONE * WINDOW_W // CELLS, ONE * WINDOW_H // CELLS  # a cell's 
 X_RECIPROCAL, Y_RECIPROCAL = (1 << 30) // X_SPACE, (1 << 30) // Y_SPACE  # 1/length, in 1/65536
 
 
-def _shares(space: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+def _shares(space: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the last pixel of each cell, and that pixel's weight in it; the next cell has the rest of it."""
     ends = space * np.arange(1, CELLS + 1)
     last = -(-ends // ONE) - 1
-    return last.astype(np.int32), (ends - last * ONE).astype(np.int32)
+    return last, ends - last * ONE
 
 
-X_LAST, X_WEIGHT = _shares(X_SPACE)
-Y_LAST, Y_WEIGHT = _shares(Y_SPACE)
+# Where a cell's row begins and ends in a band, both of which it shares, and with which weights
+X_LAST, X_LAST_WEIGHT = _shares(X_SPACE)
+X_FIRST, X_FIRST_WEIGHT = np.append(-1, X_LAST[:-1]), np.append(0, ONE - X_LAST_WEIGHT[:-1])
+Y_LAST, Y_LAST_WEIGHT = _shares(Y_SPACE)
 
 
 @compiled()
 def rows_of(i: int) -> tuple[int, int]:
-    """Return the first and the last row of the window, not yet flipped, with a share in the picture's row i."""
+    """Return the first and last of the window's rows, not yet flipped, that the picture's row i is from."""
     return WINDOW_H - 1 - Y_LAST[i], WINDOW_H - 1 - (Y_LAST[i - 1] if i > 0 else 0)
+
+
+def _row_weights() -> NDArray[np.int64]:
+    """Return the weights (CELLS, BAND) of a band's rows, which count upwards, the picture's downwards."""
+    weights = np.zeros((CELLS, BAND), np.int64)
+    for i in range(CELLS):
+        rows = Y_LAST[i] - (Y_LAST[i - 1] if i > 0 else 0)
+        weights[i, 0] = Y_LAST_WEIGHT[i]
+        weights[i, 1:rows] = ONE
+        weights[i, rows] = ONE - Y_LAST_WEIGHT[i - 1] if i > 0 else ONE
+    return weights
+
+
+ROW_WEIGHTS = _row_weights()
 
 
 @compiled()
 def shrink(band: Band, i: int, picture: np.ndarray) -> None:
     """Shrink the band of the picture's row i."""
+    pixel, plain = 0, 0
     for cell in range(CELLS):
         if band.marked[cell, 0] | band.marked[cell, 1]:
-            colour = _shrink_cell(band, i, cell)
+            colour = _shrink_cell(band.pixels, band.marks, i, cell)
         else:
-            colour = _one_less(_one_less(np.int64(band.pixels[0, X_LAST[cell] + MARGIN])))
+            last = int(band.pixels[0, np.uintp(X_LAST[cell] + MARGIN)])
+            if last != pixel:
+                pixel, plain = last, _one_less(_one_less(last))
+            colour = plain
         picture[i, cell, 0] = colour >> 16
         picture[i, cell, 1] = colour >> 8 & 255
         picture[i, cell, 2] = colour & 255
@@ -47,23 +67,22 @@ def shrink(band: Band, i: int, picture: np.ndarray) -> None:
 
 @compiled()
 def _one_less(colour: int) -> int:
-    """Return what a mean over equal pixels comes to: the truncations always take one, if there is one."""
-    red, green, blue = colour >> 16, colour >> 8 & 255, colour & 255
-    return (red - (red > 0)) << 16 | (green - (green > 0)) << 8 | (blue - (blue > 0))
+    """Return what a mean over equal pixels comes to: the truncations take one, where there is one."""
+    return colour - (((colour & 0x7F7F7F) + 0x7F7F7F | colour) >> 7 & 0x010101)  # a 1 in each byte not 0
 
 
 @compiled()
-def _shrink_cell(band: Band, i: int, cell: int) -> int:
-    """Return the colour of a cell of row i; the window's rows count upwards."""
-    first, last = rows_of(i)
+def _shrink_cell(pixels: np.ndarray, marks: np.ndarray, i: int, cell: int) -> int:
+    """Return the colour of a cell of the picture's row i."""
+    first, last = X_FIRST[cell] + MARGIN, X_LAST[cell] + MARGIN
+    first_weight, last_weight = X_FIRST_WEIGHT[cell], X_LAST_WEIGHT[cell]
     red = green = blue = 0
-    for row in range(last - first + 1):
-        colour = _shrink_row(band, cell, row)
-        weight = ONE
-        if row == 0:
-            weight = np.int64(Y_WEIGHT[i])
-        elif row == last - first and i > 0:
-            weight = ONE - np.int64(Y_WEIGHT[i - 1])
+    for row in range(BAND):
+        if marks[cell, row]:
+            colour = _shrink_row(pixels, row, first, last, first_weight, last_weight)
+        else:
+            colour = _one_less(int(pixels[row, np.uintp(last)]))
+        weight = ROW_WEIGHTS[i, row]
         red += (colour >> 16) * weight >> 14
         green += (colour >> 8 & 255) * weight >> 14
         blue += (colour & 255) * weight >> 14
@@ -71,22 +90,20 @@ def _shrink_cell(band: Band, i: int, cell: int) -> int:
 
 
 @compiled()
-def _shrink_row(band: Band, cell: int, row: int) -> int:
-    """Return the colour of a row of a cell."""
-    pixels, last = band.pixels, X_LAST[cell] + MARGIN
-    final = np.int64(pixels[row, last])
-    if not band.marks[cell, row]:
-        return _one_less(final)
-    red, green, blue = 0, 0, 0
-    before = X_LAST[cell - 1] + MARGIN if cell > 0 else 0
-    for x in range(before + 1, last):
-        pixel = np.int64(pixels[row, x])
-        red, green, blue = red + (pixel >> 16), green + (pixel >> 8 & 255), blue + (pixel & 255)
-    shared = np.int64(pixels[row, before])
-    weight, rest = np.int64(X_WEIGHT[cell]), ONE - np.int64(X_WEIGHT[cell - 1]) if cell > 0 else 0
-    red += ((shared >> 16) * rest >> 14) + ((final >> 16) * weight >> 14)
-    green += ((shared >> 8 & 255) * rest >> 14) + ((final >> 8 & 255) * weight >> 14)
-    blue += ((shared & 255) * rest >> 14) + ((final & 255) * weight >> 14)
+def _shrink_row(
+    pixels: np.ndarray, row: int, first: int, last: int, first_weight: int, last_weight: int
+) -> int:
+    """Return the colour of the pixels first to last of a row; only those between have a whole weight."""
+    red_blue, all_green = 0, 0  # sums, red's 16 bits above blue's
+    for x in range(first + 1, last):
+        pixel = int(pixels[row, np.uintp(x)])
+        red_blue += pixel & 0xFF00FF
+        all_green += pixel & 0xFF00
+    left, right = int(pixels[row, np.uintp(first)]), int(pixels[row, np.uintp(last)])
+    red, green, blue = red_blue >> 16, all_green >> 8, red_blue & 0xFFFF
+    red += ((left >> 16) * first_weight >> 14) + ((right >> 16) * last_weight >> 14)
+    green += ((left >> 8 & 255) * first_weight >> 14) + ((right >> 8 & 255) * last_weight >> 14)
+    blue += ((left & 255) * first_weight >> 14) + ((right & 255) * last_weight >> 14)
     return _mean(red, green, blue, X_RECIPROCAL)
 
 
