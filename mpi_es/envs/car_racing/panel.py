@@ -43,6 +43,7 @@ COLOURS = np.array(
     [(255, 255, 255), (0, 0, 255), (0, 0, 255), (51, 0, 255), (51, 0, 255), (0, 255, 0), (255, 0, 0)], np.uint8
 )
 LEAST_VALUE = 1e-4  # less is not drawn
+NO_BARS = np.int64(0)  # numba would compile everything twice that is given a literal 0
 
 # The text is centred at (60, 750), in front of the first bar, which begins with pixel 125 and column 12.
 TEXT_MIDDLE, TEXT_BASE = 60, 750
@@ -141,7 +142,7 @@ def _find_cover(bars: NDArray[np.int64], cover: NDArray[np.int64]) -> None:
 @compiled()
 def _draw_bars(panel: Panel, picture: NDArray[np.uint8]) -> None:
     """Shrink the lines in y, a run of equal ones at a time."""
-    shown = 0  # the set of bars that panel.line shows
+    shown = NO_BARS  # the set that panel.line shows
     panel.line[:] = 0
     for row in range(FIRST_ROW, SIDE):
         panel.sums[:] = 0
