@@ -34,7 +34,6 @@ FIRST_COLUMN, COLUMNS = 45, 6
 TOP, LINES = 550, 100  # just those rows, before they are shrunk
 BOTTOM = HEIGHT - TOP - LINES  # the same, y pointing up: the picture is turned upside down at the end
 LEFT, PIXELS = 468, 64  # the pixels that those columns touch, 468.75 to 531.25
-AREA = np.float32(SIDE / WIDTH * SIDE / HEIGHT / ONE)  # of a share of a pixel, in pixels of 96x96
 
 # car_dynamics.py's polygons, in the order that Box2D stores them: counterclockwise from the rightmost corner,
 # the lower one of two. The order matters, since pygame rounds the ends of a line by the order of the edges.
@@ -49,10 +48,14 @@ HULL = [
 ]
 STRIPE_ANGLE = 1.2  # radians of a wheel's turn that its stripe takes
 
-# Paints of the window, and how much red and other light they have. Of numpy's type, since numba would compile
-# `_fill` anew for every literal.
-NOTHING, TYRE, STRIPE, PAINTED_HULL = (np.uint8(i) for i in range(4))
-STRIPE_LIGHT, HULL_LIGHT = np.int32(77), np.int32(204)
+# Paints of the window: numbers whose sums, of up to 9 lines in 64ths, can be taken apart into painted lines,
+# lines of stripe and lines of hull. Of numpy's type, since numba would compile `_fill` anew for every literal.
+BITS, UNIT = 10, 64
+NOTHING, TYRE = np.uint32(0), np.uint32(1)
+STRIPE, PAINTED_HULL = np.uint32(1 + (1 << BITS)), np.uint32(1 + (1 << 2 * BITS))
+STRIPE_LIGHT, HULL_LIGHT = np.float32(77), np.float32(204)  # grey; red
+AREA = np.float32(SIDE / WIDTH * SIDE / HEIGHT / UNIT)  # of a 64th of a pixel, in pixels of 96x96
+INDEX = np.arange(PIXELS, dtype=np.int32)
 
 
 class Bodywork(NamedTuple):
@@ -62,13 +65,14 @@ class Bodywork(NamedTuple):
     hull: NDArray[np.float64]  # (4, 8, 2) HULL; what a polygon lacks in corners is its last one repeated
     stripe: NDArray[np.float64]  # (4, 2)
     zoom: NDArray[np.float64]  # (1,) what hull_window was painted for
-    hull_window: NDArray[np.uint8]  # (LINES, PIXELS) the hull's paint, y pointing up
-    window: NDArray[np.uint8]  # (LINES, PIXELS) all paints
+    hull_window: NDArray[np.uint32]  # (LINES, PIXELS) the hull's paint, y pointing up
+    window: NDArray[np.uint32]  # (LINES, PIXELS) all paints
     points: NDArray[np.int64]  # (8, 2) a polygon's corners in the window
     crossings: NDArray[np.int64]  # (LINES, 2) where its edges cross each line
     counts: NDArray[np.int64]  # (LINES,) how many of them did so far
-    sums: NDArray[np.int32]  # (3, PIXELS) one row's red, green or blue, and coverage
-    lights: NDArray[np.float32]  # (ROWS, 3, COLUMNS) the same of 96x96
+    sums: NDArray[np.uint32]  # (PIXELS,) one row's paints
+    columns: NDArray[np.float32]  # (3, PIXELS) its lines of any paint, of stripe and of hull, in 64ths
+    lights: NDArray[np.float32]  # (ROWS, 3, COLUMNS) red, green or blue, and coverage
 
 
 def allocate() -> Bodywork:
@@ -78,12 +82,13 @@ def allocate() -> Bodywork:
         hull=np.array([part + part[-1:] * (8 - len(part)) for part in HULL]) * SIZE,
         stripe=np.zeros((4, 2)),
         zoom=np.zeros(1),
-        hull_window=np.zeros((LINES, PIXELS), np.uint8),
-        window=np.zeros((LINES, PIXELS), np.uint8),
+        hull_window=np.zeros((LINES, PIXELS), np.uint32),
+        window=np.zeros((LINES, PIXELS), np.uint32),
         points=np.zeros((8, 2), np.int64),
         crossings=np.zeros((LINES, 2), np.int64),
         counts=np.zeros(LINES, np.int64),
-        sums=np.zeros((3, PIXELS), np.int32),
+        sums=np.zeros(PIXELS, np.uint32),
+        columns=np.zeros((3, PIXELS), np.float32),
         lights=np.zeros((ROWS, 3, COLUMNS), np.float32),
     )
 
@@ -99,7 +104,9 @@ def paint_car(
         car.hull_window[:] = NOTHING
         for part in range(len(car.hull)):
             _paint(car.hull[part], transforms[0], camera, car, car.hull_window, PAINTED_HULL)
-    car.window[:] = car.hull_window
+    for line in range(LINES):
+        for pixel in range(PIXELS):
+            car.window[line, pixel] = car.hull_window[line, pixel]
     for wheel in range(4):
         transform = transforms[1 + wheel]
         _paint(car.wheel, transform, camera, car, car.window, TYRE)
@@ -117,10 +124,9 @@ def _turn_stripe(angle: float, stripe: NDArray[np.float64]) -> bool:
         c1 = np.sign(c1)
     if s2 > 0:
         c2 = np.sign(c2)
-    stripe[:, 0] = WHEEL_W
-    stripe[0, 0] = stripe[3, 0] = -WHEEL_W
-    stripe[:2, 1] = WHEEL_R * c1
-    stripe[2:, 1] = WHEEL_R * c2
+    for i in range(4):
+        stripe[i, 0] = WHEEL_W if 0 < i < 3 else -WHEEL_W
+        stripe[i, 1] = WHEEL_R * (c1 if i < 2 else c2)
     return not (s1 > 0 and s2 > 0)
 
 
@@ -130,8 +136,8 @@ def _paint(
     transform: NDArray[np.float32],
     camera: Camera,
     car: Bodywork,
-    window: NDArray[np.uint8],
-    paint: np.uint8,
+    window: NDArray[np.uint32],
+    paint: np.uint32,
 ) -> None:
     """Paint a body's polygon, behind the hull, its corners cut to whole pixels as pygame does."""
     at_x, at_y, sine, cosine = transform[0], transform[1], transform[2], transform[3]
@@ -145,15 +151,19 @@ def _paint(
 
 
 @compiled()
-def _fill(car: Bodywork, corners: int, window: NDArray[np.uint8], paint: np.uint8) -> None:
+def _fill(car: Bodywork, corners: int, window: NDArray[np.uint32], paint: np.uint32) -> None:
     """Fill a convex polygon as pygame.draw.polygon does: with its lowest and highest line, and both ends of each."""
     points, crossings = car.points, car.crossings
-    low, high = points[:corners, 1].min(), points[:corners, 1].max()
+    low, high = LINES, -1
+    for i in range(corners):
+        low, high = min(low, points[i, 1]), max(high, points[i, 1])
     if low < 0 or high >= LINES:
         return
     car.counts[low : high + 1] = 0
     if low == high:  # pygame's special case, in the first second
-        crossings[low, 0], crossings[low, 1] = points[:corners, 0].min(), points[:corners, 0].max()
+        crossings[low, 0], crossings[low, 1] = PIXELS, -1
+        for i in range(corners):
+            crossings[low, 0], crossings[low, 1] = min(crossings[low, 0], points[i, 0]), max(crossings[low, 1], points[i, 0])
     for i in range(corners):
         before = i - 1 if i > 0 else corners - 1
         if points[before, 1] < points[i, 1]:
@@ -162,9 +172,15 @@ def _fill(car: Bodywork, corners: int, window: NDArray[np.uint8], paint: np.uint
             _cross(points[i], points[before], high, crossings, car.counts)
     for line in range(low, high + 1):
         a, b = crossings[line, 0], crossings[line, 1]
-        row = window[line]
-        for pixel in range(max(min(a, b), 0), min(max(a, b), PIXELS - 1) + 1):
-            row[pixel] = PAINTED_HULL if row[pixel] == PAINTED_HULL else paint
+        _fill_line(window[line], np.int32(min(a, b)), np.int32(max(a, b)), paint)
+
+
+@compiled()
+def _fill_line(line: NDArray[np.uint32], first: np.int32, last: np.int32, paint: np.uint32) -> None:
+    """Fill a line, behind the hull. All of its pixels are looked at, since vectors do that faster than a few."""
+    for pixel in range(PIXELS):
+        inside = (first <= INDEX[pixel]) & (INDEX[pixel] <= last) & (line[pixel] != PAINTED_HULL)
+        line[pixel] = paint if inside else line[pixel]
 
 
 @compiled()
@@ -197,30 +213,39 @@ def _average(car: Bodywork) -> None:
         car.sums[:] = 0
         for line in range(max(Y_START[y] - 1, TOP), Y_END[y] + 1):
             share = Y_LEAD[y] if line < Y_START[y] else (Y_TRAIL[y] if line == Y_END[y] else ONE)
-            _add_line(car.sums, car.window[LINES - 1 - (line - TOP)], np.int32(share))
-        for lane in range(3):
-            for column in range(COLUMNS):
-                car.lights[row, lane, column] = _mean(car.sums[lane], FIRST_COLUMN + column)
+            _add_line(car.sums, car.window[LINES - 1 - (line - TOP)], share * UNIT // ONE)
+        _take_apart(car.sums, car.columns)
+        for column in range(COLUMNS):
+            painted = _mean(car.columns[0], FIRST_COLUMN + column)
+            stripe = _mean(car.columns[1], FIRST_COLUMN + column) * STRIPE_LIGHT
+            hull = _mean(car.columns[2], FIRST_COLUMN + column) * HULL_LIGHT
+            car.lights[row, 0, column] = stripe + hull
+            car.lights[row, 1, column] = stripe
+            car.lights[row, 2, column] = painted
 
 
 @compiled()
-def _add_line(sums: NDArray[np.int32], paints: NDArray[np.uint8], share: np.int32) -> None:
-    """Add a line's red, its green or blue, and whether it is painted at all."""
-    red, other, painted = sums[0], sums[1], sums[2]
+def _add_line(sums: NDArray[np.uint32], paints: NDArray[np.uint32], share: int) -> None:
+    """Add a line's share."""
     for pixel in range(PIXELS):
-        stripe = STRIPE_LIGHT * share if paints[pixel] == STRIPE else 0
-        hull = HULL_LIGHT * share if paints[pixel] == PAINTED_HULL else 0
-        red[pixel] += stripe + hull
-        other[pixel] += stripe
-        painted[pixel] += share if paints[pixel] != NOTHING else 0
+        sums[pixel] += paints[pixel] * share
 
 
 @compiled()
-def _mean(sums: NDArray[np.int32], column: int) -> np.float32:
+def _take_apart(sums: NDArray[np.uint32], columns: NDArray[np.float32]) -> None:
+    """Separate the three numbers of each sum."""
+    for place in range(3):
+        column, shift = columns[place], np.uint32(BITS * place)
+        for pixel in range(PIXELS):
+            column[pixel] = np.int32((sums[pixel] >> shift) & np.uint32((1 << BITS) - 1))
+
+
+@compiled()
+def _mean(column_sums: NDArray[np.float32], column: int) -> np.float32:
     """Return the mean of a column's pixels."""
     start, end = X_START[column] - LEFT, X_END[column] - LEFT
-    total = np.float32(sums[start - 1]) * np.float32(X_LEAD[column] / ONE)
-    total += np.float32(sums[end]) * np.float32(X_TRAIL[column] / ONE)
+    total = column_sums[start - 1] * np.float32(X_LEAD[column] / ONE)
+    total += column_sums[end] * np.float32(X_TRAIL[column] / ONE)
     for pixel in range(start, end):
-        total += np.float32(sums[pixel])
+        total += column_sums[pixel]
     return total * AREA

@@ -33,6 +33,7 @@ class Canvas(NamedTuple):
     grass: NDArray[np.float32]  # (ROWS + SPARE, 1, COLUMNS) coverage
     road: NDArray[np.float32]  # (ROWS + SPARE, LANES, COLUMNS) red, green and blue times coverage, and coverage
     sums: NDArray[np.float32]  # (1 + LANES, COLUMNS) of the rows so far: grass, then road
+    shares: NDArray[np.float32]  # (2, COLUMNS) what one row shows of the road's colours, and of the ground
     lights: NDArray[np.float32]  # (3, COLUMNS) one row's colours
     levels: NDArray[np.uint8]  # (3, COLUMNS) the same, rounded
 
@@ -45,6 +46,7 @@ def allocate() -> Canvas:
         grass=np.zeros((ROWS + SPARE, 1, COLUMNS), np.float32),
         road=np.zeros((ROWS + SPARE, LANES, COLUMNS), np.float32),
         sums=np.zeros((1 + LANES, COLUMNS), np.float32),
+        shares=np.zeros((2, COLUMNS), np.float32),
         lights=np.zeros((3, COLUMNS), np.float32),
         levels=np.zeros((3, COLUMNS), np.uint8),
     )
@@ -71,11 +73,10 @@ def _compose(canvas: Canvas, ground: NDArray[np.uint8], picture: NDArray[np.uint
         _advance(sums[0], canvas.grass[y, 0])
         for lane in range(LANES):
             _advance(sums[1 + lane], canvas.road[y, lane])
-        for channel in range(3):
-            _lay_road(lights[channel], sums, channel, ground)
+        _lay_road(lights, sums, canvas.shares, ground)
         if bodywork.FIRST_ROW <= y < bodywork.FIRST_ROW + bodywork.ROWS:
             _lay_car(lights, canvas.car.lights[y - bodywork.FIRST_ROW])
-        _store(lights, canvas.levels, picture[y])
+        _store(lights, canvas.levels, picture[y].reshape(-1))
     canvas.grass[ROWS:] = 0
     canvas.road[ROWS:] = 0
 
@@ -90,16 +91,23 @@ def _advance(sums: NDArray[np.float32], cells: NDArray[np.float32]) -> None:
 
 @compiled()
 def _lay_road(
-    lights: NDArray[np.float32], sums: NDArray[np.float32], channel: int, ground: NDArray[np.uint8]
+    lights: NDArray[np.float32],
+    sums: NDArray[np.float32],
+    shares: NDArray[np.float32],
+    ground: NDArray[np.uint8],
 ) -> None:
-    """Lay the road over grass and background, in one row and channel."""
-    grass, road, cover = sums[0], sums[1 + channel], sums[LANES]
-    background = np.float32(ground[BACKGROUND, channel])
-    contrast = np.float32(ground[GRASS, channel]) - background
+    """Lay the road over grass and background in one row."""
+    grass, cover, road_share, ground_share = sums[0], sums[LANES], shares[0], shares[1]
     for x in range(COLUMNS):
-        below = background + contrast * grass[x]
         # Where two stretches of road meet, their coverages add up to more than one.
-        lights[x] = road[x] / max(cover[x], ONE) + below * (ONE - min(cover[x], ONE))
+        road_share[x] = ONE / max(cover[x], ONE)
+        ground_share[x] = ONE - min(cover[x], ONE)
+    for channel in range(3):
+        background = np.float32(ground[BACKGROUND, channel])
+        contrast = np.float32(ground[GRASS, channel]) - background
+        road, light = sums[1 + channel], lights[channel]
+        for x in range(COLUMNS):
+            light[x] = road[x] * road_share[x] + (background + contrast * grass[x]) * ground_share[x]
 
 
 @compiled()
@@ -114,13 +122,13 @@ def _lay_car(lights: NDArray[np.float32], car: NDArray[np.float32]) -> None:
 
 @compiled()
 def _store(lights: NDArray[np.float32], levels: NDArray[np.uint8], pixels: NDArray[np.uint8]) -> None:
-    """Write a row, rounded as smoothscale does."""
+    """Write a row (3 * COLUMNS,), rounded as smoothscale does."""
     for channel in range(3):
         light, level = lights[channel], levels[channel]
         for x in range(COLUMNS):
             level[x] = np.int32(max(light[x] - LOSS, ZERO))
     red, green, blue = levels[0], levels[1], levels[2]
-    for x in range(COLUMNS):
-        pixels[x, 0] = red[x]
-        pixels[x, 1] = green[x]
-        pixels[x, 2] = blue[x]
+    for x in range(COLUMNS):  # in one loop, or it would not be vectorised
+        pixels[3 * x] = red[x]
+        pixels[3 * x + 1] = green[x]
+        pixels[3 * x + 2] = blue[x]

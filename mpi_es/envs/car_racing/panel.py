@@ -27,6 +27,7 @@ from mpi_es.envs.car_racing.shrinking import (
     Y_START,
     Y_TRAIL,
     part,
+    scaled,
 )
 from mpi_es.jit import compiled
 
@@ -159,7 +160,7 @@ def _draw_bars(panel: Panel, picture: NDArray[np.uint8]) -> None:
         _add_part(panel, shown, Y_TRAIL[row])
         flat = picture[row].reshape(-1)
         for i in range(3 * SIDE):
-            flat[i] = (panel.sums[i] * Y_RECIPROCAL) >> 16
+            flat[i] = scaled(panel.sums[i], Y_RECIPROCAL)
 
 
 @compiled()
@@ -215,7 +216,7 @@ def _shrink(pixels: NDArray[np.uint8], first: int, last: int, line: NDArray[np.i
             for x in range(start, end):
                 total += pixels[x, channel]
             total += part(pixels[end, channel], X_TRAIL[column])
-            line[3 * column + channel] = (total * X_RECIPROCAL) >> 16
+            line[3 * column + channel] = scaled(total, X_RECIPROCAL)
 
 
 @compiled()
@@ -232,7 +233,7 @@ def _draw_text(panel: Panel, picture: NDArray[np.uint8]) -> None:
             for i in range(len(column)):
                 column[i] += text[pixel, i]
         for i in range(len(column)):
-            column[i] = (column[i] * X_RECIPROCAL) >> 16
+            column[i] = scaled(column[i], X_RECIPROCAL)
         _stack(column, top, x, picture)
 
 
@@ -250,4 +251,4 @@ def _stack(column: NDArray[np.int32], top: int, x: int, picture: NDArray[np.uint
         if end < bottom:
             total += part(column[end - top], Y_TRAIL[row])
         for channel in range(3):
-            picture[row, x, channel] = (total * Y_RECIPROCAL) >> 16
+            picture[row, x, channel] = scaled(total, Y_RECIPROCAL)
