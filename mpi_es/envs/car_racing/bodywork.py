@@ -1,7 +1,7 @@
-"""The car in the picture: painted as pygame does, into a window of its 1000x800, then averaged over 96x96.
+"""The car in the close picture: painted as pygame does, into a window of its 1000x800, then averaged over 96x96.
 
-The camera holds the car in place, so the window does not move. Painted pixel by pixel, since the car's parts
-overlap and are as narrow as two pixels of the small picture.
+The camera holds the car in place, so the window never moves. It is painted pixel by pixel, since the car's
+parts overlap and its stripes are thinner than a pixel of the small picture.
 """
 
 import math
@@ -35,141 +35,174 @@ TOP, LINES = 550, 100  # just those rows, before they are shrunk
 BOTTOM = HEIGHT - TOP - LINES  # the same, y pointing up: the picture is turned upside down at the end
 LEFT, PIXELS = 468, 64  # the pixels that those columns touch, 468.75 to 531.25
 
+# car_dynamics.py's polygons, in the order that Box2D stores them: counterclockwise from the rightmost corner,
+# the lower one of two. The order matters, since pygame rounds the ends of a line by the order of the edges.
 SIZE = 0.02
 WHEEL_W, WHEEL_R = 14 * SIZE, 27 * SIZE
-# Box2D stores a polygon counterclockwise from its rightmost corner, the lower one of two. pygame rounds the
-# ends of a line by the order of the edges.
-WHEEL = np.array([(14, -27), (14, 27), (-14, 27), (-14, -27)]) * SIZE
-BUMPER = np.array([(60, 110), (60, 130), (-60, 130), (-60, 110)]) * SIZE
-NOSE = np.array([(20, 20), (15, 120), (-15, 120), (-20, 20)]) * SIZE
-CABIN = (
-    np.array([(50, -40), (50, -10), (25, 20), (-25, 20), (-50, -10), (-50, -40), (-20, -90), (20, -90)]) * SIZE
-)
-SPOILER = np.array([(50, -120), (50, -90), (-50, -90), (-50, -120)]) * SIZE
+WHEEL = [(14, -27), (14, 27), (-14, 27), (-14, -27)]
+HULL = [
+    [(60, 110), (60, 130), (-60, 130), (-60, 110)],
+    [(20, 20), (15, 120), (-15, 120), (-20, 20)],
+    [(50, -40), (50, -10), (25, 20), (-25, 20), (-50, -10), (-50, -40), (-20, -90), (20, -90)],
+    [(50, -120), (50, -90), (-50, -90), (-50, -120)],
+]
+STRIPE_ANGLE = 1.2  # radians of a wheel's turn that its stripe takes
 
-# Paints of the window. The tyre's coloured stripe is WHEEL_WHITE, (77, 77, 77); the hull is (204, 0, 0).
-NOTHING, TYRE, STRIPE, HULL = range(4)
-STRIPE_LIGHT, HULL_LIGHT = np.float32(77), np.float32(204)
-AREA = np.float32(SIDE / WIDTH * SIDE / HEIGHT)  # of a pixel of 1000x800, in pixels of 96x96
-STRIPE_ANGLE = 1.2  # radians of the wheel
+# Paints of the window: numbers whose sums, of up to 9 lines in 64ths, can be taken apart into painted lines,
+# lines of stripe and lines of hull. Of numpy's type, since numba would compile `_fill` anew for every literal.
+BITS, UNIT = 10, 64
+NOTHING, TYRE = np.uint32(0), np.uint32(1)
+STRIPE, PAINTED_HULL = np.uint32(1 + (1 << BITS)), np.uint32(1 + (1 << 2 * BITS))
+STRIPE_LIGHT, HULL_LIGHT = np.float32(77), np.float32(204)  # grey; red
+AREA = np.float32(SIDE / WIDTH * SIDE / HEIGHT / UNIT)  # of a 64th of a pixel, in pixels of 96x96
+INDEX = np.arange(PIXELS, dtype=np.int32)
 
 
 class Bodywork(NamedTuple):
     """Scratch space."""
 
-    window: NDArray[np.uint8]  # (LINES, PIXELS) paints, y pointing up
+    wheel: NDArray[np.float64]  # (4, 2) WHEEL
+    hull: NDArray[np.float64]  # (4, 8, 2) HULL; what a polygon lacks in corners is its last one repeated
+    stripe: NDArray[np.float64]  # (4, 2)
+    zoom: NDArray[np.float64]  # (1,) what hull_window was painted for
+    hull_window: NDArray[np.uint32]  # (LINES, PIXELS) the hull's paint, y pointing up
+    window: NDArray[np.uint32]  # (LINES, PIXELS) all paints
     points: NDArray[np.int64]  # (8, 2) a polygon's corners in the window
     crossings: NDArray[np.int64]  # (LINES, 2) where its edges cross each line
-    counts: NDArray[np.int64]  # (LINES,) how many did so far
-    sums: NDArray[np.float32]  # (3, PIXELS) paints of one row, in lines
-    lights: NDArray[np.float32]  # (ROWS, COLUMNS, 3) red, green or blue, and coverage
+    counts: NDArray[np.int64]  # (LINES,) how many of them did so far
+    sums: NDArray[np.uint32]  # (PIXELS,) one row's paints
+    columns: NDArray[np.float32]  # (3, PIXELS) its lines of any paint, of stripe and of hull, in 64ths
+    lights: NDArray[np.float32]  # (ROWS, 3, COLUMNS) red, green or blue, and coverage
 
 
 def allocate() -> Bodywork:
     """Return the scratch space."""
     return Bodywork(
-        window=np.zeros((LINES, PIXELS), np.uint8),
+        wheel=np.array(WHEEL) * SIZE,
+        hull=np.array([part + part[-1:] * (8 - len(part)) for part in HULL]) * SIZE,
+        stripe=np.zeros((4, 2)),
+        zoom=np.zeros(1),
+        hull_window=np.zeros((LINES, PIXELS), np.uint32),
+        window=np.zeros((LINES, PIXELS), np.uint32),
         points=np.zeros((8, 2), np.int64),
         crossings=np.zeros((LINES, 2), np.int64),
         counts=np.zeros(LINES, np.int64),
-        sums=np.zeros((3, PIXELS), np.float32),
-        lights=np.zeros((ROWS, COLUMNS, 3), np.float32),
+        sums=np.zeros(PIXELS, np.uint32),
+        columns=np.zeros((3, PIXELS), np.float32),
+        lights=np.zeros((ROWS, 3, COLUMNS), np.float32),
     )
 
 
 @compiled()
-def paint_car(world: state.World, camera: Camera, car: Bodywork) -> None:
-    """Fill car.lights: gymnasium's `Car.draw`, wheels first, without the skid marks."""
-    car.window[:] = NOTHING
-    for body in range(1, state.BODIES):
-        _paint(world, camera, car, body, WHEEL, TYRE)
-        _paint_stripe(world, camera, car, body)
-    _paint(world, camera, car, 0, BUMPER, HULL)
-    _paint(world, camera, car, 0, NOSE, HULL)
-    _paint(world, camera, car, 0, CABIN, HULL)
-    _paint(world, camera, car, 0, SPOILER, HULL)
+def paint_car(
+    transforms: NDArray[np.float32], phase: NDArray[np.float64], camera: Camera, car: Bodywork
+) -> None:
+    """Fill car.lights: gymnasium's `Car.draw` without the skid marks, which observations do not show."""
+    if camera.zoom != car.zoom[0]:
+        # The camera turns with the hull, so that nothing but its distance changes the hull's look.
+        car.zoom[0] = camera.zoom
+        car.hull_window[:] = NOTHING
+        for part in range(len(car.hull)):
+            _paint(car.hull[part], transforms[0], camera, car, car.hull_window, PAINTED_HULL)
+    for line in range(LINES):
+        for pixel in range(PIXELS):
+            car.window[line, pixel] = car.hull_window[line, pixel]
+    for wheel in range(4):
+        transform = transforms[1 + wheel]
+        _paint(car.wheel, transform, camera, car, car.window, TYRE)
+        if _turn_stripe(phase[wheel], car.stripe):
+            _paint(car.stripe, transform, camera, car, car.window, STRIPE)
     _average(car)
 
 
 @compiled()
-def _paint(
-    world: state.World, camera: Camera, car: Bodywork, body: int, polygon: NDArray[np.float64], paint: int
-) -> None:
-    """Paint one polygon of a body."""
-    for i in range(len(polygon)):
-        _place(world, camera, car, body, i, polygon[i, 0], polygon[i, 1])
-    _fill(car, len(polygon), paint)
-
-
-@compiled()
-def _paint_stripe(world: state.World, camera: Camera, car: Bodywork, body: int) -> None:
-    """Paint the part of a wheel's tread that its coloured stripe takes, where that is on top."""
-    angle = world.phase[body - 1]
+def _turn_stripe(angle: float, stripe: NDArray[np.float64]) -> bool:
+    """Set the part of a wheel's tread that its light stripe takes, and return whether it is on top."""
     s1, s2 = math.sin(angle), math.sin(angle + STRIPE_ANGLE)
     c1, c2 = math.cos(angle), math.cos(angle + STRIPE_ANGLE)
-    if s1 > 0 and s2 > 0:
-        return
     if s1 > 0:
         c1 = np.sign(c1)
     if s2 > 0:
         c2 = np.sign(c2)
-    _place(world, camera, car, body, 0, -WHEEL_W, WHEEL_R * c1)
-    _place(world, camera, car, body, 1, WHEEL_W, WHEEL_R * c1)
-    _place(world, camera, car, body, 2, WHEEL_W, WHEEL_R * c2)
-    _place(world, camera, car, body, 3, -WHEEL_W, WHEEL_R * c2)
-    _fill(car, 4, STRIPE)
+    for i in range(4):
+        stripe[i, 0] = WHEEL_W if 0 < i < 3 else -WHEEL_W
+        stripe[i, 1] = WHEEL_R * (c1 if i < 2 else c2)
+    return not (s1 > 0 and s2 > 0)
 
 
 @compiled()
-def _place(world: state.World, camera: Camera, car: Bodywork, body: int, i: int, x: float, y: float) -> None:
-    """Set a polygon's corner i, cut to whole pixels as pygame does."""
-    at_x, at_y, sine, cosine = world.transforms[body]
-    x, y = cosine * x - sine * y + at_x, sine * x + cosine * y + at_y
-    seen_x, seen_y = look(camera, x, y)
-    car.points[i, 0] = int(seen_x) - LEFT
-    car.points[i, 1] = int(seen_y) - BOTTOM
+def _paint(
+    polygon: NDArray[np.float64],
+    transform: NDArray[np.float32],
+    camera: Camera,
+    car: Bodywork,
+    window: NDArray[np.uint32],
+    paint: np.uint32,
+) -> None:
+    """Paint a body's polygon, behind the hull, its corners cut to whole pixels as pygame does."""
+    at_x, at_y, sine, cosine = transform[0], transform[1], transform[2], transform[3]
+    for i in range(len(polygon)):
+        x, y = np.float32(polygon[i, 0]), np.float32(polygon[i, 1])
+        world_x = (cosine * x - sine * y) + at_x  # in float32, as Box2D
+        world_y = (sine * x + cosine * y) + at_y
+        seen_x, seen_y = look(camera, np.float64(world_x), np.float64(world_y))
+        car.points[i, 0], car.points[i, 1] = int(seen_x) - LEFT, int(seen_y) - BOTTOM
+    _fill(car, len(polygon), window, paint)
 
 
 @compiled()
-def _fill(car: Bodywork, corners: int, paint: int) -> None:
+def _fill(car: Bodywork, corners: int, window: NDArray[np.uint32], paint: np.uint32) -> None:
     """Fill a convex polygon as pygame.draw.polygon does: with its lowest and highest line, and both ends of each."""
+    points, crossings = car.points, car.crossings
     low, high = LINES, -1
     for i in range(corners):
-        low, high = min(low, car.points[i, 1]), max(high, car.points[i, 1])
+        low, high = min(low, points[i, 1]), max(high, points[i, 1])
     if low < 0 or high >= LINES:
         return
     car.counts[low : high + 1] = 0
-    if low == high:  # pygame's special case, of the first second
-        car.crossings[low, 0], car.crossings[low, 1] = PIXELS, -1
+    if low == high:  # pygame's special case, in the first second
+        crossings[low, 0], crossings[low, 1] = PIXELS, -1
         for i in range(corners):
-            car.crossings[low, 0] = min(car.crossings[low, 0], car.points[i, 0])
-            car.crossings[low, 1] = max(car.crossings[low, 1], car.points[i, 0])
+            crossings[low, 0], crossings[low, 1] = min(crossings[low, 0], points[i, 0]), max(crossings[low, 1], points[i, 0])
     for i in range(corners):
         before = i - 1 if i > 0 else corners - 1
-        if car.points[before, 1] < car.points[i, 1]:
-            _cross(car, before, i, high)
-        elif car.points[before, 1] > car.points[i, 1]:
-            _cross(car, i, before, high)
+        if points[before, 1] < points[i, 1]:
+            _cross(points[before], points[i], high, crossings, car.counts)
+        elif points[before, 1] > points[i, 1]:
+            _cross(points[i], points[before], high, crossings, car.counts)
     for line in range(low, high + 1):
-        a, b = car.crossings[line, 0], car.crossings[line, 1]
-        for pixel in range(max(min(a, b), 0), min(max(a, b), PIXELS - 1) + 1):
-            car.window[line, pixel] = paint
+        a, b = crossings[line, 0], crossings[line, 1]
+        _fill_line(window[line], np.int32(min(a, b)), np.int32(max(a, b)), paint)
 
 
 @compiled()
-def _cross(car: Bodywork, lower: int, upper: int, high: int) -> None:
-    """Find where an edge crosses the lines; it has its upper end only in the polygon's highest line.
+def _fill_line(line: NDArray[np.uint32], first: np.int32, last: np.int32, paint: np.uint32) -> None:
+    """Fill a line, behind the hull. All of its pixels are looked at, since vectors do that faster than a few."""
+    for pixel in range(PIXELS):
+        inside = (first <= INDEX[pixel]) & (INDEX[pixel] <= last) & (line[pixel] != PAINTED_HULL)
+        line[pixel] = paint if inside else line[pixel]
+
+
+@compiled()
+def _cross(
+    lower: NDArray[np.int64],
+    upper: NDArray[np.int64],
+    high: int,
+    crossings: NDArray[np.int64],
+    counts: NDArray[np.int64],
+) -> None:
+    """Find where an edge crosses the lines; its upper end counts only in the polygon's highest line.
 
     The first edge to cross a line is rounded down, the second up, whichever of them is on the left.
     """
-    x, y = car.points[lower, 0], car.points[lower, 1]
-    width, height = car.points[upper, 0] - x, car.points[upper, 1] - y
-    last = y + height if y + height == high else y + height - 1
-    for line in range(y, last + 1):
-        count = min(car.counts[line], 1)
-        at = np.float32((line - y) * width) / np.float32(height)
-        car.crossings[line, count] = x + int(np.floor(at) if count == 0 else np.ceil(at))
-        car.counts[line] += 1
+    width, height = np.float32(upper[0] - lower[0]), np.float32(upper[1] - lower[1])
+    for line in range(lower[1], upper[1] + (upper[1] == high)):
+        at = np.float32(line - lower[1]) * width / height
+        if counts[line] == 0:
+            crossings[line, 0] = lower[0] + int(math.floor(at))
+        else:
+            crossings[line, 1] = lower[0] + int(math.ceil(at))
+        counts[line] += 1
 
 
 @compiled()
@@ -178,35 +211,41 @@ def _average(car: Bodywork) -> None:
     for row in range(ROWS):
         y = FIRST_ROW + row
         car.sums[:] = 0
-        if row > 0:  # the window begins with this row
-            _add_line(car, Y_START[y] - 1, Y_LEAD[y])
-        for line in range(Y_START[y], Y_END[y]):
-            _add_line(car, line, ONE)
-        _add_line(car, Y_END[y], Y_TRAIL[y])
+        for line in range(max(Y_START[y] - 1, TOP), Y_END[y] + 1):
+            share = Y_LEAD[y] if line < Y_START[y] else (Y_TRAIL[y] if line == Y_END[y] else ONE)
+            _add_line(car.sums, car.window[LINES - 1 - (line - TOP)], share * UNIT // ONE)
+        _take_apart(car.sums, car.columns)
         for column in range(COLUMNS):
-            for lane in range(3):
-                car.lights[row, column, lane] = _mean(car.sums[lane], FIRST_COLUMN + column)
+            painted = _mean(car.columns[0], FIRST_COLUMN + column)
+            stripe = _mean(car.columns[1], FIRST_COLUMN + column) * STRIPE_LIGHT
+            hull = _mean(car.columns[2], FIRST_COLUMN + column) * HULL_LIGHT
+            car.lights[row, 0, column] = stripe + hull
+            car.lights[row, 1, column] = stripe
+            car.lights[row, 2, column] = painted
 
 
 @compiled()
-def _add_line(car: Bodywork, line: int, share: int) -> None:
-    """Add a line's red, its green or blue, and what is painted at all."""
-    paints = car.window[LINES - 1 - (line - TOP)]
-    weight = np.float32(share) / np.float32(ONE)
-    red, other, painted = car.sums[0], car.sums[1], car.sums[2]
+def _add_line(sums: NDArray[np.uint32], paints: NDArray[np.uint32], share: int) -> None:
+    """Add a line's share."""
     for pixel in range(PIXELS):
-        stripe = STRIPE_LIGHT * weight * np.float32(paints[pixel] == STRIPE)
-        red[pixel] += stripe + HULL_LIGHT * weight * np.float32(paints[pixel] == HULL)
-        other[pixel] += stripe
-        painted[pixel] += weight * np.float32(paints[pixel] != NOTHING)
+        sums[pixel] += paints[pixel] * share
 
 
 @compiled()
-def _mean(sums: NDArray[np.float32], column: int) -> np.float32:
-    """Return the mean of a column's pixels and lines."""
+def _take_apart(sums: NDArray[np.uint32], columns: NDArray[np.float32]) -> None:
+    """Separate the three numbers of each sum."""
+    for place in range(3):
+        column, shift = columns[place], np.uint32(BITS * place)
+        for pixel in range(PIXELS):
+            column[pixel] = np.int32((sums[pixel] >> shift) & np.uint32((1 << BITS) - 1))
+
+
+@compiled()
+def _mean(column_sums: NDArray[np.float32], column: int) -> np.float32:
+    """Return the mean of a column's pixels."""
     start, end = X_START[column] - LEFT, X_END[column] - LEFT
-    total = sums[start - 1] * np.float32(X_LEAD[column]) + sums[end] * np.float32(X_TRAIL[column])
-    total /= np.float32(ONE)
+    total = column_sums[start - 1] * np.float32(X_LEAD[column] / ONE)
+    total += column_sums[end] * np.float32(X_TRAIL[column] / ONE)
     for pixel in range(start, end):
-        total += sums[pixel]
+        total += column_sums[pixel]
     return total * AREA

@@ -21,21 +21,21 @@ from mpi_es.jit import compiled
 # what is above 1 keeps the rounding of float32 away from whole numbers.
 LOSS = np.float32(1.03)
 ONE, ZERO = np.float32(1.0), np.float32(0.0)
-RED, GREEN, BLUE, COVER = range(4)
 LANES = 4
-_ROAD, BACKGROUND, GRASS = range(3)  # places in World.ground
+BACKGROUND, GRASS = 1, 2  # places in World.ground
 
 
 class Canvas(NamedTuple):
-    """Scratch space; cells are all zero between two pictures."""
+    """Scratch space; grass and road are all zero between two pictures."""
 
     panel: Panel
     car: Bodywork
-    grass: NDArray[np.float32]  # (ROWS + SPARE, COLUMNS, 1) coverage
-    road: NDArray[np.float32]  # (ROWS + SPARE, COLUMNS, LANES) red, green and blue times coverage, and coverage
-    grass_sum: NDArray[np.float32]  # (COLUMNS,) of the rows so far
-    road_sum: NDArray[np.float32]  # (COLUMNS * LANES,)
-    row: NDArray[np.float32]  # (3, COLUMNS) one row's colours
+    grass: NDArray[np.float32]  # (ROWS + SPARE, 1, COLUMNS) coverage
+    road: NDArray[np.float32]  # (ROWS + SPARE, LANES, COLUMNS) red, green and blue times coverage, and coverage
+    sums: NDArray[np.float32]  # (1 + LANES, COLUMNS) of the rows so far: grass, then road
+    shares: NDArray[np.float32]  # (2, COLUMNS) what one row shows of the road's colours, and of the ground
+    lights: NDArray[np.float32]  # (3, COLUMNS) one row's colours
+    levels: NDArray[np.uint8]  # (3, COLUMNS) the same, rounded
 
 
 def allocate() -> Canvas:
@@ -43,11 +43,12 @@ def allocate() -> Canvas:
     return Canvas(
         panel=panel.allocate(),
         car=bodywork.allocate(),
-        grass=np.zeros((ROWS + SPARE, COLUMNS, 1), np.float32),
-        road=np.zeros((ROWS + SPARE, COLUMNS, LANES), np.float32),
-        grass_sum=np.zeros(COLUMNS, np.float32),
-        road_sum=np.zeros(COLUMNS * LANES, np.float32),
-        row=np.zeros((3, COLUMNS), np.float32),
+        grass=np.zeros((ROWS + SPARE, 1, COLUMNS), np.float32),
+        road=np.zeros((ROWS + SPARE, LANES, COLUMNS), np.float32),
+        sums=np.zeros((1 + LANES, COLUMNS), np.float32),
+        shares=np.zeros((2, COLUMNS), np.float32),
+        lights=np.zeros((3, COLUMNS), np.float32),
+        levels=np.zeros((3, COLUMNS), np.uint8),
     )
 
 
@@ -57,59 +58,77 @@ def draw(world: state.World, canvas: Canvas, picture: NDArray[np.uint8]) -> None
     camera = aim(world)
     add_grass(canvas.grass, camera)
     add_void(canvas.road, camera)
-    add_road(canvas.road, world, camera)
-    paint_car(world, camera, canvas.car)
-    canvas.grass_sum[:] = 0
-    canvas.road_sum[:] = 0
-    for y in range(ROWS):
-        _advance(canvas.grass[y].reshape(-1), canvas.grass_sum)
-        _advance(canvas.road[y].reshape(-1), canvas.road_sum)
-        _colour(canvas, world.ground)
-        if bodywork.FIRST_ROW <= y < bodywork.FIRST_ROW + bodywork.ROWS:
-            _cover_by_car(canvas.row, canvas.car.lights[y - bodywork.FIRST_ROW])
-        _store(canvas.row, picture[y])
-    canvas.grass[ROWS:] = 0
-    canvas.road[ROWS:] = 0
+    add_road(canvas.road, world.polygons, world.tile, world.colours, world.counts[state.POLYGON_COUNT], camera)
+    paint_car(world.transforms, world.phase, camera, canvas.car)
+    _compose(canvas, world.ground, picture)
     draw_panel(world, canvas.panel, picture)
 
 
 @compiled()
-def _advance(cells: NDArray[np.float32], sums: NDArray[np.float32]) -> None:
-    """Add a row to the sums, and clear it for the next picture."""
-    for i in range(len(sums)):
-        sums[i] += cells[i]
-        cells[i] = ZERO
+def _compose(canvas: Canvas, ground: NDArray[np.uint8], picture: NDArray[np.uint8]) -> None:
+    """Lay ground, road and car over one another, and clear ground and road for the next picture."""
+    sums, lights = canvas.sums, canvas.lights
+    sums[:] = 0
+    for y in range(ROWS):
+        _advance(sums[0], canvas.grass[y, 0])
+        for lane in range(LANES):
+            _advance(sums[1 + lane], canvas.road[y, lane])
+        _lay_road(lights, sums, canvas.shares, ground)
+        if bodywork.FIRST_ROW <= y < bodywork.FIRST_ROW + bodywork.ROWS:
+            _lay_car(lights, canvas.car.lights[y - bodywork.FIRST_ROW])
+        _store(lights, canvas.levels, picture[y].reshape(-1))
+    canvas.grass[ROWS:] = 0
+    canvas.road[ROWS:] = 0
 
 
 @compiled()
-def _colour(canvas: Canvas, ground: NDArray[np.uint8]) -> None:
-    """Lay the road over grass and background, in one row."""
-    sums = canvas.road_sum
+def _advance(sums: NDArray[np.float32], cells: NDArray[np.float32]) -> None:
+    """Add a row to the sums, and clear it."""
+    for x in range(COLUMNS):
+        sums[x] += cells[x]
+        cells[x] = ZERO
+
+
+@compiled()
+def _lay_road(
+    lights: NDArray[np.float32],
+    sums: NDArray[np.float32],
+    shares: NDArray[np.float32],
+    ground: NDArray[np.uint8],
+) -> None:
+    """Lay the road over grass and background in one row."""
+    grass, cover, road_share, ground_share = sums[0], sums[LANES], shares[0], shares[1]
+    for x in range(COLUMNS):
+        # Where two stretches of road meet, their coverages add up to more than one.
+        road_share[x] = ONE / max(cover[x], ONE)
+        ground_share[x] = ONE - min(cover[x], ONE)
     for channel in range(3):
         background = np.float32(ground[BACKGROUND, channel])
         contrast = np.float32(ground[GRASS, channel]) - background
+        road, light = sums[1 + channel], lights[channel]
         for x in range(COLUMNS):
-            cover = sums[LANES * x + COVER]
-            # Where two stretches of road meet, their coverages add up to more than one.
-            road = sums[LANES * x + channel] / max(cover, ONE)
-            below = background + contrast * canvas.grass_sum[x]
-            canvas.row[channel, x] = road + below * (ONE - min(cover, ONE))
+            light[x] = road[x] * road_share[x] + (background + contrast * grass[x]) * ground_share[x]
 
 
 @compiled()
-def _cover_by_car(row: NDArray[np.float32], lights: NDArray[np.float32]) -> None:
-    """Lay the car over a row."""
+def _lay_car(lights: NDArray[np.float32], car: NDArray[np.float32]) -> None:
+    """Lay the car over a row. Its lanes are red, green or blue, and coverage."""
     for column in range(bodywork.COLUMNS):
         x = bodywork.FIRST_COLUMN + column
-        left = ONE - lights[column, 2]
-        row[RED, x] = row[RED, x] * left + lights[column, 0]
-        row[GREEN, x] = row[GREEN, x] * left + lights[column, 1]
-        row[BLUE, x] = row[BLUE, x] * left + lights[column, 1]
+        for channel in range(3):
+            light = car[min(channel, 1), column]
+            lights[channel, x] = lights[channel, x] * (ONE - car[2, column]) + light
 
 
 @compiled()
-def _store(row: NDArray[np.float32], pixels: NDArray[np.uint8]) -> None:
-    """Write a row, rounded as smoothscale does."""
-    for x in range(COLUMNS):
-        for channel in range(3):
-            pixels[x, channel] = np.uint8(max(row[channel, x] - LOSS, ZERO))
+def _store(lights: NDArray[np.float32], levels: NDArray[np.uint8], pixels: NDArray[np.uint8]) -> None:
+    """Write a row (3 * COLUMNS,), rounded as smoothscale does."""
+    for channel in range(3):
+        light, level = lights[channel], levels[channel]
+        for x in range(COLUMNS):
+            level[x] = np.int32(max(light[x] - LOSS, ZERO))
+    red, green, blue = levels[0], levels[1], levels[2]
+    for x in range(COLUMNS):  # in one loop, or it would not be vectorised
+        pixels[3 * x] = red[x]
+        pixels[3 * x + 1] = green[x]
+        pixels[3 * x + 2] = blue[x]

@@ -13,6 +13,7 @@ from mpi_es.jit import compiled
 
 COLUMNS, ROWS = 96, 84  # of the picture above the indicator panel
 SPARE = 2  # rows below, for the lower ends of edges that end at ROWS
+FIRST_ROW = np.int64(0)  # a literal 0 would make numba compile a second `_deposit` for it
 Weights = tuple[np.float32, ...]
 
 ZERO, HALF, ONE = np.float32(0.0), np.float32(0.5), np.float32(1.0)
@@ -23,17 +24,19 @@ RIGHT, BOTTOM = np.float32(COLUMNS), np.float32(ROWS)
 def add_edge(
     cells: NDArray[np.float32], x0: np.float32, y0: np.float32, x1: np.float32, y1: np.float32, weights: Weights
 ) -> None:
-    """Add what lies below the edge from (x0, y0) to (x1, y1) to cells (ROWS + SPARE, COLUMNS, weights)."""
+    """Add what lies below the edge from (x0, y0) to (x1, y1) to cells (ROWS + SPARE, weights, COLUMNS)."""
     sign = ONE
     if x0 > x1:
         x0, y0, x1, y1, sign = x1, y1, x0, y0, -ONE
-    if x1 <= ZERO or x0 >= RIGHT or x0 == x1 or min(y0, y1) >= BOTTOM:
+    if x1 <= ZERO or x0 >= RIGHT or x0 == x1:
         return
     slope = (y1 - y0) / (x1 - x0)
     if x0 < ZERO:
         x0, y0 = ZERO, y0 - slope * x0
     if x1 > RIGHT:
         x1, y1 = RIGHT, y0 + slope * (RIGHT - x0)
+    if min(y0, y1) >= BOTTOM:
+        return
     if max(y0, y1) <= ZERO:
         _add_flat(cells, x0, x1, sign, weights)
         return
@@ -60,7 +63,7 @@ def _add_flat(
     column = int(x0)
     while x0 < x1:
         end = min(np.float32(column + 1), x1)
-        _deposit(cells, 0, column, (end - x0) * sign, weights)
+        _deposit(cells, FIRST_ROW, column, (end - x0) * sign, weights)
         x0 = end
         column += 1
 
@@ -102,9 +105,8 @@ def _add_column(
     # Per row of height 1, the edge advances by `rate`; a triangle at either end, trapezia between them.
     rate = width / (bottom - top)
     height = np.float32(row + 1) - top
-    above = HALF * rate * height * height  # the area up to and including this row, under the edge
-    _deposit(cells, row, column, above, weights)
-    given, area = above, rate * height
+    given, area = HALF * rate * height * height, rate * height
+    _deposit(cells, row, column, given, weights)
     row += 1
     while row < last:
         covered = area + HALF * rate
@@ -121,4 +123,4 @@ def _add_column(
 def _deposit(cells: NDArray[np.float32], row: int, column: int, area: np.float32, weights: Weights) -> None:
     """Add a weighted area to a cell."""
     for lane in range(len(weights)):
-        cells[row, column, lane] += area * weights[lane]
+        cells[row, lane, column] += area * weights[lane]

@@ -41,17 +41,12 @@ def add_rectangle(
     bottom: float,
     right: float,
     top: float,
-    outward: float,
     weights: Weights,
 ) -> None:
-    """Add a rectangle that is upright in the world.
-
-    Args:
-        outward: 1 for a polygon drawn by gfxdraw, -1 for a hole around which it drew.
-    """
+    """Add a rectangle that is upright in the world."""
     cosine, sine = camera.cosine, camera.sine
     # How far the sides move, along the world's x and along its y, seen turned
-    fat_x, fat_y = outward * fatness(cosine, sine), outward * fatness(sine, cosine)
+    fat_x, fat_y = fatness(cosine, sine), fatness(sine, cosine)
     ax, ay = fat_x * cosine, fat_x * sine
     bx, by = -fat_y * sine, fat_y * cosine
     x0, y0 = see(camera, left, top, bx - ax, by - ay)

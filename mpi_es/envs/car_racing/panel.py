@@ -27,6 +27,7 @@ from mpi_es.envs.car_racing.shrinking import (
     Y_START,
     Y_TRAIL,
     part,
+    scaled,
 )
 from mpi_es.jit import compiled
 
@@ -43,6 +44,7 @@ COLOURS = np.array(
     [(255, 255, 255), (0, 0, 255), (0, 0, 255), (51, 0, 255), (51, 0, 255), (0, 255, 0), (255, 0, 0)], np.uint8
 )
 LEAST_VALUE = 1e-4  # less is not drawn
+NO_BARS = np.int64(0)  # numba would compile everything twice that is given a literal 0
 
 # The text is centred at (60, 750), in front of the first bar, which begins with pixel 125 and column 12.
 TEXT_MIDDLE, TEXT_BASE = 60, 750
@@ -141,7 +143,7 @@ def _find_cover(bars: NDArray[np.int64], cover: NDArray[np.int64]) -> None:
 @compiled()
 def _draw_bars(panel: Panel, picture: NDArray[np.uint8]) -> None:
     """Shrink the lines in y, a run of equal ones at a time."""
-    shown = 0  # the set of bars that panel.line shows
+    shown = NO_BARS  # the set that panel.line shows
     panel.line[:] = 0
     for row in range(FIRST_ROW, SIDE):
         panel.sums[:] = 0
@@ -158,7 +160,7 @@ def _draw_bars(panel: Panel, picture: NDArray[np.uint8]) -> None:
         _add_part(panel, shown, Y_TRAIL[row])
         flat = picture[row].reshape(-1)
         for i in range(3 * SIDE):
-            flat[i] = (panel.sums[i] * Y_RECIPROCAL) >> 16
+            flat[i] = scaled(panel.sums[i], Y_RECIPROCAL)
 
 
 @compiled()
@@ -214,7 +216,7 @@ def _shrink(pixels: NDArray[np.uint8], first: int, last: int, line: NDArray[np.i
             for x in range(start, end):
                 total += pixels[x, channel]
             total += part(pixels[end, channel], X_TRAIL[column])
-            line[3 * column + channel] = (total * X_RECIPROCAL) >> 16
+            line[3 * column + channel] = scaled(total, X_RECIPROCAL)
 
 
 @compiled()
@@ -231,7 +233,7 @@ def _draw_text(panel: Panel, picture: NDArray[np.uint8]) -> None:
             for i in range(len(column)):
                 column[i] += text[pixel, i]
         for i in range(len(column)):
-            column[i] = (column[i] * X_RECIPROCAL) >> 16
+            column[i] = scaled(column[i], X_RECIPROCAL)
         _stack(column, top, x, picture)
 
 
@@ -249,4 +251,4 @@ def _stack(column: NDArray[np.int32], top: int, x: int, picture: NDArray[np.uint
         if end < bottom:
             total += part(column[end - top], Y_TRAIL[row])
         for channel in range(3):
-            picture[row, x, channel] = (total * Y_RECIPROCAL) >> 16
+            picture[row, x, channel] = scaled(total, Y_RECIPROCAL)

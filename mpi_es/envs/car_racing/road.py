@@ -5,45 +5,52 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from mpi_es.envs.car_racing import state
 from mpi_es.envs.car_racing.camera import Camera, look
 from mpi_es.envs.car_racing.coverage import Weights, add_edge
 from mpi_es.envs.car_racing.outlines import fatness, see
 from mpi_es.envs.car_racing.shrinking import HEIGHT, WIDTH
 from mpi_es.jit import compiled
 
-REACH = 14.0  # no tile's diagonal is longer
-NONE = -2
+REACH = 16.0  # more than the diagonal of the largest tile, 14 on the outside of a bend
+PANEL = 100  # pixels that the panel hides at the bottom
+NONE = np.int64(-1)  # no polygon; a literal would make numba compile everything that it is given to twice
 FRONT_LEFT, FRONT_RIGHT, BACK_RIGHT, BACK_LEFT = range(4)  # corners of a tile in road_poly
 Point = tuple[np.float32, np.float32]
 
 
 @compiled()
-def add_road(cells: NDArray[np.float32], world: state.World, camera: Camera) -> None:
-    """Add the tiles and kerbs in view to cells (…, 4): red, green, blue and coverage."""
+def add_road(
+    cells: NDArray[np.float32],
+    polygons: NDArray[np.float64],
+    tile: NDArray[np.int32],
+    colours: NDArray[np.uint8],
+    count: int,
+    camera: Camera,
+) -> None:
+    """Add the tiles and kerbs in view to cells (…, 4, COLUMNS): red, green, blue and coverage."""
     margin = REACH * camera.zoom
     previous = NONE  # the polygon of the tile before, if that is in view
-    for i in range(world.counts[state.POLYGON_COUNT]):
-        corners = world.polygons[i]
-        x, y = look(camera, corners[0, 0], corners[0, 1])
-        if not (-margin < x < WIDTH + margin and 100 - margin < y < HEIGHT + margin):
+    for i in range(count):
+        x, y = look(camera, polygons[i, 0, 0], polygons[i, 0, 1])
+        if not (-margin < x < WIDTH + margin and PANEL - margin < y < HEIGHT + margin):
             continue
-        if world.tile[i] < 0:
-            _add_kerb(cells, camera, corners, _colour(world, i), _colour(world, i - 1))
+        colour = _colour(colours[i])
+        if tile[i] < 0:
+            _add_kerb(cells, camera, polygons[i], colour, _colour(colours[i - 1]))
             continue
-        if previous != NONE and world.tile[previous] != world.tile[i] - 1:
-            _end(cells, camera, world, previous)
+        if previous != NONE and tile[previous] != tile[i] - 1:
+            _add_front(cells, camera, polygons[previous], _colour(colours[previous]))
             previous = NONE
-        _add_tile(cells, camera, world, i, previous)
+        _add_sides(cells, camera, polygons[i], colour)
+        _add_back(cells, camera, polygons[i], colour if previous == NONE else _minus(colour, _colour(colours[previous])))
         previous = i
     if previous != NONE:
-        _end(cells, camera, world, previous)
+        _add_front(cells, camera, polygons[previous], _colour(colours[previous]))
 
 
 @compiled()
-def _colour(world: state.World, i: int) -> Weights:
+def _colour(c: NDArray[np.uint8]) -> Weights:
     """Return a polygon's colour and its coverage of one."""
-    c = world.colours[i]
     return np.float32(c[0]), np.float32(c[1]), np.float32(c[2]), np.float32(1.0)
 
 
@@ -54,30 +61,31 @@ def _minus(a: Weights, b: Weights) -> Weights:
 
 
 @compiled()
-def _add_tile(cells: NDArray[np.float32], camera: Camera, world: state.World, i: int, previous: int) -> None:
-    """Add a tile's sides, and its back as far as it differs from the tile before. Its front is left to the next."""
-    corners, colour = world.polygons[i], _colour(world, i)
+def _add_sides(cells: NDArray[np.float32], camera: Camera, corners: NDArray[np.float64], colour: Weights) -> None:
+    """Add a tile's edges along the road."""
     x0, y0 = _node(camera, corners[FRONT_LEFT], corners[FRONT_RIGHT], 1.0)
     x1, y1 = _node(camera, corners[FRONT_RIGHT], corners[FRONT_LEFT], -1.0)
     x2, y2 = _node(camera, corners[BACK_RIGHT], corners[BACK_LEFT], -1.0)
     x3, y3 = _node(camera, corners[BACK_LEFT], corners[BACK_RIGHT], 1.0)
     add_edge(cells, x1, y1, x2, y2, colour)
     add_edge(cells, x3, y3, x0, y0, colour)
-    if previous == NONE:
-        add_edge(cells, x2, y2, x3, y3, colour)
-        return
-    step = _minus(colour, _colour(world, previous))
-    if step[0] != 0 or step[1] != 0 or step[2] != 0:
+
+
+@compiled()
+def _add_back(cells: NDArray[np.float32], camera: Camera, corners: NDArray[np.float64], step: Weights) -> None:
+    """Add the edge to the tile before, where the colour changes: not between visited tiles."""
+    if step[0] != 0 or step[1] != 0 or step[2] != 0 or step[3] != 0:
+        x2, y2 = _node(camera, corners[BACK_RIGHT], corners[BACK_LEFT], -1.0)
+        x3, y3 = _node(camera, corners[BACK_LEFT], corners[BACK_RIGHT], 1.0)
         add_edge(cells, x2, y2, x3, y3, step)
 
 
 @compiled()
-def _end(cells: NDArray[np.float32], camera: Camera, world: state.World, i: int) -> None:
+def _add_front(cells: NDArray[np.float32], camera: Camera, corners: NDArray[np.float64], colour: Weights) -> None:
     """Add the front of the last tile before a gap."""
-    corners = world.polygons[i]
     x0, y0 = _node(camera, corners[FRONT_LEFT], corners[FRONT_RIGHT], 1.0)
     x1, y1 = _node(camera, corners[FRONT_RIGHT], corners[FRONT_LEFT], -1.0)
-    add_edge(cells, x0, y0, x1, y1, _colour(world, i))
+    add_edge(cells, x0, y0, x1, y1, colour)
 
 
 @compiled()

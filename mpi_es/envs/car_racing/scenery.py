@@ -6,15 +6,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpi_es.envs.car_racing.camera import Camera
+from mpi_es.envs.car_racing.coverage import COLUMNS, add_edge
 from mpi_es.envs.car_racing.outlines import add_rectangle
 from mpi_es.envs.car_racing.shrinking import HEIGHT, WIDTH
 from mpi_es.jit import compiled
 
 PLAYFIELD = 2000 / 6.0
 GRASS_DIM = PLAYFIELD / 20.0
-FAR = 2 * PLAYFIELD  # more than can be seen past the edge
-COVER = (np.float32(1.0),)
-BLACK = (np.float32(0.0), np.float32(0.0), np.float32(0.0), np.float32(1.0))
+NIL, UNIT = np.float32(0.0), np.float32(1.0)
+COVER = (UNIT,)
+BLACK, NO_BLACK = (NIL, NIL, NIL, UNIT), (NIL, NIL, NIL, -UNIT)
 
 
 @compiled()
@@ -29,7 +30,7 @@ def view(camera: Camera) -> tuple[float, float, float]:
 
 @compiled()
 def add_grass(cells: NDArray[np.float32], camera: Camera) -> None:
-    """Add the coverage of gymnasium's 20 x 20 squares of grass to cells (…, 1)."""
+    """Add the coverage of gymnasium's 20 x 20 squares of grass to cells (…, 1, COLUMNS)."""
     x, y, radius = view(camera)
     reach = radius + GRASS_DIM
     first_i, last_i = _squares(x - reach, x + reach)
@@ -38,7 +39,7 @@ def add_grass(cells: NDArray[np.float32], camera: Camera) -> None:
         for j in range(first_j, last_j + 1):
             left, bottom = 2 * GRASS_DIM * i, 2 * GRASS_DIM * j
             if math.hypot(left + GRASS_DIM / 2 - x, bottom + GRASS_DIM / 2 - y) < reach:
-                add_rectangle(cells, camera, left, bottom, left + GRASS_DIM, bottom + GRASS_DIM, 1.0, COVER)
+                add_rectangle(cells, camera, left, bottom, left + GRASS_DIM, bottom + GRASS_DIM, COVER)
 
 
 @compiled()
@@ -50,12 +51,9 @@ def _squares(low: float, high: float) -> tuple[int, int]:
 
 @compiled()
 def add_void(cells: NDArray[np.float32], camera: Camera) -> None:
-    """Add the black beyond the playfield to colours (…, 4)."""
+    """Add the black around the playfield to cells (…, 4, COLUMNS), if any is in view."""
     x, y, radius = view(camera)
     if max(abs(x), abs(y)) + radius < PLAYFIELD:
         return
-    end = PLAYFIELD + FAR
-    add_rectangle(cells, camera, PLAYFIELD, -end, end, end, -1.0, BLACK)
-    add_rectangle(cells, camera, -end, -end, -PLAYFIELD, end, -1.0, BLACK)
-    add_rectangle(cells, camera, -PLAYFIELD, PLAYFIELD, PLAYFIELD, end, -1.0, BLACK)
-    add_rectangle(cells, camera, -PLAYFIELD, -end, PLAYFIELD, -PLAYFIELD, -1.0, BLACK)
+    add_edge(cells, NIL, NIL, np.float32(COLUMNS), NIL, BLACK)
+    add_rectangle(cells, camera, -PLAYFIELD, -PLAYFIELD, PLAYFIELD, PLAYFIELD, NO_BLACK)

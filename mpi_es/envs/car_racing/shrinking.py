@@ -43,5 +43,11 @@ Y_START, Y_END, Y_LEAD, Y_TRAIL, Y_RECIPROCAL = Y
 
 @compiled(inline=True)
 def part(colour: int, share: int) -> int:
-    """Return a pixel's contribution; SSE2's 16-bit multiplication keeps the upper half of (4 colour) share."""
-    return (4 * colour * share) >> 16
+    """Return a pixel's contribution: SSE2's 16-bit multiplication keeps the upper half of (4 colour) share."""
+    return np.int32(4 * colour * share) >> 16  # fits; numba's int64 would halve the vectors
+
+
+@compiled(inline=True)
+def scaled(total: int, reciprocal: int) -> int:
+    """Return a sum of contributions as a colour."""
+    return np.int32(total * reciprocal) >> 16
