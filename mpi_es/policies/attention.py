@@ -1,4 +1,4 @@
-"""The self-attention agent of arXiv:2003.08165 as a torch module: few patches of a picture, then a controller."""
+"""The self-attention agent of arXiv:2003.08165 in torch: few patches, then a controller."""
 
 import math
 from typing import Any

@@ -1,4 +1,4 @@
-"""From the centres of the chosen patches to outputs, with an LSTM, an RNN or an MLP: compiled, for one network."""
+"""From the centres of the chosen patches to outputs, with an LSTM, RNN or MLP: compiled, for one network."""
 
 from typing import NamedTuple
 
