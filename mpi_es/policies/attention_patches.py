@@ -68,8 +68,8 @@ def grid(size: int) -> int:
 
 @compiled()
 def find_kinds(frame: NDArray[np.uint8], patches: Patches) -> int:
-    """Fill kind, first and repeats for a contiguous frame (size, size, 3); return how many kinds there are."""
-    # A copy, since viewing bytes as words in compiled code costs seconds of compilation.
+    """Fill kind, first and repeats for a contiguous frame (size, size, 3); return how many kinds it has."""
+    # A copy, since to view bytes as words in compiled code takes numba seconds to compile.
     _read(frame.ravel(), patches.bytes, patches.pixels)
     _hash(patches.words, patches.mixed, patches.code)
     return _group(patches.words.ravel(), patches)
@@ -146,7 +146,7 @@ def _equal(words: NDArray[np.uint32], width: np.uint64, here: np.uint64, there: 
         difference |= (words[here + U_WORDS] ^ words[there + U_WORDS]) & LAST_BYTE
         here += width
         there += width
-    return difference == 0
+    return bool(difference == 0)
 
 
 @compiled()
@@ -200,6 +200,6 @@ def _project_eight(
 
 
 @compiled()
-def _pixel(start: NDArray[np.uint64], first: NDArray[np.int32], kind: int) -> int:
+def _pixel(start: NDArray[np.uint64], first: NDArray[np.int32], kind: int) -> np.int64:
     """Return the place in the picture's numbers at which a kind's first patch begins."""
-    return 4 * np.int64(start[first[kind]])
+    return np.int64(start[first[kind]]) * 4
