@@ -1,6 +1,7 @@
 """Eight float32 side by side, as a type in compiled code: for loops that LLVM does not vectorise by itself.
 
-The order of additions is the one that is written, whatever vectors the machine has: LLVM splits or joins them.
+The order of additions is the one that is written, whatever vectors the machine has: LLVM splits or
+joins them.
 """
 
 import operator

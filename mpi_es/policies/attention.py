@@ -1,6 +1,7 @@
-"""The self-attention agent of arXiv:2003.08165 as a torch module: few patches of a picture, then a controller."""
+"""The self-attention agent of arXiv:2003.08165 in torch: few patches, then a controller."""
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -109,7 +110,7 @@ class _MLP(nn.Module):
         return self.fc2(functional.relu(self.fc1(frames.flatten(1)))), frames
 
 
-_CONTROLLERS = {"lstm": _LSTM, "rnn": _RNN, "mlp": _MLP}
+_CONTROLLERS: dict[str, Callable[[int, int, int, int], nn.Module]] = {"lstm": _LSTM, "rnn": _RNN, "mlp": _MLP}
 
 
 def _centres(patch: int, stride: int, size: int) -> Tensor:

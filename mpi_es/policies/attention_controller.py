@@ -1,4 +1,4 @@
-"""From the centres of the chosen patches to outputs, with an LSTM, an RNN or an MLP: compiled, for one network."""
+"""From the centres of the chosen patches to outputs, with an LSTM, RNN or MLP: compiled, for one network."""
 
 from typing import NamedTuple
 
@@ -42,7 +42,7 @@ def control(weights: Controller, activations: Activations, memory: Array, output
             frames (num_frames * inputs,).
     """
     gates = activations.gates
-    gates[:] = weights.bias
+    _copy(weights.bias, gates)
     if weights.kind == MLP:
         _remember(activations.features, memory)
         _add_product(weights.input, memory, gates)
@@ -56,11 +56,17 @@ def control(weights: Controller, activations: Activations, memory: Array, output
             _lstm(gates, memory)
         else:
             _relu(gates)
-            hidden[:] = gates
-    outputs[:] = weights.output_bias
+            _copy(gates, hidden)
+    _copy(weights.output_bias, outputs)
     _add_product(weights.output, hidden, outputs)
     for i in range(len(outputs)):
         outputs[i] = np.tanh(outputs[i])
+
+
+@compiled()
+def _copy(x: Array, out: Array) -> None:
+    for i in range(len(x)):  # out[:] = x would take numba seconds to compile
+        out[i] = x[i]
 
 
 @compiled(fastmath={"contract"})
@@ -91,7 +97,8 @@ def _lstm(gates: Array, memory: Array) -> None:
 @compiled()
 def _sigmoid(x: np.float32) -> np.float32:
     one = np.float32(1)
-    return one / (one + np.exp(-x))  # an overflow to infinity gives the right 0
+    share: np.float32 = one / (one + np.exp(-x))  # an overflow to infinity gives the right 0
+    return share
 
 
 @compiled()
@@ -105,4 +112,4 @@ def _remember(features: Array, memory: Array) -> None:
     else:
         for i in range(kept):
             memory[i] = memory[i + n]
-    memory[kept:] = features
+    _copy(features, memory[kept:])

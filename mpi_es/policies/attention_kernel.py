@@ -57,7 +57,7 @@ def act(
     scratch: Scratch,
     outputs: NDArray[np.float32],
 ) -> None:
-    """Write the outputs in [-1, 1] for a frame (size, size, 3), and the memory afterwards over the old one."""
+    """Write the outputs in [-1, 1] for a frame (size, size, 3), and the memory over the old one."""
     attend(weights, frame, scratch)
     _centres(frame.shape[0], scratch.chosen, scratch.activations.features)
     control(weights.controller, scratch.activations, memory, outputs)
@@ -68,7 +68,7 @@ def attend(weights: Weights, frame: NDArray[np.uint8], scratch: Scratch) -> None
     """Write the importance of the frame's patches and which are chosen."""
     patches, attention = scratch.patches, scratch.attention
     kinds = find_kinds(frame, patches)
-    project(frame, kinds, patches, weights.projection, weights.bias, attention.projected)
+    project(kinds, patches, weights.projection, weights.bias, attention.projected)
     sum_columns(kinds, patches.repeats, attention)
     for i in range(len(scratch.importance)):
         scratch.importance[i] = attention.importance[patches.kind[i]]

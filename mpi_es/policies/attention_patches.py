@@ -36,13 +36,16 @@ class Patches(NamedTuple):
     repeats: NDArray[np.float32]  # (count + 8,) how many of a kind there are; 0 beyond the last kind
     mixed: NDArray[np.uint32]  # (words of a picture's row,)
     table: NDArray[np.int32]  # (a power of two,) kinds by their hash, EMPTY where there is none
-    pixels: NDArray[np.float32]  # (size * size * 3,)
+    bytes: NDArray[np.uint8]  # (size * size * 3,) the picture
+    words: NDArray[np.uint32]  # (size, size * 3 / 4) the same memory
+    pixels: NDArray[np.float32]  # (size * size * 3,) the same numbers
 
 
 def allocate(size: int) -> Patches:
     """Return room for pictures (size, size, 3), with a size that is a multiple of four."""
     count, words = grid(size) ** 2, size * CHANNELS // 4
     row, column = np.divmod(np.arange(count), grid(size))
+    picture = np.zeros(size * size * CHANNELS, np.uint8)
     return Patches(
         start=(row * STRIDE * words + column * STRIDE_WORDS).astype(np.uint64),
         code=np.zeros(count, np.uint32),
@@ -51,7 +54,9 @@ def allocate(size: int) -> Patches:
         repeats=np.zeros(count + WIDTH, np.float32),
         mixed=np.zeros(words, np.uint32),
         table=np.zeros(1 << (2 * count - 1).bit_length(), np.int32),  # at most half full: short searches
-        pixels=np.zeros(size * size * CHANNELS, np.float32),
+        bytes=picture,
+        words=picture.view(np.uint32).reshape(size, words),
+        pixels=np.zeros(picture.size, np.float32),
     )
 
 
@@ -63,11 +68,19 @@ def grid(size: int) -> int:
 
 @compiled()
 def find_kinds(frame: NDArray[np.uint8], patches: Patches) -> int:
-    """Fill kind, first and repeats for a frame (size, size, 3); return how many kinds there are."""
-    size = frame.shape[0]
-    words = frame.reshape(size, size * CHANNELS).view(np.uint32)
-    _hash(words, patches.mixed, patches.code)
-    return _group(words.reshape(words.size), patches)
+    """Fill kind, first and repeats for a contiguous frame (size, size, 3); return how many kinds it has."""
+    # A copy, since to view bytes as words in compiled code takes numba seconds to compile.
+    _read(frame.ravel(), patches.bytes, patches.pixels)
+    _hash(patches.words, patches.mixed, patches.code)
+    return _group(patches.words.ravel(), patches)
+
+
+@compiled()
+def _read(frame: NDArray[np.uint8], picture: NDArray[np.uint8], pixels: NDArray[np.float32]) -> None:
+    for i in range(len(frame)):
+        picture[i] = frame[i]
+    for i in range(len(frame)):
+        pixels[i] = np.float32(frame[i])
 
 
 @compiled()
@@ -133,12 +146,11 @@ def _equal(words: NDArray[np.uint32], width: np.uint64, here: np.uint64, there: 
         difference |= (words[here + U_WORDS] ^ words[there + U_WORDS]) & LAST_BYTE
         here += width
         there += width
-    return difference == 0
+    return bool(difference == 0)
 
 
 @compiled()
 def project(
-    frame: NDArray[np.uint8],
     kinds: int,
     patches: Patches,
     weights: NDArray[np.float32],
@@ -152,22 +164,13 @@ def project(
         bias: (8,).
         projected: ((count + 8) * 8,).
     """
-    _to_float(frame.reshape(frame.size), patches.pixels)
-    stride = frame.shape[1] * CHANNELS
-    for kind in range(0, kinds, 8):
-        _project_eight(kind, stride, patches, weights, bias, projected)
-
-
-@compiled()
-def _to_float(numbers: NDArray[np.uint8], floats: NDArray[np.float32]) -> None:
-    for i in range(len(numbers)):
-        floats[i] = np.float32(numbers[i])
+    for kind in range(0, kinds, WIDTH):
+        _project_eight(kind, patches, weights, bias, projected)
 
 
 @compiled()
 def _project_eight(
     kind: int,
-    stride: int,
     patches: Patches,
     weights: NDArray[np.float32],
     bias: NDArray[np.float32],
@@ -179,6 +182,7 @@ def _project_eight(
     at_c, at_d = _pixel(start, first, kind + 2), _pixel(start, first, kind + 3)
     at_e, at_f = _pixel(start, first, kind + 4), _pixel(start, first, kind + 5)
     at_g, at_h = _pixel(start, first, kind + 6), _pixel(start, first, kind + 7)
+    stride = len(patches.mixed) * 4
     a = b = c = d = e = f = g = h = load(bias, 0)
     for y in range(PATCH):
         for i in range(ROW):
@@ -196,6 +200,6 @@ def _project_eight(
 
 
 @compiled()
-def _pixel(start: NDArray[np.uint64], first: NDArray[np.int32], kind: int) -> int:
+def _pixel(start: NDArray[np.uint64], first: NDArray[np.int32], kind: int) -> np.int64:
     """Return the place in the picture's numbers at which a kind's first patch begins."""
-    return 4 * np.int64(start[first[kind]])
+    return np.int64(start[first[kind]]) * 4

@@ -13,7 +13,9 @@ PICTURE = spaces.Box(0, 255, (16, 16, 3), np.uint8)
 HERE = "tests.policies.user_policies"
 ACTIONS = [spaces.Discrete(3), spaces.Box(np.array([-1, 0], np.float32), np.array([0.3, 5], np.float32))]
 
-CASES = [(name, {}, VECTOR) for name in REGISTRY]
+SQUARE = spaces.Box(0, 255, (40, 40, 3), np.uint8)  # 81 of the attention agent's patches
+
+CASES = [(name, {}, SQUARE if name == "attention" else VECTOR) for name in REGISTRY]
 CASES += [("mlp", {"activation": a, "hidden": h}, VECTOR) for a, h in (("relu", (9,)), ("selu", (8, 7)))]
 CASES += [("mlp", {"hidden": ()}, VECTOR), ("mlp", {}, spaces.Discrete(4, start=2)), ("mlp", {}, SMALL)]
 CASES += [("rnn", {"activation": "relu"}, VECTOR), ("lstm", {}, spaces.Discrete(4))]
@@ -41,7 +43,7 @@ def policy(case, request):
 
 def build(case, actions, **options):
     name, given, observations = case
-    hidden = (6,) if name in ("rnn", "lstm", "gru") else (16, 16)
+    hidden = (6,) if name in ("rnn", "lstm", "gru", "attention") else (16, 16)
     return make(Config(**{"hidden": hidden, "policy": name, **given, **options}), observations, actions)
 
 
