@@ -42,7 +42,9 @@ def touch(world: World, physics: Physics) -> None:
             verdict = _judge(
                 physics.boxes, physics.bounds, physics.vertices, physics.sizes, physics.corners, tile, fixture
             )
-            if verdict == CLEAR or (verdict == CLOSE and not touches(world, physics, tile, fixture)):
+            if verdict == CLOSE:
+                verdict = _measure(world, physics, tile, fixture)
+            if verdict == CLEAR:
                 continue
             if wheel >= 0:
                 physics.on_road[wheel] = 1
@@ -57,7 +59,7 @@ def _matters(touched: np.uint8, visited: np.uint8, on_road: Flags, wheel: int) -
     Args:
         wheel: or a number below 0 for the hull, which only colours.
     """
-    return touched == 0 if wheel < 0 else visited == 0 or on_road[wheel] == 0
+    return bool(touched == 0 if wheel < 0 else visited == 0 or on_road[wheel] == 0)
 
 
 @compiled()
@@ -82,9 +84,12 @@ def _place_car(transforms: Floats, corners: Floats, bounds: Floats) -> None:
             low_y, high_y = min(low_y, corner_y), max(high_y, corner_y)
         bounds[fixture, LOW_X], bounds[fixture, HIGH_X] = low_x - REACH, high_x + REACH
         bounds[fixture, LOW_Y], bounds[fixture, HIGH_Y] = low_y - REACH, high_y + REACH
-    for axis in range(2):
-        bounds[CAR, axis] = bounds[:CAR, axis].min()
-        bounds[CAR, 2 + axis] = bounds[:CAR, 2 + axis].max()
+        if fixture == 0:
+            bounds[CAR, LOW_X], bounds[CAR, HIGH_X] = bounds[0, LOW_X], bounds[0, HIGH_X]
+            bounds[CAR, LOW_Y], bounds[CAR, HIGH_Y] = bounds[0, LOW_Y], bounds[0, HIGH_Y]
+        for axis in range(2):
+            bounds[CAR, axis] = min(bounds[CAR, axis], bounds[fixture, axis])
+            bounds[CAR, 2 + axis] = max(bounds[CAR, 2 + axis], bounds[fixture, 2 + axis])
 
 
 @compiled()
@@ -122,7 +127,7 @@ def _boxes_meet(boxes: Floats, tile: int, bounds: Floats, fixture: int) -> bool:
     """Return whether the boxes of a tile and of a part of the car meet."""
     across = boxes[LOW_X, tile] <= bounds[fixture, HIGH_X] and boxes[HIGH_X, tile] >= bounds[fixture, LOW_X]
     along = boxes[LOW_Y, tile] <= bounds[fixture, HIGH_Y] and boxes[HIGH_Y, tile] >= bounds[fixture, LOW_Y]
-    return across and along
+    return bool(across and along)
 
 
 @compiled()
@@ -155,6 +160,22 @@ def _has_corner_inside(vertices: Floats, size: int, tile: int, corners: Floats, 
         if least > CLEARLY_INSIDE:
             return True
     return False
+
+
+@compiled()
+def _measure(world: World, physics: Physics, tile: int, fixture: int) -> int:
+    """Return whether a part of the car and a tile are clear or touch, by Box2D's own arithmetic."""
+    touching = touches(
+        world.transforms,
+        physics.corners,
+        physics.vertices,
+        physics.sizes,
+        physics.simplex,
+        physics.supports,
+        tile,
+        fixture,
+    )
+    return TOUCHING if touching else CLEAR
 
 
 @compiled()

@@ -127,7 +127,7 @@ def _next_64(generator: NDArray[np.uint64]) -> np.uint64:
     _advance(generator)
     folded = generator[STATE_HIGH] ^ generator[STATE_LOW]
     turn = generator[STATE_HIGH] >> U64(58)
-    return (folded >> turn) | (folded << ((U64(64) - turn) & U64(63)))
+    return U64((folded >> turn) | (folded << ((U64(64) - turn) & U64(63))))
 
 
 @compiled()
@@ -135,7 +135,7 @@ def _next_32(generator: NDArray[np.uint64]) -> np.uint64:
     """Return 32 random bits: the lower half of 64, then the upper half, which waits for the next call."""
     if generator[HALF_WAITS]:
         generator[HALF_WAITS] = U64(0)
-        return generator[HALF]
+        return U64(generator[HALF])
     word = _next_64(generator)
     generator[HALF_WAITS], generator[HALF] = U64(1), word >> SHIFT_32
     return word & MASK_32

@@ -5,13 +5,13 @@ corner, the way between them, and the corner's weight in the point that is neare
 """
 
 import math
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mpi_es.envs.car_racing.physics import SIMPLEX_WIDTH, Physics
+from mpi_es.envs.car_racing.physics import SIMPLEX_WIDTH
 from mpi_es.envs.car_racing.shapes import FIXTURE_BODY, FIXTURE_SIZE, FIXTURE_VERTICES
-from mpi_es.envs.car_racing.state import World
 from mpi_es.jit import compiled
 
 F32 = np.float32
@@ -26,26 +26,28 @@ EPSILON = F32(np.finfo(np.float32).eps)
 TOUCHING = F32(10) * EPSILON  # what is left of a distance when polygons are said to touch
 MOST_ITERATIONS = 20  # b2Distance's k_maxIters
 ZERO, ONE = F32(0), F32(1)
+# Rows of the simplex; numba would compile a function anew for each literal number that it is called with
+_ROWS: Any = (np.int64(0), np.int64(1), np.int64(2))
+FIRST, SECOND, THIRD = _ROWS
 
 
 @compiled()
-def touches(world: World, physics: Physics, tile: int, fixture: int) -> bool:
-    """Return whether a tile touches a part of the car, given `physics.corners` of it."""
-    distance = _distance(world, physics, tile, fixture)
-    if distance > SKINS and distance > EPSILON:
-        return distance - SKINS < TOUCHING
-    return True
-
-
-@compiled()
-def _distance(world: World, physics: Physics, tile: int, fixture: int) -> np.float32:
-    """Return the distance of the bare polygons: b2Distance, from the first corners on."""
-    simplex, now, saved = physics.simplex, physics.supports[0], physics.supports[1]
-    transform = world.transforms[FIXTURE_BODY[fixture]]
-    vertices, size = physics.vertices[tile], physics.sizes[tile]
-    _add(physics, 0, tile, 0, fixture, 0)
+def touches(
+    transforms: Floats,
+    corners: Floats,
+    vertices: Floats,
+    sizes: NDArray[np.int32],
+    simplex: Floats,
+    supports: Pairs,
+    tile: int,
+    fixture: int,
+) -> bool:
+    """Return whether a tile touches a part of the car; the arrays are World's and Physics'."""
     simplex[0, WEIGHT] = ONE
-    count = 1
+    sine, cosine = transforms[FIXTURE_BODY[fixture], 2], transforms[FIXTURE_BODY[fixture], 3]
+    now, saved, count = supports[0], supports[1], SECOND
+    # b2Distance, from the first corners on
+    _add(simplex, now, FIRST, vertices[tile], FIRST, corners[fixture], FIRST)
     for _ in range(MOST_ITERATIONS):
         saved_count = count
         _copy_pairs(now, saved)
@@ -55,29 +57,24 @@ def _distance(world: World, physics: Physics, tile: int, fixture: int) -> np.flo
         d_x, d_y = _search_direction(simplex, count)
         if d_x * d_x + d_y * d_y < EPSILON * EPSILON:
             break
-        a = _support(vertices, size, -d_x, -d_y)
-        sine, cosine = transform[2], transform[3]
-        b = _support(
-            FIXTURE_VERTICES[fixture],
-            FIXTURE_SIZE[fixture],
-            cosine * d_x + sine * d_y,
-            -sine * d_x + cosine * d_y,
-        )
-        _add(physics, count, tile, a, fixture, b)
+        a = _support(vertices[tile], sizes[tile], -d_x, -d_y)
+        across, along = cosine * d_x + sine * d_y, -sine * d_x + cosine * d_y
+        b = _support(FIXTURE_VERTICES[fixture], FIXTURE_SIZE[fixture], across, along)
+        _add(simplex, now, count, vertices[tile], a, corners[fixture], b)
         if _repeats(saved, saved_count, a, b):
             break
         count += 1
-    return _witness_distance(simplex, count)
+    distance = _witness_distance(simplex, count)
+    return bool(distance <= SKINS or distance <= EPSILON or distance - SKINS < TOUCHING)
 
 
 @compiled()
-def _add(physics: Physics, row: int, tile: int, a: int, fixture: int, b: int) -> None:
+def _add(simplex: Floats, pairs: Pairs, row: int, tile: Floats, a: int, part: Floats, b: int) -> None:
     """Write a row of the simplex: the tile's corner a and the car's corner b."""
-    corner, simplex = physics.corners[fixture, b], physics.simplex[row]
-    simplex[TILE_X], simplex[TILE_Y] = physics.vertices[tile, a, 0], physics.vertices[tile, a, 1]
-    simplex[CAR_X], simplex[CAR_Y] = corner[0], corner[1]
-    simplex[WAY_X], simplex[WAY_Y] = corner[0] - simplex[TILE_X], corner[1] - simplex[TILE_Y]
-    physics.supports[0, row, 0], physics.supports[0, row, 1] = a, b
+    simplex[row, TILE_X], simplex[row, TILE_Y] = tile[a, 0], tile[a, 1]
+    simplex[row, CAR_X], simplex[row, CAR_Y] = part[b, 0], part[b, 1]
+    simplex[row, WAY_X], simplex[row, WAY_Y] = part[b, 0] - tile[a, 0], part[b, 1] - tile[a, 1]
+    pairs[row, 0], pairs[row, 1] = a, b
 
 
 @compiled()
@@ -137,7 +134,7 @@ def _witness_distance(simplex: Floats, count: int) -> np.float32:
         u, v = simplex[0, WEIGHT], simplex[1, WEIGHT]
         x = u * simplex[0, TILE_X] + v * simplex[1, TILE_X] - (u * simplex[0, CAR_X] + v * simplex[1, CAR_X])
         y = u * simplex[0, TILE_Y] + v * simplex[1, TILE_Y] - (u * simplex[0, CAR_Y] + v * simplex[1, CAR_Y])
-    return math.sqrt(x * x + y * y)
+    return F32(math.sqrt(x * x + y * y))
 
 
 @compiled()
@@ -153,39 +150,41 @@ def _reduce(simplex: Floats, supports: Pairs, count: int) -> int:
 @compiled()
 def _reduce_edge(simplex: Floats, supports: Pairs) -> int:
     """Weigh the two ends of an edge, or keep one: b2Simplex::Solve2."""
-    to_first, to_second = _along(simplex, 0, 1)
+    to_first, to_second = _along(simplex, FIRST, SECOND)
     if to_second <= 0:
-        return _keep_corner(simplex, supports, 0)
+        return _keep_corner(simplex, supports, FIRST)
     if to_first <= 0:
-        return _keep_corner(simplex, supports, 1)
-    return _keep_edge(simplex, supports, 0, 1, to_first, to_second)
+        return _keep_corner(simplex, supports, SECOND)
+    return _keep_edge(simplex, supports, FIRST, SECOND, to_first, to_second)
 
 
 @compiled()
 def _reduce_triangle(simplex: Floats, supports: Pairs) -> int:
     """Find the corner, edge or inside nearest to the origin: b2Simplex::Solve3, in its order of asking."""
-    d12_1, d12_2 = _along(simplex, 0, 1)
-    d13_1, d13_2 = _along(simplex, 0, 2)
-    d23_1, d23_2 = _along(simplex, 1, 2)
+    d12_1, d12_2 = _along(simplex, FIRST, SECOND)
+    d13_1, d13_2 = _along(simplex, FIRST, THIRD)
+    d23_1, d23_2 = _along(simplex, SECOND, THIRD)
     w1_x, w1_y = simplex[0, WAY_X], simplex[0, WAY_Y]
     e12_x, e12_y = simplex[1, WAY_X] - w1_x, simplex[1, WAY_Y] - w1_y
     e13_x, e13_y = simplex[2, WAY_X] - w1_x, simplex[2, WAY_Y] - w1_y
     turn = e12_x * e13_y - e12_y * e13_x
-    d123_1 = turn * _cross(simplex, 1, 2)
-    d123_2 = turn * _cross(simplex, 2, 0)
-    d123_3 = turn * _cross(simplex, 0, 1)
+    d123_1 = turn * _cross(simplex, SECOND, THIRD)
+    d123_2 = turn * _cross(simplex, THIRD, FIRST)
+    d123_3 = turn * _cross(simplex, FIRST, SECOND)
     if d12_2 <= 0 and d13_2 <= 0:
-        return _keep_corner(simplex, supports, 0)
+        return _keep_corner(simplex, supports, FIRST)
     if d12_1 > 0 and d12_2 > 0 and d123_3 <= 0:
-        return _keep_edge(simplex, supports, 0, 1, d12_1, d12_2)
+        return _keep_edge(simplex, supports, FIRST, SECOND, d12_1, d12_2)
     if d13_1 > 0 and d13_2 > 0 and d123_2 <= 0:
-        return _keep_edge(simplex, supports, 0, 2, d13_1, d13_2)
+        return _keep_edge(simplex, supports, FIRST, THIRD, d13_1, d13_2)
     if d12_1 <= 0 and d23_2 <= 0:
-        return _keep_corner(simplex, supports, 1)
+        return _keep_corner(simplex, supports, SECOND)
     if d13_1 <= 0 and d23_1 <= 0:
-        return _keep_corner(simplex, supports, 2)
+        return _keep_corner(simplex, supports, THIRD)
     if d23_1 > 0 and d23_2 > 0 and d123_1 <= 0:
-        return _keep_edge(simplex, supports, 2, 1, d23_2, d23_1)  # the third corner comes first, as in Box2D
+        return _keep_edge(
+            simplex, supports, THIRD, SECOND, d23_2, d23_1
+        )  # the third corner comes first, as in Box2D
     return 3
 
 
@@ -200,13 +199,13 @@ def _along(simplex: Floats, i: int, j: int) -> tuple[np.float32, np.float32]:
 @compiled()
 def _cross(simplex: Floats, i: int, j: int) -> np.float32:
     """Return the cross product of two rows' ways."""
-    return simplex[i, WAY_X] * simplex[j, WAY_Y] - simplex[i, WAY_Y] * simplex[j, WAY_X]
+    return F32(simplex[i, WAY_X] * simplex[j, WAY_Y] - simplex[i, WAY_Y] * simplex[j, WAY_X])
 
 
 @compiled()
 def _keep_corner(simplex: Floats, supports: Pairs, i: int) -> int:
     """Make row i the whole simplex."""
-    _copy_row(simplex, supports, i, 0)
+    _copy_row(simplex, supports, i, FIRST)
     simplex[0, WEIGHT] = ONE
     return 1
 
@@ -216,8 +215,8 @@ def _keep_edge(simplex: Floats, supports: Pairs, i: int, j: int, d_i: np.float32
     """Make rows i and j the whole simplex, with their weights."""
     inverse = ONE / (d_i + d_j)
     if i > 0:
-        _copy_row(simplex, supports, i, 0)
+        _copy_row(simplex, supports, i, FIRST)
     if j > 1:
-        _copy_row(simplex, supports, j, 1)
+        _copy_row(simplex, supports, j, SECOND)
     simplex[0, WEIGHT], simplex[1, WEIGHT] = d_i * inverse, d_j * inverse
     return 2

@@ -297,7 +297,7 @@ def _solve_positions(angles: Row, centres: Row, joints: Row) -> bool:
         for wheel in _ISLAND:
             angular_error, turned = _turn_back(angles, joints[wheel, LIMIT], wheel)
             error, moved = _move_together(angles, centres, wheel)
-            hold &= (error <= LINEAR_SLOP) & (angular_error <= ANGULAR_SLOP)
+            hold &= bool(error <= LINEAR_SLOP and angular_error <= ANGULAR_SLOP)
             changed |= turned | moved
         if hold:
             return True
@@ -341,7 +341,7 @@ def _move_together(angles: Row, centres: Row, wheel: int) -> tuple[np.float32, b
     moved = (hull_x != hull[0]) | (hull_y != hull[1]) | (own_x != own[0]) | (own_y != own[1])
     moved |= angle != angles[0]
     hull[0], hull[1], own[0], own[1], angles[0] = hull_x, hull_y, own_x, own_y, angle
-    return math.sqrt(way_x * way_x + way_y * way_y), moved
+    return F32(math.sqrt(way_x * way_x + way_y * way_y)), bool(moved)
 
 
 @compiled()

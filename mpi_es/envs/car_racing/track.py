@@ -121,7 +121,9 @@ def _close(path: NDArray[np.float64], steps: int) -> int:
     if first == -1:
         return 0
     length = last - 1 - first
-    path[:length] = path[first : last - 1].copy()
+    for i in range(length):
+        for place in range(4):
+            path[i, place] = path[first + i, place]
     gap_x = math.cos(path[0, BETA]) * (path[0, X] - path[length - 1, X])
     gap_y = math.sin(path[0, BETA]) * (path[0, Y] - path[length - 1, Y])
     return length if math.sqrt(gap_x * gap_x + gap_y * gap_y) <= TRACK_DETAIL_STEP else 0
@@ -197,8 +199,11 @@ def _beside(point: NDArray[np.float64], offset: float) -> tuple[float, float]:
 @compiled()
 def _lay_in_box2d(physics: Physics, corners: NDArray[np.float64], tile: int) -> None:
     """Keep a tile as Box2D has it: float32, in the order of its gift wrapping, with a bounding box."""
-    rounded = corners.astype(np.float32)
+    rounded = np.empty((4, 2), np.float32)
+    physics.boxes[:2, tile], physics.boxes[2:, tile] = np.inf, -np.inf
+    for i in range(4):
+        for axis in range(2):
+            rounded[i, axis] = corners[i, axis]
+            physics.boxes[axis, tile] = min(physics.boxes[axis, tile], rounded[i, axis])
+            physics.boxes[2 + axis, tile] = max(physics.boxes[2 + axis, tile], rounded[i, axis])
     physics.sizes[tile] = wrap(rounded, physics.vertices[tile])
-    for axis in range(2):
-        physics.boxes[axis, tile] = rounded[:, axis].min()
-        physics.boxes[2 + axis, tile] = rounded[:, axis].max()
