@@ -23,6 +23,12 @@ VECTOR = spaces.Box(-1, 1, (4,), np.float32)
             "--activation: expected tanh for --policy gru",
         ),
         ({"policy": "rnn", "hidden": (8,), "activation": "selu"}, "expected tanh or relu for --policy rnn"),
+        (
+            {"policy": "attention"},
+            r"one width for --policy attention, got \(64, 64\); the paper's is --hidden 16",
+        ),
+        ({"policy": "attention", "hidden": (16,)}, r"--env: expected pictures \(size, size, 3\) of bytes"),
+        ({"policy": "attention", "hidden": (16,), "obs_norm": True}, "--obs-norm: expected no normalisation"),
         ({"policy": f"{HERE}:Plan"}, "did you mean 'Plain'"),
         ({"policy": f"{HERE}:not_a_module"}, "expected a subclass of torch.nn.Module"),
         ({"policy": f"{HERE}:"}, "expected package.module:name"),
