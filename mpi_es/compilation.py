@@ -38,7 +38,9 @@ def _announced() -> Iterator[None]:
     """Tell of the compilation if it takes long, and if nothing will be kept of it."""
     cache = storage.numba_cache(os.environ, Path(__file__).parent)
     kept = f"kept in {cache.seen}" if cache.status == "ok" else f"not kept: {cache.seen}; {cache.remedy}"
-    timer = threading.Timer(_PATIENCE, _say, [f"compiling the simulator and the agent, about a minute ({kept}) …"])
+    timer = threading.Timer(
+        _PATIENCE, _say, [f"compiling the simulator and the agent, about a minute ({kept}) …"]
+    )
     timer.daemon = True
     timer.start()
     try:

@@ -59,9 +59,15 @@ class CompiledRollout:
 
     def compile(self) -> None:
         """Have the machine code ready: from the cache, or compiled now."""
-        weights = self.policy.unpack_one(np.zeros(self.policy.dim, np.float32))
+        weights = self._weights(np.zeros(self.policy.dim, np.float32))
         lane = self.lanes[0]
         self.run_episode(lane.simulation, lane.driver, weights, 0, 1, 0)
+
+    def _weights(self, parameters: NDArray[np.float32]) -> Any:
+        """Return the weights of one network as the agent reads them."""
+        from mpi_es.policies.attention_kernel import network
+
+        return network(self.policy.unpack(parameters[None]), 0)
 
     def held_out(self, cap: int, scaling: NDArray[np.float32] | None) -> Terms:
         """Return the terms of held-out episodes: whole."""
@@ -91,7 +97,7 @@ class CompiledRollout:
             lane.episode = source.take(block=not busy)
             if lane.episode is None:
                 return busy
-            weights = self.policy.unpack_one(lane.episode.parameters)
+            weights = self._weights(lane.episode.parameters)
             lane.result = self.pool.submit(
                 self.run_episode, lane.simulation, lane.driver, weights, lane.episode.seed, cap, patience
             )

@@ -1,6 +1,9 @@
 """Compile a function to machine code, with the options that all of ours share."""
 
+import functools
+import hashlib
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
@@ -20,11 +23,25 @@ def compiled(*, fastmath: bool | set[str] = False, inline: bool = False) -> Call
     options["inline"] = "always" if inline else "never"
 
     def decorated(function: F) -> F:
-        compiled_function: F
+        code: Any
         try:
-            compiled_function = numba.njit(cache=True, **options)(function)
+            code = numba.njit(cache=True, **options)(function)
         except RuntimeError:  # no directory to keep it in: compilation.py tells
-            compiled_function = numba.njit(**options)(function)
-        return compiled_function
+            code = numba.njit(**options)(function)
+        else:
+            # By itself numba compiles anew when the function's own file changes, though the machine code
+            # holds what the function calls in other modules too.
+            code._cache._cache_file._source_stamp = _sources()
+        result: F = code
+        return result
 
     return decorated
+
+
+@functools.cache
+def _sources() -> str:
+    """Return what changes whenever a module of this package does."""
+    digest = hashlib.blake2b(digest_size=16)
+    for path in sorted(Path(__file__).parent.rglob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()

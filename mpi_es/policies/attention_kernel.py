@@ -110,11 +110,11 @@ def act_all(
 ) -> None:
     """Act for k networks, one after the other; the arrays have a first axis k."""
     for i in range(len(frames)):
-        act(_one(weights, i), frames[i], memories[i], scratch, outputs[i])
+        act(network(weights, i), frames[i], memories[i], scratch, outputs[i])
 
 
 @compiled()
-def _one(weights: Weights, i: int) -> Weights:
+def network(weights: Weights, i: int) -> Weights:
     """Return the weights of one of k networks."""
     c = weights.controller
     controller = Controller(c.kind, c.input[i], c.hidden[i], c.bias[i], c.output[i], c.output_bias[i])

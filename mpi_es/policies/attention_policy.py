@@ -11,7 +11,7 @@ from mpi_es.lanes import WIDTH
 from mpi_es.policies import attention_controller as controllers
 from mpi_es.policies.actions import Outputs, actions_for
 from mpi_es.policies.attention_controller import Controller
-from mpi_es.policies.attention_kernel import Weights, act_all, allocate
+from mpi_es.policies.attention_kernel import Scratch, Weights, act_all, allocate
 from mpi_es.policies.attention_patches import CHANNELS, PATCH, QUERY_DIM, grid
 from mpi_es.policies.base import Actions, Memory, Policy
 from mpi_es.strategies.base import Candidate
@@ -35,6 +35,8 @@ class AttentionPolicy(Policy):
         num_frames: last frames whose centres an mlp reads.
     """
 
+    compiled = True  # the first step takes long
+
     def __init__(
         self,
         observation_space: Any,
@@ -53,8 +55,12 @@ class AttentionPolicy(Policy):
         self.hidden, self.query_dim, self.bias = hidden, query_dim, bias
         self.controller, self.num_frames = controller, num_frames
         self.kind = controllers.KINDS[controller]
-        self.scratch = allocate(self.size, TOP_K, controllers.GATES[self.kind] * hidden)
+        self.scratch = self.new_scratch()
         self._shapes = self._attention_shapes() + self._controller_shapes()
+
+    def new_scratch(self) -> Scratch:
+        """Return room for the steps of one network at a time."""
+        return allocate(self.size, TOP_K, controllers.GATES[self.kind] * self.hidden)
 
     @property
     def dim(self) -> int:

@@ -1,0 +1,65 @@
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from mpi_es import jit
+
+CALLER = """
+from mpi_es.callee import number
+from mpi_es.jit import compiled
+@compiled()
+def double():
+    return 2 * number()
+if __name__ == "__main__":
+    print(double(), sum(double.stats.cache_hits.values()))
+"""
+CALLEE = """
+from mpi_es.jit import compiled
+@compiled()
+def number():
+    return {}
+"""
+
+
+@pytest.fixture
+def package(tmp_path):
+    """A package with two modules of compiled code and a function that runs one of them."""
+    place = tmp_path / "mpi_es"
+    place.mkdir()
+    shutil.copy(jit.__file__, place)
+    (place / "__init__.py").touch()
+    (place / "caller.py").write_text(CALLER)
+
+    def run(number, **environ):
+        (place / "callee.py").write_text(CALLEE.format(number))
+        done = subprocess.run(
+            [sys.executable, "-m", "mpi_es.caller"],
+            cwd=tmp_path,
+            env=os.environ | environ,
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+        assert done.stderr == ""
+        return done.stdout.split()
+
+    return run
+
+
+def test_machine_code_is_kept_until_any_module_changes(package, tmp_path):
+    kept = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    assert package(21, **kept) == ["42", "0"]
+    assert package(21, **kept) == ["42", "1"]
+    assert package(50, **kept) == ["100", "0"]
+
+
+def test_without_a_place_to_keep_it_code_is_compiled_each_time(package, tmp_path):
+    nowhere = {
+        "NUMBA_CACHE_DIR": "/proc/none",
+        "NUMBA_CACHE_LOCATOR_CLASSES": "UserProvidedCacheLocator",
+    }
+    for _ in range(2):
+        assert package(3, **nowhere) == ["6", "0"]
