@@ -15,9 +15,10 @@ from mpi_es.envs.car_racing.outline import HULL, SIZE, WHEEL, WHEEL_R, WHEEL_W
 from mpi_es.envs.car_racing.state import World
 from mpi_es.jit import compiled
 
-HULL_COLOUR = int(0.8 * 255) << 16
-WHEEL_COLOUR = 0
-STRIPE_COLOUR = 0x4D4D4D
+HULL_COLOUR, WHEEL_COLOUR, STRIPE_COLOUR = range(3)  # places in COLOURS
+COLOURS = np.array(
+    [int(0.8 * 255) << 16, 0x000000, 0x4D4D4D]
+)  # a literal would specialise what it is passed to
 STRIPE_ANGLE = 1.2  # radians of the wheel that are white
 
 HULL_CORNERS = np.concatenate(HULL)
@@ -30,13 +31,13 @@ def draw_car(canvas: Canvas, camera: Camera, world: World) -> None:
     for wheel in range(1, 5):
         for i in range(4):
             _set_corner(canvas, camera, world, wheel, i, WHEEL[i, 0], WHEEL[i, 1])
-        draw_polygon(canvas, WHEEL_COLOUR, 4)
+        draw_polygon(canvas, COLOURS[WHEEL_COLOUR], len(WHEEL))
         _draw_stripe(canvas, camera, world, wheel)
     for part in range(len(HULL_PLACES) - 1):
         place, corners = HULL_PLACES[part], HULL_PLACES[part + 1] - HULL_PLACES[part]
         for i in range(corners):
             _set_corner(canvas, camera, world, 0, i, HULL_CORNERS[place + i, 0], HULL_CORNERS[place + i, 1])
-        draw_polygon(canvas, HULL_COLOUR, corners)
+        draw_polygon(canvas, COLOURS[HULL_COLOUR], corners)
 
 
 @compiled()
@@ -55,7 +56,7 @@ def _draw_stripe(canvas: Canvas, camera: Camera, world: World, wheel: int) -> No
         x = (WHEEL_W if i in (1, 2) else -WHEEL_W) * SIZE
         y = WHEEL_R * (cosine1 if i < 2 else cosine2) * SIZE
         _set_corner(canvas, camera, world, wheel, i, np.float32(x), np.float32(y))
-    draw_polygon(canvas, STRIPE_COLOUR, 4)
+    draw_polygon(canvas, COLOURS[STRIPE_COLOUR], len(WHEEL))
 
 
 @compiled()

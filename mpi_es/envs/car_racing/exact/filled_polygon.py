@@ -96,10 +96,9 @@ def _fill_crooked(canvas: Canvas, colour: int) -> int:
     corners, shapes = canvas.corners, canvas.shapes
     lowest = corners.y[:4].max()
     for y in range(shapes.top[first], shapes.bottom[first] + 1):
-        corners.crossings[:] = NOWHERE
+        corners.crossings[:] = NOWHERE  # the crossings found are sorted in before
         for i in range(4):
             _collect(corners, i, y, lowest)
-        corners.crossings.sort()
         for pair in range(2):
             x1, x2 = corners.crossings[2 * pair], corners.crossings[2 * pair + 1]
             run = shapes.place[first + pair] + y - shapes.top[first]
@@ -112,7 +111,12 @@ def _fill_crooked(canvas: Canvas, colour: int) -> int:
 
 @compiled()
 def _collect(corners: Corners, i: int, y: int, lowest: int) -> None:
-    """Note where edge i crosses row y, if it does."""
+    """Sort in where edge i crosses row y, if it does."""
     x1, y1, x2, y2 = _downward(corners, i)
     if y1 <= y < y2 or y1 < y == y2 == lowest:
-        corners.crossings[i] = _quotient(y - y1, 1.0 / (y2 - y1)) * (x2 - x1) + ONE * x1
+        crossing = _quotient(y - y1, 1.0 / (y2 - y1)) * (x2 - x1) + ONE * x1
+        for j in range(4):
+            crossing, corners.crossings[j] = (
+                max(crossing, corners.crossings[j]),
+                min(crossing, corners.crossings[j]),
+            )

@@ -2,6 +2,8 @@
 
 import math
 
+import numpy as np
+
 from mpi_es.envs.car_racing.exact.aaline import outline
 from mpi_es.envs.car_racing.exact.camera import Camera, project, sight
 from mpi_es.envs.car_racing.exact.canvas import BACKGROUND, Canvas
@@ -16,6 +18,10 @@ REACH = GRASS_DIM * math.sqrt(
     2
 )  # of a tile from its first corner: gymnasium skips what is farther off as well
 
+# Corners in gymnasium's order, which decides where lines begin
+FIELD = np.array([[1.0, 1.0], [1.0, -1.0], [-1.0, -1.0], [-1.0, 1.0]])  # in playfields
+PATCH = np.array([[1.0, 0.0], [0.0, 0.0], [0.0, 1.0], [1.0, 1.0]])  # in patches
+
 FIELD_COLOUR, GRASS_COLOUR = 1, 2  # places in World.ground
 BEYOND_COLOUR = 0  # black
 
@@ -29,7 +35,7 @@ def draw_ground(canvas: Canvas, camera: Camera, world: World) -> None:
         canvas.shapes.counts[BACKGROUND] = pack(red, green, blue)
     else:
         canvas.shapes.counts[BACKGROUND] = BEYOND_COLOUR
-        _draw_square(canvas, camera, -PLAYFIELD, -PLAYFIELD, PLAYFIELD, PLAYFIELD, 1, pack(red, green, blue))
+        _draw_square(canvas, camera, FIELD, 0.0, 0.0, PLAYFIELD, pack(red, green, blue))
     _draw_grass(canvas, camera, world)
 
 
@@ -40,9 +46,9 @@ def _draw_grass(canvas: Canvas, camera: Camera, world: World) -> None:
     x, y, radius = sight(camera)
     for i in range(_patch(x - radius), min(_patch(x + radius) + 2, 20), 2):
         for j in range(_patch(y - radius), min(_patch(y + radius) + 2, 20), 2):
-            left, bottom = GRASS_DIM * i, GRASS_DIM * j
-            right, top = left + GRASS_DIM, bottom + GRASS_DIM
-            _draw_square(canvas, camera, left, bottom, right, top, 0, pack(red, green, blue))
+            _draw_square(
+                canvas, camera, PATCH, GRASS_DIM * i, GRASS_DIM * j, GRASS_DIM, pack(red, green, blue)
+            )
 
 
 @compiled()
@@ -53,25 +59,12 @@ def _patch(x: float) -> int:
 
 @compiled()
 def _draw_square(
-    canvas: Canvas,
-    camera: Camera,
-    left: float,
-    bottom: float,
-    right: float,
-    top: float,
-    turn: int,
-    colour: int,
+    canvas: Canvas, camera: Camera, square: np.ndarray, x: float, y: float, size: float, colour: int
 ) -> None:
-    """Put a square on the canvas.
-
-    Args:
-        turn: which corner is the first, counted clockwise from the lower right one.
-    """
+    """Put a square (4, 2), enlarged and moved to x and y, on the canvas."""
     for i in range(4):
-        corner = (i + turn) & 3
-        x = right if corner in (0, 3) else left
-        y = bottom if corner in (0, 1) else top
-        canvas.corners.x[i], canvas.corners.y[i] = project(camera, x, y)
+        corner = project(camera, x + size * square[i, 0], y + size * square[i, 1])
+        canvas.corners.x[i], canvas.corners.y[i] = corner
     _draw_corners(canvas, colour)
 
 

@@ -44,5 +44,5 @@ def begin_shape(canvas: Canvas, colour: int, count: int) -> int:
 
 @compiled()
 def visible_run(x1: int, x2: int) -> tuple[int, int]:
-    """Return what the window shows of columns x1 through x2, in either order: its first and the one after it."""
+    """Return the first of columns x1 through x2, in either order, that the window shows, and its end."""
     return min(max(min(x1, x2), 0), WINDOW_W), min(max(max(x1, x2) + 1, 0), WINDOW_W)
