@@ -163,7 +163,10 @@ def _fill(car: Bodywork, corners: int, window: NDArray[np.uint32], paint: np.uin
     if low == high:  # pygame's special case, in the first second
         crossings[low, 0], crossings[low, 1] = PIXELS, -1
         for i in range(corners):
-            crossings[low, 0], crossings[low, 1] = min(crossings[low, 0], points[i, 0]), max(crossings[low, 1], points[i, 0])
+            crossings[low, 0], crossings[low, 1] = (
+                min(crossings[low, 0], points[i, 0]),
+                max(crossings[low, 1], points[i, 0]),
+            )
     for i in range(corners):
         before = i - 1 if i > 0 else corners - 1
         if points[before, 1] < points[i, 1]:

@@ -22,7 +22,12 @@ RIGHT, BOTTOM = np.float32(COLUMNS), np.float32(ROWS)
 
 @compiled()
 def add_edge(
-    cells: NDArray[np.float32], x0: np.float32, y0: np.float32, x1: np.float32, y1: np.float32, weights: Weights
+    cells: NDArray[np.float32],
+    x0: np.float32,
+    y0: np.float32,
+    x1: np.float32,
+    y1: np.float32,
+    weights: Weights,
 ) -> None:
     """Add what lies below the edge from (x0, y0) to (x1, y1) to cells (ROWS + SPARE, weights, COLUMNS)."""
     sign = ONE
@@ -93,7 +98,12 @@ def _add_inside(
 
 @compiled()
 def _add_column(
-    cells: NDArray[np.float32], column: int, top: np.float32, bottom: np.float32, width: np.float32, weights: Weights
+    cells: NDArray[np.float32],
+    column: int,
+    top: np.float32,
+    bottom: np.float32,
+    width: np.float32,
+    weights: Weights,
 ) -> None:
     """Add what lies below the part of an edge in one column, which goes from row top to row bottom."""
     row, last = int(top), int(bottom)

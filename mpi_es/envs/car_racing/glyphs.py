@@ -42,9 +42,7 @@ def render_glyphs() -> Glyphs:
     # No pair with "-" is kerned, so a kerned pair's advance is what "-" leaves of a cycle of the three.
     dash = period("-")
     plain = [period(c + "-") - dash for c in CHARACTERS]
-    advances = [
-        [period(a + b + "-") - dash - plain[j] for j, b in enumerate(CHARACTERS)] for a in CHARACTERS
-    ]
+    advances = [[period(a + b + "-") - dash - plain[j] for j, b in enumerate(CHARACTERS)] for a in CHARACTERS]
     return Glyphs(pixels, np.array([len(i) for i in images]), np.array(advances))
 
 

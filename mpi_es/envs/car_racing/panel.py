@@ -41,7 +41,8 @@ BARS = 7
 SPEED, WHEELS, STEERING, GYROSCOPE = 0, 1, 5, 6
 PLACES = np.array([5, 7, 8, 9, 10, 20, 30], np.int64)
 COLOURS = np.array(
-    [(255, 255, 255), (0, 0, 255), (0, 0, 255), (51, 0, 255), (51, 0, 255), (0, 255, 0), (255, 0, 0)], np.uint8
+    [(255, 255, 255), (0, 0, 255), (0, 0, 255), (51, 0, 255), (51, 0, 255), (0, 255, 0), (255, 0, 0)],
+    np.uint8,
 )
 LEAST_VALUE = 1e-4  # less is not drawn
 NO_BARS = np.int64(0)  # numba would compile everything twice that is given a literal 0
@@ -190,12 +191,21 @@ def _show(panel: Panel, shown: int, line: int) -> int:
         if (changed >> bar) & 1:
             _paint(panel, bar, np.uint8(0))
     for bar in range(BARS):
-        if (bars >> bar) & 1:
+        if (bars >> bar) & 1 and _touches(panel.bars, bar, changed):
             _paint(panel, bar, np.uint8(1))
     for bar in range(BARS):
         if (changed >> bar) & 1:
             _shrink(panel.pixels, panel.bars[bar, 0], panel.bars[bar, 1], panel.line)
     return bars
+
+
+@compiled()
+def _touches(bars: NDArray[np.int64], bar: int, others: int) -> bool:
+    """Return whether a bar is one of others, or shares pixels with one of them."""
+    for other in range(BARS):
+        if (others >> other) & 1 and bars[bar, 0] <= bars[other, 1] and bars[other, 0] <= bars[bar, 1]:
+            return True
+    return False
 
 
 @compiled()
