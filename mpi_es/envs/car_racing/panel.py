@@ -5,7 +5,7 @@ and a text, one line is shrunk for every different set of bars, and the text by 
 """
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,7 +45,7 @@ COLOURS = np.array(
     np.uint8,
 )
 LEAST_VALUE = 1e-4  # less is not drawn
-NO_BARS = np.int64(0)  # numba would compile everything twice that is given a literal 0
+NO_BARS: Any = np.int64(0)  # numba would compile everything twice that is given a literal 0
 
 # The text is centred at (60, 750), in front of the first bar, which begins with pixel 125 and column 12.
 TEXT_MIDDLE, TEXT_BASE = 60, 750
@@ -183,7 +183,7 @@ def _add_part(panel: Panel, shown: int, share: int) -> None:
 @compiled()
 def _show(panel: Panel, shown: int, line: int) -> int:
     """Bring panel.line from one set of bars to that of a line, and return this."""
-    bars = panel.cover[line]
+    bars: int = panel.cover[line]
     changed = bars ^ shown
     if changed == 0:
         return bars
@@ -209,7 +209,7 @@ def _touches(bars: NDArray[np.int64], bar: int, others: int) -> bool:
 
 
 @compiled()
-def _paint(panel: Panel, bar: int, light: int) -> None:
+def _paint(panel: Panel, bar: int, light: np.uint8) -> None:
     """Draw a bar in panel.pixels, or wipe it out with light 0."""
     for x in range(panel.bars[bar, 0], panel.bars[bar, 1] + 1):
         for channel in range(3):

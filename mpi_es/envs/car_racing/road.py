@@ -1,6 +1,7 @@
-"""The road as sums of colours: tiles whose coverages add up to one where they meet, and the kerbs beside them."""
+"""The road as sums of colours: tiles whose coverages add up to one where they meet, and their kerbs."""
 
 import math
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +14,9 @@ from mpi_es.jit import compiled
 
 REACH = 16.0  # more than the diagonal of the largest tile, 14 on the outside of a bend
 PANEL = 100  # pixels that the panel hides at the bottom
-NONE = np.int64(-1)  # no polygon; a literal would make numba compile everything that it is given to twice
+NONE: Any = np.int64(
+    -1
+)  # no polygon; a literal would make numba compile everything that it is given to twice
 FRONT_LEFT, FRONT_RIGHT, BACK_RIGHT, BACK_LEFT = range(4)  # corners of a tile in road_poly
 Point = tuple[np.float32, np.float32]
 
