@@ -1,4 +1,4 @@
-"""The car in the close picture: painted as pygame does, into a window of its 1000x800, then averaged over 96x96.
+"""The car in the close picture: painted as pygame does, into a window of 1000x800, then averaged over 96x96.
 
 The camera holds the car in place, so the window never moves. It is painted pixel by pixel, since the car's
 parts overlap and its stripes are thinner than a pixel of the small picture.
@@ -10,7 +10,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mpi_es.envs.car_racing import state
 from mpi_es.envs.car_racing.camera import Camera, look
 from mpi_es.envs.car_racing.shrinking import (
     HEIGHT,
@@ -49,7 +48,7 @@ HULL = [
 STRIPE_ANGLE = 1.2  # radians of a wheel's turn that its stripe takes
 
 # Paints of the window: numbers whose sums, of up to 9 lines in 64ths, can be taken apart into painted lines,
-# lines of stripe and lines of hull. Of numpy's type, since numba would compile `_fill` anew for every literal.
+# lines of stripe and lines of hull. Of numpy's type: numba would compile `_fill` for each literal.
 BITS, UNIT = 10, 64
 NOTHING, TYRE = np.uint32(0), np.uint32(1)
 STRIPE, PAINTED_HULL = np.uint32(1 + (1 << BITS)), np.uint32(1 + (1 << 2 * BITS))
@@ -152,7 +151,7 @@ def _paint(
 
 @compiled()
 def _fill(car: Bodywork, corners: int, window: NDArray[np.uint32], paint: np.uint32) -> None:
-    """Fill a convex polygon as pygame.draw.polygon does: with its lowest and highest line, and both ends of each."""
+    """Fill a convex polygon as pygame.draw.polygon does: its highest line and both ends of each line, too."""
     points, crossings = car.points, car.crossings
     low, high = LINES, -1
     for i in range(corners):
@@ -163,7 +162,10 @@ def _fill(car: Bodywork, corners: int, window: NDArray[np.uint32], paint: np.uin
     if low == high:  # pygame's special case, in the first second
         crossings[low, 0], crossings[low, 1] = PIXELS, -1
         for i in range(corners):
-            crossings[low, 0], crossings[low, 1] = min(crossings[low, 0], points[i, 0]), max(crossings[low, 1], points[i, 0])
+            crossings[low, 0], crossings[low, 1] = (
+                min(crossings[low, 0], points[i, 0]),
+                max(crossings[low, 1], points[i, 0]),
+            )
     for i in range(corners):
         before = i - 1 if i > 0 else corners - 1
         if points[before, 1] < points[i, 1]:
@@ -177,7 +179,7 @@ def _fill(car: Bodywork, corners: int, window: NDArray[np.uint32], paint: np.uin
 
 @compiled()
 def _fill_line(line: NDArray[np.uint32], first: np.int32, last: np.int32, paint: np.uint32) -> None:
-    """Fill a line, behind the hull. All of its pixels are looked at, since vectors do that faster than a few."""
+    """Fill a line, behind the hull. It looks at all pixels, which vectors do faster than at some."""
     for pixel in range(PIXELS):
         inside = (first <= INDEX[pixel]) & (INDEX[pixel] <= last) & (line[pixel] != PAINTED_HULL)
         line[pixel] = paint if inside else line[pixel]
@@ -199,9 +201,9 @@ def _cross(
     for line in range(lower[1], upper[1] + (upper[1] == high)):
         at = np.float32(line - lower[1]) * width / height
         if counts[line] == 0:
-            crossings[line, 0] = lower[0] + int(math.floor(at))
+            crossings[line, 0] = lower[0] + math.floor(at)
         else:
-            crossings[line, 1] = lower[0] + int(math.ceil(at))
+            crossings[line, 1] = lower[0] + math.ceil(at)
         counts[line] += 1
 
 
@@ -248,4 +250,5 @@ def _mean(column_sums: NDArray[np.float32], column: int) -> np.float32:
     total += column_sums[end] * np.float32(X_TRAIL[column] / ONE)
     for pixel in range(start, end):
         total += column_sums[pixel]
-    return total * AREA
+    mean: np.float32 = total * AREA
+    return mean

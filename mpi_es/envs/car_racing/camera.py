@@ -32,7 +32,9 @@ def aim(world: state.World) -> Camera:
     cosine, sine = math.cos(angle), math.sin(angle)
     x = -np.float64(world.transforms[0, 0]) * zoom
     y = -np.float64(world.transforms[0, 1]) * zoom
-    return Camera(zoom, cosine, sine, WIDTH / 2 + (x * cosine - y * sine), HEIGHT / 4 + (x * sine + y * cosine))
+    return Camera(
+        zoom, cosine, sine, WIDTH / 2 + (x * cosine - y * sine), HEIGHT / 4 + (x * sine + y * cosine)
+    )
 
 
 @compiled()

@@ -31,7 +31,9 @@ class Canvas(NamedTuple):
     panel: Panel
     car: Bodywork
     grass: NDArray[np.float32]  # (ROWS + SPARE, 1, COLUMNS) coverage
-    road: NDArray[np.float32]  # (ROWS + SPARE, LANES, COLUMNS) red, green and blue times coverage, and coverage
+    road: NDArray[
+        np.float32
+    ]  # (ROWS + SPARE, LANES, COLUMNS) red, green and blue times coverage, and coverage
     sums: NDArray[np.float32]  # (1 + LANES, COLUMNS) of the rows so far: grass, then road
     shares: NDArray[np.float32]  # (2, COLUMNS) what one row shows of the road's colours, and of the ground
     lights: NDArray[np.float32]  # (3, COLUMNS) one row's colours
@@ -58,7 +60,9 @@ def draw(world: state.World, canvas: Canvas, picture: NDArray[np.uint8]) -> None
     camera = aim(world)
     add_grass(canvas.grass, camera)
     add_void(canvas.road, camera)
-    add_road(canvas.road, world.polygons, world.tile, world.colours, world.counts[state.POLYGON_COUNT], camera)
+    add_road(
+        canvas.road, world.polygons, world.tile, world.colours, world.counts[state.POLYGON_COUNT], camera
+    )
     paint_car(world.transforms, world.phase, camera, canvas.car)
     _compose(canvas, world.ground, picture)
     draw_panel(world, canvas.panel, picture)

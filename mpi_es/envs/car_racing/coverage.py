@@ -1,10 +1,12 @@
 """Areas that polygons cover of each pixel: every edge adds what lies below it, column by column.
 
-An edge leaves in each pixel that it crosses the change of coverage against the pixel above; so the sum down a
-column is the coverage. Edges go around a polygon clockwise (y points down); then those at its top add, those at
-its bottom subtract, and an edge that two equal neighbours share needs no drawing at all. What is added is
-weighted: by 1 for plain coverage, by a colour for a sum of colours.
+An edge leaves in each pixel that it crosses the change of coverage against the pixel above, so that the sum
+down a column is the coverage. Edges go around a polygon clockwise, y pointing down: those at its top add,
+those at its bottom subtract, and one that two equal neighbours share needs no drawing at all. What is added
+is weighted: by 1 for plain coverage, by a colour for a sum of colours.
 """
+
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +15,7 @@ from mpi_es.jit import compiled
 
 COLUMNS, ROWS = 96, 84  # of the picture above the indicator panel
 SPARE = 2  # rows below, for the lower ends of edges that end at ROWS
-FIRST_ROW = np.int64(0)  # a literal 0 would make numba compile a second `_deposit` for it
+FIRST_ROW: Any = np.int64(0)  # a literal 0 would make numba compile a second `_deposit` for it
 Weights = tuple[np.float32, ...]
 
 ZERO, HALF, ONE = np.float32(0.0), np.float32(0.5), np.float32(1.0)
@@ -22,20 +24,23 @@ RIGHT, BOTTOM = np.float32(COLUMNS), np.float32(ROWS)
 
 @compiled()
 def add_edge(
-    cells: NDArray[np.float32], x0: np.float32, y0: np.float32, x1: np.float32, y1: np.float32, weights: Weights
+    cells: NDArray[np.float32],
+    x0: np.float32,
+    y0: np.float32,
+    x1: np.float32,
+    y1: np.float32,
+    weights: Weights,
 ) -> None:
     """Add what lies below the edge from (x0, y0) to (x1, y1) to cells (ROWS + SPARE, weights, COLUMNS)."""
     sign = ONE
     if x0 > x1:
         x0, y0, x1, y1, sign = x1, y1, x0, y0, -ONE
-    if x1 <= ZERO or x0 >= RIGHT or x0 == x1:
-        return
     slope = (y1 - y0) / (x1 - x0)
     if x0 < ZERO:
         x0, y0 = ZERO, y0 - slope * x0
     if x1 > RIGHT:
         x1, y1 = RIGHT, y0 + slope * (RIGHT - x0)
-    if min(y0, y1) >= BOTTOM:
+    if x0 >= x1 or min(y0, y1) >= BOTTOM:  # also if upright, when the slope is infinite
         return
     if max(y0, y1) <= ZERO:
         _add_flat(cells, x0, x1, sign, weights)
@@ -93,7 +98,12 @@ def _add_inside(
 
 @compiled()
 def _add_column(
-    cells: NDArray[np.float32], column: int, top: np.float32, bottom: np.float32, width: np.float32, weights: Weights
+    cells: NDArray[np.float32],
+    column: int,
+    top: np.float32,
+    bottom: np.float32,
+    width: np.float32,
+    weights: Weights,
 ) -> None:
     """Add what lies below the part of an edge in one column, which goes from row top to row bottom."""
     row, last = int(top), int(bottom)

@@ -36,15 +36,13 @@ def render_glyphs() -> Glyphs:
         glyph[: len(image)] = image
 
     def period(text: str) -> int:
-        """Return the length of a text in 64ths: by how many pixels 64 repetitions of it are longer than none."""
+        """Return a text's length in 64ths of a pixel: what 64 repetitions add, in pixels."""
         return int(font.size(text * 65)[0] - font.size(text)[0])
 
     # No pair with "-" is kerned, so a kerned pair's advance is what "-" leaves of a cycle of the three.
     dash = period("-")
     plain = [period(c + "-") - dash for c in CHARACTERS]
-    advances = [
-        [period(a + b + "-") - dash - plain[j] for j, b in enumerate(CHARACTERS)] for a in CHARACTERS
-    ]
+    advances = [[period(a + b + "-") - dash - plain[j] for j, b in enumerate(CHARACTERS)] for a in CHARACTERS]
     return Glyphs(pixels, np.array([len(i) for i in images]), np.array(advances))
 
 
@@ -66,7 +64,7 @@ def spell(number: float, text: NDArray[np.int64]) -> int:
 def typeset(
     number: float, glyphs: Glyphs, middle: int, text: NDArray[np.int64], canvas: NDArray[np.uint8]
 ) -> None:
-    """Draw a number, white on black, around a middle; the canvas (pixels, box) is turned as the glyphs are."""
+    """Draw a number around a middle, white on black, into canvas (pixels, box), column by column."""
     length = spell(number, text)
     pen = 0
     for i in range(1, length):

@@ -1,4 +1,4 @@
-"""How pygame's polygons look once shrunk: vertices cut to whole pixels, shapes half a pixel off and a little fat."""
+"""How pygame's polygons look once shrunk: corners cut to whole pixels, half a pixel off and a little fat."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,8 +8,8 @@ from mpi_es.envs.car_racing.coverage import Weights, add_edge
 from mpi_es.envs.car_racing.shrinking import HEIGHT, SIDE, WIDTH
 from mpi_es.jit import compiled
 
-# By how much gfxdraw's filled polygons with their antialiased outline exceed the true ones: a steep edge's
-# fill begins within half a pixel on both sides and the outline adds a mean of 1/8; a flat edge's outline, 1/2.
+# By how many pixels gfxdraw's polygons exceed the true ones. A steep edge's fill is half a pixel too wide,
+# and the antialiased outline adds 1/8 on average; of a flat edge the outline alone adds 1/2.
 FAT_X, FAT_Y = 0.625, 0.5
 
 

@@ -5,7 +5,7 @@ and a text, one line is shrunk for every different set of bars, and the text by 
 """
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,10 +41,11 @@ BARS = 7
 SPEED, WHEELS, STEERING, GYROSCOPE = 0, 1, 5, 6
 PLACES = np.array([5, 7, 8, 9, 10, 20, 30], np.int64)
 COLOURS = np.array(
-    [(255, 255, 255), (0, 0, 255), (0, 0, 255), (51, 0, 255), (51, 0, 255), (0, 255, 0), (255, 0, 0)], np.uint8
+    [(255, 255, 255), (0, 0, 255), (0, 0, 255), (51, 0, 255), (51, 0, 255), (0, 255, 0), (255, 0, 0)],
+    np.uint8,
 )
 LEAST_VALUE = 1e-4  # less is not drawn
-NO_BARS = np.int64(0)  # numba would compile everything twice that is given a literal 0
+NO_BARS: Any = np.int64(0)  # numba would compile everything twice that is given a literal 0
 
 # The text is centred at (60, 750), in front of the first bar, which begins with pixel 125 and column 12.
 TEXT_MIDDLE, TEXT_BASE = 60, 750
@@ -182,7 +183,7 @@ def _add_part(panel: Panel, shown: int, share: int) -> None:
 @compiled()
 def _show(panel: Panel, shown: int, line: int) -> int:
     """Bring panel.line from one set of bars to that of a line, and return this."""
-    bars = panel.cover[line]
+    bars: int = panel.cover[line]
     changed = bars ^ shown
     if changed == 0:
         return bars
@@ -190,7 +191,7 @@ def _show(panel: Panel, shown: int, line: int) -> int:
         if (changed >> bar) & 1:
             _paint(panel, bar, np.uint8(0))
     for bar in range(BARS):
-        if (bars >> bar) & 1:
+        if (bars >> bar) & 1 and _touches(panel.bars, bar, changed):
             _paint(panel, bar, np.uint8(1))
     for bar in range(BARS):
         if (changed >> bar) & 1:
@@ -199,7 +200,16 @@ def _show(panel: Panel, shown: int, line: int) -> int:
 
 
 @compiled()
-def _paint(panel: Panel, bar: int, light: int) -> None:
+def _touches(bars: NDArray[np.int64], bar: int, others: int) -> bool:
+    """Return whether a bar is one of others, or shares pixels with one of them."""
+    for other in range(BARS):
+        if (others >> other) & 1 and bars[bar, 0] <= bars[other, 1] and bars[other, 0] <= bars[bar, 1]:
+            return True
+    return False
+
+
+@compiled()
+def _paint(panel: Panel, bar: int, light: np.uint8) -> None:
     """Draw a bar in panel.pixels, or wipe it out with light 0."""
     for x in range(panel.bars[bar, 0], panel.bars[bar, 1] + 1):
         for channel in range(3):

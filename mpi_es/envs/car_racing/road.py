@@ -1,6 +1,7 @@
-"""The road as sums of colours: tiles whose coverages add up to one where they meet, and the kerbs beside them."""
+"""The road as sums of colours: tiles whose coverages add up to one where they meet, and their kerbs."""
 
 import math
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +14,9 @@ from mpi_es.jit import compiled
 
 REACH = 16.0  # more than the diagonal of the largest tile, 14 on the outside of a bend
 PANEL = 100  # pixels that the panel hides at the bottom
-NONE = np.int64(-1)  # no polygon; a literal would make numba compile everything that it is given to twice
+NONE: Any = np.int64(
+    -1
+)  # no polygon; a literal would make numba compile everything that it is given to twice
 FRONT_LEFT, FRONT_RIGHT, BACK_RIGHT, BACK_LEFT = range(4)  # corners of a tile in road_poly
 Point = tuple[np.float32, np.float32]
 
@@ -42,7 +45,12 @@ def add_road(
             _add_front(cells, camera, polygons[previous], _colour(colours[previous]))
             previous = NONE
         _add_sides(cells, camera, polygons[i], colour)
-        _add_back(cells, camera, polygons[i], colour if previous == NONE else _minus(colour, _colour(colours[previous])))
+        _add_back(
+            cells,
+            camera,
+            polygons[i],
+            colour if previous == NONE else _minus(colour, _colour(colours[previous])),
+        )
         previous = i
     if previous != NONE:
         _add_front(cells, camera, polygons[previous], _colour(colours[previous]))
@@ -61,7 +69,9 @@ def _minus(a: Weights, b: Weights) -> Weights:
 
 
 @compiled()
-def _add_sides(cells: NDArray[np.float32], camera: Camera, corners: NDArray[np.float64], colour: Weights) -> None:
+def _add_sides(
+    cells: NDArray[np.float32], camera: Camera, corners: NDArray[np.float64], colour: Weights
+) -> None:
     """Add a tile's edges along the road."""
     x0, y0 = _node(camera, corners[FRONT_LEFT], corners[FRONT_RIGHT], 1.0)
     x1, y1 = _node(camera, corners[FRONT_RIGHT], corners[FRONT_LEFT], -1.0)
@@ -72,7 +82,9 @@ def _add_sides(cells: NDArray[np.float32], camera: Camera, corners: NDArray[np.f
 
 
 @compiled()
-def _add_back(cells: NDArray[np.float32], camera: Camera, corners: NDArray[np.float64], step: Weights) -> None:
+def _add_back(
+    cells: NDArray[np.float32], camera: Camera, corners: NDArray[np.float64], step: Weights
+) -> None:
     """Add the edge to the tile before, where the colour changes: not between visited tiles."""
     if step[0] != 0 or step[1] != 0 or step[2] != 0 or step[3] != 0:
         x2, y2 = _node(camera, corners[BACK_RIGHT], corners[BACK_LEFT], -1.0)
@@ -81,7 +93,9 @@ def _add_back(cells: NDArray[np.float32], camera: Camera, corners: NDArray[np.fl
 
 
 @compiled()
-def _add_front(cells: NDArray[np.float32], camera: Camera, corners: NDArray[np.float64], colour: Weights) -> None:
+def _add_front(
+    cells: NDArray[np.float32], camera: Camera, corners: NDArray[np.float64], colour: Weights
+) -> None:
     """Add the front of the last tile before a gap."""
     x0, y0 = _node(camera, corners[FRONT_LEFT], corners[FRONT_RIGHT], 1.0)
     x1, y1 = _node(camera, corners[FRONT_RIGHT], corners[FRONT_LEFT], -1.0)
@@ -125,9 +139,18 @@ def _add_kerb(
     dx2, dy2 = corners[2, 0] - corners[3, 0], corners[2, 1] - corners[3, 1]
     ahead_x, ahead_y = corners[0, 0] - corners[3, 0], corners[0, 1] - corners[3, 1]
     side = 1.0 if ahead_x * dy1 - ahead_y * dx1 > 0 else -1.0  # left or right of the road
-    inner1, inner2 = _moved(camera, corners[0], dx1, dy1, -1.0, side), _moved(camera, corners[3], dx2, dy2, -1.0, side)
-    edge1, edge2 = _moved(camera, corners[0], dx1, dy1, 1.0, side), _moved(camera, corners[3], dx2, dy2, 1.0, side)
-    outer1, outer2 = _moved(camera, corners[1], dx1, dy1, 1.0, side), _moved(camera, corners[2], dx2, dy2, 1.0, side)
+    inner1, inner2 = (
+        _moved(camera, corners[0], dx1, dy1, -1.0, side),
+        _moved(camera, corners[3], dx2, dy2, -1.0, side),
+    )
+    edge1, edge2 = (
+        _moved(camera, corners[0], dx1, dy1, 1.0, side),
+        _moved(camera, corners[3], dx2, dy2, 1.0, side),
+    )
+    outer1, outer2 = (
+        _moved(camera, corners[1], dx1, dy1, 1.0, side),
+        _moved(camera, corners[2], dx2, dy2, 1.0, side),
+    )
     if side > 0:
         _add_quad(cells, outer1, inner1, inner2, outer2, colour)
         _add_quad(cells, inner1, edge1, edge2, inner2, tile)

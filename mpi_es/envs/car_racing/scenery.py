@@ -46,7 +46,7 @@ def add_grass(cells: NDArray[np.float32], camera: Camera) -> None:
 def _squares(low: float, high: float) -> tuple[int, int]:
     """Return the first and last of the squares -10 to 9 that may reach into an interval."""
     pitch = 2 * GRASS_DIM
-    return max(int(math.floor(low / pitch)), -10), min(int(math.ceil(high / pitch)), 9)
+    return max(math.floor(low / pitch), -10), min(math.ceil(high / pitch), 9)
 
 
 @compiled()

@@ -1,6 +1,6 @@
-"""How pygame's `smoothscale` shrinks 1000x800 to 96x96: in 14-bit fixed point, first x, then y, always truncating."""
+"""How pygame's `smoothscale` shrinks 1000x800 to 96x96: in fixed point, x and then y, always truncating."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,7 +9,7 @@ from mpi_es.jit import compiled
 
 WIDTH, HEIGHT = 1000, 800  # gymnasium's WINDOW_W and WINDOW_H
 SIDE = 96  # its STATE_W and STATE_H
-ONE = 1 << 14
+ONE = 1 << 14  # a whole pixel's share
 
 
 class Axis(NamedTuple):
@@ -42,12 +42,12 @@ Y_START, Y_END, Y_LEAD, Y_TRAIL, Y_RECIPROCAL = Y
 
 
 @compiled(inline=True)
-def part(colour: int, share: int) -> int:
-    """Return a pixel's contribution: SSE2's 16-bit multiplication keeps the upper half of (4 colour) share."""
+def part(colour: int, share: int) -> Any:
+    """Return a pixel's contribution: SSE2 keeps the upper 16 bits of (4 colour) times share."""
     return np.int32(4 * colour * share) >> 16  # fits; numba's int64 would halve the vectors
 
 
 @compiled(inline=True)
-def scaled(total: int, reciprocal: int) -> int:
+def scaled(total: int, reciprocal: int) -> Any:
     """Return a sum of contributions as a colour."""
     return np.int32(total * reciprocal) >> 16
