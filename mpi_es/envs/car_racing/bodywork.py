@@ -100,7 +100,7 @@ def paint_car(
     if camera.zoom != car.zoom[0]:
         # The camera turns with the hull, so that nothing but its distance changes the hull's look.
         car.zoom[0] = camera.zoom
-        car.hull_window[:] = NOTHING
+        car.hull_window.fill(NOTHING)
         for part in range(len(car.hull)):
             _paint(car.hull[part], transforms[0], camera, car, car.hull_window, PAINTED_HULL)
     for line in range(LINES):
@@ -158,7 +158,7 @@ def _fill(car: Bodywork, corners: int, window: NDArray[np.uint32], paint: np.uin
         low, high = min(low, points[i, 1]), max(high, points[i, 1])
     if low < 0 or high >= LINES:
         return
-    car.counts[low : high + 1] = 0
+    car.counts[low : high + 1].fill(0)
     if low == high:  # pygame's special case, in the first second
         crossings[low, 0], crossings[low, 1] = PIXELS, -1
         for i in range(corners):
@@ -212,7 +212,7 @@ def _average(car: Bodywork) -> None:
     """Average the window over the pixels of 96x96, from its highest line down."""
     for row in range(ROWS):
         y = FIRST_ROW + row
-        car.sums[:] = 0
+        car.sums.fill(0)
         for line in range(max(Y_START[y] - 1, TOP), Y_END[y] + 1):
             share = Y_LEAD[y] if line < Y_START[y] else (Y_TRAIL[y] if line == Y_END[y] else ONE)
             _add_line(car.sums, car.window[LINES - 1 - (line - TOP)], share * UNIT // ONE)

@@ -72,7 +72,7 @@ def draw(world: state.World, canvas: Canvas, picture: NDArray[np.uint8]) -> None
 def _compose(canvas: Canvas, ground: NDArray[np.uint8], picture: NDArray[np.uint8]) -> None:
     """Lay ground, road and car over one another, and clear ground and road for the next picture."""
     sums, lights = canvas.sums, canvas.lights
-    sums[:] = 0
+    sums.fill(0)
     for y in range(ROWS):
         _advance(sums[0], canvas.grass[y, 0])
         for lane in range(LANES):
@@ -81,8 +81,8 @@ def _compose(canvas: Canvas, ground: NDArray[np.uint8], picture: NDArray[np.uint
         if bodywork.FIRST_ROW <= y < bodywork.FIRST_ROW + bodywork.ROWS:
             _lay_car(lights, canvas.car.lights[y - bodywork.FIRST_ROW])
         _store(lights, canvas.levels, picture[y].reshape(-1))
-    canvas.grass[ROWS:] = 0
-    canvas.road[ROWS:] = 0
+    canvas.grass[ROWS:].fill(ZERO)
+    canvas.road[ROWS:].fill(ZERO)
 
 
 @compiled()

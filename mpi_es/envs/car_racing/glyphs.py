@@ -70,7 +70,7 @@ def typeset(
     for i in range(1, length):
         pen += glyphs.advances[text[i - 1], text[i]]
     left = middle - ((pen >> 6) + glyphs.widths[text[length - 1]]) // 2
-    canvas[:] = 0
+    canvas.fill(0)
     pen = 0
     for i in range(length):
         if i > 0:

@@ -135,7 +135,7 @@ def _set(bar: NDArray[np.int64], x0: int, x1: int, y0: int, y1: int, value: floa
 @compiled()
 def _find_cover(bars: NDArray[np.int64], cover: NDArray[np.int64]) -> None:
     """Find the set of bars that cross each line."""
-    cover[:] = 0
+    cover.fill(0)
     for bar in range(BARS):
         for line in range(bars[bar, 2], bars[bar, 3] + 1):
             cover[line] |= 1 << bar
@@ -145,9 +145,9 @@ def _find_cover(bars: NDArray[np.int64], cover: NDArray[np.int64]) -> None:
 def _draw_bars(panel: Panel, picture: NDArray[np.uint8]) -> None:
     """Shrink the lines in y, a run of equal ones at a time."""
     shown = NO_BARS  # the set that panel.line shows
-    panel.line[:] = 0
+    panel.line.fill(0)
     for row in range(FIRST_ROW, SIDE):
-        panel.sums[:] = 0
+        panel.sums.fill(0)
         shown = _show(panel, shown, max(Y_START[row] - 1 - TOP, 0))
         _add_part(panel, shown, Y_LEAD[row])
         line, end = Y_START[row] - TOP, Y_END[row] - TOP
