@@ -325,7 +325,7 @@ def generation(weights: np.ndarray, options: argparse.Namespace) -> None:
         f"a generation of {POPSIZE} x {ROLLOUTS} episodes ({steps:,} steps) on 2 cores: ours {seconds:.1f} s,"
     )
     print(
-        f"gymnasium + torch {theirs:.0f} +/- {error:.0f} s from {SAMPLE} episodes, {theirs / seconds:.1f} times"
+        f"gymnasium + torch {theirs:.0f} +/- {error:.0f} s by {SAMPLE} episodes, {theirs / seconds:.1f} times"
     )
 
 

@@ -1,4 +1,4 @@
-"""Episodes that run wholly in compiled code, in threads of this process: a Rollout for one pair of policy and env.
+"""Episodes that run wholly in compiled code, in threads of this process: the attention agent on CarRacing.
 
 Beside them this thread answers what cannot wait, as the ordinary rollout does between two steps.
 """

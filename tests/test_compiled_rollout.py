@@ -7,7 +7,6 @@ from mpi_es import build
 from mpi_es.compiled_rollout import CompiledRollout
 from mpi_es.config import Config
 from mpi_es.dispatch import StaticSource
-from mpi_es.errors import RolloutError
 from mpi_es.rollout import Rollout, Terms
 from mpi_es.signals import StopFlag, Stopped
 
@@ -39,7 +38,7 @@ def test_returns_and_lengths_are_those_of_the_ordinary_path_to_the_bit(options):
     assert isinstance(plain, Rollout)
     expected = in_order(plain.run(source(plain), terms))
     np.testing.assert_array_equal(in_order(fast.run(source(fast), terms)), expected)
-    assert len(set(expected[:, 2])) > 1
+    assert len(set(expected[:, 1])) > 1
 
 
 def test_threads_change_nothing(compiled):
@@ -89,15 +88,3 @@ def test_a_signal_ends_episodes_under_way_and_leaves_nothing_behind(compiled):
 )
 def test_what_does_not_suit_takes_the_ordinary_path(changes):
     assert isinstance(build.make_rollout(replace(CONFIG, **changes)), Rollout)
-
-
-def test_a_candidate_that_is_not_a_number_is_told_or_survived(compiled):
-    nan = StaticSource(
-        0, np.array([1]), 1, lambda i: np.full(compiled.policy.dim, np.nan, np.float32), StopFlag()
-    )
-    try:
-        rows = compiled.run(nan, Terms(cap=50))
-    except RolloutError as error:
-        assert "expected a finite return" in str(error)
-    else:
-        assert np.isfinite(rows).all()
