@@ -14,7 +14,7 @@ _PATIENCE = 3.0  # seconds: loading it from the cache takes less
 
 
 def prepare(comm: Comm, compile_all: Callable[[], None]) -> None:
-    """Call `compile_all` on one rank of each node, then on the others, which find it in the cache. Collective.
+    """Call `compile_all` on one rank of a node, then on the others, which find it in the cache. Collective.
 
     Rank 0 tells whoever waits what is going on.
     """

@@ -7,8 +7,8 @@ from numpy.testing import assert_array_equal
 from pygame import gfxdraw
 
 from mpi_es.envs.car_racing import exact, state
+from mpi_es.envs.car_racing.camera import rotation
 from mpi_es.envs.car_racing.exact import aaline, canvas, car, filled_polygon, picture, shapes, smoothscale
-from mpi_es.envs.car_racing.exact.camera import rotation
 from tests.envs.car_racing_reference import copy_state, drive, reference
 
 ROWS = 84  # the panel is below

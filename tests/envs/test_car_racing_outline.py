@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.testing import assert_array_equal
 
-from mpi_es.envs.car_racing.outline import HULL, WHEEL
+from mpi_es.envs.car_racing.shapes import HULL, WHEEL
 from tests.envs.car_racing_reference import reference
 
 

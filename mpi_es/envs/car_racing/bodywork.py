@@ -11,11 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpi_es.envs.car_racing.camera import Camera, look
+from mpi_es.envs.car_racing.shapes import HULL, MOST_VERTICES, SIZE, WHEEL, WHEEL_R, WHEEL_W
 from mpi_es.envs.car_racing.shrinking import (
-    HEIGHT,
     ONE,
     SIDE,
-    WIDTH,
+    WINDOW_H,
+    WINDOW_W,
     X_END,
     X_LEAD,
     X_START,
@@ -31,20 +32,9 @@ from mpi_es.jit import compiled
 FIRST_ROW, ROWS = 66, 12
 FIRST_COLUMN, COLUMNS = 45, 6
 TOP, LINES = 550, 100  # just those rows, before they are shrunk
-BOTTOM = HEIGHT - TOP - LINES  # the same, y pointing up: the picture is turned upside down at the end
+BOTTOM = WINDOW_H - TOP - LINES  # the same, y pointing up: the picture is turned upside down at the end
 LEFT, PIXELS = 468, 64  # the pixels that those columns touch, 468.75 to 531.25
 
-# car_dynamics.py's polygons, in the order that Box2D stores them: counterclockwise from the rightmost corner,
-# the lower one of two. The order matters, since pygame rounds the ends of a line by the order of the edges.
-SIZE = 0.02
-WHEEL_W, WHEEL_R = 14 * SIZE, 27 * SIZE
-WHEEL = [(14, -27), (14, 27), (-14, 27), (-14, -27)]
-HULL = [
-    [(60, 110), (60, 130), (-60, 130), (-60, 110)],
-    [(20, 20), (15, 120), (-15, 120), (-20, 20)],
-    [(50, -40), (50, -10), (25, 20), (-25, 20), (-50, -10), (-50, -40), (-20, -90), (20, -90)],
-    [(50, -120), (50, -90), (-50, -90), (-50, -120)],
-]
 STRIPE_ANGLE = 1.2  # radians of a wheel's turn that its stripe takes
 
 # Paints of the window: numbers whose sums, of up to 9 lines in 64ths, can be taken apart into painted lines,
@@ -53,7 +43,7 @@ BITS, UNIT = 10, 64
 NOTHING, TYRE = np.uint32(0), np.uint32(1)
 STRIPE, PAINTED_HULL = np.uint32(1 + (1 << BITS)), np.uint32(1 + (1 << 2 * BITS))
 STRIPE_LIGHT, HULL_LIGHT = np.float32(77), np.float32(204)  # grey; red
-AREA = np.float32(SIDE / WIDTH * SIDE / HEIGHT / UNIT)  # of a 64th of a pixel, in pixels of 96x96
+AREA = np.float32(SIDE / WINDOW_W * SIDE / WINDOW_H / UNIT)  # of a 64th of a pixel, in pixels of 96x96
 INDEX = np.arange(PIXELS, dtype=np.int32)
 
 
@@ -76,9 +66,12 @@ class Bodywork(NamedTuple):
 
 def allocate() -> Bodywork:
     """Return the scratch space."""
+    corners = np.arange(MOST_VERTICES)
     return Bodywork(
-        wheel=np.array(WHEEL) * SIZE,
-        hull=np.array([part + part[-1:] * (8 - len(part)) for part in HULL]) * SIZE,
+        wheel=WHEEL.astype(np.float64),
+        hull=np.array(
+            [part[np.minimum(np.arange(MOST_VERTICES), len(part) - 1)] for part in HULL], np.float64
+        ),
         stripe=np.zeros((4, 2)),
         zoom=np.zeros(1),
         hull_window=np.zeros((LINES, PIXELS), np.uint32),
@@ -124,8 +117,8 @@ def _turn_stripe(angle: float, stripe: NDArray[np.float64]) -> bool:
     if s2 > 0:
         c2 = np.sign(c2)
     for i in range(4):
-        stripe[i, 0] = WHEEL_W if 0 < i < 3 else -WHEEL_W
-        stripe[i, 1] = WHEEL_R * (c1 if i < 2 else c2)
+        stripe[i, 0] = SIZE * WHEEL_W if 0 < i < 3 else -SIZE * WHEEL_W
+        stripe[i, 1] = SIZE * WHEEL_R * (c1 if i < 2 else c2)
     return not (s1 > 0 and s2 > 0)
 
 

@@ -27,7 +27,8 @@ class CarRacing(gym.Env[NDArray[np.uint8], Any]):
         lap_complete_percent: as gymnasium's.
         domain_randomize: as gymnasium's.
         continuous: as gymnasium's.
-        picture: "exact" observes gymnasium's pixels, "close" some that hardly differ, in a fraction of the time.
+        picture: "exact" observes gymnasium's pixels, "close" some that hardly differ, in an eighth of
+            the time.
         variant: plain, or the paper's color, bars or blob.
     """
 

@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from mpi_es.envs.car_racing.camera import Camera, look
 from mpi_es.envs.car_racing.coverage import Weights, add_edge
-from mpi_es.envs.car_racing.shrinking import HEIGHT, SIDE, WIDTH
+from mpi_es.envs.car_racing.shrinking import SIDE, WINDOW_H, WINDOW_W
 from mpi_es.jit import compiled
 
 # By how many pixels gfxdraw's polygons exceed the true ones. A steep edge's fill is half a pixel too wide,
@@ -30,7 +30,7 @@ def see(camera: Camera, x: float, y: float, shift_x: float, shift_y: float) -> t
     # gfxdraw cuts to integers, toward zero. Pixel i covers i to i + 1, hence the halves.
     middle_x = np.float64(int(large_x)) + 0.5 + shift_x
     middle_y = np.float64(int(large_y)) + 0.5 + shift_y
-    return np.float32(middle_x * (SIDE / WIDTH)), np.float32((HEIGHT - middle_y) * (SIDE / HEIGHT))
+    return np.float32(middle_x * (SIDE / WINDOW_W)), np.float32((WINDOW_H - middle_y) * (SIDE / WINDOW_H))
 
 
 @compiled()

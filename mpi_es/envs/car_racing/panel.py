@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from mpi_es.envs.car_racing import state
 from mpi_es.envs.car_racing.glyphs import LONGEST, Glyphs, render_glyphs, typeset
 from mpi_es.envs.car_racing.shrinking import (
-    HEIGHT,
     SIDE,
-    WIDTH,
+    WINDOW_H,
+    WINDOW_W,
     X_END,
     X_LEAD,
     X_RECIPROCAL,
@@ -31,9 +31,9 @@ from mpi_es.envs.car_racing.shrinking import (
 )
 from mpi_es.jit import compiled
 
-S, H = WIDTH / 40.0, HEIGHT / 40.0  # gymnasium's units of the panel, in pixels
-TOP = HEIGHT - 100  # the panel's first line, H - 5 * h
-LINES = HEIGHT - TOP
+S, H = WINDOW_W / 40.0, WINDOW_H / 40.0  # gymnasium's units of the panel, in pixels
+TOP = WINDOW_H - 100  # the panel's first line, H - 5 * h
+LINES = WINDOW_H - TOP
 FIRST_ROW = 84  # of the observation: 96 * 700 / 800, so no row is shared with the picture above
 
 # Speed, the wheels' spin, the steering, the gyroscope: gymnasium's order of drawing
@@ -58,7 +58,7 @@ class Panel(NamedTuple):
     glyphs: Glyphs
     bars: NDArray[np.int64]  # (BARS, 4) first and last pixel, first and last line counted from TOP
     cover: NDArray[np.int64]  # (LINES,) the set of bars that cross a line, a bit each
-    pixels: NDArray[np.uint8]  # (WIDTH, 3) one line as drawn
+    pixels: NDArray[np.uint8]  # (WINDOW_W, 3) one line as drawn
     line: NDArray[np.int32]  # (3 * SIDE,) the same, shrunk
     sums: NDArray[np.int32]  # (3 * SIDE,) lines of one row, added
     characters: NDArray[np.int64]  # (LONGEST,)
@@ -74,7 +74,7 @@ def allocate() -> Panel:
         glyphs=glyphs,
         bars=np.zeros((BARS, 4), np.int64),
         cover=np.zeros(LINES, np.int64),
-        pixels=np.zeros((WIDTH, 3), np.uint8),
+        pixels=np.zeros((WINDOW_W, 3), np.uint8),
         line=np.zeros(3 * SIDE, np.int32),
         sums=np.zeros(3 * SIDE, np.int32),
         characters=np.zeros(LONGEST, np.int64),
@@ -112,21 +112,21 @@ def _measure(world: state.World, bars: NDArray[np.int64]) -> None:
 @compiled()
 def _upright(bars: NDArray[np.int64], bar: int, height: float, value: float) -> None:
     """Set a bar that stands on the panel's ground, or hangs from it if negative."""
-    end, ground = int(HEIGHT - (H + H * height)), int(HEIGHT - H)
+    end, ground = int(WINDOW_H - (H + H * height)), int(WINDOW_H - H)
     _set(bars[bar], int(PLACES[bar] * S), int((PLACES[bar] + 1) * S), end, ground, value)
 
 
 @compiled()
 def _level(bars: NDArray[np.int64], bar: int, length: float, value: float) -> None:
     """Set a bar that reaches to the right of its place, or to the left if negative."""
-    top, bottom = int(HEIGHT - 4 * H), int(HEIGHT - 2 * H)
+    top, bottom = int(WINDOW_H - 4 * H), int(WINDOW_H - 2 * H)
     _set(bars[bar], int(PLACES[bar] * S), int((PLACES[bar] + length) * S), top, bottom, value)
 
 
 @compiled()
 def _set(bar: NDArray[np.int64], x0: int, x1: int, y0: int, y1: int, value: float) -> None:
     """Store a bar, clipped to the panel. Both ends belong to it, in pygame's polygons."""
-    bar[0], bar[1] = max(min(x0, x1), 0), min(max(x0, x1), WIDTH - 1)
+    bar[0], bar[1] = max(min(x0, x1), 0), min(max(x0, x1), WINDOW_W - 1)
     bar[2], bar[3] = max(min(y0, y1) - TOP, 0), min(max(y0, y1) - TOP, LINES - 1)
     if abs(value) <= LEAST_VALUE:
         bar[3] = -1
@@ -219,7 +219,7 @@ def _paint(panel: Panel, bar: int, light: np.uint8) -> None:
 @compiled()
 def _shrink(pixels: NDArray[np.uint8], first: int, last: int, line: NDArray[np.int32]) -> None:
     """Shrink in x the columns that the pixels first to last lie in."""
-    for column in range(first * SIDE // WIDTH, min((last + 1) * SIDE // WIDTH, SIDE - 1) + 1):
+    for column in range(first * SIDE // WINDOW_W, min((last + 1) * SIDE // WINDOW_W, SIDE - 1) + 1):
         start, end = X_START[column], X_END[column]
         for channel in range(3):
             total = part(pixels[max(start - 1, 0), channel], X_LEAD[column])
@@ -251,7 +251,7 @@ def _draw_text(panel: Panel, picture: NDArray[np.uint8]) -> None:
 def _stack(column: NDArray[np.int32], top: int, x: int, picture: NDArray[np.uint8]) -> None:
     """Shrink one column of the text in y; beyond the text's box it is black."""
     bottom = top + len(column)
-    for row in range(top * SIDE // HEIGHT, bottom * SIDE // HEIGHT + 1):
+    for row in range(top * SIDE // WINDOW_H, bottom * SIDE // WINDOW_H + 1):
         start, end = Y_START[row], Y_END[row]
         total = 0
         if start > top:

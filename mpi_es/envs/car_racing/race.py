@@ -11,6 +11,7 @@ from mpi_es.envs.car_racing.solver import solve
 from mpi_es.envs.car_racing.state import (
     PREVIOUS_REWARD,
     REWARD,
+    SCALE,
     SHOWN_REWARD,
     STEPS,
     TILE_COUNT,
@@ -18,7 +19,7 @@ from mpi_es.envs.car_racing.state import (
     VISITED_COUNT,
     World,
 )
-from mpi_es.envs.car_racing.track import SCALE, make_track
+from mpi_es.envs.car_racing.track import make_track
 from mpi_es.jit import compiled
 
 PLAYFIELD = 2000 / SCALE  # the map's edge, metres from its middle

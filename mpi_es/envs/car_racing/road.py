@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from mpi_es.envs.car_racing.camera import Camera, look
 from mpi_es.envs.car_racing.coverage import Weights, add_edge
 from mpi_es.envs.car_racing.outlines import fatness, see
-from mpi_es.envs.car_racing.shrinking import HEIGHT, WIDTH
+from mpi_es.envs.car_racing.shrinking import WINDOW_H, WINDOW_W
 from mpi_es.jit import compiled
 
 REACH = 16.0  # more than the diagonal of the largest tile, 14 on the outside of a bend
@@ -35,7 +35,7 @@ def add_road(
     previous = NONE  # the polygon of the tile before, if that is in view
     for i in range(count):
         x, y = look(camera, polygons[i, 0, 0], polygons[i, 0, 1])
-        if not (-margin < x < WIDTH + margin and PANEL - margin < y < HEIGHT + margin):
+        if not (-margin < x < WINDOW_W + margin and PANEL - margin < y < WINDOW_H + margin):
             continue
         colour = _colour(colours[i])
         if tile[i] < 0:

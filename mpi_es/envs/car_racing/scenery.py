@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from mpi_es.envs.car_racing.camera import Camera
 from mpi_es.envs.car_racing.coverage import COLUMNS, add_edge
 from mpi_es.envs.car_racing.outlines import add_rectangle
-from mpi_es.envs.car_racing.shrinking import HEIGHT, WIDTH
+from mpi_es.envs.car_racing.shrinking import WINDOW_H, WINDOW_W
 from mpi_es.jit import compiled
 
 PLAYFIELD = 2000 / 6.0
@@ -22,10 +22,10 @@ BLACK, NO_BLACK = (NIL, NIL, NIL, UNIT), (NIL, NIL, NIL, -UNIT)
 def view(camera: Camera) -> tuple[float, float, float]:
     """Return a circle of the world that holds all that is seen above the panel: middle and radius."""
     # The panel hides the lowest 100 of 800 pixels, so that the middle of what is seen is at 450.
-    x, y = WIDTH / 2 - camera.x, (HEIGHT + 100) / 2 - camera.y
+    x, y = WINDOW_W / 2 - camera.x, (WINDOW_H + 100) / 2 - camera.y
     middle_x = (x * camera.cosine + y * camera.sine) / camera.zoom
     middle_y = (y * camera.cosine - x * camera.sine) / camera.zoom
-    return middle_x, middle_y, math.hypot(WIDTH / 2, (HEIGHT - 100) / 2) / camera.zoom
+    return middle_x, middle_y, math.hypot(WINDOW_W / 2, (WINDOW_H - 100) / 2) / camera.zoom
 
 
 @compiled()

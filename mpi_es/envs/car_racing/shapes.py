@@ -4,6 +4,8 @@ Everything here is computed once, at import, from the measures in gymnasium's ca
 sum or of a polygon's vertices decides last bits, hence it is Box2D's throughout.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -94,7 +96,7 @@ def _square(v: Polygon) -> np.float32:
     return F32(v[0] * v[0] + v[1] * v[1])
 
 
-def _body(polygons: list[Polygon], density: np.float32) -> tuple[np.float32, np.float32, Polygon]:
+def _body(polygons: Sequence[Polygon], density: np.float32) -> tuple[np.float32, np.float32, Polygon]:
     """Return inverse mass, inverse moment about the centre, and the centre: b2Body::ResetMassData."""
     mass, centre, moment = F32(0), np.zeros(2, F32), F32(0)
     for polygon in reversed(polygons):  # a body lists its newest fixture first
@@ -113,17 +115,17 @@ def _padded(polygons: list[Polygon]) -> Polygon:
     return padded
 
 
-_hull = [_convex(corners) for corners in HULL_POLYGONS]
-_wheel = _convex(WHEEL_POLYGON)
+HULL = tuple(_convex(corners) for corners in HULL_POLYGONS)
+WHEEL = _convex(WHEEL_POLYGON)
 
 # Fixtures: the hull's four, then the wheels'
 FIXTURES = 8
 FIXTURE_BODY = np.array([0, 0, 0, 0, 1, 2, 3, 4])
-FIXTURE_VERTICES = _padded([*_hull, *[_wheel] * 4])
-FIXTURE_SIZE = np.array([len(polygon) for polygon in [*_hull, *[_wheel] * 4]])
+FIXTURE_VERTICES = _padded([*HULL, *[WHEEL] * 4])
+FIXTURE_SIZE = np.array([len(polygon) for polygon in [*HULL, *[WHEEL] * 4]])
 
-HULL_INVERSE_MASS, HULL_INVERSE_MOMENT, HULL_CENTRE = _body(_hull, HULL_DENSITY)
-WHEEL_INVERSE_MASS, WHEEL_INVERSE_MOMENT, WHEEL_CENTRE = _body([_wheel], WHEEL_DENSITY)
+HULL_INVERSE_MASS, HULL_INVERSE_MOMENT, HULL_CENTRE = _body(HULL, HULL_DENSITY)
+WHEEL_INVERSE_MASS, WHEEL_INVERSE_MOMENT, WHEEL_CENTRE = _body([WHEEL], WHEEL_DENSITY)
 HULL_CENTRE_X, HULL_CENTRE_Y = HULL_CENTRE
 
 # The solver leaves out all terms that a wheel's centre away from its joint would bring.

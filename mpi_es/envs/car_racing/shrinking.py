@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from mpi_es.jit import compiled
 
-WIDTH, HEIGHT = 1000, 800  # gymnasium's WINDOW_W and WINDOW_H
+WINDOW_W, WINDOW_H = 1000, 800  # gymnasium's WINDOW_W and WINDOW_H
 SIDE = 96  # its STATE_W and STATE_H
 ONE = 1 << 14  # a whole pixel's share
 
@@ -36,7 +36,7 @@ def divide(length: int) -> Axis:
     return Axis(columns[0], columns[1], columns[2], columns[3], 0x40000000 // space)
 
 
-X, Y = divide(WIDTH), divide(HEIGHT)
+X, Y = divide(WINDOW_W), divide(WINDOW_H)
 X_START, X_END, X_LEAD, X_TRAIL, X_RECIPROCAL = X
 Y_START, Y_END, Y_LEAD, Y_TRAIL, Y_RECIPROCAL = Y
 

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 TILES = 2500  # the most that gymnasium's track may have (its no_freeze)
+SCALE = 6.0  # gymnasium's: what it measures the track in is this many to the metre
 BODIES = 5  # the hull, then the wheels in gymnasium's order: front left, front right, rear left, rear right
 
 

@@ -8,11 +8,10 @@ from numpy.typing import NDArray
 from mpi_es.envs.car_racing.generator import uniform
 from mpi_es.envs.car_racing.physics import CHECKPOINTS, Physics
 from mpi_es.envs.car_racing.shapes import wrap
-from mpi_es.envs.car_racing.state import POLYGON_COUNT, TILE_COUNT, TILES, World
+from mpi_es.envs.car_racing.state import POLYGON_COUNT, SCALE, TILE_COUNT, TILES, World
 from mpi_es.jit import compiled
 
 # As in gymnasium's car_racing.py
-SCALE = 6.0
 TRACK_RAD = 900 / SCALE
 TRACK_DETAIL_STEP = 21 / SCALE
 TRACK_TURN_RATE = 0.31

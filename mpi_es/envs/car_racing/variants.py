@@ -7,11 +7,11 @@ patches stay; the blob lies in the car's frame, so on the picture it stays where
 import numpy as np
 from numpy.typing import NDArray
 
-from mpi_es.envs.car_racing.camera import SCALE, ZOOM
+from mpi_es.envs.car_racing.camera import aim
 from mpi_es.envs.car_racing.generator import uniform
 from mpi_es.envs.car_racing.physics import Physics
-from mpi_es.envs.car_racing.shrinking import HEIGHT, WIDTH
-from mpi_es.envs.car_racing.state import TIME, World
+from mpi_es.envs.car_racing.shrinking import WINDOW_H, WINDOW_W
+from mpi_es.envs.car_racing.state import World
 from mpi_es.jit import compiled
 
 NAMES = ("plain", "color", "bars", "blob")
@@ -22,7 +22,7 @@ _GROUND = np.array([[102, 102, 102], [102, 204, 102]])  # gymnasium's road and b
 _BAR = 75.0  # pixels of gymnasium's window
 _BLOB = np.array([21.0, 7.6, 29.0, 15.6])  # metres right and ahead of the car: near corner, far corner
 _RED = 204 - 2  # of the blob; smoothscale's truncation takes two
-_CELL_W, _CELL_H = WIDTH / 96, HEIGHT / 96  # pixels of the window that make one of the picture
+_CELL_W, _CELL_H = WINDOW_W / 96, WINDOW_H / 96  # pixels of the window that make one of the picture
 _ROWS = 84  # above the panel
 
 
@@ -41,12 +41,11 @@ def shift_colours(world: World, physics: Physics, generator: NDArray[np.uint64])
 def cover(world: World, variant: int, picture: NDArray[np.uint8]) -> None:
     """Put bars or blob over a picture."""
     if variant == BARS:
-        _paint(picture, 0.0, 0.0, _BAR, HEIGHT, 0)
-        _paint(picture, WIDTH - _BAR, 0.0, WIDTH, HEIGHT, 0)
+        _paint(picture, 0.0, 0.0, _BAR, WINDOW_H, 0)
+        _paint(picture, WINDOW_W - _BAR, 0.0, WINDOW_W, WINDOW_H, 0)
     elif variant == BLOB:
-        t = world.clock[TIME]
-        zoom = 0.1 * SCALE * max(1.0 - t, 0.0) + ZOOM * SCALE * min(t, 1.0)
-        x, y = WIDTH / 2, 3 * HEIGHT / 4  # the car's place, from the window's upper left corner
+        zoom = aim(world).zoom
+        x, y = WINDOW_W / 2, 3 * WINDOW_H / 4  # the car's place, from the window's upper left corner
         left, right = x + zoom * _BLOB[0], x + zoom * _BLOB[2]
         _paint(picture, left, y - zoom * _BLOB[3], right, y - zoom * _BLOB[1], _RED)
 

@@ -3,7 +3,8 @@
 import numpy as np
 
 from mpi_es.envs.car_racing.exact.band import OPAQUE, blend
-from mpi_es.envs.car_racing.exact.canvas import LINES, WINDOW_H, WINDOW_W, Band, Canvas, Shapes
+from mpi_es.envs.car_racing.exact.canvas import LINES, Band, Canvas, Shapes
+from mpi_es.envs.car_racing.shrinking import WINDOW_H, WINDOW_W
 from mpi_es.jit import compiled
 
 # Places in Shapes.lines. A line walks from its upper end; WIDTH and HEIGHT are not negative, and a height of

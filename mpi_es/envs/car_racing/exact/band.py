@@ -7,8 +7,9 @@ what changes it between whole rows of a cell marks that cell anywhere.
 
 import numpy as np
 
-from mpi_es.envs.car_racing.exact.canvas import CELLS, MARGIN, WINDOW_W, Band, Shapes
+from mpi_es.envs.car_racing.exact.canvas import CELLS, MARGIN, Band, Shapes
 from mpi_es.envs.car_racing.exact.smoothscale import X_LAST
+from mpi_es.envs.car_racing.shrinking import WINDOW_W
 from mpi_es.jit import compiled
 
 OPAQUE = 255

@@ -5,9 +5,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from mpi_es.envs.car_racing.shrinking import WINDOW_H, WINDOW_W
 from mpi_es.envs.car_racing.state import TILES
 
-WINDOW_W, WINDOW_H = 1000, 800
 CELLS = 96  # along either side of the picture
 PICTURE_ROWS = 84  # below them is the panel of indicators
 FIRST_ROW = 100  # the panel hides the window's rows before; it is drawn upside down and flipped afterwards

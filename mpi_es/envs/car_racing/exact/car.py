@@ -8,10 +8,10 @@ import math
 
 import numpy as np
 
-from mpi_es.envs.car_racing.exact.camera import Camera, project
+from mpi_es.envs.car_racing.camera import Camera, project
 from mpi_es.envs.car_racing.exact.canvas import Canvas, Corners
 from mpi_es.envs.car_racing.exact.shapes import begin_shape, in_view, visible_run
-from mpi_es.envs.car_racing.outline import HULL, SIZE, WHEEL, WHEEL_R, WHEEL_W
+from mpi_es.envs.car_racing.shapes import HULL, SIZE, WHEEL, WHEEL_R, WHEEL_W
 from mpi_es.envs.car_racing.state import World
 from mpi_es.jit import compiled
 

@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 
+from mpi_es.envs.car_racing.camera import Camera, project, sight
 from mpi_es.envs.car_racing.exact.aaline import outline
-from mpi_es.envs.car_racing.exact.camera import Camera, project, sight
 from mpi_es.envs.car_racing.exact.canvas import BACKGROUND, Canvas
 from mpi_es.envs.car_racing.exact.filled_polygon import fill
 from mpi_es.envs.car_racing.exact.shapes import in_view, pack

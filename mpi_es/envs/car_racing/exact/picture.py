@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from mpi_es.envs.car_racing.camera import aim
 from mpi_es.envs.car_racing.exact.aaline import paint_lines
 from mpi_es.envs.car_racing.exact.band import paint_runs, wipe
-from mpi_es.envs.car_racing.exact.camera import camera
 from mpi_es.envs.car_racing.exact.canvas import BACKGROUND, PICTURE_ROWS, SHAPE_COUNT, Band, Canvas, Shapes
 from mpi_es.envs.car_racing.exact.car import draw_car
 from mpi_es.envs.car_racing.exact.ground import draw_ground, draw_track
@@ -16,7 +16,7 @@ from mpi_es.jit import compiled
 @compiled()
 def draw(world: World, canvas: Canvas, picture: np.ndarray) -> None:
     """Fill rows 0 to 83 of picture, uint8 (96, 96, 3)."""
-    view = camera(world)
+    view = aim(world)
     canvas.shapes.counts[:] = 0
     draw_ground(canvas, view, world)
     draw_track(canvas, view, world)

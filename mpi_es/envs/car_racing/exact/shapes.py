@@ -1,14 +1,7 @@
 """Put shapes on the canvas: the common part of gfxdraw.filled_polygon and pygame.draw.polygon."""
 
-from mpi_es.envs.car_racing.exact.canvas import (
-    FIRST_ROW,
-    RUN_COUNT,
-    SHAPE_COUNT,
-    WINDOW_H,
-    WINDOW_W,
-    Canvas,
-    Corners,
-)
+from mpi_es.envs.car_racing.exact.canvas import FIRST_ROW, RUN_COUNT, SHAPE_COUNT, Canvas, Corners
+from mpi_es.envs.car_racing.shrinking import WINDOW_H, WINDOW_W
 from mpi_es.jit import compiled
 
 

@@ -7,25 +7,14 @@ after each direction. The pixel in which two cells meet is shared between them.
 import numpy as np
 from numpy.typing import NDArray
 
-from mpi_es.envs.car_racing.exact.canvas import BAND, CELLS, MARGIN, WINDOW_H, WINDOW_W, Band
+from mpi_es.envs.car_racing.exact.canvas import BAND, CELLS, MARGIN, Band
+from mpi_es.envs.car_racing.shrinking import ONE, WINDOW_H, X_RECIPROCAL, Y_RECIPROCAL, X, Y
 from mpi_es.jit import compiled
 
-ONE = 1 << 14  # a whole pixel's weight
-X_SPACE, Y_SPACE = ONE * WINDOW_W // CELLS, ONE * WINDOW_H // CELLS  # a cell's length
-X_RECIPROCAL, Y_RECIPROCAL = (1 << 30) // X_SPACE, (1 << 30) // Y_SPACE  # 1/length, in 1/65536
-
-
-def _shares(space: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the last pixel of each cell, and that pixel's weight in it; the next cell has the rest of it."""
-    ends = space * np.arange(1, CELLS + 1)
-    last = -(-ends // ONE) - 1
-    return last, ends - last * ONE
-
-
 # Where a cell's row begins and ends in a band, both of which it shares, and with which weights
-X_LAST, X_LAST_WEIGHT = _shares(X_SPACE)
+X_LAST, X_LAST_WEIGHT = X.end, X.trail
 X_FIRST, X_FIRST_WEIGHT = np.append(-1, X_LAST[:-1]), np.append(0, ONE - X_LAST_WEIGHT[:-1])
-Y_LAST, Y_LAST_WEIGHT = _shares(Y_SPACE)
+Y_LAST, Y_LAST_WEIGHT = Y.end, Y.trail
 
 
 @compiled()
