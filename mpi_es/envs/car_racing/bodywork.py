@@ -69,9 +69,7 @@ def allocate() -> Bodywork:
     corners = np.arange(MOST_VERTICES)
     return Bodywork(
         wheel=WHEEL.astype(np.float64),
-        hull=np.array(
-            [part[np.minimum(np.arange(MOST_VERTICES), len(part) - 1)] for part in HULL], np.float64
-        ),
+        hull=np.array([part[np.minimum(corners, len(part) - 1)] for part in HULL], np.float64),
         stripe=np.zeros((4, 2)),
         zoom=np.zeros(1),
         hull_window=np.zeros((LINES, PIXELS), np.uint32),
