@@ -1,5 +1,6 @@
 """Compile a function to machine code, with the options that all of ours share."""
 
+import contextlib
 import functools
 import hashlib
 from collections.abc import Callable
@@ -7,6 +8,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
+from numba.core.caching import IndexDataCacheFile
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -29,19 +31,38 @@ def compiled(*, fastmath: bool | set[str] = False, inline: bool = False) -> Call
         except RuntimeError:  # no directory to keep it in: compilation.py tells
             code = numba.njit(**options)(function)
         else:
-            # By itself numba compiles anew when the function's own file changes, though the machine code
-            # holds what the function calls in other modules too.
-            code._cache._cache_file._source_stamp = _sources()
+            _renew(code._cache)
         result: F = code
         return result
 
     return decorated
 
 
+def _renew(cache: Any) -> None:
+    """Let a function's cache hold only while no module of this package changes.
+
+    By itself numba compiles anew when the function's own file changes, though the machine code holds what it
+    calls in other modules too; and an old file may name types that are gone, which numba cannot read.
+    """
+    path, base = cache._cache_path, cache._impl.filename_base
+    _sweep(Path(path))
+    cache._cache_file = IndexDataCacheFile(path, f"{base}.{_sources()}", _sources())
+
+
+@functools.cache
+def _sweep(directory: Path) -> None:
+    """Remove machine code of other states of this package."""
+    for pattern in ("*.nbi", "*.nbc"):
+        for path in directory.glob(pattern):
+            if _sources() not in path.name:
+                with contextlib.suppress(OSError):  # another rank was first
+                    path.unlink()
+
+
 @functools.cache
 def _sources() -> str:
     """Return what changes whenever a module of this package does."""
-    digest = hashlib.blake2b(digest_size=16)
+    digest = hashlib.blake2b(digest_size=8)
     for path in sorted(Path(__file__).parent.rglob("*.py")):
         digest.update(path.read_bytes())
     return digest.hexdigest()

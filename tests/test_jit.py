@@ -53,7 +53,11 @@ def test_machine_code_is_kept_until_any_module_changes(package, tmp_path):
     kept = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
     assert package(21, **kept) == ["42", "0"]
     assert package(21, **kept) == ["42", "1"]
+    files = {path.name for path in tmp_path.glob("cache/*/*")}
     assert package(50, **kept) == ["100", "0"]
+    left = {path.name for path in tmp_path.glob("cache/*/*")}
+    assert len(left) == len(files)
+    assert not left & files
 
 
 def test_without_a_place_to_keep_it_code_is_compiled_each_time(package, tmp_path):
