@@ -36,6 +36,7 @@ from mpi_es import build, envs
 from mpi_es.config import Config
 from mpi_es.dispatch import StaticSource
 from mpi_es.envs.car_racing import race, simulation
+from mpi_es.envs.car_racing.generator import seed_generator
 from mpi_es.jit import compiled
 from mpi_es.rollout import Terms
 from mpi_es.seeds import Stream, rng
@@ -108,38 +109,41 @@ def drive_ours(picture: str, weights: np.ndarray, seeds: Any, cap: int, patience
 
 
 @compiled()
-def physics_only(sim: Any, actions: Any) -> None:
+def physics_only(sim: Any, seed: int, actions: Any) -> None:
     """Drive recorded actions without a picture."""
+    seed_generator(sim.generator, seed)
     race.reset(sim.world, sim.physics, sim.generator)
     for i in range(len(actions)):
         race.step(sim.world, sim.physics, actions[i, 0], actions[i, 1], actions[i, 2])
 
 
 @compiled()
-def without_agent(sim: Any, actions: Any) -> None:
+def without_agent(sim: Any, seed: int, actions: Any) -> None:
     """Drive recorded actions."""
-    simulation.proceed(sim, False)
+    simulation.begin(sim, seed)
     for i in range(len(actions)):
         simulation.drive(sim, actions[i, 0], actions[i, 1], actions[i, 2])
 
 
 def record(weights: np.ndarray, steps: int, seed: int) -> np.ndarray:
-    """Return the actions (steps, 3) that the agent chooses, without an end, in our environment."""
+    """Return the actions (at most steps, 3) of an episode that the agent drives."""
     env, policy = envs.make("mpi_es/CarRacing-v3", ("picture=exact",))[0], rollout("exact").policy
     unpacked, memory, actions = policy.unpack(weights[None]), policy.initial_memory(1), []
     observation, _ = env.reset(seed=seed)
     for _ in range(steps):
         action, memory = policy.act(unpacked, observation[None], memory)
         actions.append(action[0])
-        observation = env.step(action[0])[0]
+        observation, _, over, _, _ = env.step(action[0])
+        if over:
+            break
     return np.array(actions, np.float64)
 
 
-def clocked(function: Any, *arguments: Any) -> float:
-    """Return the CPU seconds of a call."""
+def clocked(function: Any, *arguments: Any) -> tuple[float, Any]:
+    """Return the CPU seconds of a call, and what it returns."""
     begin = time.process_time()
-    function(*arguments)
-    return time.process_time() - begin
+    result = function(*arguments)
+    return time.process_time() - begin, result
 
 
 def envpool_with_ours(weights: np.ndarray, steps: int, seed: int) -> None:
@@ -174,20 +178,13 @@ def gymnasium_alone(actions: np.ndarray, seed: int) -> None:
 
 
 def our_parts(picture: str, weights: np.ndarray, actions: np.ndarray, seed: int) -> dict[str, float]:
-    """Return the CPU seconds of an episode of ours and of its parts."""
+    """Return the CPU seconds of a step of ours and of its parts."""
     sim = simulation.allocate(picture)
     steps = len(actions)
-    simulation.begin(sim, seed)
-    physics = clocked(physics_only, sim, actions)
-    simulation.begin(sim, seed)
-    both = clocked(without_agent, sim, actions)
-    rows = np.zeros((0, 3))
-
-    def whole() -> None:
-        nonlocal rows
-        rows = drive_ours(picture, weights, [seed], steps, 0)
-
-    total = clocked(whole) * steps / rows[0, 2]
+    physics = clocked(physics_only, sim, seed, actions)[0] / steps
+    both = clocked(without_agent, sim, seed, actions)[0] / steps
+    seconds, rows = clocked(drive_ours, picture, weights, [seed], steps, 0)
+    total = seconds / rows[0, 2]
     return {"step": total, "physics": physics, "picture": both - physics, "agent": total - both}
 
 
@@ -198,10 +195,11 @@ def speed(weights: np.ndarray, options: argparse.Namespace) -> None:
     actions = record(weights, steps, seed)
     found: list[dict[str, dict[str, float]]] = []
     for repeat in range(options.repeats + 1):
-        plain = clocked(drive_gymnasium, weights, seed, steps, 0)
-        env = clocked(gymnasium_alone, actions, seed)
-        pool = clocked(envpool_with_ours, weights, steps, seed)
-        pool_env = clocked(envpool_alone, actions, seed)
+        seconds, (_, length) = clocked(drive_gymnasium, weights, seed, steps, 0)
+        plain = seconds / length
+        env = clocked(gymnasium_alone, actions, seed)[0] / len(actions)
+        pool = clocked(envpool_with_ours, weights, steps, seed)[0] / steps
+        pool_env = clocked(envpool_alone, actions, seed)[0] / len(actions)
         loops = {
             "gymnasium + torch": {"step": plain, "environment": env, "agent": plain - env},
             "envpool + our agent": {"step": pool, "environment": pool_env, "agent": pool - pool_env},
@@ -213,7 +211,7 @@ def speed(weights: np.ndarray, options: argparse.Namespace) -> None:
     print(f"microseconds a step, medians of {options.repeats} episodes of {steps} steps")
     for name in found[0]:
         ratios = sorted(f["gymnasium + torch"]["step"] / f[name]["step"] for f in found)
-        parts = {part: 1e6 / steps * np.median([f[name][part] for f in found]) for part in found[0][name]}
+        parts = {part: 1e6 * np.median([f[name][part] for f in found]) for part in found[0][name]}
         said = ", ".join(f"{part} {value:.0f}" for part, value in parts.items() if part != "step")
         spread = f"{np.median(ratios):6.1f}x ({ratios[0]:.1f} to {ratios[-1]:.1f})"
         print(f"{name:20s} {parts['step']:8.0f}  {spread:26s}  {said}")
@@ -318,7 +316,7 @@ def generation(weights: np.ndarray, options: argparse.Namespace) -> None:
     costs = []
     for unit in chosen:
         candidate = candidates[unit // ROLLOUTS].astype(np.float32)
-        costs.append(clocked(drive_gymnasium, candidate, int(seeds.ravel()[unit]), CAP, PATIENCE))
+        costs.append(clocked(drive_gymnasium, candidate, int(seeds.ravel()[unit]), CAP, PATIENCE)[0])
     theirs = np.mean(costs) * seeds.size / 2
     error = 1.96 * np.std(costs, ddof=1) / np.sqrt(SAMPLE) * seeds.size / 2
     print(
