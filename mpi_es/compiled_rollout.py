@@ -77,9 +77,10 @@ class CompiledRollout:
         """Return the rows of all episodes that the source gives."""
         caps = [cap for cap in (self.limit, terms.cap) if cap > 0]
         cap = min(caps, default=0)
+        lanes = self.lanes[: width or self.width]
         rows: list[tuple[float, ...]] = []
         try:
-            while self._start(source, cap, terms.patience):
+            while self._start(lanes, source, cap, terms.patience):
                 results = [lane.result for lane in self.lanes if lane.result is not None]
                 wait(results, _POLL, FIRST_COMPLETED)
                 rows += self._finished(source)
@@ -88,12 +89,12 @@ class CompiledRollout:
             self._abandon()
         return np.array(rows, np.float64).reshape(-1, 3)
 
-    def _start(self, source: Source, cap: int, patience: int) -> bool:
+    def _start(self, lanes: list[_Lane], source: Source, cap: int, patience: int) -> bool:
         """Give an episode to each thread that has none; return whether any has one."""
-        for lane in self.lanes:
+        for lane in lanes:
             if lane.result is not None:
                 continue
-            busy = any(other.result is not None for other in self.lanes)
+            busy = any(other.result is not None for other in lanes)
             lane.episode = source.take(block=not busy)
             if lane.episode is None:
                 return busy
