@@ -190,7 +190,8 @@ def our_parts(picture: str, weights: np.ndarray, actions: np.ndarray, seed: int)
 
 def speed(weights: np.ndarray, options: argparse.Namespace) -> None:
     """Print microseconds of a step, and how many times faster than gymnasium with torch."""
-    os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+    cores = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {max(cores)})
     steps, seed = options.steps, 1
     actions = record(weights, steps, seed)
     found: list[dict[str, dict[str, float]]] = []
@@ -208,6 +209,7 @@ def speed(weights: np.ndarray, options: argparse.Namespace) -> None:
         }
         if repeat:  # the first warms up
             found.append(loops)
+    os.sched_setaffinity(0, cores)
     print(f"microseconds a step, medians of {options.repeats} episodes of {steps} steps")
     for name in found[0]:
         ratios = sorted(f["gymnasium + torch"]["step"] / f[name]["step"] for f in found)

@@ -1,4 +1,4 @@
-"""Machine code before the work begins: compiled by one rank of each node, loaded by the others."""
+"""Machine code before the work begins: compiled by one rank of a node, then loaded by the others."""
 
 import contextlib
 import os
@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from mpi_es import storage
-from mpi_es.comm import Comm, wait
+from mpi_es.checks import Finding
+from mpi_es.comm import Comm, bcast_object, wait
 
 _PATIENCE = 3.0  # seconds: loading it from the cache takes less
 
@@ -18,29 +19,28 @@ def prepare(comm: Comm, compile_all: Callable[[], None]) -> None:
 
     Rank 0 tells whoever waits what is going on.
     """
-    with _announced() if comm.rank == 0 else contextlib.nullcontext():
+    cache = storage.numba_cache(os.environ, Path(__file__).parent)
+    with _announced(cache) if comm.rank == 0 else contextlib.nullcontext():
         if comm.size == 1:
             compile_all()
             return
         from mpi4py import MPI  # a rank that has others beside it runs under MPI
 
         node = comm.Split_type(MPI.COMM_TYPE_SHARED)
-        if node.rank == 0:
+        kept = bcast_object(node, cache.status == "ok")
+        if node.rank == 0 or not kept:
             compile_all()
         wait(node.Ibarrier())
-        if node.rank > 0:
+        if node.rank > 0 and kept:
             compile_all()
         node.Free()
 
 
 @contextlib.contextmanager
-def _announced() -> Iterator[None]:
+def _announced(cache: Finding) -> Iterator[None]:
     """Tell of the compilation if it takes long, and if nothing will be kept of it."""
-    cache = storage.numba_cache(os.environ, Path(__file__).parent)
     kept = f"kept in {cache.seen}" if cache.status == "ok" else f"not kept: {cache.seen}; {cache.remedy}"
-    timer = threading.Timer(
-        _PATIENCE, _say, [f"compiling the simulator and the agent, about a minute ({kept}) …"]
-    )
+    timer = threading.Timer(_PATIENCE, _say, [f"compiling simulator and agent, about two minutes ({kept}) …"])
     timer.daemon = True
     timer.start()
     try:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
+from llvmlite.binding import get_host_cpu_name
 from numba.core.caching import IndexDataCacheFile
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -46,7 +47,18 @@ def _renew(cache: Any) -> None:
     """
     path, base = cache._cache_path, cache._impl.filename_base
     _sweep(Path(path))
-    cache._cache_file = IndexDataCacheFile(path, f"{base}.{_sources()}", _sources())
+    # By type of processor, or two nodes of one file system might write the same file.
+    name = f"{base}.{_sources()}.{get_host_cpu_name()}"
+    cache._cache_file = _CacheFile(path, name, cache._impl.locator.get_source_stamp())
+
+
+class _CacheFile(IndexDataCacheFile):
+    """numba's file, on a disk that may be full: then the code is compiled again next time."""
+
+    def save(self, key: Any, data: Any) -> None:
+        """Write a function's machine code."""
+        with contextlib.suppress(OSError):
+            super().save(key, data)
 
 
 @functools.cache

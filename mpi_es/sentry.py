@@ -28,16 +28,13 @@ def main(ranks: list[str]) -> None:
         watched[handle] = (rank, process)
         poll.register(handle, select.EPOLLIN)
     poll.register(0, select.EPOLLIN)
-    ended = [handle for handle, _ in poll.poll()]
-    if ended[0] == 0:
-        if os.read(0, 1) == ALL_WELL:
-            return
-        # The rank that holds the other end of the pipe has died: its own end is to be seen any moment.
-        poll.unregister(0)
-        ended += [handle for handle, _ in poll.poll(1)]
-    for handle in filter(watched.get, ended):
-        report(*watched[handle])
+    first = poll.poll()[0][0]
+    if first == 0 and os.read(0, 1) == ALL_WELL:
         return
+    # A dying process closes its files a moment before its own end can be seen, and the launcher may have
+    # ended others meanwhile: without the word, the pipe's end is that of the rank which holds it, the first.
+    rank, process = ranks[0].split(":")[::-1] if first == 0 else watched[first]
+    report(rank, process)
 
 
 def report(rank: str, process: str) -> None:

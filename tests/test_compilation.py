@@ -23,7 +23,7 @@ def test_a_long_wait_is_told_and_whether_it_will_come_again(capsys, monkeypatch,
         monkeypatch.setenv("XDG_CACHE_HOME", "/proc/none")
     compilation.prepare(SerialComm(), lambda: time.sleep(0.3))
     said = capsys.readouterr().err
-    assert said.startswith("compiling the simulator and the agent")
+    assert said.startswith("compiling simulator and agent")
     assert told in said
 
 

@@ -60,6 +60,18 @@ def test_machine_code_is_kept_until_any_module_changes(package, tmp_path):
     assert not left & files
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="mounting a small file system needs root")
+def test_a_full_disk_costs_nothing_but_time(package, tmp_path):
+    full = tmp_path / "full"
+    full.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8k", "tmpfs", full], check=True)
+    try:
+        for _ in range(2):
+            assert package(4, NUMBA_CACHE_DIR=str(full)) == ["8", "0"]
+    finally:
+        subprocess.run(["umount", full], check=True)
+
+
 def test_without_a_place_to_keep_it_code_is_compiled_each_time(package, tmp_path):
     nowhere = {
         "NUMBA_CACHE_DIR": "/proc/none",

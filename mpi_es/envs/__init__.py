@@ -15,6 +15,8 @@ from mpi_es.envs.fresh_world import FreshWorld
 from mpi_es.errors import UserError, expected
 from mpi_es.plugins import load, load_module, one_line
 
+_LITERALS = {"true": "True", "false": "False", "none": "None"}
+
 gym.register("mpi_es/CyclicMDP-v0", "mpi_es.envs.cyclic_mdp:CyclicMDP", max_episode_steps=1000)
 gym.register("mpi_es/CarRacing-v3", "mpi_es.envs.car_racing.env:CarRacing", max_episode_steps=1000)
 
@@ -53,6 +55,7 @@ def _parsed(options: Sequence[str]) -> dict[str, Any]:
         name, equals, value = text.partition("=")
         if not (equals and name.isidentifier()):
             raise expected("--env-options", "name=value", text)
+        value = _LITERALS.get(value.lower(), value)
         try:
             values[name] = ast.literal_eval(value)
         except (ValueError, SyntaxError):
@@ -70,12 +73,12 @@ def _registered(env_id: str, options: dict[str, Any]) -> tuple[Any, int]:
         env = gym.make(spec, **options)
     except UserError:
         raise
-    except TypeError as error:
+    except (ImportError, gym.error.Error) as error:
+        raise UserError(f"--env: {env_id} cannot be made: {_missing(error)}") from error
+    except Exception as error:
         if not options:
             raise
         raise UserError(f"--env-options: {env_id} refuses them: {one_line(error)}") from error
-    except (ImportError, gym.error.Error) as error:
-        raise UserError(f"--env: {env_id} cannot be made: {_missing(error)}") from error
     return env, limit
 
 

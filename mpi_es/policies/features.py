@@ -25,7 +25,9 @@ def features_for(space: Any, policy: str) -> tuple[int, ToFeatures]:
     size = int(np.prod(space.shape))
     if size > LARGEST:
         rule = f"observations of at most {LARGEST} numbers for --policy {policy}"
-        raise expected("--env", rule, space.shape, "a network for pictures is --policy package.module:Class")
+        raise expected(
+            "--env", rule, space.shape, "for pictures there are --policy attention and package.module:Class"
+        )
     return size, _flatten
 
 

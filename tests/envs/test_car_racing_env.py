@@ -61,6 +61,15 @@ def test_people_see_gymnasium_s_picture():
     np.testing.assert_array_equal(mine.render(), theirs.render())
 
 
+def test_colours_that_were_never_drawn_by_a_reset_are_drawn_at_the_beginning():
+    grounds = set()
+    for seed in (None, 3, 2**62 + 1):
+        env = ours("domain_randomize=true")
+        env.reset(seed=seed, options={"randomize": False})
+        grounds.add(env.simulation.world.ground.tobytes())
+    assert len(grounds) == 3
+
+
 def test_without_a_seed_episodes_differ():
     env = ours()
     assert (env.reset()[0] != env.reset()[0]).any()
@@ -78,6 +87,18 @@ def test_an_observation_stays_when_the_next_is_drawn():
 def test_an_unknown_picture_or_variant_is_told(option):
     with pytest.raises(UserError, match=rf"expected .*(close|plain).*{option[-4:]}"):
         ours(option)
+
+
+@pytest.mark.parametrize(
+    "option", ["continuous=2", "domain_randomize='no'", "lap_complete_percent=most", "gravity=3"]
+)
+def test_an_option_of_another_kind_is_told(option):
+    with pytest.raises(UserError, match=rf"--env-options.*{option.split('=')[0]}"):
+        ours(option)
+
+
+def test_options_may_be_written_in_lower_case():
+    assert not ours("continuous=false").continuous
 
 
 @pytest.mark.parametrize("variant", variants.NAMES[1:])

@@ -87,6 +87,7 @@ def test_options_of_an_environment():
     [
         ("gravity", "--env-options: expected name=value, got 'gravity'"),
         ("=3", "--env-options: expected name=value, got '=3'"),
+        ("gravity=5", "--env-options: LunarLander-v3 refuses them: .*gravity"),
         ("gravitation=3", "--env-options: LunarLander-v3 refuses them: .*gravitation"),
     ],
 )

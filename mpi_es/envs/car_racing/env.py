@@ -8,10 +8,11 @@ from gymnasium import spaces
 from gymnasium.error import InvalidAction
 from numpy.typing import NDArray
 
-from mpi_es.envs.car_racing import generator, simulation, variants
+from mpi_es.envs.car_racing import simulation, variants
 from mpi_es.envs.car_racing.race import PLAYFIELD, randomize_colours
+from mpi_es.envs.car_racing.simulation import begin_streams
 from mpi_es.envs.car_racing.window import Window
-from mpi_es.errors import unknown
+from mpi_es.errors import expected, unknown
 
 # What gymnasium's discrete actions do: nothing, right, left, gas, brake.
 _DISCRETE = ((0.0, 0.0, 0.0), (0.6, 0.0, 0.0), (-0.6, 0.0, 0.0), (0.0, 0.2, 0.0), (0.0, 0.0, 0.8))
@@ -27,8 +28,8 @@ class CarRacing(gym.Env[NDArray[np.uint8], Any]):
         lap_complete_percent: as gymnasium's.
         domain_randomize: as gymnasium's.
         continuous: as gymnasium's.
-        picture: "exact" observes gymnasium's pixels, "close" some that hardly differ, in an eighth of
-            the time.
+        picture: "exact" observes gymnasium's pixels, "close" some that hardly differ, several times
+            faster.
         variant: plain, or the paper's color, bars or blob.
     """
 
@@ -44,6 +45,11 @@ class CarRacing(gym.Env[NDArray[np.uint8], Any]):
         picture: str = "close",
         variant: str = "plain",
     ) -> None:
+        for name, value in (("domain_randomize", domain_randomize), ("continuous", continuous)):
+            if not isinstance(value, bool):
+                raise expected(f"--env-options {name}", "True or False", value)
+        if not isinstance(lap_complete_percent, float | int):
+            raise expected("--env-options lap_complete_percent", "a number", lap_complete_percent)
         if picture not in simulation.PICTURES:
             raise unknown("--env-options picture", picture, simulation.PICTURES)
         if variant not in variants.NAMES:
@@ -56,7 +62,10 @@ class CarRacing(gym.Env[NDArray[np.uint8], Any]):
         low, high = np.array([-1, 0, 0], np.float32), np.ones(3, np.float32)
         self.action_space = spaces.Box(low, high) if continuous else spaces.Discrete(len(_DISCRETE))
         self.observation_space = spaces.Box(0, 255, (96, 96, 3), np.uint8)
-        self.seeded = False
+        parts = self.simulation
+        begin_streams(parts, int(self.np_random.integers(2**62)))  # for a first episode without a seed
+        if domain_randomize:  # or that is told to keep its colours
+            randomize_colours(parts.world, parts.physics, parts.generator)
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -64,14 +73,8 @@ class CarRacing(gym.Env[NDArray[np.uint8], Any]):
         """Begin an episode: that of the seed, or the next one. `options["randomize"]` is gymnasium's."""
         super().reset(seed=seed)
         parts = self.simulation
-        if seed is None and not self.seeded:
-            seed = int(self.np_random.integers(2**62))
-            if parts.randomized:  # the colours of an environment that is told not to draw new ones
-                randomize_colours(parts.world, parts.physics, parts.generator)
         if seed is not None:
-            generator.seed_generator(parts.generator, seed)
-            generator.seed_generator(parts.colours, seed + simulation.OTHER_STREAM)
-        self.seeded = True
+            begin_streams(parts, seed)
         simulation.proceed(parts, parts.randomized and (options or {}).get("randomize", True))
         if self.render_mode == "human":
             self.render()

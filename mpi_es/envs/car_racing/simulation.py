@@ -11,7 +11,7 @@ from mpi_es.envs.car_racing.exact import picture as exact
 from mpi_es.jit import compiled
 
 PICTURES = ("close", "exact")
-OTHER_STREAM = 1 << 62  # apart from all episode seeds: colours must not change the track
+_OTHER_STREAM = 1 << 62  # far from a run's episode seeds; colours must not change the track
 
 
 class Simulation(NamedTuple):
@@ -52,10 +52,16 @@ def allocate(
 
 @compiled()
 def begin(simulation: Simulation, seed: int) -> None:
-    """Begin the episode of a seed, which is below 2**62, and draw its first picture."""
-    generator.seed_generator(simulation.generator, seed)
-    generator.seed_generator(simulation.colours, seed + OTHER_STREAM)
+    """Begin the episode of a seed and draw its first picture."""
+    begin_streams(simulation, seed)
     proceed(simulation, simulation.randomized)
+
+
+@compiled()
+def begin_streams(simulation: Simulation, seed: int) -> None:
+    """Seed the generators, with 0 to 2**63 - 1."""
+    generator.seed_generator(simulation.generator, seed)
+    generator.seed_generator(simulation.colours, seed ^ _OTHER_STREAM)
 
 
 @compiled()
