@@ -107,8 +107,9 @@ def _picture_of(scratch):
     """Return the shapes on the canvas as a picture."""
     ours = np.zeros((ROWS, 96, 3), np.uint8)
     for i in range(ROWS):
-        picture.paint(scratch.band, scratch.shapes, *smoothscale.rows_of(i))
-        smoothscale.shrink(scratch.band, i, ours)
+        first, last = smoothscale.rows_of(i)
+        picture.paint(scratch.band, scratch.shapes, first, last)
+        smoothscale.shrink(scratch.band, i, last - first + 1, ours)
     return ours
 
 

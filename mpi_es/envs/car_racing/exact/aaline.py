@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from mpi_es.envs.car_racing.exact.band import OPAQUE, blend
+from mpi_es.envs.car_racing.exact.band import blend, paint_run
 from mpi_es.envs.car_racing.exact.canvas import LINES, Band, Canvas, Shapes
 from mpi_es.envs.car_racing.shrinking import WINDOW_H, WINDOW_W
 from mpi_es.jit import compiled
@@ -77,7 +77,7 @@ def _clip_code(x: int, y: int) -> int:
 @compiled()
 def paint_lines(band: Band, shapes: Shapes, shape: int, first: int, last: int) -> None:
     """Paint the parts of a shape's lines that are on the rows first to last, which are the band's."""
-    lines, colour, pixels, marks = shapes.lines, shapes.colour[shape], band.pixels, band.marks
+    lines, colour = shapes.lines, shapes.colour[shape]
     for i in range(shapes.line_count[shape]):
         y, height, width = lines[shape, i, UPPER_Y] - first, lines[shape, i, HEIGHT], lines[shape, i, WIDTH]
         if height == HIDDEN or y > last - first or y + height < 0:
@@ -85,67 +85,41 @@ def paint_lines(band: Band, shapes: Shapes, shape: int, first: int, last: int) -
         x, direction, slope = lines[shape, i, UPPER_X], lines[shape, i, DIRECTION], lines[shape, i, SLOPE]
         start_x, start_y = lines[shape, i, START_X], lines[shape, i, START_Y] - first
         if 0 <= start_y <= last - first:
-            blend(pixels, marks, start_y, start_x, colour, OPAQUE)
+            paint_run(band.changes[start_y], band.colours[start_y], start_x, start_x + 1, colour)
         if width == 0 or height == 0:
-            _paint_straight(pixels, marks, colour, last - first, x, y, direction, width, height)
+            _paint_straight(band, colour, last - first, x, y, direction, width, height)
         elif height > width:
-            _paint_steep(pixels, marks, colour, last - first, x, y, direction, height, slope)
+            _paint_steep(band, colour, last - first, x, y, direction, height, slope)
         else:
-            _paint_shallow(pixels, marks, colour, last - first, x, y, direction, width, slope)
+            _paint_shallow(band, colour, last - first, x, y, direction, width, slope)
 
 
 @compiled()
 def _paint_straight(
-    pixels: np.ndarray,
-    marks: np.ndarray,
-    colour: int,
-    last: int,
-    x: int,
-    y: int,
-    direction: int,
-    width: int,
-    height: int,
+    band: Band, colour: int, last: int, x: int, y: int, direction: int, width: int, height: int
 ) -> None:
     """Paint a column or a row."""
     left = x if direction > 0 else x - width
     for row in range(max(y, 0), min(y + height, last) + 1):
-        for column in range(left, left + width + 1):
-            blend(pixels, marks, row, column, colour, OPAQUE)
+        paint_run(band.changes[row], band.colours[row], left, left + width + 1, colour)
 
 
 @compiled()
 def _paint_steep(
-    pixels: np.ndarray,
-    marks: np.ndarray,
-    colour: int,
-    last: int,
-    x: int,
-    y: int,
-    direction: int,
-    height: int,
-    slope: int,
+    band: Band, colour: int, last: int, x: int, y: int, direction: int, height: int, slope: int
 ) -> None:
     """Blend two pixels on each row between the line's ends, by how near they are."""
     for row in range(max(y + 1, 0), min(y + height - 1, last) + 1):
         across = (row - y) * slope
         column = x + direction * (across >> 16)
         weight = (across >> 8) & 255
-        for pixel in range(2):
-            blend(pixels, marks, row, column, colour, _alpha(weight if pixel else 255 - weight))
-            column += direction
+        blend(band.changes[row], band.colours[row], column, colour, _alpha(255 - weight))
+        blend(band.changes[row], band.colours[row], column + direction, colour, _alpha(weight))
 
 
 @compiled()
 def _paint_shallow(
-    pixels: np.ndarray,
-    marks: np.ndarray,
-    colour: int,
-    last: int,
-    x: int,
-    y: int,
-    direction: int,
-    width: int,
-    slope: int,
+    band: Band, colour: int, last: int, x: int, y: int, direction: int, width: int, slope: int
 ) -> None:
     """Blend two pixels on each column between the line's ends, where they are on the band's rows."""
     begin = max(-((y + 1) * 65536 // slope), 1)  # the first whose lower pixel is not before the band
@@ -153,17 +127,11 @@ def _paint_shallow(
     for step in range(begin, end):
         row = y + (step * slope >> 16)
         weight = (step * slope >> 8) & 255
-        for pixel in range(2):
-            if 0 <= row <= last:
-                blend(
-                    pixels,
-                    marks,
-                    row,
-                    x + direction * step,
-                    colour,
-                    _alpha(weight if pixel else 255 - weight),
-                )
+        if row >= 0:
+            blend(band.changes[row], band.colours[row], x + direction * step, colour, _alpha(255 - weight))
+        if row < last:
             row += 1
+            blend(band.changes[row], band.colours[row], x + direction * step, colour, _alpha(weight))
 
 
 @compiled()

@@ -13,7 +13,11 @@ PICTURE_ROWS = 84  # below them is the panel of indicators
 FIRST_ROW = 100  # the panel hides the window's rows before; it is drawn upside down and flipped afterwards
 
 BAND = 10  # the most rows of the window that have a share in one row of the picture
-MARGIN = 1  # pixels before and after a band's row, so that each of the window's has two neighbours
+
+# A colour is red, green and blue, 21 bits apart: a sum over a cell's row, and a pixel's share, are sums and
+# products of whole colours
+RED, GREEN = 42, 21
+EACH = 1 << RED | 1 << GREEN | 1  # one of each
 
 # The playfield, 400 patches of grass and the track, of which a crooked one takes two places; the car's four
 # wheels with a white stripe each, and its hull of four parts.
@@ -28,7 +32,7 @@ class Shapes(NamedTuple):
     these tables only the beginning is ever touched.
     """
 
-    colour: NDArray[np.int64]  # (SHAPES,) 0x00RRGGBB
+    colour: NDArray[np.int64]  # (SHAPES,)
     top: NDArray[np.int64]  # (SHAPES,) first row, of the window not yet flipped
     bottom: NDArray[np.int64]  # (SHAPES,) last row
     place: NDArray[np.int64]  # (SHAPES,) of the first row in begin and end
@@ -52,9 +56,10 @@ class Corners(NamedTuple):
 class Band(NamedTuple):
     """The rows of the window that shrink to one row of the picture."""
 
-    pixels: NDArray[np.int32]  # (BAND, MARGIN + WINDOW_W + MARGIN) 0x00RRGGBB
-    marks: NDArray[np.uint8]  # (CELLS + 1, 16) 1 where a row of a cell may have more than one colour
-    marked: NDArray[np.uint64]  # (CELLS + 1, 2) the same memory: 0 and 0 where a cell has one colour
+    changes: NDArray[np.int64]  # (BAND, 16) a bit for each column
+    colours: NDArray[np.int64]  # (BAND, 1024) of the columns that have a bit
+    means: NDArray[np.int64]  # (BAND + 1, CELLS) of the rows, shrunk in x, and of the last band's first one
+    sums: NDArray[np.int64]  # (CELLS,) of the means of whole rows
 
 
 class Canvas(NamedTuple):
@@ -90,6 +95,10 @@ def allocate() -> Canvas:
         right=np.zeros(WINDOW_H, np.int32),
         crossings=np.zeros(LINES, np.int64),
     )
-    pixels = np.zeros((BAND, MARGIN + WINDOW_W + MARGIN), np.int32)
-    marked = np.zeros((CELLS + 1, 2), np.uint64)
-    return Canvas(shapes, corners, Band(pixels, marked.view(np.uint8), marked))
+    band = Band(
+        changes=np.zeros((BAND, 16), np.int64),
+        colours=np.zeros((BAND, 1024), np.int64),
+        means=np.zeros((BAND + 1, CELLS), np.int64),
+        sums=np.zeros(CELLS, np.int64),
+    )
+    return Canvas(shapes, corners, band)

@@ -1,14 +1,14 @@
 """Put shapes on the canvas: the common part of gfxdraw.filled_polygon and pygame.draw.polygon."""
 
-from mpi_es.envs.car_racing.exact.canvas import FIRST_ROW, RUN_COUNT, SHAPE_COUNT, Canvas, Corners
+from mpi_es.envs.car_racing.exact.canvas import FIRST_ROW, GREEN, RED, RUN_COUNT, SHAPE_COUNT, Canvas, Corners
 from mpi_es.envs.car_racing.shrinking import WINDOW_H, WINDOW_W
 from mpi_es.jit import compiled
 
 
 @compiled()
 def pack(red: int, green: int, blue: int) -> int:
-    """Return a colour as 0x00RRGGBB."""
-    return (int(red) << 16) | (int(green) << 8) | int(blue)
+    """Return a colour as one number."""
+    return int(red) << RED | int(green) << GREEN | int(blue)
 
 
 @compiled()
