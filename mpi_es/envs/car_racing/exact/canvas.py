@@ -13,6 +13,7 @@ PICTURE_ROWS = 84  # below them is the panel of indicators
 FIRST_ROW = 100  # the panel hides the window's rows before; it is drawn upside down and flipped afterwards
 
 BAND = 10  # the most rows of the window that have a share in one row of the picture
+STRIDE = 1024  # places from one of its rows to the next
 
 # A colour is red, green and blue, 21 bits apart: a sum over a cell's row, and a pixel's share, are sums and
 # products of whole colours
@@ -33,7 +34,7 @@ class Shapes(NamedTuple):
     """
 
     colour: NDArray[np.int64]  # (SHAPES,)
-    top: NDArray[np.int64]  # (SHAPES,) first row, of the window not yet flipped
+    top: NDArray[np.int64]  # (SHAPES + 1,) first row, of the window not yet flipped; WINDOW_H after the last
     bottom: NDArray[np.int64]  # (SHAPES,) last row
     place: NDArray[np.int64]  # (SHAPES,) of the first row in begin and end
     line_count: NDArray[np.int64]  # (SHAPES,) 0 or LINES
@@ -56,8 +57,8 @@ class Corners(NamedTuple):
 class Band(NamedTuple):
     """The rows of the window that shrink to one row of the picture."""
 
-    changes: NDArray[np.int64]  # (BAND, 16) a bit for each column
-    colours: NDArray[np.int64]  # (BAND, 1024) of the columns that have a bit
+    changes: NDArray[np.int64]  # (BAND * STRIDE / 64,) a bit for each place
+    colours: NDArray[np.int64]  # (BAND * STRIDE,) of the places that have a bit
     means: NDArray[np.int64]  # (BAND + 1, CELLS) of the rows, shrunk in x, and of the last band's first one
     sums: NDArray[np.int64]  # (CELLS,) of the means of whole rows
 
@@ -79,7 +80,7 @@ def allocate() -> Canvas:
     runs = SHAPES * (WINDOW_H - FIRST_ROW)
     shapes = Shapes(
         colour=np.empty(SHAPES, np.int64),
-        top=np.empty(SHAPES, np.int64),
+        top=np.empty(SHAPES + 1, np.int64),
         bottom=np.empty(SHAPES, np.int64),
         place=np.empty(SHAPES, np.int64),
         line_count=np.empty(SHAPES, np.int64),
@@ -96,8 +97,8 @@ def allocate() -> Canvas:
         crossings=np.zeros(LINES, np.int64),
     )
     band = Band(
-        changes=np.zeros((BAND, 16), np.int64),
-        colours=np.zeros((BAND, 1024), np.int64),
+        changes=np.zeros(BAND * STRIDE // 64, np.int64),
+        colours=np.zeros(BAND * STRIDE, np.int64),
         means=np.zeros((BAND + 1, CELLS), np.int64),
         sums=np.zeros(CELLS, np.int64),
     )

@@ -29,6 +29,7 @@ def begin_shape(canvas: Canvas, colour: int, count: int) -> int:
     shapes.colour[shape] = colour
     shapes.top[shape] = max(y[:count].min(), FIRST_ROW)
     shapes.bottom[shape] = min(y[:count].max(), WINDOW_H - 1)
+    shapes.top[shape + 1] = WINDOW_H  # none yet
     shapes.line_count[shape] = 0
     shapes.place[shape] = shapes.counts[RUN_COUNT]
     shapes.counts[RUN_COUNT] += shapes.bottom[shape] - shapes.top[shape] + 1

@@ -7,7 +7,8 @@ after each direction. The pixel in which two cells meet is shared between them.
 import numpy as np
 
 from mpi_es.envs.car_racing.exact.band import next_change
-from mpi_es.envs.car_racing.exact.canvas import CELLS, EACH, GREEN, RED, Band
+from mpi_es.envs.car_racing.exact.borrowing import borrowing
+from mpi_es.envs.car_racing.exact.canvas import CELLS, EACH, GREEN, RED, STRIDE, Band
 from mpi_es.envs.car_racing.shrinking import ONE, WINDOW_H, WINDOW_W, X_RECIPROCAL, Y_RECIPROCAL, X, Y
 from mpi_es.jit import compiled
 
@@ -33,31 +34,36 @@ def rows_of(i: int) -> tuple[int, int]:
     return WINDOW_H - 1 - Y_LAST[i], WINDOW_H - (Y_LAST[i - 1] + 1 if i > 0 else 0) - 1
 
 
-@compiled()
+@borrowing
 def shrink(band: Band, i: int, rows: int, picture: np.ndarray) -> None:
     """Shrink a band to the picture's row i, which is the one after the last band's."""
-    band.means[rows] = band.means[0]
+    for cell in range(CELLS):
+        band.means[rows, cell] = band.means[0, cell]
     for row in range(rows):
-        _shrink_row(band.changes[row], band.colours[row], band.means[row])
+        _shrink_row(band.changes, band.colours, band.means, row)
     _shrink_columns(band.means, band.sums, i, rows, picture)
 
 
-@compiled()
-def _shrink_row(changes: np.ndarray, colours: np.ndarray, means: np.ndarray) -> None:
+@borrowing
+def _shrink_row(changes: np.ndarray, colours: np.ndarray, means: np.ndarray, row: int) -> None:
     """Set the means of a row's cells."""
-    x, cell, colour = next_change(changes, 0), 0, int(colours[0])
+    start = row * STRIDE  # x counts from 0
+    x, cell, colour = next_change(changes, start) - start, 0, int(colours[start])
     while x < WINDOW_W:
-        mixed = int(CELL[np.uintp(x)])
-        means[cell:mixed] = _one_less(colour)
+        mixed = np.uintp(CELL[np.uintp(x)])
+        for plain in range(cell, int(mixed)):
+            means[row, plain] = _one_less(colour)
         begin, last = X_FIRST[mixed] + 1, X_LAST[mixed]
         total = _share(colour, X_FIRST_WEIGHT[mixed])
         while x <= last:
             total += colour * (x - begin)
-            begin, colour = x, int(colours[np.uintp(x)])
-            x = next_change(changes, x)
-        means[mixed] = _mean(total + colour * (last - begin) + _share(colour, X_LAST_WEIGHT[mixed]))
-        cell = mixed + 1
-    means[cell:] = _one_less(colour)
+            begin, colour = x, int(colours[np.uintp(start + x)])
+            x = next_change(changes, start + x) - start
+        total += colour * (last - begin) + _share(colour, X_LAST_WEIGHT[mixed])
+        means[row, mixed] = _mean(total)
+        cell = int(mixed) + 1
+    for plain in range(cell, CELLS):
+        means[row, plain] = _one_less(colour)
 
 
 @compiled()
@@ -81,21 +87,19 @@ def _mean(total: int) -> int:
     )
 
 
-@compiled()
+@borrowing
 def _shrink_columns(means: np.ndarray, sums: np.ndarray, i: int, rows: int, picture: np.ndarray) -> None:
     """Set the picture's row i from the means of its rows, of which it shares the first and the last."""
-    sums[:] = means[1]
-    for row in range(2, rows):
+    for row in range(1, rows):
         for cell in range(CELLS):
-            sums[cell] += means[row, cell]
-    first, last = means[0], means[rows]
+            sums[cell] = means[row, cell] + (sums[cell] if row > 1 else 0)
     first_weight, last_weight = Y_LAST_WEIGHT[i], Y_FIRST_WEIGHT[i]
     for cell in range(CELLS):
         for channel in range(3):
             place = RED - channel * GREEN
             total = (
                 (sums[cell] >> place & SUM)
-                + ((first[cell] >> place & 255) * first_weight >> 14)
-                + ((last[cell] >> place & 255) * last_weight >> 14)
+                + ((means[0, cell] >> place & 255) * first_weight >> 14)
+                + ((means[rows, cell] >> place & 255) * last_weight >> 14)
             )
             picture[i, cell, channel] = total * Y_RECIPROCAL >> 16
