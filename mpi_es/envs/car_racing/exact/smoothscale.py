@@ -13,6 +13,7 @@ from mpi_es.envs.car_racing.shrinking import ONE, WINDOW_H, WINDOW_W, X_RECIPROC
 from mpi_es.jit import compiled
 
 SUM = (1 << GREEN) - 1  # the bits of a sum of one of red, green and blue
+OUTER = 255 << RED | 255  # red and blue
 
 # Where a cell's row begins and ends in a band, both of which it shares, and with which weights: even numbers,
 # of which half leaves a product of a whole colour within its bits
@@ -52,7 +53,7 @@ def _shrink_row(changes: np.ndarray, colours: np.ndarray, means: np.ndarray, row
     while x < WINDOW_W:
         mixed = np.uintp(CELL[np.uintp(x)])
         for plain in range(cell, int(mixed)):
-            means[row, plain] = _one_less(colour)
+            means[np.uintp(row), np.uintp(plain)] = _one_less(colour)
         begin, last = X_FIRST[mixed] + 1, X_LAST[mixed]
         total = _share(colour, X_FIRST_WEIGHT[mixed])
         while x <= last:
@@ -60,10 +61,10 @@ def _shrink_row(changes: np.ndarray, colours: np.ndarray, means: np.ndarray, row
             begin, colour = x, int(colours[np.uintp(start + x)])
             x = next_change(changes, start + x) - start
         total += colour * (last - begin) + _share(colour, X_LAST_WEIGHT[mixed])
-        means[row, mixed] = _mean(total)
+        means[np.uintp(row), mixed] = _mean(total)
         cell = int(mixed) + 1
     for plain in range(cell, CELLS):
-        means[row, plain] = _one_less(colour)
+        means[np.uintp(row), np.uintp(plain)] = _one_less(colour)
 
 
 @compiled()
@@ -91,15 +92,21 @@ def _mean(total: int) -> int:
 def _shrink_columns(means: np.ndarray, sums: np.ndarray, i: int, rows: int, picture: np.ndarray) -> None:
     """Set the picture's row i from the means of its rows, of which it shares the first and the last."""
     for row in range(1, rows):
-        for cell in range(CELLS):
-            sums[cell] = means[row, cell] + (sums[cell] if row > 1 else 0)
-    first_weight, last_weight = Y_LAST_WEIGHT[i], Y_FIRST_WEIGHT[i]
-    for cell in range(CELLS):
-        for channel in range(3):
-            place = RED - channel * GREEN
-            total = (
-                (sums[cell] >> place & SUM)
-                + ((means[0, cell] >> place & 255) * first_weight >> 14)
-                + ((means[rows, cell] >> place & 255) * last_weight >> 14)
-            )
-            picture[i, cell, channel] = total * Y_RECIPROCAL >> 16
+        for column in range(CELLS):
+            cell = np.uintp(column)
+            sums[cell] = means[np.uintp(row), cell] + (sums[cell] if row > 1 else 0)
+    first_weight, last_weight, behind = Y_LAST_WEIGHT[i], Y_FIRST_WEIGHT[i], np.uintp(rows)
+    for column in range(CELLS):
+        cell = np.uintp(column)
+        first, total, last = means[0, cell], sums[cell], means[behind, cell]
+        # A product needs more bits than lie between neighbours
+        outer = _weighted(first & OUTER, first_weight) + _weighted(last & OUTER, last_weight)
+        inner = _weighted(first >> GREEN & 255, first_weight) + _weighted(last >> GREEN & 255, last_weight)
+        picture[i, cell, 0] = ((outer >> RED) + (total >> RED)) * Y_RECIPROCAL >> 16
+        picture[i, cell, 1] = (inner + (total >> GREEN & SUM)) * Y_RECIPROCAL >> 16
+        picture[i, cell, 2] = ((outer & SUM) + (total & SUM)) * Y_RECIPROCAL >> 16
+
+
+@compiled()
+def _weighted(colours: int, weight: int) -> int:
+    return colours * weight >> 14 & OUTER
