@@ -17,7 +17,7 @@ HIDDEN = -1
 LEFT, RIGHT, BELOW, ABOVE = 1, 2, 4, 8  # of the window: SDL_gfx's clip codes
 
 
-@compiled()
+@borrowing
 def outline(canvas: Canvas, shape: int) -> None:
     """Give a shape the lines around the quadrilateral of the first four corners."""
     shapes, x, y = canvas.shapes, canvas.corners.x, canvas.corners.y
@@ -27,7 +27,7 @@ def outline(canvas: Canvas, shape: int) -> None:
         _prepare(shapes.lines, shape, i, x[i], y[i], x[j], y[j])
 
 
-@compiled()
+@borrowing
 def _prepare(lines: np.ndarray, shape: int, i: int, x1: int, y1: int, x2: int, y2: int) -> None:
     """Set line i of a shape."""
     visible, x1, y1, x2, y2 = _clip(x1, y1, x2, y2)

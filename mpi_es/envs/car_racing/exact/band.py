@@ -1,7 +1,7 @@
 """Paint on a band of the window, of which only the changes of colour along its rows are kept.
 
 A place is a row of the band times STRIDE, plus a column. There is a bit for each place where another colour
-begins, maybe the same one again, and that colour; columns 0 and WINDOW_W, where a row ends, always have a bit.
+begins, maybe the same one again, and that colour; columns 0 and WINDOW_W, where a row ends, always have one.
 Painting a run of any length is a matter of a few words.
 """
 
@@ -34,7 +34,7 @@ def next_change(changes: np.ndarray, place: int) -> int:
     while later == 0:
         word += np.uintp(1)
         later = changes[word]
-    return int(word) << 6 | lowest(later)
+    return int(word) << 6 | int(lowest(later))
 
 
 @compiled(inline=True)
@@ -81,7 +81,7 @@ def _begin(changes: np.ndarray, place: int) -> bool:
     word, bit = np.uintp(place >> 6), 1 << (place & 63)
     before = changes[word]
     changes[word] = before | bit
-    return before & bit == 0
+    return bool(before & bit == 0)
 
 
 @borrowing

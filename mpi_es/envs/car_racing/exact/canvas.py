@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mpi_es.envs.car_racing.shrinking import WINDOW_H, WINDOW_W
+from mpi_es.envs.car_racing.shrinking import WINDOW_H
 from mpi_es.envs.car_racing.state import TILES
 
 CELLS = 96  # along either side of the picture

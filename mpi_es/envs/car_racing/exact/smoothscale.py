@@ -82,9 +82,7 @@ def _share(colour: int, half_weight: int) -> int:
 def _mean(total: int) -> int:
     red, green, blue = total >> RED, total >> GREEN & SUM, total & SUM
     return (
-        (red * X_RECIPROCAL >> 16) << RED
-        | (green * X_RECIPROCAL >> 16) << GREEN
-        | blue * X_RECIPROCAL >> 16
+        (red * X_RECIPROCAL >> 16) << RED | (green * X_RECIPROCAL >> 16) << GREEN | blue * X_RECIPROCAL >> 16
     )
 
 
