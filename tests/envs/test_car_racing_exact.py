@@ -8,7 +8,8 @@ from pygame import gfxdraw
 
 from mpi_es.envs.car_racing import exact, state
 from mpi_es.envs.car_racing.camera import rotation
-from mpi_es.envs.car_racing.exact import aaline, canvas, car, filled_polygon, picture, shapes, smoothscale
+from mpi_es.envs.car_racing.exact import aaline, car, filled_polygon, picture, shapes, smoothscale
+from mpi_es.envs.car_racing.shrinking import WINDOW_H, WINDOW_W
 from tests.envs.car_racing_reference import copy_state, drive, reference
 
 ROWS = 84  # the panel is below
@@ -107,8 +108,9 @@ def _picture_of(scratch):
     """Return the shapes on the canvas as a picture."""
     ours = np.zeros((ROWS, 96, 3), np.uint8)
     for i in range(ROWS):
-        picture.paint(scratch.band, scratch.shapes, *smoothscale.rows_of(i))
-        smoothscale.shrink(scratch.band, i, ours)
+        first, last = smoothscale.rows_of(i)
+        picture.paint(scratch.band, scratch.shapes, first, last)
+        smoothscale.shrink(scratch.band, i, last - first + 1, ours)
     return ours
 
 
@@ -127,7 +129,7 @@ def test_quadrilaterals_of_any_form_are_gfxdraw_s(spread, scratch):
     rng = np.random.default_rng(spread)
     for _ in range(25):
         corners = rng.integers([0, 100], [1000, 800]) + rng.integers(-spread, spread + 1, (4, 2))
-        surface = pygame.Surface((canvas.WINDOW_W, canvas.WINDOW_H))
+        surface = pygame.Surface((WINDOW_W, WINDOW_H))
         gfxdraw.aapolygon(surface, corners.tolist(), COLOUR)
         gfxdraw.filled_polygon(surface, corners.tolist(), COLOUR)
         _set_corners(scratch, corners)
@@ -143,7 +145,7 @@ def test_convex_polygons_are_pygame_s(radius, scratch):
         angles = np.sort(rng.uniform(0, 2 * np.pi, rng.integers(4, 9)))
         centre = rng.integers([0, 100], [1000, 800])
         corners = (centre + radius * np.stack([np.cos(angles), np.sin(angles)], 1)).astype(int)
-        surface = pygame.Surface((canvas.WINDOW_W, canvas.WINDOW_H))
+        surface = pygame.Surface((WINDOW_W, WINDOW_H))
         pygame.draw.polygon(surface, COLOUR, corners.tolist())
         _set_corners(scratch, corners)
         car.draw_polygon(scratch, shapes.pack(*COLOUR), len(corners))

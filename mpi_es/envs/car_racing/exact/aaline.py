@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from mpi_es.envs.car_racing.exact.band import OPAQUE, blend
-from mpi_es.envs.car_racing.exact.canvas import LINES, Band, Canvas, Shapes
+from mpi_es.envs.car_racing.exact.band import blend, paint_run
+from mpi_es.envs.car_racing.exact.borrowing import borrowing
+from mpi_es.envs.car_racing.exact.canvas import LINES, STRIDE, Band, Canvas, Shapes
 from mpi_es.envs.car_racing.shrinking import WINDOW_H, WINDOW_W
 from mpi_es.jit import compiled
 
@@ -16,7 +17,7 @@ HIDDEN = -1
 LEFT, RIGHT, BELOW, ABOVE = 1, 2, 4, 8  # of the window: SDL_gfx's clip codes
 
 
-@compiled()
+@borrowing
 def outline(canvas: Canvas, shape: int) -> None:
     """Give a shape the lines around the quadrilateral of the first four corners."""
     shapes, x, y = canvas.shapes, canvas.corners.x, canvas.corners.y
@@ -26,7 +27,7 @@ def outline(canvas: Canvas, shape: int) -> None:
         _prepare(shapes.lines, shape, i, x[i], y[i], x[j], y[j])
 
 
-@compiled()
+@borrowing
 def _prepare(lines: np.ndarray, shape: int, i: int, x1: int, y1: int, x2: int, y2: int) -> None:
     """Set line i of a shape."""
     visible, x1, y1, x2, y2 = _clip(x1, y1, x2, y2)
@@ -74,96 +75,91 @@ def _clip_code(x: int, y: int) -> int:
     return horizontal | vertical
 
 
-@compiled()
+@borrowing
 def paint_lines(band: Band, shapes: Shapes, shape: int, first: int, last: int) -> None:
     """Paint the parts of a shape's lines that are on the rows first to last, which are the band's."""
-    lines, colour, pixels, marks = shapes.lines, shapes.colour[shape], band.pixels, band.marks
+    lines, colour = shapes.lines, shapes.colour[shape]
     for i in range(shapes.line_count[shape]):
-        y, height, width = lines[shape, i, UPPER_Y] - first, lines[shape, i, HEIGHT], lines[shape, i, WIDTH]
-        if height == HIDDEN or y > last - first or y + height < 0:
+        y, height, width = lines[shape, i, UPPER_Y], lines[shape, i, HEIGHT], lines[shape, i, WIDTH]
+        if height == HIDDEN or y > last or y + height < first:
             continue
-        x, direction, slope = lines[shape, i, UPPER_X], lines[shape, i, DIRECTION], lines[shape, i, SLOPE]
-        start_x, start_y = lines[shape, i, START_X], lines[shape, i, START_Y] - first
-        if 0 <= start_y <= last - first:
-            blend(pixels, marks, start_y, start_x, colour, OPAQUE)
+        start_x, start_y = lines[shape, i, START_X], lines[shape, i, START_Y]
+        if first <= start_y <= last:
+            start = (start_y - first) * STRIDE + start_x
+            paint_run(band.changes, band.colours, start, start + 1, colour)
         if width == 0 or height == 0:
-            _paint_straight(pixels, marks, colour, last - first, x, y, direction, width, height)
+            _paint_straight(band, shapes, shape, i, first, last)
         elif height > width:
-            _paint_steep(pixels, marks, colour, last - first, x, y, direction, height, slope)
+            _paint_steep(band, shapes, shape, i, first, last)
         else:
-            _paint_shallow(pixels, marks, colour, last - first, x, y, direction, width, slope)
+            _paint_shallow(band, shapes, shape, i, first, last)
 
 
-@compiled()
-def _paint_straight(
-    pixels: np.ndarray,
-    marks: np.ndarray,
-    colour: int,
-    last: int,
-    x: int,
-    y: int,
-    direction: int,
-    width: int,
-    height: int,
-) -> None:
+@borrowing
+def _paint_straight(band: Band, shapes: Shapes, shape: int, i: int, first: int, last: int) -> None:
     """Paint a column or a row."""
+    x, y, width, height, direction, _ = _line(shapes, shape, i)
     left = x if direction > 0 else x - width
-    for row in range(max(y, 0), min(y + height, last) + 1):
-        for column in range(left, left + width + 1):
-            blend(pixels, marks, row, column, colour, OPAQUE)
+    for row in range(max(y, first), min(y + height, last) + 1):
+        begin = (row - first) * STRIDE + left
+        paint_run(band.changes, band.colours, begin, begin + width + 1, shapes.colour[shape])
 
 
-@compiled()
-def _paint_steep(
-    pixels: np.ndarray,
-    marks: np.ndarray,
-    colour: int,
-    last: int,
-    x: int,
-    y: int,
-    direction: int,
-    height: int,
-    slope: int,
-) -> None:
+@borrowing
+def _paint_steep(band: Band, shapes: Shapes, shape: int, i: int, first: int, last: int) -> None:
     """Blend two pixels on each row between the line's ends, by how near they are."""
-    for row in range(max(y + 1, 0), min(y + height - 1, last) + 1):
+    x, y, _, height, direction, slope = _line(shapes, shape, i)
+    changes, colours, colour = band.changes, band.colours, shapes.colour[shape]
+    for row in range(max(y + 1, first), min(y + height - 1, last) + 1):
         across = (row - y) * slope
-        column = x + direction * (across >> 16)
-        weight = (across >> 8) & 255
+        column, weight = x + direction * (across >> 16), (across >> 8) & 255
         for pixel in range(2):
-            blend(pixels, marks, row, column, colour, _alpha(weight if pixel else 255 - weight))
+            if not _covered(shapes, shape, column, row):
+                place, alpha = (row - first) * STRIDE + column, _alpha(weight if pixel else 255 - weight)
+                blend(changes, colours, place, colour, alpha)
             column += direction
 
 
-@compiled()
-def _paint_shallow(
-    pixels: np.ndarray,
-    marks: np.ndarray,
-    colour: int,
-    last: int,
-    x: int,
-    y: int,
-    direction: int,
-    width: int,
-    slope: int,
-) -> None:
+@borrowing
+def _paint_shallow(band: Band, shapes: Shapes, shape: int, i: int, first: int, last: int) -> None:
     """Blend two pixels on each column between the line's ends, where they are on the band's rows."""
-    begin = max(-((y + 1) * 65536 // slope), 1)  # the first whose lower pixel is not before the band
+    x, y, width, _, direction, slope = _line(shapes, shape, i)
+    changes, colours, colour = band.changes, band.colours, shapes.colour[shape]
+    begin = max(-((y - first + 1) * 65536 // slope), 1)  # the first whose lower pixel is not before the band
     end = min(-((y - last - 1) * 65536 // slope), width)  # the first whose upper pixel is behind it
     for step in range(begin, end):
-        row = y + (step * slope >> 16)
+        row, column = y + (step * slope >> 16), x + direction * step
         weight = (step * slope >> 8) & 255
         for pixel in range(2):
-            if 0 <= row <= last:
-                blend(
-                    pixels,
-                    marks,
-                    row,
-                    x + direction * step,
-                    colour,
-                    _alpha(weight if pixel else 255 - weight),
-                )
+            if first <= row <= last and not _covered(shapes, shape, column, row):
+                place, alpha = (row - first) * STRIDE + column, _alpha(weight if pixel else 255 - weight)
+                blend(changes, colours, place, colour, alpha)
             row += 1
+
+
+@borrowing
+def _line(shapes: Shapes, shape: int, i: int) -> tuple[int, int, int, int, int, int]:
+    """Return x and y of a line's upper end, its width, height, direction and slope."""
+    lines = shapes.lines
+    x, y = lines[shape, i, UPPER_X], lines[shape, i, UPPER_Y]
+    width, height = lines[shape, i, WIDTH], lines[shape, i, HEIGHT]
+    return x, y, width, height, lines[shape, i, DIRECTION], lines[shape, i, SLOPE]
+
+
+@compiled(inline=True)
+def _covered(shapes: Shapes, shape: int, x: int, y: int) -> bool:
+    """Return whether a shape's line is not to be seen in a pixel, which may be beside the window.
+
+    Either the shape itself has been painted there with the same colour, or the next one, in general the next
+    tile of the road, is going to be.
+    """
+    own, later = np.uintp(shapes.place[shape] + y - shapes.top[shape]), shape + 1
+    if not 0 <= x < WINDOW_W or shapes.begin[own] <= x < shapes.end[own]:
+        return True
+    if not shapes.top[later] <= y <= shapes.bottom[later]:
+        return False
+    run = np.uintp(shapes.place[later] + y - shapes.top[later])
+    return bool(shapes.begin[run] <= x < shapes.end[run])
 
 
 @compiled()

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mpi_es.envs.car_racing.shrinking import WINDOW_H, WINDOW_W
+from mpi_es.envs.car_racing.shrinking import WINDOW_H
 from mpi_es.envs.car_racing.state import TILES
 
 CELLS = 96  # along either side of the picture
@@ -13,7 +13,12 @@ PICTURE_ROWS = 84  # below them is the panel of indicators
 FIRST_ROW = 100  # the panel hides the window's rows before; it is drawn upside down and flipped afterwards
 
 BAND = 10  # the most rows of the window that have a share in one row of the picture
-MARGIN = 1  # pixels before and after a band's row, so that each of the window's has two neighbours
+STRIDE = 1024  # places from one of its rows to the next
+
+# A colour is red, green and blue, 21 bits apart: a sum over a cell's row, and a pixel's share, are sums and
+# products of whole colours
+RED, GREEN = 42, 21
+EACH = 1 << RED | 1 << GREEN | 1  # one of each
 
 # The playfield, 400 patches of grass and the track, of which a crooked one takes two places; the car's four
 # wheels with a white stripe each, and its hull of four parts.
@@ -28,8 +33,8 @@ class Shapes(NamedTuple):
     these tables only the beginning is ever touched.
     """
 
-    colour: NDArray[np.int64]  # (SHAPES,) 0x00RRGGBB
-    top: NDArray[np.int64]  # (SHAPES,) first row, of the window not yet flipped
+    colour: NDArray[np.int64]  # (SHAPES,)
+    top: NDArray[np.int64]  # (SHAPES + 1,) first row, of the window not yet flipped; WINDOW_H after the last
     bottom: NDArray[np.int64]  # (SHAPES,) last row
     place: NDArray[np.int64]  # (SHAPES,) of the first row in begin and end
     line_count: NDArray[np.int64]  # (SHAPES,) 0 or LINES
@@ -52,9 +57,10 @@ class Corners(NamedTuple):
 class Band(NamedTuple):
     """The rows of the window that shrink to one row of the picture."""
 
-    pixels: NDArray[np.int32]  # (BAND, MARGIN + WINDOW_W + MARGIN) 0x00RRGGBB
-    marks: NDArray[np.uint8]  # (CELLS + 1, 16) 1 where a row of a cell may have more than one colour
-    marked: NDArray[np.uint64]  # (CELLS + 1, 2) the same memory: 0 and 0 where a cell has one colour
+    changes: NDArray[np.int64]  # (BAND * STRIDE / 64,) a bit for each place
+    colours: NDArray[np.int64]  # (BAND * STRIDE,) of the places that have a bit
+    means: NDArray[np.int64]  # (BAND + 1, CELLS) of the rows, shrunk in x, and of the last band's first one
+    sums: NDArray[np.int64]  # (CELLS,) of the means of whole rows
 
 
 class Canvas(NamedTuple):
@@ -74,7 +80,7 @@ def allocate() -> Canvas:
     runs = SHAPES * (WINDOW_H - FIRST_ROW)
     shapes = Shapes(
         colour=np.empty(SHAPES, np.int64),
-        top=np.empty(SHAPES, np.int64),
+        top=np.empty(SHAPES + 1, np.int64),
         bottom=np.empty(SHAPES, np.int64),
         place=np.empty(SHAPES, np.int64),
         line_count=np.empty(SHAPES, np.int64),
@@ -90,6 +96,10 @@ def allocate() -> Canvas:
         right=np.zeros(WINDOW_H, np.int32),
         crossings=np.zeros(LINES, np.int64),
     )
-    pixels = np.zeros((BAND, MARGIN + WINDOW_W + MARGIN), np.int32)
-    marked = np.zeros((CELLS + 1, 2), np.uint64)
-    return Canvas(shapes, corners, Band(pixels, marked.view(np.uint8), marked))
+    band = Band(
+        changes=np.zeros(BAND * STRIDE // 64, np.int64),
+        colours=np.zeros(BAND * STRIDE, np.int64),
+        means=np.zeros((BAND + 1, CELLS), np.int64),
+        sums=np.zeros(CELLS, np.int64),
+    )
+    return Canvas(shapes, corners, band)

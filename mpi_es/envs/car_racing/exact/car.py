@@ -9,16 +9,15 @@ import math
 import numpy as np
 
 from mpi_es.envs.car_racing.camera import Camera, project
-from mpi_es.envs.car_racing.exact.canvas import Canvas, Corners
+from mpi_es.envs.car_racing.exact.borrowing import borrowing
+from mpi_es.envs.car_racing.exact.canvas import EACH, RED, Canvas, Corners
 from mpi_es.envs.car_racing.exact.shapes import begin_shape, in_view, visible_run
 from mpi_es.envs.car_racing.shapes import HULL, SIZE, WHEEL, WHEEL_R, WHEEL_W
 from mpi_es.envs.car_racing.state import World
 from mpi_es.jit import compiled
 
 HULL_COLOUR, WHEEL_COLOUR, STRIPE_COLOUR = range(3)  # places in COLOURS
-COLOURS = np.array(
-    [int(0.8 * 255) << 16, 0x000000, 0x4D4D4D]
-)  # a literal would specialise what it is passed to
+COLOURS = np.array([int(0.8 * 255) << RED, 0, 0x4D * EACH])  # a literal would specialise what it is passed to
 STRIPE_ANGLE = 1.2  # radians of the wheel that are white
 
 HULL_CORNERS = np.concatenate(HULL)
@@ -84,7 +83,7 @@ def draw_polygon(canvas: Canvas, colour: int, count: int) -> None:
         shapes.begin[run], shapes.end[run] = visible_run(x1, x2)
 
 
-@compiled()
+@borrowing
 def _run(corners: Corners, count: int, y: int, lowest: int) -> tuple[int, int]:
     """Return the first and the last column of row y, in which a flat edge is included whole."""
     begin, end, crossed = 1 << 40, -(1 << 40), 0

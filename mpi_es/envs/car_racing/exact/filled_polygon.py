@@ -6,6 +6,7 @@ from crossing to crossing, rounded.
 
 import numpy as np
 
+from mpi_es.envs.car_racing.exact.borrowing import borrowing
 from mpi_es.envs.car_racing.exact.canvas import Canvas, Corners
 from mpi_es.envs.car_racing.exact.shapes import begin_shape, visible_run
 from mpi_es.jit import compiled
@@ -37,7 +38,7 @@ def fill(canvas: Canvas, colour: int) -> int:
     return shape
 
 
-@compiled()
+@borrowing
 def _turns(y: np.ndarray) -> int:
     """Return how often the outline changes between upward and downward: twice, unless it is crooked."""
     turns, before = 0, 0
@@ -48,7 +49,7 @@ def _turns(y: np.ndarray) -> int:
     return turns
 
 
-@compiled()
+@borrowing
 def _cross(corners: Corners, i: int, top: int, bottom: int, lowest: int) -> None:
     """Widen left and right, of the rows top to bottom, to where edge i crosses them."""
     x1, y1, x2, y2 = _downward(corners, i)
@@ -57,15 +58,15 @@ def _cross(corners: Corners, i: int, top: int, bottom: int, lowest: int) -> None
     first, last = max(y1, top), min(y2 if y2 == lowest else y2 - 1, bottom)
     if first > last:
         return
-    left, right = corners.left[first - top : last - top + 1], corners.right[first - top : last - top + 1]
-    inverse, width = 1.0 / (y2 - y1), x2 - x1
-    for row in range(last - first + 1):
-        crossing = np.int32(_quotient(row + first - y1, inverse) * width + ONE * x1)
+    left, right, inverse, width = corners.left, corners.right, 1.0 / (y2 - y1), x2 - x1
+    for y in range(first, last + 1):
+        row = np.uintp(y - top)
+        crossing = np.int32(_quotient(y - y1, inverse) * width + ONE * x1)
         left[row] = min(left[row], crossing)
         right[row] = max(right[row], crossing)
 
 
-@compiled()
+@borrowing
 def _downward(corners: Corners, i: int) -> tuple[int, int, int, int]:
     """Return x and y of the upper, then of the lower end of the edge that ends in corner i."""
     x1, y1, x2, y2 = corners.x[(i - 1) & 3], corners.y[(i - 1) & 3], corners.x[i], corners.y[i]
@@ -109,7 +110,7 @@ def _fill_crooked(canvas: Canvas, colour: int) -> int:
     return second
 
 
-@compiled()
+@borrowing
 def _collect(corners: Corners, i: int, y: int, lowest: int) -> None:
     """Sort in where edge i crosses row y, if it does."""
     x1, y1, x2, y2 = _downward(corners, i)

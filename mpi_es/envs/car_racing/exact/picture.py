@@ -24,7 +24,7 @@ def draw(world: World, canvas: Canvas, picture: np.ndarray) -> None:
     for i in range(PICTURE_ROWS):
         first, last = rows_of(i)
         paint(canvas.band, canvas.shapes, first, last)
-        shrink(canvas.band, i, picture)
+        shrink(canvas.band, i, last - first + 1, picture)
 
 
 @compiled()
