@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpi_es.envs.car_racing.camera import Camera, look
-from mpi_es.envs.car_racing.shapes import HULL, MOST_VERTICES, SIZE, WHEEL, WHEEL_R, WHEEL_W
+from mpi_es.envs.car_racing.shapes import HULL, MOST_VERTICES, SIZE, STRIPE_ANGLE, WHEEL, WHEEL_R, WHEEL_W
 from mpi_es.envs.car_racing.shrinking import (
     ONE,
     SIDE,
@@ -35,7 +35,6 @@ TOP, LINES = 550, 100  # just those rows, before they are shrunk
 BOTTOM = WINDOW_H - TOP - LINES  # the same, y pointing up: the picture is turned upside down at the end
 LEFT, PIXELS = 468, 64  # the pixels that those columns touch, 468.75 to 531.25
 
-STRIPE_ANGLE = 1.2  # radians of a wheel's turn that its stripe takes
 
 # Paints of the window: numbers whose sums, of up to 9 lines in 64ths, can be taken apart into painted lines,
 # lines of stripe and lines of hull. Of numpy's type: numba would compile `_fill` for each literal.

@@ -10,12 +10,10 @@ import numpy as np
 from mpi_es.envs.car_racing.physics import BRAKE, GAS, STEER, WHEELS, Physics
 from mpi_es.envs.car_racing.shapes import HULL_CENTRE_X, HULL_CENTRE_Y, SIZE, WHEEL_POSITIONS, WHEEL_R
 from mpi_es.envs.car_racing.solver import MOTOR_SPEED
-from mpi_es.envs.car_racing.state import BODIES, World
+from mpi_es.envs.car_racing.state import BODIES, DT, World
 from mpi_es.jit import compiled
 
 F32, F64 = np.float32, np.float64
-FPS = 50
-DT = 1.0 / FPS
 
 # As in gymnasium's car_dynamics.py
 ENGINE_POWER = 100000000 * SIZE * SIZE

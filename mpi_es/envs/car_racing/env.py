@@ -9,8 +9,9 @@ from gymnasium.error import InvalidAction
 from numpy.typing import NDArray
 
 from mpi_es.envs.car_racing import simulation, variants
-from mpi_es.envs.car_racing.race import PLAYFIELD, randomize_colours
+from mpi_es.envs.car_racing.race import randomize_colours
 from mpi_es.envs.car_racing.simulation import begin_streams
+from mpi_es.envs.car_racing.state import PLAYFIELD
 from mpi_es.envs.car_racing.window import Window
 from mpi_es.errors import expected, unknown
 

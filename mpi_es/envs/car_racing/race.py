@@ -3,15 +3,16 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from mpi_es.envs.car_racing.car import DT, control, place_car, push
+from mpi_es.envs.car_racing.car import control, place_car, push
 from mpi_es.envs.car_racing.contacts import touch
 from mpi_es.envs.car_racing.generator import integers, uniform
 from mpi_es.envs.car_racing.physics import NEW_LAP, Physics
 from mpi_es.envs.car_racing.solver import solve
 from mpi_es.envs.car_racing.state import (
+    DT,
+    PLAYFIELD,
     PREVIOUS_REWARD,
     REWARD,
-    SCALE,
     SHOWN_REWARD,
     STEPS,
     TILE_COUNT,
@@ -21,8 +22,6 @@ from mpi_es.envs.car_racing.state import (
 )
 from mpi_es.envs.car_racing.track import make_track
 from mpi_es.jit import compiled
-
-PLAYFIELD = 2000 / SCALE  # the map's edge, metres from its middle
 
 
 @compiled()

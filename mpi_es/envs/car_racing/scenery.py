@@ -9,10 +9,9 @@ from mpi_es.envs.car_racing.camera import Camera
 from mpi_es.envs.car_racing.coverage import COLUMNS, add_edge
 from mpi_es.envs.car_racing.outlines import add_rectangle
 from mpi_es.envs.car_racing.shrinking import WINDOW_H, WINDOW_W
+from mpi_es.envs.car_racing.state import GRASS_DIM, PLAYFIELD
 from mpi_es.jit import compiled
 
-PLAYFIELD = 2000 / 6.0
-GRASS_DIM = PLAYFIELD / 20.0
 NIL, UNIT = np.float32(0.0), np.float32(1.0)
 COVER = (UNIT,)
 BLACK, NO_BLACK = (NIL, NIL, NIL, UNIT), (NIL, NIL, NIL, -UNIT)

@@ -16,6 +16,7 @@ Polygon = NDArray[np.float32]
 
 SIZE = 0.02  # metres in a unit of gymnasium's drawing
 WHEEL_R, WHEEL_W = 27, 14
+STRIPE_ANGLE = 1.2  # radians of a wheel's turn that are white
 WHEEL_POSITIONS = ((-55, +80), (+55, +80), (-55, -82), (+55, -82))
 HULL_POLYGONS = (
     ((-60, +130), (+60, +130), (+60, +110), (-60, +110)),

@@ -19,7 +19,7 @@ from mpi_es.envs.car_racing.shapes import (
     WHEEL_INVERSE_MOMENT,
     WHEEL_POSITIONS,
 )
-from mpi_es.envs.car_racing.state import BODIES, World
+from mpi_es.envs.car_racing.state import BODIES, DT, World
 from mpi_es.jit import compiled
 
 F32 = np.float32
@@ -35,10 +35,10 @@ PUSH_X, PUSH_Y, NEW_IMPULSE, NEW_SPIN = range(15, 19)
 _ISLAND = (3, 2, 1, 0)  # the order of joints: Box2D finds the newest first
 NO_LIMIT, LOWER, UPPER = F32(0), F32(-1), F32(1)  # values of LIMIT
 
-DT = F32(1.0 / 50)
-WARMTH = (F32(1) / DT) * DT  # Box2D's dtRatio, by which it scales the impulses of the last step
+STEP = F32(DT)
+WARMTH = (F32(1) / STEP) * STEP  # Box2D's dtRatio, by which it scales the impulses of the last step
 VELOCITY_ITERATIONS, POSITION_ITERATIONS = 6 * 30, 2 * 30
-MAX_MOTOR_IMPULSE = DT * F32(180 * 900 * SIZE * SIZE)
+MAX_MOTOR_IMPULSE = STEP * F32(180 * 900 * SIZE * SIZE)
 LIMIT_ANGLE = F32(0.4)
 # Where the joints sit, from the hull's centre of mass
 _ANCHORS = np.array(WHEEL_POSITIONS) * SIZE
@@ -68,7 +68,7 @@ def solve(world: World, physics: Physics) -> None:
     """Move the car by one step."""
     for wheel in range(WHEELS):
         for axis in range(2):
-            world.velocities[wheel + 1, axis] += DT * (WHEEL_M * physics.forces[wheel, axis])
+            world.velocities[wheel + 1, axis] += STEP * (WHEEL_M * physics.forces[wheel, axis])
     for wheel in _ISLAND:
         _prepare(world.velocities, world.angles, physics.joints[wheel], wheel)
     _solve_velocities(world.velocities, physics.joints)
@@ -277,16 +277,16 @@ def _push(
 @compiled()
 def _integrate(velocity: Row, angles: Row, centre: Row, body: int) -> None:
     """Move a body by its velocities, which Box2D caps."""
-    x, y, turn = DT * velocity[0], DT * velocity[1], DT * velocity[2]
+    x, y, turn = STEP * velocity[0], STEP * velocity[1], STEP * velocity[2]
     if x * x + y * y > MAX_TRANSLATION * MAX_TRANSLATION:
         ratio = MAX_TRANSLATION / math.sqrt(x * x + y * y)
         velocity[0] *= ratio
         velocity[1] *= ratio
     if turn * turn > MAX_ROTATION * MAX_ROTATION:
         velocity[2] *= MAX_ROTATION / abs(turn)
-    centre[0] += DT * velocity[0]
-    centre[1] += DT * velocity[1]
-    angles[body] += DT * velocity[2]
+    centre[0] += STEP * velocity[0]
+    centre[1] += STEP * velocity[1]
+    angles[body] += STEP * velocity[2]
 
 
 @compiled()
@@ -362,7 +362,7 @@ def _rest(velocities: Row, at_rest: Row, solved: bool) -> None:
     for body in range(BODIES):
         x, y, spin = velocities[body, 0], velocities[body, 1], velocities[body, 2]
         moves = spin * spin > ANGULAR_SLEEP or x * x + y * y > LINEAR_SLEEP
-        at_rest[body] = ZERO if moves else at_rest[body] + DT
+        at_rest[body] = ZERO if moves else at_rest[body] + STEP
         least = min(least, at_rest[body])
     if least >= TIME_TO_SLEEP and solved:
         velocities[:] = ZERO

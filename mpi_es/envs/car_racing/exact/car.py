@@ -12,13 +12,12 @@ from mpi_es.envs.car_racing.camera import Camera, project
 from mpi_es.envs.car_racing.exact.borrowing import borrowing
 from mpi_es.envs.car_racing.exact.canvas import EACH, RED, Canvas, Corners
 from mpi_es.envs.car_racing.exact.shapes import begin_shape, in_view, visible_run
-from mpi_es.envs.car_racing.shapes import HULL, SIZE, WHEEL, WHEEL_R, WHEEL_W
+from mpi_es.envs.car_racing.shapes import HULL, SIZE, STRIPE_ANGLE, WHEEL, WHEEL_R, WHEEL_W
 from mpi_es.envs.car_racing.state import World
 from mpi_es.jit import compiled
 
 HULL_COLOUR, WHEEL_COLOUR, STRIPE_COLOUR = range(3)  # places in COLOURS
 COLOURS = np.array([int(0.8 * 255) << RED, 0, 0x4D * EACH])  # a literal would specialise what it is passed to
-STRIPE_ANGLE = 1.2  # radians of the wheel that are white
 
 HULL_CORNERS = np.concatenate(HULL)
 HULL_PLACES = np.cumsum([0] + [len(part) for part in HULL])  # where each part begins in it, and the end

@@ -9,11 +9,9 @@ from mpi_es.envs.car_racing.exact.aaline import outline
 from mpi_es.envs.car_racing.exact.canvas import BACKGROUND, Canvas
 from mpi_es.envs.car_racing.exact.filled_polygon import fill
 from mpi_es.envs.car_racing.exact.shapes import in_view, pack
-from mpi_es.envs.car_racing.state import POLYGON_COUNT, World
+from mpi_es.envs.car_racing.state import GRASS_DIM, PLAYFIELD, POLYGON_COUNT, World
 from mpi_es.jit import compiled
 
-PLAYFIELD = 2000 / 6.0
-GRASS_DIM = PLAYFIELD / 20.0
 REACH = GRASS_DIM * math.sqrt(
     2
 )  # of a tile from its first corner: gymnasium skips what is farther off as well
