@@ -36,9 +36,9 @@ def make_policy(config: Config) -> Policy:
 def make_rollout(config: Config) -> Rollout | CompiledRollout:
     """Return what runs episodes in this process."""
     policy = make_policy(config)
-    if config.compiled:
+    if config.compiled and config.policy == "attention":  # for others no environment is made in vain
         env, limit = make_env(config)
-        if compiled_rollout.suits(config, policy, env):
+        if compiled_rollout.suits(config, env):
             return CompiledRollout(policy, env, limit, config.threads_per_rank)
     return Rollout(policy, partial(make_env, config), config.envs_per_rank)
 

@@ -13,15 +13,14 @@ from numpy.typing import NDArray
 
 from mpi_es.config import Config
 from mpi_es.errors import RolloutError
-from mpi_es.policies.base import Policy
 from mpi_es.rollout import Episode, Rows, Source, Terms
 
 _POLL = 1e-3  # seconds between two looks at what cannot wait, as long as the longest sleep of comm.wait
 
 
-def suits(config: Config, policy: Policy, env: Any) -> bool:
-    """Tell whether the config's episodes can run here."""
-    if config.policy != "attention" or config.action_noise or config.output not in ("auto", "tanh"):
+def suits(config: Config, env: Any) -> bool:
+    """Tell whether the attention agent's episodes in an environment can run here."""
+    if config.action_noise or config.output not in ("auto", "tanh"):
         return False
     from mpi_es.envs.car_racing.env import CarRacing
 
