@@ -1,5 +1,6 @@
 """Compile a function to machine code, with the options that all of ours share."""
 
+import ast
 import contextlib
 import functools
 import hashlib
@@ -14,13 +15,17 @@ from numba.core.caching import IndexDataCacheFile
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def compiled(*, fastmath: bool | set[str] = False, inline: bool = False) -> Callable[[F], F]:
+def compiled(
+    *, fastmath: bool | set[str] = False, inline: bool = False, borrowing: bool = False
+) -> Callable[[F], F]:
     """Return a decorator: machine code that is kept in numba's cache and runs without the interpreter's lock.
 
     A division by zero gives infinity, as in numpy.
 
     Args:
         inline: into its callers, before anything is compiled.
+        borrowing: it makes no array, not even a part of one, and references to those that it is given are not
+            counted. Each count is an atomic instruction; numba leaves most of them out, but not around loops.
     """
     options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": fastmath}
     options["inline"] = "always" if inline else "never"
@@ -32,24 +37,26 @@ def compiled(*, fastmath: bool | set[str] = False, inline: bool = False) -> Call
         except RuntimeError:  # no directory to keep it in: compilation.py tells
             code = numba.njit(**options)(function)
         else:
-            _renew(code._cache)
+            _renew(code._cache, Path(function.__code__.co_filename))
+        if borrowing:
+            code.targetoptions["_nrt"] = False  # no "numba runtime", which counts; read when it compiles
         result: F = code
         return result
 
     return decorated
 
 
-def _renew(cache: Any) -> None:
-    """Let a function's cache hold only while no module of this package changes.
+def _renew(cache: Any, source: Path) -> None:
+    """Let a function's cache hold only while neither its module changes nor any that it imports.
 
     By itself numba compiles anew when the function's own file changes, though the machine code holds what it
     calls in other modules too; and an old file may name types that are gone, which numba cannot read.
     """
-    path, base = cache._cache_path, cache._impl.filename_base
-    _sweep(Path(path))
+    state = _state(source)
+    _sweep(Path(cache._cache_path), source.stem, state)
     # By type of processor, or two nodes of one file system might write the same file.
-    name = f"{base}.{_sources()}.{get_host_cpu_name()}"
-    cache._cache_file = _CacheFile(path, name, cache._impl.locator.get_source_stamp())
+    name = f"{cache._impl.filename_base}.{state}.{get_host_cpu_name()}"
+    cache._cache_file = _CacheFile(cache._cache_path, name, cache._impl.locator.get_source_stamp())
 
 
 class _CacheFile(IndexDataCacheFile):
@@ -62,19 +69,41 @@ class _CacheFile(IndexDataCacheFile):
 
 
 @functools.cache
-def _sweep(directory: Path) -> None:
-    """Remove machine code of other states of this package."""
-    for pattern in ("*.nbi", "*.nbc"):
-        for path in directory.glob(pattern):
-            if _sources() not in path.name:
-                with contextlib.suppress(OSError):  # another rank was first
-                    path.unlink()
+def _sweep(directory: Path, stem: str, state: str) -> None:
+    """Remove machine code of other states of a module."""
+    for path in directory.glob(f"{stem}.*.nb[ic]"):
+        if state not in path.name:
+            with contextlib.suppress(OSError):  # another rank was first
+                path.unlink()
 
 
 @functools.cache
-def _sources() -> str:
-    """Return what changes whenever a module of this package does."""
+def _state(source: Path) -> str:
+    """Return what changes whenever a module does, or one of this package that it imports, however far."""
     digest = hashlib.blake2b(digest_size=8)
-    for path in sorted(Path(__file__).parent.rglob("*.py")):
-        digest.update(path.read_bytes())
+    found = [source]
+    for path in found:
+        imported, content = _read(path)
+        found += sorted(imported - set(found))
+        digest.update(content)
     return digest.hexdigest()
+
+
+@functools.cache
+def _read(source: Path) -> tuple[set[Path], bytes]:
+    """Return the modules of this package that one imports, and its own text."""
+    content = source.read_bytes()
+    names = set()
+    for node in ast.walk(ast.parse(content)):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            names |= {f"{node.module}"} | {f"{node.module}.{alias.name}" for alias in node.names}
+    paths = {_path(name) for name in names if name.startswith(f"{__package__}.")}
+    return {path for path in paths if path.exists()}, content
+
+
+def _path(module: str) -> Path:
+    """Return the file that a module of this package would have."""
+    place = Path(__file__).parent.joinpath(*module.split(".")[1:])
+    return place / "__init__.py" if place.is_dir() else place.with_suffix(".py")

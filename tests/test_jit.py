@@ -49,9 +49,11 @@ def package(tmp_path):
     return run
 
 
-def test_machine_code_is_kept_until_any_module_changes(package, tmp_path):
+def test_machine_code_is_kept_until_a_module_changes_that_it_needs(package, tmp_path):
     kept = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
     assert package(21, **kept) == ["42", "0"]
+    assert package(21, **kept) == ["42", "1"]
+    (tmp_path / "mpi_es" / "other.py").write_text("unused = 1")
     assert package(21, **kept) == ["42", "1"]
     files = {path.name for path in tmp_path.glob("cache/*/*")}
     assert package(50, **kept) == ["100", "0"]

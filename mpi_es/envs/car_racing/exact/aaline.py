@@ -3,7 +3,6 @@
 import numpy as np
 
 from mpi_es.envs.car_racing.exact.band import blend, paint_run
-from mpi_es.envs.car_racing.exact.borrowing import borrowing
 from mpi_es.envs.car_racing.exact.canvas import LINES, STRIDE, Band, Canvas, Shapes
 from mpi_es.envs.car_racing.shrinking import WINDOW_H, WINDOW_W
 from mpi_es.jit import compiled
@@ -17,7 +16,7 @@ HIDDEN = -1
 LEFT, RIGHT, BELOW, ABOVE = 1, 2, 4, 8  # of the window: SDL_gfx's clip codes
 
 
-@borrowing
+@compiled(borrowing=True)
 def outline(canvas: Canvas, shape: int) -> None:
     """Give a shape the lines around the quadrilateral of the first four corners."""
     shapes, x, y = canvas.shapes, canvas.corners.x, canvas.corners.y
@@ -27,7 +26,7 @@ def outline(canvas: Canvas, shape: int) -> None:
         _prepare(shapes.lines, shape, i, x[i], y[i], x[j], y[j])
 
 
-@borrowing
+@compiled(borrowing=True)
 def _prepare(lines: np.ndarray, shape: int, i: int, x1: int, y1: int, x2: int, y2: int) -> None:
     """Set line i of a shape."""
     visible, x1, y1, x2, y2 = _clip(x1, y1, x2, y2)
@@ -75,7 +74,7 @@ def _clip_code(x: int, y: int) -> int:
     return horizontal | vertical
 
 
-@borrowing
+@compiled(borrowing=True)
 def paint_lines(band: Band, shapes: Shapes, shape: int, first: int, last: int) -> None:
     """Paint the parts of a shape's lines that are on the rows first to last, which are the band's."""
     lines, colour = shapes.lines, shapes.colour[shape]
@@ -95,7 +94,7 @@ def paint_lines(band: Band, shapes: Shapes, shape: int, first: int, last: int) -
             _paint_shallow(band, shapes, shape, i, first, last)
 
 
-@borrowing
+@compiled(borrowing=True)
 def _paint_straight(band: Band, shapes: Shapes, shape: int, i: int, first: int, last: int) -> None:
     """Paint a column or a row."""
     x, y, width, height, direction, _ = _line(shapes, shape, i)
@@ -105,7 +104,7 @@ def _paint_straight(band: Band, shapes: Shapes, shape: int, i: int, first: int, 
         paint_run(band.changes, band.colours, begin, begin + width + 1, shapes.colour[shape])
 
 
-@borrowing
+@compiled(borrowing=True)
 def _paint_steep(band: Band, shapes: Shapes, shape: int, i: int, first: int, last: int) -> None:
     """Blend two pixels on each row between the line's ends, by how near they are."""
     x, y, _, height, direction, slope = _line(shapes, shape, i)
@@ -120,7 +119,7 @@ def _paint_steep(band: Band, shapes: Shapes, shape: int, i: int, first: int, las
             column += direction
 
 
-@borrowing
+@compiled(borrowing=True)
 def _paint_shallow(band: Band, shapes: Shapes, shape: int, i: int, first: int, last: int) -> None:
     """Blend two pixels on each column between the line's ends, where they are on the band's rows."""
     x, y, width, _, direction, slope = _line(shapes, shape, i)
@@ -137,7 +136,7 @@ def _paint_shallow(band: Band, shapes: Shapes, shape: int, i: int, first: int, l
             row += 1
 
 
-@borrowing
+@compiled(borrowing=True)
 def _line(shapes: Shapes, shape: int, i: int) -> tuple[int, int, int, int, int, int]:
     """Return x and y of a line's upper end, its width, height, direction and slope."""
     lines = shapes.lines

@@ -8,13 +8,12 @@ Painting a run of any length is a matter of a few words.
 import numpy as np
 
 from mpi_es.envs.car_racing.exact.bits import highest, lowest
-from mpi_es.envs.car_racing.exact.borrowing import borrowing
 from mpi_es.envs.car_racing.exact.canvas import BAND, EACH, STRIDE, Band, Shapes
 from mpi_es.envs.car_racing.shrinking import WINDOW_W
 from mpi_es.jit import compiled
 
 
-@borrowing
+@compiled(borrowing=True)
 def wipe(band: Band, colour: int) -> None:
     """Paint the band with one colour."""
     for word in range(len(band.changes)):
@@ -25,7 +24,7 @@ def wipe(band: Band, colour: int) -> None:
         band.colours[begin] = colour
 
 
-@borrowing
+@compiled(borrowing=True)
 def next_change(changes: np.ndarray, place: int) -> int:
     """Return the first place behind this one where a colour begins."""
     # Unsigned, an index is not tested for being counted from the end.
@@ -48,7 +47,7 @@ def colour_at(changes: np.ndarray, colours: np.ndarray, place: int) -> int:
     return int(colours[np.uintp(int(word) << 6 | highest(earlier))])
 
 
-@borrowing
+@compiled(borrowing=True)
 def paint_run(changes: np.ndarray, colours: np.ndarray, begin: int, end: int, colour: int) -> None:
     """Paint the places from begin to before end, at least one, of one row."""
     colours[np.uintp(end)] = colour_at(changes, colours, end)
@@ -84,7 +83,7 @@ def _begin(changes: np.ndarray, place: int) -> bool:
     return bool(before & bit == 0)
 
 
-@borrowing
+@compiled(borrowing=True)
 def paint_runs(band: Band, shapes: Shapes, shape: int, first: int, last: int) -> None:
     """Paint a shape's runs on the rows first to last, which are the band's."""
     top, bottom, colour = shapes.top[shape], shapes.bottom[shape], shapes.colour[shape]

@@ -9,7 +9,6 @@ import math
 import numpy as np
 
 from mpi_es.envs.car_racing.camera import Camera, project
-from mpi_es.envs.car_racing.exact.borrowing import borrowing
 from mpi_es.envs.car_racing.exact.canvas import EACH, RED, Canvas, Corners
 from mpi_es.envs.car_racing.exact.shapes import begin_shape, in_view, visible_run
 from mpi_es.envs.car_racing.shapes import HULL, SIZE, STRIPE_ANGLE, WHEEL, WHEEL_R, WHEEL_W
@@ -82,7 +81,7 @@ def draw_polygon(canvas: Canvas, colour: int, count: int) -> None:
         shapes.begin[run], shapes.end[run] = visible_run(x1, x2)
 
 
-@borrowing
+@compiled(borrowing=True)
 def _run(corners: Corners, count: int, y: int, lowest: int) -> tuple[int, int]:
     """Return the first and the last column of row y, in which a flat edge is included whole."""
     begin, end, crossed = 1 << 40, -(1 << 40), 0

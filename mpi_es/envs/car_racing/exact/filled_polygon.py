@@ -6,7 +6,6 @@ from crossing to crossing, rounded.
 
 import numpy as np
 
-from mpi_es.envs.car_racing.exact.borrowing import borrowing
 from mpi_es.envs.car_racing.exact.canvas import Canvas, Corners
 from mpi_es.envs.car_racing.exact.shapes import begin_shape, visible_run
 from mpi_es.jit import compiled
@@ -38,7 +37,7 @@ def fill(canvas: Canvas, colour: int) -> int:
     return shape
 
 
-@borrowing
+@compiled(borrowing=True)
 def _turns(y: np.ndarray) -> int:
     """Return how often the outline changes between upward and downward: twice, unless it is crooked."""
     turns, before = 0, 0
@@ -49,7 +48,7 @@ def _turns(y: np.ndarray) -> int:
     return turns
 
 
-@borrowing
+@compiled(borrowing=True)
 def _cross(corners: Corners, i: int, top: int, bottom: int, lowest: int) -> None:
     """Widen left and right, of the rows top to bottom, to where edge i crosses them."""
     x1, y1, x2, y2 = _downward(corners, i)
@@ -66,7 +65,7 @@ def _cross(corners: Corners, i: int, top: int, bottom: int, lowest: int) -> None
         right[row] = max(right[row], crossing)
 
 
-@borrowing
+@compiled(borrowing=True)
 def _downward(corners: Corners, i: int) -> tuple[int, int, int, int]:
     """Return x and y of the upper, then of the lower end of the edge that ends in corner i."""
     x1, y1, x2, y2 = corners.x[(i - 1) & 3], corners.y[(i - 1) & 3], corners.x[i], corners.y[i]
@@ -110,7 +109,7 @@ def _fill_crooked(canvas: Canvas, colour: int) -> int:
     return second
 
 
-@borrowing
+@compiled(borrowing=True)
 def _collect(corners: Corners, i: int, y: int, lowest: int) -> None:
     """Sort in where edge i crosses row y, if it does."""
     x1, y1, x2, y2 = _downward(corners, i)

@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from mpi_es.envs.car_racing.exact.borrowing import borrowing
 from mpi_es.envs.car_racing.exact.canvas import FIRST_ROW, GREEN, RED, RUN_COUNT, SHAPE_COUNT, Canvas, Corners
 from mpi_es.envs.car_racing.shrinking import WINDOW_H, WINDOW_W
 from mpi_es.jit import compiled
@@ -14,7 +13,7 @@ def pack(red: int, green: int, blue: int) -> int:
     return int(red) << RED | int(green) << GREEN | int(blue)
 
 
-@borrowing
+@compiled(borrowing=True)
 def in_view(corners: Corners, count: int) -> bool:
     """Return whether the box around the first corners meets the visible part of the window."""
     left, right = _extent(corners.x, count)
@@ -22,7 +21,7 @@ def in_view(corners: Corners, count: int) -> bool:
     return left < WINDOW_W and right >= 0 and top < WINDOW_H and bottom >= FIRST_ROW
 
 
-@borrowing
+@compiled(borrowing=True)
 def _extent(corners: np.ndarray, count: int) -> tuple[int, int]:
     """Return the least and the greatest of the first numbers."""
     least = greatest = corners[0]
@@ -31,7 +30,7 @@ def _extent(corners: np.ndarray, count: int) -> tuple[int, int]:
     return least, greatest
 
 
-@borrowing
+@compiled(borrowing=True)
 def begin_shape(canvas: Canvas, colour: int, count: int) -> int:
     """Return the number of a new shape that has the visible rows of the first corners."""
     shapes = canvas.shapes

@@ -7,7 +7,6 @@ after each direction. The pixel in which two cells meet is shared between them.
 import numpy as np
 
 from mpi_es.envs.car_racing.exact.band import next_change
-from mpi_es.envs.car_racing.exact.borrowing import borrowing
 from mpi_es.envs.car_racing.exact.canvas import CELLS, EACH, GREEN, RED, STRIDE, Band
 from mpi_es.envs.car_racing.shrinking import ONE, WINDOW_H, WINDOW_W, X_RECIPROCAL, Y_RECIPROCAL, X, Y
 from mpi_es.jit import compiled
@@ -35,7 +34,7 @@ def rows_of(i: int) -> tuple[int, int]:
     return WINDOW_H - 1 - Y_LAST[i], WINDOW_H - (Y_LAST[i - 1] + 1 if i > 0 else 0) - 1
 
 
-@borrowing
+@compiled(borrowing=True)
 def shrink(band: Band, i: int, rows: int, picture: np.ndarray) -> None:
     """Shrink a band to the picture's row i, which is the one after the last band's."""
     for cell in range(CELLS):
@@ -45,7 +44,7 @@ def shrink(band: Band, i: int, rows: int, picture: np.ndarray) -> None:
     _shrink_columns(band.means, band.sums, i, rows, picture)
 
 
-@borrowing
+@compiled(borrowing=True)
 def _shrink_row(changes: np.ndarray, colours: np.ndarray, means: np.ndarray, row: int) -> None:
     """Set the means of a row's cells."""
     start = row * STRIDE  # x counts from 0
@@ -86,7 +85,7 @@ def _mean(total: int) -> int:
     )
 
 
-@borrowing
+@compiled(borrowing=True)
 def _shrink_columns(means: np.ndarray, sums: np.ndarray, i: int, rows: int, picture: np.ndarray) -> None:
     """Set the picture's row i from the means of its rows, of which it shares the first and the last."""
     for row in range(1, rows):
