@@ -27,7 +27,7 @@ def draw(world: World, canvas: Canvas, picture: np.ndarray) -> None:
         shrink(canvas.band, i, last - first + 1, picture)
 
 
-@compiled()
+@compiled(borrowing=True)
 def paint(band: Band, shapes: Shapes, first: int, last: int) -> None:
     """Paint the shapes in their order on the band of the window's rows first to last.
 

@@ -51,8 +51,7 @@ def _shrink_row(changes: np.ndarray, colours: np.ndarray, means: np.ndarray, row
     x, cell, colour = next_change(changes, start) - start, 0, int(colours[start])
     while x < WINDOW_W:
         mixed = np.uintp(CELL[np.uintp(x)])
-        for plain in range(cell, int(mixed)):
-            means[np.uintp(row), np.uintp(plain)] = _one_less(colour)
+        _set_plain(means, row, cell, int(mixed), colour)
         begin, last = X_FIRST[mixed] + 1, X_LAST[mixed]
         total = _share(colour, X_FIRST_WEIGHT[mixed])
         while x <= last:
@@ -62,8 +61,16 @@ def _shrink_row(changes: np.ndarray, colours: np.ndarray, means: np.ndarray, row
         total += colour * (last - begin) + _share(colour, X_LAST_WEIGHT[mixed])
         means[np.uintp(row), mixed] = _mean(total)
         cell = int(mixed) + 1
-    for plain in range(cell, CELLS):
-        means[np.uintp(row), np.uintp(plain)] = _one_less(colour)
+    _set_plain(means, row, cell, CELLS, colour)
+
+
+@compiled(inline=True)
+def _set_plain(means: np.ndarray, row: int, begin: int, end: int, colour: int) -> None:
+    """Set the means of cells of one colour, four at once: up to three behind the end, to be set after them."""
+    mean = _one_less(colour)
+    for cell in range(begin, end, 4):
+        for i in range(4):
+            means[np.uintp(row), np.uintp(cell + i)] = mean
 
 
 @compiled()
@@ -92,16 +99,24 @@ def _shrink_columns(means: np.ndarray, sums: np.ndarray, i: int, rows: int, pict
         for column in range(CELLS):
             cell = np.uintp(column)
             sums[cell] = means[np.uintp(row), cell] + (sums[cell] if row > 1 else 0)
-    first_weight, last_weight, behind = Y_LAST_WEIGHT[i], Y_FIRST_WEIGHT[i], np.uintp(rows)
+    before = (np.int64(-1), np.int64(-1), np.int64(-1))
+    red = green = blue = 0
     for column in range(CELLS):
         cell = np.uintp(column)
-        first, total, last = means[0, cell], sums[cell], means[behind, cell]
-        # A product needs more bits than lie between neighbours
-        outer = _weighted(first & OUTER, first_weight) + _weighted(last & OUTER, last_weight)
-        inner = _weighted(first >> GREEN & 255, first_weight) + _weighted(last >> GREEN & 255, last_weight)
-        picture[i, cell, 0] = ((outer >> RED) + (total >> RED)) * Y_RECIPROCAL >> 16
-        picture[i, cell, 1] = (inner + (total >> GREEN & SUM)) * Y_RECIPROCAL >> 16
-        picture[i, cell, 2] = ((outer & SUM) + (total & SUM)) * Y_RECIPROCAL >> 16
+        if (means[0, cell], sums[cell], means[np.uintp(rows), cell]) != before:
+            before = means[0, cell], sums[cell], means[np.uintp(rows), cell]
+            red, green, blue = _pixel(before[0], before[1], before[2], Y_LAST_WEIGHT[i], Y_FIRST_WEIGHT[i])
+        picture[i, cell, 0], picture[i, cell, 1], picture[i, cell, 2] = red, green, blue
+
+
+@compiled()
+def _pixel(first: int, total: int, last: int, first_weight: int, last_weight: int) -> tuple[int, int, int]:
+    """Return red, green and blue of a cell from its first row's mean, the whole ones' sum and the last's mean."""
+    # A product needs more bits than lie between neighbours
+    outer = _weighted(first & OUTER, first_weight) + _weighted(last & OUTER, last_weight)
+    inner = _weighted(first >> GREEN & 255, first_weight) + _weighted(last >> GREEN & 255, last_weight)
+    red, green, blue = (outer >> RED) + (total >> RED), inner + (total >> GREEN & SUM), (outer & SUM) + (total & SUM)
+    return red * Y_RECIPROCAL >> 16, green * Y_RECIPROCAL >> 16, blue * Y_RECIPROCAL >> 16
 
 
 @compiled()
