@@ -112,20 +112,30 @@ def _paint_steep(band: Band, shapes: Shapes, shape: int, i: int, first: int, las
         across = (row - y) * slope
         left = x + direction * (across >> 16) - (direction < 0)
         distance = (across & 65535) - (direction < 0) * 65536
-        _blend(band, shapes, shape, row - first, row, left, left + 2, distance, -direction * 65536)
+        _blend(band, shapes, shape, first, row, left, left + 2, distance, -direction * 65536)
 
 
 @compiled(inline=True)
 def _paint_shallow(band: Band, shapes: Shapes, shape: int, i: int, first: int, last: int) -> None:
     """Blend two pixels on each column between the line's ends, where they are on the band's rows."""
     x, y, width, height, direction, slope = _line(shapes, shape, i)
+    inverse = 1.0 / slope
     for row in range(max(y, first), min(y + height, last) + 1):
         below = (row - y) * 65536
-        near = max((below - 65536 + slope - 1) // slope, 1)  # the first step with its lower pixel here
-        far = min((below + 65536 + slope - 1) // slope, width)  # the first with its upper one in the next row
+        near = max(_step(below - 65536, slope, inverse), 1)  # the first with its lower pixel here
+        far = min(_step(below + 65536, slope, inverse), width)  # the first with its upper one in the next row
         left, nearest = (x + near, near) if direction > 0 else (x - far + 1, far - 1)
         distance = nearest * slope - below
-        _blend(band, shapes, shape, row - first, row, left, left + far - near, distance, direction * slope)
+        _blend(band, shapes, shape, first, row, left, left + far - near, distance, direction * slope)
+
+
+@compiled()
+def _step(height: int, slope: int, inverse: float) -> int:
+    """Return the first step, from 0, after which a line is down by a height, given 1/slope.
+
+    Exact: the half keeps the product away from the next integer by 1/(2 slope), far more than it is off.
+    """
+    return int((height + slope - 0.5) * inverse)
 
 
 @compiled(inline=True)
@@ -139,12 +149,24 @@ def _line(shapes: Shapes, shape: int, i: int) -> tuple[int, int, int, int, int, 
 
 @compiled(inline=True)
 def _blend(
-    band: Band, shapes: Shapes, shape: int, band_row: int, row: int, left: int, right: int, distance: int, step: int
+    band: Band,
+    shapes: Shapes,
+    shape: int,
+    first: int,
+    row: int,
+    left: int,
+    right: int,
+    distance: int,
+    step: int,
 ) -> None:
-    """Blend the columns left to before right of a line, but for those that it does not change.
+    """Blend the columns from left to before right of a line, but for those that it does not change.
 
-    Either the shape itself has been painted there with the same colour, or one of the next two, in general the
-    next tile of the road and its kerb, is going to be.
+    Either the shape itself has been painted there with the same colour, or one of the next two, in general
+    a kerb and the next tile of the road, is going to be.
+
+    Args:
+        distance: from the line to the left column, in 1/65536.
+        step: what it grows by from column to column.
     """
     begin, end = left, right
     for other in range(shape, min(shape + 3, shapes.counts[SHAPE_COUNT])):
@@ -156,5 +178,7 @@ def _blend(
                 min(end, run_begin) if run_end >= end else end,
             )
     if begin < end:
-        place, distance = band_row * STRIDE + begin, distance + step * (begin - left)
-        blend_run(band.changes, band.colours, place, place + end - begin, shapes.colour[shape], distance, step)
+        place, distance = (row - first) * STRIDE + begin, distance + step * (begin - left)
+        blend_run(
+            band.changes, band.colours, place, place + end - begin, shapes.colour[shape], distance, step
+        )

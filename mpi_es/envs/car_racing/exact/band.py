@@ -24,16 +24,16 @@ def wipe(band: Band, colour: int) -> None:
         band.colours[begin] = colour
 
 
-@compiled(borrowing=True)
-def next_change(changes: np.ndarray, place: int) -> int:
-    """Return the first place behind this one where a colour begins."""
-    # Unsigned, an index is not tested for being counted from the end.
-    word, bit = np.uintp(place + 1 >> 6), place + 1 & 63
-    later = changes[word] & -(1 << bit)
+@compiled(inline=True)
+def next_change(changes: np.ndarray, word: np.uintp, later: int) -> tuple[np.uintp, int, int]:
+    """Return the first place where a colour begins, given a word of changes and which of its bits are left.
+
+    Its word and the bits left from there come before it.
+    """
     while later == 0:
-        word += np.uintp(1)
+        word += np.uintp(1)  # unsigned, an index is not tested for being counted from the end
         later = changes[word]
-    return int(word) << 6 | int(lowest(later))
+    return word, later, int(word) << 6 | int(lowest(later))
 
 
 @compiled(inline=True)
