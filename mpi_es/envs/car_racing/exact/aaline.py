@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from mpi_es.envs.car_racing.exact.band import blend, paint_run
-from mpi_es.envs.car_racing.exact.canvas import LINES, STRIDE, Band, Canvas, Shapes
+from mpi_es.envs.car_racing.exact.band import blend_run, paint_run
+from mpi_es.envs.car_racing.exact.canvas import LINES, SHAPE_COUNT, STRIDE, Band, Canvas, Shapes
 from mpi_es.envs.car_racing.shrinking import WINDOW_H, WINDOW_W
 from mpi_es.jit import compiled
 
@@ -74,7 +74,7 @@ def _clip_code(x: int, y: int) -> int:
     return horizontal | vertical
 
 
-@compiled(borrowing=True)
+@compiled(inline=True)
 def paint_lines(band: Band, shapes: Shapes, shape: int, first: int, last: int) -> None:
     """Paint the parts of a shape's lines that are on the rows first to last, which are the band's."""
     lines, colour = shapes.lines, shapes.colour[shape]
@@ -94,7 +94,7 @@ def paint_lines(band: Band, shapes: Shapes, shape: int, first: int, last: int) -
             _paint_shallow(band, shapes, shape, i, first, last)
 
 
-@compiled(borrowing=True)
+@compiled(inline=True)
 def _paint_straight(band: Band, shapes: Shapes, shape: int, i: int, first: int, last: int) -> None:
     """Paint a column or a row."""
     x, y, width, height, direction, _ = _line(shapes, shape, i)
@@ -104,39 +104,41 @@ def _paint_straight(band: Band, shapes: Shapes, shape: int, i: int, first: int, 
         paint_run(band.changes, band.colours, begin, begin + width + 1, shapes.colour[shape])
 
 
-@compiled(borrowing=True)
+@compiled(inline=True)
 def _paint_steep(band: Band, shapes: Shapes, shape: int, i: int, first: int, last: int) -> None:
-    """Blend two pixels on each row between the line's ends, by how near they are."""
+    """Blend two pixels on each row between the line's ends."""
     x, y, _, height, direction, slope = _line(shapes, shape, i)
-    changes, colours, colour = band.changes, band.colours, shapes.colour[shape]
     for row in range(max(y + 1, first), min(y + height - 1, last) + 1):
         across = (row - y) * slope
-        column, weight = x + direction * (across >> 16), (across >> 8) & 255
-        for pixel in range(2):
-            if not _covered(shapes, shape, column, row):
-                place, alpha = (row - first) * STRIDE + column, _alpha(weight if pixel else 255 - weight)
-                blend(changes, colours, place, colour, alpha)
-            column += direction
+        left = x + direction * (across >> 16) - (direction < 0)
+        distance = (across & 65535) - (direction < 0) * 65536
+        _blend(band, shapes, shape, first, row, left, left + 2, distance, -direction * 65536)
 
 
-@compiled(borrowing=True)
+@compiled(inline=True)
 def _paint_shallow(band: Band, shapes: Shapes, shape: int, i: int, first: int, last: int) -> None:
     """Blend two pixels on each column between the line's ends, where they are on the band's rows."""
-    x, y, width, _, direction, slope = _line(shapes, shape, i)
-    changes, colours, colour = band.changes, band.colours, shapes.colour[shape]
-    begin = max(-((y - first + 1) * 65536 // slope), 1)  # the first whose lower pixel is not before the band
-    end = min(-((y - last - 1) * 65536 // slope), width)  # the first whose upper pixel is behind it
-    for step in range(begin, end):
-        row, column = y + (step * slope >> 16), x + direction * step
-        weight = (step * slope >> 8) & 255
-        for pixel in range(2):
-            if first <= row <= last and not _covered(shapes, shape, column, row):
-                place, alpha = (row - first) * STRIDE + column, _alpha(weight if pixel else 255 - weight)
-                blend(changes, colours, place, colour, alpha)
-            row += 1
+    x, y, width, height, direction, slope = _line(shapes, shape, i)
+    inverse = 1.0 / slope
+    for row in range(max(y, first), min(y + height, last) + 1):
+        below = (row - y) * 65536
+        near = max(_step(below - 65536, slope, inverse), 1)  # the first with its lower pixel here
+        far = min(_step(below + 65536, slope, inverse), width)  # the first with its upper one in the next row
+        left, nearest = (x + near, near) if direction > 0 else (x - far + 1, far - 1)
+        distance = nearest * slope - below
+        _blend(band, shapes, shape, first, row, left, left + far - near, distance, direction * slope)
 
 
-@compiled(borrowing=True)
+@compiled()
+def _step(height: int, slope: int, inverse: float) -> int:
+    """Return the first step, from 0, after which a line is down by a height, given 1/slope.
+
+    Exact: the half keeps the product away from the next integer by 1/(2 slope), far more than it is off.
+    """
+    return int((height + slope - 0.5) * inverse)
+
+
+@compiled(inline=True)
 def _line(shapes: Shapes, shape: int, i: int) -> tuple[int, int, int, int, int, int]:
     """Return x and y of a line's upper end, its width, height, direction and slope."""
     lines = shapes.lines
@@ -146,21 +148,37 @@ def _line(shapes: Shapes, shape: int, i: int) -> tuple[int, int, int, int, int, 
 
 
 @compiled(inline=True)
-def _covered(shapes: Shapes, shape: int, x: int, y: int) -> bool:
-    """Return whether a shape's line is not to be seen in a pixel, which may be beside the window.
+def _blend(
+    band: Band,
+    shapes: Shapes,
+    shape: int,
+    first: int,
+    row: int,
+    left: int,
+    right: int,
+    distance: int,
+    step: int,
+) -> None:
+    """Blend the columns from left to before right of a line, but for those that it does not change.
 
-    Either the shape itself has been painted there with the same colour, or the next one, in general the next
-    tile of the road, is going to be.
+    Either the shape itself has been painted there with the same colour, or one of the next two, in general
+    a kerb and the next tile of the road, is going to be.
+
+    Args:
+        distance: from the line to the left column, in 1/65536.
+        step: what it grows by from column to column.
     """
-    own, later = np.uintp(shapes.place[shape] + y - shapes.top[shape]), shape + 1
-    if not 0 <= x < WINDOW_W or shapes.begin[own] <= x < shapes.end[own]:
-        return True
-    if not shapes.top[later] <= y <= shapes.bottom[later]:
-        return False
-    run = np.uintp(shapes.place[later] + y - shapes.top[later])
-    return bool(shapes.begin[run] <= x < shapes.end[run])
-
-
-@compiled()
-def _alpha(weight: int) -> int:
-    return (255 * weight) >> 8
+    begin, end = left, right
+    for other in range(shape, min(shape + 3, shapes.counts[SHAPE_COUNT])):
+        if shapes.top[other] <= row <= shapes.bottom[other]:
+            run = np.uintp(shapes.place[other] + row - shapes.top[other])
+            run_begin, run_end = int(shapes.begin[run]), int(shapes.end[run])
+            begin, end = (
+                max(begin, run_end) if run_begin <= begin else begin,
+                min(end, run_begin) if run_end >= end else end,
+            )
+    if begin < end:
+        place, distance = (row - first) * STRIDE + begin, distance + step * (begin - left)
+        blend_run(
+            band.changes, band.colours, place, place + end - begin, shapes.colour[shape], distance, step
+        )

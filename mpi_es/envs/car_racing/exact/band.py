@@ -24,16 +24,16 @@ def wipe(band: Band, colour: int) -> None:
         band.colours[begin] = colour
 
 
-@compiled(borrowing=True)
-def next_change(changes: np.ndarray, place: int) -> int:
-    """Return the first place behind this one where a colour begins."""
-    # Unsigned, an index is not tested for being counted from the end.
-    word, bit = np.uintp(place + 1 >> 6), place + 1 & 63
-    later = changes[word] & -(1 << bit)
+@compiled(inline=True)
+def next_change(changes: np.ndarray, word: np.uintp, later: int) -> tuple[np.uintp, int, int]:
+    """Return the first place where a colour begins, given a word of changes and which of its bits are left.
+
+    Its word and the bits left from there come before it.
+    """
     while later == 0:
-        word += np.uintp(1)
+        word += np.uintp(1)  # unsigned, an index is not tested for being counted from the end
         later = changes[word]
-    return int(word) << 6 | int(lowest(later))
+    return word, later, int(word) << 6 | int(lowest(later))
 
 
 @compiled(inline=True)
@@ -62,16 +62,32 @@ def paint_run(changes: np.ndarray, colours: np.ndarray, begin: int, end: int, co
     changes[first] = before | (after if first == last else 0)
 
 
-@compiled(inline=True)
-def blend(changes: np.ndarray, colours: np.ndarray, place: int, colour: int, alpha: int) -> None:
-    """Move a pixel toward a colour by alpha / 256."""
-    below = colour_at(changes, colours, place)
-    if below != colour and alpha > 0:
-        _begin(changes, place)
-        if _begin(changes, place + 1):
-            colours[np.uintp(place + 1)] = below
-        mixed = (below * (256 - alpha) + colour * alpha) >> 8 & 255 * EACH
-        colours[np.uintp(place)] = mixed
+@compiled(borrowing=True)
+def blend_run(
+    changes: np.ndarray, colours: np.ndarray, begin: int, end: int, colour: int, distance: int, step: int
+) -> None:
+    """Move the pixels from begin to before end toward a line's colour, by how near it is.
+
+    Args:
+        distance: from the line to the first pixel, in 1/65536.
+        step: what it grows by from pixel to pixel.
+    """
+    below = colour_at(changes, colours, begin)
+    for place in range(begin, end):
+        if not _begin(changes, place):
+            below = colours[np.uintp(place)]
+        mixed = below * (256 - _alpha(distance)) + colour * _alpha(distance)
+        colours[np.uintp(place)] = mixed >> 8 & 255 * EACH
+        distance += step
+    if _begin(changes, end):
+        colours[np.uintp(end)] = below
+
+
+@compiled()
+def _alpha(distance: int) -> int:
+    """Return a pixel's share of the line, in 1/256: its weight w of 255, then 255 w / 256, both truncated."""
+    near = distance >> 8
+    return max(254 - (near ^ near >> 63), 0)
 
 
 @compiled(inline=True)

@@ -59,7 +59,9 @@ class Band(NamedTuple):
 
     changes: NDArray[np.int64]  # (BAND * STRIDE / 64,) a bit for each place
     colours: NDArray[np.int64]  # (BAND * STRIDE,) of the places that have a bit
-    means: NDArray[np.int64]  # (BAND + 1, CELLS) of the rows, shrunk in x, and of the last band's first one
+    means: NDArray[
+        np.int64
+    ]  # (BAND + 1, CELLS + 4) of the rows, shrunk in x, and of the last band's first one
     sums: NDArray[np.int64]  # (CELLS,) of the means of whole rows
 
 
@@ -99,7 +101,7 @@ def allocate() -> Canvas:
     band = Band(
         changes=np.zeros(BAND * STRIDE // 64, np.int64),
         colours=np.zeros(BAND * STRIDE, np.int64),
-        means=np.zeros((BAND + 1, CELLS), np.int64),
+        means=np.zeros((BAND + 1, CELLS + 4), np.int64),
         sums=np.zeros(CELLS, np.int64),
     )
     return Canvas(shapes, corners, band)

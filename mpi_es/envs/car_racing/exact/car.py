@@ -10,7 +10,7 @@ import numpy as np
 
 from mpi_es.envs.car_racing.camera import Camera, project
 from mpi_es.envs.car_racing.exact.canvas import EACH, RED, Canvas, Corners
-from mpi_es.envs.car_racing.exact.shapes import begin_shape, in_view, visible_run
+from mpi_es.envs.car_racing.exact.shapes import begin_shape, extent, in_view, visible_run
 from mpi_es.envs.car_racing.shapes import HULL, SIZE, STRIPE_ANGLE, WHEEL, WHEEL_R, WHEEL_W
 from mpi_es.envs.car_racing.state import World
 from mpi_es.jit import compiled
@@ -22,7 +22,7 @@ HULL_CORNERS = np.concatenate(HULL)
 HULL_PLACES = np.cumsum([0] + [len(part) for part in HULL])  # where each part begins in it, and the end
 
 
-@compiled()
+@compiled(borrowing=True)
 def draw_car(canvas: Canvas, camera: Camera, world: World) -> None:
     """Put the car on the canvas."""
     for wheel in range(1, 5):
@@ -37,7 +37,7 @@ def draw_car(canvas: Canvas, camera: Camera, world: World) -> None:
         draw_polygon(canvas, COLOURS[HULL_COLOUR], corners)
 
 
-@compiled()
+@compiled(borrowing=True)
 def _draw_stripe(canvas: Canvas, camera: Camera, world: World, wheel: int) -> None:
     """Put a wheel's stripe on the canvas, from where it begins to where it ends as seen from above."""
     phase = world.phase[wheel - 1]
@@ -56,25 +56,26 @@ def _draw_stripe(canvas: Canvas, camera: Camera, world: World, wheel: int) -> No
     draw_polygon(canvas, COLOURS[STRIPE_COLOUR], len(WHEEL))
 
 
-@compiled()
+@compiled(borrowing=True)
 def _set_corner(
     canvas: Canvas, camera: Camera, world: World, body: int, i: int, x: np.float32, y: np.float32
 ) -> None:
     """Set corner i to a point of a body, which Box2D moves into the world in single precision."""
-    body_x, body_y, sine, cosine = world.transforms[body]
+    body_x, body_y = world.transforms[body, 0], world.transforms[body, 1]
+    sine, cosine = world.transforms[body, 2], world.transforms[body, 3]
     world_x = (cosine * x - sine * y) + body_x
     world_y = (sine * x + cosine * y) + body_y
     canvas.corners.x[i], canvas.corners.y[i] = project(camera, np.float64(world_x), np.float64(world_y))
 
 
-@compiled()
+@compiled(borrowing=True)
 def draw_polygon(canvas: Canvas, colour: int, count: int) -> None:
     """Put the convex polygon of the first corners on the canvas."""
     if not in_view(canvas.corners, count):
         return
     shapes = canvas.shapes
     shape = begin_shape(canvas, colour, count)
-    top, lowest = shapes.top[shape], canvas.corners.y[:count].max()
+    top, lowest = shapes.top[shape], extent(canvas.corners.y, count)[1]
     for y in range(top, shapes.bottom[shape] + 1):
         x1, x2 = _run(canvas.corners, count, y, lowest)
         run = shapes.place[shape] + y - top

@@ -7,14 +7,14 @@ from crossing to crossing, rounded.
 import numpy as np
 
 from mpi_es.envs.car_racing.exact.canvas import Canvas, Corners
-from mpi_es.envs.car_racing.exact.shapes import begin_shape, visible_run
+from mpi_es.envs.car_racing.exact.shapes import begin_shape, extent, visible_run
 from mpi_es.jit import compiled
 
 ONE = 65536  # a pixel
 NOWHERE = (1 << 31) - ONE  # beyond all crossings
 
 
-@compiled()
+@compiled(borrowing=True)
 def fill(canvas: Canvas, colour: int) -> int:
     """Put the quadrilateral of the first four corners on the canvas and return its shape."""
     if _turns(canvas.corners.y) > 2:
@@ -22,18 +22,18 @@ def fill(canvas: Canvas, colour: int) -> int:
     corners, shapes = canvas.corners, canvas.shapes
     shape = begin_shape(canvas, colour, 4)
     top, bottom, place = shapes.top[shape], shapes.bottom[shape], shapes.place[shape]
-    lowest = corners.y[:4].max()
-    rows = bottom - top + 1
-    left, right = corners.left[:rows], corners.right[:rows]
-    left[:], right[:] = NOWHERE, -NOWHERE
+    lowest = extent(corners.y, 4)[1]
+    left, right = corners.left, corners.right
+    for row in range(bottom - top + 1):
+        left[np.uintp(row)], right[np.uintp(row)] = NOWHERE, -NOWHERE
     for i in range(4):
         _cross(corners, i, top, bottom, lowest)
-    begin, end = shapes.begin[place : place + rows], shapes.end[place : place + rows]
-    for row in range(rows):
-        if left[row] == NOWHERE:  # a flat shape has no run: no edge crosses
-            begin[row] = end[row] = 0
+    for row in range(bottom - top + 1):
+        begin, end, run = left[np.uintp(row)], right[np.uintp(row)], np.uintp(place + row)
+        if begin == NOWHERE:  # a flat shape has no run: no edge crosses
+            shapes.begin[run] = shapes.end[run] = 0
         else:
-            begin[row], end[row] = visible_run(_rounded(left[row] + 1), _rounded(right[row] - 1))
+            shapes.begin[run], shapes.end[run] = visible_run(_rounded(begin + 1), _rounded(end - 1))
     return shape
 
 
@@ -88,15 +88,16 @@ def _rounded(crossing: int) -> int:
     return (crossing + ONE // 2) >> 16
 
 
-@compiled()
+@compiled(borrowing=True)
 def _fill_crooked(canvas: Canvas, colour: int) -> int:
     """Put a quadrilateral that has two runs on some rows on the canvas as two shapes; return the second."""
     first = begin_shape(canvas, colour, 4)
     second = begin_shape(canvas, colour, 4)
     corners, shapes = canvas.corners, canvas.shapes
-    lowest = corners.y[:4].max()
+    lowest = extent(corners.y, 4)[1]
     for y in range(shapes.top[first], shapes.bottom[first] + 1):
-        corners.crossings[:] = NOWHERE  # the crossings found are sorted in before
+        for i in range(4):
+            corners.crossings[i] = NOWHERE  # the crossings found are sorted in before
         for i in range(4):
             _collect(corners, i, y, lowest)
         for pair in range(2):

@@ -55,7 +55,7 @@ def _patch(x: float) -> int:
     return max(-20, math.floor(x / GRASS_DIM) // 2 * 2)
 
 
-@compiled()
+@compiled(borrowing=True)
 def _draw_square(
     canvas: Canvas, camera: Camera, square: np.ndarray, x: float, y: float, size: float, colour: int
 ) -> None:
@@ -66,7 +66,7 @@ def _draw_square(
     _draw_corners(canvas, colour)
 
 
-@compiled()
+@compiled(borrowing=True)
 def draw_track(canvas: Canvas, camera: Camera, world: World) -> None:
     """Put tiles and kerbs on the canvas."""
     centre_x, centre_y, radius = sight(camera)
@@ -81,7 +81,7 @@ def draw_track(canvas: Canvas, camera: Camera, world: World) -> None:
         _draw_corners(canvas, pack(colours[polygon, 0], colours[polygon, 1], colours[polygon, 2]))
 
 
-@compiled()
+@compiled(borrowing=True)
 def _draw_corners(canvas: Canvas, colour: int) -> None:
     """Put the quadrilateral of the first four corners on the canvas, if it can be seen."""
     if in_view(canvas.corners, 4):

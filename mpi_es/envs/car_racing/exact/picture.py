@@ -21,13 +21,19 @@ def draw(world: World, canvas: Canvas, picture: np.ndarray) -> None:
     draw_ground(canvas, view, world)
     draw_track(canvas, view, world)
     draw_car(canvas, view, world)
+    paint_bands(canvas.band, canvas.shapes, picture)
+
+
+@compiled(borrowing=True)
+def paint_bands(band: Band, shapes: Shapes, picture: np.ndarray) -> None:
+    """Fill the picture from the shapes."""
     for i in range(PICTURE_ROWS):
         first, last = rows_of(i)
-        paint(canvas.band, canvas.shapes, first, last)
-        shrink(canvas.band, i, last - first + 1, picture)
+        paint(band, shapes, first, last)
+        shrink(band, i, last - first + 1, picture)
 
 
-@compiled()
+@compiled(borrowing=True)
 def paint(band: Band, shapes: Shapes, first: int, last: int) -> None:
     """Paint the shapes in their order on the band of the window's rows first to last.
 

@@ -16,13 +16,13 @@ def pack(red: int, green: int, blue: int) -> int:
 @compiled(borrowing=True)
 def in_view(corners: Corners, count: int) -> bool:
     """Return whether the box around the first corners meets the visible part of the window."""
-    left, right = _extent(corners.x, count)
-    top, bottom = _extent(corners.y, count)
+    left, right = extent(corners.x, count)
+    top, bottom = extent(corners.y, count)
     return left < WINDOW_W and right >= 0 and top < WINDOW_H and bottom >= FIRST_ROW
 
 
 @compiled(borrowing=True)
-def _extent(corners: np.ndarray, count: int) -> tuple[int, int]:
+def extent(corners: np.ndarray, count: int) -> tuple[int, int]:
     """Return the least and the greatest of the first numbers."""
     least = greatest = corners[0]
     for i in range(1, count):
@@ -34,7 +34,7 @@ def _extent(corners: np.ndarray, count: int) -> tuple[int, int]:
 def begin_shape(canvas: Canvas, colour: int, count: int) -> int:
     """Return the number of a new shape that has the visible rows of the first corners."""
     shapes = canvas.shapes
-    top, bottom = _extent(canvas.corners.y, count)
+    top, bottom = extent(canvas.corners.y, count)
     shape: int = shapes.counts[SHAPE_COUNT]
     shapes.counts[SHAPE_COUNT] += 1
     shapes.colour[shape] = colour

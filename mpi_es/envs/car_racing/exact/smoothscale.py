@@ -48,22 +48,32 @@ def shrink(band: Band, i: int, rows: int, picture: np.ndarray) -> None:
 def _shrink_row(changes: np.ndarray, colours: np.ndarray, means: np.ndarray, row: int) -> None:
     """Set the means of a row's cells."""
     start = row * STRIDE  # x counts from 0
-    x, cell, colour = next_change(changes, start) - start, 0, int(colours[start])
+    first = np.uintp(start >> 6)
+    word, later, place = next_change(changes, first, changes[first] & ~1)  # column 0 always has a bit
+    x, cell, colour = place - start, 0, int(colours[start])
     while x < WINDOW_W:
         mixed = np.uintp(CELL[np.uintp(x)])
-        for plain in range(cell, int(mixed)):
-            means[np.uintp(row), np.uintp(plain)] = _one_less(colour)
+        _set_plain(means, row, cell, int(mixed), colour)
         begin, last = X_FIRST[mixed] + 1, X_LAST[mixed]
         total = _share(colour, X_FIRST_WEIGHT[mixed])
         while x <= last:
             total += colour * (x - begin)
-            begin, colour = x, int(colours[np.uintp(start + x)])
-            x = next_change(changes, start + x) - start
+            begin, colour = x, int(colours[np.uintp(place)])
+            word, later, place = next_change(changes, word, later & later - 1)
+            x = place - start
         total += colour * (last - begin) + _share(colour, X_LAST_WEIGHT[mixed])
         means[np.uintp(row), mixed] = _mean(total)
         cell = int(mixed) + 1
-    for plain in range(cell, CELLS):
-        means[np.uintp(row), np.uintp(plain)] = _one_less(colour)
+    _set_plain(means, row, cell, CELLS, colour)
+
+
+@compiled(inline=True)
+def _set_plain(means: np.ndarray, row: int, begin: int, end: int, colour: int) -> None:
+    """Set the means of cells of one colour, four at once, so of up to three behind them, which come later."""
+    mean = _one_less(colour)
+    for cell in range(begin, end, 4):
+        for i in range(4):
+            means[np.uintp(row), np.uintp(cell + i)] = mean
 
 
 @compiled()
@@ -92,16 +102,29 @@ def _shrink_columns(means: np.ndarray, sums: np.ndarray, i: int, rows: int, pict
         for column in range(CELLS):
             cell = np.uintp(column)
             sums[cell] = means[np.uintp(row), cell] + (sums[cell] if row > 1 else 0)
-    first_weight, last_weight, behind = Y_LAST_WEIGHT[i], Y_FIRST_WEIGHT[i], np.uintp(rows)
+    before = (-1, -1, -1)  # no cell's
+    red = green = blue = 0
     for column in range(CELLS):
         cell = np.uintp(column)
-        first, total, last = means[0, cell], sums[cell], means[behind, cell]
-        # A product needs more bits than lie between neighbours
-        outer = _weighted(first & OUTER, first_weight) + _weighted(last & OUTER, last_weight)
-        inner = _weighted(first >> GREEN & 255, first_weight) + _weighted(last >> GREEN & 255, last_weight)
-        picture[i, cell, 0] = ((outer >> RED) + (total >> RED)) * Y_RECIPROCAL >> 16
-        picture[i, cell, 1] = (inner + (total >> GREEN & SUM)) * Y_RECIPROCAL >> 16
-        picture[i, cell, 2] = ((outer & SUM) + (total & SUM)) * Y_RECIPROCAL >> 16
+        first, total, last = int(means[0, cell]), int(sums[cell]), int(means[np.uintp(rows), cell])
+        if (first, total, last) != before:  # else it has the same colour as the cell to the left
+            before = first, total, last
+            red, green, blue = _pixel(first, total, last, Y_LAST_WEIGHT[i], Y_FIRST_WEIGHT[i])
+        picture[i, cell, 0], picture[i, cell, 1], picture[i, cell, 2] = red, green, blue
+
+
+@compiled()
+def _pixel(first: int, total: int, last: int, first_weight: int, last_weight: int) -> tuple[int, int, int]:
+    """Return red, green and blue of a cell from the means of its shared rows and the sum of the others'."""
+    # A product needs more bits than lie between neighbours
+    outer = _weighted(first & OUTER, first_weight) + _weighted(last & OUTER, last_weight)
+    inner = _weighted(first >> GREEN & 255, first_weight) + _weighted(last >> GREEN & 255, last_weight)
+    red, green, blue = (
+        (outer >> RED) + (total >> RED),
+        inner + (total >> GREEN & SUM),
+        (outer & SUM) + (total & SUM),
+    )
+    return red * Y_RECIPROCAL >> 16, green * Y_RECIPROCAL >> 16, blue * Y_RECIPROCAL >> 16
 
 
 @compiled()
