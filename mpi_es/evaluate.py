@@ -98,6 +98,9 @@ def report(plan: Plan, evaluator: Evaluator) -> None:
     seeds = episode_seeds(plan)
     scaling = chosen["scaling"] if chosen["scaling"].size else None
     terms = evaluator.rollout.held_out(plan.config.episode_cap, scaling)
+    if options.video or options.frames:  # first, since drawing may fail
+        first = Episode(0, 0, int(seeds[0]), chosen["candidate"])
+        print(footage(plan).shoot(evaluator.rollout.policy, first, terms, chosen["generation"]), flush=True)
     result = evaluator.evaluate(Dense(chosen["candidate"][None]), seeds[None], terms)
     returns = result.returns[0]
     print(f"{options.candidate} candidate, of generation {chosen['generation']}: {summary(returns)}")
@@ -105,9 +108,6 @@ def report(plan: Plan, evaluator: Evaluator) -> None:
         print(line)
     if options.csv:
         write_csv(Path(options.csv), seeds, result)
-    if options.video or options.frames:
-        first = Episode(0, 0, int(seeds[0]), chosen["candidate"])
-        print(footage(plan).shoot(evaluator.rollout.policy, first, terms, chosen["generation"]))
 
 
 def footage(plan: Plan) -> Any:

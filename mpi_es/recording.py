@@ -16,6 +16,7 @@ from mpi_es.comm import SerialComm
 from mpi_es.compilation import prepare
 from mpi_es.config import Config
 from mpi_es.errors import UserError, expected
+from mpi_es.plugins import one_line
 from mpi_es.policies.base import Policy
 from mpi_es.rollout import Episode, Rollout, Terms
 
@@ -35,7 +36,7 @@ class Step:
     """A step of the episode, as it is drawn and noted."""
 
     number: int  # the first is 1
-    picture: Any  # (height, width, 3) of bytes: drawn by the environment before the step
+    picture: Any  # (height, width, 3) of bytes, drawn by the environment before the step
     observation: NDArray[Any]  # that the policy answered
     attention: Attention | None
     action: Any
@@ -63,13 +64,20 @@ class Camera(gym.Wrapper[Any, Any, Any, Any]):
 
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
         """Make a step and keep it."""
-        picture, seen = self.env.render(), self.observation
+        picture, seen = self._draw(), self.observation
         observation, reward, terminated, truncated, info = self.env.step(action)
         self.observation = np.array(observation)
         number, score = (self.last.number, self.last.score) if self.last else (0, 0.0)
         gain = float(reward)
         self.last = Step(number + 1, picture, seen, self._attention(), action, gain, score + gain)
         return observation, reward, terminated, truncated, info
+
+    def _draw(self) -> Any:
+        """Return the environment's picture, or in its place the reason why there is none."""
+        try:
+            return self.env.render()
+        except Exception as error:
+            return one_line(error)
 
     def _attention(self) -> Attention | None:
         if self.scratch is None:

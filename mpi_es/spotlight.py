@@ -32,5 +32,5 @@ def spotlight(observation: NDArray[np.uint8], attention: Attention, factor: int)
 
 def opacities(attention: Attention) -> NDArray[np.float64]:
     """Return for each chosen patch (top_k,) its importance beside that of the first."""
-    importance = attention.importance[attention.chosen].astype(float)
-    return importance / importance[0]
+    importance = attention.importance[attention.chosen]
+    return np.asarray(importance / importance[0], float)

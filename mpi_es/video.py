@@ -23,7 +23,7 @@ ENDINGS = {".mp4": _MP4, ".gif": ["-filter_complex", _GIF, "-loop", "0"]}
 
 
 class Film:
-    """A file that takes frames one after the other, all of the first one's size, and appears when it is whole.
+    """A file that takes frames of one size, one after the other, and appears when it is whole.
 
     Args:
         path: ends in one of ENDINGS.
