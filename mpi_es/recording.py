@@ -132,7 +132,7 @@ def make_env(config: Config) -> tuple[Any, int]:
             env, limit = envs.make(config.env, config.env_options, "rgb_array")
         except UserError as error:
             raise expected("--video and --frames", rule, config.env, str(error)) from error
-    if "rgb_array" not in env.metadata.get("render_modes", ()):
+    if env.render_mode != "rgb_array" or "rgb_array" not in env.metadata.get("render_modes", ()):
         env.close()
         raise expected("--video and --frames", rule, config.env)
     return env, limit
