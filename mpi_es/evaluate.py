@@ -95,15 +95,16 @@ def report(plan: Plan, evaluator: Evaluator) -> None:
     options, chosen = plan.options, plan.content[plan.options.candidate]
     if plan.warning:
         print(f"warning: {plan.warning}")
+    name = f"{options.candidate} candidate, of generation {chosen['generation']}"
     seeds = episode_seeds(plan)
     scaling = chosen["scaling"] if chosen["scaling"].size else None
     terms = evaluator.rollout.held_out(plan.config.episode_cap, scaling)
     if options.video or options.frames:  # first, since drawing may fail
         first = Episode(0, 0, int(seeds[0]), chosen["candidate"])
-        print(footage(plan).shoot(evaluator.rollout.policy, first, terms, chosen["generation"]), flush=True)
+        print(footage(plan).shoot(evaluator.rollout.policy, first, terms, name), flush=True)
     result = evaluator.evaluate(Dense(chosen["candidate"][None]), seeds[None], terms)
     returns = result.returns[0]
-    print(f"{options.candidate} candidate, of generation {chosen['generation']}: {summary(returns)}")
+    print(f"{name}: {summary(returns)}")
     if options.seeds == "held-out" and (line := compared(plan, chosen["generation"], returns)):
         print(line)
     if options.csv:

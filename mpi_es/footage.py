@@ -38,10 +38,14 @@ class Footage:
             _try("--frames", self.frames, directory, make=True)
         make_env(self.config)[0].close()
 
-    def shoot(self, policy: Policy, episode: Episode, terms: Terms, generation: int) -> str:
-        """Run the episode, write what is asked for, and return what came of it."""
+    def shoot(self, policy: Policy, episode: Episode, terms: Terms, name: str) -> str:
+        """Run the episode, write what is asked for, and return what came of it.
+
+        Args:
+            name: what is told of the policy.
+        """
         recorder = Recorder(self.config, policy)
-        title = f"{self.config.env}, generation {generation}, seed {episode.seed}"
+        title = f"{self.config.env}, episode seed {episode.seed}; {name}"
         pictures = Frames(Path(self.frames)) if self.frames else None
         with Film(Path(self.video), recorder.fps) if self.video else contextlib.nullcontext() as film:
 
@@ -54,7 +58,7 @@ class Footage:
 
             last = recorder.record(episode, terms, show)
         if pictures is not None:
-            facts = {"env": self.config.env, "generation": generation, "episode_seed": episode.seed}
+            facts = {"env": self.config.env, "episode_seed": episode.seed, "policy": name}
             pictures.finish(facts)
         places = " and ".join(filter(None, [self.video, self.frames]))
         return f"{places}: episode seed {episode.seed}, return {last.score:.2f}, {last.number} steps"

@@ -71,5 +71,6 @@ class Film:
         """Wait for ffmpeg, and tell what it complains of."""
         _, said = process.communicate()
         if process.returncode:
-            reason = " ".join(said.decode(errors="replace").split())
-            raise UserError(f"--video: cannot write {self.path} ({reason or process.returncode})")
+            lines = said.decode(errors="replace").splitlines()
+            reason = lines[-1] if lines else f"ffmpeg ended with {process.returncode}"
+            raise UserError(f"--video: cannot write {self.path} ({reason})")

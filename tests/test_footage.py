@@ -16,10 +16,10 @@ def shot(directory, config, cap):
     policy = build.make_policy(config)
     footage = Footage(config, "", str(directory))
     footage.check()
-    said = footage.shoot(policy, Episode(0, 0, 7, weights(policy)), Terms(cap=cap), 12)
+    said = footage.shoot(policy, Episode(0, 0, 7, weights(policy)), Terms(cap=cap), "the last one")
     with h5py.File(directory / "frames.h5") as file:
         content = {name: values[...] for name, values in file.items()}
-        assert dict(file.attrs) == {"env": config.env, "generation": 12, "episode_seed": 7}
+        assert dict(file.attrs) == {"env": config.env, "episode_seed": 7, "policy": "the last one"}
     assert said == f"{directory}: episode seed 7, return {content['rewards'].sum():.2f}, {cap} steps"
     return content
 
