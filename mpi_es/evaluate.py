@@ -15,7 +15,8 @@ from mpi_es.build import make_evaluator
 from mpi_es.comm import Comm, decide_plan
 from mpi_es.config import Config
 from mpi_es.errors import UserError, expected
-from mpi_es.evaluator import Evaluation, Evaluator
+from mpi_es.evaluator import Evaluator
+from mpi_es.job import Evaluation
 from mpi_es.program import launch
 from mpi_es.rollout import Episode
 from mpi_es.seeds import Stream, held_out_seeds

@@ -4,61 +4,23 @@ import socket
 import time
 import traceback
 from collections.abc import Callable
-from dataclasses import dataclass, fields
-from itertools import pairwise
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mpi_es.comm import Comm, bcast, gather_objects, gather_rows, offsets, scatter_rows
-from mpi_es.dispatch import DynamicRoot, DynamicWorker, Lookup, StaticSource
+from mpi_es.comm import Comm, bcast, gather_objects, gather_rows, offsets
+from mpi_es.dispatch import DynamicRoot, DynamicWorker
 from mpi_es.errors import RolloutError, UserError
+from mpi_es.job import Evaluation, Job, arranged, dynamic_source, find, static_source
 from mpi_es.rollout import Rollout, Rows, Terms
 from mpi_es.signals import StopFlag, Stopped
-from mpi_es.strategies.base import Candidate, Dense, Population, Seeded, Vector
+from mpi_es.strategies.base import Candidate, Population, Seeded, Vector
 
 STOP, EVALUATE, SUM, EXPLAIN = range(4)  # rank 0's commands
 FINE, STOPPED, FAILED = range(3)  # how a rank's part ended
-_HEADER = 13  # numbers that go before every command
-
-
-@dataclass(frozen=True)
-class Evaluation:
-    """What candidates came to; the order is that of candidates and episodes, whoever ran them."""
-
-    returns: Vector  # (candidates, episodes)
-    lengths: NDArray[np.int64]  # (candidates, episodes)
-    sums: Vector  # (candidates * episodes, 1 + 2 * size): lengths, sums and squares of observations
-    idle: float  # share of the ranks' time that was waiting
-
-
-@dataclass(frozen=True)
-class _Job:
-    """The header of an evaluation, in the order in which it travels."""
-
-    candidates: int
-    episodes: int
-    pairs: int  # of a seeded population; 0 for a dense one
-    dynamic: int
-    first: int  # the lowest rank that evaluates
-    width: int
-    sigma: float
-    cap: int
-    action_noise: float
-    collect: int
-    scaled: int
-    patience: int
-
-    @property
-    def units(self) -> int:
-        return self.candidates * self.episodes
-
-    @classmethod
-    def received(cls, numbers: NDArray[np.float64]) -> "_Job":
-        """Return the job of a header's numbers, each in the type of its field."""
-        kinds: list[Any] = [field.type for field in fields(cls)]
-        return cls(*(kind(number) for kind, number in zip(kinds, numbers, strict=True)))
+_HEADER = 1 + len(fields(Job))  # numbers that go before every command
 
 
 class Evaluator:
@@ -95,7 +57,7 @@ class Evaluator:
             mean: evaluated as one more candidate, the last.
         """
         candidates, episodes = seeds.shape
-        job = _Job(
+        job = Job(
             candidates=candidates,
             episodes=episodes,
             pairs=len(population) // 2 if isinstance(population, Seeded) else 0,
@@ -112,7 +74,7 @@ class Evaluator:
         begin = time.perf_counter()
         self._command(EVALUATE, *vars(job).values())
         rows, busy = self._take_part(job, population, seeds, terms, mean)
-        return _arranged(job, rows, 1 - busy / (self.comm.size * (time.perf_counter() - begin)))
+        return arranged(job, rows, 1 - busy / (self.comm.size * (time.perf_counter() - begin)))
 
     def _width(self, units: int) -> int:
         """Return how many episodes a rank holds side by side.
@@ -178,7 +140,7 @@ class Evaluator:
                 gather_objects(self.comm, self.explanation)
 
     def _serve_evaluation(self, header: NDArray[np.float64]) -> None:
-        job = _Job.received(header[1:])
+        job = Job.received(header[1:])
         scaling = np.empty((2, self.rollout.size), np.float32) if job.scaled else None
         terms = Terms(job.cap, scaling, job.action_noise, bool(job.collect), job.patience)
         self._take_part(job, None, None, terms, None)
@@ -192,7 +154,7 @@ class Evaluator:
 
     def _take_part(
         self,
-        job: _Job,
+        job: Job,
         population: Population | None,
         seeds: NDArray[np.int64] | None,
         terms: Terms,
@@ -203,15 +165,15 @@ class Evaluator:
             bcast(self.comm, terms.scaling)
         if job.pairs:
             population = self._share_seeded(job, population)
-        lookup = _lookup(population, mean, self.noise)
-        make_source = self._dynamic_source if job.dynamic else self._static_source
-        source: Any = make_source(job, lookup, seeds)
+        lookup = find(population, mean, self.noise)
+        make_source = dynamic_source if job.dynamic else static_source
+        source: Any = make_source(self.comm, job, self.dim, lookup, seeds, self.stop_flag)
         begin = time.perf_counter()
         rows, outcome = self._work(job, source, terms)
         busy = time.perf_counter() - begin - source.waited
         return self._collect(job, rows, outcome, busy)
 
-    def _work(self, job: _Job, source: Any, terms: Terms) -> tuple[Rows, int]:
+    def _work(self, job: Job, source: Any, terms: Terms) -> tuple[Rows, int]:
         """Run this rank's episodes; whatever goes wrong is kept for rank 0 to ask for."""
         rows = np.empty((0, 3 + (2 * self.rollout.size if job.collect else 0)))
         outcome = FINE
@@ -233,7 +195,7 @@ class Evaluator:
             source.leave()
         return rows, outcome
 
-    def _collect(self, job: _Job, rows: Rows, outcome: int, busy: float) -> tuple[Rows, float]:
+    def _collect(self, job: Job, rows: Rows, outcome: int, busy: float) -> tuple[Rows, float]:
         """Gather the rows on rank 0, or raise there what a rank met."""
         report = gather_rows(self.comm, np.array([[outcome, len(rows), busy]]), self._ones())
         if report is None:
@@ -254,7 +216,7 @@ class Evaluator:
     def _ones(self) -> list[int] | None:
         return [1] * self.comm.size if self.comm.rank == 0 else None
 
-    def _share_seeded(self, job: _Job, population: Population | None) -> Seeded:
+    def _share_seeded(self, job: Job, population: Population | None) -> Seeded:
         """Give every rank the centre and the keys."""
         if isinstance(population, Seeded):
             centre, keys = np.ascontiguousarray(population.centre), population.keys
@@ -263,45 +225,6 @@ class Evaluator:
         bcast(self.comm, centre)
         bcast(self.comm, keys)
         return Seeded(centre, job.sigma, keys)
-
-    def _dynamic_source(
-        self, job: _Job, lookup: Lookup | None, seeds: NDArray[np.int64] | None
-    ) -> DynamicRoot | DynamicWorker:
-        if seeds is None:
-            return DynamicWorker(self.comm, job.episodes, job.width, self.dim, lookup, self.stop_flag)
-        assert lookup is not None
-        send_rows = not job.pairs
-        return DynamicRoot(self.comm, seeds, job.width, lookup, self.stop_flag, send_rows=send_rows)
-
-    def _static_source(
-        self, job: _Job, lookup: Lookup | None, seeds: NDArray[np.int64] | None
-    ) -> StaticSource:
-        """Scatter the seeds, and the rows of a dense population."""
-        starts = offsets(job.units, self.comm.size, job.first)
-        first, end = starts[self.comm.rank], starts[self.comm.rank + 1]
-        share = np.empty((end - first, 1), np.int64)
-        scatter_rows(self.comm, None if seeds is None else seeds.ravel()[:, None], starts, share)
-        if not job.pairs:
-            lookup = self._scatter_candidates(job, starts, lookup)
-        assert lookup is not None
-        return StaticSource(first, share[:, 0], job.episodes, lookup, self.stop_flag)
-
-    def _scatter_candidates(self, job: _Job, starts: list[int], lookup: Lookup | None) -> Lookup:
-        """Send each rank the candidates of its units; one that lies across a border goes to both."""
-        ranges = [
-            range(a // job.episodes, -(-b // job.episodes) if b > a else a // job.episodes)
-            for a, b in pairwise(starts)
-        ]
-        ends = np.cumsum([0, *map(len, ranges)]).tolist()
-        rows = None
-        if lookup is not None:
-            rows = np.empty((ends[-1], self.dim), np.float32)
-            for place, candidate in enumerate(candidate for part in ranges for candidate in part):
-                rows[place] = lookup(candidate)
-        mine = ranges[self.comm.rank]
-        share = np.empty((len(mine), self.dim), np.float32)
-        scatter_rows(self.comm, rows, ends, share)
-        return lambda candidate: share[candidate - mine.start]
 
     # One sum over the noise, on every rank
 
@@ -317,26 +240,3 @@ class Evaluator:
         part = self.noise.partial_sum(keys, weights, starts[rank], starts[rank + 1])
         counts = np.diff(starts).tolist() if rank == 0 else None
         return gather_rows(self.comm, part.reshape(-1, 1), counts)
-
-
-def _lookup(population: Population | None, mean: Vector | None, noise: Any) -> Lookup | None:
-    """Return how a candidate is found by its number; beyond the population lies its mean."""
-    if population is None:
-        return None
-    size = len(population)
-    if isinstance(population, Dense):
-        last = None if mean is None else mean.astype(np.float32)
-        return lambda i: population.candidate(i) if i < size or last is None else last
-    return lambda i: population.candidate(i, noise) if i < size else population.centre
-
-
-def _arranged(job: _Job, rows: Rows, idle: float) -> Evaluation:
-    """Return the rows of all units in the shape (candidates, episodes)."""
-    shape = (job.candidates, job.episodes)
-    assert np.array_equal(rows[:, 0], np.arange(job.units)), "every unit once"
-    return Evaluation(
-        returns=rows[:, 1].reshape(shape),
-        lengths=rows[:, 2].astype(np.int64).reshape(shape),
-        sums=rows[:, 2:],
-        idle=max(0.0, idle),
-    )

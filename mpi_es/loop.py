@@ -16,8 +16,9 @@ import numpy as np
 from mpi_es import checkpoint
 from mpi_es.config import Config
 from mpi_es.errors import RolloutError
-from mpi_es.evaluator import Evaluation, Evaluator
+from mpi_es.evaluator import Evaluator
 from mpi_es.history import History
+from mpi_es.job import Evaluation
 from mpi_es.observations import Statistics
 from mpi_es.rollout import Terms
 from mpi_es.rows import HeldOut, Timing, summarize

@@ -1,0 +1,121 @@
+"""One evaluation: what rank 0 tells the others of it, the share that each gets, and the result."""
+
+from dataclasses import dataclass, fields
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpi_es.comm import Comm, offsets, scatter_rows
+from mpi_es.dispatch import DynamicRoot, DynamicWorker, Lookup, StaticSource
+from mpi_es.rollout import Rows
+from mpi_es.signals import StopFlag
+from mpi_es.strategies.base import Dense, Population, Vector
+
+Seeds = NDArray[np.int64] | None  # (candidates, episodes) on rank 0
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What candidates came to; the order is that of candidates and episodes, whoever ran them."""
+
+    returns: Vector  # (candidates, episodes)
+    lengths: NDArray[np.int64]  # (candidates, episodes)
+    sums: Vector  # (candidates * episodes, 1 + 2 * size): lengths, sums and squares of observations
+    idle: float  # share of the ranks' time that was waiting
+
+
+@dataclass(frozen=True)
+class Job:
+    """The header of an evaluation, in the order in which it travels."""
+
+    candidates: int
+    episodes: int
+    pairs: int  # of a seeded population; 0 for a dense one
+    dynamic: int
+    first: int  # the lowest rank that evaluates
+    width: int
+    sigma: float
+    cap: int
+    action_noise: float
+    collect: int
+    scaled: int
+    patience: int
+
+    @property
+    def units(self) -> int:
+        """The number of episodes."""
+        return self.candidates * self.episodes
+
+    @classmethod
+    def received(cls, numbers: NDArray[np.float64]) -> "Job":
+        """Return the job of a header's numbers, each in the type of its field."""
+        kinds: list[Any] = [field.type for field in fields(cls)]
+        return cls(*(kind(number) for kind, number in zip(kinds, numbers, strict=True)))
+
+
+def find(population: Population | None, mean: Vector | None, noise: Any) -> Lookup | None:
+    """Return how a candidate is found by its number; beyond the population lies its mean."""
+    if population is None:
+        return None
+    size = len(population)
+    if isinstance(population, Dense):
+        last = None if mean is None else mean.astype(np.float32)
+        return lambda i: population.candidate(i) if i < size or last is None else last
+    return lambda i: population.candidate(i, noise) if i < size else population.centre
+
+
+def dynamic_source(
+    comm: Comm, job: Job, dim: int, lookup: Lookup | None, seeds: Seeds, stop_flag: StopFlag
+) -> DynamicRoot | DynamicWorker:
+    """Return what hands out the episodes on rank 0, and what asks for them elsewhere."""
+    if seeds is None:
+        return DynamicWorker(comm, job.episodes, job.width, dim, lookup, stop_flag)
+    assert lookup is not None
+    send_rows = not job.pairs
+    return DynamicRoot(comm, seeds, job.width, lookup, stop_flag, send_rows=send_rows)
+
+
+def static_source(
+    comm: Comm, job: Job, dim: int, lookup: Lookup | None, seeds: Seeds, stop_flag: StopFlag
+) -> StaticSource:
+    """Scatter the seeds, and the rows of a dense population."""
+    starts = offsets(job.units, comm.size, job.first)
+    first, end = starts[comm.rank], starts[comm.rank + 1]
+    share = np.empty((end - first, 1), np.int64)
+    scatter_rows(comm, None if seeds is None else seeds.ravel()[:, None], starts, share)
+    if not job.pairs:
+        lookup = _scatter_candidates(comm, job, dim, starts, lookup)
+    assert lookup is not None
+    return StaticSource(first, share[:, 0], job.episodes, lookup, stop_flag)
+
+
+def _scatter_candidates(comm: Comm, job: Job, dim: int, starts: list[int], lookup: Lookup | None) -> Lookup:
+    """Send each rank the candidates of its units; one that lies across a border goes to both."""
+    ranges = [
+        range(a // job.episodes, -(-b // job.episodes) if b > a else a // job.episodes)
+        for a, b in pairwise(starts)
+    ]
+    ends = np.cumsum([0, *map(len, ranges)]).tolist()
+    rows = None
+    if lookup is not None:
+        rows = np.empty((ends[-1], dim), np.float32)
+        for place, candidate in enumerate(candidate for part in ranges for candidate in part):
+            rows[place] = lookup(candidate)
+    mine = ranges[comm.rank]
+    share = np.empty((len(mine), dim), np.float32)
+    scatter_rows(comm, rows, ends, share)
+    return lambda candidate: share[candidate - mine.start]
+
+
+def arranged(job: Job, rows: Rows, idle: float) -> Evaluation:
+    """Return the rows of all units in the shape (candidates, episodes)."""
+    shape = (job.candidates, job.episodes)
+    assert np.array_equal(rows[:, 0], np.arange(job.units)), "every unit once"
+    return Evaluation(
+        returns=rows[:, 1].reshape(shape),
+        lengths=rows[:, 2].astype(np.int64).reshape(shape),
+        sums=rows[:, 2:],
+        idle=max(0.0, idle),
+    )
