@@ -117,4 +117,4 @@ def _label(members: Sequence[Curves], differing: Sequence[str]) -> str:
     label = " ".join(f"{option(name)} {said(getattr(config, name))}" for name in differing)
     if not label or len(label) > _LONGEST_LABEL:
         label = members[0].directory.resolve().name
-    return f"{label} ({len(members)} seeds)" if len(members) > 1 else label
+    return f"{label} ({len(members)} runs)" if len(members) > 1 else label

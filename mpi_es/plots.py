@@ -1,7 +1,7 @@
 """Figures of runs, by matplotlib without a screen: how fitness, step size and episodes went."""
 
 from collections.abc import Callable, Sequence
-from itertools import product
+from itertools import cycle, product
 from typing import Any
 
 import matplotlib as mpl
@@ -27,7 +27,7 @@ _STYLE: dict[Any, Any] = {
     "lines.linewidth": 1.2,
     "figure.constrained_layout.use": True,
 }
-_UNITS = (("s", 1), ("min", 60), ("h", 3600))
+_UNITS = (("s", 1), ("min", 60), ("h", 3600))  # two minutes are still 120 s
 _WIDTH, _HEIGHT = 3.4, 2.7  # inches of a panel
 
 Draw = Callable[[Axes, str], None]
@@ -82,7 +82,7 @@ def _group_lines(groups: Sequence[Group], quantity: str) -> Draw:
     """Return what draws a group as a line, or as its runs' median and range with each of them in pale."""
 
     def draw(panel: Axes, axis: str) -> None:
-        for group, (colour, dash) in zip(groups, _LOOKS * len(groups), strict=False):
+        for group, (colour, dash) in zip(groups, cycle(_LOOKS), strict=False):
             x, low, median, high = group.summary(axis, quantity)
             panel.plot(x, median, color=colour, ls=dash, label=group.label)
             if len(group.runs) > 1:

@@ -6,15 +6,17 @@ from mpi_es.recording import Step
 
 _GROUND, _TEXT, _FAINT = "#14181d", "#f4f4f4", "#97a1ab"
 _LEGEND = "white squares: the patches that the network reads, brighter where more important"
-_WIDTH = 480  # pixels: smaller pictures are enlarged up to this, by a whole factor that keeps pixels square
-_SEEN = 576  # the same for what the attention agent sees
+_WIDTH = (
+    480  # pixels: narrower pictures are enlarged to this or more, by a whole factor, or words are cut off
+)
+_SEEN = 576  # what the attention agent sees is enlarged by a whole factor up to this
 _MARGIN, _STRIP = 20, 120
 _SMALL, _LARGE = ImageFont.load_default(15), ImageFont.load_default(38)
 
 
 def compose(step: Step, title: str) -> Image.Image:
     """Return the frame of a step; its width and height are even, as video needs them."""
-    picture = _enlarged(Image.fromarray(step.picture), _WIDTH)
+    picture = _enlarged(Image.fromarray(step.picture))
     if step.attention is None:
         frame = _canvas(picture.width, picture.height + _STRIP)
         frame.paste(picture, (0, 0))
@@ -41,8 +43,8 @@ def _write(frame: Image.Image, corner: tuple[int, int], step: Step, lines: list[
         draw.text((left, top + 82 + 24 * row), line, _FAINT, _SMALL, anchor="ls")
 
 
-def _enlarged(picture: Image.Image, width: int) -> Image.Image:
-    factor = max(1, width // picture.width)
+def _enlarged(picture: Image.Image) -> Image.Image:
+    factor = -(-_WIDTH // picture.width)
     return picture.resize((factor * picture.width, factor * picture.height), Image.Resampling.NEAREST)
 
 

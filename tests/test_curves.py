@@ -43,7 +43,7 @@ def test_what_is_unknown_is_left_out():
 def test_runs_that_differ_in_seed_and_machine_are_a_group():
     other = replace(CONFIG, seed=2, run_dir="b", envs_per_rank=2)
     groups = curves.grouped([run(), run("b", other), run("c", replace(CONFIG, strategy="pepg"))])
-    assert [group.label for group in groups] == ["--strategy cma_es (2 seeds)", "--strategy pepg"]
+    assert [group.label for group in groups] == ["--strategy cma_es (2 runs)", "--strategy pepg"]
     assert [len(group.runs) for group in groups] == [2, 1]
 
 

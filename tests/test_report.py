@@ -67,7 +67,7 @@ def test_the_report_of_one_run_lies_in_its_directory(capsys, runs):
 
 def test_runs_of_two_seeds_are_compared_as_one_group(runs):
     (group,) = curves.grouped([curves.load(run) for run in runs])
-    assert group.label == "one (2 seeds)"
+    assert group.label == "one (2 runs)"
     means = [checkpoint.load(run)[0]["history"]["mean"] for run in runs]
     assert group.summary("generations", "mean")[2].tolist() == np.median(means, axis=0).tolist()
 

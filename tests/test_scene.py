@@ -13,7 +13,9 @@ def step(width, height, look=None, score=12.5):
     return Step(3, picture, observation if look is None else observation[:96, :96], look, 0, 1.0, score)
 
 
-@pytest.mark.parametrize(("width", "height", "factor"), [(600, 400, 1), (160, 210, 3), (601, 401, 1)])
+@pytest.mark.parametrize(
+    ("width", "height", "factor"), [(600, 400, 1), (160, 210, 3), (256, 256, 2), (601, 401, 1)]
+)
 def test_the_picture_is_above_the_score(width, height, factor):
     shown = step(width, height)
     frame = np.asarray(compose(shown, "title"))
