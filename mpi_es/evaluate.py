@@ -18,6 +18,7 @@ from mpi_es.errors import UserError, expected
 from mpi_es.evaluator import Evaluator
 from mpi_es.job import Evaluation
 from mpi_es.program import launch
+from mpi_es.rollout import Episode
 from mpi_es.seeds import Stream, held_out_seeds
 from mpi_es.signals import StopFlag
 from mpi_es.strategies.base import Dense
@@ -35,6 +36,10 @@ class Options:
     """held-out: those of the run's own evaluations, and more; fresh: never used; or numbers as 0-99,200"""
     csv: str = ""
     """Write episode seed, return and length of every episode into this file"""
+    video: str = ""
+    """Write a film of the first episode into this file, .mp4 or .gif"""
+    frames: str = ""
+    """Write every frame of the first episode, and what was done and looked at, into this directory"""
 
     def __post_init__(self) -> None:
         """Refuse what cannot be evaluated."""
@@ -80,7 +85,10 @@ def prepare(arguments: list[str]) -> Plan:
     content, warning = checkpoint.load(Path(run))
     if content[options.candidate]["candidate"].size == 0:
         raise UserError(f"{run}: expected a held-out evaluation, got none yet; use --candidate last")
-    return Plan(options, checkpoint.from_plain(Config, content["config"]), content, warning)
+    plan = Plan(options, checkpoint.from_plain(Config, content["config"]), content, warning)
+    if options.video or options.frames:
+        footage(plan).check()
+    return plan
 
 
 def report(plan: Plan, evaluator: Evaluator) -> None:
@@ -88,16 +96,27 @@ def report(plan: Plan, evaluator: Evaluator) -> None:
     options, chosen = plan.options, plan.content[plan.options.candidate]
     if plan.warning:
         print(f"warning: {plan.warning}")
+    name = f"{options.candidate} candidate, of generation {chosen['generation']}"
     seeds = episode_seeds(plan)
     scaling = chosen["scaling"] if chosen["scaling"].size else None
     terms = evaluator.rollout.held_out(plan.config.episode_cap, scaling)
+    if options.video or options.frames:  # first, since drawing may fail
+        first = Episode(0, 0, int(seeds[0]), chosen["candidate"])
+        print(footage(plan).shoot(evaluator.rollout.policy, first, terms, name), flush=True)
     result = evaluator.evaluate(Dense(chosen["candidate"][None]), seeds[None], terms)
     returns = result.returns[0]
-    print(f"{options.candidate} candidate, of generation {chosen['generation']}: {summary(returns)}")
+    print(f"{name}: {summary(returns)}")
     if options.seeds == "held-out" and (line := compared(plan, chosen["generation"], returns)):
         print(line)
     if options.csv:
         write_csv(Path(options.csv), seeds, result)
+
+
+def footage(plan: Plan) -> Any:
+    """Return what makes the film and the frames."""
+    from mpi_es.footage import Footage  # Pillow and ffmpeg, which a mere score does without
+
+    return Footage(plan.config, plan.options.video, plan.options.frames)
 
 
 def episode_seeds(plan: Plan) -> NDArray[np.int64]:

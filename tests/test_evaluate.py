@@ -1,6 +1,8 @@
 import csv
 import dataclasses
 
+import h5py
+import imageio_ffmpeg
 import numpy as np
 import pytest
 
@@ -95,6 +97,24 @@ def test_a_logged_evaluation_is_reproduced_to_the_bit(launch, tmp_path, run, ran
     logged = checkpoint.load(run)[0]["evaluations"]["returns"][-1]
     assert [float(row["return"]) for row in rows[:7]] == logged.tolist()
     assert [int(row["episode_seed"]) for row in rows] == held_out_seeds(1143, 10).tolist()
+
+
+def test_under_mpiexec_one_rank_draws_the_first_episode(launch, tmp_path, run):
+    options = ("--episodes", 3, "--csv", tmp_path / "out.csv", "--video", tmp_path / "out.mp4")
+    done = launch(2, "-m", "mpi_es.evaluate", run, *options, "--frames", tmp_path / "frames")
+    assert (done.returncode, done.stderr) == (0, "")
+    first = next(csv.DictReader((tmp_path / "out.csv").open()))
+    with h5py.File(tmp_path / "frames" / "frames.h5") as file:
+        assert file.attrs["episode_seed"] == int(first["episode_seed"])
+        assert file["rewards"][:].sum() == float(first["return"])
+    frames, _ = imageio_ffmpeg.count_frames_and_secs(str(tmp_path / "out.mp4"))
+    assert frames == int(first["length"])
+
+
+def test_a_film_that_cannot_be_made_is_told(launch, run):
+    done = launch(2, "-m", "mpi_es.evaluate", run, "--video", "/nowhere/out.mp4")
+    assert done.returncode == 2
+    assert done.stderr == "error: --video: cannot write /nowhere/out.mp4 (No such file or directory)\n"
 
 
 def test_a_table_that_cannot_be_written_is_told(launch, run):

@@ -18,6 +18,19 @@ def make_rendered(render_mode=None):
     return gym.make("CartPole-v1", render_mode=render_mode)
 
 
+def make_blind(render_mode=None):
+    return gym.make("CartPole-v1")
+
+
+class Screenless(gym.Wrapper):
+    def render(self):
+        raise OSError("no graphics\ncard")
+
+
+def make_screenless(render_mode=None):
+    return Screenless(gym.make("CartPole-v1", render_mode=render_mode))
+
+
 def make_nothing():
     return 7
 

@@ -1,0 +1,53 @@
+"""Every frame of an episode as a picture, and frames.h5 with its numbers beside them."""
+
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+from PIL import Image
+
+from mpi_es.errors import UserError
+from mpi_es.recording import Step
+
+NAME = "frames.h5"
+
+
+class Frames:
+    """A directory with frame_00000.png and so on, one for each step."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.steps: list[Step] = []
+
+    def add(self, frame: Image.Image, step: Step) -> None:
+        """Write a frame, and keep the numbers of its step."""
+        path = self.directory / f"frame_{len(self.steps):05d}.png"
+        try:
+            frame.save(path)
+        except OSError as error:
+            raise _unwritable(path, error) from error
+        self.steps.append(step)
+
+    def finish(self, facts: dict[str, Any]) -> None:
+        """Write frames.h5.
+
+        Args:
+            facts: attributes that tell what episode it is.
+        """
+        path = self.directory / NAME
+        try:
+            with h5py.File(path, "w") as file:
+                file.attrs.update(facts)
+                file["actions"] = np.array([step.action for step in self.steps])
+                file["rewards"] = np.array([step.reward for step in self.steps])
+                looks = [step.attention for step in self.steps if step.attention is not None]
+                if looks:
+                    file["importances"] = np.array([look.importance for look in looks])
+                    file["chosen"] = np.array([look.chosen for look in looks])
+        except OSError as error:
+            raise _unwritable(path, error) from error
+
+
+def _unwritable(path: Path, error: OSError) -> UserError:
+    return UserError(f"--frames: cannot write {path} ({error.strerror or error})")

@@ -1,0 +1,95 @@
+"""python -m mpi_es.report RUN…: plots of runs and one page, report.html; while they are under way, too."""
+
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import takewhile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mpi_es import cli, curves
+from mpi_es.comm import Comm, decide
+from mpi_es.curves import Curves
+from mpi_es.errors import UserError, expected
+from mpi_es.page import page
+from mpi_es.program import launch
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_DPI = 160
+
+
+@dataclass(frozen=True)
+class Options:
+    """Draw how runs went, and compare them where there are several."""
+
+    out: str = ""
+    """Directory of the report; by default the run's own, if there is only one"""
+
+
+def main(comm: Comm, arguments: list[str]) -> int:
+    """Draw on rank 0, print the paths, and return the exit code. Collective."""
+    decide(comm, lambda: report(arguments))
+    return 0
+
+
+def report(arguments: list[str]) -> None:
+    """Write and print what the arguments ask for."""
+    names = list(takewhile(lambda word: not word.startswith("-"), arguments))
+    options = cli.parse(arguments[len(names) :], Options(), {}, "python -m mpi_es.report RUN…")
+    if not names:
+        raise UserError("RUN: expected directories of runs as the first arguments, got nothing")
+    if len(names) > 1 and not options.out:
+        raise expected("--out", "a directory for the report of several runs", options.out)
+    runs = [curves.load(Path(name)) for name in names]
+    for run in runs:
+        if run.warning:
+            print(f"warning: {run.warning}")
+    place = Path(options.out or names[0])
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        write(place, runs)
+    except OSError as error:
+        raise UserError(f"--out: cannot write {error.filename or place} ({error.strerror})") from error
+
+
+def write(place: Path, runs: Sequence[Curves]) -> None:
+    """Write the figures and the page into a directory, and print their paths."""
+    from mpi_es import plots  # matplotlib takes a second, which the other ranks need not spend
+
+    groups = curves.grouped(runs)
+    shared = {"search": plots.search(groups)}
+    if len(runs) > 1:
+        shared = {"comparison": plots.comparison(groups)} | shared
+    own = [{_file(run, runs): plots.learning(run)} for run in runs]
+    pictures = [_saved(place, figures) for figures in (shared, *own)]
+    path = place / "report.html"
+    path.write_text(page(runs, pictures[0], pictures[1:]), encoding="utf-8")
+    print(path)
+
+
+def _saved(place: Path, figures: Mapping[str, "Figure"]) -> dict[str, bytes]:
+    """Write figures, print their paths, and return them as png."""
+    pictures = {}
+    for name, figure in figures.items():
+        buffer = io.BytesIO()
+        figure.savefig(buffer, format="png", dpi=_DPI)
+        path = place / f"{name}.png"
+        path.write_bytes(buffer.getvalue())
+        pictures[name] = buffer.getvalue()
+        print(path)
+    return pictures
+
+
+def _file(run: Curves, runs: Sequence[Curves]) -> str:
+    """Return how a run's figure is called: after its directory, numbered where others have that name."""
+    if len(runs) == 1:
+        return "learning"
+    names = [other.directory.resolve().name for other in runs]
+    name = run.directory.resolve().name
+    return f"learning-{name}" if names.count(name) == 1 else f"learning-{name}-{list(runs).index(run) + 1}"
+
+
+if __name__ == "__main__":
+    launch(main)

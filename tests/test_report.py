@@ -1,0 +1,105 @@
+import base64
+import re
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from mpi_es import checkpoint, curves, report
+from mpi_es.comm import SerialComm
+from mpi_es.errors import UserError
+from tests.launching import start
+
+OPTIONS = (
+    *("--hidden", 4, "--population-size", 4, "--max-iter", 3, "--eval-every", 1, "--num-eval-rollouts", 5),
+    *("--no-tensorboard", "--console", "silent"),
+)
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    """The directories of two runs of three generations, which differ in the seed."""
+    place = tmp_path_factory.mktemp("report")
+    directories = [place / "one", place / "two"]
+    for seed, directory in enumerate(directories):
+        process = start(0, "-m", "mpi_es.train", *OPTIONS, "--seed", seed, "--run-dir", directory)
+        assert process.communicate(timeout=60)[1] == ""
+    return directories
+
+
+def reported(capsys, *arguments):
+    """Return the paths that a report prints, by their names."""
+    assert report.main(SerialComm(), [str(argument) for argument in arguments]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    return {line.rpartition("/")[2]: line for line in lines}
+
+
+def test_a_page_holds_the_figures_and_needs_nothing_else(capsys, runs, tmp_path):
+    paths = reported(capsys, *runs, "--out", tmp_path / "new" / "out")
+    pictures = ["comparison.png", "search.png", "learning-one.png", "learning-two.png"]
+    assert list(paths) == [*pictures, "report.html"]
+    page = (tmp_path / "new" / "out" / "report.html").read_text(encoding="utf-8")
+    held = [base64.b64decode(text) for text in re.findall(r'src="data:image/png;base64,([^"]*)"', page)]
+    assert held == [(tmp_path / "new" / "out" / name).read_bytes() for name in pictures]
+    assert re.findall(r"(?:src|href)=\"(?!data:)|https?://|@import|url\(", page) == []
+
+
+def test_a_page_tells_config_score_and_command(capsys, runs, tmp_path):
+    reported(capsys, runs[0], "--out", tmp_path)
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    returns = checkpoint.load(runs[0])[0]["evaluations"]["returns"]
+    assert f"{returns.mean(axis=1).max():.2f} ± " in page
+    assert "<td>--population-size</td><td>4</td><td>32</td>" in page
+    assert "--learning-rate" not in page
+    assert "python -m mpi_es.train --hidden 4 --seed 0 --population-size 4 --max-iter 3 " in page
+    assert "3 of 3" in page
+
+
+def test_the_report_of_one_run_lies_in_its_directory(capsys, runs):
+    paths = reported(capsys, runs[1])
+    assert paths == {name: f"{runs[1]}/{name}" for name in ("search.png", "learning.png", "report.html")}
+    with Image.open(paths["learning.png"]) as image:
+        assert image.width > 1500
+        colours = np.unique(np.asarray(image.convert("RGB")).reshape(-1, 3), axis=0).tolist()
+    assert [0, 114, 178] in colours  # the population's mean
+    assert [213, 94, 0] in colours  # the held-out one
+
+
+def test_runs_of_two_seeds_are_compared_as_one_group(runs):
+    (group,) = curves.grouped([curves.load(run) for run in runs])
+    assert group.label == "one (2 runs)"
+    means = [checkpoint.load(run)[0]["history"]["mean"] for run in runs]
+    assert group.summary("generations", "mean")[2].tolist() == np.median(means, axis=0).tolist()
+
+
+def test_a_damaged_file_is_passed_over_or_told(capsys, runs, tmp_path):
+    (tmp_path / checkpoint.NAME).write_bytes(b"mpi_es damaged")
+    with pytest.raises(UserError, match=r"run\.h5: damaged") as caught:
+        report.report([str(tmp_path)])
+    assert "\n" not in str(caught.value)
+    (tmp_path / checkpoint.PREVIOUS).write_bytes((runs[0] / checkpoint.NAME).read_bytes())
+    paths = reported(capsys, tmp_path)
+    assert "going on from run.previous.h5" in next(iter(paths))
+    assert "going on from run.previous.h5" in (tmp_path / "report.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        ([], "^RUN: expected directories of runs as the first arguments, got nothing$"),
+        (["a", "b"], "^--out: expected a directory for the report of several runs, got ''$"),
+        (["/nowhere"], r"^run: expected a directory that holds run.h5, got '/nowhere'$"),
+        (["a", "--outt", "b"], "did you mean --out"),
+    ],
+)
+def test_a_mistake_is_told(arguments, complaint):
+    with pytest.raises(UserError, match=complaint):
+        report.report(arguments)
+
+
+def test_under_mpiexec_one_rank_draws_and_an_error_is_one_line(launch, runs, tmp_path):
+    done = launch(2, "-m", "mpi_es.report", runs[0], "--out", tmp_path)
+    assert (done.returncode, done.stderr, done.stdout.count("report.html")) == (0, "", 1)
+    done = launch(2, "-m", "mpi_es.report", runs[0], "--out", runs[0] / "run.h5")
+    assert done.returncode == 2
+    assert done.stderr == f"error: --out: cannot write {runs[0] / 'run.h5'} (File exists)\n"
