@@ -37,7 +37,7 @@ def translated(arguments: Sequence[str]) -> list[str]:
     words: list[str] = []
     for word in arguments:
         if word.partition("=")[0].replace("_", "-") == "--num-workers":
-            raise UserError("--num-workers: expected mpiexec -n N python -m mpi_es.train, which starts N ranks")
+            raise UserError("--num-workers: expected mpiexec -n N before the command, which starts N ranks")
         words += ["--console", "lines"] if word == "--verbose" else [word]
     return words
 

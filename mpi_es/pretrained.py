@@ -110,7 +110,7 @@ def _numbers(arrays: dict[str, NDArray[Any]], path: Path, option: str) -> Candid
 
 
 def _owner(size: int, config: Config, path: Path, option: str) -> tuple[Config, Shapes]:
-    """Return the config whose agent has so many parameters, with their shapes: the one given, or the paper's."""
+    """Return the config, as it is or with the paper's agent, whose policy is of a size, and the shapes."""
     configs = [config]
     if config.policy == "attention":
         configs.append(replace(config, **_PAPERS))

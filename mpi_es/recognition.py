@@ -4,19 +4,20 @@ from dataclasses import replace
 
 import numpy as np
 
-from mpi_es.build import make_rollout
+from mpi_es.build import make_evaluator
 from mpi_es.comm import SerialComm
-from mpi_es.compilation import prepare
 from mpi_es.config import Config
 from mpi_es.errors import UserError, expected
-from mpi_es.evaluator import Evaluator
 from mpi_es.layouts import LAYOUTS, Shapes, to_torch
 from mpi_es.rollout import Terms
-from mpi_es.strategies.base import Candidate, Dense
+from mpi_es.signals import StopFlag
+from mpi_es.strategies.base import Candidate, Dense, Vector
 
 _SIMULATOR = "mpi_es/CarRacing-v3"
 _EPISODES = 4
-_DRIVES, _LOST = 400.0, 100.0  # mean returns
+# Mean returns. The published weights come to 900, in the wrong order to 6; of 1200 drawn ones, among them
+# 400 as large as the published, the best came to 26.
+_DRIVES, _LOST = 200.0, 50.0
 
 
 def recognised(numbers: Candidate, shapes: Shapes, config: Config, option: str) -> str:
@@ -37,10 +38,10 @@ def recognised(numbers: Candidate, shapes: Shapes, config: Config, option: str) 
     return LAYOUTS[found]
 
 
-def _returns(candidates: Candidate, config: Config) -> Candidate:
+def _returns(candidates: Candidate, config: Config) -> Vector:
     """Return the mean return of each candidate (2, dim) on the simulator."""
-    rollout = make_rollout(replace(config, env=_SIMULATOR, env_options=()))
-    prepare(SerialComm(), rollout.compile)
-    evaluator = Evaluator(SerialComm(), rollout, None)
-    seeds = np.broadcast_to(np.arange(_EPISODES), (len(candidates), _EPISODES))
-    return evaluator.evaluate(Dense(candidates), seeds, Terms(patience=20)).returns.mean(axis=1)
+    evaluator = make_evaluator(SerialComm(), replace(config, env=_SIMULATOR, env_options=()), StopFlag())
+    seeds = np.tile(np.arange(_EPISODES), (len(candidates), 1))
+    evaluation = evaluator.evaluate(Dense(candidates.astype(float)), seeds, Terms(patience=20))
+    returns: Vector = evaluation.returns.mean(axis=1)
+    return returns

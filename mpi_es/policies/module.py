@@ -162,4 +162,3 @@ def remembers(module: nn.Module) -> bool:
     kinds = [parameter.kind for parameter in inspect.signature(module.forward).parameters.values()]
     positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     return sum(kind in positional for kind in kinds) > 1
-
