@@ -94,7 +94,7 @@ def _arrays(path: Path, option: str) -> dict[str, NDArray[Any]]:
     try:
         with np.load(path) as file:
             arrays = dict(file) if isinstance(file, np.lib.npyio.NpzFile) else {}
-    except (OSError, ValueError, TypeError, zipfile.BadZipFile) as error:
+    except (OSError, EOFError, ValueError, zipfile.BadZipFile) as error:
         raise UserError(f"{option}: expected {rule}, got {str(path)!r}, which cannot be read") from error
     if "params" not in arrays:
         raise expected(option, rule, str(path), f"its arrays: {', '.join(arrays) or 'none'}")

@@ -45,8 +45,8 @@ class Deployed(nn.Module):
 def write(path: Path, policy: Policy, agent: Candidate, scaling: NDArray[np.float32], space: Any) -> None:
     """Write the policy with an agent's parameters.
 
-    It is called as script(observations) -> outputs. One that remembers is called as script.start(observations)
-    -> (outputs, memory) at an episode's start, then as script(observations, memory) -> (outputs, memory).
+    It is called as script(observations) -> outputs. One that remembers begins with script.start(observations)
+    -> (outputs, memory) and goes on with script(observations, memory) -> (outputs, memory).
 
     Args:
         space: of the environment's observations.

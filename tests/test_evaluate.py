@@ -12,7 +12,8 @@ from mpi_es.seeds import Stream, held_out_seeds
 
 
 def plan(**content):
-    return Plan(Options(), Config(seed=3), content, "")
+    nothing = np.zeros(0, np.float32)
+    return Plan(Options(), Config(seed=3), content, "", nothing, nothing, "title")
 
 
 def seeds_of(text, episodes=4):
@@ -68,7 +69,8 @@ LOGGED = {"generation": np.array([3, 6]), "returns": np.array([[1.0, 2, np.nan],
     ],
 )
 def test_an_evaluation_is_compared_with_the_logged_one(generation, returns, line):
-    found = evaluate.compared(plan(evaluations=LOGGED), generation, np.array(returns, float))
+    content = {"evaluations": LOGGED, "best": {"generation": generation}}
+    found = evaluate.compared(plan(**content), np.array(returns, float))
     assert found.startswith(line)
     assert bool(found) == bool(line)
 
@@ -79,8 +81,9 @@ def run(tmp_path_factory):
     from tests.launching import start
 
     directory = tmp_path_factory.mktemp("evaluate") / "run"
-    options = ("--hidden", 4, "--population-size", 4, "--max-iter", 2, "--num-eval-rollouts", 7, "--obs-norm")
-    process = start(0, "-m", "mpi_es.train", *options, "--console", "silent", "--run-dir", directory)
+    options = ("--env", "CartPole-v1", "--hidden", 4, "--population-size", 4, "--max-iter", 2, "--obs-norm")
+    more = ("--num-eval-rollouts", 7, "--console", "silent", "--run-dir", directory)
+    process = start(0, "-m", "mpi_es.train", *options, *more)
     assert process.communicate(timeout=60)[1] == ""
     return directory
 

@@ -6,6 +6,7 @@ from threadpoolctl import threadpool_limits
 
 from mpi_es.config import Config
 from mpi_es.policies import REGISTRY, make
+from mpi_es.policies.fixed import PartlyFixed
 
 VECTOR = spaces.Box(-3, 3, (5,), np.float32)
 SMALL = spaces.Box(0, 2, (4, 4, 3), np.uint8)
@@ -21,6 +22,10 @@ CASES += [("mlp", {"hidden": ()}, VECTOR), ("mlp", {}, spaces.Discrete(4, start=
 CASES += [("rnn", {"activation": "relu"}, VECTOR), ("lstm", {}, spaces.Discrete(4))]
 CASES += [(f"{HERE}:{name}", {}, VECTOR) for name in ("Plain", "Remembering")]
 CASES += [(f"{HERE}:Pictures", {}, PICTURE)]
+CASES += [("attention", {"patch_size": 5}, SQUARE), ("attention", {"evolve": "controller"}, SQUARE)]
+CASES += [("attention", {"controller": "mlp", "num_frames": 2, "top_k": 3}, SQUARE)]
+CASES += [("attention", {"controller": "rnn", "query_dim": 2, "bias": False}, SQUARE)]
+CASES += [(f"{HERE}:Remembering", {"evolve": "out"}, VECTOR)]
 
 
 @pytest.fixture(autouse=True)
@@ -44,7 +49,9 @@ def policy(case, request):
 def build(case, actions, **options):
     name, given, observations = case
     hidden = (6,) if name in ("rnn", "lstm", "gru", "attention") else (16, 16)
-    return make(Config(**{"hidden": hidden, "policy": name, **given, **options}), observations, actions)
+    config = Config(**{"hidden": hidden, "policy": name, **given, **options})
+    policy = make(config, observations, actions)
+    return policy if config.evolve == "all" else PartlyFixed(policy, config.evolve, policy.initial(7))
 
 
 def observe(space, k, seed=0):
