@@ -64,7 +64,7 @@ def write(path: Path, policy: Policy, agent: Candidate, scaling: NDArray[np.floa
         raise UserError(f"--torchscript: the module cannot be traced: {one_line(error)}") from error
     if not same:
         raise UserError(
-            "--torchscript: expected a module that does the same on each call, got one that branches"
+            "--torchscript: expected a module that does the same in each step, got one that branches"
         )
     try:
         script.save(str(path))

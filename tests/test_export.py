@@ -128,7 +128,9 @@ def written(name, directory):
 
 def test_a_script_does_the_same_without_this_package(tmp_path):
     expected = {name: written(name, tmp_path) for name in NETWORKS}
-    subprocess.run([sys.executable, "-W", "ignore", "-c", DRIVE, *NETWORKS], cwd=tmp_path, check=True, timeout=120)
+    subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", DRIVE, *NETWORKS], cwd=tmp_path, check=True, timeout=120
+    )
     for name, outputs in expected.items():
         np.testing.assert_array_equal(np.load(tmp_path / f"{name}-outputs.npy"), outputs, err_msg=name)
 

@@ -112,13 +112,14 @@ def test_a_row_does_not_depend_on_the_other_rows(policy, case):
 def test_memory_restarts_in_one_row_only(policy, case):
     k, parameters = 3, candidates(policy, 3)
     weights, memory = policy.unpack(parameters), policy.initial_memory(k)
-    observations = observe(case[2], k)
-    fresh, after = policy.outputs(weights, observations, memory)
+    _, after = policy.outputs(weights, observe(case[2], k), memory)
     if after is None:
         assert memory is None
         return
+    others = observe(case[2], k, seed=1)
+    fresh, _ = policy.outputs(weights, others, policy.initial_memory(k))
     after = np.concatenate([after[:1], policy.initial_memory(1), after[2:]])
-    outputs, _ = policy.outputs(weights, observations, after)
+    outputs, _ = policy.outputs(weights, others, after)
     assert np.array_equal(outputs[1], fresh[1])
     assert not np.array_equal(outputs[0], fresh[0])
     assert not np.array_equal(outputs[2], fresh[2])
