@@ -78,12 +78,12 @@ def test_the_mean_begins_with_an_agent_or_its_part(tmp_path, papers):
         (
             "carracing-exp3",
             ("--hidden", "8"),
-            r"--base-from-pretrained: expected controller of 987 numbers, got 2483; controller.cell.weight_ih",
+            "--base-from-pretrained: expected controller of 987 numbers, got 2483; controller.cell.weight",
         ),
         (
             "carracing-exp1",
             ("--query-dim", "3"),
-            r"expected attention of 888 numbers, got 1184; attention.q.weight: \(3, 147\) here, \(4, 147\) there",
+            r"expected attention of 888 numbers, got 1184; attention.q.weight: \(3, 147\) here",
         ),
         ("carracing-exp1", ("--from-pretrained", "/nowhere"), "--from-pretrained: .* there is no such file"),
     ],
