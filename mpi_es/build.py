@@ -13,8 +13,10 @@ from mpi_es.config import Config
 from mpi_es.errors import expected
 from mpi_es.evaluator import Evaluator
 from mpi_es.policies.base import Policy
+from mpi_es.policies.fixed import PartlyFixed
 from mpi_es.rollout import Rollout
 from mpi_es.signals import StopFlag
+from mpi_es.strategies.base import Candidate
 from mpi_es.strategies.noise import ComputedNoise, TableNoise, fill_table
 
 
@@ -33,10 +35,16 @@ def make_policy(config: Config) -> Policy:
         env.close()
 
 
-def make_rollout(config: Config) -> Rollout | CompiledRollout:
-    """Return what runs episodes in this process."""
+def make_rollout(config: Config, base: Candidate | None = None) -> Rollout | CompiledRollout:
+    """Return what runs episodes in this process.
+
+    Args:
+        base: a whole agent, of which all stays fixed but the part that the config names.
+    """
     policy = make_policy(config)
-    if config.compiled and config.policy == "attention":  # for others no environment is made in vain
+    if base is not None:
+        policy = PartlyFixed(policy, config.evolve, base)
+    if config.compiled and getattr(policy, "compiled", False):  # for others no environment is made in vain
         env, limit = make_env(config)
         if compiled_rollout.suits(config, env):
             return CompiledRollout(policy, env, limit, config.threads_per_rank)
@@ -48,10 +56,12 @@ def make_env(config: Config) -> tuple[Any, int]:
     return envs.make(config.env, config.env_options)
 
 
-def make_evaluator(comm: Comm, config: Config, stop_flag: StopFlag) -> Evaluator:
+def make_evaluator(
+    comm: Comm, config: Config, stop_flag: StopFlag, base: Candidate | None = None
+) -> Evaluator:
     """Return this rank's evaluator, or raise on every rank what one of them met. Collective."""
     # The ranks agree before they make the noise, which they do together.
-    rollout = agree(comm, lambda: make_rollout(config))
+    rollout = agree(comm, lambda: make_rollout(config, base))
     prepare(comm, rollout.compile)
     seeded = config.strategy == "openai_es"
     return Evaluator(

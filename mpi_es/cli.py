@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import tyro
 
-from mpi_es.config import changeable
+from mpi_es.config import changeable, names_of
 from mpi_es.errors import UserError, unknown
 
 C = TypeVar("C")
@@ -30,6 +30,22 @@ def take_option(arguments: Sequence[str], name: str) -> tuple[str | None, list[s
         else:
             rest.append(word)
     return value, rest
+
+
+def translated(arguments: Sequence[str]) -> list[str]:
+    """Return the arguments with what the systems that we replace call otherwise as it is called here."""
+    words: list[str] = []
+    for word in arguments:
+        if word.partition("=")[0].replace("_", "-") == "--num-workers":
+            raise UserError("--num-workers: expected mpiexec -n N before the command, which starts N ranks")
+        words += ["--console", "lines"] if word == "--verbose" else [word]
+    return words
+
+
+def is_given(arguments: Sequence[str], name: str, config: type) -> bool:
+    """Tell whether an option of a config is among the arguments, under any of its names."""
+    names = names_of(name, config)
+    return any(word.partition("=")[0].replace("_", "-") in names for word in arguments)
 
 
 def parse(arguments: Sequence[str], default: C, presets: Mapping[str, C], program: str, extra: str = "") -> C:

@@ -42,6 +42,9 @@ Decay = Annotated[float, Range(0, 1, with_low=False)]
 Fraction = Annotated[float, Range(0, 1, with_high=False)]
 
 
+Layout = Literal["auto", "torch", "paper"]
+
+
 def _alias(*names: str) -> Any:
     """Accept the names that the systems we replace give an option."""
     return tyro.conf.arg(aliases=names)
@@ -68,6 +71,32 @@ class Config:
     """Normalise observations by the mean and deviation of all that were seen in training"""
     seed: Natural = 1143
     """Seed of every random number of the run"""
+
+    # The attention agent
+    query_dim: Count = 4
+    """Width of the attention agent's queries and keys"""
+    bias: bool = True
+    """Give the attention agent's queries and keys a bias"""
+    controller: Literal["lstm", "rnn", "mlp"] = "lstm"
+    """What the attention agent answers with; rnn and mlp are of relu"""
+    num_frames: Count = 1
+    """Last frames whose patches an mlp controller reads"""
+    patch_size: Count = 7
+    """Pixels of a side of the attention agent's patches"""
+    stride: Count = 4
+    """Pixels from one patch of the attention agent to the next"""
+    top_k: Count = 10
+    """Patches that the attention agent's controller learns of"""
+
+    # Where it begins
+    from_pretrained: str = ""
+    """Run, run.h5 or npz file whose agent the mean begins with"""
+    evolve: str = "all"
+    """all, or the part that evolves while the others stay fixed: attention or controller"""
+    base_from_pretrained: str = ""
+    """Run, run.h5 or npz file from which the parts are taken that stay fixed"""
+    layout: Layout = "auto"
+    """Order of the numbers in an npz file that does not tell it; auto drives with both"""
 
     # The strategy
     strategy: str = "cma_es"
@@ -146,7 +175,7 @@ class Config:
 
     # The run
     run_dir: Annotated[str, _alias("--logs-dir", "--save-path")] = ""
-    """Directory of the run; empty is runs/ENV-STRATEGY-SEED"""
+    """Directory of the run, {seed} for the seed in it; empty is runs/ENV-STRATEGY-SEED"""
     checkpoint_every: Free[Count] = 1
     """Generations between checkpoints; a signal saves at once, a kill loses at most these"""
     tensorboard: Free[bool] = True
@@ -162,6 +191,11 @@ class Config:
                     raise expected(option(name), str(rule), getattr(self, name))
         if any(width < 1 for width in self.hidden):
             raise expected("--hidden", "widths above 0, or none for a linear policy", self.hidden)
+        if self.base_from_pretrained and self.evolve == "all":
+            rule = "nothing, where all evolves"
+            raise expected("--base-from-pretrained", rule, self.base_from_pretrained, "use --evolve PART")
+        if self.num_frames > 1 and self.controller != "mlp":
+            raise expected("--num-frames", "1 for a controller that remembers", self.num_frames)
         for floor, start in (("lr_min", "learning_rate"), ("sigma_min", "init_sigma")):
             if getattr(self, floor) > getattr(self, start):
                 rule = f"no more than {option(start)} {getattr(self, start)}"
@@ -171,12 +205,18 @@ class Config:
     def directory(self) -> str:
         """The directory of the run."""
         env = self.env.replace("/", "-").replace(":", "-")
-        return self.run_dir or f"runs/{env}-{self.strategy}-{self.seed}"
+        return self.run_dir.replace("{seed}", str(self.seed)) or f"runs/{env}-{self.strategy}-{self.seed}"
 
 
 def option(name: str) -> str:
     """Return a field as it is written on the command line."""
     return "--" + name.replace("_", "-")
+
+
+def names_of(name: str, cls: type) -> list[str]:
+    """Return all names under which a field may be given on the command line."""
+    rules = getattr(get_type_hints(cls, include_extras=True)[name], "__metadata__", ())
+    return [option(name)] + [alias for rule in rules for alias in getattr(rule, "aliases", None) or ()]
 
 
 def changeable(cls: type) -> set[str]:

@@ -1,27 +1,33 @@
-"""python -m mpi_es.evaluate RUN: the held-out score of a run's policy; parallel under mpiexec."""
+"""python -m mpi_es.evaluate RUN: the held-out score of a run's policy; parallel under mpiexec.
+
+Without RUN, --from-pretrained FILE names the policy.
+"""
 
 import csv
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mpi_es import checkpoint, cli
-from mpi_es.build import make_evaluator
+from mpi_es import checkpoint, cli, pretrained
+from mpi_es.build import make_evaluator, make_policy
 from mpi_es.comm import Comm, decide_plan
-from mpi_es.config import Config
-from mpi_es.errors import UserError, expected
+from mpi_es.config import Config, Layout
+from mpi_es.errors import UserError, expected, unknown
 from mpi_es.evaluator import Evaluator
 from mpi_es.job import Evaluation
+from mpi_es.presets import PRESETS
 from mpi_es.program import launch
 from mpi_es.rollout import Episode
 from mpi_es.seeds import Stream, held_out_seeds
 from mpi_es.signals import StopFlag
-from mpi_es.strategies.base import Dense
+from mpi_es.strategies.base import Candidate, Dense
+
+ENVS = {"fast": "mpi_es/CarRacing-v3", "gymnasium": "CarRacing-v3"}
 
 
 @dataclass(frozen=True)
@@ -40,6 +46,18 @@ class Options:
     """Write a film of the first episode into this file, .mp4 or .gif"""
     frames: str = ""
     """Write every frame of the first episode, and what was done and looked at, into this directory"""
+    env: str = ""
+    """Another environment than the run's: fast and gymnasium are CarRacing, ours and theirs"""
+    env_options: tuple[str, ...] = ()
+    """What the environment is made with, instead of the run's: name=value"""
+    compiled: bool = True
+    """Run whole episodes in compiled code where there is any; the results are the same"""
+    from_pretrained: str = ""
+    """Instead of RUN: a run, run.h5 or npz file"""
+    preset: str = "carracing"
+    """What an npz file that does not tell it was trained with"""
+    layout: Layout = "auto"
+    """Order of the numbers in an npz file that does not tell it; auto drives with both"""
 
     def __post_init__(self) -> None:
         """Refuse what cannot be evaluated."""
@@ -49,6 +67,8 @@ class Options:
             raise expected("--seeds", "held-out, fresh or numbers as 0-99,200", self.seeds)
         if any(first > last or last >= 2**31 for first, last in self.ranges):
             raise expected("--seeds", "ranges that go up, below 2147483648", self.seeds)
+        if self.preset not in PRESETS:
+            raise unknown("--preset", self.preset, PRESETS)
 
     @property
     def ranges(self) -> list[tuple[int, int]]:
@@ -63,8 +83,11 @@ class Plan:
 
     options: Options
     config: Config
-    content: dict[str, Any]
+    content: dict[str, Any]  # of the run's file; empty without one
     warning: str
+    parameters: Candidate
+    scaling: NDArray[np.float32]
+    title: str
 
 
 def main(comm: Comm, arguments: list[str]) -> int:
@@ -80,33 +103,62 @@ def prepare(arguments: list[str]) -> Plan:
     words = list(arguments)
     run = words.pop(0) if words and not words[0].startswith("-") else ""
     options = cli.parse(words, Options(), {}, "python -m mpi_es.evaluate RUN")
-    if not run:
-        raise UserError("RUN: expected the directory of a run as the first argument, got nothing")
-    content, warning = checkpoint.load(Path(run))
-    if content[options.candidate]["candidate"].size == 0:
-        raise UserError(f"{run}: expected a held-out evaluation, got none yet; use --candidate last")
-    plan = Plan(options, checkpoint.from_plain(Config, content["config"]), content, warning)
+    if bool(run) == bool(options.from_pretrained):
+        rule = "the directory of a run as the first argument, or else --from-pretrained FILE"
+        raise UserError(f"RUN: expected {rule}, got {'both' if run else 'nothing'}")
+    plan = of_run(run, options) if run else of_file(options)
+    if len(plan.parameters) != (dim := make_policy(plan.config).dim):
+        rule = f"an environment whose policy has the {len(plan.parameters)} parameters of this one"
+        raise expected("--env", rule, f"{plan.config.env} with {dim}")
     if options.video or options.frames:
         footage(plan).check()
     return plan
 
 
+def of_run(run: str, options: Options) -> Plan:
+    """Return the plan of evaluating a run's policy."""
+    content, warning = checkpoint.load(Path(run))
+    chosen = content[options.candidate]
+    if chosen["candidate"].size == 0:
+        raise UserError(f"{run}: expected a held-out evaluation, got none yet; use --candidate last")
+    config = placed(checkpoint.from_plain(Config, content["config"]), options)
+    title = f"{options.candidate} candidate, of generation {chosen['generation']}"
+    return Plan(options, config, content, warning, chosen["candidate"], chosen["scaling"], title)
+
+
+def of_file(options: Options) -> Plan:
+    """Return the plan of evaluating the policy that a file holds."""
+    given = replace(PRESETS[options.preset], evolve="all", layout=options.layout)
+    agent = pretrained.load(options.from_pretrained, given, "--from-pretrained")
+    config = placed(agent.config, options)
+    return Plan(options, config, {}, "", agent.parameters, agent.scaling, options.from_pretrained)
+
+
+def placed(config: Config, options: Options) -> Config:
+    """Return a config in the environment that the options name, if they name one."""
+    config = replace(config, compiled=config.compiled and options.compiled)
+    if not (options.env or options.env_options):
+        return config
+    return replace(
+        config, env=ENVS.get(options.env, options.env) or config.env, env_options=options.env_options
+    )
+
+
 def report(plan: Plan, evaluator: Evaluator) -> None:
     """Evaluate on rank 0 and print what came out."""
-    options, chosen = plan.options, plan.content[plan.options.candidate]
+    options = plan.options
     if plan.warning:
         print(f"warning: {plan.warning}")
-    name = f"{options.candidate} candidate, of generation {chosen['generation']}"
     seeds = episode_seeds(plan)
-    scaling = chosen["scaling"] if chosen["scaling"].size else None
+    scaling = plan.scaling if plan.scaling.size else None
     terms = evaluator.rollout.held_out(plan.config.episode_cap, scaling)
     if options.video or options.frames:  # first, since drawing may fail
-        first = Episode(0, 0, int(seeds[0]), chosen["candidate"])
-        print(footage(plan).shoot(evaluator.rollout.policy, first, terms, name), flush=True)
-    result = evaluator.evaluate(Dense(chosen["candidate"][None]), seeds[None], terms)
+        first = Episode(0, 0, int(seeds[0]), plan.parameters)
+        print(footage(plan).shoot(evaluator.rollout.policy, first, terms, plan.title), flush=True)
+    result = evaluator.evaluate(Dense(plan.parameters[None].astype(float)), seeds[None], terms)
     returns = result.returns[0]
-    print(f"{name}: {summary(returns)}")
-    if options.seeds == "held-out" and (line := compared(plan, chosen["generation"], returns)):
+    print(f"{plan.title}: {summary(returns)}")
+    if line := compared(plan, returns):
         print(line)
     if options.csv:
         write_csv(Path(options.csv), seeds, result)
@@ -141,9 +193,12 @@ def summary(returns: NDArray[np.float64]) -> str:
     )
 
 
-def compared(plan: Plan, generation: int, returns: NDArray[np.float64]) -> str:
-    """Return how the episodes compare with those that the run logged of the same candidate."""
-    logged = plan.content["evaluations"]
+def compared(plan: Plan, returns: NDArray[np.float64]) -> str:
+    """Return how the episodes compare with those that the run logged of the same candidate, if it did."""
+    options = plan.options
+    if not plan.content or options.env or options.env_options or options.seeds != "held-out":
+        return ""
+    logged, generation = plan.content["evaluations"], plan.content[options.candidate]["generation"]
     found = np.flatnonzero(logged["generation"] == generation)
     if not found.size:
         return ""

@@ -183,7 +183,7 @@ class Run:
         return Deployed(
             self.progress.generation,
             fitness,
-            self.strategy.mean.astype(np.float32),
+            self.evaluator.rollout.policy.whole(self.strategy.mean.astype(np.float32)),
             np.zeros((2, 0), np.float32) if scaling is None else scaling,
         )
 

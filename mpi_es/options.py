@@ -8,13 +8,13 @@ import inspect
 import math
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import MISSING, fields
 from pathlib import Path
 from types import NoneType
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
-from mpi_es.config import Config, Range, changeable, option
+from mpi_es.config import Config, Range, changeable, names_of, option
 from mpi_es.errors import expected
 from mpi_es.presets import PRESETS
 
@@ -33,7 +33,7 @@ def options_table(cls: type) -> str:
     hints = get_type_hints(cls, include_extras=True)
     rows = []
     for field in fields(cls):
-        names = ", ".join(f"`{name}`" for name in _names(field.name, hints[field.name]))
+        names = ", ".join(f"`{name}`" for name in names_of(field.name, cls))
         default = _default(field.default)
         rows.append((names, _values(hints[field.name]), default, said[field.name], _yes(field.name in free)))
     return _markdown(("Option", "Values", "Default", "Meaning", "With `--resume`"), rows)
@@ -81,13 +81,6 @@ def replaced(text: str) -> str:
             raise expected("FILE", f"a line <!-- {name}: … --> and a line <!-- end of {name} -->", "none")
         text = f"{text[: found.end(1)]}\n{table}\n{text[found.start(2) :]}"
     return text
-
-
-def _names(name: str, hint: Any) -> Iterator[str]:
-    """Yield the option and its other names."""
-    yield option(name)
-    for rule in getattr(hint, "__metadata__", ()):
-        yield from getattr(rule, "aliases", None) or ()
 
 
 def _values(hint: Any) -> str:

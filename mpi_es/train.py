@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from mpi_es import __version__, checkpoint, cli
+from mpi_es import __version__, beginning, checkpoint, cli
 from mpi_es.build import make_evaluator, make_policy
-from mpi_es.comm import Comm, decide_plan
+from mpi_es.comm import Comm, bcast_object, decide_plan
 from mpi_es.config import Config
 from mpi_es.errors import UserError
 from mpi_es.evaluator import Evaluator
@@ -21,9 +21,13 @@ from mpi_es.presets import PRESETS
 from mpi_es.program import launch
 from mpi_es.signals import StopFlag
 from mpi_es.strategies import make as make_strategy
+from mpi_es.strategies.base import Candidate
 from mpi_es.telemetry import open_telemetry
 
-_RESUME = "--resume RUN continues the run in that directory; it needs no other option."
+_HELP = (
+    "Without PRESET and --env it is carracing. --resume RUN continues the run in that directory; it needs no "
+    "other option. --verbose is --console lines."
+)
 _LIBRARIES = ("numpy", "cma", "gymnasium", "h5py", "mpi4py", "torch")
 
 
@@ -35,31 +39,37 @@ class Plan:
     directory: Path
     stored: dict[str, Any] | None  # the content of run.h5 that is continued
     warning: str = ""
+    base: Candidate | None = None  # a whole agent of which a part evolves
+    mean: Candidate | None = None  # a whole agent at which the mean begins
 
 
 def main(comm: Comm, arguments: list[str]) -> int:
     """Train, and return the exit code. Collective."""
     plan, config = decide_plan(comm, lambda: prepare(arguments))
-    evaluator = make_evaluator(comm, config, StopFlag().install())
+    base = bcast_object(comm, plan.base if plan else None)
+    evaluator = make_evaluator(comm, config, StopFlag().install(), base)
     evaluator.lead(lambda: train(plan, evaluator))
     return 0
 
 
 def prepare(arguments: list[str]) -> Plan:
     """Return the plan; every mistake that can be seen before the work begins is raised here."""
-    resume, rest = cli.take_option(arguments, "--resume")
-    if resume is None:
-        config = cli.parse(rest, Config(), PRESETS, "python -m mpi_es.train", _RESUME)
-        plan = Plan(config, Path(config.directory), None)
-        if any((plan.directory / name).exists() for name in (checkpoint.NAME, checkpoint.PREVIOUS)):
-            raise UserError(
-                f"--run-dir: {plan.directory} holds a run already; continue it with "
-                f"--resume {plan.directory}, or choose another directory"
-            )
-    else:
+    resume, rest = cli.take_option(cli.translated(arguments), "--resume")
+    if resume is not None:
         plan = resumed(Path(resume), rest)
-    make_policy(plan.config)
-    return plan
+        make_policy(plan.config)
+        return plan
+    default = PRESETS["carracing"] if not cli.is_given(rest, "env", Config) else Config()
+    config = cli.parse(rest, default, PRESETS, "python -m mpi_es.train", _HELP)
+    directory = Path(config.directory)
+    if any((directory / name).exists() for name in (checkpoint.NAME, checkpoint.PREVIOUS)):
+        raise UserError(
+            f"--run-dir: {directory} holds a run already; continue it with "
+            f"--resume {directory}, or choose another directory"
+        )
+    policy = make_policy(config)
+    base, mean = beginning.fixed_agent(config, policy), beginning.first_mean(config, policy)
+    return Plan(config, directory, None, base=base, mean=mean)
 
 
 def resumed(directory: Path, rest: list[str]) -> Plan:
@@ -69,7 +79,9 @@ def resumed(directory: Path, rest: list[str]) -> Plan:
     config = replace(config, run_dir=str(directory))  # it may have been moved
     wanted = cli.parse(rest, config, {}, "python -m mpi_es.train --resume RUN")
     cli.check_resumed(config, wanted)
-    return Plan(wanted, directory, stored, warning)
+    # The last mean is a whole agent: what stays fixed is in it, and the file it came from is not needed.
+    base = None if config.evolve == "all" else stored["last"]["candidate"]
+    return Plan(wanted, directory, stored, warning, base)
 
 
 def train(plan: Plan, evaluator: Evaluator) -> None:
@@ -91,9 +103,7 @@ def make_run(plan: Plan, evaluator: Evaluator) -> Run:
     """Return the run at its beginning, or where its file says that it is."""
     config, stored = plan.config, plan.stored
     policy = evaluator.rollout.policy
-    # A state that was stored replaces the initial mean, whose drawing imports torch.
-    initial = np.zeros(policy.dim) if stored else policy.initial(config.seed).astype(float)
-    strategy = make_strategy(config, initial, evaluator)
+    strategy = make_strategy(config, initial_mean(plan, policy).astype(float), evaluator)
     progress = Progress(
         episode_cap=config.episode_cap,
         observations=Statistics.of_size(evaluator.rollout.size if config.obs_norm else 0),
@@ -115,13 +125,24 @@ def make_run(plan: Plan, evaluator: Evaluator) -> Run:
     return Run(config, plan.directory, strategy, evaluator, telemetry, History(stored), progress, libraries())
 
 
+def initial_mean(plan: Plan, policy: Any) -> Candidate:
+    """Return the parameters (policy.dim,) with which the strategy begins."""
+    if plan.stored is not None:  # its state replaces them, and drawing them imports torch
+        return np.zeros(policy.dim, np.float32)
+    if plan.mean is None:
+        drawn: Candidate = policy.initial(plan.config.seed)
+        return drawn
+    return plan.mean if plan.base is None else plan.mean[policy.part]
+
+
 def describe(run: Run) -> list[str]:
     """Return what there is to know before the first generation."""
     config, evaluator = run.config, run.evaluator
     ranks = f"{evaluator.comm.size} rank{'s' if evaluator.comm.size > 1 else ''}"
+    part = "" if config.evolve == "all" else f" whose {config.evolve} evolves,"
     where = "rank 0 only directs" if evaluator.first else "rank 0 evaluates too"
     return [
-        f"{config.policy} policy of {evaluator.dim} parameters on {config.env}",
+        f"{config.policy} policy{part} of {evaluator.dim} parameters on {config.env}",
         getattr(run.strategy, "description", f"{config.strategy}, population {run.strategy.popsize}"),
         f"{ranks}, {config.dispatch} dispatch, {where}",
         f"run directory {run.directory}",

@@ -41,6 +41,20 @@ def test_returns_and_lengths_are_those_of_the_ordinary_path_to_the_bit(options):
     assert len(set(expected[:, 1])) > 1
 
 
+@pytest.mark.parametrize("changes", [{"controller": "rnn"}, {"controller": "mlp", "num_frames": 2}])
+def test_a_part_of_an_agent_drives_as_the_whole_one(changes):
+    config = replace(CONFIG, evolve="controller", **changes)
+    whole = build.make_rollout(config)
+    agent = np.random.default_rng(1).normal(0, 0.2, whole.policy.dim).astype(np.float32)
+    partly = build.make_rollout(config, agent)
+    assert isinstance(partly, CompiledRollout)
+    assert partly.policy.dim == whole.policy.dim - 1184
+    terms, flag, seeds = Terms(cap=40), StopFlag(), np.array([5])
+    expected = whole.run(StaticSource(0, seeds, 1, lambda _: agent, flag), terms)
+    found = partly.run(StaticSource(0, seeds, 1, lambda _: agent[1184:], flag), terms)
+    np.testing.assert_array_equal(found, expected)
+
+
 def test_threads_change_nothing(compiled):
     several = build.make_rollout(replace(CONFIG, threads_per_rank=3))
     assert several.width == 3
@@ -83,6 +97,7 @@ def test_a_signal_ends_episodes_under_way_and_leaves_nothing_behind(compiled):
         {"env_options": ("continuous=False",)},
         {"action_noise": 0.1},
         {"output": "clip"},
+        {"top_k": 9},
         {"policy": "mlp", "env": "CartPole-v1"},
     ],
 )

@@ -61,9 +61,10 @@ def test_the_directory_is_named_after_the_run_unless_it_is_given():
     assert Config(env="ALE/Pong-v5", seed=3).directory == "runs/ALE-Pong-v5-cma_es-3"
     assert Config(env="package.module:make").directory == "runs/package.module-make-cma_es-1143"
     assert Config(run_dir="here").directory == "here"
+    assert Config(run_dir="here-{seed}", seed=7).directory == "here-7"
 
 
 @pytest.mark.parametrize("preset", PRESETS.values(), ids=list(PRESETS))
 def test_a_preset_is_a_run_that_ends(preset):
-    assert preset.max_iter >= 1
-    assert preset.target_fitness is not None
+    assert preset.max_iter < 10_000
+    assert preset.target_fitness is not None or preset.env == "mpi_es/CarRacing-v3"

@@ -14,7 +14,8 @@ from mpi_es.seeds import Stream, held_out_seeds
 
 
 def plan(**content):
-    return Plan(Options(), Config(seed=3), content, "")
+    nothing = np.zeros(0, np.float32)
+    return Plan(Options(), Config(seed=3), content, "", nothing, nothing, "title")
 
 
 def seeds_of(text, episodes=4):
@@ -70,7 +71,8 @@ LOGGED = {"generation": np.array([3, 6]), "returns": np.array([[1.0, 2, np.nan],
     ],
 )
 def test_an_evaluation_is_compared_with_the_logged_one(generation, returns, line):
-    found = evaluate.compared(plan(evaluations=LOGGED), generation, np.array(returns, float))
+    content = {"evaluations": LOGGED, "best": {"generation": generation}}
+    found = evaluate.compared(plan(**content), np.array(returns, float))
     assert found.startswith(line)
     assert bool(found) == bool(line)
 
@@ -81,8 +83,9 @@ def run(tmp_path_factory):
     from tests.launching import start
 
     directory = tmp_path_factory.mktemp("evaluate") / "run"
-    options = ("--hidden", 4, "--population-size", 4, "--max-iter", 2, "--num-eval-rollouts", 7, "--obs-norm")
-    process = start(0, "-m", "mpi_es.train", *options, "--console", "silent", "--run-dir", directory)
+    options = ("--env", "CartPole-v1", "--hidden", 4, "--population-size", 4, "--max-iter", 2, "--obs-norm")
+    more = ("--num-eval-rollouts", 7, "--console", "silent", "--run-dir", directory)
+    process = start(0, "-m", "mpi_es.train", *options, *more)
     assert process.communicate(timeout=60)[1] == ""
     return directory
 
@@ -124,7 +127,53 @@ def test_a_table_that_cannot_be_written_is_told(launch, run):
 
 
 def test_a_missing_run_is_told():
-    with pytest.raises(UserError, match="RUN: expected the directory of a run"):
+    with pytest.raises(UserError, match=r"RUN: expected the directory of a run .*, got nothing"):
         evaluate.prepare(["--episodes", "3"])
+    with pytest.raises(UserError, match=r"RUN: expected .* or else --from-pretrained FILE, got both"):
+        evaluate.prepare(["/nowhere", "--from-pretrained", "/nowhere"])
     with pytest.raises(UserError, match=r"expected a directory that holds run\.h5, got '/nowhere'"):
         evaluate.prepare(["/nowhere"])
+
+
+def test_an_unknown_preset_is_told():
+    with pytest.raises(UserError, match=r"--preset: expected one of .*; did you mean .cartpole."):
+        Options(preset="cartpol")
+
+
+@pytest.mark.parametrize(
+    ("options", "placed"),
+    [
+        ({}, ("mine", ("a=1",), True)),
+        ({"env": "fast"}, ("mpi_es/CarRacing-v3", (), True)),
+        ({"env": "gymnasium"}, ("CarRacing-v3", (), True)),
+        ({"env": "Other-v0", "env_options": ("b=2",)}, ("Other-v0", ("b=2",), True)),
+        ({"env_options": ("b=2",), "compiled": False}, ("mine", ("b=2",), False)),
+    ],
+)
+def test_an_environment_takes_the_place_of_the_run_s(options, placed):
+    config = evaluate.placed(Config(env="mine", env_options=("a=1",)), Options(**options))
+    assert (config.env, config.env_options, config.compiled) == placed
+
+
+def test_another_environment_is_not_compared_with_the_logged_one(launch, run):
+    done = launch(0, "-m", "mpi_es.evaluate", run, "--episodes", 3, "--env", "CartPole-v0")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.count("\n") == 1
+    done = launch(2, "-m", "mpi_es.evaluate", run, "--env", "Acrobot-v1")
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "--env: expected an environment whose policy has the 30 parameters of this one" in done.stderr
+
+
+def test_a_file_scores_the_same_on_any_number_of_ranks(launch, tmp_path):
+    weights = np.random.default_rng(0).standard_normal(114, np.float32)  # of the preset cartpole
+    np.savez(tmp_path / "agent.npz", params=weights)
+    file = ("--from-pretrained", tmp_path / "agent.npz", "--preset", "cartpole", "--layout", "paper")
+    tables = []
+    for ranks in (1, 2):
+        table = tmp_path / f"{ranks}.csv"
+        options = ("--episodes", 9, "--seeds", "fresh", "--csv", table)
+        done = launch(ranks, "-m", "mpi_es.evaluate", *file, *options)
+        assert (done.returncode, done.stderr) == (0, "")
+        tables.append(table.read_text())
+    assert tables[0] == tables[1]
+    assert tables[0].count("\n") == 10

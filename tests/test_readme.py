@@ -38,6 +38,8 @@ def small(words: list[str], run: Path) -> list[str]:
     few = ["--max-iter", "2", "--num-eval-rollouts", "2", "--no-tensorboard"]
     if "--resume" in words:
         return few
+    if any(word.startswith("carracing") for word in words):
+        few += ["--num-rollouts", "1"]
     return [*few, "--population-size", "8", "--max-iter", "1", "--run-dir", str(run)]
 
 
@@ -57,8 +59,12 @@ def place(tmp_path_factory):
     for program in PROGRAMS:
         if named := re.match(r"# (\w+\.py)\n", program):
             (directory / named[1]).write_text(program)
-    run = ["python", "-m", "mpi_es.train", "cartpole"]
-    execute([*run, "--max-iter", "1", "--num-eval-rollouts", "2", "--no-tensorboard"], directory)
+    few = ["--max-iter", "1", "--num-eval-rollouts", "2", "--no-tensorboard"]
+    execute(["python", "-m", "mpi_es.train", "cartpole", *few], directory)
+    racing = ["carracing", "--population-size", "4", "--num-rollouts", "1", "--run-dir", "runs/racing"]
+    execute(["python", "-m", "mpi_es.train", *racing, *few], directory)
+    files = ["--out", "agent.npz", "--torchscript", "agent.pt"]
+    execute(["python", "-m", "mpi_es.export", "runs/racing", *files], directory)
     return directory
 
 
@@ -76,7 +82,7 @@ def test_a_program_runs_as_written(program, place, tmp_path):
 
 
 def test_there_are_commands_and_programs_to_run():
-    assert (len(COMMANDS) > 8, len(PROGRAMS)) == (True, 4)
+    assert (len(COMMANDS) > 8, len(PROGRAMS)) == (True, 5)
 
 
 def test_the_tables_are_current():

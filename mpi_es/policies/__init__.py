@@ -15,9 +15,10 @@ def make(config: Config, observation_space: Any, action_space: Any) -> Policy:
     if config.policy in REGISTRY:
         return REGISTRY[config.policy](config, observation_space, action_space)
     if ":" in config.policy:
-        from mpi_es.policies.module import ModulePolicy  # torch
+        from mpi_es.policies.module import ModulePolicy, load_network  # torch
 
-        return ModulePolicy(config.policy, observation_space, action_space, config.output)
+        network = load_network(config.policy)
+        return ModulePolicy(config.policy, network, observation_space, action_space, config.output)
     raise unknown("--policy", config.policy, [*REGISTRY, "package.module:Class"])
 
 
@@ -38,14 +39,9 @@ def _recurrent(config: Config, observation_space: Any, action_space: Any) -> Pol
 
 
 def _attention(config: Config, observation_space: Any, action_space: Any) -> Policy:
-    from mpi_es.policies.attention_policy import AttentionPolicy  # numba, which takes its time
+    from mpi_es.policies import attention_forms  # numba, which takes its time
 
-    if len(config.hidden) != 1:
-        hint = "the paper's is --hidden 16"
-        raise expected("--hidden", "one width for --policy attention", config.hidden, hint)
-    if config.obs_norm:
-        raise expected("--obs-norm", "no normalisation of the pictures that --policy attention reads", True)
-    return AttentionPolicy(observation_space, action_space, config.hidden[0], config.output)
+    return attention_forms.make(config, observation_space, action_space)
 
 
 REGISTRY: dict[str, Callable[[Config, Any, Any], Policy]] = {

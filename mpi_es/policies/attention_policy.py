@@ -67,6 +67,12 @@ class AttentionPolicy(Policy):
         """The number of weights and biases."""
         return sum(rows * columns for rows, columns in self._shapes)
 
+    @property
+    def parts(self) -> dict[str, slice]:
+        """The parameters of the attention and of the controller."""
+        end = sum(rows * columns for rows, columns in self._attention_shapes())
+        return {"attention": slice(0, end), "controller": slice(end, self.dim)}
+
     def initial(self, seed: int) -> Candidate:
         """Return torch's default initialisation, (dim,), drawn from the run's seed."""
         # Torch costs a process seconds and 200 MB; workers never call this.

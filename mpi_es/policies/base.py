@@ -24,6 +24,15 @@ class Policy(Protocol):
         """The number of parameters."""
         ...
 
+    @property
+    def parts(self) -> dict[str, slice]:
+        """The named parts of the parameters, of which one may evolve alone: the module's children."""
+        return {}
+
+    def whole(self, parameters: Candidate) -> Candidate:
+        """Return the parameters (dim,) with those beside them that stay fixed, if there are any."""
+        return parameters
+
     def initial(self, seed: int) -> Candidate:
         """Return torch's default initialisation, (dim,), drawn from the run's seed."""
         ...

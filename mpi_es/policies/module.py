@@ -1,6 +1,7 @@
-"""A user's own torch module as a policy, whatever it computes."""
+"""A torch module as a policy, whatever it computes: a user's own, or one of ours that is not compiled."""
 
 import inspect
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,10 +18,19 @@ from mpi_es.policies.features import require_array
 from mpi_es.strategies.base import Candidate
 
 Weights = list[list[Tensor]]  # for each network its parameters, in the module's order
+Network = Callable[[Any, Any], nn.Module]  # of observation space and action space
+
+
+def load_network(name: str) -> Network:
+    """Return the user's class of modules, constructed as `Class(observation_space, action_space)`."""
+    network = load("--policy", name, nn.Module)
+    if not (isinstance(network, type) and issubclass(network, nn.Module)):
+        raise expected("--policy", "a subclass of torch.nn.Module", name)
+    return network
 
 
 class ModulePolicy(Policy):
-    """A torch module, constructed as `Class(observation_space, action_space)`, in evaluation mode.
+    """A torch module in evaluation mode.
 
     It is called as `module(observations, memory) -> (outputs, memory)`, with memory None at an episode's
     start, or, where its forward takes one argument, as `module(observations) -> outputs`. Observations
@@ -31,22 +41,28 @@ class ModulePolicy(Policy):
     small ones (16 of 8-64-64-4: 0.4 against 1 ms), but its last bits depend on the number of networks.
 
     Args:
-        name: package.module:Class, as the user gave it.
+        name: of the policy, as the user gave it.
+        network: what makes the module.
         output: from outputs to actions, see `actions_for`.
+        squashed: the outputs lie in [-1, 1] by themselves.
     """
 
-    def __init__(self, name: str, observation_space: Any, action_space: Any, output: str = "auto") -> None:
+    def __init__(
+        self,
+        name: str,
+        network: Network,
+        observation_space: Any,
+        action_space: Any,
+        output: str = "auto",
+        squashed: bool = False,
+    ) -> None:
         # Sums that are split between threads depend on their number. The program's own limit may have
         # been set before torch was loaded, which then knows nothing of it.
         torch.set_num_threads(1)
-        self.name = name
-        self.network = load("--policy", name, nn.Module)
-        if not (isinstance(self.network, type) and issubclass(self.network, nn.Module)):
-            raise expected("--policy", "a subclass of torch.nn.Module", name)
+        self.name, self.network = name, network
         require_array(observation_space, name)
         self.spaces = observation_space, action_space
-        self.size, self._to_actions = actions_for(action_space, output, name)
-        self._remembers = _positional(self.network) > 1
+        self.size, self._to_actions = actions_for(action_space, output, name, squashed)
         self._module = networks.seeded(self._build, 0).requires_grad_(False)
         self._parameters = list(self._module.parameters())
         self._sizes = [parameter.numel() for parameter in self._parameters]
@@ -57,6 +73,17 @@ class ModulePolicy(Policy):
     def dim(self) -> int:
         """The number of weights and biases."""
         return sum(self._sizes)
+
+    @property
+    def parts(self) -> dict[str, slice]:
+        """The parameters of each of the module's children that has any."""
+        parts: dict[str, slice] = {}
+        end = 0
+        for name, parameter in self._module.named_parameters():
+            child = name.partition(".")[0]
+            start, end = end, end + parameter.numel()
+            parts[child] = slice(parts[child].start if child in parts else start, end)
+        return parts
 
     def initial(self, seed: int) -> Candidate:
         """Return torch's default initialisation, (dim,), drawn from the run's seed."""
@@ -75,7 +102,7 @@ class ModulePolicy(Policy):
 
     def initial_memory(self, k: int) -> Memory:
         """Return objects (k,): what the module returned for each network, None at an episode's start."""
-        return np.full(k, None, object) if self._remembers else None
+        return np.full(k, None, object) if remembers(self._module) else None
 
     def act(self, weights: Weights, observations: NDArray[Any], memory: Memory) -> tuple[Actions, Memory]:
         """Return the actions (k, …) and the memory afterwards."""
@@ -85,22 +112,19 @@ class ModulePolicy(Policy):
     def outputs(self, weights: Weights, observations: NDArray[Any], memory: Memory) -> tuple[Outputs, Memory]:
         """Return the outputs (k, n) before they become actions, and the memory afterwards."""
         outputs = np.empty((len(weights), self.size), np.float32)
-        after = self.initial_memory(len(weights))
+        after = None if memory is None else np.full(len(weights), None, object)
         batch = _tensor(observations)
         with torch.inference_mode():
             for i, tensors in enumerate(weights):
                 for parameter, tensor in zip(self._parameters, tensors, strict=True):
                     parameter.data = tensor
                 observation = batch[i : i + 1].clone()  # at an address of its own, see _own
-                before = None if memory is None else memory[i]
-                answer, remembered = self._call(self._module, observation, before)
+                if memory is None or after is None:
+                    answer = self._module(observation)
+                else:
+                    answer, after[i] = self._module(observation, memory[i])
                 outputs[i] = answer[0]
-                if after is not None:
-                    after[i] = remembered
         return outputs, after
-
-    def _call(self, module: nn.Module, observation: Tensor, memory: Any) -> Any:
-        return module(observation, memory) if self._remembers else (module(observation), None)
 
     @staticmethod
     def _own(part: Tensor, parameter: Tensor) -> Tensor:
@@ -113,9 +137,9 @@ class ModulePolicy(Policy):
         observation = _tensor(np.zeros((1, *space.shape), space.dtype))
         shown = f"observations {tuple(observation.shape)} {observation.dtype}"
         try:
-            module: nn.Module = self.network(*self.spaces).eval()
+            module = self.network(*self.spaces).eval()
             with torch.no_grad():
-                answer = self._call(module, observation, None)
+                answer = module(observation, None) if remembers(module) else (module(observation), None)
         except Exception as error:
             raise UserError(f"--policy {self.name}: failed on {shown}: {one_line(error)}") from error
         if not (isinstance(answer, tuple) and len(answer) == 2):
@@ -133,8 +157,8 @@ def _tensor(array: NDArray[Any]) -> Tensor:
     return tensor.float() if tensor.is_floating_point() else tensor
 
 
-def _positional(network: Any) -> int:
-    """Return how many arguments the module's forward takes by position."""
-    kinds = [parameter.kind for parameter in inspect.signature(network.forward).parameters.values()]
+def remembers(module: nn.Module) -> bool:
+    """Tell whether a module's forward takes a memory: a second argument by position."""
+    kinds = [parameter.kind for parameter in inspect.signature(module.forward).parameters.values()]
     positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    return sum(kind in positional for kind in kinds) - 1  # self
+    return sum(kind in positional for kind in kinds) > 1

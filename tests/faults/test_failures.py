@@ -14,7 +14,8 @@ from mpi_es import checkpoint
 from tests.launching import start
 
 ROOT = Path(__file__).parents[2]
-TRAIN = ("-m", "mpi_es.train", "--no-tensorboard", "--population-size", "12", "--hidden", "4")
+SMALL = ("--env", "CartPole-v1", "--population-size", "12", "--hidden", "4")
+TRAIN = ("-m", "mpi_es.train", "--no-tensorboard", *SMALL)
 
 
 @pytest.mark.parametrize("ranks", [0, 2, 5])
@@ -72,7 +73,7 @@ def test_a_rank_that_dies_ends_the_job_and_leaves_the_last_checkpoint(tmp_path, 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="mounting a small file system needs root")
 def test_a_full_disk_ends_the_run_with_its_last_checkpoint_whole(launch, tmp_path):
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=96k", "tmpfs", tmp_path], check=True)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=160k", "tmpfs", tmp_path], check=True)
     try:
         done = launch(2, *TRAIN, "--max-iter", "100000", "--run-dir", tmp_path / "run", "--console", "silent")
         assert (done.returncode, done.stderr.count("\n")) == (2, 1)

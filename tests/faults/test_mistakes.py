@@ -8,6 +8,8 @@ import pytest
 from mpi_es import checkpoint, train
 from mpi_es.errors import UserError
 
+CARTPOLE = ("--env", "CartPole-v1")
+
 MISTAKES = [
     ("--env CartPol-v1", r"--env: expected a gymnasium id .*'CartPol-v1'; did you mean 'CartPole-v1'\?"),
     ("--env LunarLander-v2", r"no -v2: use 'LunarLander-v3'"),
@@ -26,7 +28,14 @@ MISTAKES = [
     ("--env Pendulum-v1 --output argmax", r"--output: expected auto, tanh or clip"),
     ("--env CartPole-v1 --output tanh", r"--output: expected"),
     ("--env CartPole-v1 --action-noise 1", r"--action-noise: expected 0 where actions are discrete"),
-    ("--policy lstm", r"--hidden: expected one width for --policy lstm"),
+    ("--env CartPole-v1 --policy lstm", r"--hidden: expected one width for --policy lstm"),
+    ("--num-workers 32", r"--num-workers: expected mpiexec -n N before the command"),
+    ("--evolve controller", r"--base-from-pretrained: expected a run or an npz file with the attention"),
+    ("--evolve contoller", r"--evolve: expected one of .*did you mean 'controller'\?"),
+    ("--base-from-pretrained x", r"--base-from-pretrained: expected nothing, where all evolves"),
+    ("--num-frames 2", r"--num-frames: expected 1 for a controller that remembers, got 2"),
+    ("--patch-size 97", r"--patch-size: expected at most 96, the picture's size, got 97"),
+    ("--top-k 530", r"--top-k: expected at most 529, the number of patches, got 530"),
     ("--resume /nowhere", r"run: expected a directory that holds run.h5, got '/nowhere'"),
     ("--resume", r"--resume: expected a value, got nothing"),
 ]
@@ -40,7 +49,7 @@ def test_a_mistake_on_the_command_line(arguments, complaint):
 
 
 def test_an_unknown_strategy(launch, tmp_path):
-    done = launch(2, "-m", "mpi_es.train", "--strategy", "cmaes", "--run-dir", tmp_path / "run")
+    done = launch(2, "-m", "mpi_es.train", *CARTPOLE, "--strategy", "cmaes", "--run-dir", tmp_path / "run")
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert "--strategy: expected one of cma_es, openai_es, pepg, got 'cmaes'; did you mean" in done.stderr
 
@@ -51,7 +60,7 @@ POPULATIONS = [("cma_es", 3), ("openai_es", 7), ("pepg", 1)]
 @pytest.mark.parametrize(("strategy", "popsize"), POPULATIONS)
 def test_a_population_below_the_minimum(launch, tmp_path, strategy, popsize):
     arguments = ("--strategy", strategy, "--population-size", popsize, "--run-dir", tmp_path / "run")
-    done = launch(2, "-m", "mpi_es.train", *arguments)
+    done = launch(2, "-m", "mpi_es.train", *CARTPOLE, *arguments)
     assert done.returncode == 2
     assert done.stderr.startswith("error: --population-size: expected")
     assert done.stderr.count("\n") == 1
@@ -59,7 +68,7 @@ def test_a_population_below_the_minimum(launch, tmp_path, strategy, popsize):
 
 def test_a_table_smaller_than_the_policy(launch, tmp_path):
     arguments = ("--strategy", "openai_es", "--noise-table", "10", "--run-dir", tmp_path / "run")
-    done = launch(2, "-m", "mpi_es.train", *arguments)
+    done = launch(2, "-m", "mpi_es.train", *CARTPOLE, *arguments)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert "--noise-table: expected at least 4610 numbers" in done.stderr
 
@@ -117,14 +126,15 @@ def test_a_field_of_a_newer_version_is_told(finished):
 @pytest.mark.parametrize("place", ["file/run", "/proc/run"])
 def test_a_directory_that_cannot_be_made(launch, tmp_path, place):
     (tmp_path / "file").write_text("in the way")
-    done = launch(2, "-m", "mpi_es.train", "--run-dir", tmp_path / place)
+    done = launch(2, "-m", "mpi_es.train", *CARTPOLE, "--run-dir", tmp_path / place)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert "--run-dir: cannot create" in done.stderr
 
 
 def test_a_directory_that_cannot_be_written_to(launch, tmp_path):
     run = Path("/sys/kernel")  # where not even root may make a file
-    done = launch(0, "-m", "mpi_es.train", "--run-dir", run, "--no-tensorboard", "--console", "silent")
+    options = (*CARTPOLE, "--no-tensorboard", "--console", "silent")
+    done = launch(0, "-m", "mpi_es.train", *options, "--run-dir", run)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert "could not be saved" in done.stderr
 

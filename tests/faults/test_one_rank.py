@@ -14,6 +14,7 @@ from tests.launching import start
 
 ROOT = Path(__file__).parents[2]
 QUIET = ("--console", "silent")
+CARTPOLE = ("--env", "CartPole-v1")
 
 
 @pytest.mark.parametrize("dispatch", ["static", "dynamic"])
@@ -51,7 +52,7 @@ def test_a_signal_to_one_rank_without_episodes_stops_the_run(tmp_path, victim):
 
 
 def test_a_directory_that_takes_no_events_is_told_in_one_line(launch):
-    done = launch(2, "-m", "mpi_es.train", *QUIET, "--run-dir", "/sys/kernel")
+    done = launch(2, "-m", "mpi_es.train", *CARTPOLE, *QUIET, "--run-dir", "/sys/kernel")
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert "--tensorboard: cannot write to /sys/kernel (Permission denied)" in done.stderr
 
@@ -61,7 +62,7 @@ def test_a_disk_that_events_fill_ends_the_run_in_one_line(launch, tmp_path):
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", tmp_path], check=True)
     try:
         options = ("--population-size", 4, "--hidden", 2, "--checkpoint-every", 10**6, "--max-iter", 10**6)
-        done = launch(2, "-m", "mpi_es.train", *options, *QUIET, "--run-dir", tmp_path / "run")
+        done = launch(2, "-m", "mpi_es.train", *CARTPOLE, *options, *QUIET, "--run-dir", tmp_path / "run")
         assert (done.returncode, done.stderr.count("\n")) == (2, 1)
         assert "--tensorboard: cannot write" in done.stderr
         assert checkpoint.load(tmp_path / "run")[1] == ""

@@ -6,6 +6,7 @@ from threadpoolctl import threadpool_limits
 
 from mpi_es.config import Config
 from mpi_es.policies import REGISTRY, make
+from mpi_es.policies.fixed import PartlyFixed
 
 VECTOR = spaces.Box(-3, 3, (5,), np.float32)
 SMALL = spaces.Box(0, 2, (4, 4, 3), np.uint8)
@@ -21,6 +22,10 @@ CASES += [("mlp", {"hidden": ()}, VECTOR), ("mlp", {}, spaces.Discrete(4, start=
 CASES += [("rnn", {"activation": "relu"}, VECTOR), ("lstm", {}, spaces.Discrete(4))]
 CASES += [(f"{HERE}:{name}", {}, VECTOR) for name in ("Plain", "Remembering")]
 CASES += [(f"{HERE}:Pictures", {}, PICTURE)]
+CASES += [("attention", {"patch_size": 5}, SQUARE), ("attention", {"evolve": "controller"}, SQUARE)]
+CASES += [("attention", {"controller": "mlp", "num_frames": 2, "top_k": 3}, SQUARE)]
+CASES += [("attention", {"controller": "rnn", "query_dim": 2, "bias": False}, SQUARE)]
+CASES += [(f"{HERE}:Remembering", {"evolve": "out"}, VECTOR)]
 
 
 @pytest.fixture(autouse=True)
@@ -44,7 +49,9 @@ def policy(case, request):
 def build(case, actions, **options):
     name, given, observations = case
     hidden = (6,) if name in ("rnn", "lstm", "gru", "attention") else (16, 16)
-    return make(Config(**{"hidden": hidden, "policy": name, **given, **options}), observations, actions)
+    config = Config(**{"hidden": hidden, "policy": name, **given, **options})
+    policy = make(config, observations, actions)
+    return policy if config.evolve == "all" else PartlyFixed(policy, config.evolve, policy.initial(7))
 
 
 def observe(space, k, seed=0):
@@ -105,13 +112,14 @@ def test_a_row_does_not_depend_on_the_other_rows(policy, case):
 def test_memory_restarts_in_one_row_only(policy, case):
     k, parameters = 3, candidates(policy, 3)
     weights, memory = policy.unpack(parameters), policy.initial_memory(k)
-    observations = observe(case[2], k)
-    fresh, after = policy.outputs(weights, observations, memory)
+    _, after = policy.outputs(weights, observe(case[2], k), memory)
     if after is None:
         assert memory is None
         return
+    others = observe(case[2], k, seed=1)
+    fresh, _ = policy.outputs(weights, others, policy.initial_memory(k))
     after = np.concatenate([after[:1], policy.initial_memory(1), after[2:]])
-    outputs, _ = policy.outputs(weights, observations, after)
+    outputs, _ = policy.outputs(weights, others, after)
     assert np.array_equal(outputs[1], fresh[1])
     assert not np.array_equal(outputs[0], fresh[0])
     assert not np.array_equal(outputs[2], fresh[2])

@@ -49,6 +49,26 @@ def test_a_mistake_is_told_in_one_line(options, words):
     assert "\n" not in str(raised.value)
 
 
+PICTURES = spaces.Box(0, 255, (40, 40, 3), np.uint8)
+
+
+@pytest.mark.parametrize(
+    ("options", "form"),
+    [
+        ({}, "AttentionPolicy"),
+        ({"query_dim": 2, "bias": False, "controller": "mlp", "num_frames": 4}, "AttentionPolicy"),
+        ({"query_dim": 5}, "ModulePolicy"),
+        ({"stride": 3}, "ModulePolicy"),
+        ({"top_k": 11}, "ModulePolicy"),
+    ],
+)
+def test_an_attention_agent_that_is_not_compiled_is_run_by_torch(options, form):
+    policy = make(Config(policy="attention", hidden=(6,), **options), PICTURES, spaces.Discrete(2))
+    assert type(policy).__name__ == form
+    assert [*policy.parts] == ["attention", "controller"]
+    assert policy.parts["controller"].stop == policy.dim
+
+
 def test_a_module_that_cannot_be_imported_is_told(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     (tmp_path / "needs_more.py").write_text("import surely_not_installed\n")

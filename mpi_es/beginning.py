@@ -1,0 +1,55 @@
+"""Where a run begins: the first mean and the parts that stay fixed, taken from agents trained before."""
+
+from math import prod
+
+import numpy as np
+
+from mpi_es.config import Config
+from mpi_es.errors import expected, unknown
+from mpi_es.layouts import Shapes, shapes_of
+from mpi_es.policies.base import Policy
+from mpi_es.pretrained import Agent, load
+from mpi_es.strategies.base import Candidate
+
+
+def first_mean(config: Config, policy: Policy) -> Candidate | None:
+    """Return the whole agent (policy.dim,) at which the mean begins; None if it is to be drawn."""
+    name = config.from_pretrained
+    if not name:
+        return None
+    evolving = [""] if config.evolve == "all" else [config.evolve]
+    return _taken(load(name, config, "--from-pretrained"), policy, evolving, "--from-pretrained")
+
+
+def fixed_agent(config: Config, policy: Policy) -> Candidate | None:
+    """Return a whole agent (policy.dim,) whose parts but one stay fixed; None if all evolve."""
+    if config.evolve == "all":
+        return None
+    if config.evolve not in policy.parts:
+        raise unknown("--evolve", config.evolve, ["all", *policy.parts])
+    name, fixed = config.base_from_pretrained, [part for part in policy.parts if part != config.evolve]
+    if not name:
+        raise expected("--base-from-pretrained", f"a run or an npz file with the {' and '.join(fixed)}", name)
+    return _taken(load(name, config, "--base-from-pretrained"), policy, fixed, "--base-from-pretrained")
+
+
+def _taken(agent: Agent, policy: Policy, parts: list[str], option: str) -> Candidate:
+    """Return an agent's parts as parameters (policy.dim,), zeros elsewhere; refuse parts that do not fit."""
+    if agent.scaling.size:
+        raise expected(option, "an agent trained without --obs-norm", agent.config.env)
+    shapes, taken = shapes_of(policy), np.zeros(policy.dim, np.float32)
+    for part in parts:
+        theirs, numbers = agent.part(part)
+        ours = Agent(agent.config, taken, shapes, agent.scaling).part(part)[0]
+        if theirs != ours:
+            rule = f"{part or 'an agent'} of {sum(map(prod, ours.values()))} numbers"
+            raise expected(option, rule, len(numbers), _difference(ours, theirs))
+        taken[policy.parts[part] if part else slice(None)] = numbers
+    return taken
+
+
+def _difference(ours: Shapes, theirs: Shapes) -> str:
+    """Say which parameter is the first that is missing or has another shape."""
+    name = next(name for name in ours | theirs if ours.get(name) != theirs.get(name))
+    wanted, got = (str(shapes.get(name, "none")) for shapes in (ours, theirs))
+    return f"{name}: {wanted} here, {got} there"

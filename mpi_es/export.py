@@ -1,0 +1,90 @@
+"""python -m mpi_es.export RUN: a run's policy as an npz file of weights, or as TorchScript."""
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from mpi_es import checkpoint, cli
+from mpi_es.build import make_env, make_policy
+from mpi_es.comm import Comm, decide
+from mpi_es.config import Config
+from mpi_es.errors import UserError
+from mpi_es.layouts import from_torch, shapes_of
+from mpi_es.program import launch
+
+
+@dataclass(frozen=True)
+class Options:
+    """Write the policy of a run into files."""
+
+    candidate: Literal["best", "last"] = "best"
+    """The mean that was best in held-out evaluations, or the last one"""
+    out: str = ""
+    """npz file for its parameters `params`, with what mpi_es needs to read them again"""
+    layout: Literal["torch", "paper"] = "torch"
+    """Order of the parameters: torch's, or the paper's, which sorts the names in each layer"""
+    torchscript: str = ""
+    """File for the network as TorchScript, with the normalisation of its observations"""
+
+
+def main(comm: Comm, arguments: list[str]) -> int:
+    """Write the files on rank 0, and return the exit code. Collective."""
+    decide(comm, lambda: export(arguments))
+    return 0
+
+
+def export(arguments: list[str]) -> None:
+    """Write what the arguments ask for."""
+    words = list(arguments)
+    run = words.pop(0) if words and not words[0].startswith("-") else ""
+    options = cli.parse(words, Options(), {}, "python -m mpi_es.export RUN")
+    if not run:
+        raise UserError("RUN: expected the directory of a run as the first argument, got nothing")
+    if not (options.out or options.torchscript):
+        raise UserError("--out: expected a file, here or as --torchscript, got nothing")
+    content, warning = checkpoint.load(Path(run))
+    if warning:
+        print(f"warning: {warning}")
+    chosen = content[options.candidate]
+    if chosen["candidate"].size == 0:
+        raise UserError(f"{run}: expected a held-out evaluation, got none yet; use --candidate last")
+    config = checkpoint.from_plain(Config, content["config"])
+    if options.out:
+        write_weights(Path(options.out), config, chosen, options.layout)
+    if options.torchscript:
+        write_script(Path(options.torchscript), config, chosen)
+
+
+def write_weights(path: Path, config: Config, chosen: dict[str, Any], layout: str) -> None:
+    """Write parameters, and what `pretrained.load` wants to know of them."""
+    parameters = from_torch(chosen["candidate"], shapes_of(make_policy(config)), layout)
+    arrays = {
+        "params": parameters,
+        "scaling": chosen["scaling"],
+        "layout": np.array(layout),
+        "config": np.array(json.dumps(asdict(config))),
+    }
+    try:
+        with path.open("wb") as file:  # a name without .npz would be given it
+            np.savez(file, **arrays)
+    except OSError as error:
+        raise UserError(f"--out: cannot write {path} ({error.strerror})") from error
+    print(f"{len(parameters)} parameters in {layout}'s order: {path}")
+
+
+def write_script(path: Path, config: Config, chosen: dict[str, Any]) -> None:
+    """Write the network as TorchScript."""
+    from mpi_es import torchscript  # torch, for which weights alone do not wait
+
+    env, _ = make_env(config)
+    space = env.observation_space
+    env.close()
+    torchscript.write(path, make_policy(config), chosen["candidate"], chosen["scaling"], space)
+    print(f"TorchScript: {path}")
+
+
+if __name__ == "__main__":
+    launch(main)

@@ -1,0 +1,122 @@
+"""Agents that were trained before: read from a run, from its file, or from an npz file of weights."""
+
+import json
+import zipfile
+from dataclasses import dataclass, replace
+from math import prod
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpi_es import checkpoint
+from mpi_es.build import make_policy
+from mpi_es.config import Config
+from mpi_es.errors import UserError, expected
+from mpi_es.layouts import Shapes, shapes_of, to_torch
+from mpi_es.strategies.base import Candidate
+
+_PAPERS: dict[str, Any] = {
+    "hidden": (16,),
+    "query_dim": 4,
+    "bias": True,
+    "controller": "lstm",
+    "num_frames": 1,
+    "patch_size": 7,
+    "stride": 4,
+    "top_k": 10,
+}
+
+
+@dataclass(frozen=True)
+class Agent:
+    """A network's parameters, and what they belong to."""
+
+    config: Config
+    parameters: Candidate  # (dim,) in torch's order
+    shapes: Shapes
+    scaling: NDArray[np.float32]  # (2, size) of its observations; (2, 0) where they are not normalised
+
+    def part(self, child: str) -> tuple[Shapes, Candidate]:
+        """Return shapes and numbers of the parameters of one of the module's children, of all for ""."""
+        chosen = {name: shape for name, shape in self.shapes.items() if child in ("", name.partition(".")[0])}
+        sizes = [prod(shape) for shape in self.shapes.values()]
+        pieces = dict(zip(self.shapes, np.split(self.parameters, np.cumsum(sizes)[:-1]), strict=True))
+        return chosen, np.concatenate([self.parameters[:0], *(pieces[name] for name in chosen)])
+
+
+def load(name: str, config: Config, option: str) -> Agent:
+    """Return the agent of a run directory, a run file or an npz file.
+
+    Args:
+        config: what a file that says nothing may be the agent of; else it is the paper's.
+        option: that named the file.
+    """
+    path = Path(name)
+    if not path.exists():
+        raise expected(option, "a run or an npz file", name, "there is no such file")
+    if path.is_dir() or path.suffix == ".h5":
+        return _of_run(path, option)
+    return _of_file(path, config, option)
+
+
+def _of_run(path: Path, option: str) -> Agent:
+    """Return the best agent of a run."""
+    content = checkpoint.load(path)[0] if path.is_dir() else checkpoint.decode(path)
+    best = content["best"]
+    if best["candidate"].size == 0:
+        hint = "python -m mpi_es.export RUN --candidate last writes the last mean into a file"
+        raise expected(option, "a run with a held-out evaluation", str(path), hint)
+    config = checkpoint.from_plain(Config, content["config"])
+    return Agent(config, best["candidate"], shapes_of(make_policy(config)), best["scaling"])
+
+
+def _of_file(path: Path, config: Config, option: str) -> Agent:
+    arrays = _arrays(path, option)
+    numbers = _numbers(arrays, path, option)
+    if "config" in arrays:  # a file that mpi_es.export wrote
+        config = checkpoint.from_plain(Config, json.loads(str(arrays["config"])))
+        shapes, layout = shapes_of(make_policy(config)), str(arrays["layout"])
+        return Agent(config, to_torch(numbers, shapes, layout), shapes, arrays["scaling"])
+    config, shapes = _owner(len(numbers), config, path, option)
+    layout = config.layout
+    if layout == "auto":
+        from mpi_es.recognition import recognised  # the simulator, which takes its time
+
+        layout = recognised(numbers, shapes, config, option)
+    return Agent(config, to_torch(numbers, shapes, layout), shapes, np.zeros((2, 0), np.float32))
+
+
+def _arrays(path: Path, option: str) -> dict[str, NDArray[Any]]:
+    """Return the arrays of an npz file, among them `params`."""
+    rule = "an npz file with an array `params`"
+    try:
+        with np.load(path) as file:
+            arrays = dict(file) if isinstance(file, np.lib.npyio.NpzFile) else {}
+    except (OSError, EOFError, ValueError, zipfile.BadZipFile) as error:
+        raise UserError(f"{option}: expected {rule}, got {str(path)!r}, which cannot be read") from error
+    if "params" not in arrays:
+        raise expected(option, rule, str(path), f"its arrays: {', '.join(arrays) or 'none'}")
+    return arrays
+
+
+def _numbers(arrays: dict[str, NDArray[Any]], path: Path, option: str) -> Candidate:
+    params = arrays["params"]
+    if params.ndim != 1 or params.dtype.kind != "f" or not np.isfinite(params).all():
+        rule = f"finite numbers in one row in `params` of {path}"
+        raise expected(option, rule, f"{params.dtype} {params.shape}")
+    return params.astype(np.float32)
+
+
+def _owner(size: int, config: Config, path: Path, option: str) -> tuple[Config, Shapes]:
+    """Return the config, as it is or with the paper's agent, whose policy is of a size, and the shapes."""
+    configs = [config]
+    if config.policy == "attention":
+        configs.append(replace(config, **_PAPERS))
+    policies = [make_policy(config) for config in configs]
+    for owner, policy in zip(configs, policies, strict=True):
+        if policy.dim == size:
+            return owner, shapes_of(policy)
+    sizes = " or ".join(dict.fromkeys(str(policy.dim) for policy in policies))
+    raise expected(option, f"{sizes} numbers in `params` of {path}", size)

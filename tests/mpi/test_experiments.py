@@ -1,0 +1,49 @@
+"""A part that evolves beside fixed ones: its run needs no file but its own."""
+
+import numpy as np
+import pytest
+
+from mpi_es import checkpoint
+from tests.launching import assert_same
+
+DIM = 4 * 7 * (4 + 7 + 1 + 1) + 16
+OPTIONS = (
+    *("-m", "mpi_es.train", "--console", "silent", "--no-tensorboard", "--env", "CartPole-v1"),
+    *("--policy", "tests.policies.user_policies:Remembering", "--evolve", "out", "--layout", "torch"),
+    *("--population-size", 6, "--eval-every", 2, "--num-eval-rollouts", 4, "--base-from-pretrained"),
+)
+
+
+@pytest.fixture
+def base(tmp_path):
+    """A file with an agent, of which all but the last 16 numbers stay fixed."""
+    path = tmp_path / "base.npz"
+    np.savez(path, params=np.random.default_rng(0).standard_normal(DIM, np.float32))
+    return path
+
+
+@pytest.mark.parametrize("strategy", ["cma_es", "openai_es"])
+def test_resumed_on_other_ranks_without_the_file_it_is_the_same_run(launch, exact, tmp_path, base, strategy):
+    options = (*OPTIONS, base, "--strategy", strategy)
+    done = launch(0, *options, "--max-iter", 4, "--run-dir", tmp_path / "unbroken")
+    assert done.returncode == 0, done.stderr
+    fixed = np.load(base)["params"][:-16]
+    first = launch(2, *options, "--max-iter", 2, "--run-dir", tmp_path / "broken")
+    base.write_text("changed")
+    second = launch(3, "-m", "mpi_es.train", "--resume", tmp_path / "broken", "--max-iter", 4)
+    base.unlink()
+    assert (first.returncode, second.returncode) == (0, 0), second.stderr
+    assert_same(exact(tmp_path / "broken"), exact(tmp_path / "unbroken"))
+    content, _ = checkpoint.load(tmp_path / "broken")
+    for kept in ("best", "last"):
+        np.testing.assert_array_equal(content[kept]["candidate"][:-16], fixed)
+    done = launch(2, "-m", "mpi_es.evaluate", tmp_path / "broken", "--episodes", 4)
+    assert "equal to the bit" in done.stdout, done.stderr
+
+
+def test_another_base_is_another_run(launch, tmp_path, base):
+    assert launch(0, *OPTIONS, base, "--max-iter", 1, "--run-dir", tmp_path / "run").returncode == 0
+    other = ("--resume", tmp_path / "run", "--base-from-pretrained", "other.npz", "--max-iter", 2)
+    done = launch(0, "-m", "mpi_es.train", *other)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "--base-from-pretrained: expected " in done.stderr
