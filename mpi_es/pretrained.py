@@ -17,6 +17,7 @@ from mpi_es.errors import UserError, expected
 from mpi_es.layouts import Shapes, shapes_of, to_torch
 from mpi_es.strategies.base import Candidate
 
+# The agent of arXiv:2003.08165, whose weights others have published.
 _PAPERS: dict[str, Any] = {
     "hidden": (16,),
     "query_dim": 4,
@@ -73,14 +74,20 @@ def _of_run(path: Path, option: str) -> Agent:
 
 
 def _of_file(path: Path, config: Config, option: str) -> Agent:
+    """Return the agent of an npz file: one of mpi_es.export, which tells all, or a bare one."""
     arrays = _arrays(path, option)
-    numbers = _numbers(arrays, path, option)
-    if "config" in arrays:  # a file that mpi_es.export wrote
-        config = checkpoint.from_plain(Config, json.loads(str(arrays["config"])))
-        shapes, layout = shapes_of(make_policy(config)), str(arrays["layout"])
-        return Agent(config, to_torch(numbers, shapes, layout), shapes, arrays["scaling"])
-    config, shapes = _owner(len(numbers), config, path, option)
-    layout = config.layout
+    numbers, told = _numbers(arrays, path, option), "config" in arrays
+    if told:
+        configs = [checkpoint.from_plain(Config, json.loads(str(arrays["config"])))]
+    else:
+        configs = [config, replace(config, **_PAPERS)] if config.policy == "attention" else [config]
+    config, shapes = _owner(len(numbers), configs, path, option)
+    if told:
+        return Agent(config, to_torch(numbers, shapes, str(arrays["layout"])), shapes, arrays["scaling"])
+    if config.obs_norm:
+        rule = "a run or a file of mpi_es.export, which hold the normalisation of --obs-norm"
+        raise expected(option, rule, str(path))
+    layout: str = config.layout
     if layout == "auto":
         from mpi_es.recognition import recognised  # the simulator, which takes its time
 
@@ -109,14 +116,11 @@ def _numbers(arrays: dict[str, NDArray[Any]], path: Path, option: str) -> Candid
     return params.astype(np.float32)
 
 
-def _owner(size: int, config: Config, path: Path, option: str) -> tuple[Config, Shapes]:
-    """Return the config, as it is or with the paper's agent, whose policy is of a size, and the shapes."""
-    configs = [config]
-    if config.policy == "attention":
-        configs.append(replace(config, **_PAPERS))
+def _owner(size: int, configs: list[Config], path: Path, option: str) -> tuple[Config, Shapes]:
+    """Return the first config whose policy has so many parameters, and their shapes."""
     policies = [make_policy(config) for config in configs]
-    for owner, policy in zip(configs, policies, strict=True):
+    for config, policy in zip(configs, policies, strict=True):
         if policy.dim == size:
-            return owner, shapes_of(policy)
+            return config, shapes_of(policy)
     sizes = " or ".join(dict.fromkeys(str(policy.dim) for policy in policies))
     raise expected(option, f"{sizes} numbers in `params` of {path}", size)

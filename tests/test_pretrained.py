@@ -83,6 +83,12 @@ def test_an_order_that_cannot_be_tried_is_to_be_given(tmp_path):
         load(file_of(tmp_path, params=numbers()), Config(policy=USER.policy))
 
 
+def test_a_bare_file_lacks_the_normalisation_of_observations(tmp_path):
+    config = Config(policy=USER.policy, layout="torch", obs_norm=True)
+    with pytest.raises(UserError, match=r"expected a run or a file of mpi_es\.export, which hold the norm"):
+        load(file_of(tmp_path, params=numbers()), config)
+
+
 def test_a_size_that_is_neither_the_options_nor_the_paper_s_is_told(tmp_path):
     with pytest.raises(UserError, match="expected 3071 or 3667 numbers in `params` of"):
         load(file_of(tmp_path, params=np.zeros(3000)), PRESETS["carracing-exp3.1"])
