@@ -1,8 +1,8 @@
-"""How a function is compiled that only compiled code calls: as far as LLVM's notation, which its callers take in.
+"""How a function is compiled for compiled code that calls it: as LLVM's notation, which the caller takes in.
 
-By itself numba optimises a function and makes machine code of it, then optimises its copy in each caller again,
-and that one's copy in the caller's callers: ten times over in a nest like ours. So only what Python calls is
-optimised, once and whole.
+By itself numba optimises a function and makes machine code of it, then optimises its copy in each caller
+again, and that one's copy in the caller's callers: ten times over in a nest like ours. So only what Python
+calls is optimised, once and whole.
 """
 
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 
 
-class CalleeCompiler(Compiler):  # type: ignore[misc]
+class CalleeCompiler(Compiler):
     """numba's compiler, less what comes after LLVM's notation."""
 
     def compile_extra(self, function: Callable[..., Any]) -> Any:
@@ -23,7 +23,7 @@ class CalleeCompiler(Compiler):  # type: ignore[misc]
         return super().compile_extra(function)
 
 
-class _Notation(JITCodeLibrary):  # type: ignore[misc]
+class _Notation(JITCodeLibrary):
     """A function with all that it calls, for its callers to copy."""
 
     def _optimize_final_module(self) -> None:
