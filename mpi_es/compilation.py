@@ -40,7 +40,7 @@ def prepare(comm: Comm, compile_all: Callable[[], None]) -> None:
 def _announced(cache: Finding) -> Iterator[None]:
     """Tell of the compilation if it takes long, and if nothing will be kept of it."""
     kept = f"kept in {cache.seen}" if cache.status == "ok" else f"not kept: {cache.seen}; {cache.remedy}"
-    timer = threading.Timer(_PATIENCE, _say, [f"compiling simulator and agent, about two minutes ({kept}) …"])
+    timer = threading.Timer(_PATIENCE, _say, [f"compiling simulator and agent, up to a minute ({kept}) …"])
     timer.daemon = True
     timer.start()
     try:

@@ -6,11 +6,13 @@ import functools
 import hashlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numba
 from llvmlite.binding import get_host_cpu_name
 from numba.core.caching import IndexDataCacheFile
+
+from mpi_es.callee import CalleeCompiler
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -28,22 +30,48 @@ def compiled(
             counted. Each count is an atomic instruction; numba leaves most of them out, but not around loops.
     """
     options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": fastmath}
-    options["inline"] = "always" if inline else "never"
+    if borrowing:
+        options["_nrt"] = False  # no "numba runtime", which counts
 
     def decorated(function: F) -> F:
-        code: Any
-        try:
-            code = numba.njit(cache=True, **options)(function)
-        except RuntimeError:  # no directory to keep it in: compilation.py tells
-            code = numba.njit(**options)(function)
-        else:
-            _renew(code._cache, Path(function.__code__.co_filename))
-        if borrowing:
-            code.targetoptions["_nrt"] = False  # no "numba runtime", which counts; read when it compiles
-        result: F = code
-        return result
+        result: Any = Compiled(function, options)
+        if inline:
+            result = numba.njit(inline="always", **options)(function)
+        return cast(F, result)
 
     return decorated
+
+
+class Compiled:
+    """A function as Python calls it and as compiled code does; each form is made when it is first needed."""
+
+    def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
+        functools.update_wrapper(self, function)
+        self.function, self.options = function, options
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Call the machine code."""
+        return self.entry(*arguments)
+
+    @functools.cached_property
+    def entry(self) -> Any:
+        """The function for Python, with all that it calls."""
+        try:
+            entry = numba.njit(cache=True, no_cfunc_wrapper=True, **self.options)(self.function)
+        except RuntimeError:  # no directory to keep it in: compilation.py tells
+            return numba.njit(no_cfunc_wrapper=True, **self.options)(self.function)
+        _renew(entry._cache, Path(self.function.__code__.co_filename))
+        return entry
+
+    @functools.cached_property
+    def callee(self) -> Any:
+        """The function for compiled code."""
+        wrappers = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+        return numba.njit(pipeline_class=CalleeCompiler, **wrappers, **self.options)(self.function)
+
+    @property
+    def _numba_type_(self) -> Any:  # numba's protocol: what compiled code takes this object for
+        return numba.typeof(self.callee)
 
 
 def _renew(cache: Any, source: Path) -> None:

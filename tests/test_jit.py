@@ -5,18 +5,18 @@ import sys
 
 import pytest
 
-from mpi_es import jit
+from mpi_es import callee, jit
 
 CALLER = """
-from mpi_es.callee import number
+from mpi_es.called import number
 from mpi_es.jit import compiled
 @compiled()
 def double():
     return 2 * number()
 if __name__ == "__main__":
-    print(double(), sum(double.stats.cache_hits.values()))
+    print(double(), sum(double.entry.stats.cache_hits.values()))
 """
-CALLEE = """
+CALLED = """
 from mpi_es.jit import compiled
 @compiled()
 def number():
@@ -29,12 +29,13 @@ def package(tmp_path):
     """A package with two modules of compiled code and a function that runs one of them."""
     place = tmp_path / "mpi_es"
     place.mkdir()
-    shutil.copy(jit.__file__, place)
+    for module in (callee, jit):
+        shutil.copy(module.__file__, place)
     (place / "__init__.py").touch()
     (place / "caller.py").write_text(CALLER)
 
     def run(number, **environ):
-        (place / "callee.py").write_text(CALLEE.format(number))
+        (place / "called.py").write_text(CALLED.format(number))
         done = subprocess.run(
             [sys.executable, "-m", "mpi_es.caller"],
             cwd=tmp_path,

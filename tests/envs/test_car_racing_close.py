@@ -5,17 +5,17 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from mpi_es.envs.car_racing import close, state
+from mpi_es.envs.car_racing import close, simulation, state
 from tests.envs.car_racing_reference import copy_state, drive, reference
 
 Pictures = tuple[NDArray[np.uint8], NDArray[np.uint8]]
 
 
 def drawn(env: Any, shown_reward: float | None = None) -> NDArray[np.uint8]:
-    world, picture = state.allocate(), np.zeros((96, 96, 3), np.uint8)
-    copy_state(env, world, shown_reward)
-    close.draw(world, close.allocate(), picture)
-    return picture
+    race = simulation.allocate("close")
+    copy_state(env, race.world, shown_reward)
+    simulation.draw(race)
+    return race.picture
 
 
 def race(style: str, seed: int, steps: int, **options: Any) -> Iterator[Pictures]:

@@ -10,6 +10,7 @@ from mpi_es.envs.car_racing.state import SCALE, TIME, World
 from mpi_es.jit import compiled
 
 ZOOM = 2.7
+PANEL = 100  # pixels that the panel hides at the bottom
 EPSILON = 1e-6  # of pygame's Vector2
 
 
@@ -65,7 +66,8 @@ def look(camera: Camera, x: float, y: float) -> tuple[float, float]:
 
 @compiled()
 def sight(camera: Camera) -> tuple[float, float, float]:
-    """Return centre and radius of a circle in the world around all that the window shows."""
-    x, y = (WINDOW_W / 2 - camera.x) / camera.zoom, (WINDOW_H / 2 - camera.y) / camera.zoom
-    radius = (math.hypot(WINDOW_W / 2, WINDOW_H / 2) + 2) / camera.zoom  # corners may be off by a pixel
+    """Return centre and radius of a circle in the world around all that is seen above the panel."""
+    x, y = (WINDOW_W / 2 - camera.x) / camera.zoom, ((WINDOW_H + PANEL) / 2 - camera.y) / camera.zoom
+    half_diagonal = math.hypot(WINDOW_W / 2, (WINDOW_H - PANEL) / 2)
+    radius = (half_diagonal + 2) / camera.zoom  # corners may be off by a pixel
     return camera.cosine * x + camera.sine * y, camera.cosine * y - camera.sine * x, radius

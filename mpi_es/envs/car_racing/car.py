@@ -7,9 +7,9 @@ import math
 
 import numpy as np
 
+from mpi_es.envs.car_racing.joints import MOTOR_SPEED
 from mpi_es.envs.car_racing.physics import BRAKE, GAS, STEER, WHEELS, Physics
 from mpi_es.envs.car_racing.shapes import HULL_CENTRE_X, HULL_CENTRE_Y, SIZE, WHEEL_POSITIONS, WHEEL_R
-from mpi_es.envs.car_racing.solver import MOTOR_SPEED
 from mpi_es.envs.car_racing.state import BODIES, DT, World
 from mpi_es.jit import compiled
 

@@ -1,6 +1,6 @@
 """The close picture: gymnasium's observation by areas, straight at 96x96, without its 1000x800 pixels.
 
-It differs from gymnasium's by less than one level of brightness almost everywhere. The panel is exact.
+It differs from gymnasium's by less than one level of brightness almost everywhere.
 """
 
 from typing import NamedTuple
@@ -8,11 +8,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mpi_es.envs.car_racing import bodywork, panel, state
+from mpi_es.envs.car_racing import bodywork, state
 from mpi_es.envs.car_racing.bodywork import Bodywork, paint_car
 from mpi_es.envs.car_racing.camera import aim
 from mpi_es.envs.car_racing.coverage import COLUMNS, ROWS, SPARE
-from mpi_es.envs.car_racing.panel import Panel, draw_panel
 from mpi_es.envs.car_racing.road import add_road
 from mpi_es.envs.car_racing.scenery import add_grass, add_void
 from mpi_es.jit import compiled
@@ -28,7 +27,6 @@ BACKGROUND, GRASS = 1, 2  # places in World.ground
 class Canvas(NamedTuple):
     """Scratch space; grass and road are all zero between two pictures."""
 
-    panel: Panel
     car: Bodywork
     grass: NDArray[np.float32]  # (ROWS + SPARE, 1, COLUMNS) coverage
     road: NDArray[
@@ -43,7 +41,6 @@ class Canvas(NamedTuple):
 def allocate() -> Canvas:
     """Return the scratch space."""
     return Canvas(
-        panel=panel.allocate(),
         car=bodywork.allocate(),
         grass=np.zeros((ROWS + SPARE, 1, COLUMNS), np.float32),
         road=np.zeros((ROWS + SPARE, LANES, COLUMNS), np.float32),
@@ -56,7 +53,7 @@ def allocate() -> Canvas:
 
 @compiled()
 def draw(world: state.World, canvas: Canvas, picture: NDArray[np.uint8]) -> None:
-    """Draw the observation into picture (96, 96, 3)."""
+    """Draw rows 0 to 83 of picture (96, 96, 3)."""
     camera = aim(world)
     add_grass(canvas.grass, camera)
     add_void(canvas.road, camera)
@@ -65,7 +62,6 @@ def draw(world: state.World, canvas: Canvas, picture: NDArray[np.uint8]) -> None
     )
     paint_car(world.transforms, world.phase, camera, canvas.car)
     _compose(canvas, world.ground, picture)
-    draw_panel(world, canvas.panel, picture)
 
 
 @compiled()

@@ -32,7 +32,8 @@ def run_episode(
         patience: steps in a row of negative reward that it survives; 0 is no such rule.
     """
     begin(simulation, seed)
-    driver.state[:] = driver.memory
+    for i in range(len(driver.memory)):
+        driver.state[i] = driver.memory[i]
     total, length, losing, over = 0.0, 0, 0, False
     while not over and driver.abandon[0] == 0:
         act(weights, simulation.picture, driver.state, driver.scratch, driver.outputs)

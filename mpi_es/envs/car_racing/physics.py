@@ -33,7 +33,7 @@ class Physics(NamedTuple):
     forces: NDArray[np.float32]  # (WHEELS, 2) of the tyres in this step
     centres: NDArray[np.float32]  # (BODIES, 2) of mass
     at_rest: NDArray[np.float32]  # (BODIES,) seconds
-    joints: NDArray[np.float32]  # (WHEELS, …) see solver.py
+    joints: NDArray[np.float32]  # (WHEELS, …) see joints.py
     corners: NDArray[np.float32]  # (FIXTURES, MOST_VERTICES, 2) where the car's polygons are
     bounds: NDArray[np.float32]  # (FIXTURES + 1, 4) the boxes of what they reach, the last the whole car's
     simplex: NDArray[np.float32]  # (3, …) see overlap.py; working space

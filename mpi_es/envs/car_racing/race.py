@@ -33,7 +33,8 @@ def randomize_colours(world: World, physics: Physics, generator: NDArray[np.uint
             world.ground[i, channel] = int(colour)
             if i == 0:
                 physics.road_colour[channel] = colour
-    world.ground[2] = world.ground[1]
+    for channel in range(3):
+        world.ground[2, channel] = world.ground[1, channel]
     world.ground[2, integers(generator, 3)] += 20
 
 

@@ -6,14 +6,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mpi_es.envs.car_racing.camera import Camera, look
+from mpi_es.envs.car_racing.camera import PANEL, Camera, look
 from mpi_es.envs.car_racing.coverage import Weights, add_edge
 from mpi_es.envs.car_racing.outlines import fatness, see
 from mpi_es.envs.car_racing.shrinking import WINDOW_H, WINDOW_W
 from mpi_es.jit import compiled
 
 REACH = 16.0  # more than the diagonal of the largest tile, 14 on the outside of a bend
-PANEL = 100  # pixels that the panel hides at the bottom
 NONE: Any = np.int64(
     -1
 )  # no polygon; a literal would make numba compile everything that it is given to twice

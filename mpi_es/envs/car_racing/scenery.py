@@ -5,10 +5,9 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from mpi_es.envs.car_racing.camera import Camera
+from mpi_es.envs.car_racing.camera import Camera, sight
 from mpi_es.envs.car_racing.coverage import COLUMNS, add_edge
 from mpi_es.envs.car_racing.outlines import add_rectangle
-from mpi_es.envs.car_racing.shrinking import WINDOW_H, WINDOW_W
 from mpi_es.envs.car_racing.state import GRASS_DIM, PLAYFIELD
 from mpi_es.jit import compiled
 
@@ -18,19 +17,9 @@ BLACK, NO_BLACK = (NIL, NIL, NIL, UNIT), (NIL, NIL, NIL, -UNIT)
 
 
 @compiled()
-def view(camera: Camera) -> tuple[float, float, float]:
-    """Return a circle of the world that holds all that is seen above the panel: middle and radius."""
-    # The panel hides the lowest 100 of 800 pixels, so that the middle of what is seen is at 450.
-    x, y = WINDOW_W / 2 - camera.x, (WINDOW_H + 100) / 2 - camera.y
-    middle_x = (x * camera.cosine + y * camera.sine) / camera.zoom
-    middle_y = (y * camera.cosine - x * camera.sine) / camera.zoom
-    return middle_x, middle_y, math.hypot(WINDOW_W / 2, (WINDOW_H - 100) / 2) / camera.zoom
-
-
-@compiled()
 def add_grass(cells: NDArray[np.float32], camera: Camera) -> None:
     """Add the coverage of gymnasium's 20 x 20 squares of grass to cells (…, 1, COLUMNS)."""
-    x, y, radius = view(camera)
+    x, y, radius = sight(camera)
     reach = radius + GRASS_DIM
     first_i, last_i = _squares(x - reach, x + reach)
     first_j, last_j = _squares(y - reach, y + reach)
@@ -51,7 +40,7 @@ def _squares(low: float, high: float) -> tuple[int, int]:
 @compiled()
 def add_void(cells: NDArray[np.float32], camera: Camera) -> None:
     """Add the black around the playfield to cells (…, 4, COLUMNS), if any is in view."""
-    x, y, radius = view(camera)
+    x, y, radius = sight(camera)
     if max(abs(x), abs(y)) + radius < PLAYFIELD:
         return
     add_edge(cells, NIL, NIL, np.float32(COLUMNS), NIL, BLACK)

@@ -42,7 +42,7 @@ def wrap(points: Polygon, hull: Polygon) -> int:
             first = i
     current, size = first, 0
     while size == 0 or current != first:
-        hull[size] = points[current]
+        hull[size, 0], hull[size, 1] = points[current, 0], points[current, 1]
         size += 1
         current = _next_vertex(points, current)
     return size

@@ -21,10 +21,10 @@ class Simulation(NamedTuple):
     physics: physics.Physics
     generator: NDArray[np.uint64]
     colours: NDArray[np.uint64]  # the generator of the colours of variant COLOR
-    close: close.Canvas
-    exact: exact_canvas.Canvas
+    close: close.Canvas | None  # one of the two, by the choice of picture: only what draws on it is compiled
+    exact: exact_canvas.Canvas | None
+    panel: panel.Panel
     picture: NDArray[np.uint8]  # (96, 96, 3) as after the last step
-    is_exact: bool
     variant: int  # a place in variants.NAMES
     randomized: bool  # gymnasium's domain_randomize
 
@@ -41,10 +41,10 @@ def allocate(
         physics=physics.allocate(lap_complete_percent),
         generator=generator.allocate(),
         colours=generator.allocate(),
-        close=close.allocate(),
-        exact=exact_canvas.allocate(),
+        close=close.allocate() if picture == "close" else None,
+        exact=exact_canvas.allocate() if picture == "exact" else None,
+        panel=panel.allocate(),
         picture=np.zeros((96, 96, 3), np.uint8),
-        is_exact=picture == "exact",
         variant=variants.NAMES.index(variant),
         randomized=domain_randomize,
     )
@@ -88,9 +88,20 @@ def drive(simulation: Simulation, steer: float, gas: float, brake: float) -> tup
 def draw(simulation: Simulation) -> None:
     """Draw the picture of the race as it is."""
     s = simulation
-    if s.is_exact:
-        exact.draw(s.world, s.exact, s.picture)
-        panel.draw_panel(s.world, s.close.panel, s.picture)
-    else:
-        close.draw(s.world, s.close, s.picture)
+    _draw_race(s.world, s.close, s.exact, s.picture)
+    panel.draw_panel(s.world, s.panel, s.picture)
     variants.cover(s.world, s.variant, s.picture)
+
+
+@compiled()
+def _draw_race(
+    world: state.World,
+    close_canvas: close.Canvas | None,
+    exact_canvas: exact_canvas.Canvas | None,
+    picture: NDArray[np.uint8],
+) -> None:
+    """Draw all but the panel. numba leaves out the branch of the canvas that is None."""
+    if close_canvas is not None:
+        close.draw(world, close_canvas, picture)
+    if exact_canvas is not None:
+        exact.draw(world, exact_canvas, picture)

@@ -33,7 +33,8 @@ def make_track(world: World, physics: Physics, generator: NDArray[np.uint64]) ->
         length = _close(physics.path, _walk(physics.path, physics.checkpoints))
     _mark_kerbs(physics.kerb, physics.path, length)
     _lay_tiles(world, physics, length)
-    world.start[:] = physics.path[0, BETA:]
+    for i in range(3):  # one by one: numba takes seconds to compile the error of slices that do not fit
+        world.start[i] = physics.path[0, BETA + i]
 
 
 @compiled()
