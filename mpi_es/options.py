@@ -46,11 +46,14 @@ def presets_table() -> str:
 
 
 def as_options(config: Config) -> list[str]:
-    """Return the words of a command line that makes this config from the defaults."""
+    """Return the words of a command line that makes this config: what differs from the defaults, and --env.
+
+    Without an environment, training begins from the paper's run and not from the defaults.
+    """
     words: list[str] = []
     for field in fields(config):
         value = getattr(config, field.name)
-        if value == field.default:
+        if value == field.default and field.name != "env":
             continue
         name = option(field.name)
         if isinstance(value, bool):

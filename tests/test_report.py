@@ -11,7 +11,8 @@ from mpi_es.errors import UserError
 from tests.launching import start
 
 OPTIONS = (
-    *("--hidden", 4, "--population-size", 4, "--max-iter", 3, "--eval-every", 1, "--num-eval-rollouts", 5),
+    *("--env", "CartPole-v1", "--hidden", 4, "--population-size", 4, "--max-iter", 3),
+    *("--eval-every", 1, "--num-eval-rollouts", 5),
     *("--no-tensorboard", "--console", "silent"),
 )
 
@@ -51,7 +52,7 @@ def test_a_page_tells_config_score_and_command(capsys, runs, tmp_path):
     assert f"{returns.mean(axis=1).max():.2f} ± " in page
     assert "<td>--population-size</td><td>4</td><td>32</td>" in page
     assert "--learning-rate" not in page
-    assert "python -m mpi_es.train --hidden 4 --seed 0 --population-size 4 --max-iter 3 " in page
+    assert "python -m mpi_es.train --env CartPole-v1 --hidden 4 --seed 0 --population-size 4 --max-iter 3 " in page
     assert "3 of 3" in page
 
 
