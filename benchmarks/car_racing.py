@@ -7,7 +7,7 @@ python benchmarks/car_racing.py [speed] [start] [ranks] [generation] [scores] [-
                 again in every repeat. Seconds are of the process's own CPU time, so that other work on the
                 core does not count.
     start       seconds until the first step, with an empty and with a filled cache, and resident memory
-    ranks       steps a second on 1 and on 2 ranks
+    ranks       steps a second of 2 ranks, by turns alone and together
     generation  the paper's generation, 256 candidates with 16 episodes each, on 2 ranks; gymnasium with
                 torch extrapolated from 64 of the same episodes
     scores      returns of one agent, episode by episode (--episodes 100): gymnasium with torch, ours
@@ -33,6 +33,7 @@ import gymnasium as gym
 import numpy as np
 
 from mpi_es import build, envs
+from mpi_es.comm import wait
 from mpi_es.config import Config
 from mpi_es.dispatch import StaticSource
 from mpi_es.envs.car_racing import race, simulation
@@ -44,6 +45,7 @@ from mpi_es.signals import StopFlag
 
 PATIENCE, CAP = 20, 1000  # the paper's early stop and frame cap
 POPSIZE, ROLLOUTS, SIGMA = 256, 16, 0.1  # the paper's
+ROUNDS = 8  # of ranks that take turns, in each repeat
 SAMPLE = 64  # episodes from which gymnasium's generation is extrapolated
 
 
@@ -248,29 +250,36 @@ def start(weights: np.ndarray, options: argparse.Namespace) -> None:
     print(f"resident memory of a rank: {memory:.0f} MiB")
 
 
-def count_steps(weights: np.ndarray) -> None:
-    """Print on rank 0 the steps a second of all ranks, each driving its own episodes."""
+def take_turns(weights: np.ndarray) -> None:
+    """Print on rank 0, round by round, the steps a second of 2 ranks: of each alone, and of each in both."""
     from mpi4py import MPI
 
     comm = MPI.COMM_WORLD
     drive_ours("close", weights, [0], 10, 0)
-    comm.Barrier()
-    begin = time.perf_counter()
-    lengths = drive_ours("close", weights, 10 * comm.rank + np.arange(10), CAP, 0)[:, 2]
-    seconds = time.perf_counter() - begin
-    speeds = comm.gather(lengths.sum() / seconds)
+    rounds = []
+    for _ in range(ROUNDS):
+        speeds = []
+        for driving in ([0], [1], [0, 1]):
+            wait(comm.Ibarrier())  # without a share of the machine
+            begin = time.perf_counter()
+            if comm.rank in driving:
+                steps = drive_ours("close", weights, 5 * comm.rank + np.arange(5), CAP, 0)[:, 2].sum()
+                speeds.append(steps / (time.perf_counter() - begin))
+            wait(comm.Ibarrier())
+        rounds.append(comm.gather(speeds))
     if comm.rank == 0:
-        print(json.dumps(sum(speeds)))
+        print(json.dumps(rounds))
 
 
 def ranks(weights: np.ndarray, options: argparse.Namespace) -> None:
     """Print what a second rank brings."""
-    found = []
-    for _ in range(options.repeats):
-        found.append([json.loads(launched(n, "count-steps", options)[-1]) for n in (1, 2)])
-    one, two = np.median(found, axis=0)
-    efficiency = np.median([b / a / 2 for a, b in found])
-    print(f"steps a second: {one:,.0f} on 1 rank, {two:,.0f} on 2; efficiency {efficiency:.3f}")
+    found = [json.loads(launched(2, "take-turns", options)[-1]) for _ in range(options.repeats)]
+    speeds = np.concatenate(found)  # (rounds, ranks, alone or both)
+    one, two = np.median(speeds.mean(axis=1)[:, 0]), np.median(speeds.sum(axis=1)[:, 1])
+    ratios = (speeds[:, :, 1] / speeds[:, :, 0]).mean(axis=1)
+    low, middle, high = np.quantile(ratios, (0.25, 0.5, 0.75))
+    print(f"steps a second: {one:,.0f} on 1 rank, {two:,.0f} on 2")
+    print(f"efficiency {middle:.3f}, median of {len(ratios)} rounds; quartiles {low:.3f} and {high:.3f}")
 
 
 def launched(count: int, name: str, options: argparse.Namespace) -> list[str]:
@@ -358,7 +367,7 @@ def scores(weights: np.ndarray, options: argparse.Namespace) -> None:
 
 
 SECTIONS = {"speed": speed, "start": start, "ranks": ranks, "generation": generation, "scores": scores}
-INNER = {"count-steps": count_steps, "evaluate-generation": evaluate_generation}
+INNER = {"take-turns": take_turns, "evaluate-generation": evaluate_generation}
 
 
 def main() -> None:
