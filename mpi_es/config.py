@@ -156,10 +156,7 @@ class Config:
 
     def __post_init__(self) -> None:
         """Refuse values that no run can have."""
-        for name, hint in get_type_hints(type(self), include_extras=True).items():
-            for rule in getattr(hint, "__metadata__", ()):
-                if isinstance(rule, Range) and not rule.holds(getattr(self, name)):
-                    raise expected(option(name), str(rule), getattr(self, name))
+        check_ranges(self)
         if any(width < 1 for width in self.hidden):
             raise expected("--hidden", "widths above 0, or none for a linear policy", self.hidden)
         for floor, start in (("lr_min", "learning_rate"), ("sigma_min", "init_sigma")):
@@ -177,6 +174,14 @@ class Config:
 def option(name: str) -> str:
     """Return a field as it is written on the command line."""
     return "--" + name.replace("_", "-")
+
+
+def check_ranges(config: Any) -> None:
+    """Refuse a number outside the range that its field declares."""
+    for name, hint in get_type_hints(type(config), include_extras=True).items():
+        for rule in getattr(hint, "__metadata__", ()):
+            if isinstance(rule, Range) and not rule.holds(getattr(config, name)):
+                raise expected(option(name), str(rule), getattr(config, name))
 
 
 def changeable(cls: type) -> set[str]:
