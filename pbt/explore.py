@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from mpi_es.errors import UserError, expected, unknown
+from mpi_es.errors import expected, unknown
 
 _FACTORS = (0.8, 1.2)  # of the paper (arXiv:1711.09846)
 
@@ -113,11 +113,9 @@ def _range(word: str, span: str) -> tuple[float, float]:
         raise expected("--tune", "name or name=low:high", word) from None
 
 
-def check_bounds(
-    space: Sequence[Hyperparameter], before: Sequence[float], after: Sequence[float], who: str
-) -> None:
+def check_bounds(space: Sequence[Hyperparameter], before: Sequence[float], after: Sequence[float]) -> None:
     """Refuse values that a member itself moved out of their ranges."""
     for one, old, new in zip(space, before, after, strict=True):
         if new != old and not one.holds(new):
             rule = f"one of {one.choices}" if one.choices else f"a number in [{one.low:g}, {one.high:g}]"
-            raise UserError(f"{who}: expected {one.name} to stay {rule}, got {new!r}")
+            raise expected(one.name, f"{rule} after training too", new)

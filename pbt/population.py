@@ -102,7 +102,7 @@ class Population:
             score = member.score(seeds)
         except Diverged:
             return None
-        check_bounds(self.space, before, self._values(member), "it")
+        check_bounds(self.space, before, self._values(member))
         return score
 
     def _values(self, member: Member) -> list[float]:

@@ -5,8 +5,10 @@ from mpi_es.errors import UserError, expected, unknown
 from pbt.config import Config
 from pbt.explore import Hyperparameter, tuned
 from pbt.members.base import Member
+from pbt.selection import SELECTIONS
 
 MEMBERS = {
+    "sb3": "pbt.members.sb3:SB3",
     "toy": "pbt.members.toy:Toy",
 }
 
@@ -24,6 +26,8 @@ def find(config: Config) -> type[Member]:
 def space(config: Config) -> list[Hyperparameter]:
     """Return what is tuned, or refuse what the config's members do not have."""
     member = find(config)
+    if config.selection not in SELECTIONS:
+        raise unknown("--selection", config.selection, SELECTIONS)
     if config.ranks_per_member > 1 and not member.collective:
         rule = f"1: a member {config.member} is trained by one rank"
         raise expected("--ranks-per-member", rule, config.ranks_per_member)

@@ -96,6 +96,8 @@ def test_what_cannot_be_tuned_is_told(word, complaint):
 
 
 def test_a_member_that_leaves_its_bounds_by_itself_is_told():
-    check_bounds([LINEAR], [0.9], [0.9], "member 3")  # it began outside and stayed
-    with pytest.raises(UserError, match=r"member 3: expected clip to stay a number in \[0.1, 0.4\], got 0.5"):
-        check_bounds([LINEAR], [0.2], [0.5], "member 3")
+    check_bounds([LINEAR], [0.9], [0.9])  # it began outside and stayed
+    with pytest.raises(
+        UserError, match=r"clip: expected a number in \[0.1, 0.4\] after training too, got 0.5"
+    ):
+        check_bounds([LINEAR], [0.2], [0.5])

@@ -7,7 +7,9 @@ from mpi_es.errors import UserError
 from pbt.selection import SELECTIONS, best, select
 
 NAN = float("nan")
-SCORES = st.lists(st.floats(-9, 9) | st.sampled_from([NAN, float("inf"), -float("inf")]), min_size=1, max_size=12)
+SCORES = st.lists(
+    st.floats(-9, 9) | st.sampled_from([NAN, float("inf"), -float("inf")]), min_size=1, max_size=12
+)
 
 
 def chosen(name, scores, fraction=0.25, seed=0):
