@@ -73,7 +73,7 @@ def share_rows(comm: Comm, rows: NDArray[Any], counts: Sequence[int]) -> NDArray
     Args:
         counts: the number of rows of each rank.
     """
-    gathered = gather_rows(comm, rows, counts if comm.rank == 0 else None)
+    gathered = gather_rows(comm, np.ascontiguousarray(rows), counts if comm.rank == 0 else None)
     if gathered is None:
         gathered = np.empty((int(np.sum(counts)), *rows.shape[1:]), rows.dtype)
     bcast(comm, gathered)

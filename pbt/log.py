@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpi_es import checkpoint
+from mpi_es.errors import UserError
 from mpi_es.rows import HeldOut
 from pbt.config import Config
 from pbt.exchange import Buffers
@@ -74,7 +75,16 @@ class Log:
             member, held_out = self.lineage.evaluations[-1]
             mean, deviation = held_out.returns.mean(), held_out.returns.std()
             outcome = f"member {member} scores {mean:.6g} +/- {deviation:.3g} held-out, in {self.directory}"
-        self.telemetry.finish(f"generation {generation}: {reason}; {outcome}")
+        drawn = self._drawn() if self.config.plot else ""
+        self.telemetry.finish(f"generation {generation}: {reason}; {outcome}{drawn}")
+
+    def _drawn(self) -> str:
+        """Draw the run, and return in words where."""
+        if not self.lineage.generations:
+            return ""
+        from pbt import report  # matplotlib takes a while to import
+
+        return "; drawn in " + ", ".join(path.name for path in report.draw(self.directory))
 
 
 def name_of(index: int) -> str:
@@ -86,3 +96,11 @@ def stored_values(stored: dict[str, Any], names: Sequence[str]) -> NDArray[np.fl
     """Return the hyperparameters (n, space) that a run file goes on with."""
     columns = [stored["hyperparameters"][name] for name in names]
     return np.stack(columns, axis=1) if columns else np.zeros((len(stored["members"]), 0))
+
+
+def load(directory: Path) -> tuple[dict[str, Any], str]:
+    """Return the content of a population's file, and a warning where its predecessor was taken."""
+    stored, warning = checkpoint.load(directory)
+    if "members" not in stored:
+        raise UserError(f"run: expected one of pbt.train, got {directory} of mpi_es.train")
+    return stored, warning

@@ -18,7 +18,7 @@ from pbt import lineage
 from pbt.config import Config
 from pbt.exchange import distribute
 from pbt.lineage import Lineage
-from pbt.log import Log, stored_values
+from pbt.log import Log, load, stored_values
 from pbt.loop import Run
 from pbt.members import describe, space
 from pbt.population import Population
@@ -71,14 +71,6 @@ def resumed(directory: Path, rest: list[str]) -> Plan:
     wanted = cli.parse(rest, config, {}, "python -m pbt.train --resume RUN")
     cli.check_resumed(config, wanted)
     return Plan(wanted, directory, stored, warning)
-
-
-def load(directory: Path) -> tuple[dict[str, Any], str]:
-    """Return the content of a population's file, and a warning where its predecessor was taken."""
-    stored, warning = checkpoint.load(directory)
-    if "members" not in stored:
-        raise UserError(f"run: expected one of pbt.train, got {directory} of mpi_es.train")
-    return stored, warning
 
 
 def train(comm: Comm, plan: Plan | None, population: Population) -> None:

@@ -8,6 +8,7 @@ from pbt.members.base import Member
 from pbt.selection import SELECTIONS
 
 MEMBERS = {
+    "es": "pbt.members.es:ES",
     "sb3": "pbt.members.sb3:SB3",
     "toy": "pbt.members.toy:Toy",
 }
@@ -39,4 +40,6 @@ def space(config: Config) -> list[Hyperparameter]:
 
 def describe(config: Config) -> str:
     """Return what the members are, in words."""
-    return f"{config.algorithm} on {config.env}" if config.member == "sb3" else config.member
+    if config.member == "toy" or ":" in config.member:
+        return config.member
+    return f"{config.algorithm if config.member == 'sb3' else 'OpenAI-ES'} on {config.env}"
