@@ -108,6 +108,7 @@ def _draw_tree(panel: Any, source: NDArray[np.int64], chain: NDArray[np.int64]) 
             ends = (int(source[generation, member]), member)
             panel.plot((generation + 1, generation + 2), ends, color=f"C{founders[member] % 10}", linewidth=1)
     panel.plot(np.arange(1, count + 1), chain, color="black", linewidth=2, label="the winner's ancestors")
+    panel.yaxis.get_major_locator().set_params(integer=True)
     panel.set_ylabel("member")
     panel.legend()
 
