@@ -1,5 +1,6 @@
 """Move members' states between ranks, as flat buffers: collectively or point to point, with one outcome."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -29,19 +30,21 @@ def exchange(
     if not far:
         return got
     sizes = share_sizes(comm, buffers, [member for member, _ in far], owners)
-    by_broadcast = mode == "collective" or (mode == "auto" and broadcasts(far, comm.size))
+    by_broadcast = mode == "collective" or (mode == "auto" and broadcasts(far))
     received = (_broadcast if by_broadcast else send)(comm, buffers, far, owners, sizes)
     return got | received
 
 
-def broadcasts(far: Sequence[Move], ranks: int) -> bool:
-    """Tell whether broadcasts are the faster way: where few buffers go to most ranks."""
-    return len(far) > len({member for member, _ in far}) * ranks * _WIDESPREAD
+def broadcasts(far: Sequence[Move]) -> bool:
+    """Tell whether to broadcast: where one state goes to more ranks than were measured."""
+    copies = Counter(member for member, _ in far)
+    return max(copies.values()) > _MEASURED
 
 
-# A broadcast brings a buffer to every rank that wants it or not, in log2(ranks) rounds; see the table in
-# benchmarks/pbt_exchange.py.
-_WIDESPREAD = 0.5
+# Up to this many ranks on one host, and from 10 kB to 50 MB, point to point took 0.03 to 1.1 of the time of
+# broadcasts, mostly less than half (benchmarks/pbt_exchange.py). A state that goes to more leaves its sender so
+# many times, one after the other; a broadcast takes log2(ranks) rounds.
+_MEASURED = 32
 
 
 def share_sizes(

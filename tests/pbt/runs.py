@@ -1,5 +1,6 @@
-"""Populations in one process, without files."""
+"""Populations in one process, without files, and what of a file must be the same whoever ran it."""
 
+from mpi_es import checkpoint
 from mpi_es.comm import SerialComm
 from pbt.config import Config
 from pbt.lineage import Lineage
@@ -35,3 +36,11 @@ def run(config: Config) -> Run:
     done = Run(population, population.initial(), 0, Memory(population.names))
     done.evolve()
     return done
+
+
+def exact(directory):
+    """Return all of a run's file that must not depend on who ran it."""
+    content, warning = checkpoint.load(directory)
+    assert warning == ""
+    names = ("hyperparameters", "members", "progress", "history", "evaluations", "best")
+    return {name: content[name] for name in names}

@@ -11,9 +11,10 @@ from pbt.members import space
 from pbt.members.es import ES
 from pbt.states import pack, unpack
 from tests.launching import assert_same
-from tests.pbt.test_exactness import exact
+from tests.pbt.runs import exact
 
 OPTIONS = ("hidden=4", "num_rollouts=2")
+SLOW = pytest.mark.slow
 VALUES = {"sigma": 0.1, "learning_rate": 0.05, "pairs": 4.0}
 
 
@@ -74,13 +75,14 @@ def test_mistakes_are_told(given, complaint):
         space(Config(member="es", member_options=(given,)))
 
 
-def test_neither_ranks_nor_ranks_per_member_matter(launch, tmp_path):
+@pytest.mark.parametrize(
+    ("ranks", "together"), [(3, 2), pytest.param(2, 1, marks=SLOW), pytest.param(5, 2, marks=SLOW)]
+)
+def test_neither_ranks_nor_ranks_per_member_matter(trained, launch, tmp_path, ranks, together):
     small = ("--num-agents", 3, "--steps", 2, "--max-iter", 3, "--num-rollouts", 2, "--num-eval-rollouts", 2)
     options = ("--member", "es", "--member-options", *OPTIONS, *small)
-    quiet = ("--console", "silent", "--no-tensorboard")
-    for ranks, together in ((0, 1), (2, 1), (5, 2)):
-        more = ("--ranks-per-member", together, "--run-dir", tmp_path / str(ranks))
-        done = launch(ranks, "-m", "pbt.train", *options, *quiet, *more)
-        assert done.returncode == 0, done.stderr
-    assert_same(exact(tmp_path / "2"), exact(tmp_path / "0"))
-    assert_same(exact(tmp_path / "5"), exact(tmp_path / "0"))
+    trained(tmp_path / "serial", *options)
+    more = ("--ranks-per-member", together, "--console", "silent", "--no-tensorboard")
+    done = launch(ranks, "-m", "pbt.train", *options, *more, "--run-dir", tmp_path / "run")
+    assert done.returncode == 0, done.stderr
+    assert_same(exact(tmp_path / "run"), exact(tmp_path / "serial"))

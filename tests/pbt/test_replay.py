@@ -8,29 +8,16 @@ from pbt import replay, train
 from pbt.states import pack
 from tests.pbt.runs import WALKERS
 
-
-def trained(directory, *more):
-    quiet = [
-        "--console",
-        "silent",
-        "--no-tensorboard",
-        "--num-eval-rollouts",
-        "7",
-        "--run-dir",
-        str(directory),
-    ]
-    small = ["--member", WALKERS + "Walker", "--num-agents", "6", "--steps", "5", "--max-iter", "6"]
-    small += ["--num-eval-rollouts", "7"]
-    assert train.main(SerialComm(), [*small, *quiet, *more]) == 0
-    return train.load(directory)[0]
+WALK = ("--member", WALKERS + "Walker", "--num-agents", 6, "--steps", 5, "--max-iter", 6)
+SMALL = (*WALK, "--num-eval-rollouts", 7)
 
 
 def planned(stored):
     return replay.schedule(stored, train.checkpoint.from_plain(train.Config, stored["config"]))
 
 
-def test_with_the_runs_seed_the_agent_is_the_winner_to_the_bit(tmp_path):
-    stored = trained(tmp_path, "--selection", "winner-takes-all")
+def test_with_the_runs_seed_the_agent_is_the_winner_to_the_bit(trained, tmp_path):
+    stored = trained(tmp_path, *SMALL, "--selection", "winner-takes-all")
     plan = planned(stored)
     agent, scores = replay.replay(plan)
     assert len(set(plan.chain.tolist())) > 1  # the winner moved
@@ -39,15 +26,15 @@ def test_with_the_runs_seed_the_agent_is_the_winner_to_the_bit(tmp_path):
     assert pack(agent.get_state()).tobytes() == pack(stored["best"]["state"]).tobytes()
 
 
-def test_the_schedule_is_what_the_winner_was_trained_with(tmp_path):
-    stored = trained(tmp_path)
+def test_the_schedule_is_what_the_winner_was_trained_with(trained, tmp_path):
+    stored = trained(tmp_path, *SMALL)
     plan = planned(stored)
     rates = stored["history"]["hyperparameters"]["rate"]
     assert plan.values[:, 0].tolist() == [rates[g, member] for g, member in enumerate(plan.chain)]
 
 
-def test_it_prints_the_schedule_and_the_held_out_score(tmp_path, capsys):
-    stored = trained(tmp_path)
+def test_it_prints_the_schedule_and_the_held_out_score(trained, tmp_path, capsys):
+    stored = trained(tmp_path, *SMALL)
     assert replay.main(SerialComm(), [str(tmp_path), "--episodes", "7"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "generation member score rate kind"
@@ -56,8 +43,8 @@ def test_it_prints_the_schedule_and_the_held_out_score(tmp_path, capsys):
     assert mean == pytest.approx(stored["best"]["fitness"], abs=0.01)
 
 
-def test_another_seed_gives_another_agent(tmp_path, capsys):
-    trained(tmp_path)
+def test_another_seed_gives_another_agent(trained, tmp_path, capsys):
+    trained(tmp_path, *SMALL)
     replay.main(SerialComm(), [str(tmp_path)])
     own = capsys.readouterr().out
     replay.main(SerialComm(), [str(tmp_path), "--seed", "5"])

@@ -6,6 +6,7 @@ import pytest
 from mpi_es.comm import SerialComm
 from mpi_es.errors import UserError
 from pbt import figure2, report, train
+from tests.pbt.runs import WALKERS
 
 PNG = b"\x89PNG"
 
@@ -21,6 +22,13 @@ def test_a_toy_run_is_drawn_with_the_papers_figure(tmp_path, capsys):
     ]
     for name in (report.NAME, figure2.NAME):
         assert (tmp_path / name).read_bytes().startswith(PNG)
+
+
+def test_a_run_is_drawn_afterwards(trained, tmp_path, capsys):
+    trained(tmp_path, "--member", WALKERS + "Diverging", "--max-iter", 4, "--num-agents", 3)
+    assert report.main(SerialComm(), [str(tmp_path)]) == 0
+    assert capsys.readouterr().out.split() == [str(tmp_path / "population.png")]
+    assert (tmp_path / report.NAME).read_bytes().startswith(PNG)
 
 
 def test_the_figures_paths_are_those_of_the_runs():

@@ -14,7 +14,7 @@ from pbt.members.base import Diverged
 from pbt.members.sb3 import SB3
 from pbt.states import pack
 from tests.launching import assert_same
-from tests.pbt.test_exactness import exact
+from tests.pbt.runs import exact
 
 NET = "policy_kwargs={'net_arch': [8]}"
 PPO = ("n_steps=32", "batch_size=32", "n_epochs=1", NET)
@@ -50,7 +50,7 @@ def weights(one):
     return np.concatenate([weight.detach().numpy().ravel() for weight in one.model.policy.parameters()])
 
 
-def trained(steps=64, **values):
+def after_training(steps=64, **values):
     """Return a member, and its weights before and after."""
     one = member(**values)
     before = weights(one)
@@ -60,7 +60,7 @@ def trained(steps=64, **values):
 
 @pytest.mark.parametrize("rate", [1e-4, 5e-3])
 def test_the_learning_rate_is_the_size_of_adams_first_step(rate):
-    _, before, after = trained(steps=64, learning_rate=rate)
+    _, before, after = after_training(steps=64, learning_rate=rate)
     moved = np.abs(after - before)
     # Two minibatches: the first step has the size of the rate, the second at most about that.
     assert rate < np.percentile(moved, 99) < 2.1 * rate
@@ -68,7 +68,7 @@ def test_the_learning_rate_is_the_size_of_adams_first_step(rate):
 
 @pytest.mark.parametrize(("gamma", "gae_lambda"), [(0.9, 0.8), (0.99, 0.95)])
 def test_discount_and_lambda_are_those_of_the_advantages(gamma, gae_lambda):
-    one, _, _ = trained(gamma=gamma, gae_lambda=gae_lambda)
+    one, _, _ = after_training(gamma=gamma, gae_lambda=gae_lambda)
     buffer = one.model.rollout_buffer
     # The buffer has turned its values environment by environment, not its rewards.
     values, advantages = buffer.values.reshape(2, 32).T, buffer.advantages.reshape(2, 32).T
@@ -80,12 +80,12 @@ def test_discount_and_lambda_are_those_of_the_advantages(gamma, gae_lambda):
 
 
 def test_epochs_are_those_that_the_optimiser_counts():
-    one, _, _ = trained(n_epochs=5.0)
+    one, _, _ = after_training(n_epochs=5.0)
     assert {int(slots["step"]) for slots in one.model.policy.optimizer.state.values()} == {5 * 2}
 
 
 def test_without_a_value_coefficient_the_value_network_stays():
-    one, before, after = trained(vf_coef=0.0)
+    one, before, after = after_training(vf_coef=0.0)
     names = [name for name, _ in one.model.policy.named_parameters()]
     sizes = [weight.numel() for _, weight in one.model.policy.named_parameters()]
     moved = {
@@ -102,14 +102,14 @@ def entropy(one):
 
 
 def test_an_entropy_coefficient_keeps_the_entropy_up():
-    greedy, _, _ = trained(steps=640, learning_rate=3e-2, ent_coef=0.0)
-    curious, _, _ = trained(steps=640, learning_rate=3e-2, ent_coef=10.0)
+    greedy, _, _ = after_training(steps=640, learning_rate=3e-2, ent_coef=0.0)
+    curious, _, _ = after_training(steps=640, learning_rate=3e-2, ent_coef=10.0)
     assert entropy(curious) > entropy(greedy) + 0.01
 
 
 def test_a_clip_range_of_nothing_holds_the_policy():
     def moved(clip_range):
-        _, before, after = trained(n_epochs=10, clip_range=clip_range, vf_coef=0.0, learning_rate=1e-2)
+        _, before, after = after_training(n_epochs=10, clip_range=clip_range, vf_coef=0.0, learning_rate=1e-2)
         return np.abs(after - before).sum()
 
     assert moved(1e-6) < 0.7 * moved(0.4)
@@ -122,14 +122,20 @@ def test_dqn_explores_at_the_rate_that_is_tuned():
 
 
 def test_what_an_update_uses_follows_a_change_between_generations():
-    one, _, _ = trained(learning_rate=1e-3)
+    one, _, _ = after_training(learning_rate=1e-3)
     one.hyperparameters = {"learning_rate": 1e-5}
     before, one.generation = weights(one), 2
     one.train(64)
     assert np.abs(weights(one) - before).max() < 1e-4
 
 
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
+LATER = {"RecurrentPPO", "TD3"}  # the other four show the same in less time
+
+
+@pytest.mark.parametrize(
+    "algorithm",
+    [pytest.param(name, marks=[pytest.mark.slow] * (name in LATER)) for name in ALGORITHMS],
+)
 def test_a_state_is_all_that_a_member_goes_on_from(algorithm):
     one = member(algorithm, learning_rate=1e-3, gamma=0.9)
     one.train(64)
@@ -148,7 +154,7 @@ def test_a_state_is_all_that_a_member_goes_on_from(algorithm):
 
 
 def test_scoring_teaches_nothing():
-    one, _, _ = trained()
+    one, _, _ = after_training()
     before = pack(one.get_state()).tobytes()
     first, second = one.score(np.arange(20)), one.score(np.arange(20))
     assert (first.returns == second.returns).all()
@@ -157,7 +163,7 @@ def test_scoring_teaches_nothing():
 
 
 def test_statistics_travel():
-    one, _, _ = trained()
+    one, _, _ = after_training()
     state = one.get_state()
     assert state["obs_rms.mean"].shape == (4,)
     assert float(state["obs_rms.count"]) > 64
@@ -174,7 +180,7 @@ def test_a_replay_buffer_travels_as_far_as_it_is_filled():
 
 def test_a_member_whose_weights_are_no_numbers_diverged():
     with pytest.raises(Diverged):
-        trained(steps=640, learning_rate=1e30)
+        after_training(steps=640, learning_rate=1e30)
 
 
 def test_a_signal_ends_the_training():
@@ -206,11 +212,11 @@ def test_options_that_contradict_the_environment(tmp_path):
         train.main(SerialComm(), arguments)
 
 
-def test_ranks_do_not_matter(launch, tmp_path):
+def test_ranks_do_not_matter(trained, launch, tmp_path):
     small = ("--num-agents", 3, "--steps", 64, "--max-iter", 3, "--num-rollouts", 2, "--num-eval-rollouts", 2)
     options = ("--member", "sb3", "--obs-norm", "--member-options", *PPO, *small)
+    trained(tmp_path / "serial", *options)
     quiet = ("--console", "silent", "--no-tensorboard")
-    for ranks in (0, 2):
-        done = launch(ranks, "-m", "pbt.train", *options, *quiet, "--run-dir", tmp_path / str(ranks))
-        assert done.returncode == 0, done.stderr
-    assert_same(exact(tmp_path / "2"), exact(tmp_path / "0"))
+    done = launch(2, "-m", "pbt.train", *options, *quiet, "--run-dir", tmp_path / "run")
+    assert done.returncode == 0, done.stderr
+    assert_same(exact(tmp_path / "run"), exact(tmp_path / "serial"))
