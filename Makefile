@@ -44,9 +44,9 @@ clean:
 	touch $@
 
 .venv/dev.stamp: pyproject.toml requirements.lock | .venv/bin/python
-	$(INSTALL) --editable '.[mpich,dev]'
+	$(INSTALL) --editable '.[mpich,pbt,dev]'
 	touch $@ .venv/run.stamp
 
 .venv/bench.stamp: .venv/dev.stamp
-	$(INSTALL) --editable '.[mpich,dev,bench]'
+	$(INSTALL) --editable '.[mpich,pbt,dev,bench]'
 	touch $@

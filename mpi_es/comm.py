@@ -67,6 +67,19 @@ def gather_rows(comm: Comm, rows: NDArray[Any], counts: Sequence[int] | None) ->
     return gathered
 
 
+def share_rows(comm: Comm, rows: NDArray[Any], counts: Sequence[int]) -> NDArray[Any]:
+    """Return on every rank the rows of all ranks, in the order of ranks. Collective.
+
+    Args:
+        counts: the number of rows of each rank.
+    """
+    gathered = gather_rows(comm, np.ascontiguousarray(rows), counts if comm.rank == 0 else None)
+    if gathered is None:
+        gathered = np.empty((int(np.sum(counts)), *rows.shape[1:]), rows.dtype)
+    bcast(comm, gathered)
+    return gathered
+
+
 def offsets(count: int, ranks: int, first: int = 0, block: int = 1) -> list[int]:
     """Return where each rank's share of `count` things begins, and the end: ranks + 1 numbers.
 

@@ -185,10 +185,7 @@ class Config:
 
     def __post_init__(self) -> None:
         """Refuse values that no run can have."""
-        for name, hint in get_type_hints(type(self), include_extras=True).items():
-            for rule in getattr(hint, "__metadata__", ()):
-                if isinstance(rule, Range) and not rule.holds(getattr(self, name)):
-                    raise expected(option(name), str(rule), getattr(self, name))
+        check_ranges(self)
         if any(width < 1 for width in self.hidden):
             raise expected("--hidden", "widths above 0, or none for a linear policy", self.hidden)
         if self.base_from_pretrained and self.evolve == "all":
@@ -217,6 +214,14 @@ def names_of(name: str, cls: type) -> list[str]:
     """Return all names under which a field may be given on the command line."""
     rules = getattr(get_type_hints(cls, include_extras=True)[name], "__metadata__", ())
     return [option(name)] + [alias for rule in rules for alias in getattr(rule, "aliases", None) or ()]
+
+
+def check_ranges(config: Any) -> None:
+    """Refuse a number outside the range that its field declares."""
+    for name, hint in get_type_hints(type(config), include_extras=True).items():
+        for rule in getattr(hint, "__metadata__", ()):
+            if isinstance(rule, Range) and not rule.holds(getattr(config, name)):
+                raise expected(option(name), str(rule), getattr(config, name))
 
 
 def changeable(cls: type) -> set[str]:

@@ -4,7 +4,7 @@ import contextlib
 import os
 import socket
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -12,7 +12,6 @@ from tensorboard.compat.proto.event_pb2 import Event, SessionLog
 from tensorboard.compat.proto.summary_pb2 import Summary
 from tensorboard.summary.writer.record_writer import RecordWriter
 
-from mpi_es.config import Config
 from mpi_es.errors import UserError
 from mpi_es.rows import HeldOut, Row, Timing, scalars
 
@@ -24,7 +23,7 @@ class TensorBoard:
         self._directory = directory
         self._file: BinaryIO | None = None
 
-    def start(self, config: Config, facts: Sequence[str], done: int) -> None:
+    def start(self, config: object, facts: Sequence[str], done: int) -> None:
         """Begin a file, and take back what an earlier one tells of generations that are not behind us."""
         # Nanoseconds, since readers take the files in the order of their names.
         name = f"events.out.tfevents.{time.time_ns()}.{socket.gethostname()}.{os.getpid()}"
@@ -52,7 +51,10 @@ class TensorBoard:
                 self._file.close()
 
     def _write_scalars(self, generation: int, *records: Row | Timing | HeldOut) -> None:
-        pairs = (pair for record in records for pair in scalars(record))
+        self.write(generation, (pair for record in records for pair in scalars(record)))
+
+    def write(self, generation: int, pairs: Iterable[tuple[str, float]]) -> None:
+        """Write tags and their values at a generation, and let readers see them."""
         values = [Summary.Value(tag=tag, simple_value=value) for tag, value in pairs]
         self._write(step=generation, summary=Summary(value=values))
 

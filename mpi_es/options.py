@@ -7,8 +7,9 @@ import ast
 import inspect
 import math
 import re
+import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, fields
 from pathlib import Path
 from types import NoneType
@@ -20,6 +21,7 @@ from mpi_es.presets import PRESETS
 
 _KINDS = {int: "whole number", float: "number", str: "text", bool: "flag"}
 _BOUNDLESS = 2.0**62  # a limit above it is one of storage
+_ALWAYS = "env"  # is told though it is the default's: without it, training begins from the paper's run
 
 
 def tables() -> dict[str, str]:
@@ -39,21 +41,18 @@ def options_table(cls: type) -> str:
     return _markdown(("Option", "Values", "Default", "Meaning", "With `--resume`"), rows)
 
 
-def presets_table() -> str:
+def presets_table(presets: Mapping[str, Any] = PRESETS, always: str = _ALWAYS) -> str:
     """Return a row for each preset: its name and the options that it stands for."""
-    rows = [(f"`{name}`", f"`{' '.join(as_options(config))}`") for name, config in PRESETS.items()]
+    rows = [(f"`{name}`", f"`{shlex.join(as_options(config, always))}`") for name, config in presets.items()]
     return _markdown(("Preset", "Stands for"), rows)
 
 
-def as_options(config: Config) -> list[str]:
-    """Return the words of a command line that makes this config: what differs from the defaults, and --env.
-
-    Without an environment, training begins from the paper's run and not from the defaults.
-    """
+def as_options(config: Any, always: str = _ALWAYS) -> list[str]:
+    """Return the words of a command line that makes this config: what is no default, and `always`."""
     words: list[str] = []
     for field in fields(config):
         value = getattr(config, field.name)
-        if value == field.default and field.name != "env":
+        if value == field.default and field.name != always:
             continue
         name = option(field.name)
         if isinstance(value, bool):
@@ -75,9 +74,9 @@ def help_texts(cls: type) -> dict[str, str]:
     return texts
 
 
-def replaced(text: str) -> str:
-    """Return a document with the tables as they are now between their markers."""
-    for name, table in tables().items():
+def replaced(text: str, made: Mapping[str, str] | None = None) -> str:
+    """Return a document with the tables, ours or those given, between their markers."""
+    for name, table in (made or tables()).items():
         between = re.compile(rf"(<!-- {name}: .*? -->\n).*?(<!-- end of {name} -->)", re.DOTALL)
         found = between.search(text)
         if not found:
@@ -128,13 +127,13 @@ def _markdown(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |\n" for row in lines)
 
 
-def main(arguments: Sequence[str]) -> None:
-    """Print the tables, or write them into the file that is named."""
+def main(arguments: Sequence[str], made: Mapping[str, str] | None = None) -> None:
+    """Print the tables, ours or those given, or write them into the file that is named."""
     if arguments:
         path = Path(arguments[0])
-        path.write_text(replaced(path.read_text(encoding="utf-8")), encoding="utf-8")
+        path.write_text(replaced(path.read_text(encoding="utf-8"), made), encoding="utf-8")
     else:
-        print("\n".join(tables().values()), end="")
+        print("\n".join((made or tables()).values()), end="")
 
 
 if __name__ == "__main__":

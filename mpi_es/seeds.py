@@ -19,6 +19,8 @@ class Stream(IntEnum):
     ACTION = 7  # action noise: (episode seed, candidate)
     SELECT = 8  # selection between members: (generation)
     EXPLORE = 9  # a member's exploration: (generation, member)
+    SCORE = 10  # episode seeds that compare the members of a population: (generation)
+    MEMBER = 11  # a member's training: (generation, member); generation 0 is its construction
 
 
 _HALF = 2**30  # episode seeds are int32 (some simulators take no more): half for training, half held out

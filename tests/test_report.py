@@ -52,7 +52,10 @@ def test_a_page_tells_config_score_and_command(capsys, runs, tmp_path):
     assert f"{returns.mean(axis=1).max():.2f} ± " in page
     assert "<td>--population-size</td><td>4</td><td>32</td>" in page
     assert "--learning-rate" not in page
-    assert "python -m mpi_es.train --env CartPole-v1 --hidden 4 --seed 0 --population-size 4 --max-iter 3 " in page
+    assert (
+        "python -m mpi_es.train --env CartPole-v1 --hidden 4 --seed 0 --population-size 4 --max-iter 3 "
+        in page
+    )
     assert "3 of 3" in page
 
 

@@ -33,7 +33,7 @@ def make(name: str, options: Sequence[str] = (), render_mode: str | None = None)
             is the id if it is registered, else the function; its environment keeps its own limit.
         options: name=value.
     """
-    chosen = _parsed(options) | ({} if render_mode is None else {"render_mode": render_mode})
+    chosen = parsed(options) | ({} if render_mode is None else {"render_mode": render_mode})
     module_name, colon, rest = name.rpartition(":")
     if colon:
         load_module("--env", module_name)
@@ -48,13 +48,13 @@ def make(name: str, options: Sequence[str] = (), render_mode: str | None = None)
     return (FreshWorld(env) if walker else env), limit
 
 
-def _parsed(options: Sequence[str]) -> dict[str, Any]:
+def parsed(options: Sequence[str], name_of_option: str = "--env-options") -> dict[str, Any]:
     """Return names with their values: a Python literal where it is one, else the text."""
     values: dict[str, Any] = {}
     for text in options:
         name, equals, value = text.partition("=")
         if not (equals and name.isidentifier()):
-            raise expected("--env-options", "name=value", text)
+            raise expected(name_of_option, "name=value", text)
         value = _LITERALS.get(value.lower(), value)
         try:
             values[name] = ast.literal_eval(value)

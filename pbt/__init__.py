@@ -1,0 +1,1 @@
+"""Population-based training over MPI: each generation the weak copy the strong."""

@@ -1,0 +1,121 @@
+"""What may be tuned and how it moves: a hyperparameter declares its range and scale once."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpi_es.errors import expected, unknown
+
+_FACTORS = (0.8, 1.2)  # of the paper (arXiv:1711.09846)
+
+
+@dataclass(frozen=True)
+class Hyperparameter:
+    """A number that a member trains with, and where exploration may take it.
+
+    `log` draws uniformly in the logarithm, `complement` does so with 1 - value: a discount's horizon is
+    1 / (1 - gamma), and a fifth more of gamma itself would mostly be its bound. Of `choices`, in their
+    order, a perturbation takes a neighbour.
+    """
+
+    name: str
+    low: float = -math.inf
+    high: float = math.inf
+    scale: Literal["linear", "log", "complement"] = "linear"
+    integer: bool = False
+    choices: tuple[float, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse ranges from which nothing can be drawn."""
+        low, high = self.low, self.high
+        if not self.choices and not (math.isfinite(low) and math.isfinite(high) and low <= high):
+            raise expected(self.name, "a finite range low <= high", (low, high))
+        if self.scale == "log" and low <= (0.5 if self.integer else 0):
+            raise expected(self.name, "a range above 0 for a log scale", (low, high))
+        if self.scale == "complement" and high >= 1:
+            raise expected(self.name, "a range below 1 for a complement scale", (low, high))
+
+    def holds(self, value: float) -> bool:
+        """Tell whether a value lies in the range."""
+        return value in self.choices if self.choices else self.low <= value <= self.high
+
+    def sample(self, draw: np.random.Generator) -> float:
+        """Return a value drawn from the whole range."""
+        if self.choices:
+            return float(self.choices[draw.integers(len(self.choices))])
+        # An integer at an end is to come as often as the others.
+        ends = (self.low - 0.5, self.high + 0.5) if self.integer else (self.low, self.high)
+        if self.scale == "linear":
+            return self._fitted(draw.uniform(*ends))
+        inside = (1 - ends[1], 1 - ends[0]) if self.scale == "complement" else ends
+        value = math.exp(draw.uniform(math.log(inside[0]), math.log(inside[1])))
+        return self._fitted(1 - value if self.scale == "complement" else value)
+
+    def perturb(self, value: float, draw: np.random.Generator) -> float:
+        """Return the value times 0.8 or 1.2, within the range; another integer, a choice's neighbour."""
+        up = int(draw.integers(2))
+        if self.choices:
+            place = self.choices.index(value) + (1 if up else -1)
+            return float(self.choices[min(max(place, 0), len(self.choices) - 1)])
+        factor = _FACTORS[up]
+        moved = 1 - (1 - value) * factor if self.scale == "complement" else value * factor
+        if self.integer and round(moved) == value:
+            moved = value + (1 if up else -1)
+        return self._fitted(moved)
+
+    def _fitted(self, value: float) -> float:
+        """Return the nearest value that the range holds."""
+        if self.integer:
+            value = round(value)
+        return float(min(max(value, self.low), self.high))
+
+
+def explore(
+    space: Sequence[Hyperparameter], values: NDArray[np.float64], draw: np.random.Generator, resample: float
+) -> NDArray[np.float64]:
+    """Return new values (len(space),): each is drawn anew with probability `resample`, or else perturbed."""
+    moved = np.empty(len(space))
+    for place, one in enumerate(space):
+        anew = draw.random() < resample
+        moved[place] = one.sample(draw) if anew else one.perturb(float(values[place]), draw)
+    return moved
+
+
+def tuned(declared: Sequence[Hyperparameter], wanted: Sequence[str], member: str) -> list[Hyperparameter]:
+    """Return what `--tune` names of a member's hyperparameters; all of them where it names none.
+
+    Args:
+        wanted: `name`, or `name=low:high` for another range.
+        member: in words, for complaints.
+    """
+    known = {one.name: one for one in declared}
+    chosen = {}
+    for word in wanted:
+        name, given, span = word.partition("=")
+        if name not in known:
+            raise unknown(f"--tune, of {member}", name, known)
+        if given and known[name].choices:
+            raise expected("--tune", f"{name} without a range, since it has choices", word)
+        low, high = _range(word, span) if given else (known[name].low, known[name].high)
+        chosen[name] = replace(known[name], low=low, high=high)
+    return list(chosen.values()) if wanted else list(declared)
+
+
+def _range(word: str, span: str) -> tuple[float, float]:
+    low, _, high = span.partition(":")
+    try:
+        return float(low), float(high)
+    except ValueError:
+        raise expected("--tune", "name or name=low:high", word) from None
+
+
+def check_bounds(space: Sequence[Hyperparameter], before: Sequence[float], after: Sequence[float]) -> None:
+    """Refuse values that a member itself moved out of their ranges."""
+    for one, old, new in zip(space, before, after, strict=True):
+        if new != old and not one.holds(new):
+            rule = f"one of {one.choices}" if one.choices else f"a number in [{one.low:g}, {one.high:g}]"
+            raise expected(one.name, f"{rule} after training too", new)

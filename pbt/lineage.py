@@ -1,0 +1,97 @@
+"""What a population has behind it, in the form in which run.h5 keeps it, and whose child is whose."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpi_es.rows import HeldOut
+
+
+@dataclass(frozen=True)
+class Generation:
+    """One generation of all members: what they trained with, how they did, and whom they then copied."""
+
+    number: int  # counts from 1
+    score: NDArray[np.float64]  # (n,); NaN: diverged
+    length: NDArray[np.float64]  # (n,) mean steps of an episode
+    hyperparameters: NDArray[np.float64]  # (n, space)
+    source: NDArray[np.int64]  # (n,)
+
+    @property
+    def copies(self) -> int:
+        """How many members copied another."""
+        return int((self.source != np.arange(len(self.source))).sum())
+
+
+@dataclass
+class Lineage:
+    """The generations and held-out evaluations of a run."""
+
+    names: Sequence[str]  # of the hyperparameters
+    generations: list[Generation] = field(default_factory=list)
+    seconds: list[float] = field(default_factory=list)  # of each generation; not exact
+    evaluations: list[tuple[int, HeldOut]] = field(default_factory=list)  # each with its member
+
+    def content(self) -> dict[str, Any]:
+        """Return the groups of run.h5; all of /history is (generation, member)."""
+        values = self.stacked("hyperparameters")
+        widest = max((len(held.returns) for _, held in self.evaluations), default=0)
+        returns = np.full((len(self.evaluations), widest), np.nan)
+        for row, (_, held) in zip(returns, self.evaluations, strict=True):
+            row[: len(held.returns)] = held.returns
+        return {
+            "history": {
+                **{name: self.stacked(name) for name in ("score", "length", "source")},
+                "hyperparameters": {name: values[..., place] for place, name in enumerate(self.names)},
+            },
+            "timing": {"seconds": np.array(self.seconds)},
+            "evaluations": {
+                "generation": np.array([held.generation for _, held in self.evaluations], np.int64),
+                "member": np.array([member for member, _ in self.evaluations], np.int64),
+                "returns": returns,
+            },
+        }
+
+    def stacked(self, name: str) -> NDArray[Any]:
+        """Return one field of all generations, (generation, member) or (generation, member, space)."""
+        rows = [getattr(row, name) for row in self.generations]
+        return np.stack(rows) if rows else np.zeros((0, 0, len(self.names)))
+
+
+def read(stored: dict[str, Any], names: Sequence[str]) -> Lineage:
+    """Return the lineage that a run file holds."""
+    history, evaluations = stored["history"], stored["evaluations"]
+    values = [history["hyperparameters"][name] for name in names]
+    lineage = Lineage(names)
+    for place, score in enumerate(history["score"]):
+        lineage.generations.append(
+            Generation(
+                place + 1,
+                score,
+                history["length"][place],
+                np.stack([value[place] for value in values], axis=-1) if names else np.zeros((len(score), 0)),
+                history["source"][place],
+            )
+        )
+    lineage.seconds = stored["timing"]["seconds"].tolist()
+    columns = (evaluations[name] for name in ("generation", "member", "returns"))
+    for generation, member, returns in zip(*columns, strict=True):
+        lineage.evaluations.append((int(member), HeldOut(int(generation), returns[~np.isnan(returns)])))
+    return lineage
+
+
+def ancestors(source: NDArray[np.int64], member: int) -> NDArray[np.int64]:
+    """Return the member (generations,) in which `member` of the last generation lived in each one.
+
+    Args:
+        source: (generations, n); what was copied after the last generation comes too late to matter.
+    """
+    chain = np.empty(len(source), np.int64)
+    for generation in range(len(source) - 1, -1, -1):
+        chain[generation] = member
+        if generation:
+            member = int(source[generation - 1, member])
+    return chain

@@ -1,0 +1,106 @@
+"""What rank 0 keeps and tells of a population: run.h5 and telemetry."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpi_es import checkpoint
+from mpi_es.errors import UserError
+from mpi_es.rows import HeldOut
+from pbt.config import Config
+from pbt.exchange import Buffers
+from pbt.lineage import Generation, Lineage
+from pbt.states import Buffer, unpack
+from pbt.telemetry import Telemetry
+
+
+@dataclass
+class Log:
+    """The run's directory, its history, and those who are told."""
+
+    config: Config
+    directory: Path
+    lineage: Lineage
+    telemetry: Telemetry
+    libraries: dict[str, str]
+    best: dict[str, Any] = field(
+        default_factory=lambda: {"generation": 0, "member": 0, "fitness": -math.inf, "state": {}}
+    )
+
+    def generation(self, done: Generation, seconds: float, held_out: HeldOut | None) -> None:
+        """Note a generation, and tell of it."""
+        self.lineage.generations.append(done)
+        self.lineage.seconds.append(seconds)
+        self.telemetry.generation(done, seconds, held_out)
+
+    def winner(self, member: int, held_out: HeldOut, state: Buffer, values: NDArray[np.float64]) -> None:
+        """Note a held-out evaluation, and the member itself if none did better."""
+        self.lineage.evaluations.append((member, held_out))
+        fitness = float(held_out.returns.mean())
+        if fitness > self.best["fitness"]:
+            self.best = {
+                "generation": held_out.generation,
+                "member": member,
+                "fitness": fitness,
+                "hyperparameters": self._named(values),
+                "state": unpack(state),
+            }
+
+    def save(self, generation: int, states: Buffers, values: NDArray[np.float64]) -> None:
+        """Write run.h5."""
+        columns: Mapping[str, Any] = self._named(values.T)
+        content = {
+            "config": self.config,
+            "progress": {"generation": generation},
+            "hyperparameters": columns,
+            "members": {name_of(index): unpack(states[index]) for index in sorted(states)},
+            "best": self.best,
+            "libraries": self.libraries,
+        }
+        checkpoint.save(self.directory, content | self.lineage.content())
+
+    def _named(self, values: NDArray[np.float64]) -> dict[str, Any]:
+        """Return values (space,) or (space, n) by the hyperparameters' names."""
+        return dict(zip(self.lineage.names, values, strict=True))
+
+    def finish(self, generation: int, reason: str) -> None:
+        """Tell why the run ended."""
+        outcome = f"continue with --resume {self.directory}"
+        if generation >= self.config.max_iter and self.lineage.evaluations:
+            member, held_out = self.lineage.evaluations[-1]
+            mean, deviation = held_out.returns.mean(), held_out.returns.std()
+            outcome = f"member {member} scores {mean:.6g} +/- {deviation:.3g} held-out, in {self.directory}"
+        drawn = self._drawn() if self.config.plot else ""
+        self.telemetry.finish(f"generation {generation}: {reason}; {outcome}{drawn}")
+
+    def _drawn(self) -> str:
+        """Draw the run, and return in words where."""
+        if not self.lineage.generations:
+            return ""
+        from pbt import report  # matplotlib takes a while to import
+
+        return "; drawn in " + ", ".join(path.name for path in report.draw(self.directory))
+
+
+def name_of(index: int) -> str:
+    """Return the group of a member in the run file."""
+    return f"{index:04d}"
+
+
+def stored_values(stored: dict[str, Any], names: Sequence[str]) -> NDArray[np.float64]:
+    """Return the hyperparameters (n, space) that a run file goes on with."""
+    columns = [stored["hyperparameters"][name] for name in names]
+    return np.stack(columns, axis=1) if columns else np.zeros((len(stored["members"]), 0))
+
+
+def load(directory: Path) -> tuple[dict[str, Any], str]:
+    """Return the content of a population's file, and a warning where its predecessor was taken."""
+    stored, warning = checkpoint.load(directory)
+    if "members" not in stored:
+        raise UserError(f"run: expected one of pbt.train, got {directory} of mpi_es.train")
+    return stored, warning

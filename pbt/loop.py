@@ -1,0 +1,169 @@
+"""One generation after the other, on all ranks: read this first.
+
+    train and score the members -> share the scores -> select -> exchange -> explore -> save
+
+Every rank knows all scores and hyperparameters, and computes selection and exploration by itself, from
+generators that are named by seed, generation and member. Only states travel.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeVar, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpi_es.comm import bcast_object, decide, gather_objects, share_rows
+from mpi_es.errors import RolloutError
+from mpi_es.rows import HeldOut
+from mpi_es.seeds import Stream, held_out_seeds, rng
+from mpi_es.signals import Stopped
+from pbt.exchange import Buffers, collect, exchange
+from pbt.explore import explore
+from pbt.lineage import Generation
+from pbt.log import Log
+from pbt.population import MemberFailed, Population
+from pbt.selection import best, select
+
+T = TypeVar("T")
+_RAN, _STOPPED, _FAILED = range(3)  # how a rank's part ended
+
+
+@dataclass
+class Run:
+    """A run under way, on this rank."""
+
+    population: Population
+    hyperparameters: NDArray[np.float64]  # (n, space) of the next generation
+    generation: int  # how many are done
+    log: Log | None  # rank 0's: the file, and what is told
+
+    def __post_init__(self) -> None:
+        self.config, self.comm = self.population.config, self.population.comm
+        self.pending: Buffers = {}  # the states of this rank's members after the last whole generation
+        self.saved = self.generation
+
+    # The loop
+
+    def evolve(self) -> None:
+        """Run until something ends it, and tell what did. Collective."""
+        self.together(lambda: self.population.apply(self.hyperparameters))
+        self.pending = self.population.buffers()
+        if self.generation == 0:
+            self.saved = -1  # a directory that cannot be written to is told before the work begins
+            self.save()
+        try:
+            while self.generation < self.config.max_iter:
+                self.one_generation()
+            reason = "last generation done"
+        except Stopped:
+            reason = "stopped by a signal"
+        except RolloutError:
+            self.save()
+            raise
+        self.save()
+        self.tell(lambda log: log.finish(self.generation, reason))
+
+    def one_generation(self) -> None:
+        """Do one generation; nothing of it counts unless all of it is done. Collective."""
+        begin = time.perf_counter()
+        scores, lengths = self.train(self.generation + 1).T
+        self.generation += 1
+        source = self.select(scores)
+        done = Generation(self.generation, scores, lengths, self.hyperparameters, source)
+        held_out = self.held_out(best(scores)) if self.due() else None  # before anybody changes
+        self.copy(source)
+        self.explore(source)
+        self.pending = self.population.buffers()
+        self.tell(lambda log: log.generation(done, time.perf_counter() - begin, held_out))
+        if self.generation % self.config.checkpoint_every == 0:
+            self.save()
+
+    def together(self, work: Callable[[], T]) -> T:
+        """Return what this rank's part gives, or raise on all ranks what one of them met. Collective."""
+        outcome, told, value = _RAN, "", None
+        try:
+            value = work()
+        except Stopped:
+            outcome = _STOPPED
+        except MemberFailed as error:
+            outcome, told = _FAILED, str(error)
+        outcomes = share_rows(self.comm, np.array([[outcome]]), [1] * self.comm.size)
+        if _FAILED in outcomes:
+            texts = gather_objects(self.comm, told) or []
+            raise RolloutError(bcast_object(self.comm, next(filter(None, texts), "")))
+        if _STOPPED in outcomes:
+            raise Stopped
+        return cast(T, value)
+
+    def tell(self, what: Callable[[Log], None]) -> None:
+        """Let rank 0 write or print; its mistakes are everybody's. Collective."""
+        decide(self.comm, lambda: what(self.log) if self.log else None)
+
+    # What a generation is made of
+
+    def train(self, generation: int) -> NDArray[np.float64]:
+        """Return score and episode length (n, 2) of all members. Collective."""
+        rows = self.together(lambda: self.population.train(generation))
+        results = share_rows(self.comm, rows, self.population.counts)
+        if not np.isfinite(results[:, 0]).any():
+            raise RolloutError(f"generation {generation}: expected a finite score, got none: all diverged")
+        return results
+
+    def select(self, scores: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Return the source (n,) of each member."""
+        config = self.config
+        if config.baseline:
+            return np.arange(len(scores))
+        draw = rng(config.seed, Stream.SELECT, self.generation)
+        return select(config.selection, scores, draw, config.fraction)
+
+    def copy(self, source: NDArray[np.int64]) -> None:
+        """Let the weak copy the strong. Collective."""
+        copying = source != np.arange(len(source))
+        if self.config.copy == "nothing" or not copying.any():
+            return
+        population, owners = self.population, self.population.owners
+        buffers = population.buffers(set(source[copying].tolist()))
+        got = exchange(self.comm, buffers, source.tolist(), owners, self.config.exchange)
+        self.together(lambda: population.adopt(source.tolist(), got))
+
+    def explore(self, source: NDArray[np.int64]) -> None:
+        """Copy hyperparameters too, and change those of the members that copied. Collective."""
+        config, copying = self.config, np.flatnonzero(source != np.arange(len(source)))
+        values = self.hyperparameters[source] if config.copy == "all" else self.hyperparameters.copy()
+        for member in copying.tolist() if config.explore else ():
+            draw = rng(config.seed, Stream.EXPLORE, self.generation, member)
+            values[member] = explore(self.population.space, values[member], draw, config.resample)
+        self.hyperparameters = values
+        self.together(lambda: self.population.apply(values))
+
+    # The held-out evaluation of the winner
+
+    def due(self) -> bool:
+        """Tell whether the generation that was done last is one to evaluate."""
+        every, last = self.config.eval_every, self.generation == self.config.max_iter
+        return last or (every > 0 and self.generation % every == 0)
+
+    def held_out(self, winner: int) -> HeldOut:
+        """Return how the winner does in episodes that nothing else in the run draws. Collective."""
+        config, population = self.config, self.population
+        seeds = held_out_seeds(config.seed, config.num_eval_rollouts)
+        rows = self.together(lambda: population.evaluate(winner, seeds))
+        counts = [len(seeds) * (rank == population.owners[winner]) for rank in range(self.comm.size)]
+        held_out = HeldOut(self.generation, share_rows(self.comm, rows, counts)[:, 0])
+        state = collect(self.comm, population.buffers({winner}), [winner], population.owners)
+        self.tell(lambda log: log.winner(winner, held_out, state[winner], self.hyperparameters[winner]))
+        return held_out
+
+    # The file
+
+    def save(self) -> None:
+        """Save the last whole generation, unless that was done. Collective."""
+        if self.saved == self.generation:
+            return
+        owners = self.population.owners
+        states = collect(self.comm, self.pending, range(len(owners)), owners)
+        self.tell(lambda log: log.save(self.generation, states, self.hyperparameters))
+        self.saved = self.generation

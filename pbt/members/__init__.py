@@ -1,0 +1,45 @@
+"""The registry of members: a config names one, or the user's own as package.module:Class."""
+
+from mpi_es import plugins
+from mpi_es.errors import UserError, expected, unknown
+from pbt.config import Config
+from pbt.explore import Hyperparameter, tuned
+from pbt.members.base import Member
+from pbt.selection import SELECTIONS
+
+MEMBERS = {
+    "es": "pbt.members.es:ES",
+    "sb3": "pbt.members.sb3:SB3",
+    "toy": "pbt.members.toy:Toy",
+}
+
+
+def find(config: Config) -> type[Member]:
+    """Return the class of the config's members; one that is not asked for is not imported."""
+    if ":" not in config.member and config.member not in MEMBERS:
+        raise unknown("--member", config.member, [*MEMBERS, "package.module:Class"])
+    found = plugins.load("--member", MEMBERS.get(config.member, config.member), Member)
+    if not (isinstance(found, type) and issubclass(found, Member)):
+        raise expected("--member", "a subclass of pbt.members.base.Member", config.member)
+    return found
+
+
+def space(config: Config) -> list[Hyperparameter]:
+    """Return what is tuned, or refuse what the config's members do not have."""
+    member = find(config)
+    if config.selection not in SELECTIONS:
+        raise unknown("--selection", config.selection, SELECTIONS)
+    if config.ranks_per_member > 1 and not member.collective:
+        rule = f"1: a member {config.member} is trained by one rank"
+        raise expected("--ranks-per-member", rule, config.ranks_per_member)
+    chosen = tuned(member.declared(config), config.tune, describe(config))
+    if not chosen and config.explore and not config.baseline:
+        raise UserError(f"--tune: expected hyperparameters to explore, got none of {describe(config)}")
+    return chosen
+
+
+def describe(config: Config) -> str:
+    """Return what the members are, in words."""
+    if config.member == "toy" or ":" in config.member:
+        return config.member
+    return f"{config.algorithm if config.member == 'sb3' else 'OpenAI-ES'} on {config.env}"

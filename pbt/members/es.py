@@ -1,0 +1,179 @@
+"""A member that is a whole run of OpenAI-ES on the ranks of its group, with step sizes and popsize tuned."""
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpi_es import cli
+from mpi_es.build import make_evaluator, make_policy
+from mpi_es.config import Config as RunConfig
+from mpi_es.config import option
+from mpi_es.errors import expected, unknown
+from mpi_es.observations import Statistics
+from mpi_es.rollout import Terms
+from mpi_es.seeds import training_seeds
+from mpi_es.signals import Stopped
+from mpi_es.strategies import make as make_strategy
+from mpi_es.strategies.base import Dense
+from pbt.config import Config
+from pbt.explore import Hyperparameter
+from pbt.members.base import Member, Score, Values
+from pbt.states import State
+
+# Options of mpi_es.train that a member may be given; the rest the population decides, or has no use for.
+_OPTIONS = {
+    "policy",
+    "hidden",
+    "activation",
+    "output",
+    "shaping",
+    "optimizer",
+    "momentum",
+    "max_speed",
+    "weight_decay",
+    "num_rollouts",
+    "episode_seeds",
+    "episode_cap",
+    "early_stop",
+    "action_noise",
+    "noise_table",
+    "dispatch",
+    "envs_per_rank",
+    "threads_per_rank",
+}
+
+
+class ES(Member):
+    """Rank 0 of the group runs the strategy, all of its ranks evaluate."""
+
+    collective: ClassVar[bool] = True
+
+    def __init__(self, config: Config, index: int, *place: Any) -> None:
+        super().__init__(config, index, *place)
+        seed = int(self.draw().integers(2**62))
+        self.run = dataclasses.replace(_run_config(config), seed=seed)
+        self.evaluator = make_evaluator(self.comm, self.run, self.stop)
+        self.observations = Statistics.of_size(self.evaluator.rollout.size if config.obs_norm else 0)
+        self.hyperparameters = {"sigma": self.run.init_sigma, "learning_rate": self.run.learning_rate}
+        initial = self.evaluator.rollout.policy.initial(seed).astype(float)
+        self.strategy = make_strategy(self.run, initial, self.evaluator)
+
+    @classmethod
+    def declared(cls, config: Config) -> Sequence[Hyperparameter]:
+        """Return the strategy's step sizes and its mirrored pairs: a population is twice as many."""
+        make_policy(_run_config(config))
+        return [
+            Hyperparameter("sigma", 1e-3, 1, "log"),
+            Hyperparameter("learning_rate", 1e-4, 0.5, "log"),
+            Hyperparameter("pairs", 4, 64, "log", integer=True),
+        ]
+
+    @property
+    def hyperparameters(self) -> Values:
+        """The values that the next generation of the strategy uses."""
+        return self._values
+
+    @hyperparameters.setter
+    def hyperparameters(self, values: Values) -> None:
+        self._values = dict(values)
+
+    def train(self, steps: int) -> None:
+        """Do so many generations of the strategy. Collective over the group."""
+
+        def generations() -> None:
+            for _ in range(steps):
+                self._one_generation()
+
+        self._lead(generations)
+
+    def score(self, episode_seeds: NDArray[np.int64]) -> Score:
+        """Return how the mean does. Collective over the group; only its first rank knows."""
+        results: list[Score] = []
+        scaling = self.observations.scaling if self.config.obs_norm else None
+        terms = self.evaluator.rollout.held_out(self.run.episode_cap, scaling)
+
+        def evaluate() -> None:
+            found = self.evaluator.evaluate(Dense(self.strategy.mean[None]), episode_seeds[None], terms)
+            results.append(Score(found.returns[0], found.lengths[0].astype(float)))
+
+        self._lead(evaluate)
+        return results[0] if results else Score(np.zeros(1), np.zeros(1))
+
+    def get_state(self) -> State:
+        """Return the strategy's state and the statistics of the observations."""
+        state = dataclasses.asdict(self.strategy.state)
+        memory = {f"optimizer.{name}": value for name, value in state.pop("optimizer").items()}
+        seen = dataclasses.asdict(self.observations)
+        return state | memory | {f"observations.{name}": value for name, value in seen.items()}
+
+    def set_state(self, state: State) -> None:
+        """Go on from the strategy's state and the statistics."""
+        plain = {name: value for name, value in state.items() if "." not in name}
+        memory = {name[10:]: value for name, value in state.items() if name.startswith("optimizer.")}
+        seen = {name[13:]: value for name, value in state.items() if name.startswith("observations.")}
+        self.strategy.state = type(self.strategy.state)(**plain, optimizer=memory)
+        self.observations = Statistics(**seen)
+
+    def _lead(self, work: Callable[[], None]) -> None:
+        """Do the work on the group's first rank while the others serve. Collective over the group."""
+        stopped: list[Stopped] = []
+
+        def guarded() -> None:
+            try:
+                work()
+            except Stopped as signal:
+                stopped.append(signal)
+
+        self.evaluator.lead(guarded)
+        if stopped:
+            raise stopped[0]
+
+    def _one_generation(self) -> None:
+        """Ask, evaluate and tell, with the hyperparameters as they are now."""
+        strategy = self._tuned()
+        run, state = self.run, strategy.state
+        population = strategy.ask()
+        seeds = training_seeds(
+            run.seed, state.generation, len(population), run.num_rollouts, run.episode_seeds
+        )
+        scaling = self.observations.scaling if self.config.obs_norm else None
+        terms = Terms(run.episode_cap, scaling, run.action_noise, self.config.obs_norm, run.early_stop)
+        evaluation = self.evaluator.evaluate(population, seeds, terms)
+        strategy.tell(population, evaluation.returns.mean(axis=1))
+        if self.config.obs_norm:
+            self.observations = self.observations.updated(evaluation.sums)
+        self.strategy = strategy
+
+    def _tuned(self) -> Any:
+        """Return the strategy with its state, and with the hyperparameters in it."""
+        values = self._values
+        popsize = 2 * int(values.get("pairs", self.run.population_size // 2))
+        run = dataclasses.replace(self.run, population_size=popsize)
+        state = self.strategy.state
+        strategy = make_strategy(run, state.centre, self.evaluator)
+        sizes = {name: values[name] for name in ("sigma", "learning_rate") if name in values}
+        strategy.state = dataclasses.replace(state, **sizes)
+        return strategy
+
+
+def _run_config(config: Config) -> RunConfig:
+    """Return the config of one member's run; its values are read as mpi_es.train reads them."""
+    words = []
+    for given in config.member_options:
+        name, equals, value = given.partition("=")
+        if not equals:
+            raise expected("--member-options", "name=value", given)
+        if name not in _OPTIONS:
+            raise unknown("--member-options, of es", name, _OPTIONS)
+        words += [option(name), *value.split()]
+    start = RunConfig(
+        env=config.env,
+        env_options=config.env_options,
+        strategy="openai_es",
+        obs_norm=config.obs_norm,
+        track_mean=False,
+    )
+    return cli.parse(words, start, {}, "--member-options")

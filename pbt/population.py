@@ -1,0 +1,155 @@
+"""The members that live on this rank, or that its group of ranks trains together."""
+
+import socket
+import traceback
+from collections.abc import Callable, Container, Sequence
+from functools import partial
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpi_es.comm import Comm, agree, offsets
+from mpi_es.errors import UserError
+from mpi_es.seeds import Stream, rng
+from mpi_es.signals import StopFlag, Stopped
+from pbt.config import Config
+from pbt.exchange import Buffers
+from pbt.explore import Hyperparameter, check_bounds
+from pbt.members import find
+from pbt.members.base import Diverged, Member, Score
+from pbt.states import Buffer, pack, unpack
+
+T = TypeVar("T")
+_HALF = 2**30  # episode seeds below it train and score, those above are held out (mpi_es.seeds)
+
+
+class MemberFailed(Exception):
+    """A member that raised, with what there is to tell."""
+
+
+class Population:
+    """Members `mine` of all; `owners[i]` is the rank that holds member i. Constructing it is collective."""
+
+    def __init__(
+        self, config: Config, space: Sequence[Hyperparameter], comm: Comm, stop: StopFlag | None = None
+    ) -> None:
+        self.config, self.space, self.comm = config, space, comm
+        self.stop = StopFlag() if stop is None else stop
+        kind = find(config)
+        groups = comm.size
+        if kind.collective:
+            groups = max(1, min(comm.size // config.ranks_per_member, config.num_agents))
+        starts = np.array(offsets(comm.size, groups))  # the first rank of each group leads it
+        group = int(np.searchsorted(starts, comm.rank, side="right")) - 1
+        shares = offsets(config.num_agents, groups)
+        self.owners: list[int] = np.repeat(starts[:-1], np.diff(shares)).tolist()
+        self.mine = range(shares[group], shares[group + 1])
+        self.leads = comm.rank == starts[group]
+        alone = groups == comm.size
+        self.group = comm.Split(comm.rank if alone else group) if comm.size > 1 else comm
+        self.members: dict[int, Member] = agree(comm, lambda: self._made(kind))
+
+    def _made(self, kind: type[Member]) -> dict[int, Member]:
+        return {index: kind(self.config, index, self.group, self.stop) for index in self.mine}
+
+    @property
+    def names(self) -> list[str]:
+        """The hyperparameters that are tuned."""
+        return [one.name for one in self.space]
+
+    @property
+    def counts(self) -> list[int]:
+        """How many members each rank holds."""
+        return [self.owners.count(rank) for rank in range(self.comm.size)]
+
+    def initial(self) -> NDArray[np.float64]:
+        """Return the hyperparameters (mine, space) that this rank's members begin with."""
+        values = [member.initial(self.space) for member in self.members.values()]
+        rows = [[one[name] for name in self.names] for one in values]
+        return np.array(rows, float).reshape(len(rows), len(self.space))
+
+    def apply(self, hyperparameters: NDArray[np.float64]) -> None:
+        """Let each member here train with its row of the population's (num_agents, space)."""
+        for index, member in self.members.items():
+            row = hyperparameters[index].tolist()
+            self._guarded(index, partial(self._set, member, row))
+
+    def _set(self, member: Member, row: Sequence[float]) -> None:
+        member.hyperparameters = dict(zip(self.names, row, strict=True))
+
+    def train(self, generation: int) -> NDArray[np.float64]:
+        """Return score and mean episode length (mine, 2) of a generation; its first is 1."""
+        rows = [self._one(index, member, generation) for index, member in self.members.items()]
+        return np.array(rows if self.leads else [], float).reshape(-1, 2)
+
+    def _one(self, index: int, member: Member, generation: int) -> tuple[float, float]:
+        """Train and score a member."""
+        if self.stop:
+            raise Stopped
+        member.generation = generation
+        seeds = score_seeds(self.config, generation)
+        score = self._guarded(index, lambda: self._attempt(member, seeds))
+        if score is None:
+            return np.nan, np.nan
+        return float(score.returns.mean()), float(score.lengths.mean())
+
+    def _attempt(self, member: Member, seeds: NDArray[np.int64]) -> Score | None:
+        """Return the score of a member after its training; None if it diverged."""
+        before = self._values(member)
+        try:
+            member.train(self.config.steps)
+            score = member.score(seeds)
+        except Diverged:
+            return None
+        check_bounds(self.space, before, self._values(member))
+        return score
+
+    def _values(self, member: Member) -> list[float]:
+        values = member.hyperparameters
+        return [values[name] for name in self.names]
+
+    def evaluate(self, index: int, seeds: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return a member's returns (episodes, 1) on the rank that holds it, no rows elsewhere."""
+        if index not in self.members:
+            return np.zeros((0, 1))
+        returns = self._guarded(index, lambda: self.members[index].score(seeds)).returns
+        return returns[:, None] if self.leads else np.zeros((0, 1))
+
+    def buffers(self, wanted: Container[int] | None = None) -> Buffers:
+        """Return the states of the members that this rank holds, of all or of those wanted."""
+        if not self.leads:
+            return {}
+        chosen = self.mine if wanted is None else [index for index in self.mine if index in wanted]
+        return {index: pack(self.members[index].get_state()) for index in chosen}
+
+    def restore(self, buffers: Buffers) -> None:
+        """Let each member go on from its state."""
+        for index, buffer in buffers.items():
+            self.members[index].set_state(unpack(buffer))
+
+    def adopt(self, source: Sequence[int], buffers: Buffers) -> None:
+        """Let each member that copies take over what the buffer of its source gives."""
+        for index, member in self.members.items():
+            if self.leads and source[index] != index:
+                buffer = buffers[source[index]]
+                self._guarded(index, partial(self._adopt, member, buffer))
+
+    def _adopt(self, member: Member, buffer: Buffer) -> None:
+        member.adopt(unpack(buffer))
+
+    def _guarded(self, index: int, work: Callable[[], T]) -> T:
+        """Return what the work gives; what it raises is told with rank and member."""
+        try:
+            return work()
+        except Stopped:
+            raise
+        except (Exception, SystemExit) as error:
+            where = f"rank {self.comm.rank} on {socket.gethostname()}: member {index}"
+            told = f"{error}" if isinstance(error, UserError) else f"\n{traceback.format_exc().rstrip()}"
+            raise MemberFailed(f"{where}: {told}") from error
+
+
+def score_seeds(config: Config, generation: int) -> NDArray[np.int64]:
+    """Return the episode seeds (num_rollouts,) on which all members of a generation are scored."""
+    return rng(config.seed, Stream.SCORE, generation).integers(0, _HALF, size=config.num_rollouts)

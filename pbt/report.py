@@ -1,0 +1,117 @@
+"""python -m pbt.report RUN…: draw a population's scores, hyperparameters and family tree."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpi_es import checkpoint
+from mpi_es.comm import Comm, decide
+from mpi_es.errors import UserError
+from mpi_es.program import launch
+from pbt import figure2, lineage
+from pbt.config import Config
+from pbt.lineage import Lineage, ancestors
+from pbt.log import load
+from pbt.members import space
+from pbt.selection import best
+
+NAME = "population.png"
+_LOGARITHMIC = ("log", "complement")
+
+
+def main(comm: Comm, arguments: list[str]) -> int:
+    """Draw, tell where, and return the exit code. Collective: only rank 0 works."""
+    decide(comm, lambda: _report(arguments))
+    return 0
+
+
+def _report(runs: list[str]) -> None:
+    if not runs or runs[0].startswith("-"):
+        raise UserError(f"RUN: expected directories of runs, got {' '.join(runs) or 'nothing'}")
+    for run in runs:
+        for path in draw(Path(run)):
+            print(path)
+
+
+def draw(directory: Path) -> list[Path]:
+    """Write the pictures of a run and return their paths."""
+    stored, _ = load(directory)
+    config = checkpoint.from_plain(Config, stored["config"])
+    scales: dict[str, str] = {one.name: one.scale for one in space(config)}
+    past = lineage.read(stored, list(scales))
+    if not past.generations:
+        raise UserError(f"{directory}: expected a run of one generation or more, got one of none")
+    try:
+        drawn = [_population(directory, past, scales)]
+        return [*drawn, figure2.draw(directory, config.seed)] if config.member == "toy" else drawn
+    except OSError as error:
+        raise UserError(f"{directory}: cannot be written to ({error.strerror})") from error
+
+
+def _population(directory: Path, past: Lineage, scales: dict[str, str]) -> Path:
+    """Write scores, a panel for each hyperparameter, and the family tree, one below the other."""
+    from matplotlib.figure import Figure
+
+    source = past.stacked("source")
+    generations = np.arange(1, len(source) + 1)
+    chain = ancestors(source, best(past.generations[-1].score))
+    figure = Figure(figsize=(9, 2.4 * (2 + len(scales))), layout="constrained")
+    panels: Any = figure.subplots(2 + len(scales), sharex=True)
+    _draw_scores(panels[0], past, generations)
+    values = past.stacked("hyperparameters")
+    for place, (name, scale) in enumerate(scales.items()):
+        panel, column = panels[1 + place], values[..., place]
+        _draw_lines(panel, generations, 1 - column if scale == "complement" else column, chain)
+        panel.set_ylabel(f"1 - {name}" if scale == "complement" else name)
+        if scale in _LOGARITHMIC:
+            panel.set_yscale("log")
+    _draw_tree(panels[-1], source, chain)
+    panels[-1].set_xlabel("generation")
+    path = directory / NAME
+    figure.savefig(path, dpi=120)
+    return path
+
+
+def _draw_scores(panel: Any, past: Lineage, generations: NDArray[np.int64]) -> None:
+    scores = past.stacked("score")
+    panel.plot(generations, scores, color="lightgrey", linewidth=1)
+    panel.plot(generations, np.nanmax(np.where(np.isfinite(scores), scores, np.nan), axis=1), label="best")
+    held = [held_out for _, held_out in past.evaluations]
+    panel.errorbar(
+        [one.generation for one in held],
+        [one.returns.mean() for one in held],
+        [one.returns.std() for one in held],
+        fmt="o",
+        label="winner held-out, with its deviation",
+    )
+    panel.set_ylabel("score")
+    panel.legend()
+
+
+def _draw_lines(
+    panel: Any, generations: NDArray[np.int64], values: NDArray[np.float64], chain: NDArray[np.int64]
+) -> None:
+    """Draw what each member trained with, and over it the line of the winner's ancestors."""
+    panel.plot(generations, values, color="lightgrey", linewidth=1)
+    panel.plot(generations, values[np.arange(len(chain)), chain], color="tab:blue")
+
+
+def _draw_tree(panel: Any, source: NDArray[np.int64], chain: NDArray[np.int64]) -> None:
+    """Draw a line from each member to whom its next state comes from, in the colour of its founder."""
+    count, n = source.shape
+    founders = np.arange(n)
+    for generation in range(count - 1):
+        founders = founders[source[generation]]
+        for member in range(n):
+            ends = (int(source[generation, member]), member)
+            panel.plot((generation + 1, generation + 2), ends, color=f"C{founders[member] % 10}", linewidth=1)
+    panel.plot(np.arange(1, count + 1), chain, color="black", linewidth=2, label="the winner's ancestors")
+    panel.yaxis.get_major_locator().set_params(integer=True)
+    panel.set_ylabel("member")
+    panel.legend()
+
+
+if __name__ == "__main__":
+    launch(main)

@@ -1,0 +1,50 @@
+"""A member's state as one flat buffer and back: names, types and shapes in JSON, then the numbers."""
+
+import json
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+State = dict[str, Any]  # arrays, numbers and texts by name; names hold no "/"
+Buffer = NDArray[np.uint8]
+
+_ALIGNED = 16  # bytes: arrays begin at multiples, for whoever computes on them in place
+_LENGTH = 8  # bytes, in front: the length of the JSON text
+
+
+def pack(state: State) -> Buffer:
+    """Return a buffer that holds the whole state."""
+    arrays = {name: np.ascontiguousarray(value) for name, value in state.items() if _is_array(value)}
+    plain = {name: value for name, value in state.items() if not _is_array(value)}
+    kinds = {name: (array.dtype.str, state[name].shape) for name, array in arrays.items()}
+    text = json.dumps([list(state), plain, kinds]).encode()
+    begin = _padded(_LENGTH + len(text))
+    buffer = np.zeros(begin + sum(_padded(array.nbytes) for array in arrays.values()), np.uint8)
+    buffer[:_LENGTH] = np.frombuffer(len(text).to_bytes(_LENGTH, "little"), np.uint8)
+    buffer[_LENGTH : _LENGTH + len(text)] = np.frombuffer(text, np.uint8)
+    for array in arrays.values():
+        buffer[begin : begin + array.nbytes] = array.reshape(-1).view(np.uint8)
+        begin += _padded(array.nbytes)
+    return buffer
+
+
+def unpack(buffer: Buffer) -> State:
+    """Return the state that a buffer holds; its arrays are copies."""
+    length = int.from_bytes(buffer[:_LENGTH].tobytes(), "little")
+    names, plain, kinds = json.loads(buffer[_LENGTH : _LENGTH + length].tobytes())
+    begin = _padded(_LENGTH + length)
+    arrays = {}
+    for name, (kind, shape) in kinds.items():
+        size = int(np.prod(shape)) * np.dtype(kind).itemsize
+        arrays[name] = buffer[begin : begin + size].copy().view(kind).reshape(shape)
+        begin += _padded(size)
+    return {name: arrays[name] if name in arrays else plain[name] for name in names}
+
+
+def _is_array(value: Any) -> bool:
+    return isinstance(value, np.ndarray)
+
+
+def _padded(size: int) -> int:
+    return -(-size // _ALIGNED) * _ALIGNED

@@ -1,0 +1,133 @@
+"""A population as a table on a terminal, redrawn in place: a line for each member."""
+
+import contextlib
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TextIO
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.markup import escape
+from rich.panel import Panel as Frame
+from rich.table import Table
+from rich.text import Text
+
+from mpi_es.console import TimeLeft, clock, number
+from mpi_es.panel import sparkline, terminal_size
+from mpi_es.rows import HeldOut
+from pbt.config import Config
+from pbt.lineage import Generation
+from pbt.selection import best
+
+_AROUND = 7  # lines of a terminal that are not a member's
+_WIDEST = 120  # columns
+
+
+@dataclass
+class Course:
+    """What the table shows: where the run stands and how it came there."""
+
+    config: Config
+    names: Sequence[str]
+    number: int = 0  # of generations that are done
+    left: float = 0.0  # seconds
+    latest: Generation | None = None
+    held_out: HeldOut | None = None
+    best: list[float] = field(default_factory=list)
+
+
+def draw(course: Course, gone: float, width: int, height: int) -> RenderableType:
+    """Return the table: the best members first, as many as there is room for.
+
+    Args:
+        gone: seconds since the start.
+    """
+    config = course.config
+    left = clock(course.left) if course.latest else "?"
+    parts: list[RenderableType] = [
+        Text(f"generation {course.number} of {config.max_iter}   {clock(gone)} gone   {left} left"),
+    ]
+    if course.latest:
+        parts.append(Text(sparkline(course.best, width - 4), "cyan"))
+        parts.append(_members(course, course.latest, max(1, height - _AROUND)))
+    if course.held_out:
+        returns = course.held_out.returns
+        text = f"held-out {number(returns.mean())} ± {number(returns.std())} at {course.held_out.generation}"
+        parts.append(Text(text, "green"))
+    title = f"[bold]{escape(config.member)}[/] · {escape(config.selection)} · seed {config.seed}"
+    return Frame(
+        Group(*parts),
+        title=title,
+        title_align="left",
+        subtitle=f"[dim]{escape(config.directory)}[/]",
+        subtitle_align="left",
+        border_style="cyan",
+        width=width,
+    )
+
+
+def _members(course: Course, done: Generation, room: int) -> Table:
+    """Return a line for each member: score, length, hyperparameters, and whom it copied."""
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for title in ("member", "score", "length", *course.names, "copies"):
+        table.add_column(escape(title), justify="right", no_wrap=True)
+    winner = best(done.score)
+    order = sorted(range(len(done.score)), key=lambda member: (-_known(float(done.score[member])), member))
+    for member in order[:room]:
+        source = int(done.source[member])
+        values = map(number, done.hyperparameters[member].tolist())
+        cells = (number(float(done.score[member])), number(float(done.length[member])), *values)
+        style = "bold" if member == winner else ""
+        table.add_row(str(member), *cells, "" if source == member else str(source), style=style)
+    return table
+
+
+def _known(score: float) -> float:
+    return score if math.isfinite(score) else -math.inf
+
+
+class LiveTable:
+    """Show a population on a terminal, redrawn twice a second."""
+
+    def __init__(self, terminal: TextIO) -> None:
+        self._terminal = terminal
+        self._console = Console(file=terminal)
+        self._live: Live | None = None
+
+    def start(self, config: Config, names: Sequence[str], facts: Sequence[str], done: int) -> None:
+        """Print the facts and put the table below."""
+        self._course, self._begin = Course(config, names, done), time.monotonic()
+        self._time_left = TimeLeft(config.max_iter)
+        for fact in facts:
+            self._console.print(fact, style="dim", highlight=False, markup=False)
+        self._live = Live(console=self._console, get_renderable=self._render, refresh_per_second=2)
+        self._live.start()
+        self._console.show_cursor(True)  # after a SIGKILL nobody else would
+
+    def generation(self, done: Generation, seconds: float, held_out: HeldOut | None) -> None:
+        """Keep what the next redraw shows."""
+        course = self._course
+        course.number, course.latest = done.number, done
+        course.left = self._time_left.after(done.number, seconds)
+        course.best.append(float(done.score[best(done.score)]))
+        course.held_out = held_out or course.held_out
+
+    def finish(self, reason: str) -> None:
+        """Leave the last table where it is, with the reason below."""
+        self.close()
+        with contextlib.suppress(OSError):
+            self._console.print(reason, highlight=False, markup=False)
+
+    def close(self) -> None:
+        """Give the terminal back."""
+        if self._live:
+            with contextlib.suppress(OSError):  # a terminal that is gone must not end a run
+                self._live.stop()
+            self._live = None
+
+    def _render(self) -> RenderableType:
+        # At each redraw, since a window may change.
+        self._console.size = size = terminal_size(self._terminal)
+        return draw(self._course, time.monotonic() - self._begin, min(size.width, _WIDEST), size.height)

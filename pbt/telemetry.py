@@ -1,0 +1,177 @@
+"""What a population tells while it trains: plain lines or a live table, and TensorBoard."""
+
+import math
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Protocol, Self, TextIO
+
+import numpy as np
+
+from mpi_es.console import TimeLeft, clock, number
+from mpi_es.rows import HeldOut, scalars
+from pbt.config import Config
+from pbt.lineage import Generation
+from pbt.selection import best
+
+_COLUMNS = {  # title: width
+    "generation": 10,
+    "best": 9,
+    "mean": 9,
+    "min": 9,
+    "member": 6,
+    "copies": 6,
+    "diverged": 8,
+    "length": 7,
+    "held-out": 9,
+    "seconds": 8,
+    "left": 9,
+}
+_HEADER_EVERY = 25  # lines
+
+
+class Sink(Protocol):
+    """One place that a run tells its progress to."""
+
+    def start(self, config: Config, names: Sequence[str], facts: Sequence[str], done: int) -> None:
+        """Begin, with the hyperparameters' names and the generations that are done."""
+        ...
+
+    def generation(self, done: Generation, seconds: float, held_out: HeldOut | None) -> None:
+        """Tell of a generation."""
+        ...
+
+    def finish(self, reason: str) -> None:
+        """Tell why the run ended."""
+        ...
+
+    def close(self) -> None:
+        """Give back terminal and files; also after an exception, also if nothing was started."""
+        ...
+
+
+class Telemetry:
+    """All that a run tells, as a context manager."""
+
+    def __init__(self, sinks: Sequence[Sink] = ()) -> None:
+        self._sinks = sinks
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for sink in self._sinks:
+            sink.close()
+
+    def start(self, config: Config, names: Sequence[str], facts: Sequence[str], done: int) -> None:
+        """Begin, with the hyperparameters' names and the generations that are done."""
+        for sink in self._sinks:
+            sink.start(config, names, facts, done)
+
+    def generation(self, done: Generation, seconds: float, held_out: HeldOut | None) -> None:
+        """Tell of a generation."""
+        for sink in self._sinks:
+            sink.generation(done, seconds, held_out)
+
+    def finish(self, reason: str) -> None:
+        """Tell why the run ended."""
+        for sink in self._sinks:
+            sink.finish(reason)
+
+
+class Lines:
+    """Write a line for each generation, and each at once."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._lines = 0
+
+    def start(self, config: Config, names: Sequence[str], facts: Sequence[str], done: int) -> None:
+        """Write the facts."""
+        self._left = TimeLeft(config.max_iter)
+        for fact in facts:
+            self._write(fact)
+
+    def generation(self, done: Generation, seconds: float, held_out: HeldOut | None) -> None:
+        """Write a line, under a header now and then."""
+        if self._lines % _HEADER_EVERY == 0:
+            self._write_cells(list(_COLUMNS))
+        self._lines += 1
+        winner = best(done.score)
+        scores = (done.score[winner], np.nanmean(done.score), np.nanmin(done.score))
+        counts = (str(winner), str(done.copies), str(int(np.isnan(done.score).sum())))
+        ends = (done.length[winner], held_out.returns.mean() if held_out else math.nan, seconds)
+        left = clock(self._left.after(done.number, seconds))
+        numbers = [number(float(value)) for value in (*scores, *ends)]
+        self._write_cells([str(done.number), *numbers[:3], *counts, *numbers[3:], left])
+
+    def finish(self, reason: str) -> None:
+        """Write the reason."""
+        self._write(reason)
+
+    def close(self) -> None:
+        """Leave the stream to its owner."""
+
+    def _write_cells(self, cells: Sequence[str]) -> None:
+        self._write(" ".join(cell.rjust(width) for cell, width in zip(cells, _COLUMNS.values(), strict=True)))
+
+    def _write(self, text: str) -> None:
+        print(text, file=self._stream, flush=True)
+
+
+class Board:
+    """Write TensorBoard's events: scores, and each hyperparameter of each member."""
+
+    def __init__(self, directory: Path) -> None:
+        from mpi_es.events import TensorBoard  # TensorBoard takes a while to import
+
+        self._events = TensorBoard(directory)
+
+    def start(self, config: Config, names: Sequence[str], facts: Sequence[str], done: int) -> None:
+        """Begin a file."""
+        self._names = names
+        self._events.start(config, facts, done)
+
+    def generation(self, done: Generation, seconds: float, held_out: HeldOut | None) -> None:
+        """Write a generation's scalars."""
+        self._events.write(done.number, self._pairs(done, seconds, held_out))
+
+    def _pairs(
+        self, done: Generation, seconds: float, held_out: HeldOut | None
+    ) -> Iterator[tuple[str, float]]:
+        winner = best(done.score)
+        yield "score/best", float(done.score[winner])
+        yield "score/mean", float(np.nanmean(done.score))
+        yield "episode_length/best", float(done.length[winner])
+        yield "copies", float(done.copies)
+        yield "seconds/total", seconds
+        yield from scalars(held_out) if held_out else ()
+        for place, name in enumerate(self._names):
+            for member, value in enumerate(done.hyperparameters[:, place].tolist()):
+                yield f"{name}/{member}", value
+
+    def finish(self, reason: str) -> None:
+        """Say nothing: there is no more to tell."""
+
+    def close(self) -> None:
+        """Close the file."""
+        self._events.close()
+
+
+def open_telemetry(config: Config, directory: Path, stream: TextIO | None = None) -> Telemetry:
+    """Return what rank 0 tells of a run; a table where standard output ends on a terminal."""
+    # Imported here, so that the other ranks start without rich.
+    from mpi_es.panel import find_terminal
+    from pbt.table import LiveTable
+
+    stream = stream or sys.stdout
+    sinks: list[Sink] = [Board(directory)] if config.tensorboard else []
+    terminal = find_terminal(stream) if config.console in ("auto", "live") else None
+    if terminal is not None:
+        sinks.append(LiveTable(terminal))
+    elif config.console != "silent":
+        sinks.append(Lines(stream))
+    return Telemetry(sinks)

@@ -1,0 +1,136 @@
+"""python -m pbt.train [PRESET] [options]: train a population; under mpiexec, on all of its ranks."""
+
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpi_es import checkpoint, cli
+from mpi_es.comm import Comm, bcast, decide, decide_plan, share_rows
+from mpi_es.errors import UserError
+from mpi_es.program import launch
+from mpi_es.signals import StopFlag
+from mpi_es.train import libraries
+from pbt import lineage
+from pbt.config import Config
+from pbt.exchange import distribute
+from pbt.lineage import Lineage
+from pbt.log import Log, load, stored_values
+from pbt.loop import Run
+from pbt.members import describe, space
+from pbt.population import Population
+from pbt.presets import PRESETS
+from pbt.states import pack
+from pbt.telemetry import open_telemetry
+
+_RESUME = "--resume RUN continues the run in that directory; it needs no other option."
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What rank 0 makes of the command line."""
+
+    config: Config
+    directory: Path
+    stored: dict[str, Any] | None  # the content of run.h5 that is continued
+    warning: str = ""
+
+
+def main(comm: Comm, arguments: list[str]) -> int:
+    """Train, and return the exit code. Collective."""
+    plan, config = decide_plan(comm, lambda: prepare(arguments))
+    population = Population(config, space(config), comm, StopFlag().install())
+    train(comm, plan, population)
+    return 0
+
+
+def prepare(arguments: list[str]) -> Plan:
+    """Return the plan; every mistake that can be seen before the work begins is raised here."""
+    resume, rest = cli.take_option(arguments, "--resume")
+    if resume is None:
+        config = cli.parse(rest, Config(), PRESETS, "python -m pbt.train", _RESUME)
+        plan = Plan(config, Path(config.directory), None)
+        if any((plan.directory / name).exists() for name in (checkpoint.NAME, checkpoint.PREVIOUS)):
+            raise UserError(
+                f"--run-dir: {plan.directory} holds a run already; continue it with "
+                f"--resume {plan.directory}, or choose another directory"
+            )
+    else:
+        plan = resumed(Path(resume), rest)
+    space(plan.config)
+    return plan
+
+
+def resumed(directory: Path, rest: list[str]) -> Plan:
+    """Return the plan of continuing a run with the options that may be changed."""
+    stored, warning = load(directory)
+    config = replace(checkpoint.from_plain(Config, stored["config"]), run_dir=str(directory))
+    wanted = cli.parse(rest, config, {}, "python -m pbt.train --resume RUN")
+    cli.check_resumed(config, wanted)
+    return Plan(wanted, directory, stored, warning)
+
+
+def train(comm: Comm, plan: Plan | None, population: Population) -> None:
+    """Train the population, and let rank 0 keep and tell how it goes. Collective."""
+    values, generation = begin(comm, plan, population)
+    with ExitStack() as stack:
+        logs: list[Log] = []
+        # What rank 0 cannot open is told on all ranks, and given back however it ends.
+        decide(comm, lambda: logs.append(opened(plan, population, stack)) if plan else None)
+        run = Run(population, values, generation, logs[0] if logs else None)
+        run.evolve()
+
+
+def begin(comm: Comm, plan: Plan | None, population: Population) -> tuple[NDArray[np.float64], int]:
+    """Return the hyperparameters (n, space) and how many generations are done. Collective."""
+    stored = plan.stored if plan else None
+    done = decide(comm, lambda: stored["progress"]["generation"] if stored else None)
+    if done is None:
+        rows = population.initial()
+        return share_rows(comm, rows if population.leads else rows[:0], population.counts), 0
+    values = np.empty((len(population.owners), len(population.space)))
+    buffers = {}
+    if stored is not None:
+        values[...] = stored_values(stored, population.names)
+        buffers = {index: pack(state) for index, state in enumerate(stored["members"].values())}
+    bcast(comm, values)
+    population.restore(distribute(comm, buffers, population.owners))
+    return values, int(done)
+
+
+def opened(plan: Plan, population: Population, stack: ExitStack) -> Log:
+    """Return rank 0's log, with the run's directory locked and all who are told ready."""
+    config, directory, stored = plan.config, plan.directory, plan.stored
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"--run-dir: cannot create {directory} ({error.strerror})") from error
+    stack.enter_context(checkpoint.locked(directory))
+    telemetry = stack.enter_context(open_telemetry(config, directory))
+    past = lineage.read(stored, population.names) if stored else Lineage(population.names)
+    log = Log(config, directory, past, telemetry, libraries())
+    if stored:
+        log.best = stored["best"]
+    if plan.warning:
+        checkpoint.set_aside(directory)
+    facts = [f"warning: {plan.warning}"] if plan.warning else []
+    telemetry.start(config, population.names, facts + facts_of(population), len(past.generations))
+    return log
+
+
+def facts_of(population: Population) -> list[str]:
+    """Return what there is to know before the first generation."""
+    config, ranks = population.config, population.comm.size
+    exploring = f"tunes {', '.join(population.names)}" if population.names else "tunes nothing"
+    rule = "no selection" if config.baseline else f"selection {config.selection}"
+    return [
+        f"{config.num_agents} members, {describe(config)}; {rule}, {exploring}",
+        f"{ranks} rank{'s' if ranks > 1 else ''}, run directory {config.directory}",
+    ]
+
+
+if __name__ == "__main__":
+    launch(main)

@@ -1,0 +1,46 @@
+"""Populations in one process, without files, and what of a file must be the same whoever ran it."""
+
+from mpi_es import checkpoint
+from mpi_es.comm import SerialComm
+from pbt.config import Config
+from pbt.lineage import Lineage
+from pbt.loop import Run
+from pbt.members import space
+from pbt.population import Population
+
+WALKERS = "tests.pbt.user_members:"
+
+
+class Memory:
+    """A log that only remembers."""
+
+    def __init__(self, names):
+        self.lineage, self.saves = Lineage(names), []
+
+    def generation(self, done, seconds, held_out):
+        self.lineage.generations.append(done)
+
+    def winner(self, member, held_out, state, values):
+        self.lineage.evaluations.append((member, held_out))
+
+    def save(self, generation, states, values):
+        self.saves.append(generation)
+
+    def finish(self, generation, reason):
+        self.reason = reason
+
+
+def run(config: Config) -> Run:
+    """Return a run that was led to its end."""
+    population = Population(config, space(config), SerialComm())
+    done = Run(population, population.initial(), 0, Memory(population.names))
+    done.evolve()
+    return done
+
+
+def exact(directory):
+    """Return all of a run's file that must not depend on who ran it."""
+    content, warning = checkpoint.load(directory)
+    assert warning == ""
+    names = ("hyperparameters", "members", "progress", "history", "evaluations", "best")
+    return {name: content[name] for name in names}

@@ -1,0 +1,103 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mpi_es.errors import UserError
+from pbt.explore import Hyperparameter, check_bounds, explore, tuned
+
+LINEAR = Hyperparameter("clip", 0.1, 0.4)
+LOG = Hyperparameter("rate", 1e-5, 1e-2, "log")
+GAMMA = Hyperparameter("gamma", 0.8, 0.999, "complement")
+EPOCHS = Hyperparameter("epochs", 1, 20, integer=True)
+BATCH = Hyperparameter("batch", choices=(32, 64, 128))
+ALL = [LINEAR, LOG, GAMMA, EPOCHS, BATCH]
+
+
+def moves(one, value, count=40):
+    return {one.perturb(value, np.random.default_rng(seed)) for seed in range(count)}
+
+
+def test_a_perturbation_multiplies_by_the_papers_factors():
+    assert moves(LINEAR, 0.2) == {0.2 * 0.8, 0.2 * 1.2}
+
+
+def test_a_perturbation_stays_within_the_bounds():
+    assert moves(LINEAR, 0.4) == {0.4 * 0.8, 0.4}
+
+
+def test_a_discount_moves_by_its_horizon():
+    assert sorted(moves(GAMMA, 0.95)) == pytest.approx([1 - 0.05 * 1.2, 1 - 0.05 * 0.8])
+
+
+@pytest.mark.parametrize(("value", "reached"), [(10, {8, 12}), (2, {1, 3}), (1, {1, 2}), (20, {16, 20})])
+def test_an_integer_moves_by_one_at_least(value, reached):
+    assert moves(EPOCHS, value) == reached
+
+
+@pytest.mark.parametrize(("value", "reached"), [(64, {32, 128}), (32, {32, 64}), (128, {64, 128})])
+def test_a_choice_moves_to_a_neighbour(value, reached):
+    assert moves(BATCH, value) == reached
+
+
+def samples(one, count=4000):
+    draw = np.random.default_rng(1)
+    return np.array([one.sample(draw) for _ in range(count)])
+
+
+def test_samples_are_uniform_on_the_declared_scale():
+    assert samples(LINEAR).mean() == pytest.approx(0.25, abs=0.005)
+    assert np.log10(samples(LOG)).mean() == pytest.approx(-3.5, abs=0.05)
+    assert np.log10(1 - samples(GAMMA)).mean() == pytest.approx(np.log10(0.2 * 0.001) / 2, abs=0.05)
+
+
+def test_every_integer_comes_as_often_as_the_others():
+    counts = np.bincount(samples(EPOCHS).astype(int), minlength=21)[1:]
+    assert (counts > 140).all()
+    assert (counts < 260).all()
+
+
+@given(seed=st.integers(0, 999), resample=st.floats(0, 1), rounds=st.integers(1, 6))
+def test_exploration_never_leaves_the_bounds(seed, resample, rounds):
+    draw = np.random.default_rng(seed)
+    values = np.array([one.sample(draw) for one in ALL])
+    for _ in range(rounds):
+        values = explore(ALL, values, draw, resample)
+    assert all(one.holds(value) for one, value in zip(ALL, values, strict=True))
+
+
+def test_a_quarter_is_drawn_anew():
+    draw = np.random.default_rng(0)
+    moved = [explore([LINEAR], np.array([0.2]), draw, 0.25)[0] for _ in range(2000)]
+    fresh = [value for value in moved if value not in (0.2 * 0.8, 0.2 * 1.2)]
+    assert len(fresh) / 2000 == pytest.approx(0.25, abs=0.03)
+
+
+def test_tune_chooses_and_narrows():
+    chosen = tuned(ALL, ["rate=1e-4:1e-3", "epochs"], "PPO")
+    assert chosen == [Hyperparameter("rate", 1e-4, 1e-3, "log"), EPOCHS]
+    assert tuned(ALL, [], "PPO") == ALL
+
+
+@pytest.mark.parametrize(
+    ("word", "complaint"),
+    [
+        ("gama", r"--tune, of PPO: expected one of .*, got 'gama'; did you mean 'gamma'\?"),
+        ("gamma=1", "--tune: expected name or name=low:high, got 'gamma=1'"),
+        ("rate=0:1", r"rate: expected a range above 0 for a log scale, got \(0.0, 1.0\)"),
+        ("clip=2:1", r"clip: expected a finite range low <= high"),
+        ("gamma=0.5:1", r"gamma: expected a range below 1 for a complement scale"),
+        ("batch=1:2", r"--tune: expected batch without a range, since it has choices"),
+    ],
+)
+def test_what_cannot_be_tuned_is_told(word, complaint):
+    with pytest.raises(UserError, match=complaint):
+        tuned(ALL, [word], "PPO")
+
+
+def test_a_member_that_leaves_its_bounds_by_itself_is_told():
+    check_bounds([LINEAR], [0.9], [0.9])  # it began outside and stayed
+    with pytest.raises(
+        UserError, match=r"clip: expected a number in \[0.1, 0.4\] after training too, got 0.5"
+    ):
+        check_bounds([LINEAR], [0.2], [0.5])

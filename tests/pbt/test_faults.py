@@ -1,0 +1,130 @@
+"""What goes wrong is told in one line, and never hangs."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from mpi_es import checkpoint
+from mpi_es.errors import UserError
+from pbt import train
+from tests.pbt.runs import WALKERS
+
+ROOT = Path(__file__).parents[2]
+TRAIN = ("-m", "pbt.train", "--console", "silent", "--no-tensorboard", "--num-agents", "5")
+
+MISTAKES = [
+    ("--member tooy", r"--member: expected one of .*, got 'tooy'; did you mean 'toy'\?"),
+    ("--member json:JSONDecoder", r"--member: expected a subclass of pbt.members.base.Member"),
+    ("--selection truncate", r"--selection: expected one of .*did you mean 'truncation'\?"),
+    ("--fraction 0.6", r"--fraction: expected a number in \(0, 0.5\], got 0.6"),
+    ("--resample 2", r"--resample: expected a number in \[0, 1\], got 2.0"),
+    ("--tune h2", r"--tune, of toy: expected one of h0, h1, got 'h2'"),
+    ("--ranks-per-member 2", r"--ranks-per-member: expected 1: a member toy is trained by one rank, got 2"),
+    ("--copy nothing --no-explore", r"--copy: expected all or weights where nobody explores"),
+    ("--num-agents 0", r"--num-agents: expected a number of 1 or more, got 0"),
+    ("to", r"preset: expected one of .*did you mean 'toy'\?"),
+    ("--resume /nowhere", r"run: expected a directory that holds run.h5, got '/nowhere'"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "complaint"), MISTAKES)
+def test_a_mistake_on_the_command_line(arguments, complaint):
+    with pytest.raises(UserError, match=complaint) as caught:
+        train.prepare(arguments.split())
+    assert "\n" not in str(caught.value)
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """The directory of a run of two generations, and what its file holds."""
+    run = tmp_path_factory.mktemp("finished") / "run"
+    from mpi_es.comm import SerialComm
+
+    arguments = ["toy", "--max-iter", "2", "--console", "silent", "--no-tensorboard", "--run-dir", str(run)]
+    assert train.main(SerialComm(), arguments) == 0
+    return run
+
+
+@pytest.mark.parametrize(
+    ("option", "complaint"),
+    [
+        ("--num-agents 4", r"--num-agents: expected 2, with which the run began, got 4"),
+        ("--selection tournament", r"--selection: expected 'truncation', with which the run began"),
+        ("--run-dir other", r"--run-dir: expected .*, with which the run began, got 'other'"),
+    ],
+)
+def test_another_population_cannot_be_resumed(finished, option, complaint):
+    with pytest.raises(UserError, match=complaint):
+        train.prepare(["--resume", str(finished), *option.split()])
+
+
+def test_a_run_is_never_overwritten(finished):
+    with pytest.raises(UserError, match=r"--run-dir: .* holds a run already; continue it with --resume"):
+        train.prepare(["toy", "--run-dir", str(finished)])
+
+
+def test_a_run_of_the_other_program_is_told_apart(tmp_path):
+    checkpoint.save(tmp_path, {"config": {"env": "CartPole-v1"}})
+    with pytest.raises(UserError, match=r"run: expected one of pbt.train, got .* of mpi_es.train"):
+        train.prepare(["--resume", str(tmp_path)])
+
+
+def test_the_file_holds_every_generation_of_every_member(finished):
+    content, _ = checkpoint.load(finished)
+    history = content["history"]
+    assert {name: history[name].shape for name in ("score", "length", "source")} == {
+        "score": (2, 2),
+        "length": (2, 2),
+        "source": (2, 2),
+    }
+    assert history["hyperparameters"]["h0"][0].tolist() == [1, 0]
+    assert sorted(content["members"]) == ["0000", "0001"]
+    assert content["members"]["0000"]["theta"].shape == (2,)
+    assert content["best"]["fitness"] == history["score"][1].max()
+
+
+@pytest.mark.parametrize("ranks", [3])
+def test_a_member_that_raises_is_told_once_with_its_traceback(launch, tmp_path, ranks):
+    options = ("--member", WALKERS + "Raising", "--run-dir", tmp_path / "run")
+    done = launch(ranks, *TRAIN, *options, cwd=ROOT)
+    assert done.returncode == 2
+    assert done.stderr.count("ValueError: the simulator broke") == 1
+    assert re.match(r"error: rank \d on \S+: member 3: \n?Traceback", done.stderr)
+    assert checkpoint.load(tmp_path / "run")[0]["progress"]["generation"] == 1
+
+
+def test_a_member_that_leaves_its_bounds_is_told_in_one_line(launch, tmp_path):
+    options = ("--member", WALKERS + "Leaving", "--run-dir", tmp_path / "run")
+    done = launch(2, *TRAIN, *options, cwd=ROOT)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert re.search(
+        r"member 0: rate: expected a number in \[0.01, 1\] after training too, got \d+", done.stderr
+    )
+
+
+def test_a_rank_that_dies_ends_the_job_and_leaves_the_last_checkpoint(launch, tmp_path):
+    done = launch(3, *TRAIN, "--member", WALKERS + "Dying", "--run-dir", tmp_path / "run", cwd=ROOT)
+    assert done.returncode != 0
+    assert re.search(r"error: rank 1 on \S+ \(process \d+\) died", done.stdout + done.stderr)
+    assert checkpoint.load(tmp_path / "run")[0]["progress"]["generation"] == 2
+
+
+def test_what_rank_0_cannot_open_ends_all_ranks(launch, finished):
+    with checkpoint.locked(finished):
+        done = launch(2, "-m", "pbt.train", "--resume", finished, "--max-iter", 3)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "another job is running this run" in done.stderr
+
+
+def test_a_directory_that_cannot_be_made(launch):
+    done = launch(2, "-m", "pbt.train", "toy", "--run-dir", "/proc/run")
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "--run-dir: cannot create" in done.stderr
+
+
+def test_a_directory_that_cannot_be_written_to_is_told_before_the_work(launch):
+    options = ("--run-dir", "/sys/kernel", "--no-tensorboard", "--console", "silent")
+    done = launch(2, "-m", "pbt.train", "toy", *options)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "could not be saved" in done.stderr

@@ -1,0 +1,94 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mpi_es.errors import UserError
+from pbt.selection import SELECTIONS, best, select
+
+NAN = float("nan")
+SCORES = st.lists(
+    st.floats(-9, 9) | st.sampled_from([NAN, float("inf"), -float("inf")]), min_size=1, max_size=12
+)
+
+
+def chosen(name, scores, fraction=0.25, seed=0):
+    return select(name, np.array(scores, float), np.random.default_rng(seed), fraction).tolist()
+
+
+def test_the_winner_takes_all():
+    assert chosen("winner-takes-all", [1, 5, 3, 2]) == [1, 1, 1, 1]
+
+
+def test_those_as_good_as_the_winner_keep():
+    assert chosen("winner-takes-all", [5, 1, 5]) == [0, 0, 2]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_truncation_lets_the_bottom_quarter_copy_from_the_top_quarter(seed):
+    source = chosen("truncation", [7, 1, 5, 8, 2, 6, 3, 4], seed=seed)
+    assert [source[i] for i in (0, 2, 3, 5, 6, 7)] == [0, 2, 3, 5, 6, 7]
+    assert {source[1], source[4]} <= {0, 3}
+
+
+def test_truncation_draws_every_one_of_the_top():
+    drawn = {chosen("truncation", [1, 2, 3, 4], 0.5, seed)[0] for seed in range(20)}
+    assert drawn == {2, 3}
+
+
+@pytest.mark.parametrize(("n", "copies"), [(1, 0), (2, 1), (3, 1), (4, 1), (5, 1), (8, 2), (11, 2)])
+def test_a_quarter_that_leaves_nobody_takes_one(n, copies):
+    source = chosen("truncation", range(n))
+    assert sum(source[i] != i for i in range(n)) == copies
+
+
+def test_half_of_an_odd_population_leaves_the_middle_alone():
+    source = chosen("truncation", [1, 2, 3], 0.5)
+    assert source == [2, 1, 2]
+
+
+def test_equal_scores_copy_nobody():
+    for name in SELECTIONS:
+        assert chosen(name, [2, 2, 2, 2]) == [0, 1, 2, 3]
+
+
+def test_all_that_diverged_copy_from_the_top():
+    assert chosen("truncation", [NAN, 3, NAN, NAN]) == [1, 1, 1, 1]
+
+
+def test_where_all_diverged_nobody_copies():
+    for name in SELECTIONS:
+        assert chosen(name, [NAN, NAN, NAN]) == [0, 1, 2]
+
+
+def test_a_tournament_is_won_by_the_better_of_two():
+    scores = np.array([3.0, 1.0, 4.0, 2.0])
+    opponents = {seed: chosen("tournament", scores, seed=seed) for seed in range(30)}
+    assert {source[1] for source in opponents.values()} == {0, 2, 3}
+    assert {source[0] for source in opponents.values()} == {0, 2}
+    assert {source[2] for source in opponents.values()} == {2}
+
+
+@pytest.mark.parametrize("name", SELECTIONS)
+@given(scores=SCORES, seed=st.integers(0, 99), fraction=st.floats(0.01, 0.5))
+def test_nobody_copies_from_one_that_is_no_better_or_that_itself_copies_worse(name, scores, seed, fraction):
+    source = chosen(name, scores, fraction, seed)
+    for member, origin in enumerate(source):
+        assert origin == member or np.isfinite(scores[origin])
+        assert origin == member or not scores[member] >= scores[origin] or not np.isfinite(scores[member])
+    assert source[best(np.array(scores))] == best(np.array(scores))
+
+
+@pytest.mark.parametrize("name", SELECTIONS)
+@given(scores=SCORES, seed=st.integers(0, 99))
+def test_one_that_diverged_never_wins_and_in_truncation_always_loses(name, scores, seed):
+    source = chosen(name, scores, seed=seed)
+    diverged = [i for i, score in enumerate(scores) if not np.isfinite(score)]
+    assert not any(origin in diverged and origin != member for member, origin in enumerate(source))
+    if name != "tournament" and len(diverged) < len(scores):
+        assert all(source[i] != i for i in diverged)
+
+
+def test_an_unknown_selection():
+    with pytest.raises(UserError, match=r"--selection: expected one of .* did you mean 'truncation'\?"):
+        chosen("truncaton", [1, 2])

@@ -1,0 +1,71 @@
+"""Members as a user writes them, and some that fail."""
+
+import os
+import signal
+
+import numpy as np
+
+from pbt.explore import Hyperparameter
+from pbt.members.base import Diverged, Member, Score
+
+
+class Walker(Member):
+    """A random walk: every draw comes from the generator that the run names."""
+
+    def __init__(self, *place):
+        super().__init__(*place)
+        self.place, self.rate = self.draw().standard_normal(3), 0.0
+
+    @classmethod
+    def declared(cls, config):
+        return [Hyperparameter("rate", 0.01, 1, "log"), Hyperparameter("kind", choices=(1, 2, 4))]
+
+    @property
+    def hyperparameters(self):
+        return {"rate": self.rate, "kind": self.kind}
+
+    @hyperparameters.setter
+    def hyperparameters(self, values):
+        self.rate, self.kind = values["rate"], values["kind"]
+
+    def train(self, steps):
+        self.place = self.place + self.rate * self.draw().standard_normal((steps, 3)).sum(axis=0) / self.kind
+
+    def score(self, episode_seeds):
+        noise = np.array([np.random.default_rng(seed).standard_normal() for seed in episode_seeds.tolist()])
+        return Score(self.place.sum() + noise, np.full(len(noise), 10.0))
+
+    def get_state(self):
+        return {"place": self.place}
+
+    def set_state(self, state):
+        self.place = state["place"]
+
+
+class Raising(Walker):
+    def train(self, steps):
+        if self.index == 3 and self.generation == 2:
+            raise ValueError("the simulator broke")
+
+
+class Diverging(Walker):
+    def train(self, steps):
+        super().train(steps)
+        if self.index == 1 and self.generation == 2:
+            raise Diverged
+
+
+class AllDiverging(Walker):
+    def train(self, steps):
+        raise Diverged
+
+
+class Leaving(Walker):
+    def train(self, steps):
+        self.rate *= 1e9
+
+
+class Dying(Walker):
+    def train(self, steps):
+        if self.index == 1 and self.generation == 3:
+            os.kill(os.getpid(), signal.SIGKILL)
