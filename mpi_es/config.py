@@ -141,6 +141,8 @@ class Config:
     """Episodes of each candidate in a generation"""
     episode_seeds: Literal["independent", "common", "paired"] = "independent"
     """Episodes differ between candidates, are common to all, or are shared by mirrored pairs"""
+    racing: Natural = 0
+    """Episodes after which candidates far from the better half play no more (cma_es); 0 lets all play on"""
     episode_cap: Annotated[Natural, _alias("--max-episode-length")] = 0
     """Steps after which a training episode is cut; 0 leaves the environment's own limit"""
     variable_ep_len: bool = False
@@ -193,6 +195,11 @@ class Config:
             raise expected("--base-from-pretrained", rule, self.base_from_pretrained, "use --evolve PART")
         if self.num_frames > 1 and self.controller != "mlp":
             raise expected("--num-frames", "1 for a controller that remembers", self.num_frames)
+        if self.racing and self.strategy != "cma_es":
+            raise expected("--racing", "0 for a strategy that learns from all candidates", self.racing)
+        if self.racing and not 2 <= self.racing < self.num_rollouts:
+            rule = f"0, or 2 or more and less than --num-rollouts {self.num_rollouts}"
+            raise expected("--racing", rule, self.racing)
         for floor, start in (("lr_min", "learning_rate"), ("sigma_min", "init_sigma")):
             if getattr(self, floor) > getattr(self, start):
                 rule = f"no more than {option(start)} {getattr(self, start)}"

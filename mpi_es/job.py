@@ -20,10 +20,15 @@ Seeds = NDArray[np.int64] | None  # (candidates, episodes) on rank 0
 class Evaluation:
     """What candidates came to; the order is that of candidates and episodes, whoever ran them."""
 
-    returns: Vector  # (candidates, episodes)
+    returns: Vector  # (candidates, episodes); NaN was not played
     lengths: NDArray[np.int64]  # (candidates, episodes)
     sums: Vector  # (candidates * episodes, 1 + 2 * size): lengths, sums and squares of observations
     idle: float  # share of the ranks' time that was waiting
+
+    @property
+    def played(self) -> int:
+        """The number of episodes that were played, whose lengths are not 0."""
+        return int(np.count_nonzero(self.lengths))
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from mpi_es import checkpoint
+from mpi_es import checkpoint, racing
 from mpi_es.config import Config
 from mpi_es.errors import RolloutError
 from mpi_es.evaluator import Evaluator
@@ -24,7 +25,7 @@ from mpi_es.rollout import Terms
 from mpi_es.rows import HeldOut, Timing, summarize
 from mpi_es.seeds import held_out_seeds, training_seeds
 from mpi_es.signals import Stopped
-from mpi_es.strategies.base import Candidate, Dense, Strategy
+from mpi_es.strategies.base import Candidate, Dense, Population, Strategy, Vector
 from mpi_es.telemetry import Telemetry
 
 
@@ -114,8 +115,8 @@ class Run:
             config.num_rollouts,
             config.episode_seeds,
         )
-        evaluation = self.evaluator.evaluate(population, seeds, self.terms(training=True), mean)
-        fitness = evaluation.returns.mean(axis=1)
+        evaluation = self.evaluation(population, seeds, mean)
+        fitness = racing.fitness(evaluation.returns)
         clock.append(time.perf_counter())
         strategy.tell(population, fitness[:popsize])
         clock.append(time.perf_counter())
@@ -140,6 +141,18 @@ class Run:
             self.save_pending()
         self.telemetry.generation(row, timing, held_out)
 
+    def evaluation(self, population: Population, seeds: NDArray[np.int64], mean: Vector | None) -> Evaluation:
+        """Return what the candidates of a generation came to."""
+        terms = self.terms(training=True)
+
+        def play(some: Population, seeds: NDArray[np.int64], mean: Vector | None) -> Evaluation:
+            return self.evaluator.evaluate(some, seeds, terms, mean)
+
+        if not self.config.racing:
+            return play(population, seeds, mean)
+        assert isinstance(population, Dense)  # Config refuses to race seeded ones
+        return racing.race(play, population, seeds, mean, self.config.racing)
+
     def advance(self, evaluation: Evaluation) -> None:
         """Note what the next generation's episodes need to know of this one's."""
         progress = self.progress
@@ -147,7 +160,7 @@ class Run:
         if self.config.obs_norm:
             progress.observations = progress.observations.updated(evaluation.sums)
         if self.config.variable_ep_len:
-            cap = math.ceil(2 * float(evaluation.lengths.mean()))  # pytorch-es's factor
+            cap = math.ceil(2 * float(evaluation.lengths.sum()) / evaluation.played)  # pytorch-es's factor
             progress.episode_cap = min(cap, self.config.episode_cap or cap)
 
     def terms(self, training: bool) -> Terms:
@@ -233,7 +246,7 @@ def _timing(clock: list[float], save: float, evaluation: Evaluation) -> Timing:
         tell=tell,
         save=save,
         total=clock[-1] - clock[0] + save,
-        episodes_per_second=evaluation.lengths.size / evaluate,
+        episodes_per_second=evaluation.played / evaluate,
         steps_per_second=float(evaluation.lengths.sum()) / evaluate,
         idle=evaluation.idle,
     )

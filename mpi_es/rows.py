@@ -61,7 +61,8 @@ def summarize(
     episode_cap: int = 0,
     learning_rate: float = math.nan,
 ) -> Row:
-    """Return the row of a generation, from its fitness (popsize,) and episode lengths (any shape)."""
+    """Return the row of a generation, from its fitness (popsize,) and episode lengths (0: not played)."""
+    episodes = int(np.count_nonzero(lengths))
     return Row(
         generation=generation,
         best=float(fitness.max()),
@@ -72,9 +73,9 @@ def summarize(
         mean_fitness=mean_fitness,
         mean_rank=math.nan if math.isnan(mean_fitness) else float((fitness > mean_fitness).sum()),
         elite=int((fitness > fitness.mean()).sum()),
-        episodes=lengths.size,
+        episodes=episodes,
         steps=int(lengths.sum()),
-        mean_length=float(lengths.mean()),
+        mean_length=float(lengths.sum() / episodes),
         episode_cap=episode_cap,
         learning_rate=learning_rate,
     )

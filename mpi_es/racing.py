@@ -1,0 +1,67 @@
+"""Racing: the first episodes for every candidate, the others for those that may still be in the better half.
+
+CMA-ES learns from the order of the better half. Who lies below it by more than chance explains need not be
+known more exactly.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpi_es.job import Evaluation
+from mpi_es.strategies.base import Dense, Vector
+
+# Standard errors by which a candidate must lie below the better half to be dropped: TO MEASURE
+_MARGIN = 1.0
+
+
+# Candidates and the mean, if it is one more, on their rows of seeds -> what they came to
+Evaluate = Callable[[Dense, NDArray[np.int64], Vector | None], Evaluation]
+
+
+def race(
+    evaluate: Evaluate, population: Dense, seeds: NDArray[np.int64], mean: Vector | None, first: int
+) -> Evaluation:
+    """Return what candidates came to on their rows of seeds (candidates, episodes); NaN was not played.
+
+    Args:
+        first: episodes that all play.
+        mean: evaluated as one more candidate, the last, which is never dropped.
+    """
+    heats = evaluate(population, seeds[:, :first], mean)
+    stays = np.ones(len(seeds), bool)
+    stays[: len(population)] = survivors(heats.returns[: len(population)])
+    finals = evaluate(Dense(population.rows[stays[: len(population)]]), seeds[stays, first:], mean)
+    returns, lengths = np.full(seeds.shape, np.nan), np.zeros(seeds.shape, np.int64)
+    returns[:, :first], lengths[:, :first] = heats.returns, heats.lengths
+    returns[stays, first:], lengths[stays, first:] = finals.returns, finals.lengths
+    steps = heats.lengths.sum(), finals.lengths.sum()
+    return Evaluation(
+        returns=returns,
+        lengths=lengths,
+        sums=np.concatenate([heats.sums, finals.sums]),
+        idle=float(np.average([heats.idle, finals.idle], weights=steps)),
+    )
+
+
+def survivors(returns: Vector) -> NDArray[np.bool_]:
+    """Tell who may still be in the better half, by returns (candidates, episodes) of two episodes or more."""
+    candidates, episodes = returns.shape
+    means = returns.mean(axis=1)
+    better = np.argsort(-means, kind="stable")[: (candidates + 1) // 2]
+    # What an episode is to all alike sets nobody apart; nor does the worse half's spread, which is smaller.
+    left = returns[better] - means[better, None]
+    left = left - left.mean(axis=0)
+    variance = (left**2).sum() / (len(better) * (episodes - 1))
+    stays: NDArray[np.bool_] = means >= means[better[-1]] - _MARGIN * np.sqrt(2 * variance / episodes)
+    return stays
+
+
+def fitness(returns: Vector) -> Vector:
+    """Return the mean return of each candidate (candidates,), those that were dropped below the others."""
+    dropped = np.isnan(returns).any(axis=1)
+    means: Vector = np.nanmean(returns, axis=1)
+    if dropped.any():
+        means[dropped] += min(0.0, means[~dropped].min() - means[dropped].max())
+    return means

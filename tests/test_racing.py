@@ -1,0 +1,76 @@
+import numpy as np
+import pytest
+
+from mpi_es import racing
+from mpi_es.config import Config
+from mpi_es.errors import UserError
+from mpi_es.job import Evaluation
+from mpi_es.strategies.base import Dense
+
+NAN = np.nan
+
+
+def play(population, seeds, mean):
+    """Return each candidate's own number plus the episode's seed, in as many steps as the seed."""
+    numbers = np.append(population.rows[:, 0], [] if mean is None else mean[0])
+    returns = numbers[:, None] + seeds
+    return Evaluation(returns, seeds + 0, np.ones((seeds.size, 1)), idle=0.0)
+
+
+def test_only_survivors_play_on():
+    population = Dense(np.array([[9.0], [1.0], [8.0], [2.0]]))
+    seeds = np.tile([1, 2, 3], (5, 1))
+    raced = racing.race(play, population, seeds, np.array([0.0]), 2)
+    assert np.array_equal(
+        raced.returns,
+        [[10, 11, 12], [2, 3, NAN], [9, 10, 11], [3, 4, NAN], [1, 2, 3]],
+        equal_nan=True,
+    )
+    assert raced.lengths.tolist() == [[1, 2, 3], [1, 2, 0], [1, 2, 3], [1, 2, 0], [1, 2, 3]]
+    assert raced.played == 13
+    assert len(raced.sums) == 13
+
+
+def test_who_lies_below_by_chance_stays():
+    # means 10, 8, 7, 0; the better half deviates by 2 within each candidate, whatever the episode
+    returns = np.array([[12.0, 8.0], [6.0, 10.0], [7.0, 7.0], [0.0, 0.0]])
+    assert racing.survivors(returns).tolist() == [True, True, True, False]
+
+
+def test_what_an_episode_is_to_all_sets_nobody_apart():
+    returns = np.array([[10.0, 110.0], [9.0, 109.0], [8.0, 108.0], [7.0, 107.0]])
+    assert racing.survivors(returns).tolist() == [True, True, False, False]
+
+
+def test_half_of_an_odd_number_is_rounded_up():
+    returns = np.array([[3.0, 3.0], [2.0, 2.0], [1.0, 1.0]])
+    assert racing.survivors(returns).tolist() == [True, True, False]
+
+
+def test_the_dropped_are_below_all_others_in_their_own_order():
+    returns = np.array([[9.0, 1.0], [7.0, NAN], [6.0, 6.0], [3.0, NAN]])
+    assert racing.fitness(returns).tolist() == [5.0, 5.0, 6.0, 1.0]
+
+
+def test_without_racing_fitness_is_the_mean():
+    returns = np.random.default_rng(0).normal(size=(5, 7))
+    assert np.array_equal(racing.fitness(returns), returns.mean(axis=1))
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        (
+            {"racing": 4, "num_rollouts": 4},
+            "--racing: expected 0, or 2 or more and less than",
+        ),
+        ({"racing": 1, "num_rollouts": 4}, "--racing: expected 0, or 2 or more"),
+        (
+            {"racing": 2, "num_rollouts": 4, "strategy": "openai_es"},
+            "--racing: expected 0 for a strategy",
+        ),
+    ],
+)
+def test_a_race_that_cannot_be_is_refused(options, complaint):
+    with pytest.raises(UserError, match=complaint):
+        Config(**options)
