@@ -142,7 +142,7 @@ class Config:
     episode_seeds: Literal["independent", "common", "paired"] = "independent"
     """Episodes differ between candidates, are common to all, or are shared by mirrored pairs"""
     racing: Natural = 0
-    """Episodes after which candidates far from the better half play no more (cma_es); 0 lets all play on"""
+    """Episodes after which the worst three eighths of the candidates are dropped (cma_es); 0 drops none"""
     episode_cap: Annotated[Natural, _alias("--max-episode-length")] = 0
     """Steps after which a training episode is cut; 0 leaves the environment's own limit"""
     variable_ep_len: bool = False
@@ -197,9 +197,8 @@ class Config:
             raise expected("--num-frames", "1 for a controller that remembers", self.num_frames)
         if self.racing and self.strategy != "cma_es":
             raise expected("--racing", "0 for a strategy that learns from all candidates", self.racing)
-        if self.racing and not 2 <= self.racing < self.num_rollouts:
-            rule = f"0, or 2 or more and less than --num-rollouts {self.num_rollouts}"
-            raise expected("--racing", rule, self.racing)
+        if self.racing >= self.num_rollouts:
+            raise expected("--racing", f"less than --num-rollouts {self.num_rollouts}", self.racing)
         for floor, start in (("lr_min", "learning_rate"), ("sigma_min", "init_sigma")):
             if getattr(self, floor) > getattr(self, start):
                 rule = f"no more than {option(start)} {getattr(self, start)}"
