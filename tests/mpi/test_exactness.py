@@ -32,35 +32,24 @@ def setting(request, tmp_path_factory):
     return options, directory
 
 
-@pytest.mark.parametrize(("ranks", "dispatch"), [(2, "dynamic"), (3, "static"), (5, "dynamic")])
+def test_continued_on_other_ranks_in_another_way_it_is_the_same_run(setting, launch, exact, tmp_path):
+    options, serial = setting
+    run = tmp_path / "run"
+    first = launch(3, *options, "--dispatch", "static", "--max-iter", 3, "--run-dir", run)
+    other = ("--dispatch", "dynamic", "--dedicated-root", "yes", "--envs-per-rank", 2)
+    second = launch(5, "-m", "mpi_es.train", "--resume", run, *other, "--max-iter", 6)
+    assert (first.returncode, second.returncode) == (0, 0), first.stderr + second.stderr
+    assert_same(exact(run), exact(serial))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("ranks", "dispatch"), [(2, "dynamic"), (3, "static"), (5, "dynamic"), (9, "static"), (32, "dynamic")]
+)
 def test_ranks_and_dispatch_do_not_matter(setting, launch, exact, tmp_path, ranks, dispatch):
     options, serial = setting
     done = launch(ranks, *options, "--max-iter", 6, "--dispatch", dispatch, "--run-dir", tmp_path / "run")
     assert done.returncode == 0, done.stderr
-    assert_same(exact(tmp_path / "run"), exact(serial))
-
-
-def test_more_ranks_than_episodes_and_one_that_only_directs(setting, launch, exact, tmp_path):
-    options, serial = setting
-    more = ("--dedicated-root", "yes", "--envs-per-rank", 2, "--max-iter", 6)
-    done = launch(9, *options, *more, "--run-dir", tmp_path / "run")
-    assert done.returncode == 0, done.stderr
-    assert_same(exact(tmp_path / "run"), exact(serial))
-
-
-@pytest.mark.slow
-def test_32_ranks_do_not_matter(setting, launch, exact, tmp_path):
-    options, serial = setting
-    done = launch(32, *options, "--max-iter", 6, "--run-dir", tmp_path / "run")
-    assert done.returncode == 0, done.stderr
-    assert_same(exact(tmp_path / "run"), exact(serial))
-
-
-def test_resumed_on_other_ranks_it_is_the_same_run(setting, launch, exact, tmp_path):
-    options, serial = setting
-    first = launch(3, *options, "--max-iter", 3, "--run-dir", tmp_path / "run")
-    second = launch(2, "-m", "mpi_es.train", "--resume", tmp_path / "run", "--max-iter", 6)
-    assert (first.returncode, second.returncode) == (0, 0), second.stderr
     assert_same(exact(tmp_path / "run"), exact(serial))
 
 
@@ -76,14 +65,29 @@ def wait_for_generation(directory, generation):
     pytest.fail("no such generation")
 
 
+@pytest.fixture(scope="module")
+def unbroken(tmp_path_factory):
+    """The directory of a run of 60 generations that nothing interrupted."""
+    directory = tmp_path_factory.mktemp("unbroken") / "run"
+    process = start(2, *TRAIN, *SMALL, *EVALUATION, "--max-iter", 60, "--run-dir", directory)
+    _, err = process.communicate(timeout=120)
+    assert process.returncode == 0, err
+    return directory
+
+
 @pytest.mark.parametrize(
     ("number", "every"),
-    [(signal.SIGKILL, 1), (signal.SIGKILL, 7), (signal.SIGTERM, 7), (signal.SIGUSR1, 1), (signal.SIGINT, 1)],
+    [
+        (signal.SIGKILL, 7),
+        (signal.SIGUSR1, 1),
+        pytest.param(signal.SIGKILL, 1, marks=pytest.mark.slow),
+        pytest.param(signal.SIGTERM, 7, marks=pytest.mark.slow),
+        pytest.param(signal.SIGINT, 1, marks=pytest.mark.slow),
+    ],
 )
-def test_a_signal_and_a_resume_change_nothing(launch, exact, tmp_path, number, every):
+def test_a_signal_and_a_resume_change_nothing(exact, tmp_path, unbroken, number, every):
     options = (*TRAIN, *SMALL, *EVALUATION, "--checkpoint-every", every, "--max-iter", 60)
-    unbroken, broken = tmp_path / "unbroken", tmp_path / "broken"
-    assert launch(2, *options, "--run-dir", unbroken).returncode == 0
+    broken = tmp_path / "broken"
     process = start(3, *options, "--run-dir", broken, start_new_session=True)
     done = 0
     for _ in range(2):

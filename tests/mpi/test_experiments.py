@@ -22,7 +22,7 @@ def base(tmp_path):
     return path
 
 
-@pytest.mark.parametrize("strategy", ["cma_es", "openai_es"])
+@pytest.mark.parametrize("strategy", [pytest.param("cma_es", marks=pytest.mark.slow), "openai_es"])
 def test_resumed_on_other_ranks_without_the_file_it_is_the_same_run(launch, exact, tmp_path, base, strategy):
     options = (*OPTIONS, base, "--strategy", strategy)
     done = launch(0, *options, "--max-iter", 4, "--run-dir", tmp_path / "unbroken")
