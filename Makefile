@@ -2,14 +2,22 @@
 
 PYTHON ?= python3
 CORES ?= $(shell nproc)
-ARGS ?= lunarlander
+FIRST := runs/first
+NEW := carracing-fast --target-fitness 600 --eval-every 5 --num-eval-rollouts 50 --run-dir $(FIRST)
 BIN := .venv/bin
 INSTALL := $(BIN)/python -m pip install --quiet --constraint requirements.lock
 
 .PHONY: train test test-slow lint format setup bench clean
 
+# Without ARGS a first agent that drives, in some minutes; its curves; and what it looks at, as a film.
 train: .venv/run.stamp
+ifdef ARGS
 	$(BIN)/mpiexec -n $(CORES) $(BIN)/python -m mpi_es.train $(ARGS)
+else
+	$(BIN)/mpiexec -n $(CORES) $(BIN)/python -m mpi_es.train $(if $(wildcard $(FIRST)/run*.h5),--resume $(FIRST),$(NEW))
+	$(BIN)/python -m mpi_es.report $(FIRST)
+	$(BIN)/python -m mpi_es.evaluate $(FIRST) --episodes 1 --video $(FIRST)/drive.mp4
+endif
 
 setup: .venv/dev.stamp
 

@@ -17,6 +17,10 @@ CARRACING = Config(
     eval_every=10,
     num_eval_rollouts=100,
 )
+# What learned most in the same time on two cores (docs/carracing.md).
+FAST = replace(
+    CARRACING, cma_variant="separable", population_size=128, num_rollouts=2, episode_seeds="common"
+)
 # What its parts learn alone, beside the others of an agent that was trained before.
 CONTROLLER = replace(CARRACING, evolve="controller")
 ATTENTION = replace(CARRACING, evolve="attention")
@@ -24,6 +28,7 @@ FRAMES = replace(CONTROLLER, controller="mlp")
 
 PRESETS = {
     "carracing": CARRACING,
+    "carracing-fast": replace(FAST, run_dir="runs/carracing-fast-{seed}"),
     "carracing-exp1": replace(CONTROLLER, run_dir="runs/carracing-exp1-{seed}"),
     "carracing-exp3": replace(ATTENTION, run_dir="runs/carracing-exp3-{seed}"),
     "carracing-exp3.1": replace(ATTENTION, query_dim=2, bias=False, run_dir="runs/carracing-exp3.1-{seed}"),
