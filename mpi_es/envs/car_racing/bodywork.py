@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpi_es.envs.car_racing.camera import Camera, look
-from mpi_es.envs.car_racing.shapes import HULL, MOST_VERTICES, SIZE, STRIPE_ANGLE, WHEEL, WHEEL_R, WHEEL_W
+from mpi_es.envs.car_racing.shapes import HULL, MOST_VERTICES, SIZE, WHEEL, WHEEL_R, WHEEL_W, stripe_ends
 from mpi_es.envs.car_racing.shrinking import (
     ONE,
     SIDE,
@@ -105,18 +105,13 @@ def paint_car(
 
 
 @compiled()
-def _turn_stripe(angle: float, stripe: NDArray[np.float64]) -> bool:
+def _turn_stripe(phase: float, stripe: NDArray[np.float64]) -> bool:
     """Set the part of a wheel's tread that its light stripe takes, and return whether it is on top."""
-    s1, s2 = math.sin(angle), math.sin(angle + STRIPE_ANGLE)
-    c1, c2 = math.cos(angle), math.cos(angle + STRIPE_ANGLE)
-    if s1 > 0:
-        c1 = np.sign(c1)
-    if s2 > 0:
-        c2 = np.sign(c2)
+    seen, begin, end = stripe_ends(phase)
     for i in range(4):
         stripe[i, 0] = SIZE * WHEEL_W if 0 < i < 3 else -SIZE * WHEEL_W
-        stripe[i, 1] = SIZE * WHEEL_R * (c1 if i < 2 else c2)
-    return not (s1 > 0 and s2 > 0)
+        stripe[i, 1] = SIZE * WHEEL_R * (begin if i < 2 else end)
+    return seen
 
 
 @compiled()

@@ -4,6 +4,7 @@ Everything here is computed once, at import, from the measures in gymnasium's ca
 sum or of a polygon's vertices decides last bits, hence it is Box2D's throughout.
 """
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -134,3 +135,15 @@ assert not WHEEL_CENTRE.any()
 
 _next_vertex = compiled()(_next_vertex)  # after the work of import, which would compile it for nothing
 wrap = compiled()(wrap)
+
+
+@compiled()
+def stripe_ends(phase: float) -> tuple[bool, float, float]:
+    """Return whether a wheel's stripe is on top, and where it begins and ends, in radii of the wheel."""
+    sine1, sine2 = math.sin(phase), math.sin(phase + STRIPE_ANGLE)
+    cosine1, cosine2 = math.cos(phase), math.cos(phase + STRIPE_ANGLE)
+    if sine1 > 0:  # it begins below the wheel
+        cosine1 = np.sign(cosine1)
+    if sine2 > 0:
+        cosine2 = np.sign(cosine2)
+    return not (sine1 > 0 and sine2 > 0), cosine1, cosine2

@@ -11,7 +11,7 @@ import numpy as np
 from mpi_es.envs.car_racing.camera import Camera, project
 from mpi_es.envs.car_racing.exact.canvas import EACH, RED, Canvas, Corners
 from mpi_es.envs.car_racing.exact.shapes import begin_shape, extent, in_view, visible_run
-from mpi_es.envs.car_racing.shapes import HULL, SIZE, STRIPE_ANGLE, WHEEL, WHEEL_R, WHEEL_W
+from mpi_es.envs.car_racing.shapes import HULL, SIZE, WHEEL, WHEEL_R, WHEEL_W, stripe_ends
 from mpi_es.envs.car_racing.state import World
 from mpi_es.jit import compiled
 
@@ -40,18 +40,12 @@ def draw_car(canvas: Canvas, camera: Camera, world: World) -> None:
 @compiled(borrowing=True)
 def _draw_stripe(canvas: Canvas, camera: Camera, world: World, wheel: int) -> None:
     """Put a wheel's stripe on the canvas, from where it begins to where it ends as seen from above."""
-    phase = world.phase[wheel - 1]
-    sine1, sine2 = math.sin(phase), math.sin(phase + STRIPE_ANGLE)
-    cosine1, cosine2 = math.cos(phase), math.cos(phase + STRIPE_ANGLE)
-    if sine1 > 0 and sine2 > 0:  # below the wheel
+    seen, begin, end = stripe_ends(world.phase[wheel - 1])
+    if not seen:
         return
-    if sine1 > 0:
-        cosine1 = np.sign(cosine1)
-    if sine2 > 0:
-        cosine2 = np.sign(cosine2)
     for i in range(4):
         x = (WHEEL_W if i in (1, 2) else -WHEEL_W) * SIZE
-        y = WHEEL_R * (cosine1 if i < 2 else cosine2) * SIZE
+        y = WHEEL_R * (begin if i < 2 else end) * SIZE
         _set_corner(canvas, camera, world, wheel, i, np.float32(x), np.float32(y))
     draw_polygon(canvas, COLOURS[STRIPE_COLOUR], len(WHEEL))
 
