@@ -18,8 +18,7 @@ SMALL = ("--env", "CartPole-v1", "--population-size", "12", "--hidden", "4")
 TRAIN = ("-m", "mpi_es.train", "--no-tensorboard", *SMALL)
 
 
-@pytest.mark.parametrize("ranks", [0, 2, 5])
-@pytest.mark.parametrize("dispatch", ["static", "dynamic"])
+@pytest.mark.parametrize(("ranks", "dispatch"), [(0, "dynamic"), (2, "static"), (5, "dynamic")])
 def test_a_rollout_that_raises_is_told_once_with_its_traceback(launch, tmp_path, ranks, dispatch):
     options = ("--env", "tests.faults.broken_envs:raising", "--dispatch", dispatch, "--console", "silent")
     done = launch(ranks, *TRAIN, *options, "--run-dir", tmp_path / "run", cwd=ROOT)

@@ -1,12 +1,14 @@
 """A user's mistake is one line, told before any work."""
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
 
 from mpi_es import checkpoint, train
 from mpi_es.errors import UserError
+from tests.launching import start
 
 CARTPOLE = ("--env", "CartPole-v1")
 
@@ -73,13 +75,21 @@ def test_a_table_smaller_than_the_policy(launch, tmp_path):
     assert "--noise-table: expected at least 4610 numbers" in done.stderr
 
 
-@pytest.fixture
-def finished(launch, tmp_path):
+@pytest.fixture(scope="module")
+def original(tmp_path_factory):
     """The directory of a run of one generation."""
+    directory = tmp_path_factory.mktemp("finished") / "run"
     arguments = ("cartpole", "--max-iter", 1, "--num-eval-rollouts", 3, "--console", "silent")
-    done = launch(0, "-m", "mpi_es.train", *arguments, "--no-tensorboard", "--run-dir", tmp_path / "run")
-    assert done.returncode == 0, done.stderr
-    return tmp_path / "run"
+    process = start(0, "-m", "mpi_es.train", *arguments, "--no-tensorboard", "--run-dir", directory)
+    _, err = process.communicate(timeout=120)
+    assert process.returncode == 0, err
+    return directory
+
+
+@pytest.fixture
+def finished(original, tmp_path):
+    """The directory of a copy of that run."""
+    return Path(shutil.copytree(original, tmp_path / "run"))
 
 
 def test_a_directory_that_holds_a_run(finished):
