@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from mpi_es.job import Evaluation
 from mpi_es.strategies.base import Dense, Vector
 
-# The share of candidates that is dropped; an eighth is left below the better half for chance, and of that half
+# The share of candidates that is dropped; an eighth is left below the better half for chance. Of that half
 # less than one in 200 was dropped after two episodes (docs/carracing.md).
 _DROPPED = 3 / 8
 
