@@ -113,8 +113,8 @@ def test_killed_while_a_member_learns_it_is_the_same_run(trained, launch, tmp_pa
 @pytest.mark.parametrize(
     ("number", "every"),
     [
-        (signal.SIGKILL, 1),
         (signal.SIGTERM, 7),
+        pytest.param(signal.SIGKILL, 1, marks=SLOW),
         pytest.param(signal.SIGKILL, 7, marks=SLOW),
         pytest.param(signal.SIGUSR1, 1, marks=SLOW),
         pytest.param(signal.SIGINT, 1, marks=SLOW),
