@@ -17,9 +17,11 @@ class Config:
     member: str = "toy"
     """toy, sb3 (Stable-Baselines3), es (a run of mpi_es), or package.module:Class"""
     env: str = "CartPole-v1"
-    """A gymnasium id, or package.module:make, a function that returns an environment"""
+    """A gymnasium id, package.module:make, a function that returns an environment, or envpool:ID"""
     env_options: tuple[str, ...] = ()
     """What the environment is made with: name=value, as its documentation calls it"""
+    held_out_env_options: tuple[str, ...] = ()
+    """What sb3 members' held-out environment is made with, such as unseen levels; empty is --env-options"""
     algorithm: str = "PPO"
     """Of sb3: A2C, DDPG, DQN, PPO, SAC, TD3, or one of sb3_contrib"""
     member_options: tuple[str, ...] = ()

@@ -17,7 +17,7 @@ from pbt.presets import PRESETS
 from pbt.states import State
 
 NAME = "figure2.png"
-_COLORS = ("tab:red", "black")
+_COLORS, _WIDTHS = ("tab:red", "black"), (3, 1)  # both are seen where they coincide
 
 
 class Traced(Toy):
@@ -72,9 +72,10 @@ def draw(directory: Path, seed: int) -> Path:
     panels: Any = figure.subplots(2, 4)
     for (title, config), above, below in zip(settings(seed).items(), *panels, strict=True):
         theta = paths(config)
-        for member, color in enumerate(_COLORS):
-            above.plot(*theta[member].T, ".", markersize=3, color=color)
-            below.plot(scores(theta)[member], color=color)
+        for member, (color, width) in enumerate(zip(_COLORS, _WIDTHS, strict=True)):
+            above.plot(*theta[member].T, ".", markersize=1 + width, color=color)
+            below.plot(scores(theta)[member], color=color, linewidth=width)
+        above.plot(0, 0, "*", markersize=12, color="gold", markeredgecolor="grey", zorder=0)  # the optimum
         above.set(title=title, xlabel=r"$\theta_0$", ylabel=r"$\theta_1$", xlim=(-0.05, 1), ylim=(-0.05, 1))
         below.set(xlabel="step", ylabel="Q", ylim=(-0.5, 1.3))
         below.axhline(1.2, color="grey", linewidth=0.5)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpi_es.comm import Comm, agree, offsets
+from mpi_es.compilation import prepare
 from mpi_es.errors import UserError
 from mpi_es.seeds import Stream, rng
 from mpi_es.signals import StopFlag, Stopped
@@ -37,6 +38,7 @@ class Population:
         self.config, self.space, self.comm = config, space, comm
         self.stop = StopFlag() if stop is None else stop
         kind = find(config)
+        prepare(comm, partial(kind.compile, config))
         groups = comm.size
         if kind.collective:
             groups = max(1, min(comm.size // config.ranks_per_member, config.num_agents))
@@ -113,7 +115,7 @@ class Population:
         """Return a member's returns (episodes, 1) on the rank that holds it, no rows elsewhere."""
         if index not in self.members:
             return np.zeros((0, 1))
-        returns = self._guarded(index, lambda: self.members[index].score(seeds)).returns
+        returns = self._guarded(index, lambda: self.members[index].evaluate(seeds)).returns
         return returns[:, None] if self.leads else np.zeros((0, 1))
 
     def buffers(self, wanted: Container[int] | None = None) -> Buffers:

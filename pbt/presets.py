@@ -24,6 +24,10 @@ _PPO = Config(
 )
 # What else differs from SB3's defaults is what its users have tuned (rl-baselines3-zoo).
 _ROLLOUTS_OF_1024 = ("n_steps=1024", "batch_size=64", "n_epochs=4", "gae_lambda=0.98", "ent_coef=0.01")
+# SB3 would draw orthogonal weights, and put hidden layers behind the features.
+_IMPALA = (
+    "policy_kwargs={'features_extractor_class': 'pbt.impala:Impala', 'net_arch': [], 'ortho_init': False}"
+)
 
 PRESETS: dict[str, Config] = {
     "toy": _TOY,
@@ -52,5 +56,49 @@ PRESETS: dict[str, Config] = {
         max_iter=80,
         member_options=("n_steps=1024", "batch_size=64", "gae_lambda=0.95"),
         tune=("learning_rate=1e-4:1e-3", "gamma=0.99:0.9995", "clip_range=0.1:0.3", "ent_coef=1e-5:0.01"),
+    ),
+    "ant": replace(
+        _PPO,
+        env="Ant-v5",
+        obs_norm=True,
+        reward_norm=True,
+        steps=20480,
+        max_iter=100,
+        member_options=("n_steps=256", "batch_size=256", "gae_lambda=0.95"),
+        tune=("learning_rate=1e-5:1e-3", "gamma=0.95:0.999", "clip_range=0.1:0.3", "ent_coef=1e-6:0.01"),
+    ),
+    "bigfish": replace(
+        _PPO,
+        env="envpool:BigfishEasy-v0",
+        env_options=("num_levels=200", "start_level=0"),
+        held_out_env_options=("num_levels=1000000", "start_level=200"),
+        num_envs=64,
+        reward_norm=True,
+        steps=262144,
+        max_iter=96,  # 25 million steps
+        num_rollouts=16,
+        member_options=(
+            "n_steps=256",
+            "batch_size=2048",
+            "n_epochs=3",
+            "gae_lambda=0.95",
+            "max_grad_norm=0.5",
+            _IMPALA,
+        ),
+        tune=("learning_rate=1e-4:1e-3", "gamma=0.99:0.9995", "ent_coef=1e-3:0.05"),
+    ),
+    "carracing-exp2": replace(
+        _PPO,
+        algorithm="RecurrentPPO",
+        env="pbt.centres:make",
+        steps=16384,
+        max_iter=100,
+        member_options=(
+            "policy='MlpLstmPolicy'",
+            "policy_kwargs={'lstm_hidden_size': 16, 'net_arch': []}",
+            "n_steps=512",
+            "batch_size=512",
+        ),
+        tune=("learning_rate=1e-3:1e-2", "gamma=0.97:0.999", "ent_coef=1e-5:0.01"),
     ),
 }

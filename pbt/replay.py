@@ -102,7 +102,7 @@ def _report(options: Options, plan: Schedule) -> None:
     for generation, (member, score) in enumerate(zip(plan.chain, scores, strict=True), 1):
         values = " ".join(f"{value:.6g}" for value in plan.values[generation - 1])
         print(f"{generation} {member} {score:.6g} {values}")
-    print("held-out:", summary(agent.score(held_out_seeds(plan.config.seed, options.episodes)).returns))
+    print("held-out:", summary(agent.evaluate(held_out_seeds(plan.config.seed, options.episodes)).returns))
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ from pbt.selection import best
 
 NAME = "population.png"
 _LOGARITHMIC = ("log", "complement")
+_WINNER = {"color": "black", "linewidth": 2}  # the line of its ancestors, in each panel
 
 
 def main(comm: Comm, arguments: list[str]) -> int:
@@ -76,7 +77,9 @@ def _population(directory: Path, past: Lineage, scales: dict[str, str]) -> Path:
 
 def _draw_scores(panel: Any, past: Lineage, generations: NDArray[np.int64]) -> None:
     scores = past.stacked("score")
-    panel.plot(generations, scores, color="lightgrey", linewidth=1)
+    lines = panel.plot(generations, scores, color="lightgrey", linewidth=1)
+    lines[0].set_label("each member")
+    panel.plot([], [], **_WINNER, label="the last winner and its ancestors")
     panel.plot(generations, np.nanmax(np.where(np.isfinite(scores), scores, np.nan), axis=1), label="best")
     held = [held_out for _, held_out in past.evaluations]
     panel.errorbar(
@@ -84,10 +87,10 @@ def _draw_scores(panel: Any, past: Lineage, generations: NDArray[np.int64]) -> N
         [one.returns.mean() for one in held],
         [one.returns.std() for one in held],
         fmt="o",
-        label="winner held-out, with its deviation",
+        label="held-out, with its deviation",
     )
     panel.set_ylabel("score")
-    panel.legend()
+    panel.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=4, frameon=False)
 
 
 def _draw_lines(
@@ -95,7 +98,7 @@ def _draw_lines(
 ) -> None:
     """Draw what each member trained with, and over it the line of the winner's ancestors."""
     panel.plot(generations, values, color="lightgrey", linewidth=1)
-    panel.plot(generations, values[np.arange(len(chain)), chain], color="tab:blue")
+    panel.plot(generations, values[np.arange(len(chain)), chain], **_WINNER)
 
 
 def _draw_tree(panel: Any, source: NDArray[np.int64], chain: NDArray[np.int64]) -> None:
@@ -107,10 +110,9 @@ def _draw_tree(panel: Any, source: NDArray[np.int64], chain: NDArray[np.int64]) 
         for member in range(n):
             ends = (int(source[generation, member]), member)
             panel.plot((generation + 1, generation + 2), ends, color=f"C{founders[member] % 10}", linewidth=1)
-    panel.plot(np.arange(1, count + 1), chain, color="black", linewidth=2, label="the winner's ancestors")
+    panel.plot(np.arange(1, count + 1), chain, **_WINNER)
     panel.yaxis.get_major_locator().set_params(integer=True)
     panel.set_ylabel("member")
-    panel.legend()
 
 
 if __name__ == "__main__":

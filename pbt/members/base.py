@@ -59,6 +59,10 @@ class Member(ABC):
     def declared(cls, config: Config) -> Sequence[Hyperparameter]:
         """Return all that can be tuned. Raise UserError for a config that no member can have."""
 
+    @classmethod  # noqa: B027  (most have none)
+    def compile(cls, config: Config) -> None:
+        """Make the machine code that the members run, if there is any that takes long to make."""
+
     def initial(self, space: Sequence[Hyperparameter]) -> Values:
         """Return the values to begin with."""
         draw = self.draw(Stream.EXPLORE)
@@ -80,6 +84,10 @@ class Member(ABC):
     @abstractmethod
     def score(self, episode_seeds: NDArray[np.int64]) -> Score:
         """Return how the member does in an episode of each seed, without learning from it."""
+
+    def evaluate(self, episode_seeds: NDArray[np.int64]) -> Score:
+        """Return how the winner does in a held-out evaluation: as in `score`, unless it says other."""
+        return self.score(episode_seeds)
 
     @abstractmethod
     def get_state(self) -> State:

@@ -10,13 +10,13 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
-from mpi_es import envs
+from mpi_es import envs, plugins
 from mpi_es.errors import UserError, expected
 from mpi_es.plugins import one_line
 from mpi_es.signals import Stopped
 from pbt.config import Config
 from pbt.explore import Hyperparameter
-from pbt.members import sb3_settings, sb3_state
+from pbt.members import sb3_settings, sb3_state, worlds
 from pbt.members.base import Diverged, Member, Score, Values
 from pbt.states import State
 
@@ -53,10 +53,11 @@ class SB3(Member):
     def declared(cls, config: Config) -> Sequence[Hyperparameter]:
         """Return what the algorithm has; refuse options and environments that it cannot take."""
         sb3_settings.check_options(config.algorithm, _options(config))
-        env, _ = envs.make(config.env, config.env_options)
-        env.close()
-        if not isinstance(env.observation_space, gym.spaces.Box | gym.spaces.Discrete):
+        spaces = [worlds.observed(config.env, one) for one in (config.env_options, _held_out_options(config))]
+        if not isinstance(spaces[0], gym.spaces.Box | gym.spaces.Discrete):
             raise expected("--env", "one that observes a Box or a Discrete", config.env)
+        if spaces[1] != spaces[0]:
+            raise expected("--held-out-env-options", f"observations in {spaces[0]}", spaces[1])
         return sb3_settings.declared(config.algorithm)
 
     @property
@@ -88,10 +89,23 @@ class SB3(Member):
         if not self._finite():
             raise Diverged
 
+    @classmethod
+    def compile(cls, config: Config) -> None:
+        """Compile the simulator, if it is one that is compiled."""
+        worlds.compile_one(config.env, config.env_options)
+
     def score(self, episode_seeds: NDArray[np.int64]) -> Score:
         """Return how the policy does without exploring."""
+        return self._scored(self.config.env_options, episode_seeds)
+
+    def evaluate(self, episode_seeds: NDArray[np.int64]) -> Score:
+        """Return how it does in the environment of held-out evaluations."""
+        return self._scored(_held_out_options(self.config), episode_seeds)
+
+    def _scored(self, options: Sequence[str], episode_seeds: NDArray[np.int64]) -> Score:
         seeds = episode_seeds.tolist()
-        parts = [self._episodes(seeds[begin : begin + _BESIDE]) for begin in range(0, len(seeds), _BESIDE)]
+        groups = [seeds[begin : begin + _BESIDE] for begin in range(0, len(seeds), _BESIDE)]
+        parts = [self._episodes(options, group) for group in groups]
         returns, lengths = (np.concatenate(part) for part in zip(*parts, strict=True))
         return Score(returns, lengths)
 
@@ -105,10 +119,10 @@ class SB3(Member):
 
     def _environments(self) -> Any:
         """Return new environments, normalised by the statistics so far."""
-        from stable_baselines3.common.vec_env import DummyVecEnv, VecNormalize
+        from stable_baselines3.common.vec_env import VecNormalize
 
         config = self.config
-        environments: Any = DummyVecEnv([self._environment] * config.num_envs)
+        environments: Any = worlds.vectorised(config.env, config.env_options, config.num_envs)
         if config.obs_norm or config.reward_norm:
             before = self.normalizer
             environments = VecNormalize(
@@ -120,33 +134,28 @@ class SB3(Member):
             self.normalizer = environments
         return environments
 
-    def _environment(self) -> Any:
-        env, limit = envs.make(self.config.env, self.config.env_options)
-        return gym.wrappers.TimeLimit(env, limit) if limit else env
-
     def _finite(self) -> bool:
         """Tell whether all weights are numbers."""
         return all(bool(weight.isfinite().all()) for weight in self.model.policy.parameters())
 
-    def _episodes(self, seeds: Sequence[int]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _episodes(
+        self, options: Sequence[str], seeds: Sequence[int]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return returns and lengths (episodes,), played side by side."""
-        environments = [self._environment() for _ in seeds]
-        pairs = zip(environments, seeds, strict=True)
-        observations = np.stack([env.reset(seed=seed)[0] for env, seed in pairs])
+        played = worlds.episodes(self.config.env, options, seeds)
         returns, lengths = np.zeros(len(seeds)), np.zeros(len(seeds))
-        running, starts, memory = set(range(len(seeds))), np.ones(len(seeds), bool), None
-        while running:
-            actions, memory = self.model.predict(self._seen(observations), memory, starts, deterministic=True)
+        running, starts, memory = np.ones(len(seeds), bool), np.ones(len(seeds), bool), None
+        while running.any() and not self.stop:
+            seen = self._seen(played.observations)
+            actions, memory = self.model.predict(seen, memory, starts, deterministic=True)
             starts = np.zeros(len(seeds), bool)
-            for place in sorted(running):
-                observation, reward, over, cut, _ = environments[place].step(actions[place])
-                observations[place] = observation
-                returns[place] += float(reward)
-                lengths[place] += 1
-                if over or cut:
-                    running.discard(place)
-        for env in environments:
-            env.close()
+            rewards, over = played.step(actions, running)
+            returns += np.where(running, rewards, 0)
+            lengths += running
+            running &= ~over
+        played.close()
+        if self.stop:
+            raise Stopped
         return returns, lengths
 
     def _seen(self, observations: NDArray[Any]) -> NDArray[Any]:
@@ -157,7 +166,22 @@ class SB3(Member):
 
 
 def _options(config: Config) -> dict[str, Any]:
-    return envs.parsed(config.member_options, "--member-options")
+    """Return what the algorithm is made with; classes of the network are named as package.module:Class."""
+    options = envs.parsed(config.member_options, "--member-options")
+    if isinstance(options.get("policy_kwargs"), dict):
+        options["policy_kwargs"] = {
+            name: plugins.load("--member-options policy_kwargs", value) if _names_class(value) else value
+            for name, value in options["policy_kwargs"].items()
+        }
+    return options
+
+
+def _names_class(value: Any) -> bool:
+    return isinstance(value, str) and ":" in value
+
+
+def _held_out_options(config: Config) -> tuple[str, ...]:
+    return config.held_out_env_options or config.env_options
 
 
 def _policy(space: Any) -> str:

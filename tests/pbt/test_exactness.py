@@ -1,9 +1,11 @@
 """The same config and seed give the same population, on any ranks and however it is interrupted."""
 
 import signal
+from pathlib import Path
 
 import pytest
 
+from mpi_es import checkpoint
 from tests.launching import assert_same, start
 from tests.mpi.test_exactness import wait_for_generation
 from tests.pbt.runs import WALKERS, exact
@@ -16,6 +18,7 @@ SETTINGS = {
     "tournament": ("--selection", "tournament", "--copy", "weights"),
 }
 SLOW = pytest.mark.slow
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.parametrize(
@@ -47,11 +50,71 @@ def test_resumed_on_other_ranks_it_is_the_same_run(trained, launch, tmp_path):
     assert_same(exact(run), exact(tmp_path / "serial"))
 
 
+WALKER, POPULATION = WALKERS + "Walker", "pbt.population:Population"
+KILLED = {  # what is called for the how manieth time in generation 3, on which rank, and what is then saved
+    "train": ((WALKER, "train", 2), 1, 2),
+    "train, first rank": ((WALKER, "train", 2), 0, 2),
+    "score": ((WALKER, "score", 2), 1, 2),
+    "exchange": (("pbt.exchange", "wait", 2), 1, 2),  # states are on their way
+    "exchange, first rank": (("pbt.exchange", "wait", 2), 0, 2),
+    "adopt": ((POPULATION, "adopt", 1), 2, 2),
+    "explore": (("pbt.loop", "explore", 1), 1, 2),
+    "collect": (("pbt.loop", "collect", 1), 1, 2),
+    "write": (("os", "fsync", 1), 0, 2),
+    "keep": (("os", "replace", 1), 0, 2),
+    "rename": (("os", "replace", 2), 0, 2),
+    "written": (("os", "fsync", 2), 0, 3),
+}
+
+
+def killed_and_resumed(launch, run, options, place, rank, generation):
+    """Return which generation was saved when a rank of three died; two then led the run to its end."""
+    died = launch(3, "-m", "tests.pbt.dying", *place, rank, generation, *options, "--run-dir", run, cwd=ROOT)
+    assert died.returncode != 0
+    saved = checkpoint.load(run)[0]["progress"]["generation"]
+    done = launch(2, "-m", "pbt.train", "--resume", run, cwd=ROOT)
+    assert done.returncode == 0, done.stderr
+    return saved
+
+
+@pytest.mark.parametrize(
+    "phase", [pytest.param(phase, marks=[SLOW] * (phase != "exchange")) for phase in KILLED]
+)
+def test_killed_in_any_phase_of_a_generation_it_is_the_same_run(trained, launch, tmp_path, phase):
+    options = (*SMALL, *SETTINGS["winner-takes-all"], "--max-iter", 5)
+    trained(tmp_path / "unbroken", *options)
+    quiet, (place, rank, saved) = TRAIN[2:], KILLED[phase]
+    run = tmp_path / "broken"
+    assert killed_and_resumed(launch, run, (*options, *quiet), place, rank, 3) == saved
+    assert_same(exact(run), exact(tmp_path / "unbroken"))
+
+
+TINY = ("--num-agents", 4, "--num-rollouts", 2, "--num-eval-rollouts", 2, "--max-iter", 4)
+LEARNERS = {  # in the middle of a member's training: between two rollouts, two generations of the strategy
+    "sb3": (
+        ("--steps", 64, "--obs-norm", "--member-options", "n_steps=32", "batch_size=32", "n_epochs=2"),
+        ("stable_baselines3.common.on_policy_algorithm:OnPolicyAlgorithm", "collect_rollouts", 2),
+    ),
+    "es": (("--steps", 2, "--member-options", "hidden=4"), ("pbt.members.es:ES", "_one_generation", 2)),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("member", LEARNERS)
+def test_killed_while_a_member_learns_it_is_the_same_run(trained, launch, tmp_path, member):
+    more, place = LEARNERS[member]
+    options = ("--member", member, *TINY, *more)
+    trained(tmp_path / "unbroken", *options)
+    run = tmp_path / "broken"
+    assert killed_and_resumed(launch, run, (*options, *TRAIN[2:]), place, 1, 3) == 2
+    assert_same(exact(run), exact(tmp_path / "unbroken"))
+
+
 @pytest.mark.parametrize(
     ("number", "every"),
     [
-        (signal.SIGKILL, 1),
         (signal.SIGTERM, 7),
+        pytest.param(signal.SIGKILL, 1, marks=SLOW),
         pytest.param(signal.SIGKILL, 7, marks=SLOW),
         pytest.param(signal.SIGUSR1, 1, marks=SLOW),
         pytest.param(signal.SIGINT, 1, marks=SLOW),
@@ -70,6 +133,7 @@ def test_a_signal_and_a_resume_change_nothing(trained, tmp_path, number, every):
         process.communicate(timeout=60)
         done = wait_for_generation(broken, 0)  # some more may be done by now
         assert (process.returncode == 0) == (number != signal.SIGKILL)
+        done = wait_for_generation(broken, 0)  # it went on until the signal came
         process = start(3, "-m", "pbt.train", "--resume", broken, start_new_session=True)
     process.communicate(timeout=120)
     assert process.returncode == 0

@@ -1,0 +1,59 @@
+"""Experiment 2 of the attention agent: CarRacing as the attention of a trained agent sees it.
+
+`--env pbt.centres:make --env-options base_from_pretrained=AGENT`
+"""
+
+from functools import lru_cache
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from mpi_es import envs, pretrained
+from mpi_es.build import make_policy
+from mpi_es.errors import expected
+from mpi_es.policies.attention_policy import TOP_K, AttentionPolicy
+from mpi_es.presets import CARRACING
+
+_OPTION = "--env-options base_from_pretrained"
+
+
+class Centres(gym.ObservationWrapper[NDArray[np.float32], Any, NDArray[np.uint8]]):
+    """Observes the centres (20,) of the most important patches, as shares of the picture."""
+
+    def __init__(self, env: Any, agent: pretrained.Agent) -> None:
+        super().__init__(env)
+        self.observation_space = spaces.Box(0, 1, (2 * TOP_K,), np.float32)
+        policy = make_policy(agent.config)
+        if not isinstance(policy, AttentionPolicy):
+            raise expected(_OPTION, "an attention agent with the paper's patches", agent.config.policy)
+        self.policy, self.weights = policy, policy.unpack(agent.parameters[None])
+        self.memory = policy.initial_memory(1)
+
+    def observation(self, observation: NDArray[np.uint8]) -> NDArray[np.float32]:
+        """Return what the agent's controller would read."""
+        self.policy.outputs(self.weights, observation[None], self.memory)
+        return self.policy.scratch.activations.features.copy()
+
+
+def make(base_from_pretrained: str = "", picture: str = "close", variant: str = "plain") -> Any:
+    """Return a race of 1000 steps with actions in [-1, 1].
+
+    Args:
+        base_from_pretrained: a run or an npz file of an attention agent.
+        picture: of mpi_es/CarRacing-v3.
+        variant: of mpi_es/CarRacing-v3.
+    """
+    if not base_from_pretrained:
+        raise expected(_OPTION, "a run or an npz file with an attention agent", "nothing")
+    env, limit = envs.make(CARRACING.env, (f"picture={picture}", f"variant={variant}"))
+    seen = Centres(env, _agent(base_from_pretrained))
+    return gym.wrappers.TimeLimit(gym.wrappers.RescaleAction(seen, np.float32(-1), np.float32(1)), limit)
+
+
+@lru_cache(1)
+def _agent(name: str) -> pretrained.Agent:
+    """Return the agent; its layout may take races to find out, which are run once."""
+    return pretrained.load(name, CARRACING, _OPTION)

@@ -1,0 +1,61 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from mpi_es import envs, pretrained
+from mpi_es.build import make_policy
+from mpi_es.comm import SerialComm
+from mpi_es.errors import UserError
+from mpi_es.export import write_weights
+from mpi_es.layouts import shapes_of
+from mpi_es.presets import CARRACING
+from mpi_es.signals import StopFlag
+from pbt.centres import Centres
+from pbt.members import space
+from pbt.members.sb3 import SB3
+from pbt.presets import PRESETS
+from pbt.states import pack
+
+
+def agent(**options):
+    config = replace(CARRACING, **options)
+    policy = make_policy(config)
+    return pretrained.Agent(config, policy.initial(3), shapes_of(policy), np.zeros((2, 0), np.float32))
+
+
+def test_what_is_observed_is_what_the_agents_controller_reads():
+    seen, module = Centres(envs.make(CARRACING.env)[0], agent()), make_policy(CARRACING).module()
+    torch.nn.utils.vector_to_parameters(torch.from_numpy(agent().parameters), module.parameters())
+    frames = np.random.default_rng(0).integers(0, 256, (3, 96, 96, 3), dtype=np.uint8)
+    with torch.no_grad():
+        chosen = module.chosen(module.importance(torch.from_numpy(frames)))
+        centres = module.centres[chosen].flatten(1).numpy() / 96
+    observed = np.array([seen.observation(frame) for frame in frames])
+    assert observed == pytest.approx(centres)
+    assert all(row in seen.observation_space for row in observed)
+
+
+def test_an_agent_in_a_file_is_asked_for():
+    with pytest.raises(UserError, match="--env-options base_from_pretrained: expected a run or an npz file"):
+        space(PRESETS["carracing-exp2"])
+    missing = replace(PRESETS["carracing-exp2"], env_options=("base_from_pretrained=nowhere.npz",))
+    with pytest.raises(UserError, match=r"got 'nowhere.npz'; there is no such file"):
+        space(missing)
+
+
+@pytest.mark.slow
+def test_a_recurrent_member_learns_on_the_centres_of_an_agent_in_a_file(tmp_path):
+    ours, file = agent(), tmp_path / "agent.npz"
+    chosen = {"candidate": ours.parameters, "scaling": ours.scaling}
+    write_weights(file, CARRACING, chosen, "torch")
+    preset = PRESETS["carracing-exp2"]
+    small = ("policy='MlpLstmPolicy'", "policy_kwargs={'lstm_hidden_size': 4, 'net_arch': []}", "n_steps=16")
+    config = replace(preset, env_options=(f"base_from_pretrained={file}",), num_envs=2, member_options=small)
+    members = [SB3(config, index, SerialComm(), StopFlag()) for index in (0, 0)]
+    for one in members:
+        one.generation = 1
+        one.hyperparameters = {"learning_rate": 1e-3, "gamma": 0.99, "ent_coef": 0.0}
+        one.train(32)
+    assert pack(members[0].get_state()).tobytes() == pack(members[1].get_state()).tobytes()
