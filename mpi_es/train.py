@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mpi_es import __version__, beginning, checkpoint, cli
+from mpi_es import __version__, beginning, checkpoint, cli, life
 from mpi_es.build import make_evaluator, make_policy
 from mpi_es.comm import Comm, bcast_object, decide_plan
 from mpi_es.config import Config
@@ -92,10 +92,9 @@ def train(plan: Plan, evaluator: Evaluator) -> None:
             checkpoint.set_aside(plan.directory)
         facts = [f"warning: {plan.warning}"] if plan.warning else []
         run.telemetry.start(plan.config, facts + describe(run), run.progress.generation)
-        if plan.stored is None:
+        if not run.finished():
             run.keep()
-            run.saved = -1
-            run.save_pending()  # a directory that cannot be written to is told before the work begins
+            run.save(life.sign())  # a directory that cannot be written to is told before the work begins
         run.evolve()
 
 
