@@ -65,9 +65,10 @@ def test_a_signal_and_a_resume_change_nothing(trained, tmp_path, number, every):
     process = start(2, *TRAIN, *options, "--run-dir", broken, start_new_session=True)
     done = 0
     for _ in range(2):
-        done = wait_for_generation(broken, done + 4)
+        wait_for_generation(broken, done + 4)
         process.send_signal(number)
         process.communicate(timeout=60)
+        done = wait_for_generation(broken, 0)  # some more may be done by now
         assert (process.returncode == 0) == (number != signal.SIGKILL)
         process = start(3, "-m", "pbt.train", "--resume", broken, start_new_session=True)
     process.communicate(timeout=120)
