@@ -171,21 +171,20 @@ class Cluster:
 
     def hurry(self, job: Job) -> None:
         """Let a job that was requeued begin now; Slurm would wait for seconds, on a site for two minutes."""
-        self.ask("scontrol", "update", f"jobid={job.number}", "StartTime=now", check=False)
+        if self.ask("squeue", "-h", "-j", job.number, "-o", "%T %r", check=False) == "PENDING BeginTime":
+            self.ask("scontrol", "update", f"jobid={job.number}", "StartTime=now", check=False)
 
-    def end(self, job: Job, limit: float = 100) -> str:
+    def end(self, job: Job, limit: float = 250) -> str:
         """Return the state of a job that is over, after hurrying it along."""
 
         def over() -> bool:
-            state = self.state(job)
-            if state == "PENDING":
-                self.hurry(job)
-            return state in OVER
+            self.hurry(job)
+            return self.state(job) in OVER
 
         self.until(over, limit)
         return self.state(job)
 
-    def until(self, condition: object, limit: float = 60) -> None:
+    def until(self, condition: object, limit: float = 150) -> None:
         """Wait for something to become true."""
         end = time.monotonic() + limit
         while not condition():  # type: ignore[operator]

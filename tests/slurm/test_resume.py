@@ -11,6 +11,7 @@ from mpi_es import checkpoint
 from tests.launching import assert_same, start
 from tests.slurm.conftest import OPTIONS
 
+pytestmark = pytest.mark.timeout(900)  # a job takes seconds, and minutes on a machine that is busy
 LAST = 40  # generations
 RUN = (*OPTIONS, "--max-iter", LAST, "--run-dir", "run")
 TWO = ["--ntasks=2"]
@@ -78,7 +79,8 @@ def test_a_killed_rank_is_tried_again_a_few_times(cluster, submit, place, exact,
     job = submit(TWO, "carracing.sh", *RUN, MPI_ES_RETRIES="1")
     kill(cluster, job, place, RANK)
     cluster.until(lambda: cluster.restarts(job) == 1)
-    cluster.hurry(job)
+    before = generation(place)
+    cluster.until(lambda: cluster.hurry(job) or generation(place) > before)
     kill(cluster, job, place, RANK)
     assert cluster.end(job) == "FAILED"
     assert re.search(r"error: rank \d on .* died at", job.log)
