@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from mpi_es import compiled_rollout, envs, policies
+from mpi_es import compiled_rollout, envs, policies, watch
 from mpi_es.comm import Comm, agree, wait
 from mpi_es.compilation import prepare
 from mpi_es.compiled_rollout import CompiledRollout
@@ -71,6 +71,7 @@ def make_evaluator(
         stop_flag,
         dynamic=config.dispatch == "dynamic",
         dedicated_root=dedicated(config, comm.size),
+        watch=watch.start(comm, config.evaluation_timeout) if config.evaluation_timeout else None,
     )
 
 
