@@ -7,6 +7,7 @@ import os
 import platform
 import socket
 import sys
+import traceback
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TextIO
@@ -163,5 +164,17 @@ def show(findings: Sequence[Finding], terminal: TextIO | None) -> None:
     Console(file=terminal, width=terminal_size(terminal).width).print(table, summary, highlight=False)
 
 
+def launch() -> int:
+    """Return main's exit code; what it did not foresee on one rank ends all, which would wait for that one."""
+    try:
+        return main()
+    except Exception:
+        traceback.print_exc()
+        sys.stderr.flush()
+        if "mpi4py.MPI" in sys.modules and sys.modules["mpi4py.MPI"].Is_initialized():
+            sys.modules["mpi4py.MPI"].COMM_WORLD.Abort(1)
+        return 1
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(launch())

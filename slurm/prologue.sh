@@ -55,7 +55,7 @@ choose_launcher() { # RUN_DIRECTORY
 
 examine() { # RUN_DIRECTORY
     # A launcher that does not fit may hang; 32 ranks on two cores need 20 s.
-    timeout --kill-after=10 300 "${launcher[@]}" "$project/slurm/rank.sh" -m mpi_es.doctor "$1" 2>&1
+    timeout --kill-after=10 200 "${launcher[@]}" "$project/slurm/rank.sh" -m mpi_es.doctor "$1" 2>&1
 }
 
 # Signals: the first comes before the time limit, the other from scancel, preemption and requeueing.

@@ -77,7 +77,16 @@ def test_it_can_be_asked_a_hundred_times_of_a_run_under_way(tmp_path):
 
 
 def test_a_population_has_a_status_too(tmp_path):
-    options = ("toy", "--max-iter", 2, "--console", "silent", "--no-tensorboard", "--run-dir", tmp_path / "run")
+    options = (
+        "toy",
+        "--max-iter",
+        2,
+        "--console",
+        "silent",
+        "--no-tensorboard",
+        "--run-dir",
+        tmp_path / "run",
+    )
     process = start(0, "-m", "pbt.train", *options)
     assert process.communicate(timeout=120)[1] == ""
     seen = status.status(tmp_path / "run", time.time())
