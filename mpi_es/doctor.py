@@ -165,7 +165,7 @@ def show(findings: Sequence[Finding], terminal: TextIO | None) -> None:
 
 
 def launch() -> int:
-    """Return main's exit code; what it did not foresee on one rank ends all, which would wait for that one."""
+    """Return main's exit code; what it did not foresee on one rank ends all, which would wait for it."""
     try:
         return main()
     except Exception:

@@ -1,4 +1,4 @@
-"""python -m mpi_es.launchers: the commands that may start ranks here, the likeliest first, for the job scripts."""
+"""python -m mpi_es.launchers: what may start ranks here, the likeliest first, for the job scripts."""
 
 import os
 import shlex

@@ -1,4 +1,4 @@
-"""The group /life of run.h5: when it was saved and where, and why the run stopped. No part of what is exact."""
+"""The group /life of run.h5: when and where it was saved, why the run stopped. No part of what is exact."""
 
 import os
 import socket

@@ -223,7 +223,7 @@ class Run:
         self.save_seconds = time.perf_counter() - begin
 
     def end(self, reason: str, *, finished: bool = False) -> None:
-        """Save the last whole generation, and why none comes after it; a run that was over stays untouched."""
+        """Save the last whole generation, and why none follows; a run that was over stays untouched."""
         if self.pending:
             self.save(life.sign(reason, finished=finished))
 

@@ -28,7 +28,8 @@ from mpi_es.telemetry import open_telemetry
 _PROGRAM = "python -m mpi_es.train"
 _HELP = (
     "Without PRESET and --env it is carracing. --resume RUN continues the run in that directory; it needs no "
-    "other option. --continue begins the run, or continues it where its directory holds one. --verbose is --console lines."
+    "other option. --continue begins the run, or continues it where its directory holds one. "
+    "--verbose is --console lines."
 )
 _LIBRARIES = ("numpy", "cma", "gymnasium", "h5py", "mpi4py", "torch")
 

@@ -1,4 +1,4 @@
-"""python -m mpi_es.where MODULE ARGUMENTS…: the directory of the run that a command means, for the job scripts.
+"""python -m mpi_es.where MODULE ARGUMENTS…: the directory of the run that a command means, for job scripts.
 
 It starts no MPI, and tells a mistake in the arguments as the command itself would.
 """
