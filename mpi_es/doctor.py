@@ -20,7 +20,7 @@ from rich.text import Text
 
 from mpi_es import checks, launcher, storage
 from mpi_es.checks import Finding
-from mpi_es.comm import Comm, SerialComm, bcast_object, gather_objects
+from mpi_es.comm import Comm, SerialComm, bcast_object, gather_objects, of_this_node
 from mpi_es.errors import UserError
 from mpi_es.panel import find_terminal, terminal_size
 
@@ -52,7 +52,7 @@ def _start() -> tuple[Comm, Comm | None, list[Finding]]:
         return SerialComm(), None, [Finding("MPI", "fail", seen, remedy)]
     from mpi4py import MPI
 
-    node = comm.Split_type(MPI.COMM_TYPE_SHARED)
+    node = of_this_node(comm)
     _, who = launcher.launched_size(os.environ) or (1, "no launcher")
     library = launcher.library_name(MPI.Get_library_version())
     seen = f"{who}, one world of {checks.counted(comm.size, 'rank')}, {library}"

@@ -8,7 +8,7 @@ import tempfile
 import time
 
 from mpi_es import warden
-from mpi_es.comm import Comm, bcast_object, gather_objects, wait
+from mpi_es.comm import Comm, bcast_object, gather_objects, of_this_node, wait
 from mpi_es.rollout import Episode, Source
 
 
@@ -58,11 +58,7 @@ class Watched:
 
 def start(comm: Comm, patience: float) -> Watch:
     """Have a warden end a rank that gives no sign for so many seconds. Collective."""
-    node = comm
-    if comm.size > 1:
-        from mpi4py import MPI  # a rank that has others beside it runs under MPI
-
-        node = comm.Split_type(MPI.COMM_TYPE_SHARED)
+    node = of_this_node(comm)
     ranks = gather_objects(node, f"{os.getpid()}:{comm.rank}")
     size = node.size * warden.SLOT
     path = _create(size) if ranks else ""

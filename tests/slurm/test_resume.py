@@ -12,7 +12,7 @@ from tests.launching import assert_same, start
 from tests.slurm.conftest import OPTIONS
 
 pytestmark = pytest.mark.timeout(900)  # a job takes seconds, and minutes on a machine that is busy
-LAST = 40  # generations
+LAST = 24  # generations
 RUN = (*OPTIONS, "--max-iter", LAST, "--run-dir", "run")
 TWO = ["--ntasks=2"]
 
@@ -40,7 +40,7 @@ def processes(job, pattern):
 RANK, MPIEXEC = r"^python -m mpi_es\.train", r"bin/mpiexec "
 
 
-def kill(cluster, job, place, pattern, after=5):
+def kill(cluster, job, place, pattern, after=3):
     """Kill the last process of a job that matches, some generations on."""
     begin = generation(place)
     cluster.until(lambda: generation(place) >= begin + after)
@@ -52,7 +52,7 @@ def unbroken(tmp_path_factory):
     """The directory of the same run in one process."""
     directory = tmp_path_factory.mktemp("unbroken") / "run"
     options = (*OPTIONS, "--max-iter", LAST, "--run-dir", directory, "--console", "silent")
-    assert start(0, "-m", "mpi_es.train", *options).communicate(timeout=120)[1] == ""
+    assert start(0, "-m", "mpi_es.train", *options).communicate(timeout=600)[1] == ""
     return directory
 
 
@@ -65,7 +65,7 @@ def assert_finished(cluster, job, restarts):
 
 def test_a_signal_before_the_time_limit_saves_requeues_and_continues(cluster, submit, place, exact, unbroken):
     job = submit(TWO, "carracing.sh", *RUN)
-    cluster.until(lambda: generation(place) > 5)
+    cluster.until(lambda: generation(place) > 3)
     cluster.ask("scancel", "--batch", "--signal=USR1", job.number)
     assert_finished(cluster, job, 1)
     assert "slurm: stopped by SIGUSR1, saved: run; requeued" in job.log.splitlines()
@@ -124,7 +124,7 @@ def test_the_time_limit_itself(cluster, submit, place, exact, unbroken):
 @pytest.mark.slow
 def test_scancel_saves_and_does_not_come_back(cluster, submit, place, exact, unbroken):
     job = submit(TWO, "carracing.sh", *RUN)
-    cluster.until(lambda: generation(place) > 5)
+    cluster.until(lambda: generation(place) > 3)
     cluster.ask("scancel", job.number)
     assert cluster.end(job) == "CANCELLED"
     cluster.until(lambda: "ended by scancel" in job.log.splitlines()[-1])
@@ -136,7 +136,7 @@ def test_scancel_saves_and_does_not_come_back(cluster, submit, place, exact, unb
 @pytest.mark.slow
 def test_a_signal_to_the_ranks_alone_requeues_too(cluster, submit, place, exact, unbroken):
     job = submit(TWO, "carracing.sh", *RUN)
-    cluster.until(lambda: generation(place) > 5)
+    cluster.until(lambda: generation(place) > 3)
     cluster.ask("scancel", "--signal=USR1", job.number)
     assert_finished(cluster, job, 1)
     assert_same(exact(place / "run"), exact(unbroken))
@@ -153,7 +153,7 @@ def test_a_killed_mpiexec_is_tried_again(cluster, submit, place, exact, unbroken
 @pytest.mark.slow
 def test_a_node_that_goes_down_is_left_for_another(cluster, submit, place, exact, unbroken):
     job = submit(TWO, "carracing.sh", *RUN)
-    cluster.until(lambda: generation(place) > 5)
+    cluster.until(lambda: generation(place) > 3)
     node = cluster.ask("squeue", "-h", "-j", job.number, "-o", "%N")
     cluster.ask("scontrol", "update", f"nodename={node}", "state=down", "reason=test")
     try:
@@ -166,7 +166,7 @@ def test_a_node_that_goes_down_is_left_for_another(cluster, submit, place, exact
 @pytest.mark.slow
 def test_a_preempted_job_comes_back(cluster, submit, place, exact, unbroken):
     job = submit(["--ntasks=2", "--nodes=2", "--exclusive"], "carracing.sh", *RUN)
-    cluster.until(lambda: generation(place) > 5)
+    cluster.until(lambda: generation(place) > 3)
     urgent = cluster.submit(place, "-p", "urgent", "--exclusive", "--nodes=2", "--wrap", "sleep 1")
     cluster.until(lambda: cluster.restarts(job) == 1)
     assert cluster.end(urgent) == "COMPLETED"
