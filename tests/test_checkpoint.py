@@ -176,6 +176,19 @@ def test_a_full_disk_leaves_the_last_file_whole(tmp_path):
         subprocess.run(["umount", tmp_path], check=True)
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="mounting a small file system needs root")
+def test_a_disk_that_becomes_read_only_leaves_the_last_file_whole(tmp_path):
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", tmp_path], check=True)
+    try:
+        checkpoint.save(tmp_path, content(1))
+        subprocess.run(["mount", "-o", "remount,ro", tmp_path], check=True)
+        with pytest.raises(UserError, match=r"Read-only file system.*still holds"):
+            checkpoint.save(tmp_path, content(2))
+        assert checkpoint.load(tmp_path)[0]["state"]["generation"] == 1
+    finally:
+        subprocess.run(["umount", tmp_path], check=True)
+
+
 def test_opening_uses_no_pickle(tmp_path):
     checkpoint.save(tmp_path, content())
     image = (tmp_path / "run.h5").read_bytes()
