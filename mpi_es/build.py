@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from mpi_es import compiled_rollout, envs, policies
-from mpi_es.comm import Comm, agree, wait
+from mpi_es import compiled_rollout, envs, policies, watch
+from mpi_es.comm import Comm, agree, of_this_node, wait
 from mpi_es.compilation import prepare
 from mpi_es.compiled_rollout import CompiledRollout
 from mpi_es.config import Config
@@ -71,6 +71,7 @@ def make_evaluator(
         stop_flag,
         dynamic=config.dispatch == "dynamic",
         dedicated_root=dedicated(config, comm.size),
+        watch=watch.start(comm, config.evaluation_timeout) if config.evaluation_timeout else None,
     )
 
 
@@ -98,7 +99,7 @@ def shared_table(comm: Comm, size: int, seed: int) -> Any:
         return table
     from mpi4py import MPI  # a rank that has others beside it runs under MPI
 
-    node = comm.Split_type(MPI.COMM_TYPE_SHARED)
+    node = of_this_node(comm)
     window = MPI.Win.Allocate_shared(4 * size if node.rank == 0 else 0, 4, comm=node)
     memory: Any = window.Shared_query(0)[0]  # rank 0 of the node allocated it all
     table = np.frombuffer(memory, np.float32, size)

@@ -56,10 +56,15 @@ def save(directory: Path, content: dict[str, Any]) -> None:
         raise UserError(f"{path}: could not be saved ({error.strerror or error}); it {state}") from error
 
 
+def exists(directory: Path) -> bool:
+    """Tell whether a directory holds a run."""
+    return any((directory / name).exists() for name in (NAME, PREVIOUS))
+
+
 def load(directory: Path) -> tuple[dict[str, Any], str]:
     """Return the content of the run's file, and a warning: empty, or why the previous one was taken."""
     path, previous = directory / NAME, directory / PREVIOUS
-    if not path.exists() and not previous.exists():
+    if not exists(directory):
         raise expected("run", f"a directory that holds {NAME}", str(directory))
     try:
         return decode(path), ""

@@ -32,6 +32,11 @@ def take_option(arguments: Sequence[str], name: str) -> tuple[str | None, list[s
     return value, rest
 
 
+def take_flag(arguments: Sequence[str], name: str) -> tuple[bool, list[str]]:
+    """Return whether a flag is given, and the other arguments."""
+    return name in arguments, [word for word in arguments if word != name]
+
+
 def translated(arguments: Sequence[str]) -> list[str]:
     """Return the arguments with what the systems that we replace call otherwise as it is called here."""
     words: list[str] = []

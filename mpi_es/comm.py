@@ -147,6 +147,16 @@ def gather_objects(comm: Comm, item: Any) -> list[Any] | None:
     return gathered
 
 
+def of_this_node(comm: Comm) -> Comm:
+    """Return a communicator of the ranks on this rank's node. Collective."""
+    if comm.size == 1:
+        return comm
+    from mpi4py import MPI  # a rank that has others beside it runs under MPI
+
+    wait(comm.Ibarrier())  # the split itself would poll at full speed until the last rank is there
+    return comm.Split_type(MPI.COMM_TYPE_SHARED)
+
+
 def decide(comm: Comm, decision: Callable[[], Any]) -> Any:
     """Return on every rank what rank 0 decides, or raise on every rank what it raises. Collective."""
     outcome: tuple[Any, BaseException | None] = (None, None)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from mpi_es import storage
 from mpi_es.checks import Finding
-from mpi_es.comm import Comm, bcast_object, wait
+from mpi_es.comm import Comm, bcast_object, of_this_node, wait
 
 _PATIENCE = 3.0  # seconds: loading it from the cache takes less
 
@@ -24,9 +24,7 @@ def prepare(comm: Comm, compile_all: Callable[[], None]) -> None:
         if comm.size == 1:
             compile_all()
             return
-        from mpi4py import MPI  # a rank that has others beside it runs under MPI
-
-        node = comm.Split_type(MPI.COMM_TYPE_SHARED)
+        node = of_this_node(comm)
         kept = bcast_object(node, cache.status == "ok")
         if node.rank == 0 or not kept:
             compile_all()

@@ -174,6 +174,8 @@ class Config:
     """Episodes that a rank runs at once in threads, where they run in compiled code"""
     compiled: Free[bool] = True
     """Run whole episodes in compiled code where policy and environment have it; the results are the same"""
+    evaluation_timeout: Free[NotNegative] = 0.0
+    """Seconds in which no episode of a rank begins or ends, after which it counts as hung; 0 never"""
 
     # The run
     run_dir: Annotated[str, _alias("--logs-dir", "--save-path")] = ""

@@ -7,6 +7,7 @@ import os
 import platform
 import socket
 import sys
+import traceback
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TextIO
@@ -19,7 +20,7 @@ from rich.text import Text
 
 from mpi_es import checks, launcher, storage
 from mpi_es.checks import Finding
-from mpi_es.comm import Comm, SerialComm, bcast_object, gather_objects
+from mpi_es.comm import Comm, SerialComm, bcast_object, gather_objects, of_this_node
 from mpi_es.errors import UserError
 from mpi_es.panel import find_terminal, terminal_size
 
@@ -51,7 +52,7 @@ def _start() -> tuple[Comm, Comm | None, list[Finding]]:
         return SerialComm(), None, [Finding("MPI", "fail", seen, remedy)]
     from mpi4py import MPI
 
-    node = comm.Split_type(MPI.COMM_TYPE_SHARED)
+    node = of_this_node(comm)
     _, who = launcher.launched_size(os.environ) or (1, "no launcher")
     library = launcher.library_name(MPI.Get_library_version())
     seen = f"{who}, one world of {checks.counted(comm.size, 'rank')}, {library}"
@@ -163,5 +164,17 @@ def show(findings: Sequence[Finding], terminal: TextIO | None) -> None:
     Console(file=terminal, width=terminal_size(terminal).width).print(table, summary, highlight=False)
 
 
+def launch() -> int:
+    """Return main's exit code; what it did not foresee on one rank ends all, which would wait for it."""
+    try:
+        return main()
+    except Exception:
+        traceback.print_exc()
+        sys.stderr.flush()
+        if "mpi4py.MPI" in sys.modules and sys.modules["mpi4py.MPI"].Is_initialized():
+            sys.modules["mpi4py.MPI"].COMM_WORLD.Abort(1)
+        return 1
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(launch())

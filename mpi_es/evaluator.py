@@ -17,6 +17,7 @@ from mpi_es.job import Evaluation, Job, arranged, dynamic_source, find, static_s
 from mpi_es.rollout import Rollout, Rows, Terms
 from mpi_es.signals import StopFlag, Stopped
 from mpi_es.strategies.base import Candidate, Population, Seeded, Vector
+from mpi_es.watch import Watch, Watched
 
 STOP, EVALUATE, SUM, EXPLAIN = range(4)  # rank 0's commands
 FINE, STOPPED, FAILED = range(3)  # how a rank's part ended
@@ -38,11 +39,13 @@ class Evaluator:
         *,
         dynamic: bool = False,
         dedicated_root: bool = False,
+        watch: Watch | None = None,
     ) -> None:
         self.comm, self.rollout, self.noise = comm, rollout, noise
         self.stop_flag = StopFlag() if stop_flag is None else stop_flag  # one that is down is false
         self.dynamic = dynamic and comm.size > 1
         self.first = int(dedicated_root and comm.size > 1)
+        self.watch = watch
         self.dim = rollout.policy.dim
         self.explanation = ""  # of what went wrong in this rank's part
 
@@ -182,13 +185,16 @@ class Evaluator:
             if self.stop_flag:  # a rank that has no episodes would never look
                 raise Stopped
             if self.comm.rank >= job.first:
-                rows = self.rollout.run(source, terms, job.width)
+                watched = source if self.watch is None else Watched(source, self.watch)
+                rows = self.rollout.run(watched, terms, job.width)
         except Stopped:
             outcome = STOPPED
         except (Exception, SystemExit) as error:  # a simulator may call exit
             outcome = FAILED
             text = str(error) if isinstance(error, RolloutError) else traceback.format_exc()
             self.explanation = f"rank {self.comm.rank} on {socket.gethostname()}: {text}"
+        if self.watch:
+            self.watch.write("")
         if isinstance(source, DynamicRoot):
             source.finish(abandon=outcome != FINE)
         elif isinstance(source, DynamicWorker):

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mpi_es import checkpoint, racing
+from mpi_es import checkpoint, life, racing
 from mpi_es.config import Config
 from mpi_es.errors import RolloutError
 from mpi_es.evaluator import Evaluator
@@ -71,11 +71,11 @@ class Run:
 
     def evolve(self) -> None:
         """Run until something ends it, and tell what did."""
-        held_out = None
+        held_out, finished = None, False
         try:
             while not (reason := self.finished()):
                 self.one_generation()
-            held_out = self.evaluate_last()
+            held_out, finished = self.evaluate_last(), True
             best = self.progress.best
             outcome = (
                 f"best held-out mean {best.fitness:.2f} at generation {best.generation}, in {self.directory}"
@@ -83,10 +83,10 @@ class Run:
         except Stopped:
             reason = f"stopped by {self.evaluator.stop_flag.name}"
             outcome = f"continue with --resume {self.directory}"
-        except RolloutError:
-            self.save_pending()
+        except RolloutError as error:
+            self.end(str(error).splitlines()[0])
             raise
-        self.save_pending()
+        self.end(reason, finished=finished)
         self.telemetry.finish(f"generation {self.saved}: {reason}; {outcome}", held_out)
 
     def finished(self) -> str:
@@ -232,9 +232,18 @@ class Run:
         """Save the last whole generation, unless that was done."""
         begin = time.perf_counter()
         if self.pending and self.saved != self.pending["progress"]["generation"]:
-            checkpoint.save(self.directory, self.pending | self.history.content())
-            self.saved = self.pending["progress"]["generation"]
+            self.save(life.sign())
         self.save_seconds = time.perf_counter() - begin
+
+    def end(self, reason: str, *, finished: bool = False) -> None:
+        """Save the last whole generation, and why none follows; a run that was over stays untouched."""
+        if self.pending:
+            self.save(life.sign(reason, finished=finished))
+
+    def save(self, sign: dict[str, Any]) -> None:
+        """Write the file."""
+        checkpoint.save(self.directory, self.pending | self.history.content() | {"life": sign})
+        self.saved = self.pending["progress"]["generation"]
 
 
 def _timing(clock: list[float], save: float, evaluation: Evaluation) -> Timing:

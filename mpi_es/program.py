@@ -12,7 +12,7 @@ from typing import NoReturn
 from threadpoolctl import threadpool_limits
 
 from mpi_es import sentry
-from mpi_es.comm import Comm, gather_objects, wait
+from mpi_es.comm import Comm, gather_objects, of_this_node, wait
 from mpi_es.errors import RolloutError, UserError
 from mpi_es.launcher import connect
 from mpi_es.signals import ignore
@@ -65,9 +65,7 @@ def watched(comm: Comm) -> Iterator[None]:
     if comm.size == 1 or not hasattr(os, "pidfd_open"):
         yield
         return
-    from mpi4py import MPI  # a rank that has others beside it runs under MPI
-
-    node = comm.Split_type(MPI.COMM_TYPE_SHARED)
+    node = of_this_node(comm)
     ranks = gather_objects(node, f"{os.getpid()}:{comm.rank}")
     process = None
     if ranks:

@@ -1,5 +1,6 @@
 """What the doctor looks at in memory and on disk: what ranks share, and where a run is saved."""
 
+import contextlib
 import fcntl
 import os
 import shutil
@@ -43,15 +44,19 @@ def leftovers(directory: Path, processes: Path = Path("/proc")) -> Finding:
     """Look for segments of jobs that ended badly: no process that we can look into maps them."""
     segments = [path for pattern in _SEGMENTS for path in directory.glob(pattern)]
     mapped = "".join(_read(maps) for maps in processes.glob("[0-9]*/maps")) if segments else ""
-    # Of other users' processes we cannot tell.
-    mine = [path for path in segments if os.geteuid() == 0 or path.stat().st_uid == os.geteuid()]
-    dead = [path for path in mine if str(path) not in mapped]
+    dead: dict[Path, int] = {}  # bytes of each
+    for path in segments:
+        with contextlib.suppress(FileNotFoundError):  # its job ended meanwhile, well
+            found = path.stat()
+            # Of other users' processes we cannot tell.
+            if str(path) not in mapped and os.geteuid() in (0, found.st_uid):
+                dead[path] = found.st_size
     if not dead:
         return Finding(
             "leftovers", "ok", f"{counted(len(segments), 'MPI segment')} in {directory}, none abandoned"
         )
-    size = sum(path.stat().st_size for path in dead) / _MIB
-    names = " ".join(map(str, dead[:3])) + (" …" if len(dead) > 3 else "")
+    size = sum(dead.values()) / _MIB
+    names = " ".join(map(str, list(dead)[:3])) + (" …" if len(dead) > 3 else "")
     return Finding(
         "leftovers", "warn", f"{counted(len(dead), 'abandoned segment')}, {size:,.0f} MiB", f"rm {names}"
     )

@@ -1,6 +1,7 @@
 """python -m mpi_es.train [PRESET] [options]: evolve a policy; under mpiexec, on all of its ranks."""
 
 import platform
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -8,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from mpi_es import __version__, beginning, checkpoint, cli
+from mpi_es import __version__, beginning, checkpoint, cli, life
 from mpi_es.build import make_evaluator, make_policy
 from mpi_es.comm import Comm, bcast_object, decide_plan
 from mpi_es.config import Config
@@ -24,9 +25,11 @@ from mpi_es.strategies import make as make_strategy
 from mpi_es.strategies.base import Candidate
 from mpi_es.telemetry import open_telemetry
 
+_PROGRAM = "python -m mpi_es.train"
 _HELP = (
     "Without PRESET and --env it is carracing. --resume RUN continues the run in that directory; it needs no "
-    "other option. --verbose is --console lines."
+    "other option. --continue begins the run, or continues it where its directory holds one. "
+    "--verbose is --console lines."
 )
 _LIBRARIES = ("numpy", "cma", "gymnasium", "h5py", "mpi4py", "torch")
 
@@ -54,15 +57,16 @@ def main(comm: Comm, arguments: list[str]) -> int:
 
 def prepare(arguments: list[str]) -> Plan:
     """Return the plan; every mistake that can be seen before the work begins is raised here."""
-    resume, rest = cli.take_option(cli.translated(arguments), "--resume")
+    again, words = cli.take_flag(cli.translated(arguments), "--continue")
+    resume, rest = cli.take_option(words, "--resume")
     if resume is not None:
-        plan = resumed(Path(resume), rest)
-        make_policy(plan.config)
-        return plan
+        return resumed(Path(resume), lambda begun: cli.parse(rest, begun, {}, _PROGRAM + " --resume RUN"))
     default = PRESETS["carracing"] if not cli.is_given(rest, "env", Config) else Config()
-    config = cli.parse(rest, default, PRESETS, "python -m mpi_es.train", _HELP)
+    config = cli.parse(rest, default, PRESETS, _PROGRAM, _HELP)
     directory = Path(config.directory)
-    if any((directory / name).exists() for name in (checkpoint.NAME, checkpoint.PREVIOUS)):
+    if checkpoint.exists(directory):
+        if again:
+            return resumed(directory, lambda _: replace(config, run_dir=str(directory)))
         raise UserError(
             f"--run-dir: {directory} holds a run already; continue it with "
             f"--resume {directory}, or choose another directory"
@@ -72,15 +76,20 @@ def prepare(arguments: list[str]) -> Plan:
     return Plan(config, directory, None, base=base, mean=mean)
 
 
-def resumed(directory: Path, rest: list[str]) -> Plan:
-    """Return the plan of continuing a run with the options that may be changed."""
+def resumed(directory: Path, changed: Callable[[Config], Config]) -> Plan:
+    """Return the plan of continuing a run.
+
+    Args:
+        changed: from the config with which it began to the one that is wanted.
+    """
     stored, warning = checkpoint.load(directory)
-    config = checkpoint.from_plain(Config, stored["config"])
-    config = replace(config, run_dir=str(directory))  # it may have been moved
-    wanted = cli.parse(rest, config, {}, "python -m mpi_es.train --resume RUN")
-    cli.check_resumed(config, wanted)
+    begun = checkpoint.from_plain(Config, stored["config"])
+    begun = replace(begun, run_dir=str(directory))  # it may have been moved
+    wanted = changed(begun)
+    cli.check_resumed(begun, wanted)
+    make_policy(wanted)
     # The last mean is a whole agent: what stays fixed is in it, and the file it came from is not needed.
-    base = None if config.evolve == "all" else stored["last"]["candidate"]
+    base = None if begun.evolve == "all" else stored["last"]["candidate"]
     return Plan(wanted, directory, stored, warning, base)
 
 
@@ -92,10 +101,9 @@ def train(plan: Plan, evaluator: Evaluator) -> None:
             checkpoint.set_aside(plan.directory)
         facts = [f"warning: {plan.warning}"] if plan.warning else []
         run.telemetry.start(plan.config, facts + describe(run), run.progress.generation)
-        if plan.stored is None:
+        if not run.finished():
             run.keep()
-            run.saved = -1
-            run.save_pending()  # a directory that cannot be written to is told before the work begins
+            run.save(life.sign())  # a directory that cannot be written to is told before the work begins
         run.evolve()
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mpi_es import checkpoint
+from mpi_es import checkpoint, life
 from mpi_es.errors import UserError
 from mpi_es.rows import HeldOut
 from pbt.config import Config
@@ -31,6 +31,9 @@ class Log:
     best: dict[str, Any] = field(
         default_factory=lambda: {"generation": 0, "member": 0, "fitness": -math.inf, "state": {}}
     )
+
+    def __post_init__(self) -> None:
+        self.saved: dict[str, Any] = {}  # what this job wrote last
 
     def generation(self, done: Generation, seconds: float, held_out: HeldOut | None) -> None:
         """Note a generation, and tell of it."""
@@ -62,7 +65,8 @@ class Log:
             "best": self.best,
             "libraries": self.libraries,
         }
-        checkpoint.save(self.directory, content | self.lineage.content())
+        self.saved = content | self.lineage.content()
+        checkpoint.save(self.directory, self.saved | {"life": life.sign()})
 
     def _named(self, values: NDArray[np.float64]) -> dict[str, Any]:
         """Return values (space,) or (space, n) by the hyperparameters' names."""
@@ -75,8 +79,14 @@ class Log:
             member, held_out = self.lineage.evaluations[-1]
             mean, deviation = held_out.returns.mean(), held_out.returns.std()
             outcome = f"member {member} scores {mean:.6g} +/- {deviation:.3g} held-out, in {self.directory}"
+        self.end(reason, finished=generation >= self.config.max_iter)
         drawn = self._drawn() if self.config.plot else ""
         self.telemetry.finish(f"generation {generation}: {reason}; {outcome}{drawn}")
+
+    def end(self, reason: str, *, finished: bool = False) -> None:
+        """Write run.h5 again, with why nothing comes after it; a run that was over stays untouched."""
+        if self.saved:
+            checkpoint.save(self.directory, self.saved | {"life": life.sign(reason, finished=finished)})
 
     def _drawn(self) -> str:
         """Draw the run, and return in words where."""

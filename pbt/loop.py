@@ -50,7 +50,7 @@ class Run:
         """Run until something ends it, and tell what did. Collective."""
         self.together(lambda: self.population.apply(self.hyperparameters))
         self.pending = self.population.buffers()
-        if self.generation == 0:
+        if self.generation < self.config.max_iter:
             self.saved = -1  # a directory that cannot be written to is told before the work begins
             self.save()
         try:
@@ -59,8 +59,10 @@ class Run:
             reason = "last generation done"
         except Stopped:
             reason = "stopped by a signal"
-        except RolloutError:
+        except RolloutError as error:
+            reason = str(error).splitlines()[0]
             self.save()
+            self.tell(lambda log: log.end(reason))
             raise
         self.save()
         self.tell(lambda log: log.finish(self.generation, reason))

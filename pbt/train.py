@@ -1,5 +1,6 @@
 """python -m pbt.train [PRESET] [options]: train a population; under mpiexec, on all of its ranks."""
 
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -26,7 +27,11 @@ from pbt.presets import PRESETS
 from pbt.states import pack
 from pbt.telemetry import open_telemetry
 
-_RESUME = "--resume RUN continues the run in that directory; it needs no other option."
+_PROGRAM = "python -m pbt.train"
+_RESUME = (
+    "--resume RUN continues the run in that directory; it needs no other option. "
+    "--continue begins the run, or continues it where its directory holds one."
+)
 
 
 @dataclass(frozen=True)
@@ -49,27 +54,34 @@ def main(comm: Comm, arguments: list[str]) -> int:
 
 def prepare(arguments: list[str]) -> Plan:
     """Return the plan; every mistake that can be seen before the work begins is raised here."""
-    resume, rest = cli.take_option(arguments, "--resume")
+    again, words = cli.take_flag(arguments, "--continue")
+    resume, rest = cli.take_option(words, "--resume")
     if resume is None:
-        config = cli.parse(rest, Config(), PRESETS, "python -m pbt.train", _RESUME)
+        config = cli.parse(rest, Config(), PRESETS, _PROGRAM, _RESUME)
         plan = Plan(config, Path(config.directory), None)
-        if any((plan.directory / name).exists() for name in (checkpoint.NAME, checkpoint.PREVIOUS)):
-            raise UserError(
-                f"--run-dir: {plan.directory} holds a run already; continue it with "
-                f"--resume {plan.directory}, or choose another directory"
-            )
+        if checkpoint.exists(plan.directory):
+            if not again:
+                raise UserError(
+                    f"--run-dir: {plan.directory} holds a run already; continue it with "
+                    f"--resume {plan.directory}, or choose another directory"
+                )
+            plan = resumed(plan.directory, lambda _: replace(config, run_dir=str(plan.directory)))
     else:
-        plan = resumed(Path(resume), rest)
+        plan = resumed(Path(resume), lambda begun: cli.parse(rest, begun, {}, _PROGRAM + " --resume RUN"))
     space(plan.config)
     return plan
 
 
-def resumed(directory: Path, rest: list[str]) -> Plan:
-    """Return the plan of continuing a run with the options that may be changed."""
+def resumed(directory: Path, changed: Callable[[Config], Config]) -> Plan:
+    """Return the plan of continuing a run.
+
+    Args:
+        changed: from the config with which it began to the one that is wanted.
+    """
     stored, warning = load(directory)
-    config = replace(checkpoint.from_plain(Config, stored["config"]), run_dir=str(directory))
-    wanted = cli.parse(rest, config, {}, "python -m pbt.train --resume RUN")
-    cli.check_resumed(config, wanted)
+    begun = replace(checkpoint.from_plain(Config, stored["config"]), run_dir=str(directory))
+    wanted = changed(begun)
+    cli.check_resumed(begun, wanted)
     return Plan(wanted, directory, stored, warning)
 
 

@@ -88,6 +88,48 @@ def test_a_truncated_file_is_noticed(tmp_path, size):
         checkpoint.load(tmp_path)
 
 
+def damages(image: bytes, count: int) -> list[bytes]:
+    """Return versions of a file: torn off, with a bit flipped, a block zeroed, or blocks of another save."""
+    draw, made = np.random.default_rng(5), [b""]
+    for number in range(count - 1):
+        at = int(draw.integers(len(image)))
+        copy = bytearray(image)
+        if number % 4 == 0:
+            copy = copy[:at]
+        elif number % 4 == 1:
+            copy[at] ^= 1 << int(draw.integers(8))
+        elif number % 4 == 2:
+            copy[at : at + 512] = bytes(len(copy[at : at + 512]))
+        else:
+            copy += image[at:]
+        made.append(bytes(copy))
+    return [one for one in made if one != image]  # zeros over zeros are no damage
+
+
+def test_whatever_befalls_the_file_it_is_whole_or_the_previous_one_is_taken(tmp_path):
+    for generation in (1, 2):
+        checkpoint.save(tmp_path, content(generation))
+    path = tmp_path / "run.h5"
+    made = damages(path.read_bytes(), 240)
+    assert len(made) >= 200
+    for image in made:
+        path.write_bytes(image)
+        read, warning = checkpoint.load(tmp_path)
+        assert read["state"]["generation"] == 1
+        assert "going on from run.previous.h5" in warning
+
+
+def test_whatever_befalls_both_files_is_told_in_one_line(tmp_path):
+    for generation in (1, 2):
+        checkpoint.save(tmp_path, content(generation))
+    for image in damages((tmp_path / "run.h5").read_bytes(), 50):
+        for name in ("run.h5", "run.previous.h5"):
+            (tmp_path / name).write_bytes(image)
+        with pytest.raises(UserError, match=r"run\.previous\.h5: (damaged|expected a run file)") as caught:
+            checkpoint.load(tmp_path)
+        assert "\n" not in str(caught.value)
+
+
 def test_a_foreign_file_is_refused(tmp_path):
     with h5py.File(tmp_path / "run.h5", "w") as file:
         file["x"] = 1
@@ -130,6 +172,19 @@ def test_a_full_disk_leaves_the_last_file_whole(tmp_path):
             checkpoint.save(tmp_path, {"state": {"large": np.random.default_rng(0).random(100_000)}})
         assert checkpoint.load(tmp_path)[0]["state"]["generation"] == 1
         assert {p.name for p in tmp_path.iterdir()} == {"run.h5"}
+    finally:
+        subprocess.run(["umount", tmp_path], check=True)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="mounting a small file system needs root")
+def test_a_disk_that_becomes_read_only_leaves_the_last_file_whole(tmp_path):
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", tmp_path], check=True)
+    try:
+        checkpoint.save(tmp_path, content(1))
+        subprocess.run(["mount", "-o", "remount,ro", tmp_path], check=True)
+        with pytest.raises(UserError, match=r"Read-only file system.*still holds"):
+            checkpoint.save(tmp_path, content(2))
+        assert checkpoint.load(tmp_path)[0]["state"]["generation"] == 1
     finally:
         subprocess.run(["umount", tmp_path], check=True)
 

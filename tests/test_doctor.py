@@ -129,6 +129,25 @@ def test_shared_memory(tmp_path, unwritable):
     assert storage.shared_memory(unwritable, ranks=2).status == "fail"
 
 
+def test_a_segment_that_goes_away_meanwhile_is_none(tmp_path):
+    (tmp_path / "mpich_shm_gone").symlink_to(tmp_path / "nowhere")
+    assert storage.leftovers(tmp_path).status == "ok"
+
+
+FAILING = """
+import sys
+from mpi_es import doctor
+doctor._thread_pools = lambda: 1 / 0
+sys.exit(doctor.launch())
+"""
+
+
+def test_what_a_rank_did_not_foresee_ends_the_others_too(launch):
+    done = launch(2, "-c", FAILING)
+    assert done.returncode != 0
+    assert "ZeroDivisionError" in done.stderr
+
+
 def test_leftovers_are_segments_that_nobody_maps(tmp_path):
     dead, live = tmp_path / "mpich_shm_dead", tmp_path / "sm_segment.live"
     live.write_bytes(bytes(mmap.PAGESIZE))

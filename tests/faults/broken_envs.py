@@ -1,5 +1,6 @@
 """Environments that fail in the ways in which a simulator does."""
 
+import ctypes
 import os
 import sys
 
@@ -64,3 +65,20 @@ class Late(Broken):
 
 def late():
     return Late(_raise)
+
+
+class Hanging(Broken):
+    """Hangs in an episode that is not among the first sixty of its process, unless it is told not to."""
+
+    episodes = 0
+
+    def reset(self, *, seed=None, options=None):
+        Hanging.episodes += 1
+        observation, info = super().reset(seed=seed)
+        self.broken = Hanging.episodes > 60 and "NO_HANG" not in os.environ
+        return observation, info
+
+
+def hanging():
+    # In C, without giving Python's lock back, as a simulator does.
+    return Hanging(lambda: ctypes.PyDLL(None).sleep(1000))

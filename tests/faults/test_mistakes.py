@@ -119,6 +119,15 @@ def test_an_option_that_may_change(finished):
     assert (plan.config.max_iter, plan.config.eval_every, plan.config.init_sigma) == (9, 2, 0.3)
 
 
+def test_the_same_command_with_continue_begins_a_run_or_continues_it(finished, tmp_path):
+    command = ["--continue", "cartpole", "--max-iter", "9", "--no-tensorboard", "--run-dir"]
+    begun, continued = (train.prepare([*command, str(path)]) for path in (tmp_path / "new", finished))
+    assert (begun.stored, continued.stored["progress"]["generation"]) == (None, 1)
+    assert continued.config.max_iter == 9
+    with pytest.raises(UserError, match="--seed: expected 1143, with which the run began, got 8"):
+        train.prepare([*command, str(finished), "--seed", "8"])
+
+
 def test_a_finished_run_says_so_and_exits_with_0(finished, launch):
     done = launch(0, "-m", "mpi_es.train", "--resume", finished, "--console", "lines")
     assert done.returncode == 0

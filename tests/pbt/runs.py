@@ -26,8 +26,11 @@ class Memory:
     def save(self, generation, states, values):
         self.saves.append(generation)
 
-    def finish(self, generation, reason):
+    def end(self, reason):
         self.reason = reason
+
+    def finish(self, generation, reason):
+        self.end(reason)
 
 
 def run(config: Config) -> Run:

@@ -1,0 +1,135 @@
+"""python -m mpi_es.status RUN…: where runs are, while they go or after, read from run.h5 and nothing else."""
+
+import argparse
+import math
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mpi_es import checkpoint
+from mpi_es.console import clock, number
+from mpi_es.errors import UserError
+
+_RECENT = 50  # generations by which the speed is judged, as on the console
+# A held-out evaluation may make a generation a few times as long as the others; a minute starts a job.
+_PATIENCE = 3.0
+_START = 60.0  # seconds
+
+
+@dataclass(frozen=True)
+class Status:
+    """A run as its file shows it, in words."""
+
+    run: str
+    generation: str
+    held_out: str
+    speed: str
+    left: str
+    last_sign: str
+    state: str
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print a line for each run; return 2 if one could not be read."""
+    parser = argparse.ArgumentParser("python -m mpi_es.status", description=(__doc__ or "").split(": ")[1])
+    parser.add_argument("runs", nargs="+", type=Path, metavar="RUN", help="directory of a run")
+    parser.add_argument("--finished", action="store_true", help="print nothing; 0: all are finished, 1: not")
+    options = parser.parse_args(arguments)
+    if options.finished:
+        return int(not all(map(is_finished, options.runs)))
+    rows, complaints = [], 0
+    for run in options.runs:
+        try:
+            rows.append(status(run, time.time()))
+        except UserError as error:
+            complaints += 1
+            print(f"error: {error}", file=sys.stderr)
+    if rows:
+        print(table(rows))
+    return 2 if complaints else 0
+
+
+def is_finished(run: Path) -> bool:
+    """Tell whether there is nothing left to do for a run."""
+    try:
+        return bool(checkpoint.load(run)[0].get("life", {}).get("finished", False))
+    except UserError:
+        return False
+
+
+def status(run: Path, now: float) -> Status:
+    """Return what is known of a run.
+
+    Args:
+        now: seconds since 1970.
+    """
+    content, warning = checkpoint.load(run)
+    done, last = content["progress"]["generation"], content["config"]["max_iter"]
+    seconds = recent_seconds(content["timing"])
+    mean = float(seconds.mean()) if seconds.size else math.nan
+    state, silence = state_of(content, now, float(seconds.max(initial=0.0)))
+    return Status(
+        run=str(run),
+        generation=f"{done} of {last}",
+        held_out=best_of(content["best"]),
+        speed=speed_of(content["timing"], mean),
+        left="-" if math.isnan(mean) else clock(max(last - done, 0) * mean),
+        last_sign="-" if math.isnan(silence) else f"{clock(max(silence, 0.0))} ago",
+        state=f"{state}; {warning}" if warning else state,
+    )
+
+
+def recent_seconds(timing: dict[str, Any]) -> Any:
+    """Return the seconds that each of the last generations took."""
+    return timing["total" if "total" in timing else "seconds"][-_RECENT:]  # of mpi_es, of pbt
+
+
+def best_of(best: dict[str, Any]) -> str:
+    """Return the best held-out score and its generation."""
+    fitness = float(best["fitness"])
+    return f"{number(fitness)} at {best['generation']}" if math.isfinite(fitness) else "-"
+
+
+def speed_of(timing: dict[str, Any], seconds: float) -> str:
+    """Return steps a second where they are known, and seconds a generation."""
+    if math.isnan(seconds):
+        return "-"
+    steps = timing.get("steps_per_second", np.zeros(0))[-_RECENT:]
+    rate = f"{number(float(steps.mean()))} steps/s, " if steps.size else ""
+    return f"{rate}{number(seconds)} s each"
+
+
+def state_of(content: dict[str, Any], now: float, longest: float) -> tuple[str, float]:
+    """Return why a run stopped or that it goes on, and the seconds since its last save.
+
+    Args:
+        longest: seconds of the longest of the last generations.
+    """
+    sign = content.get("life")
+    if sign is None:
+        return "saved by an older version, which did not tell", math.nan
+    silence = now - sign["saved"]
+    where = f"on {sign['host']}" + (f", job {sign['job']}" if sign["job"] else "")
+    if sign["reason"]:
+        return sign["reason"] + ("" if sign["finished"] else "; to be continued"), silence
+    if silence > _PATIENCE * longest * content["config"]["checkpoint_every"] + _START:
+        return f"silent: was killed, or hangs ({where})", silence
+    return f"running {where}", silence
+
+
+def table(rows: Sequence[Status]) -> str:
+    """Return a header and the rows, in columns."""
+    titles = [field.name.replace("_", "-") for field in fields(Status)]
+    cells = [titles, *([getattr(row, field.name) for field in fields(Status)] for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    lines = ("  ".join(map(str.ljust, line, widths)).rstrip() for line in cells)
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,7 @@
+#!/usr/bin/env bash
+# What every rank is started through: machine code that numba keeps must fit the CPU, and nodes may differ.
+set -euo pipefail
+
+kind=$(grep -m 1 '^flags' /proc/cpuinfo | cksum | cut -d ' ' -f 1)
+export NUMBA_CACHE_DIR=${MPI_ES_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/mpi_es}/$kind
+exec python "$@"

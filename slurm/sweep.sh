@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# A run for each task of an array, and a summary when all are over:
+#   sbatch --array=0-9 [options of sbatch] slurm/sweep.sh DIRECTORY [PRESET] [options of mpi_es.train]
+#   sbatch --array=1-6 [options of sbatch] slurm/sweep.sh DIRECTORY --table FILE [PRESET] [options of mpi_es.train]
+# A task's number is its seed, or that of its line of options in FILE.
+#SBATCH --job-name=sweep
+#SBATCH --ntasks=32
+#SBATCH --cpus-per-task=1
+#SBATCH --time=24:00:00
+#SBATCH --array=0-4
+#SBATCH --signal=B:USR1@120
+#SBATCH --requeue
+#SBATCH --output=%x-%A_%a.log
+#SBATCH --open-mode=append
+
+project=${MPI_ES_PROJECT:-${SLURM_SUBMIT_DIR:-$PWD}}
+[[ -f $project/slurm/prologue.sh ]] || { echo "error: MPI_ES_PROJECT: expected the project, got $project" >&2 && exit 2; }
+# shellcheck source=slurm/prologue.sh
+source "$project/slurm/prologue.sh"
+
+[[ -n ${1:-} && ${1:-} != -* ]] || fail "sweep.sh: expected the directory of the sweep first, got ${1:-nothing}"
+[[ -n ${SLURM_ARRAY_TASK_ID:-} ]] || fail "sweep.sh: expected a task of an array, got none; use sbatch --array"
+sweep=$1 task=$SLURM_ARRAY_TASK_ID
+shift
+
+if [[ ${1:-} == --table ]]; then
+    # Lines that are empty or begin with # are no options.
+    row=$(sed -e '/^ *#/d' -e '/^ *$/d' -- "${2:?}" | sed -n "${task}p")
+    [[ -n $row ]] || fail "--table: expected a line of options number $task in $2, got none"
+    shift 2
+    eval "options=($row)"
+    run=$sweep/$task
+else
+    options=(--seed "$task")
+    run=$sweep/seed-$task
+fi
+
+# The first task to come here submits the summary.
+mkdir -p "$sweep"
+if mkdir "$sweep/.summary-$SLURM_ARRAY_JOB_ID" 2>/dev/null; then
+    number=$(sbatch --parsable --dependency="afterany:$SLURM_ARRAY_JOB_ID" \
+        --account="${SLURM_JOB_ACCOUNT:-}" --partition="$SLURM_JOB_PARTITION" \
+        "$project/slurm/summary.sh" "$sweep") || say "the summary could not be submitted"
+    say "summary in $sweep by job ${number:-none} when all are over"
+fi
+
+resume mpi_es.train "$@" "${options[@]}" --run-dir "$run"

@@ -1,0 +1,193 @@
+"""A real Slurm of several virtual nodes on this machine: its own directory, ports and processes."""
+
+import contextlib
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+PACKAGES = ("slurmctld", "slurmd", "slurm-client", "munge")
+SETTINGS = """
+ClusterName=lab
+SlurmctldHost={host}(127.0.0.1)
+SlurmctldPort={port}
+AuthType=auth/none
+CredType=cred/none
+AuthInfo=cred_expire=5
+SlurmUser=root
+SlurmdUser=root
+StateSaveLocation={place}/state
+SlurmdSpoolDir={place}/spool/%n
+SlurmctldPidFile={place}/slurmctld.pid
+SlurmdPidFile={place}/slurmd.%n.pid
+SlurmctldLogFile={place}/log/slurmctld.log
+SlurmdLogFile={place}/log/slurmd.%n.log
+PlugStackConfig={place}/plugstack.conf
+MailProg=/bin/true
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+SwitchType=switch/none
+MpiDefault=none
+JobAcctGatherType=jobacct_gather/none
+AccountingStorageType=accounting_storage/none
+JobCompType=jobcomp/none
+SchedulerType=sched/builtin
+SchedulerParameters=batch_sched_delay=0,sched_interval=1,sched_min_interval=0
+SelectType=select/cons_tres
+SelectTypeParameters=CR_CPU
+SlurmdParameters=config_overrides
+ReturnToService=2
+KillWait=5
+SlurmdTimeout=5
+MinJobAge=3600
+InactiveLimit=0
+JobRequeue=1
+PreemptType=preempt/partition_prio
+PreemptMode=REQUEUE
+PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE State=UP PriorityTier=1
+PartitionName=urgent Nodes=ALL MaxTime=INFINITE State=UP PriorityTier=2
+"""
+OVER = {"COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL", "PREEMPTED", "DEADLINE"}
+
+
+def install() -> str:
+    """Install Slurm where that may be done; return why there is none, or nothing."""
+    if all(map(shutil.which, ("slurmctld", "slurmd", "sbatch"))):
+        return "" if os.geteuid() == 0 else "Slurm's daemons are started as root"
+    if os.geteuid() != 0 or not shutil.which("apt-get"):
+        return "no Slurm here, and only root may install it, with apt-get"
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "timeout": 240}
+    subprocess.run(["apt-get", "update"], **quiet)
+    done = subprocess.run(["apt-get", "install", "-y", "--no-install-recommends", *PACKAGES], **quiet)
+    return "" if done.returncode == 0 else "apt-get could not install Slurm"
+
+
+def free_ports(count: int) -> list[int]:
+    """Return ports that nobody listens at."""
+    with contextlib.ExitStack() as stack:
+        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
+        for one in sockets:
+            one.bind(("127.0.0.1", 0))
+        return [one.getsockname()[1] for one in sockets]
+
+
+@dataclass(frozen=True)
+class Job:
+    """What was submitted."""
+
+    number: str
+    directory: Path  # from which it was
+
+    @property
+    def log(self) -> str:
+        """What the job has written so far."""
+        (path,) = self.directory.glob(f"*-{self.number}.log")
+        return path.read_text()
+
+
+class Cluster:
+    """Slurm's daemons, as a context manager; several may live side by side."""
+
+    def __init__(self, nodes: int = 2) -> None:
+        self.nodes = [f"n{i}" for i in range(nodes)]
+        self.daemons: dict[str, subprocess.Popen] = {}
+
+    def __enter__(self) -> "Cluster":
+        # A socket's path has 107 characters at most, which pytest's own directories would use up.
+        self.place = Path(tempfile.mkdtemp(prefix="slurm", dir="/tmp"))
+        for name in ("state", "spool", "log"):
+            (self.place / name).mkdir()
+        (self.place / "plugstack.conf").touch()
+        host = socket.gethostname().partition(".")[0]
+        port, *ports = free_ports(1 + len(self.nodes))
+        lines = [SETTINGS.format(place=self.place, host=host, port=port)]
+        for name, of_node in zip(self.nodes, ports, strict=True):
+            lines.append(
+                f"NodeName={name} NodeHostname={host} NodeAddr=127.0.0.1 Port={of_node} "
+                "CPUs=32 RealMemory=16000 State=UNKNOWN"
+            )
+        self.conf = self.place / "slurm.conf"
+        self.conf.write_text("\n".join(lines) + "\n")
+        clean = {name: value for name, value in os.environ.items() if not name.startswith("SLURM")}
+        self.environ = clean | {"SLURM_CONF": str(self.conf)}
+        self._start("slurmctld", "slurmctld", "-D")
+        for name in self.nodes:
+            self.start_node(name)
+        self.until(lambda: self.ask("sinfo", "-h", "-o", "%T", "-p", "main") == "idle", 30)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.ask("scancel", "--user=root", check=False)
+        with contextlib.suppress(TimeoutError):
+            self.until(lambda: not self.ask("squeue", "-h", check=False), 20)
+        for daemon in self.daemons.values():
+            daemon.terminate()
+        for daemon in self.daemons.values():
+            daemon.wait(timeout=20)
+        shutil.rmtree(self.place, ignore_errors=True)
+
+    def _start(self, name: str, *command: str) -> None:
+        log = open(self.place / "log" / f"{name}.out", "w")  # noqa: SIM115  (its process's)
+        self.daemons[name] = subprocess.Popen(
+            [*command, "-f", str(self.conf)], env=self.environ, stdout=log, stderr=subprocess.STDOUT
+        )
+
+    def start_node(self, name: str) -> None:
+        """Start a node's daemon."""
+        self._start(name, "slurmd", "-D", "-N", name)
+
+    def ask(self, *command: str, check: bool = True) -> str:
+        """Return what a command of Slurm's prints."""
+        done = subprocess.run(command, env=self.environ, capture_output=True, text=True, timeout=60)
+        assert not check or done.returncode == 0, f"{command}: {done.stderr}"
+        return done.stdout.strip()
+
+    def submit(self, directory: Path, *command: object, **variables: str) -> Job:
+        """Submit from a directory: options of sbatch, the script, its arguments."""
+        done = subprocess.run(
+            ["sbatch", "--parsable", *map(str, command)],
+            env=self.environ | variables,
+            cwd=directory,
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+        assert done.returncode == 0, done.stderr
+        return Job(done.stdout.strip(), directory)
+
+    def state(self, job: Job) -> str:
+        """Return a job's state."""
+        return self.ask("squeue", "-h", "-t", "all", "-j", job.number, "-o", "%T").partition("\n")[0]
+
+    def restarts(self, job: Job) -> int:
+        """Return how often a job was requeued."""
+        shown = self.ask("scontrol", "show", "job", job.number)
+        return int(shown.partition("Restarts=")[2].split()[0])
+
+    def hurry(self, job: Job) -> None:
+        """Let a job that was requeued begin now; Slurm would wait for seconds, on a site for two minutes."""
+        if self.ask("squeue", "-h", "-j", job.number, "-o", "%T %r", check=False) == "PENDING BeginTime":
+            self.ask("scontrol", "update", f"jobid={job.number}", "StartTime=now", check=False)
+
+    def end(self, job: Job, limit: float = 250) -> str:
+        """Return the state of a job that is over, after hurrying it along."""
+
+        def over() -> bool:
+            self.hurry(job)
+            return self.state(job) in OVER
+
+        self.until(over, limit)
+        return self.state(job)
+
+    def until(self, condition: object, limit: float = 150) -> None:
+        """Wait for something to become true."""
+        end = time.monotonic() + limit
+        while not condition():  # type: ignore[operator]
+            if time.monotonic() > end:
+                raise TimeoutError(self.ask("squeue", "-t", "all", check=False))
+            time.sleep(0.2)

@@ -1,0 +1,175 @@
+"""What happens to a job under a real Slurm, and that its run is none the worse for it."""
+
+import os
+import re
+import signal
+import subprocess
+
+import pytest
+
+from mpi_es import checkpoint
+from tests.launching import assert_same, start
+from tests.slurm.conftest import OPTIONS
+
+pytestmark = pytest.mark.timeout(900)  # a job takes seconds, and minutes on a machine that is busy
+LAST = 24  # generations
+RUN = (*OPTIONS, "--max-iter", LAST, "--run-dir", "run")
+TWO = ["--ntasks=2"]
+
+
+def generation(place):
+    """How many generations the run has behind it."""
+    if not (place / "run" / "run.h5").exists():
+        return 0
+    return checkpoint.load(place / "run")[0]["progress"]["generation"]
+
+
+def processes(job, pattern):
+    """The processes of a job whose command matches, which Slurm has marked."""
+    found = []
+    for pid in subprocess.run(["pgrep", "-f", pattern], capture_output=True, text=True).stdout.split():
+        try:
+            environ = open(f"/proc/{pid}/environ").read()  # noqa: SIM115
+        except OSError:
+            continue
+        if f"SLURM_JOB_ID={job.number}\0" in environ:
+            found.append(int(pid))
+    return found
+
+
+RANK, MPIEXEC = r"^python -m mpi_es\.train", r"bin/mpiexec "
+
+
+def kill(cluster, job, place, pattern, after=3):
+    """Kill the last process of a job that matches, some generations on."""
+    begin = generation(place)
+    cluster.until(lambda: generation(place) >= begin + after)
+    os.kill(processes(job, pattern)[-1], signal.SIGKILL)
+
+
+@pytest.fixture(scope="module")
+def unbroken(tmp_path_factory):
+    """The directory of the same run in one process."""
+    directory = tmp_path_factory.mktemp("unbroken") / "run"
+    options = (*OPTIONS, "--max-iter", LAST, "--run-dir", directory, "--console", "silent")
+    assert start(0, "-m", "mpi_es.train", *options).communicate(timeout=600)[1] == ""
+    return directory
+
+
+def assert_finished(cluster, job, restarts):
+    """Wait for a job's end, and see how often it was requeued."""
+    assert cluster.end(job) == "COMPLETED", job.log
+    assert cluster.restarts(job) == restarts
+    assert job.log.splitlines()[-1] == "slurm: finished: run"
+
+
+def test_a_signal_before_the_time_limit_saves_requeues_and_continues(cluster, submit, place, exact, unbroken):
+    job = submit(TWO, "carracing.sh", *RUN)
+    cluster.until(lambda: generation(place) > 3)
+    cluster.ask("scancel", "--batch", "--signal=USR1", job.number)
+    assert_finished(cluster, job, 1)
+    assert "slurm: stopped by SIGUSR1, saved: run; requeued" in job.log.splitlines()
+    assert_same(exact(place / "run"), exact(unbroken))
+    again = submit(TWO, "carracing.sh", *RUN)
+    assert_finished(cluster, again, 0)
+    assert f"generation {LAST}: last generation done" in again.log
+
+
+def test_a_killed_rank_is_tried_again_a_few_times(cluster, submit, place, exact, unbroken):
+    job = submit(TWO, "carracing.sh", *RUN, MPI_ES_RETRIES="1")
+    kill(cluster, job, place, RANK)
+    cluster.until(lambda: cluster.restarts(job) == 1)
+    before = generation(place)
+    cluster.until(lambda: cluster.hurry(job) or generation(place) > before)
+    kill(cluster, job, place, RANK)
+    assert cluster.end(job) == "FAILED"
+    assert re.search(r"error: rank \d on .* died at", job.log)
+    assert "(failure 1, 1 are tried again); requeued" in job.log
+    assert job.log.splitlines()[-1].startswith("slurm: gave up after failure 2 with code 9")
+    assert_finished(cluster, submit(TWO, "carracing.sh", *RUN), 0)
+    assert_same(exact(place / "run"), exact(unbroken))
+
+
+def test_a_mistake_is_told_at_once_and_not_tried_again(cluster, submit):
+    job = submit(TWO, "openai_es.sh", "--env", "CartPol-v1")
+    assert cluster.end(job) == "FAILED"
+    assert cluster.restarts(job) == 0
+    assert job.log.startswith("error: --env: expected a gymnasium id")
+    assert job.log.count("\n") == 1
+
+
+def test_a_launcher_that_makes_worlds_of_one_is_refused_before_the_work(cluster, submit, place):
+    job = submit(TWO, "carracing.sh", *RUN, MPI_ES_LAUNCHER="srun --mpi=none")
+    assert cluster.end(job) == "FAILED"
+    assert "expected one world of the 2 ranks that srun started" in job.log
+    assert job.log.splitlines()[-1].startswith("error: MPI_ES_LAUNCHER: expected a launcher with which")
+    assert not (place / "run").exists()
+
+
+def test_a_directory_that_is_not_the_project_is_told(cluster, submit):
+    job = submit(TWO, "pbt.sh", MPI_ES_PROJECT="/nowhere")
+    assert cluster.end(job) == "FAILED"
+    assert job.log == "error: MPI_ES_PROJECT: expected the project, got /nowhere\n"
+
+
+@pytest.mark.slow
+def test_the_time_limit_itself(cluster, submit, place, exact, unbroken):
+    long = (*OPTIONS, "--max-iter", 10**5, "--run-dir", "run")
+    job = submit([*TWO, "--time=1", "--signal=B:USR1@30"], "carracing.sh", *long)
+    cluster.until(lambda: cluster.restarts(job) == 1, 150)
+    assert "slurm: stopped by SIGUSR1, saved: run; requeued" in job.log
+    cluster.ask("scancel", job.number)
+
+
+@pytest.mark.slow
+def test_scancel_saves_and_does_not_come_back(cluster, submit, place, exact, unbroken):
+    job = submit(TWO, "carracing.sh", *RUN)
+    cluster.until(lambda: generation(place) > 3)
+    cluster.ask("scancel", job.number)
+    assert cluster.end(job) == "CANCELLED"
+    cluster.until(lambda: "ended by scancel" in job.log.splitlines()[-1])
+    assert "stopped by SIGTERM; continue with --resume run" in job.log
+    assert_finished(cluster, submit(TWO, "carracing.sh", *RUN), 0)
+    assert_same(exact(place / "run"), exact(unbroken))
+
+
+@pytest.mark.slow
+def test_a_signal_to_the_ranks_alone_requeues_too(cluster, submit, place, exact, unbroken):
+    job = submit(TWO, "carracing.sh", *RUN)
+    cluster.until(lambda: generation(place) > 3)
+    cluster.ask("scancel", "--signal=USR1", job.number)
+    assert_finished(cluster, job, 1)
+    assert_same(exact(place / "run"), exact(unbroken))
+
+
+@pytest.mark.slow
+def test_a_killed_mpiexec_is_tried_again(cluster, submit, place, exact, unbroken):
+    job = submit(TWO, "carracing.sh", *RUN)
+    kill(cluster, job, place, MPIEXEC)
+    assert_finished(cluster, job, 1)
+    assert_same(exact(place / "run"), exact(unbroken))
+
+
+@pytest.mark.slow
+def test_a_node_that_goes_down_is_left_for_another(cluster, submit, place, exact, unbroken):
+    job = submit(TWO, "carracing.sh", *RUN)
+    cluster.until(lambda: generation(place) > 3)
+    node = cluster.ask("squeue", "-h", "-j", job.number, "-o", "%N")
+    cluster.ask("scontrol", "update", f"nodename={node}", "state=down", "reason=test")
+    try:
+        assert_finished(cluster, job, 1)
+    finally:
+        cluster.ask("scontrol", "update", f"nodename={node}", "state=resume")
+    assert_same(exact(place / "run"), exact(unbroken))
+
+
+@pytest.mark.slow
+def test_a_preempted_job_comes_back(cluster, submit, place, exact, unbroken):
+    job = submit(["--ntasks=2", "--nodes=2", "--exclusive"], "carracing.sh", *RUN)
+    cluster.until(lambda: generation(place) > 3)
+    urgent = cluster.submit(place, "-p", "urgent", "--exclusive", "--nodes=2", "--wrap", "sleep 1")
+    cluster.until(lambda: cluster.restarts(job) == 1)
+    assert cluster.end(urgent) == "COMPLETED"
+    assert_finished(cluster, job, 1)
+    assert "ended by scancel, preemption" in job.log
+    assert_same(exact(place / "run"), exact(unbroken))

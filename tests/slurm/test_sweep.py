@@ -1,0 +1,43 @@
+"""Jobs of several runs, and those that look at runs."""
+
+import pytest
+
+from tests.slurm.conftest import OPTIONS
+
+pytestmark = pytest.mark.timeout(900)
+ONE = ["--ntasks=1"]
+
+
+@pytest.mark.slow
+def test_a_sweep_over_seeds_and_its_summary(cluster, submit, place):
+    job = submit([*ONE, "--array=3,5"], "sweep.sh", "my sweep", *OPTIONS, "--max-iter", 2)
+    cluster.until(lambda: (place / "my sweep" / "report.html").exists(), 300)
+    logs = [(place / f"sweep-{job.number}_{task}.log").read_text() for task in (3, 5)]
+    assert [log.splitlines()[-1] for log in logs] == [
+        "slurm: finished: my sweep/seed-3",
+        "slurm: finished: my sweep/seed-5",
+    ]
+    assert sum("when all are over" in log for log in logs) == 1
+    summary = (place / "my sweep" / "summary.txt").read_text()
+    assert summary.count("last generation done") == 2
+
+
+@pytest.mark.slow
+def test_a_sweep_over_a_table_of_options(cluster, submit, place):
+    (place / "table").write_text("# rates\n--strategy openai_es\n\n--init-sigma 0.5 --seed 8\n")
+    job = submit([*ONE, "--array=2-3"], "sweep.sh", "s", "--table", "table", *OPTIONS, "--max-iter", 1)
+    cluster.until(lambda: (place / "s" / "2" / "run.h5").exists(), 300)
+    cluster.until(lambda: (place / f"sweep-{job.number}_3.log").exists(), 300)
+    cluster.until(lambda: "number 3 in table" in (place / f"sweep-{job.number}_3.log").read_text())
+
+
+@pytest.mark.slow
+def test_a_population_and_an_evaluation(cluster, submit, place):
+    job = submit(["--ntasks=2"], "pbt.sh", "toy", "--max-iter", 2, "--run-dir", "population")
+    assert cluster.end(job) == "COMPLETED"
+    assert job.log.splitlines()[-1] == "slurm: finished: population"
+    job = submit(ONE, "openai_es.sh", *OPTIONS, "--max-iter", 1, "--run-dir", "run")
+    assert cluster.end(job) == "COMPLETED"
+    job = submit(["--ntasks=2"], "evaluate.sh", "run", "--episodes", 3)
+    assert cluster.end(job) == "COMPLETED"
+    assert "equal to the bit" in job.log

@@ -1,0 +1,93 @@
+import subprocess
+import sys
+import time
+
+import pytest
+
+from mpi_es import checkpoint, status
+from tests.launching import start
+
+SMALL = ("--env", "CartPole-v1", "--population-size", 6, "--hidden", 4, "--num-eval-rollouts", 3)
+TRAIN = ("-m", "mpi_es.train", *SMALL, "--no-tensorboard", "--console", "silent")
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """The directory of a run of three generations."""
+    run = tmp_path_factory.mktemp("status") / "run"
+    process = start(0, *TRAIN, "--max-iter", 3, "--run-dir", run)
+    assert process.communicate(timeout=120)[1] == ""
+    return run
+
+
+def as_saved(directory, target, **life):
+    """Copy a run with another sign of life."""
+    content, _ = checkpoint.load(directory)
+    target.mkdir(exist_ok=True)
+    checkpoint.save(target, content | {"life": content["life"] | life})
+    return target
+
+
+def test_a_finished_run(finished):
+    seen = status.status(finished, time.time())
+    best = checkpoint.load(finished)[0]["best"]
+    assert seen.generation == "3 of 3"
+    assert seen.held_out == f"{best['fitness']:.4g} at {best['generation']}"
+    assert (seen.left, seen.state) == ("0:00:00", "last generation done")
+    assert status.is_finished(finished)
+
+
+def test_a_run_that_a_signal_stopped_is_to_be_continued(finished, tmp_path):
+    run = as_saved(finished, tmp_path / "run", reason="stopped by SIGTERM", finished=False)
+    assert status.status(run, time.time()).state == "stopped by SIGTERM; to be continued"
+    assert not status.is_finished(run)
+
+
+@pytest.mark.parametrize(("silence", "state"), [(5, "running on"), (3600, "silent: was killed, or hangs")])
+def test_a_run_that_told_no_end_is_judged_by_its_last_save(finished, tmp_path, silence, state):
+    run = as_saved(finished, tmp_path / "run", reason="", finished=False, saved=1000.0)
+    seen = status.status(run, 1000.0 + silence)
+    assert seen.state.startswith(state)
+    assert seen.last_sign == status.clock(silence) + " ago"
+
+
+def test_a_run_of_before_there_were_signs(finished, tmp_path):
+    content, _ = checkpoint.load(finished)
+    del content["life"]
+    checkpoint.save(tmp_path, content)
+    assert status.status(tmp_path, 0.0).state.startswith("saved by an older version")
+
+
+def test_what_cannot_be_read_is_told_beside_what_can(finished, tmp_path):
+    command = [sys.executable, "-m", "mpi_es.status", str(finished), str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout.count("\n"), done.stderr.count("\n")) == (2, 2, 1)
+    assert "expected a directory that holds run.h5" in done.stderr
+
+
+def test_it_can_be_asked_a_hundred_times_of_a_run_under_way(tmp_path):
+    run = tmp_path / "run"
+    process = start(2, *TRAIN, "--max-iter", 100, "--eval-every", 0, "--run-dir", run)
+    seen = set()
+    while process.poll() is None:
+        if (run / "run.h5").exists():
+            seen.add(status.status(run, time.time()).generation)
+    assert process.communicate()[1] == ""
+    assert len(seen) > 20
+
+
+def test_a_population_has_a_status_too(tmp_path):
+    options = (
+        "toy",
+        "--max-iter",
+        2,
+        "--console",
+        "silent",
+        "--no-tensorboard",
+        "--run-dir",
+        tmp_path / "run",
+    )
+    process = start(0, "-m", "pbt.train", *options)
+    assert process.communicate(timeout=120)[1] == ""
+    seen = status.status(tmp_path / "run", time.time())
+    assert (seen.generation, seen.state) == ("2 of 2", "last generation done")
