@@ -136,7 +136,7 @@ requeue() { # REASON
     say "$1; requeued"
     scontrol requeue "$SLURM_JOB_ID" || fail "Slurm does not requeue job $job; submit the same command to continue"
     sleep 600 & # Slurm ends this script by SIGTERM
-    wait
+    wait || true
     exit 0
 }
 

@@ -179,6 +179,9 @@ class Cluster:
 
         def over() -> bool:
             self.hurry(job)
+            if self.state(job) not in OVER:
+                return False
+            time.sleep(1)  # one that is being requeued may show for a moment how its script ended
             return self.state(job) in OVER
 
         self.until(over, limit)

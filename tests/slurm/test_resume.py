@@ -157,6 +157,8 @@ def test_a_node_that_goes_down_is_left_for_another(cluster, submit, place, exact
     node = cluster.ask("squeue", "-h", "-j", job.number, "-o", "%N")
     cluster.ask("scontrol", "update", f"nodename={node}", "state=down", "reason=test")
     try:
+        # Hurried, it would meet its own end on a node that comes back.
+        cluster.until(lambda: cluster.restarts(job) == 1 and cluster.state(job) == "RUNNING")
         assert_finished(cluster, job, 1)
     finally:
         cluster.ask("scontrol", "update", f"nodename={node}", "state=resume")
