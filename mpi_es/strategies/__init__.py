@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from mpi_es.absent import absent
 from mpi_es.config import Config
 from mpi_es.errors import unknown
 from mpi_es.strategies.base import Noise, Strategy, Vector
@@ -12,7 +13,9 @@ from mpi_es.strategies.shaping import SHAPINGS
 
 
 def _cma_es(config: Config, x0: Vector, noise: Noise) -> Strategy:
-    from mpi_es.strategies.cma_es import CMAES  # pycma takes a second to import
+    # Only here, for the workers need no pycma. Nine tenths of its import are for plots and surrogate models.
+    with absent("scipy.stats", "matplotlib"):
+        from mpi_es.strategies.cma_es import CMAES
 
     return CMAES(x0, config.init_sigma, config.population_size, config.seed, config.cma_variant)
 
