@@ -7,7 +7,6 @@ import os
 import platform
 import socket
 import sys
-import traceback
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TextIO
@@ -169,10 +168,8 @@ def launch() -> int:
     try:
         return main()
     except Exception:
-        traceback.print_exc()
-        sys.stderr.flush()
-        if "mpi4py.MPI" in sys.modules and sys.modules["mpi4py.MPI"].Is_initialized():
-            sys.modules["mpi4py.MPI"].COMM_WORLD.Abort(1)
+        mpi = sys.modules.get("mpi4py.MPI")
+        launcher.abort(mpi.COMM_WORLD if mpi and mpi.Is_initialized() else None)
         return 1
 
 

@@ -2,6 +2,8 @@
 
 import re
 import sys
+import time
+import traceback
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
@@ -21,6 +23,7 @@ _VARIABLES = (  # launcher, its number of ranks, this process's place among them
     (_MPICH, "PMI_SIZE", "PMI_RANK"),
     (_SRUN, "SLURM_STEP_NUM_TASKS", "SLURM_PROCID"),
 )
+_FORWARDED = 0.3  # seconds until mpiexec has what was printed; on an abort it drops the rest
 
 
 def _launched(environ: Mapping[str, str]) -> tuple[str, int, int] | None:
@@ -53,6 +56,18 @@ def launched_rank(environ: Mapping[str, str]) -> int:
     """Return this process's number as its launcher counts, which holds in worlds of one too."""
     found = _launched(environ)
     return found[2] if found else 0
+
+
+def abort(comm: "MPI.Comm | None") -> None:
+    """Print the exception that is being handled and end all ranks, which would wait for this one.
+
+    It may return before the launcher ends this process. Without a world it only prints.
+    """
+    traceback.print_exc()
+    sys.stderr.flush()
+    if comm is not None:
+        time.sleep(_FORWARDED)
+        comm.Abort(1)
 
 
 def library_name(mpi_library: str) -> str:

@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import NoReturn
@@ -14,7 +13,7 @@ from threadpoolctl import threadpool_limits
 from mpi_es import sentry
 from mpi_es.comm import Comm, gather_objects, of_this_node, wait
 from mpi_es.errors import RolloutError, UserError
-from mpi_es.launcher import connect
+from mpi_es.launcher import abort, connect
 from mpi_es.signals import ignore
 
 
@@ -36,11 +35,8 @@ def launch(main: Callable[[Comm, list[str]], int]) -> NoReturn:
     except UserError as error:
         code = _tell(error)
     except Exception:
-        traceback.print_exc()
-        sys.stderr.flush()
+        abort(comm)
         code = 1
-        if comm is not None:
-            comm.Abort(code)  # which may return before the launcher ends us
     sys.exit(code)
 
 

@@ -12,6 +12,7 @@ from mpi_es.presets import PRESETS
 
 DIMENSIONS = {
     "carracing": 3667,
+    "carracing-fast": 3667,
     "carracing-exp1": 2483,
     "carracing-exp3": 1184,
     "carracing-exp3.1": 588,
@@ -40,7 +41,7 @@ def prepared(preset, directory, *options):
 
 @pytest.mark.parametrize(("preset", "dim"), DIMENSIONS.items())
 def test_an_experiment_has_the_published_dimension_and_begins_as_torch_does(preset, dim, tmp_path, papers):
-    base = () if preset == "carracing" else ("--base-from-pretrained", papers)
+    base = () if DIMENSIONS[preset] == 3667 else ("--base-from-pretrained", papers)
     plan, policy, mean = prepared(preset, tmp_path / "run", *base)
     assert (policy.dim, mean.shape) == (dim, (dim,))
     whole = make_policy(plan.config)
