@@ -1,5 +1,6 @@
 """Configs under a name: `python -m mpi_es.train NAME`."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from mpi_es.config import Config
@@ -17,24 +18,36 @@ CARRACING = Config(
     eval_every=10,
     num_eval_rollouts=100,
 )
-# What learned most in the same time on two cores (docs/carracing.md).
-FAST = replace(
-    CARRACING, cma_variant="separable", population_size=128, num_rollouts=2, episode_seeds="common"
-)
 # What its parts learn alone, beside the others of an agent that was trained before.
 CONTROLLER = replace(CARRACING, evolve="controller")
 ATTENTION = replace(CARRACING, evolve="attention")
-FRAMES = replace(CONTROLLER, controller="mlp")
+EXPERIMENTS = {
+    "carracing-exp1": CONTROLLER,
+    "carracing-exp3": ATTENTION,
+    "carracing-exp3.1": replace(ATTENTION, query_dim=2, bias=False),
+    "carracing-exp4": replace(CONTROLLER, controller="mlp", num_frames=2),
+    "carracing-exp4-4frames": replace(CONTROLLER, controller="mlp", num_frames=4),
+    "carracing-exp5": replace(CONTROLLER, controller="rnn"),
+}
+
+
+def _fast(config: Config, popsize: int) -> Config:
+    """Return a run of two cores and minutes: on seeds common to all, two episodes tell who is better."""
+    return replace(
+        config, cma_variant="separable", population_size=popsize, num_rollouts=2, episode_seeds="common"
+    )
+
+
+def _named(configs: Mapping[str, Config]) -> dict[str, Config]:
+    """Return configs whose runs are named after them, since their environment does not tell them apart."""
+    return {name: replace(config, run_dir=f"runs/{name}-{{seed}}") for name, config in configs.items()}
+
 
 PRESETS = {
     "carracing": CARRACING,
-    "carracing-fast": replace(FAST, run_dir="runs/carracing-fast-{seed}"),
-    "carracing-exp1": replace(CONTROLLER, run_dir="runs/carracing-exp1-{seed}"),
-    "carracing-exp3": replace(ATTENTION, run_dir="runs/carracing-exp3-{seed}"),
-    "carracing-exp3.1": replace(ATTENTION, query_dim=2, bias=False, run_dir="runs/carracing-exp3.1-{seed}"),
-    "carracing-exp4": replace(FRAMES, num_frames=2, run_dir="runs/carracing-exp4-{seed}"),
-    "carracing-exp4-4frames": replace(FRAMES, num_frames=4, run_dir="runs/carracing-exp4-4frames-{seed}"),
-    "carracing-exp5": replace(CONTROLLER, controller="rnn", run_dir="runs/carracing-exp5-{seed}"),
+    **_named(EXPERIMENTS),
+    **_named({"carracing-fast": _fast(CARRACING, 128)}),
+    **_named({name.replace("-", "-fast-", 1): _fast(part, 64) for name, part in EXPERIMENTS.items()}),
     "cartpole": Config(
         env="CartPole-v1",
         hidden=(16,),
