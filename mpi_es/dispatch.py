@@ -90,12 +90,20 @@ class _Request:
     """A worker's request that is still to come, as something to wait for."""
 
     def __init__(self, comm: Comm) -> None:
+        from mpi4py import MPI  # there are workers, so this runs under MPI
+
         self.comm = comm
+        self.status = MPI.Status()
 
     def Test(self) -> bool:  # noqa: N802  (mpi4py's name)
         # A probe may look before it fetches: where several messages lie waiting, one that follows a receive
         # says no, and rank 0 would answer one rank at a poll.
-        return any(self.comm.Iprobe(tag=REQUEST) for _ in range(_PROBES))
+        return any(self.comm.Iprobe(tag=REQUEST, status=self.status) for _ in range(_PROBES))
+
+    def receive(self, message: NDArray[np.int64]) -> None:
+        """Receive what was found."""
+        # Not from any source: over a network, MPICH 5.0.2 forgets such a receive, and it never returns.
+        self.comm.Recv(message, source=self.status.source, tag=REQUEST)
 
 
 class DynamicRoot:
@@ -109,6 +117,7 @@ class DynamicRoot:
         self.schedule = Schedule(*seeds.shape)
         self.working = comm.size - 1  # ranks that have not left
         self.sent: list[tuple[Any, Any]] = []  # requests, with the buffers that must live as long
+        self.request = _Request(comm)
         self.waited = 0.0
 
     def take(self, block: bool) -> Episode | None:
@@ -126,7 +135,7 @@ class DynamicRoot:
 
     def poll(self) -> None:
         """Answer the requests that have come; give up where a signal came."""
-        while self.working and _Request(self.comm).Test():
+        while self.working and self.request.Test():
             self._answer()
         if self.stop:
             raise Stopped
@@ -136,7 +145,7 @@ class DynamicRoot:
         if abandon:
             self.schedule.left = 0
         while self.working:
-            self.waited += wait(_Request(self.comm))
+            self.waited += wait(self.request)
             self._answer()
         for request, _ in self.sent:
             self.waited += wait(request)
@@ -144,7 +153,7 @@ class DynamicRoot:
     def _answer(self) -> None:
         """Send units to the rank whose request is next; one that leaves gets no answer."""
         message = np.empty(3 + 2 * self.width, np.int64)
-        self.comm.Recv(message, tag=REQUEST)
+        self.request.receive(message)
         rank, word, over = message[:3].tolist()
         for unit, length in message[3 : 3 + 2 * over].reshape(-1, 2).tolist():
             self.schedule.note(unit, length)
