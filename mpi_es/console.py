@@ -2,7 +2,7 @@
 
 import math
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TextIO
 
 import numpy as np
@@ -55,44 +55,58 @@ def number(value: float) -> str:
     return f"{value:,.0f}" if 1e4 <= abs(value) < 1e7 else f"{value:.4g}"
 
 
+class Columns:
+    """Text, and rows of cells under a header now and then; each at once: a log is read while it grows."""
+
+    def __init__(self, stream: TextIO, widths: Mapping[str, int]) -> None:
+        self._stream, self._widths = stream, widths
+        self._rows = 0
+
+    def write(self, text: str) -> None:
+        """Write a line of text."""
+        print(text, file=self._stream, flush=True)
+
+    def row(self, cells: Sequence[str]) -> None:
+        """Write a cell of each column."""
+        if self._rows % _HEADER_EVERY == 0:
+            self._align(list(self._widths))
+        self._rows += 1
+        self._align(cells)
+
+    def _align(self, cells: Sequence[str]) -> None:
+        self.write(
+            " ".join(cell.rjust(width) for cell, width in zip(cells, self._widths.values(), strict=True))
+        )
+
+
 class Lines:
-    """Write a line for each generation, and each at once: a log is read while it grows."""
+    """Write a line for each generation."""
 
     def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
-        self._left = TimeLeft(0)
-        self._lines = 0
+        self._columns = Columns(stream, _COLUMNS)
 
     def start(self, config: Config, facts: Sequence[str], done: int) -> None:
         """Write the facts."""
         self._left = TimeLeft(config.max_iter)
         for fact in facts:
-            self._write(fact)
+            self._columns.write(fact)
 
     def generation(self, row: Row, timing: Timing, held_out: HeldOut | None) -> None:
-        """Write a line, under a header now and then."""
-        if self._lines % _HEADER_EVERY == 0:
-            self._write_cells(list(_COLUMNS))
-        self._lines += 1
+        """Write a line."""
         exact = (row.best, row.mean, row.min, row.mean_fitness, row.mean_rank)
         score = float(held_out.returns.mean()) if held_out else math.nan
         rates = (row.sigma, row.mean_length, timing.steps_per_second)
         left = clock(self._left.after(row.generation, timing.total))
         numbers = map(number, (*exact, score, *rates))
-        self._write_cells([str(row.generation), *numbers, f"{timing.idle:.0%}", number(timing.total), left])
+        idle, seconds = f"{timing.idle:.0%}", number(timing.total)
+        self._columns.row([str(row.generation), *numbers, idle, seconds, left])
 
     def finish(self, reason: str, held_out: HeldOut | None) -> None:
         """Write the score and the reason."""
         if held_out:
             score, spread = (number(float(of(held_out.returns))) for of in (np.mean, np.std))
-            self._write(f"held-out {score} ± {spread} at generation {held_out.generation}")
-        self._write(reason)
+            self._columns.write(f"held-out {score} ± {spread} at generation {held_out.generation}")
+        self._columns.write(reason)
 
     def close(self) -> None:
         """Leave the stream to its owner."""
-
-    def _write_cells(self, cells: Sequence[str]) -> None:
-        self._write(" ".join(cell.rjust(width) for cell, width in zip(cells, _COLUMNS.values(), strict=True)))
-
-    def _write(self, text: str) -> None:
-        print(text, file=self._stream, flush=True)

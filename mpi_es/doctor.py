@@ -21,7 +21,7 @@ from mpi_es import checks, launcher, storage
 from mpi_es.checks import Finding
 from mpi_es.comm import Comm, SerialComm, bcast_object, gather_objects, of_this_node
 from mpi_es.errors import UserError
-from mpi_es.panel import find_terminal, terminal_size
+from mpi_es.terminal import find_terminal, terminal_size
 
 _COLOURS = {"ok": "green", "warn": "yellow", "fail": "bold red"}  # from good to bad
 _PACKAGE = Path(__file__).parent

@@ -2,9 +2,9 @@
 
 import sys
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
-from types import TracebackType
-from typing import Protocol, Self, TextIO
+from typing import Protocol, TextIO
 
 from mpi_es.config import Config
 from mpi_es.rows import HeldOut, Row, Timing, summarize
@@ -32,20 +32,17 @@ class Sink(Protocol):
         ...
 
 
-class Telemetry:
-    """All that a run tells, as a context manager. Without sinks it is silent, as on all ranks but rank 0."""
+class Telemetry(ExitStack):
+    """All that a run tells, as a context manager, which closes every sink.
+
+    Without sinks it is silent, as on all ranks but rank 0.
+    """
 
     def __init__(self, sinks: Sequence[Sink] = ()) -> None:
+        super().__init__()
         self._sinks = sinks
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        for sink in self._sinks:
-            sink.close()
+        for sink in sinks:
+            self.callback(sink.close)
 
     def start(self, config: Config, facts: Sequence[str], done: int = 0) -> None:
         """Begin, with what there is to know about the run and the generations that it has behind it."""
@@ -72,7 +69,8 @@ def open_telemetry(config: Config, directory: str | Path, stream: TextIO | None 
     # Imported here, so that the other ranks start without TensorBoard and rich.
     from mpi_es.console import Lines
     from mpi_es.events import TensorBoard
-    from mpi_es.panel import Panel, find_terminal
+    from mpi_es.panel import Panel
+    from mpi_es.terminal import find_terminal
 
     stream = stream or sys.stdout
     sinks: list[Sink] = [TensorBoard(Path(directory))] if config.tensorboard else []

@@ -1,22 +1,19 @@
 """A population as a table on a terminal, redrawn in place: a line for each member."""
 
-import contextlib
 import math
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TextIO
 
-from rich.console import Console, Group, RenderableType
-from rich.live import Live
+from rich.console import Group, RenderableType
 from rich.markup import escape
 from rich.panel import Panel as Frame
 from rich.table import Table
 from rich.text import Text
 
 from mpi_es.console import TimeLeft, clock, number
-from mpi_es.panel import sparkline, terminal_size
 from mpi_es.rows import HeldOut
+from mpi_es.terminal import Display, sparkline
 from pbt.config import Config
 from pbt.lineage import Generation
 from pbt.selection import best
@@ -92,19 +89,14 @@ class LiveTable:
     """Show a population on a terminal, redrawn twice a second."""
 
     def __init__(self, terminal: TextIO) -> None:
-        self._terminal = terminal
-        self._console = Console(file=terminal)
-        self._live: Live | None = None
+        self._display = Display(terminal)
 
     def start(self, config: Config, names: Sequence[str], facts: Sequence[str], done: int) -> None:
         """Print the facts and put the table below."""
-        self._course, self._begin = Course(config, names, done), time.monotonic()
-        self._time_left = TimeLeft(config.max_iter)
-        for fact in facts:
-            self._console.print(fact, style="dim", highlight=False, markup=False)
-        self._live = Live(console=self._console, get_renderable=self._render, refresh_per_second=2)
-        self._live.start()
-        self._console.show_cursor(True)  # after a SIGKILL nobody else would
+        self._course, self._time_left = Course(config, names, done), TimeLeft(config.max_iter)
+        self._display.start(
+            facts, lambda gone, size: draw(self._course, gone, min(size.width, _WIDEST), size.height)
+        )
 
     def generation(self, done: Generation, seconds: float, held_out: HeldOut | None) -> None:
         """Keep what the next redraw shows."""
@@ -116,18 +108,8 @@ class LiveTable:
 
     def finish(self, reason: str) -> None:
         """Leave the last table where it is, with the reason below."""
-        self.close()
-        with contextlib.suppress(OSError):
-            self._console.print(reason, highlight=False, markup=False)
+        self._display.finish(reason)
 
     def close(self) -> None:
         """Give the terminal back."""
-        if self._live:
-            with contextlib.suppress(OSError):  # a terminal that is gone must not end a run
-                self._live.stop()
-            self._live = None
-
-    def _render(self) -> RenderableType:
-        # At each redraw, since a window may change.
-        self._console.size = size = terminal_size(self._terminal)
-        return draw(self._course, time.monotonic() - self._begin, min(size.width, _WIDEST), size.height)
+        self._display.close()

@@ -3,13 +3,13 @@
 import math
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from pathlib import Path
-from types import TracebackType
-from typing import Protocol, Self, TextIO
+from typing import Protocol, TextIO
 
 import numpy as np
 
-from mpi_es.console import TimeLeft, clock, number
+from mpi_es.console import Columns, TimeLeft, clock, number
 from mpi_es.rows import HeldOut, scalars
 from pbt.config import Config
 from pbt.lineage import Generation
@@ -28,7 +28,6 @@ _COLUMNS = {  # title: width
     "seconds": 8,
     "left": 9,
 }
-_HEADER_EVERY = 25  # lines
 
 
 class Sink(Protocol):
@@ -51,20 +50,14 @@ class Sink(Protocol):
         ...
 
 
-class Telemetry:
-    """All that a run tells, as a context manager."""
+class Telemetry(ExitStack):
+    """All that a run tells, as a context manager, which closes every sink."""
 
     def __init__(self, sinks: Sequence[Sink] = ()) -> None:
+        super().__init__()
         self._sinks = sinks
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        for sink in self._sinks:
-            sink.close()
+        for sink in sinks:
+            self.callback(sink.close)
 
     def start(self, config: Config, names: Sequence[str], facts: Sequence[str], done: int) -> None:
         """Begin, with the hyperparameters' names and the generations that are done."""
@@ -83,43 +76,33 @@ class Telemetry:
 
 
 class Lines:
-    """Write a line for each generation, and each at once."""
+    """Write a line for each generation."""
 
     def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
-        self._lines = 0
+        self._columns = Columns(stream, _COLUMNS)
 
     def start(self, config: Config, names: Sequence[str], facts: Sequence[str], done: int) -> None:
         """Write the facts."""
         self._left = TimeLeft(config.max_iter)
         for fact in facts:
-            self._write(fact)
+            self._columns.write(fact)
 
     def generation(self, done: Generation, seconds: float, held_out: HeldOut | None) -> None:
-        """Write a line, under a header now and then."""
-        if self._lines % _HEADER_EVERY == 0:
-            self._write_cells(list(_COLUMNS))
-        self._lines += 1
+        """Write a line."""
         winner = best(done.score)
         scores = (done.score[winner], np.nanmean(done.score), np.nanmin(done.score))
         counts = (str(winner), str(done.copies), str(int(np.isnan(done.score).sum())))
         ends = (done.length[winner], held_out.returns.mean() if held_out else math.nan, seconds)
         left = clock(self._left.after(done.number, seconds))
         numbers = [number(float(value)) for value in (*scores, *ends)]
-        self._write_cells([str(done.number), *numbers[:3], *counts, *numbers[3:], left])
+        self._columns.row([str(done.number), *numbers[:3], *counts, *numbers[3:], left])
 
     def finish(self, reason: str) -> None:
         """Write the reason."""
-        self._write(reason)
+        self._columns.write(reason)
 
     def close(self) -> None:
         """Leave the stream to its owner."""
-
-    def _write_cells(self, cells: Sequence[str]) -> None:
-        self._write(" ".join(cell.rjust(width) for cell, width in zip(cells, _COLUMNS.values(), strict=True)))
-
-    def _write(self, text: str) -> None:
-        print(text, file=self._stream, flush=True)
 
 
 class Board:
@@ -164,7 +147,7 @@ class Board:
 def open_telemetry(config: Config, directory: Path, stream: TextIO | None = None) -> Telemetry:
     """Return what rank 0 tells of a run; a table where standard output ends on a terminal."""
     # Imported here, so that the other ranks start without rich.
-    from mpi_es.panel import find_terminal
+    from mpi_es.terminal import find_terminal
     from pbt.table import LiveTable
 
     stream = stream or sys.stdout

@@ -14,9 +14,10 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 from mpi_es.config import Config
 from mpi_es.console import Lines, TimeLeft, clock, number
 from mpi_es.events import TensorBoard
-from mpi_es.panel import Course, draw, find_terminal, sparkline
+from mpi_es.panel import Course, draw
 from mpi_es.rows import scalars
 from mpi_es.telemetry import HeldOut, Telemetry, Timing, open_telemetry, summarize
+from mpi_es.terminal import find_terminal, sparkline
 
 ROOT = Path(__file__).parents[1]
 MPIEXEC = Path(sys.executable).with_name("mpiexec")

@@ -39,6 +39,7 @@ class Member(ABC):
     """
 
     collective: ClassVar[bool] = False  # whether several ranks train one member together
+    hyperparameters: Values  # that training uses; a property where setting them does something
 
     def __init__(self, config: Config, index: int, comm: Comm, stop: StopFlag) -> None:
         """Keep who this is; `draw` is the construction's until the first generation sets another.
@@ -67,15 +68,6 @@ class Member(ABC):
         """Return the values to begin with."""
         draw = self.draw(Stream.EXPLORE)
         return {one.name: one.sample(draw) for one in space}
-
-    @property
-    @abstractmethod
-    def hyperparameters(self) -> Values:
-        """The values that training uses."""
-
-    @hyperparameters.setter
-    @abstractmethod
-    def hyperparameters(self, values: Values) -> None: ...
 
     @abstractmethod
     def train(self, steps: int) -> None:

@@ -20,7 +20,7 @@ from mpi_es.strategies import make as make_strategy
 from mpi_es.strategies.base import Dense
 from pbt.config import Config
 from pbt.explore import Hyperparameter
-from pbt.members.base import Member, Score, Values
+from pbt.members.base import Member, Score
 from pbt.states import State
 
 # Options of mpi_es.train that a member may be given; the rest the population decides, or has no use for.
@@ -70,15 +70,6 @@ class ES(Member):
             Hyperparameter("learning_rate", 1e-4, 0.5, "log"),
             Hyperparameter("pairs", 4, 64, "log", integer=True),
         ]
-
-    @property
-    def hyperparameters(self) -> Values:
-        """The values that the next generation of the strategy uses."""
-        return self._values
-
-    @hyperparameters.setter
-    def hyperparameters(self, values: Values) -> None:
-        self._values = dict(values)
 
     def train(self, steps: int) -> None:
         """Do so many generations of the strategy. Collective over the group."""
@@ -149,7 +140,7 @@ class ES(Member):
 
     def _tuned(self) -> Any:
         """Return the strategy with its state, and with the hyperparameters in it."""
-        values = self._values
+        values = self.hyperparameters
         popsize = 2 * int(values.get("pairs", self.run.population_size // 2))
         run = dataclasses.replace(self.run, population_size=popsize)
         state = self.strategy.state
