@@ -104,7 +104,7 @@ def drive_gymnasium(weights: np.ndarray, seed: int, cap: int, patience: int) -> 
 
 def drive_ours(picture: str, weights: np.ndarray, seeds: Any, cap: int, patience: int) -> np.ndarray:
     """Return rows (episodes, 3) of unit, return and length."""
-    source = StaticSource(0, np.array(seeds), 1, lambda i: weights, StopFlag())
+    source = StaticSource(np.arange(len(seeds)), np.array(seeds), 1, lambda i: weights, StopFlag())
     return np.array(rollout(picture).run(source, Terms(cap=cap, patience=patience)))
 
 

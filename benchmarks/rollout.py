@@ -150,7 +150,9 @@ def ours(work: Work, width: int) -> Loop:
     rollout = Rollout(work.policy, partial(envs.make, work.env_id), width)
 
     def run() -> Outcome:
-        source = StaticSource(0, np.array(work.seeds), 1, lambda i: work.candidates[i], StopFlag())
+        source = StaticSource(
+            np.arange(len(work.seeds)), np.array(work.seeds), 1, lambda i: work.candidates[i], StopFlag()
+        )
         rows = rollout.run(source, Terms())
         rows = rows[np.argsort(rows[:, 0])]
         return int(rows[:, 2].sum()), rows[:, 1]

@@ -18,6 +18,7 @@ from mpi_es.rollout import Rollout
 from mpi_es.signals import StopFlag
 from mpi_es.strategies.base import Candidate
 from mpi_es.strategies.noise import ComputedNoise, TableNoise, fill_table
+from mpi_es.survival import survivable
 
 
 def make_policy(config: Config) -> Policy:
@@ -57,9 +58,19 @@ def make_env(config: Config) -> tuple[Any, int]:
 
 
 def make_evaluator(
-    comm: Comm, config: Config, stop_flag: StopFlag, base: Candidate | None = None
+    comm: Comm,
+    config: Config,
+    stop_flag: StopFlag,
+    base: Candidate | None = None,
+    *,
+    survives: bool | None = None,
 ) -> Evaluator:
-    """Return this rank's evaluator, or raise on every rank what one of them met. Collective."""
+    """Return this rank's evaluator, or raise on every rank what one of them met. Collective.
+
+    Args:
+        base: see make_rollout.
+        survives: whether it goes on when a rank dies; if not told, where MPI can.
+    """
     # The ranks agree before they make the noise, which they do together.
     rollout = agree(comm, lambda: make_rollout(config, base))
     prepare(comm, rollout.compile)
@@ -72,6 +83,7 @@ def make_evaluator(
         dynamic=config.dispatch == "dynamic",
         dedicated_root=dedicated(config, comm.size),
         watch=watch.start(comm, config.evaluation_timeout) if config.evaluation_timeout else None,
+        survives=survivable() if survives is None else survives,
     )
 
 

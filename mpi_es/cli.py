@@ -37,6 +37,12 @@ def take_flag(arguments: Sequence[str], name: str) -> tuple[bool, list[str]]:
     return name in arguments, [word for word in arguments if word != name]
 
 
+def continued(arguments: Sequence[str]) -> list[str]:
+    """Return the arguments with which a training that was called with these goes on where it is."""
+    given = any(word.partition("=")[0] in ("--resume", "--continue") for word in arguments)
+    return [*arguments] if given else [*arguments, "--continue"]
+
+
 def translated(arguments: Sequence[str]) -> list[str]:
     """Return the arguments with what the systems that we replace call otherwise as it is called here."""
     words: list[str] = []

@@ -176,6 +176,8 @@ class Config:
     """Run whole episodes in compiled code where policy and environment have it; the results are the same"""
     evaluation_timeout: Free[NotNegative] = 0.0
     """Seconds in which no episode of a rank begins or ends, after which it counts as hung; 0 never"""
+    on_rank_loss: Free[Literal["auto", "shrink", "abort"]] = "auto"
+    """When a rank dies the others go on, or the job ends; auto: they go on where MPI lets them"""
 
     # The run
     run_dir: Annotated[str, _alias("--logs-dir", "--save-path")] = ""

@@ -30,19 +30,22 @@ class Schedule:
     last, when other ranks have nothing left to do, is short.
     """
 
-    def __init__(self, candidates: int, episodes: int) -> None:
+    def __init__(self, units: Units, episodes: int) -> None:
         self.episodes = episodes
-        self.left = candidates * episodes
-        self.given = np.zeros(candidates, np.int64)
+        self.left = len(units)
+        candidates = int(units.max(initial=-1)) // episodes + 1
+        self.waiting: list[deque[int]] = [deque() for _ in range(candidates)]  # units of each candidate
+        for unit in units.tolist():
+            self.waiting[unit // episodes].append(unit)
         self.over = np.zeros(candidates, np.int64)
         self.steps = np.zeros(candidates)  # of an episode, the mean of those that are over
-        self.urgency = np.full(candidates, np.inf)  # steps; infinite before the first, minus that at the end
+        # In steps; infinite before the first episode, minus that when none waits.
+        self.urgency = np.where([bool(queue) for queue in self.waiting], np.inf, -np.inf)
 
     def next(self) -> int:
         """Return the unit that goes out next."""
         candidate = int(np.argmax(self.urgency))
-        unit = candidate * self.episodes + int(self.given[candidate])
-        self.given[candidate] += 1
+        unit = self.waiting[candidate].popleft()
         self.left -= 1
         self._rank(candidate)
         return unit
@@ -55,27 +58,24 @@ class Schedule:
         self._rank(candidate)
 
     def _rank(self, candidate: int) -> None:
-        more = self.given[candidate] < self.episodes
+        more = bool(self.waiting[candidate])
         self.urgency[candidate] = self.steps[candidate] if more else -np.inf
 
 
 class StaticSource:
     """A rank's share of the units, known beforehand."""
 
-    def __init__(self, first: int, seeds: Units, episodes: int, lookup: Lookup, stop: StopFlag) -> None:
-        self.first, self.seeds, self.episodes = first, seeds, episodes
-        self.lookup, self.stop = lookup, stop
-        self.given = 0
+    def __init__(self, units: Units, seeds: Units, episodes: int, lookup: Lookup, stop: StopFlag) -> None:
+        self.share = zip(units.tolist(), seeds.tolist(), strict=True)
+        self.episodes, self.lookup, self.stop = episodes, lookup, stop
         self.waited = 0.0
 
     def take(self, block: bool) -> Episode | None:
         """Return the next episode of the share."""
-        if self.given == len(self.seeds):
-            return None
-        unit, seed = self.first + self.given, int(self.seeds[self.given])
-        self.given += 1
-        candidate = unit // self.episodes
-        return Episode(unit, candidate, seed, self.lookup(candidate))
+        for unit, seed in self.share:
+            candidate = unit // self.episodes
+            return Episode(unit, candidate, seed, self.lookup(candidate))
+        return None
 
     def done(self, unit: int, length: int) -> None:
         """Do nothing: the share is what it is."""
@@ -110,11 +110,19 @@ class DynamicRoot:
     """Rank 0's side: hands out units, to itself too, and answers requests between two steps."""
 
     def __init__(
-        self, comm: Comm, seeds: Units, width: int, lookup: Lookup, stop: StopFlag, *, send_rows: bool
+        self,
+        comm: Comm,
+        units: Units,
+        seeds: Units,
+        width: int,
+        lookup: Lookup,
+        stop: StopFlag,
+        *,
+        send_rows: bool,
     ) -> None:
         self.comm, self.seeds, self.width = comm, seeds.ravel(), width
         self.lookup, self.stop, self.send_rows = lookup, stop, send_rows
-        self.schedule = Schedule(*seeds.shape)
+        self.schedule = Schedule(units, seeds.shape[1])
         self.working = comm.size - 1  # ranks that have not left
         self.sent: list[tuple[Any, Any]] = []  # requests, with the buffers that must live as long
         self.request = _Request(comm)

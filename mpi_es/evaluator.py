@@ -1,11 +1,12 @@
 """A population and episode seeds in, returns and lengths out: the work of all ranks, told by rank 0."""
 
 import socket
+import sys
 import time
 import traceback
 from collections.abc import Callable
 from dataclasses import fields
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +18,11 @@ from mpi_es.job import Evaluation, Job, arranged, dynamic_source, find, static_s
 from mpi_es.rollout import Rollout, Rows, Terms
 from mpi_es.signals import StopFlag, Stopped
 from mpi_es.strategies.base import Candidate, Population, Seeded, Vector
+from mpi_es.survival import END, ONWARD, Enduring, RankLost, left_of, losses
 from mpi_es.watch import Watch, Watched
 
-STOP, EVALUATE, SUM, EXPLAIN = range(4)  # rank 0's commands
+T = TypeVar("T")
+STOP, EVALUATE, SUM, EXPLAIN, PLAYED = range(5)  # rank 0's commands
 FINE, STOPPED, FAILED = range(3)  # how a rank's part ended
 _HEADER = 1 + len(fields(Job))  # numbers that go before every command
 
@@ -40,13 +43,16 @@ class Evaluator:
         dynamic: bool = False,
         dedicated_root: bool = False,
         watch: Watch | None = None,
+        survives: bool = False,
     ) -> None:
         self.comm, self.rollout, self.noise = comm, rollout, noise
         self.stop_flag = StopFlag() if stop_flag is None else stop_flag  # one that is down is false
-        self.dynamic = dynamic and comm.size > 1
-        self.first = int(dedicated_root and comm.size > 1)
+        self.dynamic, self.dedicated_root = dynamic, dedicated_root
         self.watch = watch
+        self.survives = survives  # a rank that dies, where MPI lets the others do so
         self.dim = rollout.policy.dim
+        self.number = 0  # of the evaluation under way, or the last
+        self.played: list[Rows] = []  # of its episodes, those that this rank played
         self.explanation = ""  # of what went wrong in this rank's part
 
     # What rank 0 calls
@@ -59,14 +65,37 @@ class Evaluator:
         Args:
             mean: evaluated as one more candidate, the last.
         """
+        number, begun = self.number + 1, False
+
+        def attempt() -> Evaluation:
+            nonlocal begun
+            units = self._left(number, seeds.size) if begun else np.arange(seeds.size)
+            begun = True
+            return self._evaluate(number, population, units, seeds, terms, mean)
+
+        return self._insist(attempt)
+
+    def _evaluate(
+        self,
+        number: int,
+        population: Population,
+        units: NDArray[np.int64],
+        seeds: NDArray[np.int64],
+        terms: Terms,
+        mean: Vector | None,
+    ) -> Evaluation:
+        """Return the evaluation, of which these units are still to be played."""
         candidates, episodes = seeds.shape
+        dynamic = self.dynamic and self.comm.size > 1
         job = Job(
+            number=number,
             candidates=candidates,
             episodes=episodes,
+            left=len(units),
             pairs=len(population) // 2 if isinstance(population, Seeded) else 0,
-            dynamic=int(self.dynamic),
+            dynamic=int(dynamic),
             first=self.first,
-            width=self._width(seeds.size),
+            width=self._width(len(units), dynamic),
             sigma=population.sigma if isinstance(population, Seeded) else 0.0,
             cap=terms.cap,
             action_noise=terms.action_noise,
@@ -76,16 +105,28 @@ class Evaluator:
         )
         begin = time.perf_counter()
         self._command(EVALUATE, *vars(job).values())
-        rows, busy = self._take_part(job, population, seeds, terms, mean)
+        rows, busy = self._take_part(job, population, units, seeds, terms, mean)
         return arranged(job, rows, 1 - busy / (self.comm.size * (time.perf_counter() - begin)))
 
-    def _width(self, units: int) -> int:
+    def _left(self, number: int, units: int) -> NDArray[np.int64]:
+        """Return the units that no rank has played in the evaluation of that number."""
+        self._command(PLAYED, number)
+        played = self._share_played(number)
+        assert played is not None
+        return np.setdiff1d(np.arange(units), played.astype(np.int64))
+
+    @property
+    def first(self) -> int:
+        """The lowest rank that evaluates."""
+        return int(self.dedicated_root and self.comm.size > 1)
+
+    def _width(self, units: int, dynamic: bool) -> int:
         """Return how many episodes a rank holds side by side.
 
         Where they are handed out as ranks come free, none should hold many while others have none.
         """
         share = units // (int(self.comm.size) - self.first)
-        return max(1, min(self.rollout.width, share // 4 if self.dynamic else share))
+        return max(1, min(self.rollout.width, share // 4 if dynamic else share))
 
     def keys(self, generation: int, count: int) -> NDArray[np.int64]:
         """Return the keys (count,) of a generation's perturbations."""
@@ -99,14 +140,24 @@ class Evaluator:
 
     def weighted_sum(self, keys: NDArray[np.int64], weights: Vector) -> Candidate:
         """Return the sum over i of weights[i] * row(keys[i]), (dim,). The others serve."""
-        self._command(SUM, len(keys))
-        gathered = self._sum_slice(keys, np.asarray(weights, np.float64))
-        assert gathered is not None
-        return gathered.reshape(-1)
+
+        def attempt() -> Candidate:
+            self._command(SUM, len(keys))
+            gathered = self._sum_slice(keys, np.asarray(weights, np.float64))
+            assert gathered is not None
+            return gathered.reshape(-1)
+
+        return self._insist(attempt)
 
     def stop(self) -> None:
         """Let the others return from serve."""
-        self._command(STOP)
+
+        def attempt() -> bool:
+            self._command(STOP)
+            return self._all_at_end()
+
+        while not self._insist(attempt):
+            continue
 
     def lead(self, work: Callable[[], None]) -> None:
         """Do the work on rank 0 while the others serve; then all return. Collective.
@@ -128,25 +179,69 @@ class Evaluator:
 
     def serve(self) -> None:
         """Take part in what rank 0 calls, until it says stop. Collective."""
-        while True:
-            header = np.empty(_HEADER)
-            bcast(self.comm, header)
-            command = int(header[0])
-            if command == STOP:
-                return
-            if command == EVALUATE:
-                self._serve_evaluation(header)
-            elif command == SUM:
-                count = int(header[1])
-                self._sum_slice(np.empty(count, np.int64), np.empty(count))
-            elif command == EXPLAIN:
-                gather_objects(self.comm, self.explanation)
+        while self._insist(self._serve_one):
+            continue
+
+    def _serve_one(self) -> bool:
+        """Do what rank 0 says next; return whether there is more to come."""
+        header = np.empty(_HEADER)
+        bcast(self.comm, header)
+        command = int(header[0])
+        if command == EVALUATE:
+            self._serve_evaluation(header)
+        elif command == SUM:
+            count = int(header[1])
+            self._sum_slice(np.empty(count, np.int64), np.empty(count))
+        elif command == EXPLAIN:
+            gather_objects(self.comm, self.explanation)
+        elif command == PLAYED:
+            self._share_played(int(header[1]))
+        return command != STOP or not self._all_at_end()
 
     def _serve_evaluation(self, header: NDArray[np.float64]) -> None:
         job = Job.received(header[1:])
         scaling = np.empty((2, self.rollout.size), np.float32) if job.scaled else None
         terms = Terms(job.cap, scaling, job.action_noise, bool(job.collect), job.patience)
-        self._take_part(job, None, None, terms, None)
+        self._take_part(job, None, None, None, terms, None)
+
+    # Losing a rank
+
+    def _insist(self, attempt: Callable[[], T]) -> T:
+        """Return what comes of an attempt, made again with those who are left when a rank is lost."""
+        while True:
+            try:
+                with losses(self.comm):
+                    return attempt()
+            except RankLost:
+                if not self.survives:
+                    raise
+                self._regroup(ONWARD)
+
+    def _regroup(self, word: int) -> bool:
+        """Go on without the dead; return whether there are none. Collective over those who are left."""
+        before, self.comm = self.comm, left_of(self.comm, word)
+        if self.comm is before:
+            return True
+        if self.comm.rank == 0:
+            text = f"warning: {before.size - self.comm.size} of {before.size} ranks lost; the others go on"
+            print(text, file=sys.stderr, flush=True)
+        return False
+
+    def _all_at_end(self) -> bool:
+        """Tell whether all have heard of the end; else a rank was lost meanwhile. Collective."""
+        return not self.survives or self._regroup(END)
+
+    def _share_played(self, number: int) -> NDArray[np.float64] | None:
+        """Return on rank 0 the units that all ranks have played. Collective."""
+        self._begin(number)
+        mine = np.concatenate([np.empty(0), *(rows[:, 0] for rows in self.played)])
+        counts = gather_rows(self.comm, np.array([len(mine)]), self._ones())
+        return gather_rows(self.comm, mine, None if counts is None else counts.tolist())
+
+    def _begin(self, number: int) -> None:
+        """Forget what was played in another evaluation than this."""
+        if number != self.number:
+            self.number, self.played = number, []
 
     def _command(self, *numbers: float) -> None:
         header = np.zeros(_HEADER)
@@ -159,34 +254,36 @@ class Evaluator:
         self,
         job: Job,
         population: Population | None,
+        units: NDArray[np.int64] | None,
         seeds: NDArray[np.int64] | None,
         terms: Terms,
         mean: Vector | None,
     ) -> tuple[Rows, float]:
         """Return on rank 0 the rows of all units, in the order of units, and the seconds of work."""
+        self._begin(job.number)
         if terms.scaling is not None:
             bcast(self.comm, terms.scaling)
         if job.pairs:
             population = self._share_seeded(job, population)
         lookup = find(population, mean, self.noise)
         make_source = dynamic_source if job.dynamic else static_source
-        source: Any = make_source(self.comm, job, self.dim, lookup, seeds, self.stop_flag)
+        source: Any = make_source(self.comm, job, self.dim, lookup, units, seeds, self.stop_flag)
         begin = time.perf_counter()
-        rows, outcome = self._work(job, source, terms)
+        outcome = self._work(job, source, terms)
         busy = time.perf_counter() - begin - source.waited
-        return self._collect(job, rows, outcome, busy)
+        return self._collect(job, outcome, busy)
 
-    def _work(self, job: Job, source: Any, terms: Terms) -> tuple[Rows, int]:
+    def _work(self, job: Job, source: Any, terms: Terms) -> int:
         """Run this rank's episodes; whatever goes wrong is kept for rank 0 to ask for."""
-        rows = np.empty((0, 3 + (2 * self.rollout.size if job.collect else 0)))
         outcome = FINE
         self.explanation = ""
+        watched = source if self.watch is None else Watched(source, self.watch)
+        enduring = Enduring(watched, self.comm)
         try:
             if self.stop_flag:  # a rank that has no episodes would never look
                 raise Stopped
             if self.comm.rank >= job.first:
-                watched = source if self.watch is None else Watched(source, self.watch)
-                rows = self.rollout.run(watched, terms, job.width)
+                self.played.append(self.rollout.run(enduring, terms, job.width))
         except Stopped:
             outcome = STOPPED
         except (Exception, SystemExit) as error:  # a simulator may call exit
@@ -195,14 +292,18 @@ class Evaluator:
             self.explanation = f"rank {self.comm.rank} on {socket.gethostname()}: {text}"
         if self.watch:
             self.watch.write("")
+        if enduring.lost:
+            raise enduring.lost
         if isinstance(source, DynamicRoot):
             source.finish(abandon=outcome != FINE)
         elif isinstance(source, DynamicWorker):
             source.leave()
-        return rows, outcome
+        return outcome
 
-    def _collect(self, job: Job, rows: Rows, outcome: int, busy: float) -> tuple[Rows, float]:
+    def _collect(self, job: Job, outcome: int, busy: float) -> tuple[Rows, float]:
         """Gather the rows on rank 0, or raise there what a rank met."""
+        width = 3 + (2 * self.rollout.size if job.collect else 0)
+        rows = np.concatenate([np.empty((0, width)), *self.played])
         report = gather_rows(self.comm, np.array([[outcome, len(rows), busy]]), self._ones())
         if report is None:
             gather_rows(self.comm, rows, None)

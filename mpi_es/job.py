@@ -14,6 +14,7 @@ from mpi_es.signals import StopFlag
 from mpi_es.strategies.base import Dense, Population, Vector
 
 Seeds = NDArray[np.int64] | None  # (candidates, episodes) on rank 0
+Units = NDArray[np.int64] | None  # (left,) on rank 0: episode k of candidate i is i * episodes + k
 
 
 @dataclass(frozen=True)
@@ -35,8 +36,10 @@ class Evaluation:
 class Job:
     """The header of an evaluation, in the order in which it travels."""
 
+    number: int  # which evaluation this is; one that is begun again keeps its number
     candidates: int
     episodes: int
+    left: int  # episodes that are to be played: all, unless it is begun again
     pairs: int  # of a seeded population; 0 for a dense one
     dynamic: int
     first: int  # the lowest rank that evaluates
@@ -47,11 +50,6 @@ class Job:
     collect: int
     scaled: int
     patience: int
-
-    @property
-    def units(self) -> int:
-        """The number of episodes."""
-        return self.candidates * self.episodes
 
     @classmethod
     def received(cls, numbers: NDArray[np.float64]) -> "Job":
@@ -72,52 +70,58 @@ def find(population: Population | None, mean: Vector | None, noise: Any) -> Look
 
 
 def dynamic_source(
-    comm: Comm, job: Job, dim: int, lookup: Lookup | None, seeds: Seeds, stop_flag: StopFlag
+    comm: Comm, job: Job, dim: int, lookup: Lookup | None, units: Units, seeds: Seeds, stop_flag: StopFlag
 ) -> DynamicRoot | DynamicWorker:
     """Return what hands out the episodes on rank 0, and what asks for them elsewhere."""
-    if seeds is None:
+    if units is None or seeds is None:
         return DynamicWorker(comm, job.episodes, job.width, dim, lookup, stop_flag)
     assert lookup is not None
     send_rows = not job.pairs
-    return DynamicRoot(comm, seeds, job.width, lookup, stop_flag, send_rows=send_rows)
+    return DynamicRoot(comm, units, seeds, job.width, lookup, stop_flag, send_rows=send_rows)
 
 
 def static_source(
-    comm: Comm, job: Job, dim: int, lookup: Lookup | None, seeds: Seeds, stop_flag: StopFlag
+    comm: Comm, job: Job, dim: int, lookup: Lookup | None, units: Units, seeds: Seeds, stop_flag: StopFlag
 ) -> StaticSource:
-    """Scatter the seeds, and the rows of a dense population."""
-    starts = offsets(job.units, comm.size, job.first)
-    first, end = starts[comm.rank], starts[comm.rank + 1]
-    share = np.empty((end - first, 1), np.int64)
-    scatter_rows(comm, None if seeds is None else seeds.ravel()[:, None], starts, share)
+    """Scatter the units with their seeds, and the rows of a dense population."""
+    starts = offsets(job.left, comm.size, job.first)
+    share = np.empty((starts[comm.rank + 1] - starts[comm.rank], 2), np.int64)
+    everything = None if units is None or seeds is None else np.stack([units, seeds.ravel()[units]], axis=1)
+    scatter_rows(comm, everything, starts, share)
     if not job.pairs:
-        lookup = _scatter_candidates(comm, job, dim, starts, lookup)
+        lookup = _scatter_candidates(comm, job, dim, units, starts, share[:, 0], lookup)
     assert lookup is not None
-    return StaticSource(first, share[:, 0], job.episodes, lookup, stop_flag)
+    return StaticSource(share[:, 0], share[:, 1], job.episodes, lookup, stop_flag)
 
 
-def _scatter_candidates(comm: Comm, job: Job, dim: int, starts: list[int], lookup: Lookup | None) -> Lookup:
+def _scatter_candidates(
+    comm: Comm,
+    job: Job,
+    dim: int,
+    units: Units,
+    starts: list[int],
+    mine: NDArray[np.int64],
+    lookup: Lookup | None,
+) -> Lookup:
     """Send each rank the candidates of its units; one that lies across a border goes to both."""
-    ranges = [
-        range(a // job.episodes, -(-b // job.episodes) if b > a else a // job.episodes)
-        for a, b in pairwise(starts)
-    ]
-    ends = np.cumsum([0, *map(len, ranges)]).tolist()
-    rows = None
-    if lookup is not None:
+    rows, ends = None, []
+    if lookup is not None and units is not None:
+        parts = [np.unique(units[a:b] // job.episodes) for a, b in pairwise(starts)]
+        ends = np.cumsum([0, *map(len, parts)]).tolist()
         rows = np.empty((ends[-1], dim), np.float32)
-        for place, candidate in enumerate(candidate for part in ranges for candidate in part):
+        for place, candidate in enumerate(np.concatenate(parts).tolist()):
             rows[place] = lookup(candidate)
-    mine = ranges[comm.rank]
-    share = np.empty((len(mine), dim), np.float32)
+    candidates = np.unique(mine // job.episodes).tolist()
+    share = np.empty((len(candidates), dim), np.float32)
     scatter_rows(comm, rows, ends, share)
-    return lambda candidate: share[candidate - mine.start]
+    places = {candidate: place for place, candidate in enumerate(candidates)}
+    return lambda candidate: share[places[candidate]]
 
 
 def arranged(job: Job, rows: Rows, idle: float) -> Evaluation:
     """Return the rows of all units in the shape (candidates, episodes)."""
     shape = (job.candidates, job.episodes)
-    assert np.array_equal(rows[:, 0], np.arange(job.units)), "every unit once"
+    assert np.array_equal(rows[:, 0], np.arange(job.candidates * job.episodes)), "every unit once"
     return Evaluation(
         returns=rows[:, 1].reshape(shape),
         lengths=rows[:, 2].astype(np.int64).reshape(shape),

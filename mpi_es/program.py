@@ -15,35 +15,66 @@ from mpi_es.comm import Comm, gather_objects, of_this_node, wait
 from mpi_es.errors import RolloutError, UserError
 from mpi_es.launcher import abort, connect
 from mpi_es.signals import ignore
+from mpi_es.survival import ANEW, END, BeginAnew, RankLost, any_lost, left_of, losses, survivable
 
 
-def launch(main: Callable[[Comm, list[str]], int]) -> NoReturn:
+def launch(
+    main: Callable[[Comm, list[str]], int], again: Callable[[list[str]], list[str]] = list
+) -> NoReturn:
     """Run `main` on every rank and exit with its code, or 2 after a line that says what went wrong.
 
     `main` raises UserError and RolloutError only where the ranks agree that it is over. Anything else
-    ends the whole job at once, since the other ranks would wait for this one.
+    ends the whole job at once, since the other ranks would wait for this one; but a rank that others can
+    outlive is left behind, and where `main` cannot go on without it, it is called again.
+
+    Args:
+        again: the arguments with which it goes on where it was, of those that it was called with.
     """
     # Until main catches Ctrl-C it ends a process, as SIGTERM does: an exception on some ranks could hang.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    comm = None
+    comm, arguments, code = None, sys.argv[1:], None
     try:
         comm = connect(os.environ)
-        # One thread a rank; and linear algebra whose results do not depend on the number of cores.
-        with threadpool_limits(1), watched(comm):
-            code = _answered(main, comm)
-            ignore()
+        while code is None:
+            try:
+                code = _once(main, comm, arguments)
+            except BeginAnew as loss:
+                comm, arguments = loss.comm, again(arguments)
+                if comm.rank == 0:
+                    print(f"warning: ranks lost; {comm.size} begin anew", file=sys.stderr, flush=True)
     except UserError as error:
         code = _tell(error)
     except Exception:
         abort(comm)
         code = 1
+    _leave(comm, code)
+
+
+def _once(main: Callable[[Comm, list[str]], int], comm: Comm, arguments: list[str]) -> int:
+    """Return main's exit code, or raise BeginAnew where a rank was lost that main cannot go on without."""
+    try:
+        # One thread a rank; and linear algebra whose results do not depend on the number of cores.
+        with threadpool_limits(1), watched(comm):
+            code = _answered(main, comm, arguments)
+            ignore()
+    except RankLost:
+        left_of(comm, ANEW)
+    return code
+
+
+def _leave(comm: Comm | None, code: int) -> NoReturn:
+    """End this process."""
+    if comm is not None and any_lost(comm):
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)  # MPI's own end waits now and then for the dead
     sys.exit(code)
 
 
-def _answered(main: Callable[[Comm, list[str]], int], comm: Comm) -> int:
+def _answered(main: Callable[[Comm, list[str]], int], comm: Comm, arguments: list[str]) -> int:
     """Return main's exit code, or 2 after the line that says what went wrong."""
     try:
-        return main(comm, sys.argv[1:])
+        return main(comm, arguments)
     except (UserError, RolloutError) as error:
         return _tell(error) if comm.rank == 0 else 2
     except SystemExit as end:  # --help
@@ -61,17 +92,38 @@ def watched(comm: Comm) -> Iterator[None]:
     if comm.size == 1 or not hasattr(os, "pidfd_open"):
         yield
         return
+    with losses(comm):
+        process = _post_sentry(comm)
+    try:
+        with losses(comm):
+            yield
+    except (RankLost, BeginAnew):
+        _relieve(process)
+        raise
+    _relieve(process)
+    try:
+        with losses(comm):
+            wait(comm.Ibarrier())  # nobody ends before every sentry knows that it may
+    except RankLost:
+        left_of(comm, END)
+
+
+def _post_sentry(comm: Comm) -> "subprocess.Popen[bytes] | None":
+    """Start a sentry on each node, by one of its ranks. Collective."""
     node = of_this_node(comm)
     ranks = gather_objects(node, f"{os.getpid()}:{comm.rank}")
-    process = None
-    if ranks:
-        # In a session of its own it outlives the signals with which a launcher cleans up.
-        command = [sys.executable, "-I", "-S", sentry.__file__, *ranks]
-        process = subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True)
-    yield
+    if not ranks:
+        return None
+    # In a session of its own it outlives the signals with which a launcher cleans up.
+    whom = sentry.EACH if survivable() else sentry.FIRST
+    command = [sys.executable, "-I", "-S", sentry.__file__, whom, *ranks]
+    return subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True)
+
+
+def _relieve(process: "subprocess.Popen[bytes] | None") -> None:
+    """Tell this rank's sentry, if it has one, that all is well."""
     if process is not None and process.stdin is not None:
         with suppress(BrokenPipeError):  # it is gone already
             process.stdin.write(sentry.ALL_WELL)
             process.stdin.close()
         process.wait()
-    wait(comm.Ibarrier())  # nobody ends before every sentry knows that it may

@@ -1,4 +1,4 @@
-"""Who died first: a process beside the ranks of a node, since launchers name any rank that they ended.
+"""Who died: a process beside the ranks of a node, since launchers name any rank that they ended.
 
 It sees the end of a rank before the launcher can end the others, and writes one line. It is run as a script
 by program.py and imports nothing but the standard library, to be there at once.
@@ -12,10 +12,11 @@ import sys
 import time
 
 ALL_WELL = b"."
+FIRST, EACH = "first", "each"  # whom to report: one that outlives others is worth a line of its own
 
 
-def main(ranks: list[str]) -> None:
-    """Wait for the first of the ranks, `process:rank` each, to end, or for the word that all is well."""
+def main(whom: str, ranks: list[str]) -> None:
+    """Report ranks, `process:rank` each, that end before the word comes that all is well."""
     poll = select.epoll()  # it returns what happened in the order in which it did
     watched = {}
     for word in ranks:
@@ -24,17 +25,23 @@ def main(ranks: list[str]) -> None:
             handle = os.pidfd_open(int(process))
         except ProcessLookupError:
             report(rank, process)
-            return
+            if whom == FIRST:
+                return
+            continue
         watched[handle] = (rank, process)
         poll.register(handle, select.EPOLLIN)
     poll.register(0, select.EPOLLIN)
-    first = poll.poll()[0][0]
-    if first == 0 and os.read(0, 1) == ALL_WELL:
-        return
-    # A dying process closes its files a moment before its own end can be seen, and the launcher may have
-    # ended others meanwhile: without the word, the pipe's end is that of the rank which holds it, the first.
-    rank, process = ranks[0].split(":")[::-1] if first == 0 else watched[first]
-    report(rank, process)
+    while True:
+        first = poll.poll()[0][0]
+        if first == 0 and os.read(0, 1) == ALL_WELL:
+            return
+        # A dying process closes its files a moment before its own end can be seen, and the launcher may
+        # have ended others meanwhile: without the word, the pipe's end is that of the rank that holds it.
+        rank, process = ranks[0].split(":")[::-1] if first == 0 else watched[first]
+        report(rank, process)
+        if whom == FIRST or first == 0 or rank == ranks[0].split(":")[1]:
+            return  # nobody is left who could say that all is well
+        poll.unregister(first)
 
 
 def report(rank: str, process: str) -> None:
@@ -48,4 +55,4 @@ def report(rank: str, process: str) -> None:
 if __name__ == "__main__":
     for number in (signal.SIGTERM, signal.SIGUSR1, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)  # Slurm signals every process of a step
-    main(sys.argv[1:])
+    main(sys.argv[1], sys.argv[2:])

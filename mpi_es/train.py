@@ -23,6 +23,7 @@ from mpi_es.program import launch
 from mpi_es.signals import StopFlag
 from mpi_es.strategies import make as make_strategy
 from mpi_es.strategies.base import Candidate
+from mpi_es.survival import settle
 from mpi_es.telemetry import open_telemetry
 
 _PROGRAM = "python -m mpi_es.train"
@@ -49,9 +50,10 @@ class Plan:
 def main(comm: Comm, arguments: list[str]) -> int:
     """Train, and return the exit code. Collective."""
     plan, config = decide_plan(comm, lambda: prepare(arguments))
+    told = settle(comm, config.on_rank_loss)
     base = bcast_object(comm, plan.base if plan else None)
     evaluator = make_evaluator(comm, config, StopFlag().install(), base)
-    evaluator.lead(lambda: train(plan, evaluator))
+    evaluator.lead(lambda: train(plan, evaluator, told))
     return 0
 
 
@@ -93,14 +95,14 @@ def resumed(directory: Path, changed: Callable[[Config], Config]) -> Plan:
     return Plan(wanted, directory, stored, warning, base)
 
 
-def train(plan: Plan, evaluator: Evaluator) -> None:
-    """Evolve on rank 0, and tell how it goes."""
+def train(plan: Plan, evaluator: Evaluator, told: str) -> None:
+    """Evolve on rank 0, and tell how it goes, after what was `told` of lost ranks."""
     run = make_run(plan, evaluator)
     with checkpoint.locked(plan.directory), run.telemetry:
         if plan.warning:
             checkpoint.set_aside(plan.directory)
         facts = [f"warning: {plan.warning}"] if plan.warning else []
-        run.telemetry.start(plan.config, facts + describe(run), run.progress.generation)
+        run.telemetry.start(plan.config, facts + describe(run, told), run.progress.generation)
         if not run.finished():
             run.keep()
             run.save(life.sign())  # a directory that cannot be written to is told before the work begins
@@ -143,8 +145,8 @@ def initial_mean(plan: Plan, policy: Any) -> Candidate:
     return plan.mean if plan.base is None else plan.mean[policy.part]
 
 
-def describe(run: Run) -> list[str]:
-    """Return what there is to know before the first generation."""
+def describe(run: Run, told: str) -> list[str]:
+    """Return what there is to know before the first generation, and what was told of lost ranks."""
     config, evaluator = run.config, run.evaluator
     ranks = f"{evaluator.comm.size} rank{'s' if evaluator.comm.size > 1 else ''}"
     part = "" if config.evolve == "all" else f" whose {config.evolve} evolves,"
@@ -152,7 +154,7 @@ def describe(run: Run) -> list[str]:
     return [
         f"{config.policy} policy{part} of {evaluator.dim} parameters on {config.env}",
         getattr(run.strategy, "description", f"{config.strategy}, population {run.strategy.popsize}"),
-        f"{ranks}, {config.dispatch} dispatch, {where}",
+        ", ".join(filter(None, [ranks, f"{config.dispatch} dispatch", where, told])),
         f"run directory {run.directory}",
     ]
 
@@ -169,4 +171,4 @@ def libraries() -> dict[str, str]:
 
 
 if __name__ == "__main__":
-    launch(main)
+    launch(main, cli.continued)

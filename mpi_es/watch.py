@@ -15,9 +15,8 @@ from mpi_es.rollout import Episode, Source
 class Watch:
     """This rank's place in the table of its node."""
 
-    def __init__(self, table: mmap.mmap, place: int, posted: subprocess.Popen[bytes] | None = None) -> None:
+    def __init__(self, table: mmap.mmap, place: int) -> None:
         self.table, self.begin = table, place * warden.SLOT
-        self.posted = posted  # the warden that stays as long as this
 
     def write(self, text: str) -> None:
         """Give a sign of life, with what is under way; nothing: the rank waits for others."""
@@ -65,10 +64,10 @@ def start(comm: Comm, patience: float) -> Watch:
     with open(bcast_object(node, path), "r+b") as file:
         table = mmap.mmap(file.fileno(), size)
         wait(node.Ibarrier())
-        if not ranks:
-            return Watch(table, node.rank)
-        os.unlink(path)  # it lives on while somebody has it open
-        return Watch(table, node.rank, _post(file.fileno(), patience, ranks))
+        if ranks:
+            os.unlink(path)  # it lives on while somebody has it open
+            _post(file.fileno(), patience, ranks)
+        return Watch(table, node.rank)
 
 
 def _create(size: int) -> str:
@@ -80,7 +79,7 @@ def _create(size: int) -> str:
         return file.name
 
 
-def _post(table: int, patience: float, ranks: list[str]) -> subprocess.Popen[bytes]:
-    """Start the warden of a node, whose input ends with this process."""
+def _post(table: int, patience: float, ranks: list[str]) -> None:
+    """Start the warden of a node, which stays as long as any of its ranks."""
     command = [sys.executable, "-I", "-S", warden.__file__, str(table), str(patience), *ranks]
-    return subprocess.Popen(command, stdin=subprocess.PIPE, pass_fds=[table], start_new_session=True)
+    subprocess.Popen(command, stdin=subprocess.DEVNULL, pass_fds=[table], start_new_session=True)

@@ -74,6 +74,8 @@ class Config:
     # The run
     run_dir: str = ""
     """Directory of the run; empty is runs/pbt-MEMBER-SEED, with the environment where there is one"""
+    on_rank_loss: Free[Literal["auto", "shrink", "abort"]] = "auto"
+    """When a rank dies the others go on, or the job ends; auto: they go on where MPI lets them"""
     checkpoint_every: Free[Count] = 1
     """Generations between checkpoints; a signal saves at once, a kill loses at most these"""
     tensorboard: Free[bool] = True

@@ -14,6 +14,7 @@ from mpi_es.compilation import prepare
 from mpi_es.errors import UserError
 from mpi_es.seeds import Stream, rng
 from mpi_es.signals import StopFlag, Stopped
+from mpi_es.survival import RankLost
 from pbt.config import Config
 from pbt.exchange import Buffers
 from pbt.explore import Hyperparameter, check_bounds
@@ -144,7 +145,7 @@ class Population:
         """Return what the work gives; what it raises is told with rank and member."""
         try:
             return work()
-        except Stopped:
+        except (Stopped, RankLost):
             raise
         except (Exception, SystemExit) as error:
             where = f"rank {self.comm.rank} on {socket.gethostname()}: member {index}"

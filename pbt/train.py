@@ -14,6 +14,7 @@ from mpi_es.comm import Comm, bcast, decide, decide_plan, share_rows
 from mpi_es.errors import UserError
 from mpi_es.program import launch
 from mpi_es.signals import StopFlag
+from mpi_es.survival import settle
 from mpi_es.train import libraries
 from pbt import lineage
 from pbt.config import Config
@@ -47,8 +48,9 @@ class Plan:
 def main(comm: Comm, arguments: list[str]) -> int:
     """Train, and return the exit code. Collective."""
     plan, config = decide_plan(comm, lambda: prepare(arguments))
+    told = settle(comm, config.on_rank_loss)
     population = Population(config, space(config), comm, StopFlag().install())
-    train(comm, plan, population)
+    train(comm, plan, population, told)
     return 0
 
 
@@ -85,13 +87,17 @@ def resumed(directory: Path, changed: Callable[[Config], Config]) -> Plan:
     return Plan(wanted, directory, stored, warning)
 
 
-def train(comm: Comm, plan: Plan | None, population: Population) -> None:
-    """Train the population, and let rank 0 keep and tell how it goes. Collective."""
+def train(comm: Comm, plan: Plan | None, population: Population, told: str) -> None:
+    """Train the population, and let rank 0 keep and tell how it goes. Collective.
+
+    Args:
+        told: what becomes of the run when a rank is lost.
+    """
     values, generation = begin(comm, plan, population)
     with ExitStack() as stack:
         logs: list[Log] = []
         # What rank 0 cannot open is told on all ranks, and given back however it ends.
-        decide(comm, lambda: logs.append(opened(plan, population, stack)) if plan else None)
+        decide(comm, lambda: logs.append(opened(plan, population, told, stack)) if plan else None)
         run = Run(population, values, generation, logs[0] if logs else None)
         run.evolve()
 
@@ -113,7 +119,7 @@ def begin(comm: Comm, plan: Plan | None, population: Population) -> tuple[NDArra
     return values, int(done)
 
 
-def opened(plan: Plan, population: Population, stack: ExitStack) -> Log:
+def opened(plan: Plan, population: Population, told: str, stack: ExitStack) -> Log:
     """Return rank 0's log, with the run's directory locked and all who are told ready."""
     config, directory, stored = plan.config, plan.directory, plan.stored
     try:
@@ -129,20 +135,24 @@ def opened(plan: Plan, population: Population, stack: ExitStack) -> Log:
     if plan.warning:
         checkpoint.set_aside(directory)
     facts = [f"warning: {plan.warning}"] if plan.warning else []
-    telemetry.start(config, population.names, facts + facts_of(population), len(past.generations))
+    telemetry.start(config, population.names, facts + facts_of(population, told), len(past.generations))
     return log
 
 
-def facts_of(population: Population) -> list[str]:
-    """Return what there is to know before the first generation."""
+def facts_of(population: Population, told: str) -> list[str]:
+    """Return what there is to know before the first generation, and what was told of lost ranks."""
     config, ranks = population.config, population.comm.size
     exploring = f"tunes {', '.join(population.names)}" if population.names else "tunes nothing"
     rule = "no selection" if config.baseline else f"selection {config.selection}"
     return [
         f"{config.num_agents} members, {describe(config)}; {rule}, {exploring}",
-        f"{ranks} rank{'s' if ranks > 1 else ''}, run directory {config.directory}",
+        ", ".join(
+            filter(
+                None, [f"{ranks} rank{'s' if ranks > 1 else ''}", told, f"run directory {config.directory}"]
+            )
+        ),
     ]
 
 
 if __name__ == "__main__":
-    launch(main)
+    launch(main, cli.continued)

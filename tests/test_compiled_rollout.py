@@ -22,7 +22,9 @@ def source(rollout, episodes=5, flag=None):
     """Candidates that drive badly, each on a seed of its own."""
     rows = np.random.default_rng(0).normal(0, 0.2, (episodes, rollout.policy.dim)).astype(np.float32)
     seeds = 100 + np.arange(episodes)
-    return StaticSource(0, seeds, 1, lambda i: rows[i], StopFlag() if flag is None else flag)
+    return StaticSource(
+        np.arange(len(seeds)), seeds, 1, lambda i: rows[i], StopFlag() if flag is None else flag
+    )
 
 
 def in_order(rows):
@@ -50,8 +52,8 @@ def test_a_part_of_an_agent_drives_as_the_whole_one(changes):
     assert isinstance(partly, CompiledRollout)
     assert partly.policy.dim == whole.policy.dim - 1184
     terms, flag, seeds = Terms(cap=40), StopFlag(), np.array([5])
-    expected = whole.run(StaticSource(0, seeds, 1, lambda _: agent, flag), terms)
-    found = partly.run(StaticSource(0, seeds, 1, lambda _: agent[1184:], flag), terms)
+    expected = whole.run(StaticSource(np.arange(len(seeds)), seeds, 1, lambda _: agent, flag), terms)
+    found = partly.run(StaticSource(np.arange(len(seeds)), seeds, 1, lambda _: agent[1184:], flag), terms)
     np.testing.assert_array_equal(found, expected)
 
 

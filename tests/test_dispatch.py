@@ -17,20 +17,20 @@ def taken(source):
 
 def test_a_share_is_its_units_with_their_candidates():
     rows = np.arange(8.0).reshape(4, 2)
-    source = StaticSource(3, np.array([70, 71, 72]), 2, lambda candidate: rows[candidate], StopFlag())
+    source = StaticSource(np.array([3, 4, 7]), np.array([70, 71, 72]), 2, rows.__getitem__, StopFlag())
     episodes = taken(source)
-    assert [(e.unit, e.candidate, e.seed) for e in episodes] == [(3, 1, 70), (4, 2, 71), (5, 2, 72)]
+    assert [(e.unit, e.candidate, e.seed) for e in episodes] == [(3, 1, 70), (4, 2, 71), (7, 3, 72)]
     np.testing.assert_array_equal(episodes[0].parameters, rows[1])
 
 
 def test_an_empty_share_gives_nothing():
-    source = StaticSource(3, np.zeros(0, np.int64), 2, lambda candidate: None, StopFlag())
+    source = StaticSource(np.zeros(0, np.int64), np.zeros(0, np.int64), 2, lambda candidate: None, StopFlag())
     assert taken(source) == []
 
 
 def test_a_share_is_given_up_at_a_signal():
     flag = StopFlag()
-    source = StaticSource(0, np.zeros(1, np.int64), 1, lambda candidate: None, flag)
+    source = StaticSource(np.zeros(1, np.int64), np.zeros(1, np.int64), 1, lambda candidate: None, flag)
     source.poll()
     flag.name = "SIGUSR1"
     with pytest.raises(Stopped):
@@ -38,7 +38,7 @@ def test_a_share_is_given_up_at_a_signal():
 
 
 def test_every_candidate_goes_first_once_and_then_the_one_with_the_longest_episodes():
-    schedule = Schedule(3, 3)
+    schedule = Schedule(np.arange(9), 3)
     assert [schedule.next() for _ in range(3)] == [0, 3, 6]
     schedule.note(0, 10)
     schedule.note(3, 30)
@@ -46,6 +46,12 @@ def test_every_candidate_goes_first_once_and_then_the_one_with_the_longest_episo
     schedule.note(4, 2)  # a mean of 16 still is the longest
     schedule.note(6, 13)
     assert [schedule.next() for _ in range(5)] == [5, 7, 8, 1, 2]
+    assert schedule.left == 0
+
+
+def test_units_that_were_played_do_not_go_out_again():
+    schedule = Schedule(np.array([1, 6, 8]), 3)
+    assert sorted(schedule.next() for _ in range(3)) == [1, 6, 8]
     assert schedule.left == 0
 
 
@@ -60,7 +66,7 @@ lookup = lambda candidate: np.full(3, candidate, np.float32)
 flag, width, episodes = StopFlag(), 4, 2
 if comm.rank == 0:
     seeds = 1000 + np.arange(units).reshape(-1, episodes)
-    source = DynamicRoot(comm, seeds, width, lookup, flag, send_rows=dense)
+    source = DynamicRoot(comm, np.arange(units), seeds, width, lookup, flag, send_rows=dense)
 else:
     source = DynamicWorker(comm, episodes, width, 3, None if dense else lookup, flag)
 taken = []

@@ -55,7 +55,7 @@ class ES(Member):
         super().__init__(config, index, *place)
         seed = int(self.draw().integers(2**62))
         self.run = dataclasses.replace(_run_config(config), seed=seed)
-        self.evaluator = make_evaluator(self.comm, self.run, self.stop)
+        self.evaluator = make_evaluator(self.comm, self.run, self.stop, survives=False)
         self.observations = Statistics.of_size(self.evaluator.rollout.size if config.obs_norm else 0)
         self.hyperparameters = {"sigma": self.run.init_sigma, "learning_rate": self.run.learning_rate}
         initial = self.evaluator.rollout.policy.initial(seed).astype(float)

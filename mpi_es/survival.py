@@ -1,0 +1,142 @@
+"""Losing a rank. Where the MPI has ULFM the others go on without it; elsewhere the launcher ends them all.
+
+ULFM lets an operation fail in which a dead rank takes part, and lets a communicator be revoked, upon which
+all that others do with it fails as well. Those who are left then agree on what to do and shrink it.
+"""
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from mpi_es.comm import Comm
+from mpi_es.errors import expected
+from mpi_es.rollout import Episode, Source
+
+# Words on what to do next; the ranks agree on their bits' conjunction, which is the least.
+ANEW, ONWARD, END = 0b00, 0b01, 0b11
+
+
+class RankLost(Exception):
+    """A rank has died, and its communicator is of no more use."""
+
+
+class BeginAnew(Exception):
+    """The ranks that are left cannot go on where they are: they are to begin anew, as a smaller world."""
+
+    def __init__(self, comm: Comm) -> None:
+        super().__init__()
+        self.comm = comm
+
+
+def survivable() -> bool:
+    """Tell whether the other ranks can outlive one: under `mpiexec --with-ft ulfm` of Open MPI."""
+    return os.environ.get("OMPI_MCA_mpi_ft_enable") == "1"  # noqa: SIM112  (Open MPI's name)
+
+
+def settle(comm: Comm, wish: str) -> str:
+    """Return what happens when a rank is lost, for people to read; let MPI end the job if that is wished.
+
+    Args:
+        wish: auto, shrink or abort.
+    """
+    if comm.size == 1:
+        return ""
+    if wish == "shrink" and not survivable():
+        rule = "abort, where no other rank can outlive one"
+        raise expected("--on-rank-loss", rule, wish, "start with mpiexec --with-ft ulfm of Open MPI")
+    if wish != "abort" and survivable():
+        return "a rank that dies is left behind"
+    if survivable():
+        from mpi4py import MPI  # there are other ranks, so this runs under MPI
+
+        comm.Set_errhandler(MPI.ERRORS_ARE_FATAL)
+    return "a rank that dies ends the job"
+
+
+def _tells_of_death(error: Exception) -> bool:
+    mpi: Any = sys.modules.get("mpi4py.MPI")
+    if mpi is None or not isinstance(error, mpi.Exception):
+        return False
+    return error.Get_error_class() in (mpi.ERR_PROC_FAILED, mpi.ERR_PROC_FAILED_PENDING, mpi.ERR_REVOKED)
+
+
+@contextmanager
+def losses(comm: Comm) -> Iterator[None]:
+    """Raise RankLost where MPI tells of a death, and let all ranks of the communicator know."""
+    try:
+        yield
+    except Exception as error:
+        if not _tells_of_death(error):
+            raise
+        comm.Revoke()
+        raise RankLost from error
+
+
+class Enduring:
+    """A source that has no more to give when a rank is lost: what is under way here is played to its end."""
+
+    def __init__(self, source: Source, comm: Comm) -> None:
+        self.source, self.comm = source, comm
+        self.lost: RankLost | None = None
+
+    def take(self, block: bool) -> Episode | None:
+        """Return the next episode."""
+        try:
+            with losses(self.comm):
+                return None if self.lost else self.source.take(block)
+        except RankLost as lost:
+            self.lost = lost
+            return None
+
+    def done(self, unit: int, length: int) -> None:
+        """Note an episode that is over."""
+        self.source.done(unit, length)
+
+    def poll(self) -> None:
+        """Do what cannot wait."""
+        try:
+            with losses(self.comm):
+                if not self.lost:
+                    self.source.poll()
+        except RankLost as lost:
+            self.lost = lost
+
+
+def agree_on(comm: Comm, word: int) -> int:
+    """Return the least of the words of all ranks that are left. Collective over them."""
+    while True:
+        comm.Ack_failed()
+        try:
+            agreed: int = comm.Agree(word)
+            return agreed
+        except Exception as error:  # on all ranks alike: one died whose death was not acknowledged
+            if not _tells_of_death(error):
+                raise
+
+
+def left_of(comm: Comm, word: int) -> Comm:
+    """Return a communicator of the ranks that are left, or raise BeginAnew with it. Collective over them.
+
+    Where all are at their end, it is the old one. MPI polls at full speed here: whoever comes first takes
+    a core until the last is there.
+
+    Args:
+        word: END, ONWARD from a rank that can go on where it is if rank 0 lives, or else ANEW.
+    """
+    from mpi4py import MPI
+
+    agreed = agree_on(comm, word)
+    if agreed == END:
+        return comm
+    left = comm.Shrink()
+    (first,) = MPI.Group.Translate_ranks(left.Get_group(), [0], comm.Get_group())
+    if agreed == ANEW or first != 0:
+        raise BeginAnew(left)
+    return left
+
+
+def any_lost(comm: Comm) -> bool:
+    """Tell whether this rank knows of one that died."""
+    return survivable() and comm.size > 1 and comm.Get_failed().size > 0
