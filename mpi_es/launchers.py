@@ -1,6 +1,7 @@
 """python -m mpi_es.launchers: what may start ranks here, the likeliest first, for the job scripts."""
 
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -35,11 +36,17 @@ def candidates(
         offered: what `srun --mpi=list` prints.
     """
     count = ["-n", environ.get("SLURM_NTASKS", "2")]
-    if own.exists():
-        return [[str(own), *count]]
-    found = [] if "SLURM_JOB_ID" not in environ or not which("srun") else srun_commands(library, offered)
-    mpiexec = which("mpiexec")
-    return [*found, [mpiexec, *count]] if mpiexec else found
+    mpiexec = str(own) if own.exists() else which("mpiexec")
+    plain = [[mpiexec, *count]] if mpiexec else []
+    surviving = [[mpiexec, "--with-ft", "ulfm", *count]] if mpiexec and _has_ulfm(library) else []
+    srun = "SLURM_JOB_ID" in environ and which("srun") and not own.exists()
+    return [*surviving, *(srun_commands(library, offered) if srun else []), *plain]
+
+
+def _has_ulfm(library: str) -> bool:
+    """Tell whether ranks of this library can outlive one another, if its mpiexec is told so."""
+    version = re.match(r"Open MPI v(\d+)", library)
+    return version is not None and int(version[1]) >= 5
 
 
 def srun_commands(library: str, offered: str) -> list[list[str]]:

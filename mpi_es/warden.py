@@ -4,7 +4,9 @@ It stands outside, since a simulator that hangs may never give Python's lock bac
 watch.py and imports nothing but the standard library.
 """
 
+import contextlib
 import os
+import select
 import signal
 import socket
 import struct
@@ -17,34 +19,34 @@ HEAD = struct.Struct("d")
 
 def main(table: int, patience: float, ranks: list[str]) -> None:
     """Look at the slots of the ranks, `process:rank` each, as long as any lives, and end those that hang."""
-    alive = dict(enumerate(ranks))
-    while alive := {place: word for place, word in alive.items() if lives(word)}:
-        time.sleep(min(1.0, patience / 4))
-        for place, word in alive.items():
+    poll = select.poll()  # it sees the end of a process that nobody has waited for yet, too
+    alive = {}
+    for place, word in enumerate(ranks):
+        with contextlib.suppress(ProcessLookupError):
+            handle = os.pidfd_open(int(word.partition(":")[0]))
+            alive[handle] = (place, word)
+            poll.register(handle, select.POLLIN)
+    while alive:
+        for handle, _ in poll.poll(1000 * min(1.0, patience / 4)):
+            poll.unregister(handle)
+            del alive[handle]
+        for handle, (place, word) in alive.items():
             slot = os.pread(table, SLOT, place * SLOT)
             (since,) = HEAD.unpack_from(slot)
-            if since and time.monotonic() - since > patience and lives(word):
-                end(word, patience, slot[HEAD.size :].rstrip(b"\0").decode(errors="replace"))
+            if since and time.monotonic() - since > patience:
+                tell(word, patience, slot[HEAD.size :].rstrip(b"\0").decode(errors="replace"))
+                # The launcher ends the job, or the others go on without it.
+                signal.pidfd_send_signal(handle, signal.SIGKILL)
 
 
-def lives(word: str) -> bool:
-    """Tell whether a rank's process is there."""
-    try:
-        os.kill(int(word.partition(":")[0]), 0)
-    except ProcessLookupError:
-        return False
-    return True
-
-
-def end(word: str, patience: float, episodes: str) -> None:
-    """Tell of a rank that hangs and kill it: the launcher ends the job, or the others go on without it."""
-    process, rank = word.split(":")
+def tell(word: str, patience: float, episodes: str) -> None:
+    """Write a line on a rank that hangs."""
+    rank = word.partition(":")[2]
     text = (
         f"error: rank {rank} on {socket.gethostname()} hangs: no episode began or ended for "
         f"{patience:g} s (--evaluation-timeout); under way: {episodes}\n"
     )
     os.write(2, text.encode())
-    os.kill(int(process), signal.SIGKILL)
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ import time
 
 from mpi_es import warden
 from mpi_es.comm import Comm, bcast_object, gather_objects, of_this_node, wait
+from mpi_es.errors import expected
 from mpi_es.rollout import Episode, Source
 
 
@@ -57,6 +58,8 @@ class Watched:
 
 def start(comm: Comm, patience: float) -> Watch:
     """Have a warden end a rank that gives no sign for so many seconds. Collective."""
+    if not hasattr(os, "pidfd_open"):
+        raise expected("--evaluation-timeout", "0 on a system that is not Linux", patience)
     node = of_this_node(comm)
     ranks = gather_objects(node, f"{os.getpid()}:{comm.rank}")
     size = node.size * warden.SLOT

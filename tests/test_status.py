@@ -65,15 +65,15 @@ def test_what_cannot_be_read_is_told_beside_what_can(finished, tmp_path):
     assert "expected a directory that holds run.h5" in done.stderr
 
 
-def test_it_can_be_asked_a_hundred_times_of_a_run_under_way(tmp_path):
+def test_it_can_be_asked_all_the_time_of_a_run_under_way(tmp_path):
     run = tmp_path / "run"
-    process = start(2, *TRAIN, "--max-iter", 100, "--eval-every", 0, "--run-dir", run)
+    process = start(2, *TRAIN, "--max-iter", 30, "--eval-every", 0, "--run-dir", run)
     seen = set()
     while process.poll() is None:
         if (run / "run.h5").exists():
             seen.add(status.status(run, time.time()).generation)
     assert process.communicate()[1] == ""
-    assert len(seen) > 20
+    assert len(seen) > 6
 
 
 def test_a_population_has_a_status_too(tmp_path):

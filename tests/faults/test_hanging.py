@@ -10,11 +10,15 @@ from mpi_es import checkpoint
 from tests.faults.test_failures import TRAIN
 from tests.launching import assert_same
 
+SLOW = pytest.mark.slow
 ROOT = Path(__file__).parents[2]
 HANGING = ("--env", "tests.faults.broken_envs:hanging", "--console", "silent", "--envs-per-rank", "2")
 
 
-@pytest.mark.parametrize(("ranks", "dispatch"), [(0, "static"), (2, "static"), (3, "dynamic")])
+@pytest.mark.parametrize(
+    ("ranks", "dispatch"),
+    [pytest.param(0, "static", marks=SLOW), pytest.param(2, "static", marks=SLOW), (3, "dynamic")],
+)
 def test_a_simulator_that_hangs_ends_the_job_with_its_rank_and_candidate(launch, tmp_path, ranks, dispatch):
     options = (*HANGING, "--dispatch", dispatch, "--max-iter", 1000, "--evaluation-timeout", 2)
     done = launch(ranks, *TRAIN, *options, "--run-dir", tmp_path / "run", cwd=ROOT)
