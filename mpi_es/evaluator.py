@@ -212,13 +212,13 @@ class Evaluator(Ensemble):
         """Run this rank's episodes; whatever goes wrong is kept for rank 0 to ask for."""
         outcome = FINE
         self.explanation = ""
-        watched = source if self.watch is None else Watched(source, self.watch)
-        enduring = Enduring(watched, self.comm)
+        playing = source if self.watch is None else Watched(source, self.watch)
+        enduring = Enduring(playing, self.comm)
         try:
             if self.stop_flag:  # a rank that has no episodes would never look
                 raise Stopped
             if self.comm.rank >= job.first:
-                self.played.append(self.rollout.run(enduring, terms, job.width))
+                self.played.append(self.rollout.run(enduring if self.survives else playing, terms, job.width))
         except Stopped:
             outcome = STOPPED
         except (Exception, SystemExit) as error:  # a simulator may call exit

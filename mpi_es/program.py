@@ -57,14 +57,15 @@ def _once(main: Callable[[Comm, list[str]], int], comm: Comm, arguments: list[st
         with threadpool_limits(1), watched(comm):
             code = _answered(main, comm, arguments)
             ignore()
+        return code
     except RankLost:
-        left_of(comm, ANEW)
-    return code
+        left_of(comm, ANEW)  # which raises BeginAnew
+        raise
 
 
 def _leave(comm: Comm | None, code: int) -> NoReturn:
     """End this process."""
-    if comm is not None and any_lost(comm):
+    if comm is not None and any_lost():
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(code)  # MPI's own end waits now and then for the dead
