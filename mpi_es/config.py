@@ -109,6 +109,8 @@ class Config:
     """Generations after which the run ends"""
     cma_variant: Literal["auto", "full", "separable", "vd", "vkd"] = "auto"
     """Covariance of cma_es: auto takes full where a generation stays cheap, else separable"""
+    root_threads: Count = 1
+    """Threads of linear algebra in cma_es's ask and tell; each number of them rounds in its own way"""
     shaping: Literal["centered", "log-rank", "standardized", "raw"] = "centered"
     """What openai_es and pepg make of the fitness before they use it"""
     optimizer: Literal["adam", "sgd", "clipup"] = "adam"

@@ -17,7 +17,14 @@ def _cma_es(config: Config, x0: Vector, noise: Noise) -> Strategy:
     with absent("scipy.stats", "matplotlib"):
         from mpi_es.strategies.cma_es import CMAES
 
-    return CMAES(x0, config.init_sigma, config.population_size, config.seed, config.cma_variant)
+    return CMAES(
+        x0,
+        config.init_sigma,
+        config.population_size,
+        config.seed,
+        config.cma_variant,
+        config.root_threads,
+    )
 
 
 def _openai_es(config: Config, x0: Vector, noise: Noise) -> Strategy:

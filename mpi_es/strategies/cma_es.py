@@ -15,6 +15,7 @@ from cma.evolution_strategy import get_CMASolutionDict
 from cma.restricted_gaussian_sampler import GaussVDSampler, GaussVkDSampler
 from cma.utilities.utils import ElapsedWCTime
 from numpy.typing import ArrayLike, NDArray
+from threadpoolctl import ThreadpoolController
 
 from mpi_es.errors import expected, unknown
 from mpi_es.seeds import Stream, rng
@@ -90,9 +91,15 @@ def choose(variant: str, dim: int, popsize: int) -> tuple[str, str]:
 
 
 class CMAES:
-    """CMA-ES with a full or a restricted covariance; `description` tells which one, and why."""
+    """CMA-ES with a full or a restricted covariance; `description` tells which one, and why.
 
-    def __init__(self, x0: ArrayLike, sigma: float, popsize: int, seed: int, variant: str = "auto") -> None:
+    Its linear algebra may take more threads than one, since the other ranks wait. Their number is part of
+    what a run is: LAPACK rounds by it, the same each time, also on fewer cores.
+    """
+
+    def __init__(
+        self, x0: ArrayLike, sigma: float, popsize: int, seed: int, variant: str = "auto", threads: int = 1
+    ) -> None:
         if popsize < SMALLEST_POPULATION:
             raise expected("--population-size", f"{SMALLEST_POPULATION} or more for cma_es", popsize)
         self._x0 = np.array(x0, np.float64)
@@ -101,6 +108,7 @@ class CMAES:
         # Remarks without a remedy: separable's on long steps of two-point adaptation, vd's on underflow.
         warnings.filterwarnings("ignore", module=r"cma\.")
         self._es = self._build()
+        self._libraries, self._threads = ThreadpoolController(), threads
 
     @property
     def popsize(self) -> int:
@@ -121,14 +129,16 @@ class CMAES:
     def ask(self) -> Population:
         """Sample the next generation."""
         self._rng = rng(self._seed, Stream.SAMPLE, self._es.countiter)
-        # ask would also file each row under its hash, for transformations that we do not use
-        return Dense(self._es.ask_geno())
+        with self._libraries.limit(limits=self._threads):
+            # ask would also file each row under its hash, for transformations that we do not use
+            return Dense(self._es.ask_geno())
 
     def tell(self, population: Population, fitness: Vector) -> None:
         """Update mean, covariance and step size."""
         assert isinstance(population, Dense)
         loss = (-np.asarray(fitness, np.float64)).tolist()
-        self._es.tell(population.rows, loss, check_points=False)
+        with self._libraries.limit(limits=self._threads):
+            self._es.tell(population.rows, loss, check_points=False)
         # pycma would have stopped long before; when all rows are equal sigma falls to zero, and all to NaN
         self._es.sigma = max(self._es.sigma, SMALLEST_SIGMA)
 

@@ -4,6 +4,7 @@ import cma
 import numpy as np
 import pytest
 from cma.restricted_gaussian_sampler import GaussVDSampler, GaussVkDSampler
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from mpi_es.errors import UserError
 from mpi_es.seeds import Stream, rng
@@ -12,6 +13,13 @@ from mpi_es.strategies.cma_es import CMAES, CMAState, choose
 VARIANTS = ["full", "separable", "vd", "vkd"]
 # 40 in popsize 4 decomposes every other generation; from 300 on pycma adapts sigma by two points
 SIZES = [(2, 6), (5, 8), (40, 4), (310, 16)]
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    """As in a run, where pycma's own would have one, too."""
+    with threadpool_limits(1):
+        yield
 
 
 def ellipsoid(rows):
@@ -273,3 +281,21 @@ class Plain:
             asked.append(self.es.ask())
             self.es.tell(asked[-1], [-ellipsoid(row[None])[0] for row in asked[-1]])
         return np.array(asked)
+
+
+def threads():
+    """How many threads linear algebra has."""
+    return [library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"]
+
+
+def test_linear_algebra_takes_the_threads_that_it_is_given_and_gives_them_back(monkeypatch):
+    seen, draw = [], CMAES._draw
+    monkeypatch.setattr(CMAES, "_draw", lambda self, *shape: (seen.append(threads()), draw(self, *shape))[1])
+    CMAES(np.full(5, 0.7), 0.3, 8, 3, "full", threads=2).ask()
+    assert (set(seen[-1]), set(threads())) == ({2}, {1})
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_a_number_of_threads_rounds_the_same_each_time(count):
+    runs = [CMAES(np.full(310, 0.7), 0.3, 16, 3, "full", count) for _ in range(2)]
+    np.testing.assert_array_equal(*(advance(run, 8) for run in runs))
