@@ -33,7 +33,6 @@ import gymnasium as gym
 import numpy as np
 
 from mpi_es import build, envs
-from mpi_es.comm import wait
 from mpi_es.config import Config
 from mpi_es.dispatch import StaticSource
 from mpi_es.envs.car_racing import race, simulation
@@ -43,6 +42,7 @@ from mpi_es.job import Evaluation
 from mpi_es.rollout import Terms
 from mpi_es.seeds import Stream, rng
 from mpi_es.signals import StopFlag
+from mpi_es.waiting import wait
 
 PATIENCE, CAP = 20, 1000  # the paper's early stop and frame cap
 POPSIZE, ROLLOUTS, SIGMA = 256, 16, 0.1  # the paper's

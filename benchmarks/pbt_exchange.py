@@ -14,8 +14,9 @@ from pathlib import Path
 
 import numpy as np
 
-from mpi_es.comm import share_rows, wait
+from mpi_es.comm import share_rows
 from mpi_es.program import launch
+from mpi_es.waiting import wait
 from pbt.exchange import exchange
 from pbt.selection import select
 

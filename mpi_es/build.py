@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from mpi_es import compiled_rollout, envs, policies, watch
-from mpi_es.comm import Comm, agree, of_this_node, wait
+from mpi_es.comm import Comm, agree, of_this_node
 from mpi_es.compilation import prepare
 from mpi_es.compiled_rollout import CompiledRollout
 from mpi_es.config import Config
@@ -19,6 +19,7 @@ from mpi_es.signals import StopFlag
 from mpi_es.strategies.base import Candidate
 from mpi_es.strategies.noise import ComputedNoise, TableNoise, fill_table
 from mpi_es.survival import survivable
+from mpi_es.waiting import wait
 
 
 def make_policy(config: Config) -> Policy:

@@ -1,7 +1,6 @@
-"""Between the loop and MPI: waiting without burning a core, collectives over arrays, and a world of one."""
+"""Between the loop and MPI: collectives over arrays, and a world of one."""
 
 import pickle
-import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -9,27 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpi_es.errors import UserError
+from mpi_es.survival import END, shrink, survivable
+from mpi_es.waiting import wait
 
 Comm = Any  # an mpi4py communicator or a SerialComm
-
-_SPINS = 50  # tests before the first sleep: a message that is already there costs no sleep
-_LONGEST_SLEEP = 1e-3  # seconds: what waiting may add to a message, and still under 1 % of a core
-
-
-def wait(request: Any) -> float:
-    """Wait for a non-blocking operation and return the seconds that it took.
-
-    Every wait goes through here. MPI's own polls at full speed, and with more ranks than cores that
-    starves the ranks that work.
-    """
-    begin = time.perf_counter()
-    spins, pause = 0, 1e-5
-    while not request.Test():
-        spins += 1
-        if spins > _SPINS:
-            time.sleep(pause)
-            pause = min(1.5 * pause, _LONGEST_SLEEP)
-    return time.perf_counter() - begin
 
 
 def bcast(comm: Comm, array: NDArray[Any]) -> None:
@@ -153,8 +135,16 @@ def of_this_node(comm: Comm) -> Comm:
         return comm
     from mpi4py import MPI  # a rank that has others beside it runs under MPI
 
+    return split(comm, lambda: comm.Split_type(MPI.COMM_TYPE_SHARED))
+
+
+def split(comm: Comm, divide: Callable[[], Comm]) -> Comm:
+    """Return this rank's part of a communicator. Collective."""
     wait(comm.Ibarrier())  # the split itself would poll at full speed until the last rank is there
-    return comm.Split_type(MPI.COMM_TYPE_SHARED)
+    part = divide()
+    if survivable():
+        shrink(comm, END)  # where a rank was lost, no other may wait for it in a part
+    return part
 
 
 def decide(comm: Comm, decision: Callable[[], Any]) -> Any:

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from mpi_es import storage
 from mpi_es.checks import Finding
-from mpi_es.comm import Comm, bcast_object, of_this_node, wait
+from mpi_es.comm import Comm, bcast_object, of_this_node
+from mpi_es.waiting import wait
 
 _PATIENCE = 3.0  # seconds: loading it from the cache takes less
 

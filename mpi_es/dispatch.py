@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mpi_es.comm import Comm, wait
-from mpi_es.rollout import Episode
+from mpi_es.comm import Comm
+from mpi_es.rollout import Episode, Source
 from mpi_es.signals import StopFlag, Stopped
 from mpi_es.strategies.base import Candidate
+from mpi_es.survival import RankLost, losses
+from mpi_es.waiting import wait
 
 REQUEST, WORK, ROWS = 1, 2, 3  # tags
 MORE, LEAVE = 1, 0  # what a request says
@@ -259,3 +261,33 @@ class DynamicWorker:
         if units:
             self.waited += wait(self.comm.Irecv(self.rows[: len(units)], source=0, tag=ROWS))
         return [row.copy() for row in self.rows[: len(units)]]
+
+
+class Enduring:
+    """A source that has no more to give when a rank is lost: what is under way here is played to its end."""
+
+    def __init__(self, source: Source, comm: Comm) -> None:
+        self.source, self.comm = source, comm
+        self.lost: RankLost | None = None
+
+    def take(self, block: bool) -> Episode | None:
+        """Return the next episode."""
+        try:
+            with losses(self.comm):
+                return None if self.lost else self.source.take(block)
+        except RankLost as lost:
+            self.lost = lost
+            return None
+
+    def done(self, unit: int, length: int) -> None:
+        """Note an episode that is over."""
+        self.source.done(unit, length)
+
+    def poll(self) -> None:
+        """Do what cannot wait."""
+        try:
+            with losses(self.comm):
+                if not self.lost:
+                    self.source.poll()
+        except RankLost as lost:
+            self.lost = lost

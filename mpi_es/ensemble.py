@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from mpi_es.comm import Comm, bcast
 from mpi_es.errors import RolloutError, UserError
-from mpi_es.survival import END, ONWARD, RankLost, left_of, losses
+from mpi_es.survival import END, ONWARD, RankLost, losses, shrink
 
 T = TypeVar("T")
 STOP = 0  # the command that ends serve
@@ -96,7 +96,7 @@ class Ensemble(ABC):
 
     def _regroup(self, word: int) -> bool:
         """Go on without the dead; return whether there are none. Collective over those who are left."""
-        before, self.comm = self.comm, left_of(self.comm, word)
+        before, self.comm = self.comm, shrink(self.comm, word)
         if self.comm is before:
             return True
         if self.comm.rank == 0:

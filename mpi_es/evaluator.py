@@ -10,18 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpi_es.comm import Comm, bcast, gather_objects, gather_rows, offsets
-from mpi_es.dispatch import DynamicRoot, DynamicWorker
+from mpi_es.dispatch import DynamicRoot, DynamicWorker, Enduring
 from mpi_es.ensemble import STOP, Ensemble
 from mpi_es.errors import RolloutError
 from mpi_es.job import Evaluation, Job, arranged, dynamic_source, find, static_source
 from mpi_es.rollout import Rollout, Rows, Terms
 from mpi_es.signals import StopFlag, Stopped
 from mpi_es.strategies.base import Candidate, Population, Seeded, Vector
-from mpi_es.survival import Enduring
 from mpi_es.watch import Watch, Watched
 
 EVALUATE, SUM, EXPLAIN, PLAYED = range(STOP + 1, STOP + 5)  # rank 0's commands
 FINE, STOPPED, FAILED = range(3)  # how a rank's part ended
+_ATTEMPTS = 4  # at an evaluation: an episode that kills its rank must not kill all, one after the other
 
 
 class Evaluator(Ensemble):
@@ -51,6 +51,7 @@ class Evaluator(Ensemble):
         self.number = 0  # of the evaluation under way, or the last
         self.played: list[Rows] = []  # of its episodes, those that this rank played
         self.explanation = ""  # of what went wrong in this rank's part
+        self.abandoned: Any = None  # the source of an evaluation in which a rank was lost
 
     # What rank 0 calls
 
@@ -62,12 +63,17 @@ class Evaluator(Ensemble):
         Args:
             mean: evaluated as one more candidate, the last.
         """
-        number, begun = self.number + 1, False
+        number, attempts = self.number + 1, 0
 
         def attempt() -> Evaluation:
-            nonlocal begun
-            units = self._left(number, seeds.size) if begun else np.arange(seeds.size)
-            begun = True
+            nonlocal attempts
+            units = self._left(number, seeds.size) if attempts else np.arange(seeds.size)
+            attempts += 1
+            if attempts > _ATTEMPTS:
+                raise RolloutError(
+                    f"ranks were lost {_ATTEMPTS} times in one evaluation; of its episodes {len(units)} are "
+                    "unplayed, one of which may end whoever plays it"
+                )
             return self._evaluate(number, population, units, seeds, terms, mean)
 
         return self.insist(attempt)
@@ -228,6 +234,7 @@ class Evaluator(Ensemble):
         if self.watch:
             self.watch.write("")
         if enduring.lost:
+            self.abandoned = source  # MPI may still read what it was sending
             raise enduring.lost
         if isinstance(source, DynamicRoot):
             source.finish(abandon=outcome != FINE)

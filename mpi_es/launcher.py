@@ -1,15 +1,19 @@
 """Start MPI, or say why this launcher and this MPI library cannot do it together; before anything else."""
 
+import os
 import re
 import sys
+import threading
 import time
 import traceback
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mpi_es.errors import UserError
+from mpi_es.survival import survivable
 
 if TYPE_CHECKING:
     from mpi4py import MPI
@@ -23,6 +27,7 @@ _VARIABLES = (  # launcher, its number of ranks, this process's place among them
     (_MPICH, "PMI_SIZE", "PMI_RANK"),
     (_SRUN, "SLURM_STEP_NUM_TASKS", "SLURM_PROCID"),
 )
+_STARTED = 300  # seconds: 32 ranks need 3, thousands on a busy file system minutes
 _FORWARDED = 0.3  # seconds until mpiexec has what was printed; on an abort it drops the rest
 
 
@@ -128,6 +133,27 @@ def connect(environ: Mapping[str, str]) -> "MPI.Intracomm":
         sys.exit(0)
 
 
+@contextmanager
+def _patient(environ: Mapping[str, str]) -> Iterator[None]:
+    """End this process if MPI does not start: it waits for ever for a rank that died before."""
+
+    def give_up() -> None:
+        if launched_rank(environ) < 2:  # rank 0 may be the dead one
+            text = (
+                f"error: MPI: expected all ranks within {_STARTED} s, waited in vain: one died at its start"
+            )
+            print(text, file=sys.stderr, flush=True)
+        os._exit(1)
+
+    timer = threading.Timer(_STARTED, give_up)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
 def _start(environ: Mapping[str, str]) -> "MPI.Intracomm":
     """Return the world, or raise what check returns before and after MPI_Init. Collective."""
     import mpi4py
@@ -145,7 +171,8 @@ def _start(environ: Mapping[str, str]) -> "MPI.Intracomm":
     if not MPI.Is_initialized():
         if complaint := check(environ, None, library):
             raise complaint
-        MPI.Init_thread(MPI.THREAD_MULTIPLE)  # the level that mpi4py itself asks for
+        with _patient(environ) if survivable() else nullcontext():
+            MPI.Init_thread(MPI.THREAD_MULTIPLE)  # the level that mpi4py itself asks for
     if complaint := check(environ, MPI.COMM_WORLD.size, library):
         raise complaint
     return MPI.COMM_WORLD

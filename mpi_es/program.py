@@ -11,11 +11,12 @@ from typing import NoReturn
 from threadpoolctl import threadpool_limits
 
 from mpi_es import sentry
-from mpi_es.comm import Comm, gather_objects, of_this_node, wait
+from mpi_es.comm import Comm, gather_objects, of_this_node
 from mpi_es.errors import RolloutError, UserError
 from mpi_es.launcher import abort, connect
-from mpi_es.signals import ignore
-from mpi_es.survival import ANEW, END, BeginAnew, RankLost, any_lost, left_of, losses, survivable
+from mpi_es.signals import StopFlag, ignore
+from mpi_es.survival import ANEW, END, BeginAnew, RankLost, losses, shrink, survivable
+from mpi_es.waiting import wait
 
 
 def launch(
@@ -24,8 +25,8 @@ def launch(
     """Run `main` on every rank and exit with its code, or 2 after a line that says what went wrong.
 
     `main` raises UserError and RolloutError only where the ranks agree that it is over. Anything else
-    ends the whole job at once, since the other ranks would wait for this one; but a rank that others can
-    outlive is left behind, and where `main` cannot go on without it, it is called again.
+    ends the whole job at once, since the other ranks would wait for this one; but a rank that dies,
+    where others can outlive it, is left behind, and where `main` cannot go on without it, it is called again.
 
     Args:
         again: the arguments with which it goes on where it was, of those that it was called with.
@@ -39,6 +40,7 @@ def launch(
             try:
                 code = _once(main, comm, arguments)
             except BeginAnew as loss:
+                StopFlag.hand_over()
                 comm, arguments = loss.comm, again(arguments)
                 if comm.rank == 0:
                     print(f"warning: ranks lost; {comm.size} begin anew", file=sys.stderr, flush=True)
@@ -59,16 +61,16 @@ def _once(main: Callable[[Comm, list[str]], int], comm: Comm, arguments: list[st
             ignore()
         return code
     except RankLost:
-        left_of(comm, ANEW)  # which raises BeginAnew
+        shrink(comm, ANEW)  # which raises BeginAnew
         raise
 
 
 def _leave(comm: Comm | None, code: int) -> NoReturn:
     """End this process."""
-    if comm is not None and any_lost():
+    if comm is not None and survivable():
         sys.stdout.flush()
         sys.stderr.flush()
-        os._exit(code)  # MPI's own end waits now and then for the dead
+        os._exit(code)  # MPI's own end waits now and then for the dead, of which not all ranks need know
     sys.exit(code)
 
 
@@ -90,7 +92,7 @@ def _tell(error: Exception) -> int:
 @contextmanager
 def watched(comm: Comm) -> Iterator[None]:
     """Have a sentry tell which rank dies inside the block, at whose end all leave together. Collective."""
-    if comm.size == 1 or not hasattr(os, "pidfd_open"):
+    if comm.size == 1:
         yield
         return
     with losses(comm):
@@ -102,15 +104,16 @@ def watched(comm: Comm) -> Iterator[None]:
         _relieve(process)
         raise
     _relieve(process)
-    try:
-        with losses(comm):
-            wait(comm.Ibarrier())  # nobody ends before every sentry knows that it may
-    except RankLost:
-        left_of(comm, END)
+    with suppress(RankLost), losses(comm):
+        wait(comm.Ibarrier())  # nobody ends before every sentry knows that it may
+    if survivable():
+        shrink(comm, END)
 
 
 def _post_sentry(comm: Comm) -> "subprocess.Popen[bytes] | None":
     """Start a sentry on each node, by one of its ranks. Collective."""
+    if not hasattr(os, "pidfd_open"):
+        return None
     node = of_this_node(comm)
     ranks = gather_objects(node, f"{os.getpid()}:{comm.rank}")
     if not ranks:

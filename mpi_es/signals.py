@@ -2,6 +2,7 @@
 
 import signal
 from types import FrameType
+from typing import ClassVar
 
 CAUGHT = (signal.SIGTERM, signal.SIGUSR1, signal.SIGINT)
 
@@ -19,6 +20,8 @@ class Stopped(Exception):
 class StopFlag:
     """Whether a signal has come, and which. A second Ctrl-C ends the process at once."""
 
+    earlier: ClassVar["StopFlag | None"] = None  # whose signals the next that is installed takes over
+
     def __init__(self) -> None:
         self.name = ""
 
@@ -26,7 +29,15 @@ class StopFlag:
         """Catch the signals of a time limit, a preemption and a user."""
         for number in CAUGHT:
             signal.signal(number, self._note)
+        if StopFlag.earlier is not None:
+            self.name, StopFlag.earlier = StopFlag.earlier.name, None
         return self
+
+    @classmethod
+    def hand_over(cls) -> None:
+        """Let no signal be lost between the flag that is installed and the next."""
+        installed = getattr(signal.getsignal(signal.SIGTERM), "__self__", None)
+        cls.earlier = installed if isinstance(installed, StopFlag) else None
 
     def _note(self, number: int, frame: FrameType | None) -> None:
         if self.name == "SIGINT" and number == signal.SIGINT:

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from mpi_es.checks import Finding, counted
-from mpi_es.comm import Comm, wait
+from mpi_es.comm import Comm
+from mpi_es.waiting import wait
 
 _MIB = 2**20
 _SEGMENTS = ("mpich_shm_*", "sm_segment.*")  # of MPICH and of Open MPI

@@ -10,12 +10,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from mpi_es.comm import Comm
+import numpy as np
+
 from mpi_es.errors import expected
-from mpi_es.rollout import Episode, Source
+from mpi_es.waiting import wait
+
+Comm = Any  # an mpi4py communicator
 
 # Words on what to do next; the ranks agree on their bits' conjunction, which is the least.
 ANEW, ONWARD, END = 0b00, 0b01, 0b11
+_FT = "OMPI_MCA_mpi_ft_enable"  # what Open MPI's mpiexec sets
 
 
 class RankLost(Exception):
@@ -32,7 +36,7 @@ class BeginAnew(Exception):
 
 def survivable() -> bool:
     """Tell whether the other ranks can outlive one: under `mpiexec --with-ft ulfm` of Open MPI."""
-    return os.environ.get("OMPI_MCA_mpi_ft_enable") == "1"  # noqa: SIM112  (Open MPI's name)
+    return os.environ.get(_FT) == "1"
 
 
 def settle(comm: Comm, wish: str) -> str:
@@ -52,6 +56,7 @@ def settle(comm: Comm, wish: str) -> str:
         from mpi4py import MPI  # there are other ranks, so this runs under MPI
 
         comm.Set_errhandler(MPI.ERRORS_ARE_FATAL)
+        os.environ[_FT] = "0"  # from here on as if it had been started without
     return "a rank that dies ends the job"
 
 
@@ -67,6 +72,9 @@ def losses(comm: Comm) -> Iterator[None]:
     """Raise RankLost where MPI tells of a death, and let all ranks of the communicator know."""
     try:
         yield
+    except RankLost:  # in a part of this communicator
+        comm.Revoke()
+        raise
     except Exception as error:
         if not _tells_of_death(error):
             raise
@@ -74,60 +82,30 @@ def losses(comm: Comm) -> Iterator[None]:
         raise RankLost from error
 
 
-class Enduring:
-    """A source that has no more to give when a rank is lost: what is under way here is played to its end."""
-
-    def __init__(self, source: Source, comm: Comm) -> None:
-        self.source, self.comm = source, comm
-        self.lost: RankLost | None = None
-
-    def take(self, block: bool) -> Episode | None:
-        """Return the next episode."""
-        try:
-            with losses(self.comm):
-                return None if self.lost else self.source.take(block)
-        except RankLost as lost:
-            self.lost = lost
-            return None
-
-    def done(self, unit: int, length: int) -> None:
-        """Note an episode that is over."""
-        self.source.done(unit, length)
-
-    def poll(self) -> None:
-        """Do what cannot wait."""
-        try:
-            with losses(self.comm):
-                if not self.lost:
-                    self.source.poll()
-        except RankLost as lost:
-            self.lost = lost
-
-
-def agree_on(comm: Comm, word: int) -> int:
+def _agree(comm: Comm, word: int) -> int:
     """Return the least of the words of all ranks that are left. Collective over them."""
     while True:
         comm.Ack_failed()
+        agreed = np.array([word], np.int32)
         try:
-            agreed: int = comm.Agree(word)
-            return agreed
+            wait(comm.Iagree(agreed))
+            return int(agreed[0])
         except Exception as error:  # on all ranks alike: one died whose death was not acknowledged
             if not _tells_of_death(error):
                 raise
 
 
-def left_of(comm: Comm, word: int) -> Comm:
+def shrink(comm: Comm, word: int) -> Comm:
     """Return a communicator of the ranks that are left, or raise BeginAnew with it. Collective over them.
 
-    Where all are at their end, it is the old one. MPI polls at full speed here: whoever comes first takes
-    a core until the last is there.
+    Where all are at their end, it is the old one.
 
     Args:
         word: END, ONWARD from a rank that can go on where it is if rank 0 lives, or else ANEW.
     """
     from mpi4py import MPI
 
-    agreed = agree_on(comm, word)
+    agreed = _agree(comm, word)
     if agreed == END:
         return comm
     left = comm.Shrink()
@@ -135,12 +113,3 @@ def left_of(comm: Comm, word: int) -> Comm:
     if agreed == ANEW or first != 0:
         raise BeginAnew(left)
     return left
-
-
-def any_lost() -> bool:
-    """Tell whether this process, which runs under MPI, knows of a rank that died."""
-    if not survivable():
-        return False
-    from mpi4py import MPI
-
-    return MPI.COMM_WORLD.Get_failed().size > 0

@@ -8,9 +8,10 @@ import tempfile
 import time
 
 from mpi_es import warden
-from mpi_es.comm import Comm, bcast_object, gather_objects, of_this_node, wait
+from mpi_es.comm import Comm, bcast_object, gather_objects, of_this_node
 from mpi_es.errors import expected
 from mpi_es.rollout import Episode, Source
+from mpi_es.waiting import wait
 
 
 class Watch:

@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from mpi_es.comm import Comm, share_rows, wait
+from mpi_es.comm import Comm, share_rows
+from mpi_es.waiting import wait
 from pbt.states import Buffer
 
 Buffers = dict[int, Buffer]  # by member

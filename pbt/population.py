@@ -9,7 +9,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from mpi_es.comm import Comm, agree, offsets
+from mpi_es.comm import Comm, agree, offsets, split
 from mpi_es.compilation import prepare
 from mpi_es.errors import UserError
 from mpi_es.seeds import Stream, rng
@@ -50,7 +50,8 @@ class Population:
         self.mine = range(shares[group], shares[group + 1])
         self.leads = comm.rank == starts[group]
         alone = groups == comm.size
-        self.group = comm.Split(comm.rank if alone else group) if comm.size > 1 else comm
+        colour = comm.rank if alone else group
+        self.group = split(comm, lambda: comm.Split(colour)) if comm.size > 1 else comm
         self.members: dict[int, Member] = agree(comm, lambda: self._made(kind))
 
     def _made(self, kind: type[Member]) -> dict[int, Member]:

@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mpi_es.comm import SerialComm, agree, bcast_object, decide, gather_rows, offsets, scatter_rows, wait
+from mpi_es.comm import SerialComm, agree, bcast_object, decide, gather_rows, offsets, scatter_rows
 from mpi_es.errors import UserError
+from mpi_es.waiting import wait
 
 
 @given(st.integers(0, 300), st.integers(1, 40), st.integers(0, 1), st.integers(1, 9))

@@ -84,9 +84,9 @@ class Slow(StaticSource):
 
 
 def test_a_signal_ends_episodes_under_way_and_leaves_nothing_behind(compiled):
-    given = source(compiled)
+    units, given = np.arange(5), source(compiled)
     with pytest.raises(Stopped):
-        compiled.run(Slow(0, given.seeds, 1, given.lookup, StopFlag()), Terms())
+        compiled.run(Slow(units, units, 1, given.lookup, StopFlag()), Terms())
     terms = Terms(cap=30)
     first = compiled.run(source(compiled), terms)
     np.testing.assert_array_equal(compiled.run(source(compiled), terms), first)

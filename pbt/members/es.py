@@ -15,9 +15,9 @@ from mpi_es.errors import expected, unknown
 from mpi_es.observations import Statistics
 from mpi_es.rollout import Terms
 from mpi_es.seeds import training_seeds
-from mpi_es.signals import Stopped
 from mpi_es.strategies import make as make_strategy
 from mpi_es.strategies.base import Dense
+from mpi_es.survival import RankLost
 from pbt.config import Config
 from pbt.explore import Hyperparameter
 from pbt.members.base import Member, Score
@@ -110,17 +110,19 @@ class ES(Member):
 
     def _lead(self, work: Callable[[], None]) -> None:
         """Do the work on the group's first rank while the others serve. Collective over the group."""
-        stopped: list[Stopped] = []
+        raised: list[Exception] = []
 
         def guarded() -> None:
             try:
                 work()
-            except Stopped as signal:
-                stopped.append(signal)
+            except RankLost:
+                raise
+            except Exception as error:  # the others are to hear of the end before anybody hears of this
+                raised.append(error)
 
         self.evaluator.lead(guarded)
-        if stopped:
-            raise stopped[0]
+        if raised:
+            raise raised[0]
 
     def _one_generation(self) -> None:
         """Ask, evaluate and tell, with the hyperparameters as they are now."""

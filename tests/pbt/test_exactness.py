@@ -55,7 +55,7 @@ KILLED = {  # what is called for the how manieth time in generation 3, on which 
     "train": ((WALKER, "train", 2), 1, 2),
     "train, first rank": ((WALKER, "train", 2), 0, 2),
     "score": ((WALKER, "score", 2), 1, 2),
-    "exchange": (("pbt.exchange", "wait", 2), 1, 2),  # states are on their way
+    "exchange": (("pbt.exchange", "wait", 1), 1, 2),  # states are on their way, not yet those that are saved
     "exchange, first rank": (("pbt.exchange", "wait", 2), 0, 2),
     "adopt": ((POPULATION, "adopt", 1), 2, 2),
     "explore": (("pbt.loop", "explore", 1), 1, 2),
