@@ -3,13 +3,11 @@
 import os
 import re
 import signal
-import subprocess
 
 import pytest
 
-from mpi_es import checkpoint
 from tests.launching import assert_same, start
-from tests.slurm.conftest import OPTIONS
+from tests.slurm.jobs import MPIEXEC, OPTIONS, RANK, generation
 
 pytestmark = pytest.mark.timeout(900)  # a job takes seconds, and minutes on a machine that is busy
 LAST = 24  # generations
@@ -17,34 +15,11 @@ RUN = (*OPTIONS, "--max-iter", LAST, "--run-dir", "run")
 TWO = ["--ntasks=2"]
 
 
-def generation(place):
-    """How many generations the run has behind it."""
-    if not (place / "run" / "run.h5").exists():
-        return 0
-    return checkpoint.load(place / "run")[0]["progress"]["generation"]
-
-
-def processes(job, pattern):
-    """The processes of a job whose command matches, which Slurm has marked."""
-    found = []
-    for pid in subprocess.run(["pgrep", "-f", pattern], capture_output=True, text=True).stdout.split():
-        try:
-            environ = open(f"/proc/{pid}/environ").read()  # noqa: SIM115
-        except OSError:
-            continue
-        if f"SLURM_JOB_ID={job.number}\0" in environ:
-            found.append(int(pid))
-    return found
-
-
-RANK, MPIEXEC = r"^python -m mpi_es\.train", r"bin/mpiexec "
-
-
 def kill(cluster, job, place, pattern, after=3):
     """Kill the last process of a job that matches, some generations on."""
-    begin = generation(place)
-    cluster.until(lambda: generation(place) >= begin + after)
-    os.kill(processes(job, pattern)[-1], signal.SIGKILL)
+    begin = generation(place / "run")
+    cluster.until(lambda: generation(place / "run") >= begin + after)
+    os.kill(cluster.processes(job, pattern)[-1], signal.SIGKILL)
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +40,7 @@ def assert_finished(cluster, job, restarts):
 
 def test_a_signal_before_the_time_limit_saves_requeues_and_continues(cluster, submit, place, exact, unbroken):
     job = submit(TWO, "carracing.sh", *RUN)
-    cluster.until(lambda: generation(place) > 3)
+    cluster.until(lambda: generation(place / "run") > 3)
     cluster.ask("scancel", "--batch", "--signal=USR1", job.number)
     assert_finished(cluster, job, 1)
     assert "slurm: stopped by SIGUSR1, saved: run; requeued" in job.log.splitlines()
@@ -79,8 +54,8 @@ def test_a_killed_rank_is_tried_again_a_few_times(cluster, submit, place, exact,
     job = submit(TWO, "carracing.sh", *RUN, MPI_ES_RETRIES="1")
     kill(cluster, job, place, RANK)
     cluster.until(lambda: cluster.restarts(job) == 1)
-    before = generation(place)
-    cluster.until(lambda: generation(place) > before)
+    before = generation(place / "run")
+    cluster.until(lambda: generation(place / "run") > before)
     kill(cluster, job, place, RANK)
     assert cluster.end(job) == "FAILED"
     assert re.search(r"error: rank \d on .* died at", job.log)
@@ -124,7 +99,7 @@ def test_the_time_limit_itself(cluster, submit, place, exact, unbroken):
 @pytest.mark.slow
 def test_scancel_saves_and_does_not_come_back(cluster, submit, place, exact, unbroken):
     job = submit(TWO, "carracing.sh", *RUN)
-    cluster.until(lambda: generation(place) > 3)
+    cluster.until(lambda: generation(place / "run") > 3)
     cluster.ask("scancel", job.number)
     assert cluster.end(job) == "CANCELLED"
     cluster.until(lambda: "ended by scancel" in job.log.splitlines()[-1])
@@ -136,7 +111,7 @@ def test_scancel_saves_and_does_not_come_back(cluster, submit, place, exact, unb
 @pytest.mark.slow
 def test_a_signal_to_the_ranks_alone_requeues_too(cluster, submit, place, exact, unbroken):
     job = submit(TWO, "carracing.sh", *RUN)
-    cluster.until(lambda: generation(place) > 3)
+    cluster.until(lambda: generation(place / "run") > 3)
     cluster.ask("scancel", "--signal=USR1", job.number)
     assert_finished(cluster, job, 1)
     assert_same(exact(place / "run"), exact(unbroken))
@@ -153,7 +128,7 @@ def test_a_killed_mpiexec_is_tried_again(cluster, submit, place, exact, unbroken
 @pytest.mark.slow
 def test_a_node_that_goes_down_is_left_for_another(cluster, submit, place, exact, unbroken):
     job = submit(TWO, "carracing.sh", *RUN)
-    cluster.until(lambda: generation(place) > 3)
+    cluster.until(lambda: generation(place / "run") > 3)
     node = cluster.ask("squeue", "-h", "-j", job.number, "-o", "%N")
     cluster.ask("scontrol", "update", f"nodename={node}", "state=down", "reason=test")
     try:
@@ -166,7 +141,7 @@ def test_a_node_that_goes_down_is_left_for_another(cluster, submit, place, exact
 @pytest.mark.slow
 def test_a_preempted_job_comes_back(cluster, submit, place, exact, unbroken):
     job = submit(["--ntasks=2", "--nodes=2", "--exclusive"], "carracing.sh", *RUN)
-    cluster.until(lambda: generation(place) > 3)
+    cluster.until(lambda: generation(place / "run") > 3)
     urgent = cluster.submit(place, "-p", "urgent", "--exclusive", "--nodes=2", "--wrap", "sleep 1")
     cluster.until(lambda: cluster.restarts(job) == 1)
     assert cluster.end(urgent) == "COMPLETED"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.slurm.conftest import OPTIONS
+from tests.slurm.jobs import OPTIONS
 
 pytestmark = pytest.mark.timeout(900)
 ONE = ["--ntasks=1"]
