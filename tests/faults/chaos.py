@@ -24,6 +24,8 @@ from tests.slurm.cluster import OVER, ROOT, Cluster, Job, install
 from tests.slurm.jobs import MPIEXEC, OPTIONS, RANK, generation, variables
 
 LAST = 60  # generations
+SCRIPT = r"^(/\S*/)?bash \S*/slurm_script"
+ANY_RANK = r"^python -m mpi_es\.(train|doctor)"  # the doctor's are those that examine the launcher
 PAUSE = "--env-options", "pause=0.3"  # seconds an episode: a run of half a minute, most of it idle
 SPARE = 2  # nodes beside the job's, for it to go to
 LONGEST_GAP = 30.0  # seconds between blows: in half of them a job is requeued and starts again
@@ -73,13 +75,16 @@ class Target:
 
 def signal_to_script(target: Target) -> bool:
     """Do as Slurm does before the time limit."""
-    target.cluster.ask("scancel", "--batch", "--signal=USR1", target.job.number, check=False)
-    return True
+    # Before the script has begun the signal ends the job for good, and nobody could catch it.
+    found = bool(target.cluster.processes(target.job, SCRIPT))
+    if found:
+        target.cluster.ask("scancel", "--batch", "--signal=USR1", target.job.number, check=False)
+    return found
 
 
 def signal_to_ranks(target: Target) -> bool:
     """Signal all but the script."""
-    found = bool(target.cluster.processes(target.job, RANK))
+    found = bool(target.cluster.processes(target.job, ANY_RANK))
     target.cluster.ask("scancel", "--signal=USR1", target.job.number, check=False)
     return found
 
@@ -121,7 +126,7 @@ KINDS: dict[str, Callable[[Target], bool]] = {
     "requeue": requeue,
     "node down": node_down,
     "node lost": node_lost,
-    "rank killed": lambda target: kill_one(target, RANK),
+    "rank killed": lambda target: kill_one(target, ANY_RANK),
     "mpiexec killed": lambda target: kill_one(target, MPIEXEC),
 }
 
@@ -141,7 +146,7 @@ class Blow:
 
     def __str__(self) -> str:
         state = "training" if self.training else "starting"
-        lost = "never" if self.seconds is None else f"{self.seconds:.1f}"
+        lost = "-" if self.seconds is None else f"{self.seconds:.1f}"
         return f"{self.run:>3}  {self.generation:>10}  {state}  {self.kind:<18}  {lost:>12}"
 
 

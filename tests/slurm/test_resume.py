@@ -3,6 +3,8 @@
 import os
 import re
 import signal
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -79,6 +81,28 @@ def test_a_launcher_that_makes_worlds_of_one_is_refused_before_the_work(cluster,
     assert "expected one world of the 2 ranks that srun started" in job.log
     assert job.log.splitlines()[-1].startswith("error: MPI_ES_LAUNCHER: expected a launcher with which")
     assert not (place / "run").exists()
+
+
+@pytest.mark.slow
+def test_the_launcher_that_was_found_right_is_kept_after_a_requeue(cluster, submit, place):
+    several = f"srun --mpi=none\n{Path(sys.prefix, 'bin', 'mpiexec')} -n 2"
+    job = submit(TWO, "carracing.sh", *RUN, MPI_ES_LAUNCHER=several)
+    cluster.until(lambda: generation(place / "run") > 3)
+    cluster.ask("scancel", "--batch", "--signal=USR1", job.number)
+    assert_finished(cluster, job, 1)
+    assert job.log.count("slurm: not with srun --mpi=none") == 1
+
+
+DOCTOR = r"^python -m mpi_es\.doctor"
+
+
+@pytest.mark.slow
+def test_a_rank_that_is_killed_while_the_launcher_is_examined_is_tried_again(cluster, submit, place):
+    job = submit(TWO, "carracing.sh", *RUN)
+    cluster.until(lambda: cluster.processes(job, DOCTOR))
+    os.kill(cluster.processes(job, DOCTOR)[0], signal.SIGKILL)
+    assert_finished(cluster, job, 1)
+    assert "(failure 1, 3 are tried again); requeued" in job.log
 
 
 def test_a_directory_that_is_not_the_project_is_told(cluster, submit):
