@@ -11,6 +11,7 @@ set -euo pipefail
 caught='' # the last signal that asked this job to stop
 signals=0 # how many did
 child=''  # the launcher's process, while there is one
+asking='' # the process that repeats the signal to it
 trap 'note SIGUSR1' USR1
 trap 'note SIGTERM' TERM
 
@@ -21,8 +22,11 @@ note() {
 }
 
 pass_on() {
-    # Every launcher passes USR1 on, and to the ranks it means the same.
-    if [[ -n $child && -n $caught ]]; then kill -USR1 "$child" 2>/dev/null || true; fi
+    # Every launcher passes USR1 on, and to the ranks it means the same; but while they start, MPI may drop it.
+    if [[ -n $child && -n $caught && -z $asking ]]; then
+        (while kill -USR1 "$child"; do sleep 5; done) >/dev/null 2>&1 &
+        asking=$!
+    fi
 }
 
 : "${project:?is set by the job}"
@@ -105,6 +109,7 @@ launch() { # MODULE ARGUMENTS…
         [[ $signals == "$before" ]] && break # else it was a signal that ended the wait
     done
     child=''
+    [[ -z $asking ]] || kill "$asking" 2>/dev/null || true
     return "$code"
 }
 
@@ -126,6 +131,7 @@ resume() { # MODULE ARGUMENTS…
         *:SIGTERM) stopped_by_slurm ;;
         0:*) rm -f "$(noted failures)" && requeue "stopped by ${caught:-a signal}, saved: $run" ;;
         2:*) say "ended by what the line above tells; mend it and submit the same command again: $run" && exit 2 ;;
+        *:SIGUSR1) requeue "stopped by SIGUSR1 while it began (code $code): $run" ;;
         *) again_after_failure "$code" ;;
     esac
 }

@@ -30,6 +30,7 @@ PAUSE = "--env-options", "pause=0.3"  # seconds an episode: a run of half a minu
 SPARE = 2  # nodes beside the job's, for it to go to
 LONGEST_GAP = 30.0  # seconds between blows: in half of them a job is requeued and starts again
 OUTAGE = 3.0, 20.0  # seconds until a node is back: before Slurm misses it, after 5, or long after
+UNHURT = 3  # generations more without a requeue: the blow had no effect
 LIMIT = 600.0  # seconds that a run may take after its last blow
 
 
@@ -181,9 +182,12 @@ class Storm:
     def note(self, run: int, state: str, restarts: int, done: int) -> None:
         """Note from which blows a run has recovered."""
         for blow in self.blows:
-            if blow.run != run or blow.seconds is not None or restarts == blow.restarts:
+            if blow.run != run or blow.seconds is not None:
                 continue
-            if state != "RUNNING":
+            if restarts == blow.restarts:
+                if done > blow.generation + UNHURT:
+                    blow.seconds = 0.0
+            elif state != "RUNNING":
                 blow.left = done
             elif blow.left is not None and done > blow.left:
                 blow.seconds = time.monotonic() - blow.fell
@@ -265,9 +269,9 @@ def summary(blows: list[Blow]) -> list[str]:
     """Return a line for each kind of blow, and one for all."""
     lines = [f"{'blow':<18}  number  median  largest  seconds lost"]
     for kind in (*KINDS, "all"):
-        lost = [blow.seconds or 0.0 for blow in blows if kind in (blow.kind, "all")]
-        if lost:
-            lines.append(f"{kind:<18}  {len(lost):>6}  {statistics.median(lost):>6.1f}  {max(lost):>7.1f}")
+        fell = [blow.seconds for blow in blows if kind in (blow.kind, "all")]
+        if lost := [seconds for seconds in fell if seconds is not None]:
+            lines.append(f"{kind:<18}  {len(fell):>6}  {statistics.median(lost):>6.1f}  {max(lost):>7.1f}")
     return lines
 
 
