@@ -119,7 +119,7 @@ class Cluster:
         self.conf.write_text("\n".join(lines) + "\n")
         clean = {name: value for name, value in os.environ.items() if not name.startswith("SLURM")}
         self.environ = clean | {"SLURM_CONF": str(self.conf)}
-        self._start("slurmctld", "slurmctld", "-D")
+        self.start_controller()
         for name in self.nodes:
             self.start_node(name)
         self.until(lambda: self.ask("sinfo", "-h", "-o", "%T", "-p", "main") == "idle", 30)
@@ -140,6 +140,15 @@ class Cluster:
         self.daemons[name] = subprocess.Popen(
             [*command, "-f", str(self.conf)], env=self.environ, stdout=log, stderr=subprocess.STDOUT
         )
+
+    def start_controller(self) -> None:
+        """Start the daemon that knows of all jobs."""
+        self._start("slurmctld", "slurmctld", "-D")
+
+    def stop_controller(self) -> None:
+        """End it; jobs go on meanwhile."""
+        self.daemons["slurmctld"].terminate()
+        self.daemons["slurmctld"].wait(timeout=20)
 
     def start_node(self, name: str) -> None:
         """Start a node's daemon."""
@@ -224,13 +233,13 @@ class Cluster:
         self.until(over, limit)
         return self.state(job)
 
-    def until(self, condition: object, limit: float = 150) -> None:
-        """Wait for something to become true."""
+    def until(self, condition: object, limit: float = 150, pause: float = 0.2) -> None:
+        """Wait for something to become true, looking again after each pause."""
         end = time.monotonic() + limit
         while not condition():  # type: ignore[operator]
             if time.monotonic() > end:
                 raise TimeoutError(self.ask("squeue", "-t", "all", check=False))
-            time.sleep(0.2)
+            time.sleep(pause)
 
 
 def _parent(pid: int) -> int:

@@ -172,3 +172,42 @@ def test_a_preempted_job_comes_back(cluster, submit, place, exact, unbroken):
     assert_finished(cluster, job, 1)
     assert "ended by scancel, preemption" in job.log
     assert_same(exact(place / "run"), exact(unbroken))
+
+
+def catches(pid, number):
+    """Tell whether a process has a handler for a signal."""
+    status = Path(f"/proc/{pid}/status").read_text()
+    return bool(int(status.partition("SigCgt:")[2].split()[0], 16) >> (number - 1) & 1)
+
+
+@pytest.mark.slow
+def test_a_signal_that_mpi_drops_is_repeated(cluster, submit, place, exact, unbroken):
+    job = submit(TWO, "carracing.sh", *RUN)
+
+    def starts():  # MPICH catches USR1 before the program does
+        return any(
+            catches(pid, signal.SIGUSR1) and not catches(pid, signal.SIGTERM)
+            for pid in cluster.processes(job, RANK)
+        )
+
+    cluster.until(starts, pause=0.01)
+    (script,) = cluster.processes(job, "bash .*/slurm_script")
+    os.kill(script, signal.SIGUSR1)
+    assert_finished(cluster, job, 1)
+    assert "slurm: stopped by SIGUSR1" in job.log
+    assert_same(exact(place / "run"), exact(unbroken))
+
+
+@pytest.mark.slow
+def test_a_job_that_is_to_be_requeued_waits_for_slurms_controller(cluster, submit, place, exact, unbroken):
+    job = submit(TWO, "carracing.sh", *RUN)
+    cluster.until(lambda: generation(place / "run") > 3)
+    (script,) = cluster.processes(job, "bash .*/slurm_script")
+    cluster.stop_controller()
+    try:
+        os.kill(script, signal.SIGUSR1)
+        cluster.until(lambda: "slurm_load_jobs error" in job.log)
+    finally:
+        cluster.start_controller()
+    assert_finished(cluster, job, 1)
+    assert_same(exact(place / "run"), exact(unbroken))
