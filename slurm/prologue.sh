@@ -121,6 +121,7 @@ resume() { # MODULE ARGUMENTS…
     run=$(python -m mpi_es.where "$module" "$@") || mistaken
     same_launcher || choose_launcher "$run" || again_after_failure $?
     note_launcher
+    await_former
     launch "$module" --continue "$@" || code=$?
     if python -m mpi_es.status --finished "$run"; then
         rm -f "$(noted failures)" "$(noted launcher)"
@@ -134,6 +135,20 @@ resume() { # MODULE ARGUMENTS…
         *:SIGUSR1) requeue "stopped by SIGUSR1 while it began (code $code): $run" ;;
         *) again_after_failure "$code" ;;
     esac
+}
+
+await_former() {
+    # Where Slurm has lost sight of a node it begins the job again elsewhere, while ranks on that node may go on
+    # and hold the run's lock, until Slurm finds and ends them.
+    local code told=''
+    while [[ ${SLURM_RESTART_COUNT:-0} != 0 && -z $caught ]]; do
+        code=0
+        flock --nonblock --conflict-exit-code 75 "$run/.lock" true 2>/dev/null || code=$?
+        [[ $code == 75 ]] || return 0
+        [[ -n $told ]] || say "waits: ranks of this job go on on a node that Slurm has lost sight of"
+        told=yes
+        sleep 5
+    done
 }
 
 mistaken() {

@@ -106,9 +106,17 @@ def node_down(target: Target) -> bool:
 
 
 def node_lost(target: Target) -> bool:
-    """Kill a node's daemon, proxy and ranks, of the first node also script and mpiexec; start it later."""
+    """Kill a node's daemon and all that it runs, on the first node the script too; start it later."""
     if name := target.some_node():
         target.cluster.lose_node(name, target.job)
+        target.later(lambda: target.cluster.start_node(name))
+    return bool(name)
+
+
+def daemon_killed(target: Target) -> bool:
+    """Kill a node's daemon alone, whose ranks go on; start it later."""
+    if name := target.some_node():
+        target.cluster.stop_node(name)
         target.later(lambda: target.cluster.start_node(name))
     return bool(name)
 
@@ -127,6 +135,7 @@ KINDS: dict[str, Callable[[Target], bool]] = {
     "requeue": requeue,
     "node down": node_down,
     "node lost": node_lost,
+    "slurmd killed": daemon_killed,
     "rank killed": lambda target: kill_one(target, ANY_RANK),
     "mpiexec killed": lambda target: kill_one(target, MPIEXEC),
 }

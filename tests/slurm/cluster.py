@@ -154,6 +154,11 @@ class Cluster:
         """Start a node's daemon."""
         self._start(name, "slurmd", "-D", "-N", name)
 
+    def stop_node(self, name: str) -> None:
+        """Kill a node's daemon; what it has started goes on."""
+        self.daemons[name].kill()
+        self.daemons[name].wait()
+
     def ask(self, *command: str, check: bool = True) -> str:
         """Return what a command of Slurm's prints."""
         done = subprocess.run(command, env=self.environ, capture_output=True, text=True, timeout=60)
@@ -215,11 +220,10 @@ class Cluster:
         parents = {_parent(pid) for pid in victims}
         # A step's own daemon carries no mark; it is the parent of what it started.
         steps = [pid for pid in parents if _command(pid).startswith("slurmstepd")]
-        self.daemons[name].kill()
+        self.stop_node(name)
         for pid in (*steps, *victims):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
-        self.daemons[name].wait()
 
     def end(self, job: Job, limit: float = 250) -> str:
         """Return the state of a job that is over."""

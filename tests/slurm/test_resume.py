@@ -211,3 +211,23 @@ def test_a_job_that_is_to_be_requeued_waits_for_slurms_controller(cluster, submi
         cluster.start_controller()
     assert_finished(cluster, job, 1)
     assert_same(exact(place / "run"), exact(unbroken))
+
+
+@pytest.mark.slow
+def test_a_job_waits_for_its_ranks_on_a_node_that_slurm_has_lost_sight_of(cluster, submit, place):
+    job = submit([*TWO, "--nodes=1"], "carracing.sh", *OPTIONS, "--max-iter", 10**5, "--run-dir", "run")
+    cluster.until(lambda: generation(place / "run") > 3)
+    (node,) = cluster.nodes_of(job)
+    cluster.stop_node(node)
+    try:
+        cluster.until(lambda: "slurm: waits: ranks of this job go on" in job.log)
+        assert cluster.processes(job, RANK, node)
+    finally:
+        cluster.start_node(node)
+    (other,) = cluster.nodes_of(job)
+    cluster.until(lambda: cluster.processes(job, RANK, other))
+    before = generation(place / "run")
+    cluster.until(lambda: generation(place / "run") > before)
+    assert (other != node, cluster.restarts(job)) == (True, 1)
+    cluster.ask("scancel", job.number)
+    assert cluster.end(job) == "CANCELLED"
