@@ -151,8 +151,9 @@ class Cluster:
         self.daemons["slurmctld"].wait(timeout=20)
 
     def start_node(self, name: str) -> None:
-        """Start a node's daemon."""
-        self._start(name, "slurmd", "-D", "-N", name)
+        """Start a node's daemon, unless it runs."""
+        if name not in self.daemons or self.daemons[name].poll() is not None:
+            self._start(name, "slurmd", "-D", "-N", name)
 
     def stop_node(self, name: str) -> None:
         """Kill a node's daemon; what it has started goes on."""
