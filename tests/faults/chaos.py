@@ -99,9 +99,8 @@ def requeue(target: Target) -> bool:
 def node_down(target: Target) -> bool:
     """Set a node down, and resume it later."""
     if name := target.some_node():
-        update = ("scontrol", "update", f"nodename={name}")
-        target.cluster.ask(*update, "state=down", "reason=chaos")
-        target.later(lambda: target.cluster.ask(*update, "state=resume", check=False))
+        target.cluster.set_down(name)
+        target.later(lambda: target.cluster.resume(name))
     return bool(name)
 
 

@@ -160,6 +160,14 @@ class Cluster:
         self.daemons[name].kill()
         self.daemons[name].wait()
 
+    def set_down(self, name: str) -> None:
+        """Do as an operator does who takes a node away."""
+        self.ask("scontrol", "update", f"nodename={name}", "state=down", "reason=test")
+
+    def resume(self, name: str) -> None:
+        """Give a node back that was set down; it may have come back by itself."""
+        self.ask("scontrol", "update", f"nodename={name}", "state=resume", check=False)
+
     def ask(self, *command: str, check: bool = True) -> str:
         """Return what a command of Slurm's prints."""
         done = subprocess.run(command, env=self.environ, capture_output=True, text=True, timeout=60)

@@ -154,11 +154,11 @@ def test_a_node_that_goes_down_is_left_for_another(cluster, submit, place, exact
     job = submit(TWO, "carracing.sh", *RUN)
     cluster.until(lambda: generation(place / "run") > 3)
     node = cluster.ask("squeue", "-h", "-j", job.number, "-o", "%N")
-    cluster.ask("scontrol", "update", f"nodename={node}", "state=down", "reason=test")
+    cluster.set_down(node)
     try:
         assert_finished(cluster, job, 1)
     finally:
-        cluster.ask("scontrol", "update", f"nodename={node}", "state=resume")
+        cluster.resume(node)
     assert_same(exact(place / "run"), exact(unbroken))
 
 
