@@ -128,6 +128,7 @@ resume() { # MODULE ARGUMENTS…
         say "finished: $run"
         exit 0
     fi
+    if [[ $code == 0 && -z $caught ]] && ! stopped; then again_after_failure 0; fi
     case $code:$caught in
         *:SIGTERM) stopped_by_slurm ;;
         0:*) rm -f "$(noted failures)" && requeue "stopped by ${caught:-a signal}, saved: $run" ;;
@@ -151,6 +152,11 @@ await_former() {
     done
 }
 
+stopped() {
+    # A rank that leaves with code 0 in the middle gives the launcher that code as well.
+    python -m mpi_es.status "$run" | grep --quiet 'stopped by'
+}
+
 mistaken() {
     [[ $caught != SIGTERM ]] || stopped_by_slurm
     exit 2
@@ -172,7 +178,7 @@ again_after_failure() { # CODE
         requeue "the launcher ended with code $1 (failure $count, $most are tried again)"
     fi
     say "gave up after failure $count with code $1: see above; then the same command continues $run"
-    exit "$1"
+    exit $(($1 > 0 ? $1 : 1))
 }
 
 requeue() { # REASON

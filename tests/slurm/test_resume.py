@@ -231,3 +231,12 @@ def test_a_job_waits_for_its_ranks_on_a_node_that_slurm_has_lost_sight_of(cluste
     assert (other != node, cluster.restarts(job)) == (True, 1)
     cluster.ask("scancel", job.number)
     assert cluster.end(job) == "CANCELLED"
+
+
+@pytest.mark.slow
+def test_a_rank_that_leaves_with_code_0_is_not_tried_again_for_ever(cluster, submit, place):
+    leaving = ("--env", "tests.slurm.slow:leaving", *OPTIONS[2:], "--run-dir", "run")
+    job = submit(TWO, "carracing.sh", *leaving, MPI_ES_RETRIES="1")
+    assert cluster.end(job) == "FAILED"
+    assert "(failure 1, 1 are tried again); requeued" in job.log
+    assert job.log.splitlines()[-1].startswith("slurm: gave up after failure 2 with code")
