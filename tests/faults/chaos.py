@@ -23,7 +23,6 @@ from tests.slurm.cluster import OVER, ROOT, Cluster, Job, install
 from tests.slurm.jobs import OPTIONS, RANK, generation, variables
 
 LAST = 60  # generations
-PAUSE = "--env-options", "pause=0.3"  # seconds an episode: a run of half a minute, most of it idle
 SPARE = 2  # nodes beside the job's, for it to go to
 LONGEST_GAP = 30.0  # seconds between blows: in half of them a job is requeued and starts again
 UNHURT = 3  # generations more without a requeue: the blow had no effect
@@ -31,11 +30,12 @@ LIMIT = 600.0  # seconds that a run may take after its last blow
 
 
 @dataclass(frozen=True)
-class Size:
-    """A job's ranks and nodes."""
+class Training:
+    """How large a job is, and how slow."""
 
     ranks: int = 8
     nodes: int = 4
+    pause: float = 0.3  # seconds an episode: a run of half a minute, most of it idle
 
     def options(self) -> list[str]:
         """Return them for sbatch."""
@@ -118,13 +118,21 @@ def undisturbed(directory: Path) -> Path:
     return directory
 
 
-def endure(cluster: Cluster, place: Path, run: int, storm: Storm, size: Size) -> Job:
+def endure(cluster: Cluster, place: Path, run: int, storm: Storm, training: Training) -> Job:
     """Return the job of a run that is over, after the blows that fell on it."""
     directory = place / f"run-{run}"
-    options = (*OPTIONS, *PAUSE, "--max-iter", LAST, "--run-dir", directory.name)
+    options = (
+        *OPTIONS,
+        "--env-options",
+        f"pause={training.pause}",
+        "--max-iter",
+        LAST,
+        "--run-dir",
+        directory.name,
+    )
     script = ROOT / "slurm" / "carracing.sh"
     changed = variables(ROOT) | {"MPI_ES_RETRIES": "1000"}
-    job = cluster.submit(place, *size.options(), script, *options, **changed)
+    job = cluster.submit(place, *training.options(), script, *options, **changed)
     target = Target(cluster, job, storm.chance)
     begin = time.monotonic()
     with mended(target):
@@ -198,13 +206,13 @@ def main() -> int:
         print(f"error: {reason}", file=sys.stderr)
         return 2
     storm = Storm(random.Random(chosen.seed), list(KINDS), chosen.blows, LONGEST_GAP)
-    size, place, run, lost = Size(), Path(tempfile.mkdtemp(prefix="chaos")), 0, 0
+    training, place, run, lost = Training(), Path(tempfile.mkdtemp(prefix="chaos")), 0, 0
     calm = undisturbed(place / "calm")
     print(HEADER, flush=True)
-    with Cluster(nodes=size.nodes + SPARE) as cluster:
+    with Cluster(nodes=training.nodes + SPARE) as cluster:
         while len(storm.blows) < chosen.blows:
             run += 1
-            job = endure(cluster, place, run, storm, size)
+            job = endure(cluster, place, run, storm, training)
             for blow in storm.blows:
                 if blow.run == run:
                     print(blow, flush=True)
