@@ -65,7 +65,7 @@ setup() {
 
 choose_launcher() { # RUN_DIRECTORY; the code of what was no verdict of the doctor's
     local lines line report='' code accident=''
-    lines=${MPI_ES_LAUNCHER:-$(python -m mpi_es.launchers)}
+    lines=${MPI_ES_LAUNCHER:-$(python -m mpi_es.launchers)} || return 1
     while IFS= read -r line; do
         eval "launcher=($line)"
         code=0
@@ -87,6 +87,7 @@ examine() { # RUN_DIRECTORY
 same_launcher() {
     # After a requeue the one that was chosen before: the world is checked by every program anyway.
     local line
+    [[ ${SLURM_RESTART_COUNT:-0} != 0 ]] || return 1
     line=$(cat "$(noted launcher)" 2>/dev/null) && eval "launcher=($line)"
 }
 
