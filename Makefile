@@ -7,7 +7,7 @@ NEW := carracing-fast --target-fitness 600 --eval-every 5 --num-eval-rollouts 50
 BIN := .venv/bin
 INSTALL := $(BIN)/python -m pip install --quiet --constraint requirements.lock
 
-.PHONY: train test test-slow lint format setup bench clean
+.PHONY: train test test-slow chaos lint format setup bench clean
 
 # Without ARGS a first agent that drives, in some minutes; its curves; and what it looks at, as a film.
 train: .venv/run.stamp
@@ -26,6 +26,10 @@ test: .venv/dev.stamp
 
 test-slow: .venv/dev.stamp
 	$(BIN)/python -m pytest -m slow
+
+# Trainings under a real Slurm that are hit 50 times; half an hour.
+chaos: .venv/dev.stamp
+	$(BIN)/python -m tests.faults.chaos
 
 lint: .venv/dev.stamp
 	$(BIN)/ruff check .

@@ -5,18 +5,43 @@
 # README.md tells of the variables MPI_ES_….
 set -euo pipefail
 
-: "${project:?is set by the job}"
+# Signals: the first comes before the time limit, the other from scancel, preemption and requeueing. They are
+# caught before all else: one that comes earlier ends the job for good.
 
-job=${SLURM_ARRAY_JOB_ID:+${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID}
-job=${job:-${SLURM_JOB_ID:-}}
 caught='' # the last signal that asked this job to stop
 signals=0 # how many did
 child=''  # the launcher's process, while there is one
+asking='' # the process that repeats the signal to it
+trap 'note SIGUSR1' USR1
+trap 'note SIGTERM' TERM
+
+note() {
+    caught=$1
+    signals=$((signals + 1))
+    pass_on
+}
+
+pass_on() {
+    # Every launcher passes USR1 on, and to the ranks it means the same; but while they start, MPI may drop it.
+    if [[ -n $child && -n $caught && -z $asking ]]; then
+        (while kill -USR1 "$child"; do sleep 5; done) >/dev/null 2>&1 &
+        asking=$!
+    fi
+}
+
+: "${project:?is set by the job}"
+
+# One task of an array; its SLURM_JOB_ID may be that of the whole array.
+job=${SLURM_ARRAY_JOB_ID:+${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID}
+job=${job:-${SLURM_JOB_ID:-}}
+run=''
 launcher=()
 
 say() { printf 'slurm: %s\n' "$*"; }
 
 fail() {
+    # SIGTERM ends what this script has started too, and that is nobody's mistake.
+    [[ $caught != SIGTERM ]] || stopped_by_slurm
     printf 'error: %s\n' "$*" >&2
     exit 2
 }
@@ -38,49 +63,54 @@ setup() {
 
 # The launcher: the first that brings up one world in which the doctor finds nothing wrong.
 
-choose_launcher() { # RUN_DIRECTORY
-    local lines line report=''
-    lines=${MPI_ES_LAUNCHER:-$(python -m mpi_es.launchers)}
+choose_launcher() { # RUN_DIRECTORY; the code of what was no verdict of the doctor's
+    local lines line report='' code accident=''
+    lines=${MPI_ES_LAUNCHER:-$(python -m mpi_es.launchers)} || return 1
     while IFS= read -r line; do
         eval "launcher=($line)"
-        # On its own nodes this job was examined before; the world is checked by every program anyway.
-        [[ ${SLURM_RESTART_COUNT:-0} == 0 ]] || return 0
-        report=$(examine "$1") && return 0
-        [[ -n $caught ]] && return 0
+        code=0
+        report=$(examine "$1") || code=$?
+        [[ $code != 0 && -z $caught ]] || return 0
         say "not with $line"
         printf '%s\n' "$report"
+        [[ $code == 1 ]] || accident=$code
     done <<<"$lines"
+    [[ -z $accident ]] || return "$accident"
     fail "MPI_ES_LAUNCHER: expected a launcher with which the doctor finds nothing wrong, got none"
 }
 
 examine() { # RUN_DIRECTORY
-    # A launcher that does not fit may hang; 32 ranks on two cores need 20 s.
-    timeout --kill-after=10 200 "${launcher[@]}" "$project/slurm/rank.sh" -m mpi_es.doctor "$1" 2>&1
+    # A launcher that does not fit may hang; 32 ranks on two cores need 20 s. Launchers read what they can.
+    timeout --kill-after=10 200 "${launcher[@]}" "$project/slurm/rank.sh" -m mpi_es.doctor "$1" </dev/null 2>&1
 }
 
-# Signals: the first comes before the time limit, the other from scancel, preemption and requeueing.
-
-trap 'note SIGUSR1' USR1
-trap 'note SIGTERM' TERM
-
-note() {
-    caught=$1
-    signals=$((signals + 1))
-    # Every launcher passes USR1 on, and to the ranks it means the same.
-    if [[ -n $child ]]; then kill -USR1 "$child" 2>/dev/null || true; fi
+same_launcher() {
+    # After a requeue the one that was chosen before: the world is checked by every program anyway.
+    local line
+    [[ ${SLURM_RESTART_COUNT:-0} != 0 ]] || return 1
+    line=$(cat "$(noted launcher)" 2>/dev/null) && eval "launcher=($line)"
 }
+
+note_launcher() {
+    # Where it cannot be noted, it is chosen again.
+    [[ -n $caught ]] || { mkdir -p "$run" && echo "${launcher[*]@Q}" >"$(noted launcher)"; } 2>/dev/null || true
+}
+
+noted() { printf '%s/.%s-%s' "$run" "$1" "$job"; } # WHAT
 
 launch() { # MODULE ARGUMENTS…
     local before code=0
     [[ -z $caught ]] || return 0
     "${launcher[@]}" "$project/slurm/rank.sh" -m "$@" &
     child=$!
+    pass_on # what came before there was one
     while :; do
         before=$signals code=0
         wait "$child" || code=$?
         [[ $signals == "$before" ]] && break # else it was a signal that ended the wait
     done
     child=''
+    [[ -z $asking ]] || kill "$asking" 2>/dev/null || true
     return "$code"
 }
 
@@ -89,33 +119,59 @@ launch() { # MODULE ARGUMENTS…
 resume() { # MODULE ARGUMENTS…
     local module=$1 code=0
     shift
-    run=$(python -m mpi_es.where "$module" "$@") || exit 2
-    choose_launcher "$run"
+    run=$(python -m mpi_es.where "$module" "$@") || mistaken
+    same_launcher || choose_launcher "$run" || again_after_failure $?
+    note_launcher
+    await_former
     launch "$module" --continue "$@" || code=$?
     if python -m mpi_es.status --finished "$run"; then
-        rm -f "$(failures)"
+        rm -f "$(noted failures)" "$(noted launcher)"
         say "finished: $run"
         exit 0
     fi
+    if [[ $code == 0 && -z $caught ]] && ! stopped; then again_after_failure 0; fi
     case $code:$caught in
         *:SIGTERM) stopped_by_slurm ;;
-        0:*) rm -f "$(failures)" && requeue "stopped by ${caught:-a signal}, saved: $run" ;;
+        0:*) rm -f "$(noted failures)" && requeue "stopped by ${caught:-a signal}, saved: $run" ;;
         2:*) say "ended by what the line above tells; mend it and submit the same command again: $run" && exit 2 ;;
+        *:SIGUSR1) requeue "stopped by SIGUSR1 while it began (code $code): $run" ;;
         *) again_after_failure "$code" ;;
     esac
 }
 
-failures() { printf '%s/.failures-%s' "$run" "$job"; }
+await_former() {
+    # Where Slurm has lost sight of a node it begins the job again elsewhere, while ranks on that node may go on
+    # and hold the run's lock, until Slurm finds and ends them.
+    local code told=''
+    while [[ ${SLURM_RESTART_COUNT:-0} != 0 && -z $caught ]]; do
+        code=0
+        flock --nonblock --conflict-exit-code 75 "$run/.lock" true 2>/dev/null || code=$?
+        [[ $code == 75 ]] || return 0
+        [[ -n $told ]] || say "waits: ranks of this job go on on a node that Slurm has lost sight of"
+        told=yes
+        sleep 5
+    done
+}
+
+stopped() {
+    # A rank that leaves with code 0 in the middle gives the launcher that code as well.
+    python -m mpi_es.status "$run" | grep --quiet 'stopped by'
+}
+
+mistaken() {
+    [[ $caught != SIGTERM ]] || stopped_by_slurm
+    exit 2
+}
 
 stopped_by_slurm() {
-    say "ended by scancel, preemption or a node that goes down: $run holds the last whole generation;" \
+    say "ended by scancel, preemption or a node that goes down: ${run:-its run} holds the last whole generation;" \
         "if Slurm does not start this job again by itself, submit the same command"
     exit 143
 }
 
 again_after_failure() { # CODE
     local file count most=${MPI_ES_RETRIES:-3}
-    file=$(failures)
+    file=$(noted failures)
     # Where that cannot be noted, it cannot be counted, and the job would fail for ever.
     mkdir -p "$run" && echo "code $1, $(date)" >>"$file" || most=0
     count=$(wc -l <"$file" || echo 1)
@@ -123,21 +179,32 @@ again_after_failure() { # CODE
         requeue "the launcher ended with code $1 (failure $count, $most are tried again)"
     fi
     say "gave up after failure $count with code $1: see above; then the same command continues $run"
-    exit "$1"
+    exit $(($1 > 0 ? $1 : 1))
 }
 
 requeue() { # REASON
-    # A job that Slurm is ending already must not come back.
-    if [[ -z ${SLURM_JOB_ID:-} ]]; then
+    if [[ -z $job ]]; then
         say "$1; the same command continues it"
         exit 0
     fi
-    [[ $(squeue --noheader --jobs "$SLURM_JOB_ID" --format %T) == RUNNING ]] || stopped_by_slurm
+    still_ours || stopped_by_slurm
     say "$1; requeued"
-    scontrol requeue "$SLURM_JOB_ID" || fail "Slurm does not requeue job $job; submit the same command to continue"
+    scontrol requeue "$job" || fail "Slurm does not requeue job $job; submit the same command to continue"
     sleep 600 & # Slurm ends this script by SIGTERM
     wait || true
     exit 0
+}
+
+still_ours() {
+    # A job that Slurm is ending already must not come back; one that Slurm has begun again elsewhere, since
+    # it lost sight of this node, must not be disturbed.
+    local seen='' state restarts tries
+    for ((tries = 0; tries < 60; tries++)); do
+        if seen=$(squeue --noheader --jobs "$job" --Format State:20,RestartCnt:10); then break; fi
+        sleep 10 # seconds: Slurm's controller is being restarted, or busy
+    done
+    read -r state restarts <<<"$seen"
+    [[ $state == RUNNING && $restarts == "${SLURM_RESTART_COUNT:-0}" ]]
 }
 
 setup

@@ -1,12 +1,10 @@
 """What tests share: our programs under mpiexec, always with a time limit."""
 
 import subprocess
-from pathlib import Path
 
 import pytest
 
-from mpi_es import checkpoint
-from tests.launching import LIMIT, start
+from tests.launching import LIMIT, exact_content, start
 
 
 @pytest.fixture
@@ -27,12 +25,4 @@ def launch():
 @pytest.fixture
 def exact():
     """Return a function that reads all of a run's file that must not depend on who ran it."""
-
-    def read(directory: Path) -> dict:
-        content, warning = checkpoint.load(directory)
-        assert warning == ""
-        return {
-            name: content[name] for name in ("state", "progress", "history", "evaluations", "best", "last")
-        }
-
-    return read
+    return exact_content

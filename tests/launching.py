@@ -4,6 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from mpi_es import checkpoint
+
 MPIEXEC = Path(sys.prefix, "bin", "mpiexec")
 LIMIT = 120  # seconds: a deadlock is a failure
 
@@ -13,6 +15,13 @@ def start(ranks: int, *arguments: object, **options: object) -> subprocess.Popen
     launcher = [str(MPIEXEC), "-n", str(ranks)] if ranks else []
     command = [*launcher, sys.executable, *map(str, arguments)]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
+
+
+def exact_content(run: Path) -> dict:
+    """Return all of a run's file that must not depend on who ran it."""
+    content, warning = checkpoint.load(run)
+    assert warning == ""
+    return {name: content[name] for name in ("state", "progress", "history", "evaluations", "best", "last")}
 
 
 def assert_same(one: object, other: object, path: str = "") -> None:

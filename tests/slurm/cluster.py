@@ -3,6 +3,7 @@
 import contextlib
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
@@ -55,6 +56,7 @@ PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE State=UP PriorityTier=
 PartitionName=urgent Nodes=ALL MaxTime=INFINITE State=UP PriorityTier=2
 """
 OVER = {"COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL", "PREEMPTED", "DEADLINE"}
+_LOOK = "State:20,RestartCnt:10"
 
 
 def install() -> str:
@@ -117,7 +119,7 @@ class Cluster:
         self.conf.write_text("\n".join(lines) + "\n")
         clean = {name: value for name, value in os.environ.items() if not name.startswith("SLURM")}
         self.environ = clean | {"SLURM_CONF": str(self.conf)}
-        self._start("slurmctld", "slurmctld", "-D")
+        self.start_controller()
         for name in self.nodes:
             self.start_node(name)
         self.until(lambda: self.ask("sinfo", "-h", "-o", "%T", "-p", "main") == "idle", 30)
@@ -139,9 +141,32 @@ class Cluster:
             [*command, "-f", str(self.conf)], env=self.environ, stdout=log, stderr=subprocess.STDOUT
         )
 
+    def start_controller(self) -> None:
+        """Start the daemon that knows of all jobs."""
+        self._start("slurmctld", "slurmctld", "-D")
+
+    def stop_controller(self) -> None:
+        """End it; jobs go on meanwhile."""
+        self.daemons["slurmctld"].terminate()
+        self.daemons["slurmctld"].wait(timeout=20)
+
     def start_node(self, name: str) -> None:
-        """Start a node's daemon."""
-        self._start(name, "slurmd", "-D", "-N", name)
+        """Start a node's daemon, unless it runs."""
+        if name not in self.daemons or self.daemons[name].poll() is not None:
+            self._start(name, "slurmd", "-D", "-N", name)
+
+    def stop_node(self, name: str) -> None:
+        """Kill a node's daemon; what it has started goes on."""
+        self.daemons[name].kill()
+        self.daemons[name].wait()
+
+    def set_down(self, name: str) -> None:
+        """Do as an operator does who takes a node away."""
+        self.ask("scontrol", "update", f"nodename={name}", "state=down", "reason=test")
+
+    def resume(self, name: str) -> None:
+        """Give a node back that was set down; it may have come back by itself."""
+        self.ask("scontrol", "update", f"nodename={name}", "state=resume", check=False)
 
     def ask(self, *command: str, check: bool = True) -> str:
         """Return what a command of Slurm's prints."""
@@ -166,10 +191,48 @@ class Cluster:
         """Return a job's state."""
         return self.ask("squeue", "-h", "-t", "all", "-j", job.number, "-o", "%T").partition("\n")[0]
 
+    def look(self, job: Job) -> tuple[str, int]:
+        """Return a job's state, and how often it was requeued."""
+        state, restarts = self.ask("squeue", "-h", "-t", "all", "-j", job.number, "-O", _LOOK).split()[:2]
+        return state, int(restarts)
+
     def restarts(self, job: Job) -> int:
         """Return how often a job was requeued."""
         shown = self.ask("scontrol", "show", "job", job.number)
         return int(shown.partition("Restarts=")[2].split()[0])
+
+    def nodes_of(self, job: Job) -> list[str]:
+        """Return the nodes that a job has, none while it waits."""
+        listed = self.ask("squeue", "-h", "-j", job.number, "-o", "%N", check=False)
+        return self.ask("scontrol", "show", "hostnames", listed).split() if listed else []
+
+    def processes(self, job: Job, pattern: str = ".", node: str = "") -> list[int]:
+        """Return a job's processes, by what Slurm has set in their environment.
+
+        Args:
+            pattern: of their command.
+            node: theirs; all if empty.
+        """
+        marks = {f"SLURM_CONF={self.conf}", f"SLURM_JOB_ID={job.number}"}
+        if node:
+            marks.add(f"SLURMD_NODENAME={node}")
+        found = []
+        for pid in subprocess.run(["pgrep", "-f", pattern], capture_output=True, text=True).stdout.split():
+            with contextlib.suppress(OSError):  # it ended meanwhile
+                if marks <= set(Path(f"/proc/{pid}/environ").read_text(errors="replace").split("\0")):
+                    found.append(int(pid))
+        return found
+
+    def lose_node(self, name: str, job: Job) -> None:
+        """Kill a node's daemon and all that it runs of a job, as a power cut does."""
+        victims = self.processes(job, node=name)
+        parents = {_parent(pid) for pid in victims}
+        # A step's own daemon carries no mark; it is the parent of what it started.
+        steps = [pid for pid in parents if _command(pid).startswith("slurmstepd")]
+        self.stop_node(name)
+        for pid in (*steps, *victims):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
 
     def end(self, job: Job, limit: float = 250) -> str:
         """Return the state of a job that is over."""
@@ -183,10 +246,26 @@ class Cluster:
         self.until(over, limit)
         return self.state(job)
 
-    def until(self, condition: object, limit: float = 150) -> None:
-        """Wait for something to become true."""
+    def until(self, condition: object, limit: float = 150, pause: float = 0.2) -> None:
+        """Wait for something to become true, looking again after each pause."""
         end = time.monotonic() + limit
         while not condition():  # type: ignore[operator]
             if time.monotonic() > end:
                 raise TimeoutError(self.ask("squeue", "-t", "all", check=False))
-            time.sleep(0.2)
+            time.sleep(pause)
+
+
+def _parent(pid: int) -> int:
+    """Return a process's parent; 0 if it has ended."""
+    try:
+        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+    except OSError:
+        return 0
+
+
+def _command(pid: int) -> str:
+    """Return a process's command; nothing if it has ended."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_text()
+    except OSError:
+        return ""

@@ -1,14 +1,9 @@
 """One Slurm for all tests of the job scripts, and the jobs that they submit."""
 
-import sys
-from pathlib import Path
-
 import pytest
 
 from tests.slurm.cluster import ROOT, Cluster, Job, install
-
-OPTIONS = ("--env", "tests.slurm.slow:make", "--population-size", 6, "--hidden", 4, "--num-eval-rollouts", 3)
-OPTIONS += ("--no-tensorboard", "--eval-every", 0)
+from tests.slurm.jobs import variables
 
 
 @pytest.fixture(scope="session")
@@ -40,13 +35,8 @@ def project(tmp_path_factory):
 def submit(cluster, place, project):
     """Return a function that submits a job script: options of sbatch, its name, its arguments."""
 
-    def send(options: list, script: str, *arguments: object, **variables: str) -> Job:
-        settings = {
-            "MPI_ES_PROJECT": str(project),
-            "MPI_ES_SETUP": f"PATH={Path(sys.prefix, 'bin')}:$PATH",
-            "MPI_ES_CACHE": str(ROOT / ".numba"),
-        }
+    def send(options: list, script: str, *arguments: object, **changed: str) -> Job:
         command = (*options, project / "slurm" / script, *arguments)
-        return cluster.submit(place, *command, **(settings | variables))
+        return cluster.submit(place, *command, **(variables(project) | changed))
 
     return send

@@ -3,13 +3,13 @@
 import os
 import re
 import signal
-import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
-from mpi_es import checkpoint
 from tests.launching import assert_same, start
-from tests.slurm.conftest import OPTIONS
+from tests.slurm.jobs import MPIEXEC, OPTIONS, RANK, generation
 
 pytestmark = pytest.mark.timeout(900)  # a job takes seconds, and minutes on a machine that is busy
 LAST = 24  # generations
@@ -17,34 +17,11 @@ RUN = (*OPTIONS, "--max-iter", LAST, "--run-dir", "run")
 TWO = ["--ntasks=2"]
 
 
-def generation(place):
-    """How many generations the run has behind it."""
-    if not (place / "run" / "run.h5").exists():
-        return 0
-    return checkpoint.load(place / "run")[0]["progress"]["generation"]
-
-
-def processes(job, pattern):
-    """The processes of a job whose command matches, which Slurm has marked."""
-    found = []
-    for pid in subprocess.run(["pgrep", "-f", pattern], capture_output=True, text=True).stdout.split():
-        try:
-            environ = open(f"/proc/{pid}/environ").read()  # noqa: SIM115
-        except OSError:
-            continue
-        if f"SLURM_JOB_ID={job.number}\0" in environ:
-            found.append(int(pid))
-    return found
-
-
-RANK, MPIEXEC = r"^python -m mpi_es\.train", r"bin/mpiexec "
-
-
 def kill(cluster, job, place, pattern, after=3):
     """Kill the last process of a job that matches, some generations on."""
-    begin = generation(place)
-    cluster.until(lambda: generation(place) >= begin + after)
-    os.kill(processes(job, pattern)[-1], signal.SIGKILL)
+    begin = generation(place / "run")
+    cluster.until(lambda: generation(place / "run") >= begin + after)
+    os.kill(cluster.processes(job, pattern)[-1], signal.SIGKILL)
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +42,7 @@ def assert_finished(cluster, job, restarts):
 
 def test_a_signal_before_the_time_limit_saves_requeues_and_continues(cluster, submit, place, exact, unbroken):
     job = submit(TWO, "carracing.sh", *RUN)
-    cluster.until(lambda: generation(place) > 3)
+    cluster.until(lambda: generation(place / "run") > 3)
     cluster.ask("scancel", "--batch", "--signal=USR1", job.number)
     assert_finished(cluster, job, 1)
     assert "slurm: stopped by SIGUSR1, saved: run; requeued" in job.log.splitlines()
@@ -79,8 +56,8 @@ def test_a_killed_rank_is_tried_again_a_few_times(cluster, submit, place, exact,
     job = submit(TWO, "carracing.sh", *RUN, MPI_ES_RETRIES="1")
     kill(cluster, job, place, RANK)
     cluster.until(lambda: cluster.restarts(job) == 1)
-    before = generation(place)
-    cluster.until(lambda: generation(place) > before)
+    before = generation(place / "run")
+    cluster.until(lambda: generation(place / "run") > before)
     kill(cluster, job, place, RANK)
     assert cluster.end(job) == "FAILED"
     assert re.search(r"error: rank \d on .* died at", job.log)
@@ -106,6 +83,28 @@ def test_a_launcher_that_makes_worlds_of_one_is_refused_before_the_work(cluster,
     assert not (place / "run").exists()
 
 
+@pytest.mark.slow
+def test_the_launcher_that_was_found_right_is_kept_after_a_requeue(cluster, submit, place):
+    several = f"srun --mpi=none\n{Path(sys.prefix, 'bin', 'mpiexec')} -n 2"
+    job = submit(TWO, "carracing.sh", *RUN, MPI_ES_LAUNCHER=several)
+    cluster.until(lambda: generation(place / "run") > 3)
+    cluster.ask("scancel", "--batch", "--signal=USR1", job.number)
+    assert_finished(cluster, job, 1)
+    assert job.log.count("slurm: not with srun --mpi=none") == 1
+
+
+DOCTOR = r"^python -m mpi_es\.doctor"
+
+
+@pytest.mark.slow
+def test_a_rank_that_is_killed_while_the_launcher_is_examined_is_tried_again(cluster, submit, place):
+    job = submit(TWO, "carracing.sh", *RUN)
+    cluster.until(lambda: cluster.processes(job, DOCTOR))
+    os.kill(cluster.processes(job, DOCTOR)[0], signal.SIGKILL)
+    assert_finished(cluster, job, 1)
+    assert "(failure 1, 3 are tried again); requeued" in job.log
+
+
 def test_a_directory_that_is_not_the_project_is_told(cluster, submit):
     job = submit(TWO, "pbt.sh", MPI_ES_PROJECT="/nowhere")
     assert cluster.end(job) == "FAILED"
@@ -124,7 +123,7 @@ def test_the_time_limit_itself(cluster, submit, place, exact, unbroken):
 @pytest.mark.slow
 def test_scancel_saves_and_does_not_come_back(cluster, submit, place, exact, unbroken):
     job = submit(TWO, "carracing.sh", *RUN)
-    cluster.until(lambda: generation(place) > 3)
+    cluster.until(lambda: generation(place / "run") > 3)
     cluster.ask("scancel", job.number)
     assert cluster.end(job) == "CANCELLED"
     cluster.until(lambda: "ended by scancel" in job.log.splitlines()[-1])
@@ -136,7 +135,7 @@ def test_scancel_saves_and_does_not_come_back(cluster, submit, place, exact, unb
 @pytest.mark.slow
 def test_a_signal_to_the_ranks_alone_requeues_too(cluster, submit, place, exact, unbroken):
     job = submit(TWO, "carracing.sh", *RUN)
-    cluster.until(lambda: generation(place) > 3)
+    cluster.until(lambda: generation(place / "run") > 3)
     cluster.ask("scancel", "--signal=USR1", job.number)
     assert_finished(cluster, job, 1)
     assert_same(exact(place / "run"), exact(unbroken))
@@ -153,23 +152,91 @@ def test_a_killed_mpiexec_is_tried_again(cluster, submit, place, exact, unbroken
 @pytest.mark.slow
 def test_a_node_that_goes_down_is_left_for_another(cluster, submit, place, exact, unbroken):
     job = submit(TWO, "carracing.sh", *RUN)
-    cluster.until(lambda: generation(place) > 3)
+    cluster.until(lambda: generation(place / "run") > 3)
     node = cluster.ask("squeue", "-h", "-j", job.number, "-o", "%N")
-    cluster.ask("scontrol", "update", f"nodename={node}", "state=down", "reason=test")
+    cluster.set_down(node)
     try:
         assert_finished(cluster, job, 1)
     finally:
-        cluster.ask("scontrol", "update", f"nodename={node}", "state=resume")
+        cluster.resume(node)
     assert_same(exact(place / "run"), exact(unbroken))
 
 
 @pytest.mark.slow
 def test_a_preempted_job_comes_back(cluster, submit, place, exact, unbroken):
     job = submit(["--ntasks=2", "--nodes=2", "--exclusive"], "carracing.sh", *RUN)
-    cluster.until(lambda: generation(place) > 3)
+    cluster.until(lambda: generation(place / "run") > 3)
     urgent = cluster.submit(place, "-p", "urgent", "--exclusive", "--nodes=2", "--wrap", "sleep 1")
     cluster.until(lambda: cluster.restarts(job) == 1)
     assert cluster.end(urgent) == "COMPLETED"
     assert_finished(cluster, job, 1)
     assert "ended by scancel, preemption" in job.log
     assert_same(exact(place / "run"), exact(unbroken))
+
+
+def catches(pid, number):
+    """Tell whether a process has a handler for a signal."""
+    status = Path(f"/proc/{pid}/status").read_text()
+    return bool(int(status.partition("SigCgt:")[2].split()[0], 16) >> (number - 1) & 1)
+
+
+@pytest.mark.slow
+def test_a_signal_that_mpi_drops_is_repeated(cluster, submit, place, exact, unbroken):
+    job = submit(TWO, "carracing.sh", *RUN)
+
+    def starts():  # MPICH catches USR1 before the program does
+        return any(
+            catches(pid, signal.SIGUSR1) and not catches(pid, signal.SIGTERM)
+            for pid in cluster.processes(job, RANK)
+        )
+
+    cluster.until(starts, pause=0.01)
+    (script,) = cluster.processes(job, "bash .*/slurm_script")
+    os.kill(script, signal.SIGUSR1)
+    assert_finished(cluster, job, 1)
+    assert "slurm: stopped by SIGUSR1" in job.log
+    assert_same(exact(place / "run"), exact(unbroken))
+
+
+@pytest.mark.slow
+def test_a_job_that_is_to_be_requeued_waits_for_slurms_controller(cluster, submit, place, exact, unbroken):
+    job = submit(TWO, "carracing.sh", *RUN)
+    cluster.until(lambda: generation(place / "run") > 3)
+    (script,) = cluster.processes(job, "bash .*/slurm_script")
+    cluster.stop_controller()
+    try:
+        os.kill(script, signal.SIGUSR1)
+        cluster.until(lambda: "slurm_load_jobs error" in job.log)
+    finally:
+        cluster.start_controller()
+    assert_finished(cluster, job, 1)
+    assert_same(exact(place / "run"), exact(unbroken))
+
+
+@pytest.mark.slow
+def test_a_job_waits_for_its_ranks_on_a_node_that_slurm_has_lost_sight_of(cluster, submit, place):
+    job = submit([*TWO, "--nodes=1"], "carracing.sh", *OPTIONS, "--max-iter", 10**5, "--run-dir", "run")
+    cluster.until(lambda: generation(place / "run") > 3)
+    (node,) = cluster.nodes_of(job)
+    cluster.stop_node(node)
+    try:
+        cluster.until(lambda: "slurm: waits: ranks of this job go on" in job.log)
+        assert cluster.processes(job, RANK, node)
+    finally:
+        cluster.start_node(node)
+    (other,) = cluster.nodes_of(job)
+    cluster.until(lambda: cluster.processes(job, RANK, other))
+    before = generation(place / "run")
+    cluster.until(lambda: generation(place / "run") > before)
+    assert (other != node, cluster.restarts(job)) == (True, 1)
+    cluster.ask("scancel", job.number)
+    assert cluster.end(job) == "CANCELLED"
+
+
+@pytest.mark.slow
+def test_a_rank_that_leaves_with_code_0_is_not_tried_again_for_ever(cluster, submit, place):
+    leaving = ("--env", "tests.slurm.slow:leaving", *OPTIONS[2:], "--run-dir", "run")
+    job = submit(TWO, "carracing.sh", *leaving, MPI_ES_RETRIES="1")
+    assert cluster.end(job) == "FAILED"
+    assert "(failure 1, 1 are tried again); requeued" in job.log
+    assert job.log.splitlines()[-1].startswith("slurm: gave up after failure 2 with code")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.slurm.conftest import OPTIONS
+from tests.slurm.jobs import OPTIONS, generation
 
 pytestmark = pytest.mark.timeout(900)
 ONE = ["--ntasks=1"]
@@ -20,6 +20,18 @@ def test_a_sweep_over_seeds_and_its_summary(cluster, submit, place):
     assert sum("when all are over" in log for log in logs) == 1
     summary = (place / "my sweep" / "summary.txt").read_text()
     assert summary.count("last generation done") == 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("signalled", [3, 5])
+def test_a_task_of_a_sweep_is_requeued_without_the_others(cluster, submit, place, signalled):
+    job = submit([*ONE, "--array=3,5"], "sweep.sh", "s", *OPTIONS, "--max-iter", 40)
+    cluster.until(lambda: min(generation(place / "s" / f"seed-{task}") for task in (3, 5)) > 2)
+    cluster.ask("scancel", "--batch", "--signal=USR1", f"{job.number}_{signalled}")
+    cluster.until(lambda: (place / "s" / "report.html").exists(), 300)
+    logs = {task: (place / f"sweep-{job.number}_{task}.log").read_text() for task in (3, 5)}
+    assert [task for task, log in logs.items() if "requeued" in log] == [signalled]
+    assert all(log.splitlines()[-1] == f"slurm: finished: s/seed-{task}" for task, log in logs.items())
 
 
 @pytest.mark.slow
