@@ -4,7 +4,8 @@ import time
 from typing import Any
 
 _SPINS = 50  # tests before the first sleep: a message that is already there costs no sleep
-_LONGEST_SLEEP = 1e-3  # seconds: what waiting may add to a message, and still under 1 % of a core
+_SHORT, _LONGEST = 1e-3, 1e-2  # seconds of a sleep: what waiting may add to a message
+_SHARE = 1 / 50  # of the time waited so far, which a sleep between these takes: who waits long wakes seldom
 
 
 def wait(request: Any) -> float:
@@ -19,5 +20,6 @@ def wait(request: Any) -> float:
         spins += 1
         if spins > _SPINS:
             time.sleep(pause)
-            pause = min(1.5 * pause, _LONGEST_SLEEP)
+            longest = min(max(_SHORT, _SHARE * (time.perf_counter() - begin)), _LONGEST)
+            pause = min(1.5 * pause, longest)
     return time.perf_counter() - begin
