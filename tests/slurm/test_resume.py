@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.faults.survivors import LIBRARY, OPEN_MPI, OPEN_MPI_EXEC
 from tests.launching import assert_same, start
 from tests.slurm.jobs import MPIEXEC, OPTIONS, RANK, generation
 
@@ -240,3 +241,19 @@ def test_a_rank_that_leaves_with_code_0_is_not_tried_again_for_ever(cluster, sub
     assert cluster.end(job) == "FAILED"
     assert "(failure 1, 1 are tried again); requeued" in job.log
     assert job.log.splitlines()[-1].startswith("slurm: gave up after failure 2 with code")
+
+
+@pytest.mark.slow
+def test_where_ranks_outlive_one_another_a_killed_one_is_no_failure(cluster, submit, place, exact, unbroken):
+    if not OPEN_MPI_EXEC.exists():
+        pytest.skip(f"no Open MPI in {OPEN_MPI}: `make setup` puts one there")
+    as_root = "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"
+    settings = {
+        "MPI_ES_SETUP": f"PATH={Path(sys.prefix, 'bin')}:$PATH; export MPI4PY_LIBMPI={LIBRARY} {as_root}",
+        "MPI_ES_LAUNCHER": f"{OPEN_MPI_EXEC} --with-ft ulfm --oversubscribe -n 4",
+    }
+    job = submit(["--ntasks=4", "--nodes=2", "--ntasks-per-node=2"], "carracing.sh", *RUN, **settings)
+    kill(cluster, job, place, RANK)
+    assert_finished(cluster, job, 0)
+    assert "1 of 4 ranks lost; the others go on" in job.log
+    assert_same(exact(place / "run"), exact(unbroken))
