@@ -1,9 +1,8 @@
 """Start MPI, or say why this launcher and this MPI library cannot do it together; before anything else."""
 
-import os
+import faulthandler
 import re
 import sys
-import threading
 import time
 import traceback
 import warnings
@@ -134,24 +133,13 @@ def connect(environ: Mapping[str, str]) -> "MPI.Intracomm":
 
 
 @contextmanager
-def _patient(environ: Mapping[str, str]) -> Iterator[None]:
-    """End this process if MPI does not start: it waits for ever for a rank that died before."""
-
-    def give_up() -> None:
-        if launched_rank(environ) < 2:  # rank 0 may be the dead one
-            text = (
-                f"error: MPI: expected all ranks within {_STARTED} s, waited in vain: one died at its start"
-            )
-            print(text, file=sys.stderr, flush=True)
-        os._exit(1)
-
-    timer = threading.Timer(_STARTED, give_up)
-    timer.daemon = True
-    timer.start()
+def _patient() -> Iterator[None]:
+    """End this process, with its stack, if MPI does not start, as where a rank died before."""
+    faulthandler.dump_traceback_later(_STARTED, exit=True)  # MPI_Init keeps Python's lock
     try:
         yield
     finally:
-        timer.cancel()
+        faulthandler.cancel_dump_traceback_later()
 
 
 def _start(environ: Mapping[str, str]) -> "MPI.Intracomm":
@@ -171,7 +159,7 @@ def _start(environ: Mapping[str, str]) -> "MPI.Intracomm":
     if not MPI.Is_initialized():
         if complaint := check(environ, None, library):
             raise complaint
-        with _patient(environ) if survivable() else nullcontext():
+        with _patient() if survivable() else nullcontext():
             MPI.Init_thread(MPI.THREAD_MULTIPLE)  # the level that mpi4py itself asks for
     if complaint := check(environ, MPI.COMM_WORLD.size, library):
         raise complaint
