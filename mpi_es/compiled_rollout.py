@@ -15,7 +15,7 @@ from mpi_es.config import Config
 from mpi_es.errors import RolloutError
 from mpi_es.rollout import Episode, Rows, Source, Terms
 
-_POLL = 1e-3  # seconds between two looks at what cannot wait, as long as the longest sleep of a wait
+_POLL = 1e-3  # seconds between two looks at what cannot wait
 
 
 def suits(config: Config, env: Any) -> bool:

