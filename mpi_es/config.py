@@ -25,6 +25,8 @@ class Range:
         return math.isfinite(value) and above and below
 
     def __str__(self) -> str:
+        if (self.low, self.high) == (-math.inf, math.inf):
+            return "a number that is finite"
         if self.high == math.inf:
             return f"a number of {self.low:g} or more" if self.with_low else f"a number above {self.low:g}"
         begin, end = "[" if self.with_low else "(", "]" if self.with_high else ")"
@@ -159,7 +161,7 @@ class Config:
     """Generations between held-out evaluations of the mean; 0 evaluates at the end only"""
     num_eval_rollouts: Free[Count] = 64
     """Episodes of a held-out evaluation"""
-    target_fitness: Annotated[Free[float | None], _alias("--reward-goal")] = None
+    target_fitness: Annotated[Free[float | None], Range(-math.inf), _alias("--reward-goal")] = None
     """Stop when held-out evaluations reach this mean"""
     target_consecutive: Annotated[Free[Count], _alias("--consecutive-goal-stopping")] = 1
     """Successive held-out evaluations that must reach the target"""
@@ -232,8 +234,9 @@ def check_ranges(config: Any) -> None:
     """Refuse a number outside the range that its field declares."""
     for name, hint in get_type_hints(type(config), include_extras=True).items():
         for rule in getattr(hint, "__metadata__", ()):
-            if isinstance(rule, Range) and not rule.holds(getattr(config, name)):
-                raise expected(option(name), str(rule), getattr(config, name))
+            value = getattr(config, name)
+            if isinstance(rule, Range) and value is not None and not rule.holds(value):
+                raise expected(option(name), str(rule), value)
 
 
 def changeable(cls: type) -> set[str]:

@@ -183,10 +183,11 @@ def episode_seeds(plan: Plan) -> NDArray[np.int64]:
 
 def summary(returns: NDArray[np.float64]) -> str:
     """Return mean, deviation, extremes and the 95 % interval of the mean."""
-    n = len(returns)
-    deviation = float(returns.std(ddof=1)) if n > 1 else math.nan
+    n, mean = len(returns), float(returns.mean())
+    if n == 1:
+        return f"{mean:.2f} in one episode"
+    deviation = float(returns.std(ddof=1))
     half = 1.96 * deviation / math.sqrt(n)
-    mean = float(returns.mean())
     return (
         f"mean {mean:.2f} +/- {deviation:.2f} over {n} episodes, min {returns.min():.2f}, "
         f"max {returns.max():.2f}, 95 % interval of the mean [{mean - half:.2f}, {mean + half:.2f}]"
@@ -206,7 +207,8 @@ def compared(plan: Plan, returns: NDArray[np.float64]) -> str:
     row = row[~np.isnan(row)][: len(returns)]
     same = np.array_equal(row, returns[: len(row)])
     verdict = "equal to the bit" if same else "DIFFERENT: other versions of the libraries?"
-    return f"the first {len(row)} episodes are those logged at generation {generation}: {verdict}"
+    episodes = "episode is that" if len(row) == 1 else f"{len(row)} episodes are those"
+    return f"the first {episodes} logged at generation {generation}: {verdict}"
 
 
 def write_csv(path: Path, seeds: NDArray[np.int64], result: Evaluation) -> None:

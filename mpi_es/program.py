@@ -1,6 +1,7 @@
 """From a command to all ranks: what every entry module starts with and ends in."""
 
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -46,10 +47,23 @@ def launch(
                     print(f"warning: ranks lost; {comm.size} begin anew", file=sys.stderr, flush=True)
     except UserError as error:
         code = _tell(error)
-    except Exception:
-        abort(comm)
+    except Exception as error:
         code = 1
+        if not _unread(comm, error):
+            abort(comm)
     _leave(comm, code)
+
+
+def _unread(comm: Comm | None, error: Exception) -> bool:
+    """Tell whether the reader of the only rank's output is gone, as with `| head`; then write to nobody."""
+    if not isinstance(error, BrokenPipeError) or (comm is not None and comm.size > 1):
+        return False
+    output = select.poll()
+    output.register(sys.stdout, 0)  # which tells of errors only
+    gone = bool(output.poll(0))
+    if gone:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return gone
 
 
 def _once(main: Callable[[Comm, list[str]], int], comm: Comm, arguments: list[str]) -> int:

@@ -6,6 +6,7 @@ from mpi_es import cli
 from mpi_es.config import Config
 from mpi_es.errors import UserError
 from mpi_es.presets import PRESETS
+from tests.launching import start
 
 
 @pytest.mark.parametrize(
@@ -108,6 +109,12 @@ def test_help_names_the_presets_and_what_is_no_field(capsys):
     assert end.value.code == 0
     assert "cartpole" in out
     assert "--resume RUN continues." in out
+
+
+def test_help_whose_reader_has_left_ends_without_a_word():
+    process = start(0, "-m", "mpi_es.train", "--help")
+    process.stdout.close()
+    assert (process.stderr.read(), process.wait(60)) == ("", 1)
 
 
 def test_a_resumed_run_may_change_what_is_free_only():

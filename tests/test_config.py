@@ -13,6 +13,7 @@ RANGES = [
     (Range(0, with_low=False), "a number above 0", [1e-300, 3], [0, -1]),
     (Range(0, 1), "a number in [0, 1]", [0, 0.5, 1], [-0.1, 1.1]),
     (Range(0, 1, with_low=False), "a number in (0, 1]", [0.1, 1], [0, 2]),
+    (Range(-math.inf), "a number that is finite", [-1e300, 0, 1], []),
     (Range(0, 1, with_high=False), "a number in [0, 1)", [0, 0.99], [1]),
 ]
 
@@ -50,7 +51,7 @@ def test_a_floor_above_the_start_is_refused(values):
 
 @pytest.mark.parametrize(
     ("field", "value"),
-    [("init_sigma", math.inf), ("learning_rate", math.nan), ("seed", 2**63), ("max_iter", 0)],
+    [("init_sigma", math.inf), ("learning_rate", math.nan), ("seed", 2**63), ("max_iter", 0), ("target_fitness", math.nan)],
 )
 def test_numbers_that_no_run_can_have_are_refused(field, value):
     with pytest.raises(UserError, match=f"{option(field)}: expected a number"):

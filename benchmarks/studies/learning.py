@@ -1,6 +1,6 @@
 """What the flagship's learning needs: each choice changed alone, on several seeds, at equal cost.
 
-python benchmarks/studies/learning.py run [--seeds 3] [--minutes 7] [--directory runs/learning]
+python benchmarks/studies/learning.py run [--seeds 3] [--minutes 5] [--directory runs/learning]
 python benchmarks/studies/learning.py show
 
 `run` trains variants of one config, one seed of all before the next, each until it has cost so many minutes
@@ -47,8 +47,8 @@ VARIANTS: dict[str, dict[str, str]] = {
     "sigma 0.05": {"--init-sigma": "0.05"},
     "sigma 0.2": {"--init-sigma": "0.2"},
     "no early stop": {"--early-stop": "0"},
-    "early stop 50": {"--early-stop": "50"},
     "full covariance": {"--cma-variant": "full", "--checkpoint-every": "5"},
+    "OpenAI-ES": {"--strategy": "openai_es", "--learning-rate": "0.03"},
     "the paper's": {
         "--cma-variant": "full",
         "--population-size": "256",
@@ -163,7 +163,7 @@ def main() -> None:
     )
     parser.add_argument("section", choices=("run", "show"))
     parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--minutes", type=float, default=7.0)
+    parser.add_argument("--minutes", type=float, default=5.0)
     parser.add_argument("--directory", type=Path, default=Path("runs/learning"))
     options = parser.parse_args()
     {"run": run_all, "show": show}[options.section](options)
