@@ -51,7 +51,13 @@ def test_a_floor_above_the_start_is_refused(values):
 
 @pytest.mark.parametrize(
     ("field", "value"),
-    [("init_sigma", math.inf), ("learning_rate", math.nan), ("seed", 2**63), ("max_iter", 0), ("target_fitness", math.nan)],
+    [
+        ("init_sigma", math.inf),
+        ("learning_rate", math.nan),
+        ("seed", 2**63),
+        ("max_iter", 0),
+        ("target_fitness", math.nan),
+    ],
 )
 def test_numbers_that_no_run_can_have_are_refused(field, value):
     with pytest.raises(UserError, match=f"{option(field)}: expected a number"):
