@@ -2,10 +2,10 @@
 
     nohup nice -n 19 python benchmarks/pbt_lunarlander.py runs/lunarlander > lunarlander.log &
 
-It takes about 13 hours on two free cores (a seed: four), and goes on where it was when it is started again;
+It takes about four hours on two free cores, and goes on where it was when it is started again;
 runs that are done cost nothing. It prints held-out means of 100 episodes and draws DIRECTORY/lunarlander.png.
 
-All see the same number of steps in all: eight members in 40 generations of 24,576, or one in 320. The eight
+All see the same number of steps in all: eight members in 12 generations of 24,576, or one in 96. The eight
 begin with the preset's PPO and hyperparameters drawn from its ranges; the one has the defaults of SB3. The
 member is evaluated that scored best in the last generation, on 100 other episodes.
 """
@@ -22,7 +22,7 @@ from matplotlib.figure import Figure
 
 from mpi_es import checkpoint
 
-MEMBERS, GENERATIONS, STEPS = 8, 40, 24576
+MEMBERS, GENERATIONS, STEPS = 8, 12, 24576
 POPULATION = ["lunarlander", "--num-agents", str(MEMBERS)]
 # What SB3 calls default: its rate, one environment, nothing tuned and so nothing drawn.
 ALONE = ["--member", "sb3", "--env", "LunarLander-v3", "--num-agents", "1", "--baseline"]
