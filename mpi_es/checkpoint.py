@@ -75,6 +75,20 @@ def load(directory: Path) -> tuple[dict[str, Any], str]:
         return decode(previous), warning
 
 
+def load_of(program: str, directory: Path) -> tuple[dict[str, Any], str]:
+    """Return the same of a run of `program`, and refuse one of the other."""
+    content, warning = load(directory)
+    check_program(program, content, directory)
+    return content, warning
+
+
+def check_program(program: str, content: dict[str, Any], path: Path) -> None:
+    """Refuse the content of a run of another program."""
+    found = "pbt.train" if "members" in content else "mpi_es.train"
+    if found != program:
+        raise UserError(f"run: expected one of {program}, got {path} of {found}")
+
+
 def set_aside(directory: Path) -> None:
     """Rename a damaged run.h5, lest the next save keeps it as the previous file and drops the whole one."""
     with contextlib.suppress(OSError):

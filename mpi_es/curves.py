@@ -75,7 +75,7 @@ class Group:
 
 def load(directory: Path) -> Curves:
     """Return a run's curves; reading does not disturb the job that writes it."""
-    content, warning = checkpoint.load(directory)
+    content, warning = checkpoint.load_of("mpi_es.train", directory)
     if not len(content["history"]["generation"]):
         raise UserError(f"{directory}: expected a generation or more, got none yet")
     config = checkpoint.from_plain(Config, content["config"])

@@ -117,7 +117,7 @@ def prepare(arguments: list[str]) -> Plan:
 
 def of_run(run: str, options: Options) -> Plan:
     """Return the plan of evaluating a run's policy."""
-    content, warning = checkpoint.load(Path(run))
+    content, warning = checkpoint.load_of("mpi_es.train", Path(run))
     chosen = content[options.candidate]
     if chosen["candidate"].size == 0:
         raise UserError(f"{run}: expected a held-out evaluation, got none yet; use --candidate last")

@@ -45,7 +45,7 @@ def export(arguments: list[str]) -> None:
         raise UserError("RUN: expected the directory of a run as the first argument, got nothing")
     if not (options.out or options.torchscript):
         raise UserError("--out: expected a file, here or as --torchscript, got nothing")
-    content, warning = checkpoint.load(Path(run))
+    content, warning = checkpoint.load_of("mpi_es.train", Path(run))
     if warning:
         print(f"warning: {warning}")
     chosen = content[options.candidate]

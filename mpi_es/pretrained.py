@@ -65,6 +65,7 @@ def load(name: str, config: Config, option: str) -> Agent:
 def _of_run(path: Path, option: str) -> Agent:
     """Return the best agent of a run."""
     content = checkpoint.load(path)[0] if path.is_dir() else checkpoint.decode(path)
+    checkpoint.check_program("mpi_es.train", content, path)
     best = content["best"]
     if best["candidate"].size == 0:
         hint = "python -m mpi_es.export RUN --candidate last writes the last mean into a file"

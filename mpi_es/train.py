@@ -84,7 +84,7 @@ def resumed(directory: Path, changed: Callable[[Config], Config]) -> Plan:
     Args:
         changed: from the config with which it began to the one that is wanted.
     """
-    stored, warning = checkpoint.load(directory)
+    stored, warning = checkpoint.load_of("mpi_es.train", directory)
     begun = checkpoint.from_plain(Config, stored["config"])
     begun = replace(begun, run_dir=str(directory))  # it may have been moved
     wanted = changed(begun)

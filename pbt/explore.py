@@ -32,8 +32,14 @@ class Hyperparameter:
     def __post_init__(self) -> None:
         """Refuse ranges from which nothing can be drawn."""
         low, high = self.low, self.high
+        if "/" in self.name:
+            raise expected("hyperparameter", "a name without '/'", self.name)
+        if not all(isinstance(choice, int | float) for choice in self.choices):
+            raise expected(self.name, "choices that are numbers", self.choices)
         if not self.choices and not (math.isfinite(low) and math.isfinite(high) and low <= high):
             raise expected(self.name, "a finite range low <= high", (low, high))
+        if self.integer and not self.choices and not (float(low).is_integer() and float(high).is_integer()):
+            raise expected(self.name, "a range from a whole number to another", (low, high))
         if self.scale == "log" and low <= (0.5 if self.integer else 0):
             raise expected(self.name, "a range above 0 for a log scale", (low, high))
         if self.scale == "complement" and high >= 1:
@@ -98,6 +104,8 @@ def tuned(declared: Sequence[Hyperparameter], wanted: Sequence[str], member: str
         name, given, span = word.partition("=")
         if name not in known:
             raise unknown(f"--tune, of {member}", name, known)
+        if name in chosen:
+            raise expected("--tune", "each name once", word)
         if given and known[name].choices:
             raise expected("--tune", f"{name} without a range, since it has choices", word)
         low, high = _range(word, span) if given else (known[name].low, known[name].high)

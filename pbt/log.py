@@ -80,7 +80,7 @@ class Log:
             mean, deviation = held_out.returns.mean(), held_out.returns.std()
             outcome = f"member {member} scores {mean:.6g} +/- {deviation:.3g} held-out, in {self.directory}"
         self.end(reason, finished=generation >= self.config.max_iter)
-        drawn = self._drawn() if self.config.plot else ""
+        drawn = f"; {self._drawn()}" if self.config.plot and self.lineage.generations else ""
         self.telemetry.finish(f"generation {generation}: {reason}; {outcome}{drawn}")
 
     def end(self, reason: str, *, finished: bool = False) -> None:
@@ -89,12 +89,13 @@ class Log:
             checkpoint.save(self.directory, self.saved | {"life": life.sign(reason, finished=finished)})
 
     def _drawn(self) -> str:
-        """Draw the run, and return in words where."""
-        if not self.lineage.generations:
-            return ""
+        """Draw the run, and return in words where, or why not."""
         from pbt import report  # matplotlib takes a while to import
 
-        return "; drawn in " + ", ".join(path.name for path in report.draw(self.directory))
+        try:
+            return "drawn in " + ", ".join(path.name for path in report.draw(self.directory))
+        except UserError as error:
+            return f"not drawn: {error}"
 
 
 def name_of(index: int) -> str:
@@ -106,11 +107,3 @@ def stored_values(stored: dict[str, Any], names: Sequence[str]) -> NDArray[np.fl
     """Return the hyperparameters (n, space) that a run file goes on with."""
     columns = [stored["hyperparameters"][name] for name in names]
     return np.stack(columns, axis=1) if columns else np.zeros((len(stored["members"]), 0))
-
-
-def load(directory: Path) -> tuple[dict[str, Any], str]:
-    """Return the content of a population's file, and a warning where its predecessor was taken."""
-    stored, warning = checkpoint.load(directory)
-    if "members" not in stored:
-        raise UserError(f"run: expected one of pbt.train, got {directory} of mpi_es.train")
-    return stored, warning

@@ -49,7 +49,7 @@ class Run:
     def evolve(self) -> None:
         """Run until something ends it, and tell what did. Collective."""
         self.together(lambda: self.population.apply(self.hyperparameters))
-        self.pending = self.population.buffers()
+        self.pending = self.together(self.population.buffers)
         if self.generation < self.config.max_iter:
             self.saved = -1  # a directory that cannot be written to is told before the work begins
             self.save()
@@ -73,11 +73,12 @@ class Run:
         scores, lengths = self.train(self.generation + 1).T
         self.generation += 1
         source = self.select(scores)
-        done = Generation(self.generation, scores, lengths, self.hyperparameters, source)
+        copied = np.arange(len(source)) if self.config.copy == "nothing" else source
+        done = Generation(self.generation, scores, lengths, self.hyperparameters, copied)
         held_out = self.held_out(best(scores)) if self.due() else None  # before anybody changes
-        self.copy(source)
+        self.copy(copied)
         self.explore(source)
-        self.pending = self.population.buffers()
+        self.pending = self.together(self.population.buffers)
         self.tell(lambda log: log.generation(done, time.perf_counter() - begin, held_out))
         if self.generation % self.config.checkpoint_every == 0:
             self.save()
@@ -124,10 +125,10 @@ class Run:
     def copy(self, source: NDArray[np.int64]) -> None:
         """Let the weak copy the strong. Collective."""
         copying = source != np.arange(len(source))
-        if self.config.copy == "nothing" or not copying.any():
+        if not copying.any():
             return
         population, owners = self.population, self.population.owners
-        buffers = population.buffers(set(source[copying].tolist()))
+        buffers = self.together(lambda: population.buffers(set(source[copying].tolist())))
         got = exchange(self.comm, buffers, source.tolist(), owners, self.config.exchange)
         self.together(lambda: population.adopt(source.tolist(), got))
 
@@ -155,7 +156,8 @@ class Run:
         rows = self.together(lambda: population.evaluate(winner, seeds))
         counts = [len(seeds) * (rank == population.owners[winner]) for rank in range(self.comm.size)]
         held_out = HeldOut(self.generation, share_rows(self.comm, rows, counts)[:, 0])
-        state = collect(self.comm, population.buffers({winner}), [winner], population.owners)
+        buffers = self.together(lambda: population.buffers({winner}))
+        state = collect(self.comm, buffers, [winner], population.owners)
         self.tell(lambda log: log.winner(winner, held_out, state[winner], self.hyperparameters[winner]))
         return held_out
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from mpi_es.comm import Comm, agree, offsets, split
 from mpi_es.compilation import prepare
-from mpi_es.errors import UserError
+from mpi_es.errors import UserError, expected
 from mpi_es.seeds import Stream, rng
 from mpi_es.signals import StopFlag, Stopped
 from mpi_es.survival import RankLost
@@ -26,7 +26,7 @@ T = TypeVar("T")
 _HALF = 2**30  # episode seeds below it train and score, those above are held out (mpi_es.seeds)
 
 
-class MemberFailed(Exception):
+class MemberFailed(UserError):
     """A member that raised, with what there is to tell."""
 
 
@@ -55,7 +55,12 @@ class Population:
         self.members: dict[int, Member] = agree(comm, lambda: self._made(kind))
 
     def _made(self, kind: type[Member]) -> dict[int, Member]:
-        return {index: kind(self.config, index, self.group, self.stop) for index in self.mine}
+        """Return this rank's members; what is wrong with an option is everybody's, and told as it is."""
+        made = {}
+        for index in self.mine:
+            make = partial(kind, self.config, index, self.group, self.stop)
+            made[index] = self._guarded(index, make, (UserError,))
+        return made
 
     @property
     def names(self) -> list[str]:
@@ -69,9 +74,12 @@ class Population:
 
     def initial(self) -> NDArray[np.float64]:
         """Return the hyperparameters (mine, space) that this rank's members begin with."""
-        values = [member.initial(self.space) for member in self.members.values()]
-        rows = [[one[name] for name in self.names] for one in values]
+        rows = [self._guarded(index, partial(self._begin, one)) for index, one in self.members.items()]
         return np.array(rows, float).reshape(len(rows), len(self.space))
+
+    def _begin(self, member: Member) -> list[float]:
+        values = member.initial(self.space)
+        return [values[name] for name in self.names]
 
     def apply(self, hyperparameters: NDArray[np.float64]) -> None:
         """Let each member here train with its row of the population's (num_agents, space)."""
@@ -93,20 +101,24 @@ class Population:
             raise Stopped
         member.generation = generation
         seeds = score_seeds(self.config, generation)
-        score = self._guarded(index, lambda: self._attempt(member, seeds))
-        if score is None:
-            return np.nan, np.nan
-        return float(score.returns.mean()), float(score.lengths.mean())
+        return self._guarded(index, lambda: self._attempt(member, seeds))
 
-    def _attempt(self, member: Member, seeds: NDArray[np.int64]) -> Score | None:
-        """Return the score of a member after its training; None if it diverged."""
+    def _attempt(self, member: Member, seeds: NDArray[np.int64]) -> tuple[float, float]:
+        """Return mean score and length of a member after its training; NaN if it diverged."""
         before = self._values(member)
         try:
             member.train(self.config.steps)
-            score = member.score(seeds)
+            score = self._checked(member.score(seeds), len(seeds))
         except Diverged:
-            return None
+            return np.nan, np.nan
         check_bounds(self.space, before, self._values(member))
+        return float(score.returns.mean()), float(score.lengths.mean())
+
+    def _checked(self, score: Score, episodes: int) -> Score:
+        """Return a member's score, or refuse one that is not of so many episodes."""
+        shapes = np.shape(score.returns), np.shape(score.lengths)
+        if self.leads and shapes != ((episodes,), (episodes,)):
+            raise expected("score", f"returns and lengths ({episodes},)", shapes)
         return score
 
     def _values(self, member: Member) -> list[float]:
@@ -117,20 +129,27 @@ class Population:
         """Return a member's returns (episodes, 1) on the rank that holds it, no rows elsewhere."""
         if index not in self.members:
             return np.zeros((0, 1))
-        returns = self._guarded(index, lambda: self.members[index].evaluate(seeds)).returns
-        return returns[:, None] if self.leads else np.zeros((0, 1))
+        member = self.members[index]
+        score = self._guarded(index, lambda: self._checked(member.evaluate(seeds), len(seeds)))
+        return score.returns[:, None] if self.leads else np.zeros((0, 1))
 
     def buffers(self, wanted: Container[int] | None = None) -> Buffers:
         """Return the states of the members that this rank holds, of all or of those wanted."""
         if not self.leads:
             return {}
         chosen = self.mine if wanted is None else [index for index in self.mine if index in wanted]
-        return {index: pack(self.members[index].get_state()) for index in chosen}
+        return {index: self._guarded(index, partial(self._pack, self.members[index])) for index in chosen}
+
+    def _pack(self, member: Member) -> Buffer:
+        return pack(member.get_state())
 
     def restore(self, buffers: Buffers) -> None:
         """Let each member go on from its state."""
         for index, buffer in buffers.items():
-            self.members[index].set_state(unpack(buffer))
+            self._guarded(index, partial(self._restore, self.members[index], buffer))
+
+    def _restore(self, member: Member, buffer: Buffer) -> None:
+        member.set_state(unpack(buffer))
 
     def adopt(self, source: Sequence[int], buffers: Buffers) -> None:
         """Let each member that copies take over what the buffer of its source gives."""
@@ -142,11 +161,13 @@ class Population:
     def _adopt(self, member: Member, buffer: Buffer) -> None:
         member.adopt(unpack(buffer))
 
-    def _guarded(self, index: int, work: Callable[[], T]) -> T:
-        """Return what the work gives; what it raises is told with rank and member."""
+    def _guarded(self, index: int, work: Callable[[], T], passed: tuple[type[Exception], ...] = ()) -> T:
+        """Return what the work gives; what it raises, but these, is told with rank and member."""
         try:
             return work()
         except (Stopped, RankLost):
+            raise
+        except passed:
             raise
         except (Exception, SystemExit) as error:
             where = f"rank {self.comm.rank} on {socket.gethostname()}: member {index}"

@@ -23,7 +23,7 @@ _PPO = Config(
     tune=("learning_rate=1e-4:1e-3", "gamma=0.8:0.99"),
 )
 # What else differs from SB3's defaults is what its users have tuned (rl-baselines3-zoo).
-_ROLLOUTS_OF_1024 = ("n_steps=1024", "batch_size=64", "n_epochs=4", "gae_lambda=0.98", "ent_coef=0.01")
+_ROLLOUTS_OF_1024 = ("n_steps=1024", "batch_size=64", "n_epochs=4", "gae_lambda=0.98")
 # SB3 would draw orthogonal weights, and put hidden layers behind the features.
 _IMPALA = (
     "policy_kwargs={'features_extractor_class': 'pbt.impala:Impala', 'net_arch': [], 'ortho_init': False}"

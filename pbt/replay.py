@@ -4,15 +4,17 @@ With the run's own seed it is the winner again, to the bit; with another, it say
 without the population.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mpi_es import checkpoint, cli
 from mpi_es.comm import Comm, SerialComm, decide
+from mpi_es.config import Count, Range, check_ranges
 from mpi_es.errors import UserError
 from mpi_es.evaluate import summary
 from mpi_es.program import launch
@@ -21,7 +23,6 @@ from mpi_es.signals import StopFlag
 from pbt import lineage
 from pbt.config import Config
 from pbt.lineage import ancestors
-from pbt.log import load
 from pbt.members import find, space
 from pbt.members.base import Member
 from pbt.population import score_seeds
@@ -32,10 +33,14 @@ from pbt.selection import best
 class Options:
     """Train one agent along a run's recorded schedule of hyperparameters."""
 
-    seed: int = -1
-    """Seed of the agent; -1 is the run's own, with which it becomes the run's winner again"""
-    episodes: int = 100
+    seed: Annotated[int | None, Range(0, 2**63 - 1)] = None
+    """Seed of the agent; None is the run's own, with which it becomes the run's winner again"""
+    episodes: Count = 100
     """Episodes of the held-out evaluation at the end"""
+
+    def __post_init__(self) -> None:
+        """Refuse numbers that there are not."""
+        check_ranges(self)
 
 
 @dataclass(frozen=True)
@@ -59,20 +64,19 @@ def schedule(stored: dict[str, Any], config: Config) -> Schedule:
     return Schedule(config, names, values, chain)
 
 
-def replay(plan: Schedule) -> tuple[Member, list[float]]:
-    """Return the agent at the schedule's end, and its score in each generation.
+def replay(plan: Schedule, tell: Callable[[int, float], None]) -> Member:
+    """Return the agent at the schedule's end, and tell its score in each generation.
 
     In each generation it draws what the member drew in which the winner then lived.
     """
     kind = find(plan.config)
     agent = kind(plan.config, int(plan.chain[0]), SerialComm(), StopFlag())
-    scores = []
     for generation, (member, values) in enumerate(zip(plan.chain, plan.values, strict=True), 1):
         agent.index, agent.generation = int(member), generation
         agent.hyperparameters = dict(zip(plan.names, values.tolist(), strict=True))
         agent.train(plan.config.steps)
-        scores.append(float(agent.score(score_seeds(plan.config, generation)).returns.mean()))
-    return agent, scores
+        tell(generation, float(agent.score(score_seeds(plan.config, generation)).returns.mean()))
+    return agent
 
 
 def main(comm: Comm, arguments: list[str]) -> int:
@@ -88,20 +92,22 @@ def _prepared(arguments: list[str]) -> tuple[Options, Schedule]:
     options = cli.parse(words, Options(), {}, "python -m pbt.replay RUN")
     if not run:
         raise UserError("RUN: expected the directory of a run as the first argument, got nothing")
-    stored, _ = load(Path(run))
+    stored, _ = checkpoint.load_of("pbt.train", Path(run))
     config = checkpoint.from_plain(Config, stored["config"])
     if find(config).collective:
         raise UserError(f"RUN: expected members that one rank trains, got {config.member}")
-    return options, schedule(stored, replace(config, seed=config.seed if options.seed < 0 else options.seed))
+    return options, schedule(stored, config if options.seed is None else replace(config, seed=options.seed))
 
 
 def _report(options: Options, plan: Schedule) -> None:
     """Train, and print the scores, the schedule and the held-out score."""
-    agent, scores = replay(plan)
     print("generation member score " + " ".join(plan.names))
-    for generation, (member, score) in enumerate(zip(plan.chain, scores, strict=True), 1):
+
+    def tell(generation: int, score: float) -> None:
         values = " ".join(f"{value:.6g}" for value in plan.values[generation - 1])
-        print(f"{generation} {member} {score:.6g} {values}")
+        print(f"{generation} {plan.chain[generation - 1]} {score:.6g} {values}", flush=True)
+
+    agent = replay(plan, tell)
     print("held-out:", summary(agent.evaluate(held_out_seeds(plan.config.seed, options.episodes)).returns))
 
 

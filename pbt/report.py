@@ -1,5 +1,6 @@
 """python -m pbt.report RUN…: draw a population's scores, hyperparameters and family tree."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +14,14 @@ from mpi_es.program import launch
 from pbt import figure2, lineage
 from pbt.config import Config
 from pbt.lineage import Lineage, ancestors
-from pbt.log import load
 from pbt.members import space
 from pbt.selection import best
 
 NAME = "population.png"
 _LOGARITHMIC = ("log", "complement")
-_WINNER = {"color": "black", "linewidth": 2}  # the line of its ancestors, in each panel
+# The line of its ancestors, in each panel.
+_WINNER: dict[str, Any] = {"color": "black", "linewidth": 2, "marker": "."}
+_COLORS = 10  # of matplotlib's cycle
 
 
 def main(comm: Comm, arguments: list[str]) -> int:
@@ -29,6 +31,9 @@ def main(comm: Comm, arguments: list[str]) -> int:
 
 
 def _report(runs: list[str]) -> None:
+    if {"--help", "-h"} & set(runs):
+        print(__doc__)
+        return
     if not runs or runs[0].startswith("-"):
         raise UserError(f"RUN: expected directories of runs, got {' '.join(runs) or 'nothing'}")
     for run in runs:
@@ -38,9 +43,9 @@ def _report(runs: list[str]) -> None:
 
 def draw(directory: Path) -> list[Path]:
     """Write the pictures of a run and return their paths."""
-    stored, _ = load(directory)
+    stored, _ = checkpoint.load_of("pbt.train", directory)
     config = checkpoint.from_plain(Config, stored["config"])
-    scales: dict[str, str] = {one.name: one.scale for one in space(config)}
+    scales = _scales(config, stored["hyperparameters"])
     past = lineage.read(stored, list(scales))
     if not past.generations:
         raise UserError(f"{directory}: expected a run of one generation or more, got one of none")
@@ -49,6 +54,15 @@ def draw(directory: Path) -> list[Path]:
         return [*drawn, figure2.draw(directory, config.seed)] if config.member == "toy" else drawn
     except OSError as error:
         raise UserError(f"{directory}: cannot be written to ({error.strerror})") from error
+
+
+def _scales(config: Config, names: Iterable[str]) -> dict[str, str]:
+    """Return the scale of each hyperparameter; linear where the member or its environment is not here."""
+    try:
+        known: dict[str, str] = {one.name: one.scale for one in space(config)}
+    except UserError:
+        known = {}
+    return {name: known.get(name, "linear") for name in names}
 
 
 def _population(directory: Path, past: Lineage, scales: dict[str, str]) -> Path:
@@ -60,7 +74,7 @@ def _population(directory: Path, past: Lineage, scales: dict[str, str]) -> Path:
     chain = ancestors(source, best(past.generations[-1].score))
     figure = Figure(figsize=(9, 2.4 * (2 + len(scales))), layout="constrained")
     panels: Any = figure.subplots(2 + len(scales), sharex=True)
-    _draw_scores(panels[0], past, generations)
+    _draw_scores(panels[0], past, generations, chain)
     values = past.stacked("hyperparameters")
     for place, (name, scale) in enumerate(scales.items()):
         panel, column = panels[1 + place], values[..., place]
@@ -75,12 +89,13 @@ def _population(directory: Path, past: Lineage, scales: dict[str, str]) -> Path:
     return path
 
 
-def _draw_scores(panel: Any, past: Lineage, generations: NDArray[np.int64]) -> None:
+def _draw_scores(panel: Any, past: Lineage, generations: NDArray[np.int64], chain: NDArray[np.int64]) -> None:
     scores = past.stacked("score")
-    lines = panel.plot(generations, scores, color="lightgrey", linewidth=1)
-    lines[0].set_label("each member")
-    panel.plot([], [], **_WINNER, label="the last winner and its ancestors")
-    panel.plot(generations, np.nanmax(np.where(np.isfinite(scores), scores, np.nan), axis=1), label="best")
+    known = np.where(np.isfinite(scores), scores, np.nan)
+    _draw_lines(panel, generations, known, chain)
+    panel.lines[0].set_label("each member")
+    panel.lines[-1].set_label("the last winner and its ancestors")
+    panel.plot(generations, np.nanmax(known, axis=1), ".-", label="best")
     held = [held_out for _, held_out in past.evaluations]
     panel.errorbar(
         [one.generation for one in held],
@@ -96,22 +111,30 @@ def _draw_scores(panel: Any, past: Lineage, generations: NDArray[np.int64]) -> N
 def _draw_lines(
     panel: Any, generations: NDArray[np.int64], values: NDArray[np.float64], chain: NDArray[np.int64]
 ) -> None:
-    """Draw what each member trained with, and over it the line of the winner's ancestors."""
-    panel.plot(generations, values, color="lightgrey", linewidth=1)
+    """Draw each member's line, and over them that of the winner's ancestors."""
+    panel.plot(generations, values, ".-", color="lightgrey", linewidth=1)
     panel.plot(generations, values[np.arange(len(chain)), chain], **_WINNER)
 
 
 def _draw_tree(panel: Any, source: NDArray[np.int64], chain: NDArray[np.int64]) -> None:
-    """Draw a line from each member to whom its next state comes from, in the colour of its founder."""
+    """Draw a line from each member to whom its next state comes from, in the colour of its founder.
+
+    Who copies after the last generation trains no more, and is not drawn.
+    """
+    from matplotlib.collections import LineCollection  # one artist for all: thousands take half a minute
+
     count, n = source.shape
-    founders = np.arange(n)
+    founders, lines, colors = np.arange(n), [], []
     for generation in range(count - 1):
         founders = founders[source[generation]]
-        for member in range(n):
-            ends = (int(source[generation, member]), member)
-            panel.plot((generation + 1, generation + 2), ends, color=f"C{founders[member] % 10}", linewidth=1)
+        pairs = zip(source[generation].tolist(), range(n), strict=True)
+        lines += [((generation + 1, begin), (generation + 2, end)) for begin, end in pairs]
+        colors += [f"C{founder % _COLORS}" for founder in founders]
+    panel.add_collection(LineCollection(lines, colors=colors, linewidths=1))
     panel.plot(np.arange(1, count + 1), chain, **_WINNER)
-    panel.yaxis.get_major_locator().set_params(integer=True)
+    panel.set_ylim(-0.5, n - 0.5)
+    for axis in (panel.xaxis, panel.yaxis):
+        axis.get_major_locator().set_params(integer=True)
     panel.set_ylabel("member")
 
 

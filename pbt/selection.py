@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from mpi_es.errors import unknown
 
+_ROUNDING = 1e-9  # 0.29 of 100 is 29, and 28.999… in binary
 Scores = NDArray[np.float64]
 Source = NDArray[np.int64]
 
@@ -43,7 +44,7 @@ def truncation(strength: Scores, draw: np.random.Generator, fraction: float) -> 
     """
     n = len(strength)
     source = np.arange(n)
-    share = min(max(1, int(n * fraction)), n // 2)
+    share = min(max(1, int(n * fraction + _ROUNDING)), n // 2)
     order = np.argsort(-strength, kind="stable")
     top = [member for member in order[:share] if np.isfinite(strength[member])]
     drawn = draw.integers(0, max(1, len(top)), n)  # one for each, so that no draw hangs on another's score

@@ -6,7 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-State = dict[str, Any]  # arrays, numbers and texts by name; names hold no "/"
+from mpi_es.errors import expected
+
+State = dict[str, Any]  # arrays of numbers, numbers and texts by name; names hold no "/"
 Buffer = NDArray[np.uint8]
 
 _ALIGNED = 16  # bytes: arrays begin at multiples, for whoever computes on them in place
@@ -14,7 +16,9 @@ _LENGTH = 8  # bytes, in front: the length of the JSON text
 
 
 def pack(state: State) -> Buffer:
-    """Return a buffer that holds the whole state."""
+    """Return a buffer that holds the whole state; refuse what does not come back from it or from a file."""
+    for name, value in state.items():
+        _check(name, value)
     arrays = {name: np.ascontiguousarray(value) for name, value in state.items() if _is_array(value)}
     plain = {name: value for name, value in state.items() if not _is_array(value)}
     kinds = {name: (array.dtype.str, state[name].shape) for name, array in arrays.items()}
@@ -40,6 +44,15 @@ def unpack(buffer: Buffer) -> State:
         arrays[name] = buffer[begin : begin + size].copy().view(kind).reshape(shape)
         begin += _padded(size)
     return {name: arrays[name] if name in arrays else plain[name] for name in names}
+
+
+def _check(name: Any, value: Any) -> None:
+    if not isinstance(name, str) or "/" in name:
+        raise expected("state", "names that are texts without '/'", name)
+    known = value.dtype.kind in "biuf" if _is_array(value) else isinstance(value, bool | int | float | str)
+    if not known:
+        kind = f"an array of {value.dtype}" if _is_array(value) else type(value).__name__
+        raise expected(f"state {name}", "an array of numbers, a number or a text", kind)
 
 
 def _is_array(value: Any) -> bool:

@@ -16,10 +16,12 @@ from mpi_es.rows import HeldOut
 from mpi_es.terminal import Display, sparkline
 from pbt.config import Config
 from pbt.lineage import Generation
+from pbt.members import describe
 from pbt.selection import best
 
 _AROUND = 7  # lines of a terminal that are not a member's
 _WIDEST = 120  # columns
+_NUMBER = 6  # columns of a number, such as -200.5
 
 
 @dataclass
@@ -53,7 +55,7 @@ def draw(course: Course, gone: float, width: int, height: int) -> RenderableType
         returns = course.held_out.returns
         text = f"held-out {number(returns.mean())} ± {number(returns.std())} at {course.held_out.generation}"
         parts.append(Text(text, "green"))
-    title = f"[bold]{escape(config.member)}[/] · {escape(config.selection)} · seed {config.seed}"
+    title = f"[bold]{escape(describe(config))}[/] · {escape(config.selection)} · seed {config.seed}"
     return Frame(
         Group(*parts),
         title=title,
@@ -69,7 +71,8 @@ def _members(course: Course, done: Generation, room: int) -> Table:
     """Return a line for each member: score, length, hyperparameters, and whom it copied."""
     table = Table(box=None, pad_edge=False, header_style="dim")
     for title in ("member", "score", "length", *course.names, "copies"):
-        table.add_column(escape(title), justify="right", no_wrap=True)
+        least = 1 if title in course.names else _NUMBER  # where there is no room, hyperparameters are cut
+        table.add_column(escape(title), justify="right", no_wrap=True, min_width=least)
     winner = best(done.score)
     order = sorted(range(len(done.score)), key=lambda member: (-_known(float(done.score[member])), member))
     for member in order[:room]:

@@ -90,8 +90,9 @@ class Lines:
     def generation(self, done: Generation, seconds: float, held_out: HeldOut | None) -> None:
         """Write a line."""
         winner = best(done.score)
-        scores = (done.score[winner], np.nanmean(done.score), np.nanmin(done.score))
-        counts = (str(winner), str(done.copies), str(int(np.isnan(done.score).sum())))
+        known = done.score[np.isfinite(done.score)]
+        scores = (done.score[winner], known.mean(), known.min())
+        counts = (str(winner), str(done.copies), str(len(done.score) - len(known)))
         ends = (done.length[winner], held_out.returns.mean() if held_out else math.nan, seconds)
         left = clock(self._left.after(done.number, seconds))
         numbers = [number(float(value)) for value in (*scores, *ends)]
@@ -127,7 +128,9 @@ class Board:
     ) -> Iterator[tuple[str, float]]:
         winner = best(done.score)
         yield "score/best", float(done.score[winner])
-        yield "score/mean", float(np.nanmean(done.score))
+        yield "score/mean", float(done.score[np.isfinite(done.score)].mean())
+        for member, score in enumerate(done.score.tolist()):
+            yield f"score/{member}", score
         yield "episode_length/best", float(done.length[winner])
         yield "copies", float(done.copies)
         yield "seconds/total", seconds

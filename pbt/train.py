@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpi_es import checkpoint, cli
-from mpi_es.comm import Comm, bcast, decide, decide_plan, share_rows
+from mpi_es.comm import Comm, agree, bcast, decide, decide_plan, share_rows
 from mpi_es.errors import UserError
 from mpi_es.program import launch
 from mpi_es.signals import StopFlag
@@ -20,7 +20,7 @@ from pbt import lineage
 from pbt.config import Config
 from pbt.exchange import distribute
 from pbt.lineage import Lineage
-from pbt.log import Log, load, stored_values
+from pbt.log import Log, stored_values
 from pbt.loop import Run
 from pbt.members import describe, space
 from pbt.population import Population
@@ -80,7 +80,7 @@ def resumed(directory: Path, changed: Callable[[Config], Config]) -> Plan:
     Args:
         changed: from the config with which it began to the one that is wanted.
     """
-    stored, warning = load(directory)
+    stored, warning = checkpoint.load_of("pbt.train", directory)
     begun = replace(checkpoint.from_plain(Config, stored["config"]), run_dir=str(directory))
     wanted = changed(begun)
     cli.check_resumed(begun, wanted)
@@ -107,7 +107,7 @@ def begin(comm: Comm, plan: Plan | None, population: Population) -> tuple[NDArra
     stored = plan.stored if plan else None
     done = decide(comm, lambda: stored["progress"]["generation"] if stored else None)
     if done is None:
-        rows = population.initial()
+        rows = agree(comm, population.initial)
         return share_rows(comm, rows if population.leads else rows[:0], population.counts), 0
     values = np.empty((len(population.owners), len(population.space)))
     buffers = {}
@@ -115,7 +115,8 @@ def begin(comm: Comm, plan: Plan | None, population: Population) -> tuple[NDArra
         values[...] = stored_values(stored, population.names)
         buffers = {index: pack(state) for index, state in enumerate(stored["members"].values())}
     bcast(comm, values)
-    population.restore(distribute(comm, buffers, population.owners))
+    states = distribute(comm, buffers, population.owners)
+    agree(comm, lambda: population.restore(states))
     return values, int(done)
 
 

@@ -33,6 +33,10 @@ def space(config: Config) -> list[Hyperparameter]:
         rule = f"1: a member {config.member} is trained by one rank"
         raise expected("--ranks-per-member", rule, config.ranks_per_member)
     chosen = tuned(member.declared(config), config.tune, describe(config))
+    names = {one.name for one in chosen}
+    for word in config.member_options:
+        if word.partition("=")[0] in names:
+            raise expected("--member-options", "none of what is tuned (--tune names what is)", word)
     if not chosen and config.explore and not config.baseline:
         raise UserError(f"--tune: expected hyperparameters to explore, got none of {describe(config)}")
     return chosen

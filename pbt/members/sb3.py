@@ -3,7 +3,9 @@
 Each generation begins with new environments and all generators seeded, so that nothing lasts but the state.
 """
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import gymnasium as gym
@@ -21,6 +23,7 @@ from pbt.members.base import Diverged, Member, Score, Values
 from pbt.states import State
 
 _HALF = 2**30  # training's half of the episode seeds (mpi_es.seeds)
+_NO_DISTRIBUTION = re.compile(r"Expected (parameter|value) .* distribution ", re.DOTALL)
 _BESIDE = 16  # episodes that are scored side by side: one call of the policy serves them all
 
 
@@ -38,6 +41,8 @@ class SB3(Member):
         environments = self._environments()
         options = _options(config)
         policy = options.pop("policy", _policy(environments.observation_space))
+        if "action_noise" in options:
+            options["action_noise"] = sb3_settings.noise(environments.action_space, options["action_noise"])
         make = sb3_settings.find(config.algorithm)
         seed = int(self.draw().integers(_HALF))
         try:
@@ -77,17 +82,15 @@ class SB3(Member):
         sb3_settings.apply(self.model, self._values)  # to the new normaliser too
         self.model.set_random_seed(int(self.draw().integers(_HALF)))
         try:
-            self.model.learn(steps, callback=lambda *scope: not self.stop, reset_num_timesteps=False)
-        except ValueError as error:  # torch's distributions refuse parameters that are no numbers
-            if self._finite():
-                raise
-            raise Diverged from error
+            with self._judged():
+                self.model.learn(steps, callback=lambda *scope: not self.stop, reset_num_timesteps=False)
         finally:
             environments.close()
         if self.stop:
             raise Stopped
         if not self._finite():
             raise Diverged
+        sb3_state.end_episodes(self.model)  # the next generation begins others
 
     @classmethod
     def compile(cls, config: Config) -> None:
@@ -105,7 +108,8 @@ class SB3(Member):
     def _scored(self, options: Sequence[str], episode_seeds: NDArray[np.int64]) -> Score:
         seeds = episode_seeds.tolist()
         groups = [seeds[begin : begin + _BESIDE] for begin in range(0, len(seeds), _BESIDE)]
-        parts = [self._episodes(options, group) for group in groups]
+        with self._judged():
+            parts = [self._episodes(options, group) for group in groups]
         returns, lengths = (np.concatenate(part) for part in zip(*parts, strict=True))
         return Score(returns, lengths)
 
@@ -134,9 +138,19 @@ class SB3(Member):
             self.normalizer = environments
         return environments
 
+    @contextmanager
+    def _judged(self) -> Iterator[None]:
+        """Take it for divergence that torch has no distribution of what the network says."""
+        try:
+            yield
+        except ValueError as error:
+            if self._finite() and not _NO_DISTRIBUTION.match(str(error)):
+                raise
+            raise Diverged from error
+
     def _finite(self) -> bool:
-        """Tell whether all weights are numbers."""
-        return all(bool(weight.isfinite().all()) for weight in self.model.policy.parameters())
+        """Tell whether all weights and statistics of the network are numbers."""
+        return all(bool(weight.isfinite().all()) for weight in self.model.policy.state_dict().values())
 
     def _episodes(
         self, options: Sequence[str], seeds: Sequence[int]
@@ -186,4 +200,6 @@ def _held_out_options(config: Config) -> tuple[str, ...]:
 
 def _policy(space: Any) -> str:
     """Return SB3's name of the network that suits what is observed."""
-    return "CnnPolicy" if len(space.shape or ()) == 3 else "MlpPolicy"
+    from stable_baselines3.common.preprocessing import is_image_space
+
+    return "CnnPolicy" if is_image_space(space) else "MlpPolicy"

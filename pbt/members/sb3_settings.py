@@ -9,6 +9,8 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from mpi_es.errors import expected, unknown
 from mpi_es.plugins import load_module
 from pbt.explore import Hyperparameter
@@ -24,8 +26,12 @@ _ON_POLICY = (
     Hyperparameter("clip_range", 0.05, 0.4),
     Hyperparameter("n_epochs", 1, 20, integer=True),
 )
+# What this program decides: where and how it runs, and a replay buffer that keeps next observations.
+_OURS = {"self", "env", "seed", "device", "verbose", "tensorboard_log", "optimize_memory_usage"}
 # DQN copies its target network whole, so that its tau is no matter of taste.
 _OFF_POLICY = (Hyperparameter("tau", 1e-3, 0.1, "log"),)
+_NOISE = (Hyperparameter("action_noise", 0.01, 0.5, "log"),)
+_NEED_NOISE = ("DDPG", "TD3")  # whose policies do not explore by themselves
 _DQN = (Hyperparameter("exploration", 0.01, 0.5, "log"),)  # instead of a schedule over the whole run
 
 
@@ -53,19 +59,33 @@ def declared(name: str) -> list[Hyperparameter]:
     if name.endswith("DQN"):
         return [*_BOTH, *_DQN]
     candidates = [*_BOTH, *(_ON_POLICY if "gae_lambda" in known else _OFF_POLICY)]
+    candidates += _NOISE if name in _NEED_NOISE else ()
     return [one for one in candidates if one.name in known]
 
 
 def check_options(name: str, options: dict[str, Any]) -> None:
     """Refuse an option that the algorithm's constructor does not take."""
-    known = set(inspect.signature(find(name)).parameters) - {"self", "env", "seed", "device", "verbose"}
+    known = {one for one in inspect.signature(find(name)).parameters if not one.startswith("_")} - _OURS
     for option in options:
         if option not in known:
             raise unknown(f"--member-options, of {name}", option, known)
+    sigma = options.get("action_noise", 0)
+    if not isinstance(sigma, int | float) or not sigma >= 0:
+        raise expected("--member-options action_noise", "a standard deviation", sigma)
+
+
+def noise(space: Any, sigma: float) -> Any:
+    """Return the noise on actions of a space, which for the algorithms lie in [-1, 1]."""
+    from stable_baselines3.common.noise import NormalActionNoise
+
+    return NormalActionNoise(np.zeros(space.shape), np.full(space.shape, sigma))
 
 
 def apply(model: Any, values: dict[str, float]) -> None:
-    """Let the model train with these values from now on."""
+    """Let the model train with these values from now on, the rest of them being its own."""
+    normalizer = model.get_vec_normalize_env()
+    if normalizer is not None:
+        normalizer.gamma = model.gamma  # a value below may replace it
     for name, value in values.items():
         _SETTERS.get(name, _set_everywhere)(model, name, value)
 
@@ -94,6 +114,10 @@ def _set_clip_range(model: Any, name: str, value: float) -> None:
     model.clip_range = Constant(value)
 
 
+def _set_action_noise(model: Any, name: str, value: float) -> None:
+    model.action_noise = noise(model.action_space, value)
+
+
 def _set_exploration(model: Any, name: str, value: float) -> None:
     model.exploration_schedule = Constant(value)
     model.exploration_rate = value
@@ -111,6 +135,7 @@ class Constant:
 
 
 _SETTERS: dict[str, Callable[[Any, str, float], None]] = {
+    "action_noise": _set_action_noise,
     "learning_rate": _set_learning_rate,
     "clip_range": _set_clip_range,
     "n_epochs": _set_integer,

@@ -124,6 +124,14 @@ def _transitions(model: Any) -> State:
     return {"replay.pos": int(buffer.pos), "replay.full": bool(buffer.full), **rows}
 
 
+def end_episodes(model: Any) -> None:
+    """Cut the episodes that the replay buffer's last transitions are of, so that no return goes on across."""
+    buffer = getattr(model, "replay_buffer", None)
+    if buffer is not None and buffer.size():
+        last = buffer.pos - 1
+        buffer.timeouts[last] = np.logical_or(buffer.timeouts[last], np.logical_not(buffer.dones[last]))
+
+
 def _restore_transitions(model: Any, state: State) -> None:
     buffer = getattr(model, "replay_buffer", None)
     if buffer is None:

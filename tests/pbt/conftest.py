@@ -4,6 +4,7 @@ import signal
 
 import pytest
 
+from mpi_es import checkpoint
 from mpi_es.comm import SerialComm
 from mpi_es.signals import CAUGHT
 from pbt import train
@@ -25,6 +26,6 @@ def trained():
     def run(directory, *arguments):
         quiet = ("--console", "silent", "--no-tensorboard", "--run-dir", directory)
         assert train.main(SerialComm(), [str(word) for word in (*arguments, *quiet)]) == 0
-        return train.load(directory)[0]
+        return checkpoint.load(directory)[0]
 
     return run

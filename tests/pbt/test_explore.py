@@ -95,6 +95,26 @@ def test_what_cannot_be_tuned_is_told(word, complaint):
         tuned(ALL, [word], "PPO")
 
 
+def test_a_name_is_tuned_once():
+    with pytest.raises(UserError, match="--tune: expected each name once, got 'gamma'"):
+        tuned(ALL, ["gamma", "gamma"], "PPO")
+
+
+@pytest.mark.parametrize(
+    ("declared", "complaint"),
+    [
+        (
+            {"low": 1.5, "high": 3, "integer": True},
+            "n: expected a range from a whole number to another",
+        ),
+        ({"choices": ("tanh", "relu")}, r"n: expected choices that are numbers"),
+    ],
+)
+def test_what_cannot_be_declared_is_told(declared, complaint):
+    with pytest.raises(UserError, match=complaint):
+        Hyperparameter("n", **declared)
+
+
 def test_a_member_that_leaves_its_bounds_by_itself_is_told():
     check_bounds([LINEAR], [0.9], [0.9])  # it began outside and stayed
     with pytest.raises(

@@ -31,6 +31,13 @@ def test_weights_alone_may_be_copied():
     assert (values == values[0]).all()
 
 
+def test_who_copies_nothing_is_nobodys_child():
+    lineage = run(replace(SMALL, copy="nothing", selection="winner-takes-all")).log.lineage
+    assert (lineage.stacked("source") == np.arange(6)).all()
+    values = lineage.stacked("hyperparameters")
+    assert ((values[1] != values[0]).any(axis=1)).sum() == 5  # all but the winner explored
+
+
 def test_a_baseline_has_no_selection():
     lineage = run(replace(SMALL, baseline=True)).log.lineage
     assert (lineage.stacked("source") == np.arange(6)).all()

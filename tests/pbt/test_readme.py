@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mpi_es import cli
+from mpi_es import checkpoint, cli
 from mpi_es.comm import SerialComm
 from mpi_es.options import as_options, options_table, replaced
 from pbt import train
@@ -39,7 +39,7 @@ def test_the_member_of_ones_own_climbs(tmp_path, monkeypatch):
     (words,) = [words for words in BEGUN if "my_member:Climber" in words]
     more = ["--steps", "20", "--console", "silent", "--no-tensorboard"]
     assert train.main(SerialComm(), [*words, *more]) == 0
-    history = train.load(Path("runs/climbers"))[0]["history"]["score"]
+    history = checkpoint.load(Path("runs/climbers"))[0]["history"]["score"]
     assert history.shape == (20, 8)
     assert history[-1].max() > history[0].max() / 10
 

@@ -19,7 +19,8 @@ def planned(stored):
 def test_with_the_runs_seed_the_agent_is_the_winner_to_the_bit(trained, tmp_path):
     stored = trained(tmp_path, *SMALL, "--selection", "winner-takes-all")
     plan = planned(stored)
-    agent, scores = replay.replay(plan)
+    scores = []
+    agent = replay.replay(plan, lambda generation, score: scores.append(score))
     assert len(set(plan.chain.tolist())) > 1  # the winner moved
     history = stored["history"]["score"]
     assert scores == [history[generation, member] for generation, member in enumerate(plan.chain)]
@@ -49,6 +50,12 @@ def test_another_seed_gives_another_agent(trained, tmp_path, capsys):
     own = capsys.readouterr().out
     replay.main(SerialComm(), [str(tmp_path), "--seed", "5"])
     assert capsys.readouterr().out != own
+
+
+@pytest.mark.parametrize("option", ["--episodes 0", "--seed -5"])
+def test_numbers_that_there_are_not(option, tmp_path):
+    with pytest.raises(UserError, match=f"{option.split()[0]}: expected a number"):
+        replay.main(SerialComm(), [str(tmp_path), *option.split()])
 
 
 def test_a_run_must_be_named():

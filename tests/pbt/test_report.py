@@ -42,7 +42,12 @@ def test_a_path_jumps_where_theta_is_copied():
     assert (one[20] == other[20]).all()
 
 
-@pytest.mark.parametrize("arguments", [[], ["--help"]])
+def test_help_says_what_it_does(capsys):
+    assert report.main(SerialComm(), ["--help"]) == 0
+    assert "python -m pbt.report RUN" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("arguments", [[], ["--out", "here"]])
 def test_a_run_must_be_named(arguments):
     with pytest.raises(UserError, match="RUN: expected directories of runs, got"):
         report.main(SerialComm(), arguments)

@@ -1,5 +1,7 @@
 """Members of Stable-Baselines3: what is tuned takes effect, and a state is all that they go on from."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -37,13 +39,13 @@ ALGORITHMS = {
 
 
 def member(algorithm="PPO", index=0, **values):
-    config = ALGORITHMS[algorithm]
-    made = SB3(
-        Config(**{**vars(config), "member": "sb3", "algorithm": algorithm}), index, SerialComm(), StopFlag()
-    )
-    made.hyperparameters = values
-    made.generation = 1
-    return made
+    return made(replace(ALGORITHMS[algorithm], algorithm=algorithm), index, **values)
+
+
+def made(config, index=0, **values):
+    one = SB3(replace(config, member="sb3"), index, SerialComm(), StopFlag())
+    one.hyperparameters, one.generation = values, 1
+    return one
 
 
 def weights(one):
@@ -183,6 +185,40 @@ def test_a_member_whose_weights_are_no_numbers_diverged():
         after_training(steps=640, learning_rate=1e30)
 
 
+def test_a_network_of_which_torch_makes_no_distribution_diverged():
+    one = made(Config(algorithm="A2C", env="Pendulum-v1", member_options=(NET,)), learning_rate=1e-3)
+    with torch.no_grad():
+        one.model.policy.log_std.fill_(-1e4)  # a number, whose exponential is a deviation of 0
+    with pytest.raises(Diverged):
+        one.train(64)
+    with pytest.raises(Diverged):
+        one.score(np.arange(2))
+
+
+@pytest.mark.parametrize("given", [("action_noise=0.3",), ()])
+def test_a_policy_that_does_not_explore_by_itself_gets_noise(given):
+    values = {} if given else {"action_noise": 0.3}
+    config = Config(algorithm="TD3", env="Pendulum-v1", num_envs=2, member_options=(*OFF, *given))
+    one = made(config, **values)
+    one.train(32)
+    noise = one.model.action_noise()
+    assert noise.shape == (2, 1)
+    assert np.std([one.model.action_noise() for _ in range(500)]) == pytest.approx(0.3, rel=0.1)
+
+
+def test_a_replay_buffer_ends_its_episodes_with_the_generation():
+    one = member("TD3")
+    one.train(48)
+    buffer = one.model.replay_buffer
+    assert (buffer.dones[47], buffer.timeouts[46], buffer.timeouts[47]) == (0, 0, 1)
+
+
+def test_rewards_are_scaled_by_the_discount_that_is_given():
+    one = made(Config(member_options=(*PPO, "gamma=0.5"), reward_norm=True), learning_rate=1e-3)
+    one.train(64)
+    assert (one.model.gamma, one.normalizer.gamma) == (0.5, 0.5)
+
+
 def test_a_signal_ends_the_training():
     one = member()
     one.stop.name = "SIGTERM"
@@ -204,6 +240,13 @@ def test_mistakes_are_told():
     )
     assert "--member-options, of PPO: expected one of" in refused(member_options=("nsteps=3",))
     assert "--env: expected a gymnasium id" in refused(env="CartPol-v1")
+    assert "--member-options: expected none of what is tuned" in refused(member_options=("gamma=0.9",))
+    assert "of SAC: expected one of" in refused(
+        algorithm="SAC", member_options=("optimize_memory_usage=True",)
+    )
+    assert "action_noise: expected a standard deviation, got 'a'" in refused(
+        algorithm="TD3", env="Pendulum-v1", member_options=("action_noise='a'",), tune=("gamma",)
+    )
 
 
 def test_options_that_contradict_the_environment(tmp_path):
@@ -214,7 +257,8 @@ def test_options_that_contradict_the_environment(tmp_path):
 
 def test_ranks_do_not_matter(trained, launch, tmp_path):
     small = ("--num-agents", 3, "--steps", 64, "--max-iter", 3, "--num-rollouts", 2, "--num-eval-rollouts", 2)
-    options = ("--member", "sb3", "--obs-norm", "--member-options", *PPO, *small)
+    tuned = ("--tune", "learning_rate", "gamma")
+    options = ("--member", "sb3", "--obs-norm", "--member-options", *PPO, *tuned, *small)
     trained(tmp_path / "serial", *options)
     quiet = ("--console", "silent", "--no-tensorboard")
     done = launch(2, "-m", "pbt.train", *options, *quiet, "--run-dir", tmp_path / "run")

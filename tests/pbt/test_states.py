@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from mpi_es.errors import UserError
 from pbt.states import pack, unpack
 
 STATE = {
@@ -39,7 +40,14 @@ def test_what_comes_back_does_not_share_memory():
     assert unpack(buffer)["weights"][0, 1] == 1
 
 
-@pytest.mark.parametrize("value", [object(), np.float32(1)])
+@pytest.mark.parametrize("value", [object(), np.float32(1), [1, 2], {"deep": [1]}, None, np.array(["text"])])
 def test_what_has_no_plain_form_is_refused(value):
-    with pytest.raises(TypeError):
+    with pytest.raises(UserError, match="state odd: expected an array of numbers, a number or a text, got"):
         pack({"odd": value})
+
+
+def test_a_name_that_a_file_would_take_for_a_place_is_refused():
+    with pytest.raises(
+        UserError, match="state: expected names that are texts without '/', got 'net/weights'"
+    ):
+        pack({"net/weights": np.ones(2)})

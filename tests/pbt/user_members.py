@@ -60,6 +60,22 @@ class AllDiverging(Walker):
         raise Diverged
 
 
+class Slashing(Walker):
+    def get_state(self):
+        return {"net/place": self.place}
+
+
+class Short(Walker):
+    def score(self, episode_seeds):
+        return Score(np.zeros(1), np.zeros(1))
+
+
+class Unmade(Walker):
+    def __init__(self, *place):
+        super().__init__(*place)
+        raise OSError("no simulator")
+
+
 class Leaving(Walker):
     def train(self, steps):
         self.rate *= 1e9
