@@ -6,6 +6,7 @@ Without RUN, --from-pretrained FILE names the policy.
 import csv
 import math
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -19,7 +20,6 @@ from mpi_es.comm import Comm, decide_plan
 from mpi_es.config import Config, Layout
 from mpi_es.errors import UserError, expected, unknown
 from mpi_es.evaluator import Evaluator
-from mpi_es.job import Evaluation
 from mpi_es.presets import PRESETS
 from mpi_es.program import launch
 from mpi_es.rollout import Episode
@@ -112,6 +112,8 @@ def prepare(arguments: list[str]) -> Plan:
         raise expected("--env", rule, f"{plan.config.env} with {dim}")
     if options.video or options.frames:
         footage(plan).check()
+    if options.csv:
+        write_csv(Path(options.csv), [])  # what cannot be written is told before the work
     return plan
 
 
@@ -161,7 +163,8 @@ def report(plan: Plan, evaluator: Evaluator) -> None:
     if line := compared(plan, returns):
         print(line)
     if options.csv:
-        write_csv(Path(options.csv), seeds, result)
+        parts = seeds.tolist(), returns.tolist(), result.lengths[0].tolist()
+        write_csv(Path(options.csv), zip(*parts, strict=True))
 
 
 def footage(plan: Plan) -> Any:
@@ -211,13 +214,12 @@ def compared(plan: Plan, returns: NDArray[np.float64]) -> str:
     return f"the first {episodes} logged at generation {generation}: {verdict}"
 
 
-def write_csv(path: Path, seeds: NDArray[np.int64], result: Evaluation) -> None:
-    """Write every episode into a file."""
+def write_csv(path: Path, rows: Iterable[tuple[int, float, int]]) -> None:
+    """Write episodes into a file."""
     try:
         with path.open("w", newline="") as file:
             writer = csv.writer(file)
             writer.writerow(["episode_seed", "return", "length"])
-            rows = zip(seeds.tolist(), result.returns[0].tolist(), result.lengths[0].tolist(), strict=True)
             writer.writerows(rows)
     except OSError as error:
         raise UserError(f"--csv: cannot write {path} ({error.strerror})") from error

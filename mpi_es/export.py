@@ -1,7 +1,7 @@
 """python -m mpi_es.export RUN: a run's policy as an npz file of weights, or as TorchScript."""
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -60,12 +60,13 @@ def export(arguments: list[str]) -> None:
 
 def write_weights(path: Path, config: Config, chosen: dict[str, Any], layout: str) -> None:
     """Write parameters, and what `pretrained.load` wants to know of them."""
+    nowhere = replace(config, from_pretrained="", base_from_pretrained="", evolve="all", run_dir="")
     parameters = from_torch(chosen["candidate"], shapes_of(make_policy(config)), layout)
     arrays = {
         "params": parameters,
         "scaling": chosen["scaling"],
         "layout": np.array(layout),
-        "config": np.array(json.dumps(asdict(config))),
+        "config": np.array(json.dumps(asdict(nowhere))),
     }
     try:
         with path.open("wb") as file:  # a name without .npz would be given it

@@ -18,16 +18,22 @@ class Frames:
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
-        self.steps: list[Step] = []
+        self.count = 0
+        self.rows: dict[str, list[Any]] = {"actions": [], "rewards": []}
 
     def add(self, frame: Image.Image, step: Step) -> None:
         """Write a frame, and keep the numbers of its step."""
-        path = self.directory / f"frame_{len(self.steps):05d}.png"
+        path = self.directory / f"frame_{self.count:05d}.png"
         try:
             frame.save(path)
         except OSError as error:
             raise _unwritable(path, error) from error
-        self.steps.append(step)
+        self.count += 1
+        self.rows["actions"].append(step.action)
+        self.rows["rewards"].append(step.reward)
+        if step.attention is not None:
+            self.rows.setdefault("importances", []).append(step.attention.importance)
+            self.rows.setdefault("chosen", []).append(step.attention.chosen)
 
     def finish(self, facts: dict[str, Any]) -> None:
         """Write frames.h5.
@@ -39,12 +45,8 @@ class Frames:
         try:
             with h5py.File(path, "w") as file:
                 file.attrs.update(facts)
-                file["actions"] = np.array([step.action for step in self.steps])
-                file["rewards"] = np.array([step.reward for step in self.steps])
-                looks = [step.attention for step in self.steps if step.attention is not None]
-                if looks:
-                    file["importances"] = np.array([look.importance for look in looks])
-                    file["chosen"] = np.array([look.chosen for look in looks])
+                for name, rows in self.rows.items():
+                    file[name] = np.array(rows)
         except OSError as error:
             raise _unwritable(path, error) from error
 

@@ -116,9 +116,9 @@ class Run:
             config.episode_seeds,
         )
         evaluation = self.evaluation(population, seeds, mean)
-        fitness = racing.fitness(evaluation.returns)
+        fitness = np.nanmean(evaluation.returns, axis=1)  # over the episodes that were played
         clock.append(time.perf_counter())
-        strategy.tell(population, fitness[:popsize])
+        strategy.tell(population, racing.ordered(evaluation.returns[:popsize]))
         clock.append(time.perf_counter())
         row = summarize(
             progress.generation + 1,

@@ -19,8 +19,8 @@ CARRACING = Config(
     num_eval_rollouts=100,
 )
 # What its parts learn alone, beside the others of an agent that was trained before.
-CONTROLLER = replace(CARRACING, evolve="controller")
-ATTENTION = replace(CARRACING, evolve="attention")
+CONTROLLER = replace(CARRACING, evolve="controller", eval_every=25, num_eval_rollouts=64)
+ATTENTION = replace(CONTROLLER, evolve="attention")
 EXPERIMENTS = {
     "carracing-exp1": CONTROLLER,
     "carracing-exp3": ATTENTION,
@@ -34,7 +34,13 @@ EXPERIMENTS = {
 def _fast(config: Config, popsize: int) -> Config:
     """Return a run of two cores and minutes: on seeds common to all, two episodes tell who is better."""
     return replace(
-        config, cma_variant="separable", population_size=popsize, num_rollouts=2, episode_seeds="common"
+        config,
+        cma_variant="separable",
+        population_size=popsize,
+        num_rollouts=2,
+        episode_seeds="common",
+        eval_every=CARRACING.eval_every,
+        num_eval_rollouts=CARRACING.num_eval_rollouts,
     )
 
 

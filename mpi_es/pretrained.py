@@ -1,7 +1,6 @@
 """Agents that were trained before: read from a run, from its file, or from an npz file of weights."""
 
 import json
-import zipfile
 from dataclasses import dataclass, replace
 from math import prod
 from pathlib import Path
@@ -14,9 +13,11 @@ from mpi_es import checkpoint
 from mpi_es.build import make_policy
 from mpi_es.config import Config
 from mpi_es.errors import UserError, expected
-from mpi_es.layouts import Shapes, shapes_of, to_torch
+from mpi_es.layouts import LAYOUTS, Shapes, shapes_of, to_torch
+from mpi_es.plugins import one_line
 from mpi_es.strategies.base import Candidate
 
+Arrays = dict[str, NDArray[Any]]
 # The agent of arXiv:2003.08165, whose weights others have published.
 _PAPERS: dict[str, Any] = {
     "hidden": (16,),
@@ -77,18 +78,17 @@ def _of_run(path: Path, option: str) -> Agent:
 def _of_file(path: Path, config: Config, option: str) -> Agent:
     """Return the agent of an npz file: one of mpi_es.export, which tells all, or a bare one."""
     arrays = _arrays(path, option)
-    numbers, told = _numbers(arrays, path, option), "config" in arrays
-    if told:
-        configs = [checkpoint.from_plain(Config, json.loads(str(arrays["config"])))]
-    else:
-        configs = [config, replace(config, **_PAPERS)] if config.policy == "attention" else [config]
+    numbers = _numbers(arrays, path, option)
+    if "config" in arrays:
+        told, layout, scaling = _told(arrays, path, option)
+        config, shapes = _owner(len(numbers), [told], path, option)
+        return Agent(config, to_torch(numbers, shapes, layout), shapes, scaling)
+    configs = [config, replace(config, **_PAPERS)] if config.policy == "attention" else [config]
     config, shapes = _owner(len(numbers), configs, path, option)
-    if told:
-        return Agent(config, to_torch(numbers, shapes, str(arrays["layout"])), shapes, arrays["scaling"])
     if config.obs_norm:
         rule = "a run or a file of mpi_es.export, which hold the normalisation of --obs-norm"
         raise expected(option, rule, str(path))
-    layout: str = config.layout
+    layout = config.layout
     if layout == "auto":
         from mpi_es.recognition import recognised  # the simulator, which takes its time
 
@@ -96,25 +96,45 @@ def _of_file(path: Path, config: Config, option: str) -> Agent:
     return Agent(config, to_torch(numbers, shapes, layout), shapes, np.zeros((2, 0), np.float32))
 
 
-def _arrays(path: Path, option: str) -> dict[str, NDArray[Any]]:
+def _arrays(path: Path, option: str) -> Arrays:
     """Return the arrays of an npz file, among them `params`."""
     rule = "an npz file with an array `params`"
     try:
-        with np.load(path) as file:
-            arrays = dict(file) if isinstance(file, np.lib.npyio.NpzFile) else {}
-    except (OSError, EOFError, ValueError, zipfile.BadZipFile) as error:
+        file, arrays = np.load(path), {}
+        if isinstance(file, np.lib.npyio.NpzFile):  # else a bare array
+            with file:
+                arrays = dict(file)
+    except Exception as error:  # of a damaged one numpy raises whatever zipfile, zlib and tokenize do
         raise UserError(f"{option}: expected {rule}, got {str(path)!r}, which cannot be read") from error
     if "params" not in arrays:
         raise expected(option, rule, str(path), f"its arrays: {', '.join(arrays) or 'none'}")
     return arrays
 
 
-def _numbers(arrays: dict[str, NDArray[Any]], path: Path, option: str) -> Candidate:
+def _numbers(arrays: Arrays, path: Path, option: str) -> Candidate:
     params = arrays["params"]
-    if params.ndim != 1 or params.dtype.kind != "f" or not np.isfinite(params).all():
-        rule = f"finite numbers in one row in `params` of {path}"
-        raise expected(option, rule, f"{params.dtype} {params.shape}")
-    return params.astype(np.float32)
+    if params.ndim != 1 or params.dtype.kind != "f":
+        raise expected(
+            option, f"fractions in one row in `params` of {path}", f"{params.dtype} {params.shape}"
+        )
+    with np.errstate(over="ignore"):
+        numbers: Candidate = params.astype(np.float32)
+    if wrong := np.count_nonzero(~np.isfinite(numbers)):
+        raise expected(option, f"finite numbers in `params` of {path}", f"{wrong} that are not")
+    return numbers
+
+
+def _told(arrays: Arrays, path: Path, option: str) -> tuple[Config, str, NDArray[np.float32]]:
+    """Return config, layout and scaling, which a file of mpi_es.export tells of its agent."""
+    try:
+        config = checkpoint.from_plain(Config, json.loads(str(arrays["config"])))
+        layout, scaling = str(arrays["layout"]), arrays["scaling"].astype(np.float32)
+        if layout not in LAYOUTS:
+            raise expected("layout", " or ".join(LAYOUTS), layout)
+    except (UserError, KeyError, TypeError, ValueError, AttributeError) as error:
+        rule = "a file that mpi_es.export wrote, since it has a `config`"
+        raise expected(option, rule, str(path), one_line(error)) from error
+    return config, layout, scaling
 
 
 def _owner(size: int, configs: list[Config], path: Path, option: str) -> tuple[Config, Shapes]:

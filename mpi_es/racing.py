@@ -1,6 +1,7 @@
 """Racing: the first episodes for every candidate, the others for those that may still be in the better half.
 
-CMA-ES learns from the order of the better half. Who is far below it need not be known more exactly.
+CMA-ES learns from the order of the better half. In the worse half it learns where not to go, but its weights
+there hardly differ, so that the order of those who are far below need not be known more exactly.
 """
 
 from collections.abc import Callable
@@ -52,10 +53,10 @@ def survivors(returns: Vector) -> NDArray[np.bool_]:
     return stays
 
 
-def fitness(returns: Vector) -> Vector:
-    """Return the mean return of each candidate (candidates,), those that were dropped below the others."""
+def ordered(returns: Vector) -> Vector:
+    """Return the mean returns (candidates,), those of all that were dropped moved below the others."""
     dropped = np.isnan(returns).any(axis=1)
     means: Vector = np.nanmean(returns, axis=1)
-    if dropped.any():
-        means[dropped] += min(0.0, means[~dropped].min() - means[dropped].max())
+    if dropped.any() and (ahead := means[dropped].max() - means[~dropped].min()) >= 0:
+        means[dropped] -= ahead + 1
     return means

@@ -38,9 +38,16 @@ def recognised(numbers: Candidate, shapes: Shapes, config: Config, option: str) 
     return LAYOUTS[found]
 
 
+def _kind(config: Config) -> tuple[str, ...]:
+    """Return the environment's options on which the number of actions depends."""
+    return tuple(word for word in config.env_options if word.partition("=")[0] == "continuous")
+
+
 def _returns(candidates: Candidate, config: Config) -> Vector:
     """Return the mean return of each candidate (2, dim) on the simulator."""
-    evaluator = make_evaluator(SerialComm(), replace(config, env=_SIMULATOR, env_options=()), StopFlag())
+    evaluator = make_evaluator(
+        SerialComm(), replace(config, env=_SIMULATOR, env_options=_kind(config)), StopFlag()
+    )
     seeds = np.tile(np.arange(_EPISODES), (len(candidates), 1))
     evaluation = evaluator.evaluate(Dense(candidates.astype(float)), seeds, Terms(patience=20))
     returns: Vector = evaluation.returns.mean(axis=1)

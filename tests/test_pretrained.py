@@ -1,5 +1,8 @@
 """Agents from files: bare ones in both orders, runs, and what no agent can be read from."""
 
+import contextlib
+import json
+
 import numpy as np
 import pytest
 
@@ -52,9 +55,10 @@ def test_a_part_has_the_shapes_and_numbers_of_one_child(tmp_path):
     [
         ({"weights": np.zeros(DIM)}, "expected an npz file with an array `params`, .*its arrays: weights"),
         ({"params": np.zeros(9)}, f"expected {DIM} numbers in `params` of .*agent.npz, got 9"),
-        ({"params": np.full(DIM, np.nan)}, "expected finite numbers in one row"),
-        ({"params": np.zeros((1, DIM))}, r"expected finite numbers in one row .*got 'float64 \(1, "),
-        ({"params": np.array(["a"])}, "expected finite numbers in one row"),
+        ({"params": np.full(DIM, np.nan)}, f"expected finite numbers in .*, got '{DIM} that are not'"),
+        ({"params": np.full(DIM, 1e300)}, f"expected finite numbers in .*, got '{DIM} that are not'"),
+        ({"params": np.zeros((1, DIM))}, r"expected fractions in one row .*got 'float64 \(1, "),
+        ({"params": np.array(["a"])}, "expected fractions in one row"),
         ({"params": np.array([{}])}, "expected an npz file with .*, which cannot be read"),
     ],
 )
@@ -69,6 +73,43 @@ def test_a_file_that_is_no_archive_is_told(tmp_path, content):
     (tmp_path / "agent.npz").write_bytes(content)
     with pytest.raises(UserError, match="expected an npz file with an array `params`"):
         load(str(tmp_path / "agent.npz"))
+
+
+def test_a_bare_array_is_told(tmp_path):
+    np.save(tmp_path / "agent.npy", numbers())
+    with pytest.raises(UserError, match=r"expected an npz file with .*agent.npy'; its arrays: none"):
+        load(str(tmp_path / "agent.npy"))
+
+
+def test_a_damaged_file_is_told_or_read(tmp_path):
+    np.savez_compressed(tmp_path / "agent.npz", params=numbers())
+    whole = (tmp_path / "agent.npz").read_bytes()
+    for place in range(0, len(whole), 7):
+        torn = bytearray(whole)
+        torn[place] ^= 0xFF
+        (tmp_path / "agent.npz").write_bytes(torn)
+        with contextlib.suppress(UserError):
+            load(str(tmp_path / "agent.npz"))
+
+
+TORN = [
+    {"config": "{torn"},
+    {"config": "[]"},
+    {"config": '{"nobody": 1}'},
+    {"layout": "odd"},
+    {"scaling": None},
+]
+
+
+@pytest.mark.parametrize("told", TORN)
+def test_a_file_of_ours_that_tells_nonsense_is_told(tmp_path, told):
+    config = json.dumps({"policy": USER.policy})
+    whole = {"params": numbers(), "config": config, "layout": "torch", "scaling": np.zeros((2, 0))}
+    arrays = {name: value for name, value in (whole | told).items() if value is not None}
+    load(file_of(tmp_path, **whole))
+    with pytest.raises(UserError, match=r"a file that mpi_es.export wrote, .*; \w+Error: ") as caught:
+        load(file_of(tmp_path, **arrays))
+    assert "\n" not in str(caught.value)
 
 
 def test_a_missing_file_and_a_directory_without_a_run_are_told(tmp_path):

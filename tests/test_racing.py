@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from mpi_es import racing
+from mpi_es import checkpoint, racing, train
+from mpi_es.comm import SerialComm
 from mpi_es.config import Config
 from mpi_es.errors import UserError
 from mpi_es.job import Evaluation
@@ -42,12 +43,39 @@ def test_of_two_candidates_none_is_dropped():
 
 def test_the_dropped_are_below_all_others_in_their_own_order():
     returns = np.array([[9.0, 1.0], [7.0, NAN], [6.0, 6.0], [3.0, NAN]])
-    assert racing.fitness(returns).tolist() == [5.0, 5.0, 6.0, 1.0]
+    assert racing.ordered(returns).tolist() == [5.0, 4.0, 6.0, 0.0]
+    behind = np.array([[9.0, 1.0], [4.0, NAN], [6.0, 6.0]])
+    assert racing.ordered(behind).tolist() == [5.0, 4.0, 6.0]
 
 
-def test_without_racing_fitness_is_the_mean():
+def test_without_racing_the_order_is_that_of_the_means():
     returns = np.random.default_rng(0).normal(size=(5, 7))
-    assert np.array_equal(racing.fitness(returns), returns.mean(axis=1))
+    assert np.array_equal(racing.ordered(returns), returns.mean(axis=1))
+
+
+def test_the_history_holds_what_was_measured(tmp_path):
+    options = [
+        "cartpole",
+        "--population-size",
+        "8",
+        "--num-rollouts",
+        "3",
+        "--racing",
+        "1",
+        "--max-iter",
+        "2",
+    ]
+    quiet = [
+        "--console",
+        "silent",
+        "--no-tensorboard",
+        "--num-eval-rollouts",
+        "2",
+        "--run-dir",
+        str(tmp_path),
+    ]
+    assert train.main(SerialComm(), [*options, *quiet]) == 0
+    assert checkpoint.load(tmp_path)[0]["history"]["min"].min() >= 1  # a step of CartPole is worth 1
 
 
 @pytest.mark.parametrize(
