@@ -1,7 +1,7 @@
 """The toy problem of figure 2 in the paper of population-based training (arXiv:1711.09846).
 
 The score Q = 1.2 - sum(theta^2) is what matters; an agent can only ascend 1.2 - sum(h * theta^2), and with
-h = (1, 0) or (0, 1) it finds one half of the way.
+h = (1, 0) or (0, 0.1) it finds one half of the way.
 """
 
 from collections.abc import Sequence

@@ -18,6 +18,7 @@ def ours(*options, render_mode=None):
 
 
 def test_gymnasium_s_checker_has_nothing_to_say():
+    ours()  # Box2D warns while it is imported, and does not survive that as an error
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         # Of gymnasium's own environment too it says that the actions are not symmetric.
@@ -136,6 +137,24 @@ def test_bars_and_blob_lie_where_they_would_in_gymnasium_s_window(variant):
     difference = np.abs(seen - shrunk(theirs))[:84]
     assert difference.mean() < 0.5
     assert difference.max() < 60  # a rectangle of pygame's lies on whole pixels
+
+
+@pytest.mark.parametrize(
+    ("variant", "left", "top", "right", "bottom"), [("bars", 0, 0, 600, 350), ("blob", 504, 173, 582, 239)]
+)
+def test_bars_and_blob_are_in_the_picture_for_people_too(variant, left, top, right, bottom):
+    shown = []
+    for options in ((), (f"variant={variant}",)):
+        env = ours(*options, render_mode="rgb_array")
+        env.reset(seed=2)
+        for _ in range(60):
+            env.step(GENTLE)
+        shown.append(env.render().astype(int))
+    rows, columns = (np.abs(shown[1] - shown[0]) > 8).any(axis=2).nonzero()
+    assert (columns.min(), columns.max() + 1) == pytest.approx((left, right), abs=2)
+    assert (rows.min(), rows.max() + 1) == pytest.approx((top, bottom), abs=2)
+    if variant == "bars":
+        assert not ((columns > 45) & (columns < 554)).any()
 
 
 def test_colours_shift_by_at_most_a_fifth():

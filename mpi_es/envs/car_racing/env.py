@@ -51,6 +51,7 @@ class CarRacing(gym.Env[NDArray[np.uint8], Any]):
                 raise expected(f"--env-options {name}", "True or False", value)
         if not isinstance(lap_complete_percent, float | int):
             raise expected("--env-options lap_complete_percent", "a number", lap_complete_percent)
+        picture, variant = str(picture), str(variant)
         if picture not in simulation.PICTURES:
             raise unknown("--env-options picture", picture, simulation.PICTURES)
         if variant not in variants.NAMES:
@@ -59,7 +60,7 @@ class CarRacing(gym.Env[NDArray[np.uint8], Any]):
         self.continuous = continuous
         self.choices = (picture, variant, lap_complete_percent, domain_randomize)
         self.simulation = simulation.allocate(*self.choices)
-        self.window = Window(render_mode) if render_mode else None
+        self.window = Window(render_mode, variant) if render_mode else None
         low, high = np.array([-1, 0, 0], np.float32), np.ones(3, np.float32)
         self.action_space = spaces.Box(low, high) if continuous else spaces.Discrete(len(_DISCRETE))
         self.observation_space = spaces.Box(0, 255, (96, 96, 3), np.uint8)

@@ -40,14 +40,26 @@ def shift_colours(world: World, physics: Physics, generator: NDArray[np.uint64])
 @compiled()
 def cover(world: World, variant: int, picture: NDArray[np.uint8]) -> None:
     """Put bars or blob over a picture."""
+    if variant in (BARS, BLOB):
+        covers = rectangles(world, variant)
+        for i in range(len(covers)):
+            left, top, right, bottom = covers[i, 0], covers[i, 1], covers[i, 2], covers[i, 3]
+            _paint(picture, left, top, right, bottom, _RED * (variant == BLOB))
+
+
+def colour(variant: int) -> tuple[int, int, int]:
+    """Return what bars or blob are painted in."""
+    return _RED * (variant == BLOB), 0, 0
+
+
+@compiled()
+def rectangles(world: World, variant: int) -> NDArray[np.float64]:
+    """Return left, top, right and bottom (n, 4) of bars or blob, in pixels of gymnasium's window."""
     if variant == BARS:
-        _paint(picture, 0.0, 0.0, _BAR, WINDOW_H, 0)
-        _paint(picture, WINDOW_W - _BAR, 0.0, WINDOW_W, WINDOW_H, 0)
-    elif variant == BLOB:
-        zoom = aim(world).zoom
-        x, y = WINDOW_W / 2, 3 * WINDOW_H / 4  # the car's place, from the window's upper left corner
-        left, right = x + zoom * _BLOB[0], x + zoom * _BLOB[2]
-        _paint(picture, left, y - zoom * _BLOB[3], right, y - zoom * _BLOB[1], _RED)
+        return np.array([[0.0, 0.0, _BAR, WINDOW_H], [WINDOW_W - _BAR, 0.0, WINDOW_W, WINDOW_H]])
+    zoom = aim(world).zoom
+    x, y = WINDOW_W / 2, 3 * WINDOW_H / 4  # the car's place
+    return np.array([[x + zoom * _BLOB[0], y - zoom * _BLOB[3], x + zoom * _BLOB[2], y - zoom * _BLOB[1]]])
 
 
 @compiled()

@@ -5,19 +5,36 @@ from typing import Any
 from gymnasium.envs.box2d.car_dynamics import Car
 from gymnasium.envs.box2d.car_racing import CarRacing
 
+from mpi_es.envs.car_racing import variants
 from mpi_es.envs.car_racing.state import POLYGON_COUNT, REWARD, TIME, World
+
+
+class _Covered(CarRacing):
+    """gymnasium's environment with bars or blob over its drawing."""
+
+    covers: Any = ()  # left, top, right and bottom of each
+
+    def _render_indicators(self, W: int, H: int) -> None:
+        """Draw the panel over all else, also over what covers the race."""
+        surface: Any = self.surf
+        for left, top, right, bottom in self.covers:
+            surface.fill(self.cover_colour, (left, top, right - left, bottom - top))
+        super()._render_indicators(W, H)
 
 
 class Window:
     """gymnasium's environment, of which only the drawing is used."""
 
-    def __init__(self, render_mode: str) -> None:
-        self.mode = render_mode
-        self.env: Any = CarRacing(render_mode=render_mode)
+    def __init__(self, render_mode: str, variant: str) -> None:
+        self.mode, self.variant = render_mode, variants.NAMES.index(variant)
+        self.env: Any = _Covered(render_mode=render_mode)
+        self.env.cover_colour = variants.colour(self.variant)
 
     def render(self, world: World) -> Any:
         """Return the picture, or show it."""
         env = self.env
+        if self.variant in (variants.BARS, variants.BLOB):
+            env.covers = variants.rectangles(world, self.variant)
         env.t, env.reward = float(world.clock[TIME]), float(world.clock[REWARD])
         env.road_color, env.bg_color, env.grass_color = world.ground.astype(float)
         count = world.counts[POLYGON_COUNT]
