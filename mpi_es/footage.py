@@ -45,7 +45,7 @@ class Footage:
             name: what is told of the policy.
         """
         recorder = Recorder(self.config, policy)
-        title = f"{self.config.env}, episode seed {episode.seed}; {name}"
+        title = f"{self.config.env}, episode seed {episode.seed}; {Path(name).name}"
         pictures = Frames(Path(self.frames)) if self.frames else None
         with Film(Path(self.video), recorder.fps) if self.video else contextlib.nullcontext() as film:
 

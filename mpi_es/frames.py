@@ -19,6 +19,7 @@ class Frames:
     def __init__(self, directory: Path) -> None:
         self.directory = directory
         self.count = 0
+        self.pixels: dict[str, int] = {}
         self.rows: dict[str, list[Any]] = {"actions": [], "rewards": []}
 
     def add(self, frame: Image.Image, step: Step) -> None:
@@ -32,8 +33,10 @@ class Frames:
         self.rows["actions"].append(step.action)
         self.rows["rewards"].append(step.reward)
         if step.attention is not None:
-            self.rows.setdefault("importances", []).append(step.attention.importance)
-            self.rows.setdefault("chosen", []).append(step.attention.chosen)
+            look = step.attention
+            self.rows.setdefault("importances", []).append(look.importance)
+            self.rows.setdefault("chosen", []).append(look.chosen)
+            self.pixels = {"patch": look.patch, "stride": look.stride}
 
     def finish(self, facts: dict[str, Any]) -> None:
         """Write frames.h5.
@@ -44,7 +47,7 @@ class Frames:
         path = self.directory / NAME
         try:
             with h5py.File(path, "w") as file:
-                file.attrs.update(facts)
+                file.attrs.update(facts | self.pixels)
                 for name, rows in self.rows.items():
                     file[name] = np.array(rows)
         except OSError as error:

@@ -17,18 +17,10 @@ from mpi_es.compilation import prepare
 from mpi_es.config import Config
 from mpi_es.errors import UserError, expected
 from mpi_es.plugins import one_line
-from mpi_es.policies.base import Policy
+from mpi_es.policies.base import Attention, Policy
 from mpi_es.rollout import Episode, Rollout, Terms
 
 _FPS = 30.0  # of an environment that names no rate
-
-
-@dataclass(frozen=True)
-class Attention:
-    """What the attention agent looked at in one step."""
-
-    importance: NDArray[np.float32]  # (patches,)
-    chosen: NDArray[np.int64]  # (top_k,) the most important patches, highest first
 
 
 @dataclass(frozen=True)
@@ -53,7 +45,7 @@ class Camera(gym.Wrapper[Any, Any, Any, Any]):
 
     def __init__(self, env: Any, policy: Policy) -> None:
         super().__init__(env)
-        self.scratch = getattr(policy, "scratch", None)  # the attention agent's
+        self.policy = policy
         self.last: Step | None = None
 
     def reset(self, **options: Any) -> tuple[Any, dict[str, Any]]:
@@ -69,7 +61,7 @@ class Camera(gym.Wrapper[Any, Any, Any, Any]):
         self.observation = np.array(observation)
         number, score = (self.last.number, self.last.score) if self.last else (0, 0.0)
         gain = float(reward)
-        self.last = Step(number + 1, picture, seen, self._attention(), action, gain, score + gain)
+        self.last = Step(number + 1, picture, seen, self.policy.look(seen), action, gain, score + gain)
         return observation, reward, terminated, truncated, info
 
     def _draw(self) -> Any:
@@ -78,11 +70,6 @@ class Camera(gym.Wrapper[Any, Any, Any, Any]):
             return self.env.render()
         except Exception as error:
             return one_line(error)
-
-    def _attention(self) -> Attention | None:
-        if self.scratch is None:
-            return None
-        return Attention(self.scratch.importance.copy(), self.scratch.chosen.copy())
 
 
 class _Screening:

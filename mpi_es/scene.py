@@ -3,6 +3,7 @@
 from PIL import Image, ImageDraw, ImageFont
 
 from mpi_es.recording import Step
+from mpi_es.spotlight import spotlight
 
 _GROUND, _TEXT, _FAINT = "#14181d", "#f4f4f4", "#97a1ab"
 _LEGEND = "white squares: the patches that the network reads, brighter where more important"
@@ -22,8 +23,6 @@ def compose(step: Step, title: str) -> Image.Image:
         frame.paste(picture, (0, 0))
         _write(frame, (0, picture.height), step, [title])
         return frame
-    from mpi_es.spotlight import spotlight  # which imports numba: a second
-
     seen = spotlight(step.observation, step.attention, max(1, _SEEN // len(step.observation)))
     frame = _canvas(seen.width + picture.width, max(seen.height, picture.height + _STRIP))
     frame.paste(seen, (0, 0))

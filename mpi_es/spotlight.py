@@ -4,8 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw
 
-from mpi_es.policies.attention_patches import PATCH, STRIDE, grid
-from mpi_es.recording import Attention
+from mpi_es.policies.base import Attention
 
 _BRIGHTEST = 0.85  # of the most important patch: what lies under it stays visible
 
@@ -15,18 +14,19 @@ def spotlight(observation: NDArray[np.uint8], attention: Attention, factor: int)
 
     A square is as opaque as its patch is important, beside the most important one.
     """
-    size = len(observation)
+    size, side = len(observation), attention.patch
     opacity = np.zeros((size, size, 1))
-    corners = STRIDE * np.stack(np.divmod(attention.chosen, grid(size)), axis=1)
+    columns = (size - side) // attention.stride + 1
+    corners = attention.stride * np.stack(np.divmod(attention.chosen, columns), axis=1)
     shares = _BRIGHTEST * opacities(attention)
     for (top, left), share in zip(corners, shares, strict=True):
-        under = opacity[top : top + PATCH, left : left + PATCH]
+        under = opacity[top : top + side, left : left + side]
         np.maximum(under, share, out=under)
     lit = np.rint(observation + opacity * (255.0 - observation)).astype(np.uint8)
     image = Image.fromarray(lit.repeat(factor, axis=0).repeat(factor, axis=1))
     draw = ImageDraw.Draw(image)
     for top, left in corners * factor:
-        draw.rectangle((left, top, left + PATCH * factor - 1, top + PATCH * factor - 1), outline="white")
+        draw.rectangle((left, top, left + side * factor - 1, top + side * factor - 1), outline="white")
     return image
 
 

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import h5py
 import numpy as np
 import pytest
@@ -11,7 +13,7 @@ from mpi_es.rollout import Episode, Terms
 from tests.test_recording import CARTPOLE, RACING, recorded, weights
 
 
-def shot(directory, config, cap):
+def shot(directory, config, cap, **pixels):
     """Return the content of frames.h5 of an episode cut at `cap` steps."""
     policy = build.make_policy(config)
     footage = Footage(config, "", str(directory))
@@ -19,7 +21,8 @@ def shot(directory, config, cap):
     said = footage.shoot(policy, Episode(0, 0, 7, weights(policy)), Terms(cap=cap), "the last one")
     with h5py.File(directory / "frames.h5") as file:
         content = {name: values[...] for name, values in file.items()}
-        assert dict(file.attrs) == {"env": config.env, "episode_seed": 7, "policy": "the last one"}
+        facts = {"env": config.env, "episode_seed": 7, "policy": "the last one"}
+        assert dict(file.attrs) == facts | pixels
     assert said == f"{directory}: episode seed 7, return {content['rewards'].sum():.2f}, {cap} steps"
     return content
 
@@ -38,13 +41,22 @@ def test_frames_and_numbers_of_every_step(tmp_path):
 
 
 def test_the_numbers_of_the_attention_agent_tell_what_it_looked_at(tmp_path):
-    content = shot(tmp_path / "frames", RACING, 3)
+    content = shot(tmp_path / "frames", RACING, 3, patch=7, stride=4)
     steps, _, _ = recorded(RACING, Terms(cap=3))
     assert content["importances"].shape == (3, 529)
     assert content["chosen"].tolist() == [step.attention.chosen.tolist() for step in steps]
     assert np.array_equal(content["importances"], [step.attention.importance for step in steps])
     assert np.array_equal(content["actions"], [step.action for step in steps])
     ranked = np.argsort(-content["importances"], axis=1, kind="stable")[:, :10]
+    assert content["chosen"].tolist() == ranked.tolist()
+
+
+def test_what_a_form_in_torch_looked_at_is_told_too(tmp_path):
+    config = replace(RACING, patch_size=6, stride=5, top_k=3)
+    content = shot(tmp_path / "frames", config, 3, patch=6, stride=5)
+    assert content["importances"].shape == (3, 19**2)
+    assert content["importances"].sum(axis=1) == pytest.approx(19**2, rel=1e-4)  # each gives one away
+    ranked = np.argsort(-content["importances"], axis=1, kind="stable")[:, :3]
     assert content["chosen"].tolist() == ranked.tolist()
 
 

@@ -1,10 +1,11 @@
 import numpy as np
 import pytest
 
-from mpi_es.recording import Attention, Step
+from mpi_es.policies.base import Attention
+from mpi_es.recording import Step
 from mpi_es.scene import compose
 
-LOOK = Attention(np.linspace(2, 1, 529, dtype=np.float32), np.arange(10))
+LOOK = Attention(np.linspace(2, 1, 529, dtype=np.float32), np.arange(10), 7, 4)
 
 
 def step(width, height, look=None, score=12.5):

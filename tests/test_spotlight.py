@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from mpi_es.recording import Attention
+from mpi_es.policies.base import Attention
 from mpi_es.spotlight import opacities, spotlight
 
 FACTOR, SIZE = 4, 96
@@ -10,7 +10,7 @@ FACTOR, SIZE = 4, 96
 def attention(places, importance):
     values = np.zeros(529, np.float32)
     values[places] = importance
-    return Attention(values, np.array(places))
+    return Attention(values, np.array(places), 7, 4)
 
 
 def drawn(observation, places, importance):

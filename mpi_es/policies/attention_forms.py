@@ -42,8 +42,9 @@ def _compiles(config: Config, size: int) -> bool:
 
 
 def _in_torch(config: Config, size: int, observation_space: Any, action_space: Any) -> Policy:
-    from mpi_es.policies.attention import AttentionAgent  # torch, which costs seconds and 200 MB
-    from mpi_es.policies.module import ModulePolicy
+    # torch costs seconds and 200 MB
+    from mpi_es.policies.attention import AttentionAgent
+    from mpi_es.policies.attention_torch import InTorch
 
     patches = ((size - config.patch_size) // config.stride + 1) ** 2
     if config.patch_size > size:
@@ -66,7 +67,7 @@ def _in_torch(config: Config, size: int, observation_space: Any, action_space: A
             outputs=outputs,
         )
 
-    return ModulePolicy("attention", network, observation_space, action_space, config.output, squashed=True)
+    return InTorch("attention", network, observation_space, action_space, config.output, squashed=True)
 
 
 def _size(space: Any) -> int:

@@ -12,8 +12,8 @@ from mpi_es.policies import attention_controller as controllers
 from mpi_es.policies.actions import Outputs, actions_for
 from mpi_es.policies.attention_controller import Controller
 from mpi_es.policies.attention_kernel import Scratch, Weights, act_all, allocate
-from mpi_es.policies.attention_patches import CHANNELS, PATCH, QUERY_DIM, grid
-from mpi_es.policies.base import Actions, Memory, Policy
+from mpi_es.policies.attention_patches import CHANNELS, PATCH, QUERY_DIM, STRIDE, grid
+from mpi_es.policies.base import Actions, Attention, Memory, Policy
 from mpi_es.strategies.base import Candidate
 
 Array = NDArray[np.float32]
@@ -24,8 +24,6 @@ TOP_K = 10
 
 class AttentionPolicy(Policy):
     """What `attention.AttentionAgent` is in torch, for pictures (size, size, 3) of bytes.
-
-    A step's `scratch.importance` and `scratch.chosen` tell what its last network looked at.
 
     Args:
         output: from outputs in [-1, 1] to actions: scaled to the bounds, clipped to them, or argmax.
@@ -61,6 +59,10 @@ class AttentionPolicy(Policy):
     def new_scratch(self) -> Scratch:
         """Return room for the steps of one network at a time."""
         return allocate(self.size, TOP_K, controllers.GATES[self.kind] * self.hidden)
+
+    def look(self, observation: NDArray[Any]) -> Attention:
+        """Return what the network that answered last looked at."""
+        return Attention(self.scratch.importance.copy(), self.scratch.chosen.copy(), PATCH, STRIDE)
 
     @property
     def dim(self) -> int:

@@ -1,5 +1,6 @@
 """What a policy is: a flat vector of parameters that answers observations with actions."""
 
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -10,6 +11,16 @@ from mpi_es.strategies.base import Candidate
 Actions = NDArray[Any]
 Memory = NDArray[Any] | None  # rows (k, …) that can be indexed and concatenated; None for no memory
 Weights = Any  # what a policy makes of parameters (k, dim) once, before many steps
+
+
+@dataclass(frozen=True)
+class Attention:
+    """What a network looked at, of square patches of a picture that are numbered row by row."""
+
+    importance: NDArray[np.float32]  # (patches,)
+    chosen: NDArray[np.int64]  # (top_k,) the most important patches, highest first
+    patch: int  # pixels of a side
+    stride: int  # pixels from one patch to the next
 
 
 class Policy(Protocol):
@@ -54,6 +65,10 @@ class Policy(Protocol):
     ) -> tuple[NDArray[np.float32], Memory]:
         """Return the network's outputs (k, n), which `act` turns into actions, and the memory afterwards."""
         ...
+
+    def look(self, observation: NDArray[Any]) -> Attention | None:
+        """Return what the network that answered this observation last looked at; None if it looks at all."""
+        return None
 
     def module(self) -> Any:
         """Return the same network as a torch module with parameters in the same flat order.

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mpi_es.policies.base import Actions, Memory, Policy, Weights
+from mpi_es.policies.base import Actions, Attention, Memory, Policy, Weights
 from mpi_es.strategies.base import Candidate
 
 
@@ -60,6 +60,10 @@ class PartlyFixed(Policy):
     ) -> tuple[NDArray[np.float32], Memory]:
         """Return what the whole policy puts out."""
         return self.policy.outputs(weights, observations, memory)
+
+    def look(self, observation: NDArray[Any]) -> Attention | None:
+        """Return what the whole policy looked at."""
+        return self.policy.look(observation)
 
     def module(self) -> Any:
         """Return the whole policy's module, in which the parameters that stay fixed are buffers."""

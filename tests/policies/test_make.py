@@ -57,9 +57,9 @@ PICTURES = spaces.Box(0, 255, (40, 40, 3), np.uint8)
     [
         ({}, "AttentionPolicy"),
         ({"query_dim": 2, "bias": False, "controller": "mlp", "num_frames": 4}, "AttentionPolicy"),
-        ({"query_dim": 5}, "ModulePolicy"),
-        ({"stride": 3}, "ModulePolicy"),
-        ({"top_k": 11}, "ModulePolicy"),
+        ({"query_dim": 5}, "InTorch"),
+        ({"stride": 3}, "InTorch"),
+        ({"top_k": 11}, "InTorch"),
     ],
 )
 def test_an_attention_agent_that_is_not_compiled_is_run_by_torch(options, form):
