@@ -92,7 +92,7 @@ class Config:
 
     # Where it begins
     from_pretrained: str = ""
-    """Run, run.h5 or npz file whose agent the mean begins with"""
+    """Run, run.h5 or npz file whose agent the mean begins with; mpi_es.evaluate tells what one scores"""
     evolve: str = "all"
     """all, or the part that evolves while the others stay fixed: attention or controller"""
     base_from_pretrained: str = ""

@@ -1,4 +1,7 @@
-"""python -m mpi_es.export RUN: a run's policy as an npz file of weights, or as TorchScript."""
+"""python -m mpi_es.export RUN: a run's policy as an npz file of weights, or as TorchScript.
+
+In the place of RUN may be a file with an agent: one order of weights becomes the other, or TorchScript.
+"""
 
 import json
 from dataclasses import asdict, dataclass, replace
@@ -7,12 +10,13 @@ from typing import Any, Literal
 
 import numpy as np
 
-from mpi_es import checkpoint, cli
+from mpi_es import checkpoint, cli, pretrained
 from mpi_es.build import make_env, make_policy
 from mpi_es.comm import Comm, decide
 from mpi_es.config import Config
 from mpi_es.errors import UserError
 from mpi_es.layouts import from_torch, shapes_of
+from mpi_es.presets import CARRACING
 from mpi_es.program import launch
 
 
@@ -45,17 +49,28 @@ def export(arguments: list[str]) -> None:
         raise UserError("RUN: expected the directory of a run as the first argument, got nothing")
     if not (options.out or options.torchscript):
         raise UserError("--out: expected a file, here or as --torchscript, got nothing")
+    config, chosen = _of_file(run) if Path(run).is_file() else _of_run(run, options)
+    if options.out:
+        write_weights(Path(options.out), config, chosen, options.layout)
+    if options.torchscript:
+        write_script(Path(options.torchscript), config, chosen)
+
+
+def _of_run(run: str, options: Options) -> tuple[Config, dict[str, Any]]:
+    """Return the config of a run, and the candidate that is asked for with its scaling."""
     content, warning = checkpoint.load_of("mpi_es.train", Path(run))
     if warning:
         print(f"warning: {warning}")
     chosen = content[options.candidate]
     if chosen["candidate"].size == 0:
         raise UserError(f"{run}: expected a held-out evaluation, got none yet; use --candidate last")
-    config = checkpoint.from_plain(Config, content["config"])
-    if options.out:
-        write_weights(Path(options.out), config, chosen, options.layout)
-    if options.torchscript:
-        write_script(Path(options.torchscript), config, chosen)
+    return checkpoint.from_plain(Config, content["config"]), chosen
+
+
+def _of_file(name: str) -> tuple[Config, dict[str, Any]]:
+    """Return the same of the agent in a file."""
+    agent = pretrained.load(name, CARRACING, "RUN")
+    return agent.config, {"candidate": agent.parameters, "scaling": agent.scaling}
 
 
 def write_weights(path: Path, config: Config, chosen: dict[str, Any], layout: str) -> None:

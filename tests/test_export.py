@@ -45,6 +45,14 @@ def test_a_file_that_was_exported_holds_the_run_s_agent_to_the_bit(run, tmp_path
     assert f"parameters in {layout}'s order" in capsys.readouterr().out
 
 
+def test_an_agent_in_a_file_is_exported_as_well(run, tmp_path):
+    first, second = tmp_path / "first.npz", tmp_path / "second.npz"
+    export.export([str(run), "--out", str(first), "--layout", "paper"])
+    export.export([str(first), "--out", str(second)])
+    one, other = np.load(first)["params"], np.load(second)["params"]
+    assert other.tobytes() == checkpoint.load(run)[0]["best"]["candidate"].tobytes() != one.tobytes()
+
+
 def test_a_run_and_its_file_hold_the_same_agent(run):
     directory, file = (load(str(path), Config(), "--from-pretrained") for path in (run, run / "run.h5"))
     assert directory.parameters.tobytes() == file.parameters.tobytes()

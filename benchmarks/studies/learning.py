@@ -89,6 +89,8 @@ def train(directory: Path, options: dict[str, str], seed: int, budget: float) ->
         while process.poll() is None and spent(directory) < budget:
             time.sleep(CHECK)
         process.send_signal(signal.SIGUSR1)
+    if process.returncode:
+        sys.exit(f"{directory.name}: ended with code {process.returncode}")
     print(f"{directory.name}: {spent(directory):.0f} s", flush=True)
 
 
@@ -133,6 +135,8 @@ def show(options: argparse.Namespace) -> None:
         generations = np.median([np.searchsorted(cost(run), marks[-1]) for run in runs])
         last = " ".join(f"{value:.0f}" for value in sorted(values[:, -1]))
         print(f"{name} | {medians} | {last} | {generations:.0f}")
+    if not shown:
+        sys.exit(f"expected runs in {options.directory}, got none")
     draw(shown).savefig(options.directory / "learning.png", dpi=120)
 
 

@@ -30,6 +30,7 @@ _ON_POLICY = (
 _OURS = {"self", "env", "seed", "device", "verbose", "tensorboard_log", "optimize_memory_usage"}
 # DQN copies its target network whole, so that its tau is no matter of taste.
 _OFF_POLICY = (Hyperparameter("tau", 1e-3, 0.1, "log"),)
+SCHEDULES = ("lr_schedule", "exploration_schedule")  # what an algorithm makes of numbers when it is loaded
 _NOISE = (Hyperparameter("action_noise", 0.01, 0.5, "log"),)
 _NEED_NOISE = ("DDPG", "TD3")  # whose policies do not explore by themselves
 _DQN = (Hyperparameter("exploration", 0.01, 0.5, "log"),)  # instead of a schedule over the whole run
@@ -79,6 +80,13 @@ def noise(space: Any, sigma: float) -> Any:
     from stable_baselines3.common.noise import NormalActionNoise
 
     return NormalActionNoise(np.zeros(space.shape), np.full(space.shape, sigma))
+
+
+def unbind(model: Any) -> None:
+    """Put numbers in the place of schedules that only this package can read."""
+    for name, value in vars(model).items():
+        if isinstance(value, Constant) and name not in SCHEDULES:
+            setattr(model, name, value.value)
 
 
 def apply(model: Any, values: dict[str, float]) -> None:

@@ -1,0 +1,69 @@
+"""python -m pbt.export RUN --out FILE: the best member of a run as Stable-Baselines3 saves its own agents."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from mpi_es import checkpoint, cli
+from mpi_es.comm import Comm, SerialComm, decide
+from mpi_es.errors import UserError, expected
+from mpi_es.program import launch
+from mpi_es.signals import StopFlag
+from pbt.config import Config
+
+
+@dataclass(frozen=True)
+class Options:
+    """Write the best member of a run of sb3 members into files that Stable-Baselines3 loads without us."""
+
+    out: str = ""
+    """zip file for the model; where observations or rewards are normalised, FILE.pkl gets the VecNormalize"""
+
+
+def main(comm: Comm, arguments: list[str]) -> int:
+    """Write the files on rank 0, and return the exit code. Collective."""
+    decide(comm, lambda: export(arguments))
+    return 0
+
+
+def export(arguments: list[str]) -> None:
+    """Write what the arguments ask for, and print the paths."""
+    words = list(arguments)
+    run = words.pop(0) if words and not words[0].startswith("-") else ""
+    options = cli.parse(words, Options(), {}, "python -m pbt.export RUN")
+    if not run:
+        raise UserError("RUN: expected the directory of a run as the first argument, got nothing")
+    if Path(options.out).suffix != ".zip":
+        raise expected("--out", "a file that ends in .zip", options.out)
+    content, warning = checkpoint.load_of("pbt.train", Path(run))
+    if warning:
+        print(f"warning: {warning}")
+    config = checkpoint.from_plain(Config, content["config"])
+    if config.member != "sb3":
+        raise expected("RUN", "a run of sb3 members", config.member)
+    if not content["best"]["state"]:
+        raise UserError(f"{run}: expected a held-out evaluation, got none yet")
+    write(Path(options.out), config, content["best"])
+
+
+def write(path: Path, config: Config, best: dict[str, Any]) -> None:
+    """Write the member that a run file holds as its best."""
+    from pbt.members import sb3_settings  # torch, which --help does without
+    from pbt.members.sb3 import SB3
+
+    agent = SB3(config, int(best["member"]), SerialComm(), StopFlag())
+    agent.set_state(best["state"])
+    agent.hyperparameters = {name: float(value) for name, value in best["hyperparameters"].items()}
+    sb3_settings.unbind(agent.model)
+    try:
+        agent.model.save(path, exclude=sb3_settings.SCHEDULES)
+        print(path)
+        if agent.normalizer is not None:
+            agent.normalizer.save(path.with_suffix(".pkl"))
+            print(path.with_suffix(".pkl"))
+    except OSError as error:
+        raise UserError(f"--out: cannot write {path} ({error.strerror})") from error
+
+
+if __name__ == "__main__":
+    launch(main)
