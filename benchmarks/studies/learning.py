@@ -1,6 +1,6 @@
 """What the flagship's learning needs: each choice changed alone, on several seeds, at equal cost.
 
-python benchmarks/studies/learning.py run [--seeds 3] [--minutes 5] [--directory runs/learning]
+python benchmarks/studies/learning.py run [--seeds 3] [--minutes 5] [--directory runs/learning] [--only VARIANT …]
 python benchmarks/studies/learning.py show
 
 `run` trains variants of one config, one seed of all before the next, each until it has cost so many minutes
@@ -104,10 +104,10 @@ def place(directory: Path, name: str, seed: int) -> Path:
 def run_all(options: argparse.Namespace) -> None:
     """Train all variants on all seeds."""
     budget = 60 * options.minutes
-    for seed, (name, changes) in product(range(1, options.seeds + 1), VARIANTS.items()):
+    for seed, name in product(range(1, options.seeds + 1), options.only or VARIANTS):
         directory = place(options.directory, name, seed)
         if spent(directory) < budget:
-            train(directory, changes, seed, budget)
+            train(directory, VARIANTS[name], seed, budget)
 
 
 def held_out(run: Curves, budget: float) -> float:
@@ -171,6 +171,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--minutes", type=float, default=5.0)
     parser.add_argument("--directory", type=Path, default=Path("runs/learning"))
+    parser.add_argument("--only", nargs="+", choices=VARIANTS, metavar="VARIANT", help="train these")
     options = parser.parse_args()
     {"run": run_all, "show": show}[options.section](options)
 
