@@ -1,6 +1,6 @@
 """What the flagship's learning needs: each choice changed alone, on several seeds, at equal cost.
 
-python benchmarks/studies/learning.py run [--seeds 3] [--minutes 5] [--directory runs/learning] [--only VARIANT …]
+python benchmarks/studies/learning.py run [--seeds 3] [--minutes 5] [--directory DIR] [--only VARIANT …]
 python benchmarks/studies/learning.py show
 
 `run` trains variants of one config, one seed of all before the next, each until it has cost so many minutes
