@@ -37,6 +37,21 @@ def take_flag(arguments: Sequence[str], name: str) -> tuple[bool, list[str]]:
     return name in arguments, [word for word in arguments if word != name]
 
 
+def take_run(arguments: Sequence[str]) -> tuple[str, list[str]]:
+    """Return the run that the first argument names, empty if it names none, and the other arguments."""
+    words = list(arguments)
+    return words.pop(0) if words and not words[0].startswith("-") else "", words
+
+
+def parse_run(arguments: Sequence[str], default: C, program: str) -> tuple[str, C]:
+    """Return the run that the first argument must name, and the options after it."""
+    run, words = take_run(arguments)
+    options = parse(words, default, {}, f"{program} RUN")
+    if not run:
+        raise UserError("RUN: expected the directory of a run as the first argument, got nothing")
+    return run, options
+
+
 def continued(arguments: Sequence[str]) -> list[str]:
     """Return the arguments with which a training that was called with these goes on where it is."""
     given = any(word.partition("=")[0] in ("--resume", "--continue") for word in arguments)

@@ -100,8 +100,7 @@ def main(comm: Comm, arguments: list[str]) -> int:
 
 def prepare(arguments: list[str]) -> Plan:
     """Return the plan, with the run's file read."""
-    words = list(arguments)
-    run = words.pop(0) if words and not words[0].startswith("-") else ""
+    run, words = cli.take_run(arguments)
     options = cli.parse(words, Options(), {}, "python -m mpi_es.evaluate RUN")
     if bool(run) == bool(options.from_pretrained):
         rule = "the directory of a run as the first argument, or else --from-pretrained FILE"

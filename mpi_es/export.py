@@ -42,11 +42,7 @@ def main(comm: Comm, arguments: list[str]) -> int:
 
 def export(arguments: list[str]) -> None:
     """Write what the arguments ask for."""
-    words = list(arguments)
-    run = words.pop(0) if words and not words[0].startswith("-") else ""
-    options = cli.parse(words, Options(), {}, "python -m mpi_es.export RUN")
-    if not run:
-        raise UserError("RUN: expected the directory of a run as the first argument, got nothing")
+    run, options = cli.parse_run(arguments, Options(), "python -m mpi_es.export")
     if not (options.out or options.torchscript):
         raise UserError("--out: expected a file, here or as --torchscript, got nothing")
     config, chosen = _of_file(run) if Path(run).is_file() else _of_run(run, options)

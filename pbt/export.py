@@ -28,11 +28,7 @@ def main(comm: Comm, arguments: list[str]) -> int:
 
 def export(arguments: list[str]) -> None:
     """Write what the arguments ask for, and print the paths."""
-    words = list(arguments)
-    run = words.pop(0) if words and not words[0].startswith("-") else ""
-    options = cli.parse(words, Options(), {}, "python -m pbt.export RUN")
-    if not run:
-        raise UserError("RUN: expected the directory of a run as the first argument, got nothing")
+    run, options = cli.parse_run(arguments, Options(), "python -m pbt.export")
     if Path(options.out).suffix != ".zip":
         raise expected("--out", "a file that ends in .zip", options.out)
     content, warning = checkpoint.load_of("pbt.train", Path(run))

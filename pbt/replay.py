@@ -87,11 +87,7 @@ def main(comm: Comm, arguments: list[str]) -> int:
 
 def _prepared(arguments: list[str]) -> tuple[Options, Schedule]:
     """Return the options, and the schedule with their seed."""
-    words = list(arguments)
-    run = words.pop(0) if words and not words[0].startswith("-") else ""
-    options = cli.parse(words, Options(), {}, "python -m pbt.replay RUN")
-    if not run:
-        raise UserError("RUN: expected the directory of a run as the first argument, got nothing")
+    run, options = cli.parse_run(arguments, Options(), "python -m pbt.replay")
     stored, _ = checkpoint.load_of("pbt.train", Path(run))
     config = checkpoint.from_plain(Config, stored["config"])
     if find(config).collective:

@@ -54,27 +54,9 @@ def test_without_racing_the_order_is_that_of_the_means():
 
 
 def test_the_history_holds_what_was_measured(tmp_path):
-    options = [
-        "cartpole",
-        "--population-size",
-        "8",
-        "--num-rollouts",
-        "3",
-        "--racing",
-        "1",
-        "--max-iter",
-        "2",
-    ]
-    quiet = [
-        "--console",
-        "silent",
-        "--no-tensorboard",
-        "--num-eval-rollouts",
-        "2",
-        "--run-dir",
-        str(tmp_path),
-    ]
-    assert train.main(SerialComm(), [*options, *quiet]) == 0
+    few = "cartpole --population-size 8 --num-rollouts 3 --racing 1 --max-iter 2 --num-eval-rollouts 2"
+    words = f"{few} --console silent --no-tensorboard --run-dir {tmp_path}".split()
+    assert train.main(SerialComm(), words) == 0
     assert checkpoint.load(tmp_path)[0]["history"]["min"].min() >= 1  # a step of CartPole is worth 1
 
 
