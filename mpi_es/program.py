@@ -3,6 +3,7 @@
 import os
 import select
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -12,7 +13,7 @@ from typing import NoReturn
 from threadpoolctl import threadpool_limits
 
 from mpi_es import sentry
-from mpi_es.comm import Comm, gather_objects, of_this_node
+from mpi_es.comm import Comm, bcast_object, gather_objects, of_this_node
 from mpi_es.errors import RolloutError, UserError
 from mpi_es.launcher import abort, connect
 from mpi_es.signals import StopFlag, ignore
@@ -110,38 +111,51 @@ def watched(comm: Comm) -> Iterator[None]:
         yield
         return
     with losses(comm):
-        process = _post_sentry(comm)
+        relieve = _post_sentry(comm)
     try:
         with losses(comm):
             yield
     except (RankLost, BeginAnew):
-        _relieve(process)
+        relieve()
         raise
-    _relieve(process)
+    relieve()
     with suppress(RankLost), losses(comm):
         wait(comm.Ibarrier())  # nobody ends before every sentry knows that it may
     if survivable():
         shrink(comm, END)
 
 
-def _post_sentry(comm: Comm) -> "subprocess.Popen[bytes] | None":
-    """Start a sentry on each node, by one of its ranks. Collective."""
-    if not hasattr(os, "pidfd_open"):
-        return None
-    node = of_this_node(comm)
-    ranks = gather_objects(node, f"{os.getpid()}:{comm.rank}")
-    if not ranks:
-        return None
-    # In a session of its own it outlives the signals with which a launcher cleans up.
-    whom = sentry.EACH if survivable() else sentry.FIRST
-    command = [sys.executable, "-I", "-S", sentry.__file__, whom, *ranks]
-    return subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True)
+def _post_sentry(comm: Comm) -> Callable[[], None]:
+    """Start a sentry on each node, by one of its ranks; each has a line to it. Collective.
 
+    Returns:
+        what tells it that all is well with this rank.
+    """
+    if sys.platform != "linux":
+        return lambda: None
+    node, word, process = of_this_node(comm), f"{os.getpid()}:{comm.rank}", None
+    ranks = gather_objects(node, word)
+    with socket.socket(socket.AF_UNIX) as door:
+        if ranks:
+            door.bind("")  # to a name that Linux chooses, in no directory
+            door.listen(len(ranks))
+            # In a session of its own it outlives the signals with which a launcher cleans up.
+            whom = sentry.EACH if survivable() else sentry.FIRST
+            command = [sys.executable, "-I", "-S", sentry.__file__, whom, str(door.fileno()), *ranks]
+            process = subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, start_new_session=True, pass_fds=[door.fileno()]
+            )
+        address = bcast_object(node, door.getsockname())
+    line = socket.socket(socket.AF_UNIX)
+    with suppress(OSError):  # it is gone already, or in another container
+        line.connect(address)
+        line.sendall(word.encode())
+        line.recv(1)  # once it watches this rank
 
-def _relieve(process: "subprocess.Popen[bytes] | None") -> None:
-    """Tell this rank's sentry, if it has one, that all is well."""
-    if process is not None and process.stdin is not None:
-        with suppress(BrokenPipeError):  # it is gone already
-            process.stdin.write(sentry.ALL_WELL)
-            process.stdin.close()
-        process.wait()
+    def relieve() -> None:
+        with line, suppress(OSError):
+            line.sendall(sentry.ALL_WELL)
+        if process is not None:
+            process.wait()
+
+    return relieve

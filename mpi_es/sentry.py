@@ -2,6 +2,10 @@
 
 It sees the end of a rank before the launcher can end the others, and writes one line. It is run as a script
 by program.py and imports nothing but the standard library, to be there at once.
+
+A dying process closes its files a moment before its own end can be seen. On busy cores that moment is long
+enough for a launcher, at the other end of such a file, to end the others. So every rank keeps a line to the
+sentry: Linux closes last what was opened first, and the launcher's file was.
 """
 
 import os
@@ -11,17 +15,22 @@ import socket
 import sys
 import time
 
-ALL_WELL = b"."
+ON_WATCH, ALL_WELL = b"!", b"."
 FIRST, EACH = "first", "each"  # whom to report: one that outlives others is worth a line of its own
 
 
-def main(whom: str, ranks: list[str]) -> None:
-    """Report ranks, `process:rank` each, that end before the word comes that all is well."""
+def main(whom: str, door: int, ranks: list[str]) -> None:
+    """Report ranks, `process:rank` each, that end before the first of them says that all is well.
+
+    Args:
+        door: the descriptor of the socket at which each rank opens its line, and says which it is.
+    """
     poll = select.epoll()  # it returns what happened in the order in which it did
+    poll.register(door, select.EPOLLIN)
     watched = {}
     for word in ranks:
         try:
-            handle = os.pidfd_open(int(word.partition(":")[0]))
+            handle = os.pidfd_open(int(word.partition(":")[0]))  # a child of its may hold its line open
         except ProcessLookupError:
             report(word)
             if whom == FIRST:
@@ -29,18 +38,26 @@ def main(whom: str, ranks: list[str]) -> None:
             continue
         watched[handle] = word
         poll.register(handle, select.EPOLLIN)
-    poll.register(0, select.EPOLLIN)
+    entrance, lines, dead = socket.socket(fileno=door), {}, set()
     while True:
-        first = poll.poll()[0][0]
-        if first == 0 and os.read(0, 1) == ALL_WELL:
-            return
-        # A dying process closes its files a moment before its own end can be seen, and the launcher may
-        # have ended others meanwhile: without the word, the pipe's end is that of the rank that holds it.
-        gone = ranks[0] if first == 0 else watched[first]
-        report(gone)
-        if whom == FIRST or gone == ranks[0]:
-            return  # nobody is left who could say that all is well
+        first = poll.poll(maxevents=1)[0][0]
+        if first == door:
+            line, _ = entrance.accept()
+            lines[line.fileno()] = line
+            watched[line.fileno()] = line.recv(64).decode()
+            poll.register(line, select.EPOLLIN)
+            line.send(ON_WATCH)
+            continue
         poll.unregister(first)
+        rank = watched[first]
+        if first in lines and lines[first].recv(1) == ALL_WELL:
+            if rank == ranks[0]:
+                return
+        elif rank in ranks and rank not in dead:
+            report(rank)
+            dead.add(rank)
+            if whom == FIRST or rank == ranks[0]:
+                return  # nobody is left who could say that all is well
 
 
 def report(word: str) -> None:
@@ -55,4 +72,4 @@ def report(word: str) -> None:
 if __name__ == "__main__":
     for number in (signal.SIGTERM, signal.SIGUSR1, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)  # Slurm signals every process of a step
-    main(sys.argv[1], sys.argv[2:])
+    main(sys.argv[1], int(sys.argv[2]), sys.argv[3:])

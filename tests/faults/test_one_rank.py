@@ -1,6 +1,7 @@
 """What happens to one rank only, or between two collectives, ends the job all the same."""
 
 import os
+import re
 import signal
 import subprocess
 import time
@@ -91,6 +92,30 @@ launch(main)
 def test_a_sentry_that_was_killed_does_not_take_the_job_with_it(launch):
     done = launch(2, "-c", WATCHED)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+VICTIM = """
+import os, signal, sys, time
+from mpi_es.program import launch
+def main(comm, arguments):
+    if comm.rank == int(arguments[0]):
+        os.kill(os.getpid(), signal.SIGKILL)
+    time.sleep(100)
+launch(main)
+"""
+
+
+@pytest.mark.parametrize("victim", [0, 1, 2])
+def test_the_rank_that_dies_is_named_and_not_those_that_the_launcher_ends(launch, victim):
+    busy = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(4)]
+    try:
+        done = launch(3, "-c", VICTIM, victim)
+    finally:
+        for process in busy:
+            process.kill()
+            process.wait()
+    named = re.findall(r"^error: rank (\d) on .* died", done.stderr, re.MULTILINE)
+    assert named == [str(victim)]
 
 
 SLOW = """
