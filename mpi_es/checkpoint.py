@@ -89,6 +89,14 @@ def check_program(program: str, content: dict[str, Any], path: Path) -> None:
         raise UserError(f"run: expected one of {program}, got {path} of {found}")
 
 
+def mean_of(content: dict[str, Any], which: str, run: str) -> dict[str, Any]:
+    """Return the best or the last mean of a run, with all that its file holds of it."""
+    mean: dict[str, Any] = content[which]
+    if mean["candidate"].size == 0:
+        raise UserError(f"{run}: expected a held-out evaluation, got none yet; use --candidate last")
+    return mean
+
+
 def set_aside(directory: Path) -> None:
     """Rename a damaged run.h5, lest the next save keeps it as the previous file and drops the whole one."""
     with contextlib.suppress(OSError):

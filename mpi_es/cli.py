@@ -74,6 +74,14 @@ def is_given(arguments: Sequence[str], name: str, config: type) -> bool:
     return any(word.partition("=")[0].replace("_", "-") in names for word in arguments)
 
 
+def refuse_idle(arguments: Sequence[str], names: Sequence[str], other: str, config: type) -> None:
+    """Refuse options that have no effect beside another."""
+    for name in names:
+        if is_given(arguments, name, config):
+            option = names_of(name, config)[0]
+            raise UserError(f"{option}: expected to be left out, as it has no effect beside {other}")
+
+
 def parse(arguments: Sequence[str], default: C, presets: Mapping[str, C], program: str, extra: str = "") -> C:
     """Return the config that the arguments describe: a preset's name, if any, then options.
 

@@ -28,6 +28,9 @@ from mpi_es.signals import StopFlag
 from mpi_es.strategies.base import Candidate, Dense
 
 ENVS = {"fast": "mpi_es/CarRacing-v3", "gymnasium": "CarRacing-v3"}
+MOST_EPISODES = 1_000_000  # which rank 0 hands out at once
+# Options that have no effect beside another.
+IDLE = {"RUN": ("preset", "layout"), "--from-pretrained": ("candidate",), "--seeds": ("episodes",)}
 
 
 @dataclass(frozen=True)
@@ -61,12 +64,14 @@ class Options:
 
     def __post_init__(self) -> None:
         """Refuse what cannot be evaluated."""
-        if self.episodes < 1:
-            raise expected("--episodes", "a whole number of 1 or more", self.episodes)
+        if not 1 <= self.episodes <= MOST_EPISODES:
+            raise expected("--episodes", f"a whole number from 1 to {MOST_EPISODES}", self.episodes)
         if not re.fullmatch(r"held-out|fresh|\d+(-\d+)?(,\d+(-\d+)?)*", self.seeds):
             raise expected("--seeds", "held-out, fresh or numbers as 0-99,200", self.seeds)
         if any(first > last or last >= 2**31 for first, last in self.ranges):
             raise expected("--seeds", "ranges that go up, below 2147483648", self.seeds)
+        if (count := sum(last - first + 1 for first, last in self.ranges)) > MOST_EPISODES:
+            raise expected("--seeds", f"at most {MOST_EPISODES} seeds", count)
         if self.preset not in PRESETS:
             raise unknown("--preset", self.preset, PRESETS)
 
@@ -105,6 +110,8 @@ def prepare(arguments: list[str]) -> Plan:
     if bool(run) == bool(options.from_pretrained):
         rule = "the directory of a run as the first argument, or else --from-pretrained FILE"
         raise UserError(f"RUN: expected {rule}, got {'both' if run else 'nothing'}")
+    for other in ("RUN" if run else "--from-pretrained", *(["--seeds"] if options.ranges else [])):
+        cli.refuse_idle(words, IDLE[other], other, Options)
     plan = of_run(run, options) if run else of_file(options)
     if len(plan.parameters) != (dim := make_policy(plan.config).dim):
         rule = f"an environment whose policy has the {len(plan.parameters)} parameters of this one"
@@ -112,16 +119,14 @@ def prepare(arguments: list[str]) -> Plan:
     if options.video or options.frames:
         footage(plan).check()
     if options.csv:
-        write_csv(Path(options.csv), [])  # what cannot be written is told before the work
+        write_csv(Path(options.csv), None)  # what cannot be written is told before the work
     return plan
 
 
 def of_run(run: str, options: Options) -> Plan:
     """Return the plan of evaluating a run's policy."""
     content, warning = checkpoint.load_of("mpi_es.train", Path(run))
-    chosen = content[options.candidate]
-    if chosen["candidate"].size == 0:
-        raise UserError(f"{run}: expected a held-out evaluation, got none yet; use --candidate last")
+    chosen = checkpoint.mean_of(content, options.candidate, run)
     config = placed(checkpoint.from_plain(Config, content["config"]), options)
     title = f"{options.candidate} candidate, of generation {chosen['generation']}"
     return Plan(options, config, content, warning, chosen["candidate"], chosen["scaling"], title)
@@ -213,13 +218,14 @@ def compared(plan: Plan, returns: NDArray[np.float64]) -> str:
     return f"the first {episodes} logged at generation {generation}: {verdict}"
 
 
-def write_csv(path: Path, rows: Iterable[tuple[int, float, int]]) -> None:
-    """Write episodes into a file."""
+def write_csv(path: Path, rows: Iterable[tuple[int, float, int]] | None) -> None:
+    """Write episodes into a file; without rows, only see whether that can be done."""
     try:
-        with path.open("w", newline="") as file:
-            writer = csv.writer(file)
-            writer.writerow(["episode_seed", "return", "length"])
-            writer.writerows(rows)
+        with path.open("a" if rows is None else "w", newline="") as file:
+            if rows is not None:
+                writer = csv.writer(file)
+                writer.writerow(["episode_seed", "return", "length"])
+                writer.writerows(rows)
     except OSError as error:
         raise UserError(f"--csv: cannot write {path} ({error.strerror})") from error
 

@@ -45,6 +45,10 @@ def export(arguments: list[str]) -> None:
     run, options = cli.parse_run(arguments, Options(), "python -m mpi_es.export")
     if not (options.out or options.torchscript):
         raise UserError("--out: expected a file, here or as --torchscript, got nothing")
+    if not options.out:
+        cli.refuse_idle(arguments, ("layout",), "--torchscript alone", Options)
+    if Path(run).is_file():
+        cli.refuse_idle(arguments, ("candidate",), "a file", Options)
     config, chosen = _of_file(run) if Path(run).is_file() else _of_run(run, options)
     if options.out:
         write_weights(Path(options.out), config, chosen, options.layout)
@@ -57,9 +61,7 @@ def _of_run(run: str, options: Options) -> tuple[Config, dict[str, Any]]:
     content, warning = checkpoint.load_of("mpi_es.train", Path(run))
     if warning:
         print(f"warning: {warning}")
-    chosen = content[options.candidate]
-    if chosen["candidate"].size == 0:
-        raise UserError(f"{run}: expected a held-out evaluation, got none yet; use --candidate last")
+    chosen = checkpoint.mean_of(content, options.candidate, run)
     return checkpoint.from_plain(Config, content["config"]), chosen
 
 

@@ -35,16 +35,39 @@ def test_seeds_are_those_of_the_run_or_fresh():
 
 
 @pytest.mark.parametrize(
-    "text", ["", "new", "1-", "-1", "1,,2", "5-3", "1,9-2", "2147483648", "0-99999999999"]
+    "text", ["", "new", "1-", "-1", "1,,2", "5-3", "1,9-2", "2147483648", "0-99999999999", "0-9,0-999999"]
 )
 def test_other_seeds_are_refused(text):
     with pytest.raises(UserError, match="--seeds: expected"):
         Options(seeds=text)
 
 
-def test_no_episodes_are_refused():
-    with pytest.raises(UserError, match="--episodes: expected a whole number of 1 or more, got 0"):
-        Options(0)
+@pytest.mark.parametrize("episodes", [0, 1_000_001])
+def test_no_episodes_and_too_many_are_refused(episodes):
+    with pytest.raises(UserError, match=f"--episodes: expected a whole number from 1 to .*, got {episodes}"):
+        Options(episodes)
+
+
+@pytest.mark.parametrize(
+    ("words", "option", "other"),
+    [
+        ("run --layout paper", "--layout", "RUN"),
+        ("run --preset carracing", "--preset", "RUN"),
+        ("--from-pretrained agent.npz --candidate last", "--candidate", "--from-pretrained"),
+        ("run --seeds 0-9 --episodes 10", "--episodes", "--seeds"),
+    ],
+)
+def test_an_option_without_effect_is_refused(words, option, other):
+    complaint = f"{option}: expected to be left out, as it has no effect beside {other}"
+    with pytest.raises(UserError, match=complaint):
+        evaluate.prepare(words.split())
+
+
+def test_trying_whether_a_csv_can_be_written_empties_none(tmp_path):
+    path = tmp_path / "episodes.csv"
+    path.write_text("1,2,3\n")
+    evaluate.write_csv(path, None)
+    assert path.read_text() == "1,2,3\n"
 
 
 def test_a_summary_tells_deviation_and_interval():

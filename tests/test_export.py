@@ -71,11 +71,20 @@ def test_an_agent_that_reads_normalised_observations_is_no_beginning(run, tmp_pa
         ((), "--out: expected a file, here or as --torchscript, got nothing"),
         (("--out", "/nowhere/agent.npz"), r"--out: cannot write /nowhere/agent.npz \(No such file"),
         (("--torchscript", "/nowhere/agent.pt"), "--torchscript: cannot write /nowhere/agent.pt"),
+        (
+            ("--torchscript", "agent.pt", "--layout", "paper"),
+            "--layout: .* no effect beside --torchscript alone",
+        ),
     ],
 )
 def test_a_mistake_is_told(run, arguments, complaint):
     with pytest.raises(UserError, match=complaint):
         export.export([str(run), *arguments])
+
+
+def test_a_candidate_is_chosen_of_a_run_only(run):
+    with pytest.raises(UserError, match=r"--candidate: .* no effect beside a file"):
+        export.export([str(run / "run.h5"), "--candidate", "last", "--out", "agent.npz"])
 
 
 def test_a_missing_run_is_told(launch):

@@ -2,14 +2,11 @@
 
 from typing import Any
 
-import numpy as np
-from gymnasium import spaces
-
 from mpi_es.config import Config
 from mpi_es.errors import expected
 from mpi_es.policies.actions import actions_for
-from mpi_es.policies.attention_patches import CHANNELS, PATCH, QUERY_DIM, STRIDE
-from mpi_es.policies.attention_policy import TOP_K, AttentionPolicy
+from mpi_es.policies.attention_patches import PATCH, QUERY_DIM, STRIDE
+from mpi_es.policies.attention_policy import TOP_K, AttentionPolicy, size_of
 from mpi_es.policies.base import Policy
 
 
@@ -20,7 +17,7 @@ def make(config: Config, observation_space: Any, action_space: Any) -> Policy:
         raise expected("--hidden", "one width for --policy attention", config.hidden, hint)
     if config.obs_norm:
         raise expected("--obs-norm", "no normalisation of the pictures that --policy attention reads", True)
-    size = _size(observation_space)
+    size = size_of(observation_space)
     if not _compiles(config, size):
         return _in_torch(config, size, observation_space, action_space)
     return AttentionPolicy(
@@ -68,14 +65,3 @@ def _in_torch(config: Config, size: int, observation_space: Any, action_space: A
         )
 
     return InTorch("attention", network, observation_space, action_space, config.output, squashed=True)
-
-
-def _size(space: Any) -> int:
-    """Return the size of square pictures of bytes; refuse other observations."""
-    rule = f"pictures (size, size, {CHANNELS}) of bytes for --policy attention"
-    if not isinstance(space, spaces.Box) or space.dtype != np.uint8 or len(space.shape) != 3:
-        raise expected("--env", rule, space)
-    size = int(space.shape[0])
-    if space.shape != (size, size, CHANNELS):
-        raise expected("--env", rule, space.shape)
-    return size

@@ -46,7 +46,10 @@ class AttentionPolicy(Policy):
         controller: str = "lstm",
         num_frames: int = 1,
     ) -> None:
-        self.size = _size(observation_space)
+        self.size = size_of(observation_space, 4)
+        if self.size < PATCH or grid(self.size) ** 2 < TOP_K:
+            rule = f"pictures (size, size, {CHANNELS}) of bytes, of {TOP_K} patches or more"
+            raise expected("--env", rule, observation_space.shape)
         if not 1 <= query_dim <= QUERY_DIM:
             raise expected("query_dim", f"1 to {QUERY_DIM} for the attention policy", query_dim)
         self.n, self._to_actions = actions_for(action_space, output, "attention", squashed=True)
@@ -155,13 +158,13 @@ class AttentionPolicy(Policy):
         return Controller(self.kind, matrices[0], matrices[1], biases[0], matrices[2], biases[1])
 
 
-def _size(space: Any) -> int:
-    """Return the size of square pictures of bytes; refuse other observations."""
-    rule = f"pictures (size, size, {CHANNELS}) of bytes, of a multiple of four, for --policy attention"
+def size_of(space: Any, step: int = 1) -> int:
+    """Return the size of square pictures of bytes, a multiple of `step`; refuse other observations."""
+    multiple = f", of a multiple of {step}," if step > 1 else ""
+    rule = f"pictures (size, size, {CHANNELS}) of bytes{multiple} for --policy attention"
     if not isinstance(space, spaces.Box) or space.dtype != np.uint8 or len(space.shape) != 3:
         raise expected("--env", rule, space)
     size = int(space.shape[0])
-    enough = size >= PATCH and grid(size) ** 2 >= TOP_K
-    if space.shape != (size, size, CHANNELS) or size % 4 or not enough:
+    if space.shape != (size, size, CHANNELS) or size % step:
         raise expected("--env", rule, space.shape)
     return size

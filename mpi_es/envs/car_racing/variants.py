@@ -38,18 +38,19 @@ def shift_colours(world: World, physics: Physics, generator: NDArray[np.uint64])
 
 
 @compiled()
+def colour(variant: int) -> tuple[int, int, int]:
+    """Return what bars or blob are painted in."""
+    return _RED * (variant == BLOB), 0, 0
+
+
+@compiled()
 def cover(world: World, variant: int, picture: NDArray[np.uint8]) -> None:
     """Put bars or blob over a picture."""
     if variant in (BARS, BLOB):
         covers = rectangles(world, variant)
         for i in range(len(covers)):
             left, top, right, bottom = covers[i, 0], covers[i, 1], covers[i, 2], covers[i, 3]
-            _paint(picture, left, top, right, bottom, _RED * (variant == BLOB))
-
-
-def colour(variant: int) -> tuple[int, int, int]:
-    """Return what bars or blob are painted in."""
-    return _RED * (variant == BLOB), 0, 0
+            _paint(picture, left, top, right, bottom, colour(variant)[0])
 
 
 @compiled()
