@@ -1,6 +1,7 @@
 """The registry of members: a config names one, or the user's own as package.module:Class."""
 
 from mpi_es import plugins
+from mpi_es.config import option
 from mpi_es.errors import UserError, expected, unknown
 from pbt.config import Config
 from pbt.explore import Hyperparameter, tuned
@@ -32,6 +33,10 @@ def space(config: Config) -> list[Hyperparameter]:
     if config.ranks_per_member > 1 and not member.collective:
         rule = f"1: a member {config.member} is trained by one rank"
         raise expected("--ranks-per-member", rule, config.ranks_per_member)
+    for name in member.unused:
+        if getattr(config, name) != getattr(Config, name):
+            rule = f"to be left out, since members {config.member} have no use for it"
+            raise expected(option(name), rule, getattr(config, name))
     chosen = tuned(member.declared(config), config.tune, describe(config))
     names = {one.name for one in chosen}
     for word in config.member_options:

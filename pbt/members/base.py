@@ -39,6 +39,7 @@ class Member(ABC):
     """
 
     collective: ClassVar[bool] = False  # whether several ranks train one member together
+    unused: ClassVar[Sequence[str]] = ()  # fields of the config that say nothing of such a member
     hyperparameters: Values  # that training uses; a property where setting them does something
 
     def __init__(self, config: Config, index: int, comm: Comm, stop: StopFlag) -> None:

@@ -50,6 +50,7 @@ class ES(Member):
     """Rank 0 of the group runs the strategy, all of its ranks evaluate."""
 
     collective: ClassVar[bool] = True
+    unused: ClassVar[Sequence[str]] = ("held_out_env_options", "algorithm", "reward_norm", "num_envs")
 
     def __init__(self, config: Config, index: int, *place: Any) -> None:
         super().__init__(config, index, *place)

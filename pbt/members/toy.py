@@ -5,6 +5,7 @@ h = (1, 0) or (0, 0.1) it finds one half of the way.
 """
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,17 @@ _FLOOR = 0.0035
 
 class Toy(Member):
     """Two numbers that ascend a surrogate of their score."""
+
+    unused: ClassVar[Sequence[str]] = (
+        "env",
+        "env_options",
+        "held_out_env_options",
+        "algorithm",
+        "member_options",
+        "obs_norm",
+        "reward_norm",
+        "num_envs",
+    )
 
     def __init__(self, config: Config, index: int, *place: object) -> None:
         super().__init__(config, index, *place)  # type: ignore[arg-type]

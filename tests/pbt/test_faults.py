@@ -22,6 +22,8 @@ MISTAKES = [
     ("--tune h2", r"--tune, of toy: expected one of h0, h1, got 'h2'"),
     ("--ranks-per-member 2", r"--ranks-per-member: expected 1: a member toy is trained by one rank, got 2"),
     ("--copy nothing --no-explore", r"--copy: expected all or weights where nobody explores"),
+    ("toy --env CartPole-v0", r"--env: expected to be left out, since members toy have no use for it"),
+    ("--member es --num-envs 4", r"--num-envs: expected to be left out, since members es have no use"),
     ("--num-agents 0", r"--num-agents: expected a number of 1 or more, got 0"),
     ("to", r"preset: expected one of .*did you mean 'toy'\?"),
     ("--resume /nowhere", r"run: expected a directory that holds run.h5, got '/nowhere'"),
