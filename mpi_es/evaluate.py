@@ -42,7 +42,7 @@ class Options:
     candidate: Literal["best", "last"] = "best"
     """The mean that was best in held-out evaluations, or the last one"""
     seeds: str = "held-out"
-    """held-out: those of the run's own evaluations, and more; fresh: never used; or numbers as 0-99,200"""
+    """held-out: those of the run's own evaluations, and more; fresh: never used; or all of 0-99,200"""
     csv: str = ""
     """Write episode seed, return and length of every episode into this file"""
     video: str = ""
