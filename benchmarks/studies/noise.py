@@ -1,0 +1,89 @@
+"""What a few episodes say of candidates that many tell apart: around the mean of a run of CarRacing.
+
+mpiexec -n 2 python benchmarks/studies/noise.py RUN [--sigma 0.05] [--candidates 128] [--episodes 16]
+
+Every candidate drives the same tracks. A return is the track's, plus the candidate's, plus what this track
+makes of this candidate; their standard deviations say how well the mean of k episodes ranks the candidates,
+on tracks common to all and on tracks of their own. Then what racing loses: of the better half by all
+episodes, the share that it drops after some, and the share of episodes that it saves.
+"""
+
+import argparse
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpi_es import pretrained
+from mpi_es.build import make_evaluator
+from mpi_es.comm import Comm
+from mpi_es.presets import PRESETS
+from mpi_es.program import launch
+from mpi_es.rollout import Terms
+from mpi_es.signals import StopFlag
+from mpi_es.strategies.base import Dense
+
+FIRST_TRACK = 500_000
+DRAWS = 100  # of the episodes that are played first
+
+
+def main(comm: Comm, arguments: list[str]) -> int:
+    """Play the episodes, and print on rank 0 what they say. Collective."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("run")
+    parser.add_argument("--sigma", type=float, default=0.05)
+    parser.add_argument("--candidates", type=int, default=128)
+    parser.add_argument("--episodes", type=int, default=16)
+    options = parser.parse_args(arguments)
+    agent = pretrained.load(options.run, PRESETS["carracing-fast"], "run")
+    evaluator = make_evaluator(comm, agent.config, StopFlag())
+    shape = options.candidates, options.episodes
+    draw = np.random.default_rng(0)
+    candidates = agent.parameters + options.sigma * draw.standard_normal((shape[0], len(agent.parameters)))
+    tracks = np.broadcast_to(FIRST_TRACK + np.arange(shape[1]), shape).copy()
+
+    def report() -> None:
+        terms = Terms(agent.config.episode_cap, patience=agent.config.early_stop)
+        returns = evaluator.evaluate(Dense(candidates), tracks, terms).returns
+        print(f"population mean {returns.mean():.0f}")
+        tell_apart(returns)
+        for share, after in ((0.25, 2), (0.375, 2), (0.5, 2), (0.375, 4), (0.5, 4)):
+            race(returns, share, after, draw)
+
+    evaluator.lead(report)
+    return 0
+
+
+def tell_apart(returns: NDArray[np.float64]) -> None:
+    """Print what the returns (candidates, episodes) vary with, and how few episodes correlate with all."""
+    n, k = returns.shape
+    centred = returns - returns.mean(axis=0)
+    of_both = (centred - centred.mean(axis=1, keepdims=True)).var() * n / (n - 1) * k / (k - 1)
+    of_candidates = max(centred.mean(axis=1).var(ddof=1) - of_both / k, 0)
+    of_tracks = max(returns.mean(axis=0).var(ddof=1) - of_both / n, 0)
+    deviations = " | ".join(f"{variance**0.5:.0f}" for variance in (of_candidates, of_tracks, of_both))
+    print(f"deviation of candidates | tracks | both together: {deviations}")
+    print("episodes | correlation, common tracks | own tracks")
+    for count in (1, 2, 4, 8, 16):
+        noises = of_both / count, (of_both + of_tracks) / count
+        rows = [(of_candidates / (of_candidates + noise)) ** 0.5 for noise in noises]
+        print(f"{count} | {rows[0]:.2f} | {rows[1]:.2f}")
+
+
+def race(returns: NDArray[np.float64], share: float, after: int, draw: np.random.Generator) -> None:
+    """Print what dropping a share of the candidates after some episodes loses and saves."""
+    n, k = returns.shape
+    better = np.argsort(-returns.mean(axis=1))[: n // 2]
+    dropped = int(share * n)
+    lost = []
+    for _ in range(DRAWS):
+        first = draw.choice(k, after, replace=False)
+        worst = np.argsort(returns[:, first].mean(axis=1))[:dropped]
+        lost.append(len(np.intersect1d(worst, better)) / len(better))
+    saved = share * (k - after) / k
+    print(f"racing drops {share} after {after}: {np.mean(lost):.1%} of the better half, saves {saved:.0%}")
+
+
+if __name__ == "__main__":
+    launch(main)
