@@ -8,6 +8,7 @@ enough for a launcher, at the other end of such a file, to end the others. So ev
 sentry: Linux closes last what was opened first, and the launcher's file was.
 """
 
+import contextlib
 import os
 import select
 import signal
@@ -44,13 +45,14 @@ def main(whom: str, door: int, ranks: list[str]) -> None:
         if first == door:
             line, _ = entrance.accept()
             lines[line.fileno()] = line
-            watched[line.fileno()] = line.recv(64).decode()
+            watched[line.fileno()] = heard(line).decode()
             poll.register(line, select.EPOLLIN)
-            line.send(ON_WATCH)
+            with contextlib.suppress(OSError):  # it may be gone already
+                line.send(ON_WATCH)
             continue
         poll.unregister(first)
         rank = watched[first]
-        if first in lines and lines[first].recv(1) == ALL_WELL:
+        if first in lines and heard(lines[first]) == ALL_WELL:
             if rank == ranks[0]:
                 return
         elif rank in ranks and rank not in dead:
@@ -58,6 +60,14 @@ def main(whom: str, door: int, ranks: list[str]) -> None:
             dead.add(rank)
             if whom == FIRST or rank == ranks[0]:
                 return  # nobody is left who could say that all is well
+
+
+def heard(line: socket.socket) -> bytes:
+    """Return what a rank says; nothing if it is gone, which is an error where it had not read all."""
+    try:
+        return line.recv(64)
+    except OSError:
+        return b""
 
 
 def report(word: str) -> None:
