@@ -49,7 +49,9 @@ def export(arguments: list[str]) -> None:
         cli.refuse_idle(arguments, ("layout",), "--torchscript alone", Options)
     if Path(run).is_file():
         cli.refuse_idle(arguments, ("candidate",), "a file", Options)
-    config, chosen = _of_file(run) if Path(run).is_file() else _of_run(run, options)
+        config, chosen = _of_file(run)
+    else:
+        config, chosen = _of_run(run, options)
     if options.out:
         write_weights(Path(options.out), config, chosen, options.layout)
     if options.torchscript:

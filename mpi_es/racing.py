@@ -46,11 +46,11 @@ def race(
     )
 
 
-def survivors(returns: Vector) -> NDArray[np.bool_]:
+def survivors(returns: Vector, dropped: float = _DROPPED) -> NDArray[np.bool_]:
     """Tell who plays on (candidates,), by the returns (candidates, episodes) of the first episodes."""
     worst_first = np.argsort(returns.mean(axis=1), kind="stable")
     stays = np.ones(len(returns), bool)
-    stays[worst_first[: int(_DROPPED * len(returns))]] = False
+    stays[worst_first[: int(dropped * len(returns))]] = False
     return stays
 
 

@@ -44,7 +44,9 @@ def test_other_seeds_are_refused(text):
 
 @pytest.mark.parametrize("episodes", [0, 1_000_001])
 def test_no_episodes_and_too_many_are_refused(episodes):
-    with pytest.raises(UserError, match=f"--episodes: expected a whole number from 1 to .*, got {episodes}"):
+    with pytest.raises(
+        UserError, match=f"--episodes: expected a whole number from 1 to 1000000, got {episodes}"
+    ):
         Options(episodes)
 
 

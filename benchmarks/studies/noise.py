@@ -18,6 +18,7 @@ from mpi_es.build import make_evaluator
 from mpi_es.comm import Comm
 from mpi_es.presets import PRESETS
 from mpi_es.program import launch
+from mpi_es.racing import survivors
 from mpi_es.rollout import Terms
 from mpi_es.signals import StopFlag
 from mpi_es.strategies.base import Dense
@@ -75,12 +76,10 @@ def race(returns: NDArray[np.float64], share: float, after: int, draw: np.random
     """Print what dropping a share of the candidates after some episodes loses and saves."""
     n, k = returns.shape
     better = np.argsort(-returns.mean(axis=1))[: n // 2]
-    dropped = int(share * n)
     lost = []
     for _ in range(DRAWS):
         first = draw.choice(k, after, replace=False)
-        worst = np.argsort(returns[:, first].mean(axis=1))[:dropped]
-        lost.append(len(np.intersect1d(worst, better)) / len(better))
+        lost.append(1 - survivors(returns[:, first], share)[better].mean())
     saved = share * (k - after) / k
     print(f"racing drops {share} after {after}: {np.mean(lost):.1%} of the better half, saves {saved:.0%}")
 
