@@ -18,6 +18,7 @@ from mpi_es import checkpoint, cli, pretrained
 from mpi_es.build import make_evaluator, make_policy
 from mpi_es.comm import Comm, decide_plan
 from mpi_es.config import Config, Layout
+from mpi_es.envs import CAR_RACING
 from mpi_es.errors import UserError, expected, unknown
 from mpi_es.evaluator import Evaluator
 from mpi_es.presets import PRESETS
@@ -27,7 +28,6 @@ from mpi_es.seeds import Stream, held_out_seeds
 from mpi_es.signals import StopFlag
 from mpi_es.strategies.base import Candidate, Dense
 
-ENVS = {"fast": "mpi_es/CarRacing-v3", "gymnasium": "CarRacing-v3"}
 MOST_EPISODES = 1_000_000  # which rank 0 hands out at once
 # Options that have no effect beside another.
 IDLE = {"RUN": ("preset", "layout"), "--from-pretrained": ("candidate",), "--seeds": ("episodes",)}
@@ -146,7 +146,7 @@ def placed(config: Config, options: Options) -> Config:
     if not (options.env or options.env_options):
         return config
     return replace(
-        config, env=ENVS.get(options.env, options.env) or config.env, env_options=options.env_options
+        config, env=CAR_RACING.get(options.env, options.env) or config.env, env_options=options.env_options
     )
 
 

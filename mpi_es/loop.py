@@ -118,7 +118,7 @@ class Run:
         evaluation = self.evaluation(population, seeds, mean)
         fitness = np.nanmean(evaluation.returns, axis=1)  # over the episodes that were played
         clock.append(time.perf_counter())
-        strategy.tell(population, racing.ordered(evaluation.returns[:popsize]))
+        strategy.tell(population, racing.ordered(fitness[:popsize], evaluation.returns[:popsize]))
         clock.append(time.perf_counter())
         row = summarize(
             progress.generation + 1,

@@ -54,10 +54,13 @@ def survivors(returns: Vector, dropped: float = _DROPPED) -> NDArray[np.bool_]:
     return stays
 
 
-def ordered(returns: Vector) -> Vector:
-    """Return the mean returns (candidates,), those of all that were dropped moved below the others."""
+def ordered(fitness: Vector, returns: Vector) -> Vector:
+    """Return the fitness (candidates,), that of all that were dropped moved below the others.
+
+    Args:
+        returns: (candidates, episodes) that the fitness is the mean of.
+    """
     dropped = np.isnan(returns).any(axis=1)
-    means: Vector = np.nanmean(returns, axis=1)
-    if dropped.any() and (ahead := means[dropped].max() - means[~dropped].min()) >= 0:
-        means[dropped] -= ahead + 1
-    return means
+    if dropped.any() and (ahead := fitness[dropped].max() - fitness[~dropped].min()) >= 0:
+        return np.where(dropped, fitness - (ahead + 1), fitness)
+    return fitness

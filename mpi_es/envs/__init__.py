@@ -15,6 +15,7 @@ from mpi_es.envs.fresh_world import FreshWorld
 from mpi_es.errors import UserError, expected
 from mpi_es.plugins import load, load_module, one_line
 
+CAR_RACING = {"fast": "mpi_es/CarRacing-v3", "gymnasium": "CarRacing-v3"}  # as mpi_es.evaluate calls them
 _LITERALS = {"true": "True", "false": "False", "none": "None"}
 
 gym.register("mpi_es/CyclicMDP-v0", "mpi_es.envs.cyclic_mdp:CyclicMDP", max_episode_steps=1000)
@@ -102,6 +103,8 @@ def _unknown(env_id: str) -> UserError:
     stem, version = re.fullmatch(r"(.*?)(-v\d+)?", env_id).groups()  # type: ignore[union-attr]
     others = [known for known in gym.registry if re.fullmatch(re.escape(stem) + r"-v\d+", known)]
     rule = "a gymnasium id or package.module:make"
+    if env_id in CAR_RACING:
+        return expected("--env", rule, env_id, f"use {CAR_RACING[env_id]!r}")
     if others:
         newest = max(others, key=lambda known: int(known.rpartition("-v")[2]))
         reason = f"gymnasium {gym.__version__} has no {version}" if version else "the version is missing"

@@ -14,6 +14,7 @@ CARTPOLE = ("--env", "CartPole-v1")
 
 MISTAKES = [
     ("--env CartPol-v1", r"--env: expected a gymnasium id .*'CartPol-v1'; did you mean 'CartPole-v1'\?"),
+    ("--env gymnasium", r"--env: expected a gymnasium id .*'gymnasium'; use 'CarRacing-v3'"),
     ("--env LunarLander-v2", r"no -v2: use 'LunarLander-v3'"),
     ("--env nosuch:make", r"--env: expected a module that can be imported, got 'nosuch'"),
     ("--policy mpl", r"--policy: expected one of .*did you mean 'mlp'\?"),
