@@ -1,6 +1,7 @@
 """A population as a table on a terminal, redrawn in place: a line for each member."""
 
 import math
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TextIO
@@ -31,7 +32,8 @@ class Course:
     config: Config
     names: Sequence[str]
     number: int = 0  # of generations that are done
-    left: float = 0.0  # seconds
+    left: float = 0.0  # seconds, as of the last generation
+    at: float = 0.0  # seconds from the start to there
     latest: Generation | None = None
     held_out: HeldOut | None = None
     best: list[float] = field(default_factory=list)
@@ -44,7 +46,7 @@ def draw(course: Course, gone: float, width: int, height: int) -> RenderableType
         gone: seconds since the start.
     """
     config = course.config
-    left = clock(course.left) if course.latest else "?"
+    left = clock(max(0.0, course.left - (gone - course.at))) if course.latest else "?"
     parts: list[RenderableType] = [
         Text(f"generation {course.number} of {config.max_iter}   {clock(gone)} gone   {left} left"),
     ]
@@ -97,6 +99,7 @@ class LiveTable:
     def start(self, config: Config, names: Sequence[str], facts: Sequence[str], done: int) -> None:
         """Print the facts and put the table below."""
         self._course, self._time_left = Course(config, names, done), TimeLeft(config.max_iter)
+        self._begin = time.monotonic()
         self._display.start(
             facts, lambda gone, size: draw(self._course, gone, min(size.width, _WIDEST), size.height)
         )
@@ -105,7 +108,7 @@ class LiveTable:
         """Keep what the next redraw shows."""
         course = self._course
         course.number, course.latest = done.number, done
-        course.left = self._time_left.after(done.number, seconds)
+        course.left, course.at = self._time_left.after(done.number, seconds), time.monotonic() - self._begin
         course.best.append(float(done.score[best(done.score)]))
         course.held_out = held_out or course.held_out
 

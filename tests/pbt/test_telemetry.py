@@ -55,10 +55,10 @@ def test_tensorboard_has_scores_lengths_and_every_hyperparameter(tmp_path):
     assert read["gamma/0"].value == pytest.approx(0.9)
 
 
-def drawn(height):
-    course = Course(Config(max_iter=9), NAMES, 7, 3.0, DONE, HELD, [1.0, 5.0])
+def drawn(height, gone=10.0):
+    course = Course(Config(max_iter=9), NAMES, 7, 3.0, 8.0, DONE, HELD, [1.0, 5.0])
     console = Console(file=io.StringIO(), width=90, height=height)
-    console.print(draw(course, 10.0, 90, height))
+    console.print(draw(course, gone, 90, height))
     return console.file.getvalue()
 
 
@@ -71,6 +71,11 @@ def test_the_table_has_a_line_for_each_member_the_best_first():
     assert members[3] == ["1", "-", "-", "0.002", "0.91", "2"]  # it diverged, and copied member 2
     assert "generation 7 of 9" in text
     assert "held-out 5 ± 1 at 7" in text
+
+
+def test_the_time_left_goes_down_within_a_generation():
+    assert "0:00:10 gone   0:00:01 left" in drawn(30)
+    assert "0:00:20 gone   0:00:00 left" in drawn(30, gone=20.0)
 
 
 def test_a_small_terminal_shows_the_best():
