@@ -160,18 +160,18 @@ def _as(hint: Any, value: Any) -> Any:
     return value
 
 
-def _encode(content: dict[str, Any]) -> bytes:
-    """Return the bytes of a run file."""
+def _encode(content: dict[str, Any]) -> memoryview:
+    """Return the bytes of a run file, without a copy: a population's may be gigabytes."""
     buffer = io.BytesIO()
     with h5py.File(buffer, "w", userblock_size=_BLOCK) as file:
         file.attrs["format"], file.attrs["version"] = "mpi_es run", VERSION
         _write(file, {name: value for name, value in content.items() if name not in file.attrs})
-    image = bytearray(buffer.getbuffer())
+    image = buffer.getbuffer()
     image[:_BLOCK] = _block(image)
-    return bytes(image)
+    return image
 
 
-def _block(image: bytes | bytearray) -> bytes:
+def _block(image: bytes | memoryview) -> bytes:
     """Return the first block that belongs to an image's content."""
     digest = hashlib.blake2b(memoryview(image)[_BLOCK:], digest_size=32).hexdigest()
     return f"mpi_es {NAME} {VERSION} blake2b {digest}\n".encode().ljust(_BLOCK, b"\0")
