@@ -7,7 +7,7 @@ import numpy as np
 from mpi_es.config import Config
 from mpi_es.errors import expected, unknown
 from mpi_es.layouts import Shapes, shapes_of
-from mpi_es.policies.base import Policy
+from mpi_es.policies.base import Policy, within
 from mpi_es.pretrained import Agent, load
 from mpi_es.strategies.base import Candidate
 
@@ -27,10 +27,20 @@ def fixed_agent(config: Config, policy: Policy) -> Candidate | None:
         return None
     if config.evolve not in policy.parts:
         raise unknown("--evolve", config.evolve, ["all", *policy.parts])
-    name, fixed = config.base_from_pretrained, [part for part in policy.parts if part != config.evolve]
+    name, fixed = config.base_from_pretrained, _beside(config.evolve, policy)
     if not name:
         raise expected("--base-from-pretrained", f"a run or an npz file with the {' and '.join(fixed)}", name)
     return _taken(load(name, config, "--base-from-pretrained"), policy, fixed, "--base-from-pretrained")
+
+
+def _beside(evolving: str, policy: Policy) -> list[str]:
+    """Return the parts that have nothing to do with the one that evolves, without the parts of these."""
+    beside: list[str] = []
+    for part in policy.parts:
+        related = within(part, evolving) or within(evolving, part)
+        if not related and not any(within(part, whole) for whole in beside):
+            beside.append(part)
+    return beside
 
 
 def _taken(agent: Agent, policy: Policy, parts: list[str], option: str) -> Candidate:

@@ -94,7 +94,7 @@ class Config:
     from_pretrained: str = ""
     """Run, run.h5 or npz file whose agent the mean begins with; mpi_es.evaluate tells what one scores"""
     evolve: str = "all"
-    """all, or the part that evolves while the others stay fixed: attention or controller"""
+    """all, or the part that evolves while the rest stays fixed: attention, controller, controller.fc"""
     base_from_pretrained: str = ""
     """Run, run.h5 or npz file from which the parts are taken that stay fixed"""
     layout: Layout = "auto"

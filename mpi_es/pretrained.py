@@ -15,6 +15,7 @@ from mpi_es.config import Config
 from mpi_es.errors import UserError, expected
 from mpi_es.layouts import LAYOUTS, Shapes, shapes_of, to_torch
 from mpi_es.plugins import one_line
+from mpi_es.policies.base import within
 from mpi_es.strategies.base import Candidate
 
 Arrays = dict[str, NDArray[Any]]
@@ -40,9 +41,9 @@ class Agent:
     shapes: Shapes
     scaling: NDArray[np.float32]  # (2, size) of its observations; (2, 0) where they are not normalised
 
-    def part(self, child: str) -> tuple[Shapes, Candidate]:
-        """Return shapes and numbers of the parameters of one of the module's children, of all for ""."""
-        chosen = {name: shape for name, shape in self.shapes.items() if child in ("", name.partition(".")[0])}
+    def part(self, part: str) -> tuple[Shapes, Candidate]:
+        """Return shapes and numbers of the parameters of one part of the module, of all for ""."""
+        chosen = {name: shape for name, shape in self.shapes.items() if within(name, part)}
         sizes = [prod(shape) for shape in self.shapes.values()]
         pieces = dict(zip(self.shapes, np.split(self.parameters, np.cumsum(sizes)[:-1]), strict=True))
         return chosen, np.concatenate([self.parameters[:0], *(pieces[name] for name in chosen)])

@@ -73,6 +73,17 @@ def test_the_mean_begins_with_an_agent_or_its_part(tmp_path, papers):
     np.testing.assert_array_equal(mean, NUMBERS[1184:])
 
 
+def test_a_layer_evolves_alone(tmp_path, papers):
+    options = ("--evolve", "controller.fc", "--base-from-pretrained", papers)
+    _, policy, mean = prepared("carracing", tmp_path / "run", *options)
+    assert policy.dim == 51
+    np.testing.assert_array_equal(policy.whole(mean)[:-51], NUMBERS[:-51])
+    assert [name for name, _ in policy.module().named_parameters()] == [
+        "controller.fc.weight",
+        "controller.fc.bias",
+    ]
+
+
 @pytest.mark.parametrize(
     ("preset", "options", "complaint"),
     [
@@ -85,6 +96,11 @@ def test_the_mean_begins_with_an_agent_or_its_part(tmp_path, papers):
             "carracing-exp1",
             ("--query-dim", "3"),
             r"expected attention of 888 numbers, got 1184; attention.q.weight: \(3, 147\) here",
+        ),
+        (
+            "carracing",
+            ("--evolve", "controller.fc", "--hidden", "8"),
+            "expected controller.cell of 960 numbers, got 2432; controller.cell.weight_ih_l0",
         ),
         ("carracing-exp1", ("--from-pretrained", "/nowhere"), "--from-pretrained: .* there is no such file"),
     ],

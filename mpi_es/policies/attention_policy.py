@@ -1,5 +1,6 @@
 """The self-attention agent as a policy: from flat parameters to the compiled kernel and back."""
 
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -13,10 +14,11 @@ from mpi_es.policies.actions import Outputs, actions_for
 from mpi_es.policies.attention_controller import Controller
 from mpi_es.policies.attention_kernel import Scratch, Weights, act_all, allocate
 from mpi_es.policies.attention_patches import CHANNELS, PATCH, QUERY_DIM, STRIDE, grid
-from mpi_es.policies.base import Actions, Attention, Memory, Policy
+from mpi_es.policies.base import Actions, Attention, Memory, Policy, parts_of
 from mpi_es.strategies.base import Candidate
 
 Array = NDArray[np.float32]
+Shapes = dict[str, tuple[int, int]]  # rows and columns by torch's names, in torch's order
 
 PIXELS = CHANNELS * PATCH**2
 TOP_K = 10
@@ -57,7 +59,7 @@ class AttentionPolicy(Policy):
         self.controller, self.num_frames = controller, num_frames
         self.kind = controllers.KINDS[controller]
         self.scratch = self.new_scratch()
-        self._shapes = self._attention_shapes() + self._controller_shapes()
+        self._shapes = self._attention_shapes() | self._controller_shapes()
 
     def new_scratch(self) -> Scratch:
         """Return room for the steps of one network at a time."""
@@ -70,13 +72,12 @@ class AttentionPolicy(Policy):
     @property
     def dim(self) -> int:
         """The number of weights and biases."""
-        return sum(rows * columns for rows, columns in self._shapes)
+        return sum(map(prod, self._shapes.values()))
 
     @property
     def parts(self) -> dict[str, slice]:
-        """The parameters of the attention and of the controller."""
-        end = sum(rows * columns for rows, columns in self._attention_shapes())
-        return {"attention": slice(0, end), "controller": slice(end, self.dim)}
+        """The layers and parameters of the attention and of the controller."""
+        return parts_of({name: prod(shape) for name, shape in self._shapes.items() if prod(shape)})
 
     def initial(self, seed: int) -> Candidate:
         """Return torch's default initialisation, (dim,), drawn from the run's seed."""
@@ -103,7 +104,7 @@ class AttentionPolicy(Policy):
     def unpack(self, parameters: Array) -> Weights:
         """Return the weights of parameters (k, dim), laid out for the kernel."""
         k, d, parts, end = len(parameters), self.query_dim, [], 0
-        for rows, columns in self._shapes:
+        for rows, columns in self._shapes.values():
             start, end = end, end + rows * columns
             parts.append(parameters[:, start:end].reshape(k, rows, columns))
         q, q_bias, k_, k_bias, *others = parts
@@ -136,16 +137,21 @@ class AttentionPolicy(Policy):
         act_all(weights, np.ascontiguousarray(observations), memory, self.scratch, outputs)
         return outputs, memory
 
-    def _attention_shapes(self) -> list[tuple[int, int]]:
-        layer = [(self.query_dim, PIXELS), (int(self.bias), self.query_dim)]
-        return 2 * layer
+    def _attention_shapes(self) -> Shapes:
+        shapes = {"weight": (self.query_dim, PIXELS), "bias": (int(self.bias), self.query_dim)}
+        return {f"attention.{layer}.{name}": shape for layer in "qk" for name, shape in shapes.items()}
 
-    def _controller_shapes(self) -> list[tuple[int, int]]:
+    def _controller_shapes(self) -> Shapes:
         height, inputs = controllers.GATES[self.kind] * self.hidden, 2 * TOP_K
-        output = [(self.n, self.hidden), (1, self.n)]
         if self.kind == controllers.MLP:
-            return [(height, self.num_frames * inputs), (1, height), *output]
-        return [(height, inputs), (height, self.hidden), (1, height), (1, height), *output]
+            first = {"fc1.weight": (height, self.num_frames * inputs), "fc1.bias": (1, height)}
+            last = "fc2"
+        else:
+            weights = {"cell.weight_ih_l0": (height, inputs), "cell.weight_hh_l0": (height, self.hidden)}
+            first = weights | {"cell.bias_ih_l0": (1, height), "cell.bias_hh_l0": (1, height)}
+            last = "fc"
+        shapes = first | {f"{last}.weight": (self.n, self.hidden), f"{last}.bias": (1, self.n)}
+        return {f"controller.{name}": shape for name, shape in shapes.items()}
 
     def _controller(self, parts: list[Array]) -> Controller:
         """Return the controller of its parameters in torch's order, (k, rows, columns) each."""

@@ -1,6 +1,8 @@
 """What a policy is: a flat vector of parameters that answers observations with actions."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any, Protocol
 
 import numpy as np
@@ -37,7 +39,7 @@ class Policy(Protocol):
 
     @property
     def parts(self) -> dict[str, slice]:
-        """The named parts of the parameters, of which one may evolve alone: the module's children."""
+        """The named parts of the parameters, of which one may evolve alone, each before those within it."""
         return {}
 
     def whole(self, parameters: Candidate) -> Candidate:
@@ -77,3 +79,19 @@ class Policy(Protocol):
         memory) with memory None at an episode's start.
         """
         ...
+
+
+def parts_of(sizes: Mapping[str, int]) -> dict[str, slice]:
+    """Return the parts of parameters in the order in which they lie, by names: a.b.c is within a.b and a."""
+    parts: dict[str, slice] = {}
+    end = 0
+    for name, size in sizes.items():
+        start, end = end, end + size
+        for part in accumulate(name.split("."), "{}.{}".format):
+            parts[part] = slice(parts[part].start if part in parts else start, end)
+    return parts
+
+
+def within(name: str, part: str) -> bool:
+    """Tell whether a part or parameter is another part or within it; all are within ""."""
+    return not part or f"{name}.".startswith(f"{part}.")

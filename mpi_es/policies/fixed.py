@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mpi_es.policies.base import Actions, Attention, Memory, Policy, Weights
+from mpi_es.policies.base import Actions, Attention, Memory, Policy, Weights, within
 from mpi_es.strategies.base import Candidate
 
 
@@ -73,7 +73,7 @@ class PartlyFixed(Policy):
         nn.utils.vector_to_parameters(from_numpy(self.agent.copy()), module.parameters())
         for name, parameter in [*module.named_parameters()]:
             owner, _, own_name = name.rpartition(".")
-            if name.partition(".")[0] != self.name:
+            if not within(name, self.name):
                 layer = module.get_submodule(owner)
                 delattr(layer, own_name)
                 layer.register_buffer(own_name, parameter.detach())

@@ -13,7 +13,7 @@ from mpi_es.errors import UserError, expected
 from mpi_es.plugins import load, one_line
 from mpi_es.policies import networks
 from mpi_es.policies.actions import Outputs, actions_for
-from mpi_es.policies.base import Actions, Memory, Policy
+from mpi_es.policies.base import Actions, Memory, Policy, parts_of
 from mpi_es.policies.features import require_array
 from mpi_es.strategies.base import Candidate
 
@@ -76,14 +76,8 @@ class ModulePolicy(Policy):
 
     @property
     def parts(self) -> dict[str, slice]:
-        """The parameters of each of the module's children that has any."""
-        parts: dict[str, slice] = {}
-        end = 0
-        for name, parameter in self._module.named_parameters():
-            child = name.partition(".")[0]
-            start, end = end, end + parameter.numel()
-            parts[child] = slice(parts[child].start if child in parts else start, end)
-        return parts
+        """The module's layers and parameters."""
+        return parts_of({name: parameter.numel() for name, parameter in self._module.named_parameters()})
 
     def initial(self, seed: int) -> Candidate:
         """Return torch's default initialisation, (dim,), drawn from the run's seed."""

@@ -14,15 +14,19 @@ def policy():
     return make(Config(policy=USER), spaces.Box(-1, 1, (3,), np.float32), spaces.Discrete(2))
 
 
-def test_a_module_s_children_are_its_parts(policy):
-    cell = 4 * 7 * (3 + 7 + 1 + 1)
-    assert policy.parts == {"cell": slice(0, cell), "out": slice(cell, cell + 16)}
+def test_a_module_s_layers_and_their_parameters_are_its_parts(policy):
+    edges = np.cumsum([0, 28 * 3, 28 * 7, 28, 28, 14, 2]).tolist()
+    names = ["cell.weight_ih", "cell.weight_hh", "cell.bias_ih", "cell.bias_hh", "out.weight", "out.bias"]
+    alone = dict(zip(names, map(slice, edges, edges[1:]), strict=True))
+    assert policy.parts == alone | {"cell": slice(0, edges[4]), "out": slice(edges[4], edges[6])}
 
 
-@pytest.mark.parametrize("part", ["cell", "out"])
+@pytest.mark.parametrize("part", ["cell", "out", "out.weight", "cell.bias_hh"])
 def test_a_part_and_the_fixed_rest_answer_as_the_whole_agent(policy, part):
     agents = np.random.default_rng(0).standard_normal((3, policy.dim), np.float32)
-    agents[:] = np.where(np.arange(policy.dim) // 336 == (part == "out"), agents, agents[0])
+    evolving = np.zeros(policy.dim, bool)
+    evolving[policy.parts[part]] = True
+    agents[:] = np.where(evolving, agents, agents[0])
     partly = PartlyFixed(policy, part, agents[0])
     rows = agents[:, policy.parts[part]]
     observations = np.ones((3, 3), np.float32)
