@@ -31,12 +31,16 @@ def seconds(comm, buffers, source, mode, repeats):
     owners = list(range(comm.size))
     quickest = np.inf
     for _ in range(repeats):
-        wait(comm.Ibarrier())
-        begin = time.perf_counter()
-        exchange(comm, buffers, source, owners, mode)
-        slowest = share_rows(comm, np.array([[time.perf_counter() - begin]]), [1] * comm.size).max()
-        quickest = min(quickest, slowest)
+        quickest = min(quickest, slowest(comm, lambda: exchange(comm, buffers, source, owners, mode)))
     return quickest
+
+
+def slowest(comm, work):
+    """Return the seconds that work takes on the slowest rank. Collective."""
+    wait(comm.Ibarrier())
+    begin = time.perf_counter()
+    work()
+    return share_rows(comm, np.array([[time.perf_counter() - begin]]), [1] * comm.size).max()
 
 
 def main(comm, arguments):
@@ -63,15 +67,24 @@ def run():
     options = parser.parse_args()
     titles = ("ranks", "bytes", "selection", "broadcasts", "point to point", "ratio")
     print(" ".join(title.rjust(width) for title, width in zip(titles, (5, 10, 16, 10, 14, 6), strict=True)))
-    mpiexec = Path(sys.prefix, "bin", "mpiexec")
     for ranks in options.ranks:
-        sizes = [str(int(size)) for size in options.sizes]
-        command = [mpiexec, "-n", str(ranks), sys.executable, __file__, "under-mpi", *sizes]
-        subprocess.run(command, check=True, cwd=ROOT)
+        on_ranks(ranks, __file__, *map(int, options.sizes))
 
 
-if __name__ == "__main__":
+def on_ranks(ranks, script, *words):
+    """Run a script's `main` on so many ranks."""
+    mpiexec = Path(sys.prefix, "bin", "mpiexec")
+    command = [mpiexec, "-n", ranks, sys.executable, script, "under-mpi", *words]
+    subprocess.run([str(word) for word in command], check=True, cwd=ROOT)
+
+
+def begin(run, main):
+    """Do what a script does by itself, or its `main` where it is one of the ranks."""
     if sys.argv[1:2] == ["under-mpi"]:
         del sys.argv[1]
         launch(main)
     run()
+
+
+if __name__ == "__main__":
+    begin(run, main)

@@ -3,29 +3,24 @@
     python benchmarks/pbt_saving.py [--ranks 2 8 32] [--sizes 1e5 1.25e7] [--directory DIR]
 
 Every rank holds one member. Files are saved as run.h5 is: a digest in front, and on the disk before they
-get their name. With a file of each rank, rank 0 saves another one, which names them, once all are there.
+get their name. With a file of each rank, rank 0 saves one more once all are there, for the run.
 Seconds are the medians of some repeats on the slowest rank; the ratio is gathered over own files, above 1
 where own files win.
 """
 
 import argparse
-import subprocess
-import sys
 import tempfile
-import time
 from pathlib import Path
 
 import numpy as np
+from pbt_exchange import begin, on_ranks, slowest
 
 from mpi_es import checkpoint
-from mpi_es.comm import share_rows
-from mpi_es.program import launch
 from mpi_es.waiting import wait
 from pbt.exchange import collect
 from pbt.log import name_of
 from pbt.states import pack, unpack
 
-ROOT = Path(__file__).parents[1]
 SIZES = (100_000, 1_000_000, 12_500_000, 50_000_000)  # bytes; those of LunarLander's and bigfish's between
 RANKS = (2, 4, 8, 16)
 MEMORY = 1_000_000_000  # bytes that all ranks' states may take together
@@ -49,14 +44,7 @@ def own_files(comm, buffer, directory):
 
 
 def seconds(comm, way, buffer, directory):
-    taken = []
-    for _ in range(REPEATS):
-        wait(comm.Ibarrier())
-        begin = time.perf_counter()
-        way(comm, buffer, directory)
-        here = np.array([[time.perf_counter() - begin]])
-        taken.append(share_rows(comm, here, [1] * comm.size).max())
-    return np.median(taken)
+    return np.median([slowest(comm, lambda: way(comm, buffer, directory)) for _ in range(REPEATS)])
 
 
 def main(comm, arguments):
@@ -80,16 +68,10 @@ def run():
     options = parser.parse_args()
     titles = ("ranks", "bytes", "gathered", "own files", "ratio")
     print(" ".join(title.rjust(width) for title, width in zip(titles, (5, 10, 10, 10, 6), strict=True)))
-    mpiexec = Path(sys.prefix, "bin", "mpiexec")
     for ranks in options.ranks:
-        sizes = [str(int(size)) for size in options.sizes]
         with tempfile.TemporaryDirectory(dir=options.directory) as directory:
-            command = [mpiexec, "-n", str(ranks), sys.executable, __file__, "under-mpi", directory, *sizes]
-            subprocess.run(command, check=True, cwd=ROOT)
+            on_ranks(ranks, __file__, directory, *map(int, options.sizes))
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["under-mpi"]:
-        del sys.argv[1]
-        launch(main)
-    run()
+    begin(run, main)

@@ -89,10 +89,8 @@ def test_workers_do_without_torch():
     code = """
 import sys, numpy as np
 from gymnasium import spaces
-from mpi_es import layouts
 from mpi_es.config import Config
 from mpi_es.policies import make
-from mpi_es.policies.base import parts_of
 for name, hidden in (("mlp", (8, 8)), ("lstm", (8,))):
     policy = make(Config(policy=name, hidden=hidden), spaces.Box(-1, 1, (4,)), spaces.Discrete(2))
     weights = policy.unpack(np.zeros((3, policy.dim), np.float32))
