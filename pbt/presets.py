@@ -28,6 +28,21 @@ _ROLLOUTS_OF_1024 = ("n_steps=1024", "batch_size=64", "n_epochs=4", "gae_lambda=
 _IMPALA = (
     "policy_kwargs={'features_extractor_class': 'pbt.impala:Impala', 'net_arch': [], 'ortho_init': False}"
 )
+_IMPALA_IN_BFLOAT16 = _IMPALA.replace("}", ", 'features_extractor_kwargs': {'precision': 'bfloat16'}}")
+_PROCGEN = ("n_steps=256", "batch_size=2048", "n_epochs=3", "gae_lambda=0.95", "max_grad_norm=0.5")
+_BIGFISH = replace(
+    _PPO,
+    env="envpool:BigfishEasy-v0",
+    env_options=("num_levels=200", "start_level=0"),
+    held_out_env_options=("num_levels=1000000", "start_level=200"),
+    num_envs=64,
+    reward_norm=True,
+    steps=262144,
+    max_iter=96,  # 25 million steps
+    num_rollouts=16,
+    member_options=(*_PROCGEN, _IMPALA),
+    tune=("learning_rate=1e-4:1e-3", "gamma=0.99:0.9995", "ent_coef=1e-3:0.05"),
+)
 
 PRESETS: dict[str, Config] = {
     "toy": _TOY,
@@ -67,26 +82,8 @@ PRESETS: dict[str, Config] = {
         member_options=("n_steps=256", "batch_size=256", "gae_lambda=0.95"),
         tune=("learning_rate=1e-5:1e-3", "gamma=0.95:0.999", "clip_range=0.1:0.3", "ent_coef=1e-6:0.01"),
     ),
-    "bigfish": replace(
-        _PPO,
-        env="envpool:BigfishEasy-v0",
-        env_options=("num_levels=200", "start_level=0"),
-        held_out_env_options=("num_levels=1000000", "start_level=200"),
-        num_envs=64,
-        reward_norm=True,
-        steps=262144,
-        max_iter=96,  # 25 million steps
-        num_rollouts=16,
-        member_options=(
-            "n_steps=256",
-            "batch_size=2048",
-            "n_epochs=3",
-            "gae_lambda=0.95",
-            "max_grad_norm=0.5",
-            _IMPALA,
-        ),
-        tune=("learning_rate=1e-4:1e-3", "gamma=0.99:0.9995", "ent_coef=1e-3:0.05"),
-    ),
+    "bigfish": _BIGFISH,
+    "bigfish-bfloat16": replace(_BIGFISH, member_options=(*_PROCGEN, _IMPALA_IN_BFLOAT16)),
     "carracing-exp2": replace(
         _PPO,
         algorithm="RecurrentPPO",

@@ -132,6 +132,24 @@ def test_the_network_is_that_of_impala():
     assert float(network.dense.weight.detach().abs().max()) == pytest.approx(bound, rel=1e-3)
 
 
+def test_the_network_in_bfloat16_has_nearly_the_same_features_and_gradients():
+    pictures = type("Pictures", (), {"shape": (3, 64, 64)})
+    whole, short = Impala(pictures), Impala(pictures, precision="bfloat16")
+    short.load_state_dict(whole.state_dict())
+    features, gradients = [], []
+    for network in (whole, short):
+        seen = network(torch.rand(4, 3, 64, 64, generator=torch.Generator().manual_seed(1)))
+        seen.square().mean().backward()
+        features.append(seen.detach())
+        gradients.append(torch.cat([weight.grad.ravel() for weight in network.parameters()]))
+    assert {features[1].dtype, gradients[1].dtype} == {torch.float32}
+    for exact, rough in (features, gradients):
+        error = float((rough - exact).norm() / exact.norm())
+        assert 1e-5 < error < 0.03  # bfloat16 has eight bits
+    with pytest.raises(UserError, match="precision: expected float32 or bfloat16, got 'half'"):
+        Impala(pictures, precision="half")
+
+
 @procgen
 @pytest.mark.parametrize(
     ("env", "options", "complaint"),

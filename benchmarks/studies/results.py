@@ -1,0 +1,40 @@
+"""Curves of a study's runs in a csv small enough to keep: what stands there is not trained again."""
+
+import csv
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+COLUMNS = ("setting", "seed", "generation", "cost", "held_out")
+Curve = NDArray[np.float64]  # (points, 3): generation, cost in the study's unit, held-out mean
+Curves = dict[tuple[str, int], Curve]  # by setting and seed
+
+
+def read(path: Path) -> Curves:
+    """Return the curves in a file."""
+    if not path.exists():
+        return {}
+    curves: dict[tuple[str, int], list[list[float]]] = {}
+    with path.open(newline="") as file:
+        for row in csv.DictReader(file):
+            points = curves.setdefault((row["setting"], int(row["seed"])), [])
+            points.append([float(row[column]) for column in COLUMNS[2:]])
+    return {key: np.array(points) for key, points in curves.items()}
+
+
+def add(path: Path, setting: str, seed: int, curve: Curve) -> None:
+    """Append a run's curve."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    begun = path.exists()
+    with path.open("a", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        if not begun:
+            writer.writerow(COLUMNS)
+        for generation, cost, held_out in curve:
+            writer.writerow((setting, seed, int(generation), f"{cost:.3f}", f"{held_out:.1f}"))
+
+
+def of_setting(curves: Curves, setting: str) -> list[Curve]:
+    """Return a setting's curves in the order of the seeds."""
+    return [curves[key] for key in sorted(curves) if key[0] == setting]
