@@ -1,10 +1,10 @@
 """LunarLander: populations of eight under PBT, eight PPO alone, and one PPO, at equal total steps.
 
-nohup nice -n 19 python benchmarks/studies/lunarlander.py runs/lunarlander > lunarlander.log &
+nohup nice -n 19 python benchmarks/studies/lunarlander.py [--directory DIR] > lunarlander.log &
 
-It takes about two and a half hours on two free cores, and goes on where it was when it is started again. The
-curves of runs that are done are kept in DIRECTORY/lunarlander.csv; the runs may go then. It prints held-out
-means of 100 episodes and draws DIRECTORY/lunarlander.png.
+It takes about four hours on two free cores, and goes on where it was when it is started again. The curves of
+what is done are added to docs/pbt/lunarlander.csv, or to --results, and not trained again. At its end it
+prints held-out means of 100 episodes and draws them beside it; --show does that with what is there.
 
 All see the same number of steps in all: eight members in 12 generations of 24,576, or one in 96. The eight
 begin with the preset's PPO and hyperparameters drawn from its ranges; the one has the defaults of SB3. The
@@ -15,7 +15,8 @@ import argparse
 import re
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +25,7 @@ from matplotlib.figure import Figure
 
 from mpi_es import checkpoint
 
+RESULTS = Path(__file__).parents[2] / "docs" / "pbt" / "lunarlander.csv"
 MEMBERS, GENERATIONS, STEPS = 8, 12, 24576
 POPULATION = ["lunarlander", "--num-agents", str(MEMBERS)]
 # What SB3 calls default: its rate, one environment, nothing tuned and so nothing drawn.
@@ -35,6 +37,7 @@ SETTINGS = {
     "eight PPO alone": [*POPULATION, "--baseline"],
     "one PPO, SB3's defaults": ALONE,
 }
+SOLVED = 200  # by gymnasium's documentation
 EVALUATIONS = 8  # over a run, or a few more: the curves' points
 
 
@@ -65,57 +68,83 @@ def train(root: Path, setting: str, seed: int, scale: int, ranks: int) -> result
     return np.column_stack([held_out["generation"], steps, means])
 
 
+def settings(curves: results.Curves) -> list[str]:
+    """Return the settings that have a run, in their order."""
+    return [setting for setting in SETTINGS if results.of_setting(curves, setting)]
+
+
 def table(curves: results.Curves) -> None:
-    """Print the last held-out mean of each run."""
+    """Print each run's last held-out mean, and the steps until it was that of a solved task."""
     seeds = sorted({seed for _, seed in curves})
-    print(f"| | {' | '.join(f'seed {seed}' for seed in seeds)} | mean |")
-    print("| --- |" + " --- |" * (len(seeds) + 1))
-    for setting in SETTINGS:
-        means = [curve[-1, 2] for curve in results.of_setting(curves, setting)]
-        print(f"| {setting} | {' | '.join(f'{mean:.0f}' for mean in means)} | {np.mean(means):.0f} |")
+    titles = [f"seed {seed}" for seed in seeds]
+    print(f"| | {' | '.join(titles)} | mean | million steps to {SOLVED} |")
+    print("| --- |" + " --- |" * (len(seeds) + 2))
+    for setting in settings(curves):
+        runs = [curves.get((setting, seed)) for seed in seeds]
+        last = [np.nan if run is None else run[-1, 2] for run in runs]
+        until = ["–" if run is None else solved(run) for run in runs]
+        cells = [*(f"{value:.0f}" for value in last), f"{np.nanmean(last):.0f}", ", ".join(until)]
+        print(f"| {setting} | {' | '.join(cells)} |")
+
+
+def solved(curve: results.Curve) -> str:
+    """Return the million steps after which a held-out mean was first that of a solved task."""
+    after = curve[curve[:, 2] >= SOLVED, 1]
+    return f"{after[0]:.1f}" if len(after) else "never"
 
 
 def draw(curves: results.Curves) -> Figure:
     """Draw each setting's median over the seeds, between lowest and highest."""
     figure = Figure(figsize=(7, 4), layout="constrained")
     panel = figure.subplots()
-    for setting in SETTINGS:
+    for setting in settings(curves):
         found = results.of_setting(curves, setting)
         millions, means = found[0][:, 1], [curve[:, 2] for curve in found]
         (line,) = panel.plot(millions, np.median(means, axis=0), label=setting)
         low, high = np.min(means, axis=0), np.max(means, axis=0)
         panel.fill_between(millions, low, high, color=line.get_color(), alpha=0.15, linewidth=0)
-    panel.axhline(200, color="grey", linewidth=0.5)  # solved
+    panel.axhline(SOLVED, color="grey", linewidth=0.5)
     panel.set(xlabel="steps of all members, millions", ylabel="held-out return of the best member")
     panel.legend(frameon=False)
     return figure
 
 
+def show(path: Path) -> None:
+    """Print and draw what is done."""
+    curves = results.read(path)
+    table(curves)
+    draw(curves).savefig(path.with_suffix(".png"), dpi=120)
+
+
 def main() -> None:
     """Train what is not done yet, and show all."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("directory", type=Path)
     parser.add_argument("--seeds", nargs="+", type=int, default=(1, 2, 3))
     parser.add_argument("--generations", type=int, default=GENERATIONS, help="of the populations")
     parser.add_argument("--cores", type=int, default=2)
+    parser.add_argument("--directory", type=Path, default=Path("runs/lunarlander"))
+    parser.add_argument("--results", type=Path, default=RESULTS)
+    parser.add_argument("--show", action="store_true", help="train nothing")
     options = parser.parse_args()
-    root, scale = options.directory, options.generations
+    if not options.show:
+        train_all(options)
+    show(options.results)
+
+
+def train_all(options: argparse.Namespace) -> None:
+    """Train all settings on all seeds, but those that the results know."""
+    root, scale, stored = options.directory, options.generations, options.results
     root.mkdir(parents=True, exist_ok=True)
-    stored = root / "lunarlander.csv"
     done = results.read(stored)
     *populations, alone = SETTINGS
-    for seed in options.seeds:
-        for setting in populations:
-            if (setting, seed) not in done:
-                results.add(stored, setting, seed, train(root, setting, seed, scale, options.cores))
+    for seed, setting in product(options.seeds, populations):
+        if (setting, seed) not in done:
+            results.add(stored, setting, seed, train(root, setting, seed, scale, options.cores))
     missing = [seed for seed in options.seeds if (alone, seed) not in done]
     with ThreadPoolExecutor(options.cores) as threads:  # one rank each
-        curves = threads.map(lambda seed: train(root, alone, seed, scale, 1), missing)
-        for seed, curve in zip(missing, curves, strict=True):
-            results.add(stored, alone, seed, curve)
-    done = results.read(stored)
-    table(done)
-    draw(done).savefig(root / "lunarlander.png", dpi=120)
+        runs = {threads.submit(train, root, alone, seed, scale, 1): seed for seed in missing}
+        for run in as_completed(runs):
+            results.add(stored, alone, runs[run], run.result())
 
 
 if __name__ == "__main__":
