@@ -29,9 +29,10 @@ from mpi_es.errors import UserError
 RESULTS = Path(__file__).parents[2] / "docs" / "carracing" / "learning.csv"
 STEP = 1e-4  # seconds on two cores (benchmarks/car_racing.py ranks)
 CHECK = 5  # seconds between looks at a run
-BASE = {"--eval-every": "10", "--num-eval-rollouts": "50"}
+BASE = "carracing-fast"
+EVALUATIONS = {"--eval-every": "10", "--num-eval-rollouts": "50"}
 VARIANTS: dict[str, dict[str, str]] = {
-    "carracing-fast": {},
+    BASE: {},
     "independent seeds": {"--episode-seeds": "independent"},
     "1 rollout": {"--num-rollouts": "1"},
     "4 rollouts": {"--num-rollouts": "4"},
@@ -69,8 +70,8 @@ def spent(directory: Path) -> float:
 
 def train(directory: Path, options: dict[str, str], seed: int, budget: float) -> None:
     """Train until the budget is spent, from where the run is."""
-    words = [word for pair in (BASE | options).items() for word in pair]
-    new = ["carracing-fast", *words, "--seed", str(seed), "--run-dir", str(directory)]
+    words = [word for pair in (EVALUATIONS | options).items() for word in pair]
+    new = [BASE, *words, "--seed", str(seed), "--run-dir", str(directory)]
     start = ["--resume", str(directory)] if find(directory) else new
     command = [Path(sys.prefix, "bin", "mpiexec"), "-n", "2", sys.executable, "-m", "mpi_es.train", *start]
     silent = ["--console", "silent", "--no-tensorboard"]
@@ -83,16 +84,11 @@ def train(directory: Path, options: dict[str, str], seed: int, budget: float) ->
     print(f"{directory.name}: {spent(directory):.0f} s", flush=True)
 
 
-def place(directory: Path, name: str, seed: int) -> Path:
-    """Return the directory of a run."""
-    return directory / f"{name.replace(' ', '-').replace(',', '').replace(chr(39), '')}-{seed}"
-
-
-def curve_of(run: Curves, budget: float) -> results.Curve:
-    """Return a run's held-out means within the budget, the cost in minutes."""
+def curve_of(run: Curves, minutes: float) -> results.Curve:
+    """Return a run's held-out means of so many minutes, which are the curve's cost."""
     costs = cost(run) / 60
     points = [(e.generation, costs[e.generation - 1], e.returns.mean()) for e in run.evaluations]
-    return np.array([point for point in points if point[1] <= budget / 60]).reshape(-1, 3)
+    return np.array([point for point in points if point[1] <= minutes]).reshape(-1, 3)
 
 
 def run_all(options: argparse.Namespace) -> None:
@@ -102,10 +98,10 @@ def run_all(options: argparse.Namespace) -> None:
     for seed, name in product(range(1, options.seeds + 1), options.only or VARIANTS):
         if (name, seed) in known:
             continue
-        directory = place(options.directory, name, seed)
+        directory = results.directory_of(options.directory, name, seed)
         if spent(directory) < budget:
             train(directory, VARIANTS[name], seed, budget)
-        results.add(options.results, name, seed, curve_of(load(directory), budget))
+        results.add(options.results, name, seed, curve_of(load(directory), options.minutes))
 
 
 def last(curve: results.Curve, mark: float) -> float:
@@ -139,7 +135,7 @@ def draw(shown: dict[str, list[results.Curve]]) -> Figure:
         panels = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False).ravel()
         for panel in panels[len(shown) :]:
             panel.set_visible(False)
-        base = [(curve, "#bbbbbb") for curve in next(iter(shown.values()))]
+        base = [(curve, "#bbbbbb") for curve in shown.get(BASE, [])]
         for panel, (name, found) in zip(panels, shown.items(), strict=False):
             for curve, colour in [*base, *((curve, "#D55E00") for curve in found)]:
                 panel.plot(curve[:, 1], curve[:, 2], color=colour)

@@ -12,7 +12,6 @@ member is evaluated that scored best in the last generation, on 100 other episod
 """
 
 import argparse
-import re
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor, as_completed
@@ -48,7 +47,7 @@ def members(setting: str) -> int:
 
 def train(root: Path, setting: str, seed: int, scale: int, ranks: int) -> results.Curve:
     """Begin a run, or continue it, to its end; return its curve, the cost in millions of steps."""
-    path = root / f"{re.sub('[^A-Za-z0-9]+', '-', setting)}-{seed}"
+    path = results.directory_of(root, setting, seed)
     wanted = scale * MEMBERS // members(setting)
     if (path / checkpoint.NAME).exists():
         words = ["--resume", path]
@@ -81,10 +80,10 @@ def table(curves: results.Curves) -> None:
     print("| --- |" + " --- |" * (len(seeds) + 2))
     for setting in settings(curves):
         runs = [curves.get((setting, seed)) for seed in seeds]
-        last = [np.nan if run is None else run[-1, 2] for run in runs]
+        last = ["–" if run is None else f"{run[-1, 2]:.0f}" for run in runs]
         until = ["–" if run is None else solved(run) for run in runs]
-        cells = [*(f"{value:.0f}" for value in last), f"{np.nanmean(last):.0f}", ", ".join(until)]
-        print(f"| {setting} | {' | '.join(cells)} |")
+        mean = np.mean([run[-1, 2] for run in runs if run is not None])
+        print(f"| {setting} | {' | '.join(last)} | {mean:.0f} | {', '.join(until)} |")
 
 
 def solved(curve: results.Curve) -> str:

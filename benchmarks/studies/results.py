@@ -1,6 +1,7 @@
 """Curves of a study's runs in a csv small enough to keep: what stands there is not trained again."""
 
 import csv
+import re
 from pathlib import Path
 
 import numpy as np
@@ -33,6 +34,11 @@ def add(path: Path, setting: str, seed: int, curve: Curve) -> None:
             writer.writerow(COLUMNS)
         for generation, cost, held_out in curve:
             writer.writerow((setting, seed, int(generation), f"{cost:.3f}", f"{held_out:.1f}"))
+
+
+def directory_of(root: Path, setting: str, seed: int) -> Path:
+    """Return the directory of a run."""
+    return root / f"{re.sub('[^A-Za-z0-9.]+', '-', setting)}-{seed}"
 
 
 def of_setting(curves: Curves, setting: str) -> list[Curve]:
