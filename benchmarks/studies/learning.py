@@ -43,6 +43,7 @@ VARIANTS: dict[str, dict[str, str]] = {
     "sigma 0.05": {"--init-sigma": "0.05"},
     "sigma 0.2": {"--init-sigma": "0.2"},
     "no early stop": {"--early-stop": "0"},
+    "episodes of 500 steps": {"--max-episode-length": "500"},
     "full covariance": {"--cma-variant": "full", "--checkpoint-every": "5"},
     "OpenAI-ES": {"--strategy": "openai_es", "--learning-rate": "0.03"},
 }
