@@ -1,11 +1,13 @@
 """What a few episodes say of candidates that many tell apart: around the mean of a run of CarRacing.
 
 mpiexec -n 2 python benchmarks/studies/noise.py RUN [--sigma 0.05] [--candidates 128] [--episodes 16]
+                                                    [--steps 0]
 
-Every candidate drives the same tracks. A return is the track's, plus the candidate's, plus what this track
-makes of this candidate; their standard deviations say how well the mean of k episodes ranks the candidates,
-on tracks common to all and on tracks of their own. Then what racing loses: of the better half by all
-episodes, the share that it drops after some, and the share of episodes that it saves.
+Every candidate drives the same tracks, --steps of each if it is not 0; how their scores spread beside that
+of the mean is told first. A return is the track's, plus the candidate's, plus what this track makes of this
+candidate; their standard deviations say how well the mean of k episodes ranks the candidates, on tracks
+common to all and on tracks of their own. Then what racing loses: of the better half by all episodes, the
+share that it drops after some, and the share of episodes that it saves.
 """
 
 import argparse
@@ -24,6 +26,7 @@ from mpi_es.signals import StopFlag
 from mpi_es.strategies.base import Dense
 
 FIRST_TRACK = 500_000
+SHARES = (0, 5, 25, 50, 75, 95, 100)  # % of the candidates that score less
 DRAWS = 100  # of the episodes that are played first
 
 
@@ -36,18 +39,22 @@ def main(comm: Comm, arguments: list[str]) -> int:
     parser.add_argument("--sigma", type=float, default=0.05)
     parser.add_argument("--candidates", type=int, default=128)
     parser.add_argument("--episodes", type=int, default=16)
+    parser.add_argument("--steps", type=int, default=0, help="of an episode")
     options = parser.parse_args(arguments)
     agent = pretrained.load(options.run, PRESETS["carracing-fast"], "run")
     evaluator = make_evaluator(comm, agent.config, StopFlag())
     shape = options.candidates, options.episodes
     draw = np.random.default_rng(0)
-    candidates = agent.parameters + options.sigma * draw.standard_normal((shape[0], len(agent.parameters)))
-    tracks = np.broadcast_to(FIRST_TRACK + np.arange(shape[1]), shape).copy()
+    steps = options.sigma * draw.standard_normal((shape[0], len(agent.parameters)))
+    rows = agent.parameters + np.vstack([steps, np.zeros_like(agent.parameters)])
+    tracks = np.broadcast_to(FIRST_TRACK + np.arange(shape[1]), (len(rows), shape[1])).copy()
 
     def report() -> None:
-        terms = Terms(agent.config.episode_cap, patience=agent.config.early_stop)
-        returns = evaluator.evaluate(Dense(candidates), tracks, terms).returns
-        print(f"population mean {returns.mean():.0f}")
+        terms = Terms(options.steps or agent.config.episode_cap, patience=agent.config.early_stop)
+        *returns, of_mean = evaluator.evaluate(Dense(rows), tracks, terms).returns
+        returns = np.array(returns)
+        spread = ", ".join(f"{value:.0f}" for value in np.percentile(returns.mean(axis=1), SHARES))
+        print(f"mean {of_mean.mean():.0f}, population {returns.mean():.0f}, its {SHARES} %: {spread}")
         tell_apart(returns)
         for share, after in ((0.25, 2), (0.375, 2), (0.5, 2), (0.375, 4), (0.5, 4)):
             race(returns, share, after, draw)
