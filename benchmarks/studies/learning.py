@@ -15,7 +15,6 @@ import signal
 import subprocess
 import sys
 import time
-from itertools import product
 from pathlib import Path
 
 import matplotlib as mpl
@@ -95,10 +94,8 @@ def curve_of(run: Curves, minutes: float) -> results.Curve:
 def run_all(options: argparse.Namespace) -> None:
     """Train all variants on all seeds, but those that the results know."""
     budget = 60 * options.minutes
-    known = results.read(options.results)
-    for seed, name in product(range(1, options.seeds + 1), options.only or VARIANTS):
-        if (name, seed) in known:
-            continue
+    seeds = range(1, options.seeds + 1)
+    for name, seed in results.missing(options.results, options.only or VARIANTS, seeds):
         directory = results.directory_of(options.directory, name, seed)
         if spent(directory) < budget:
             train(directory, VARIANTS[name], seed, budget)
@@ -114,8 +111,7 @@ def last(curve: results.Curve, mark: float) -> float:
 def show(options: argparse.Namespace) -> None:
     """Print held-out means at thirds of the budget, and draw all."""
     marks = [options.minutes * share / 3 for share in (1, 2, 3)]
-    curves = results.read(options.results)
-    shown = {name: found for name in VARIANTS if (found := results.of_setting(curves, name))}
+    shown = results.by_setting(results.read(options.results), VARIANTS)
     if not shown:
         sys.exit(f"expected runs in {options.results}, got none")
     print(f"| changed | {' | '.join(f'{mark:.1f} min' for mark in marks)} | each seed |")

@@ -15,7 +15,6 @@ import argparse
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -67,22 +66,17 @@ def train(root: Path, setting: str, seed: int, scale: int, ranks: int) -> result
     return np.column_stack([held_out["generation"], steps, means])
 
 
-def settings(curves: results.Curves) -> list[str]:
-    """Return the settings that have a run, in their order."""
-    return [setting for setting in SETTINGS if results.of_setting(curves, setting)]
-
-
 def table(curves: results.Curves) -> None:
     """Print each run's last held-out mean, and the steps until it was that of a solved task."""
     seeds = sorted({seed for _, seed in curves})
     titles = [f"seed {seed}" for seed in seeds]
     print(f"| | {' | '.join(titles)} | mean | million steps to {SOLVED} |")
     print("| --- |" + " --- |" * (len(seeds) + 2))
-    for setting in settings(curves):
+    for setting, found in results.by_setting(curves, SETTINGS).items():
         runs = [curves.get((setting, seed)) for seed in seeds]
         last = ["–" if run is None else f"{run[-1, 2]:.0f}" for run in runs]
         until = ["–" if run is None else solved(run) for run in runs]
-        mean = np.mean([run[-1, 2] for run in runs if run is not None])
+        mean = np.mean([run[-1, 2] for run in found])
         print(f"| {setting} | {' | '.join(last)} | {mean:.0f} | {', '.join(until)} |")
 
 
@@ -96,8 +90,7 @@ def draw(curves: results.Curves) -> Figure:
     """Draw each setting's median over the seeds, between lowest and highest."""
     figure = Figure(figsize=(7, 4), layout="constrained")
     panel = figure.subplots()
-    for setting in settings(curves):
-        found = results.of_setting(curves, setting)
+    for setting, found in results.by_setting(curves, SETTINGS).items():
         millions, means = found[0][:, 1], [curve[:, 2] for curve in found]
         (line,) = panel.plot(millions, np.median(means, axis=0), label=setting)
         low, high = np.min(means, axis=0), np.max(means, axis=0)
@@ -134,14 +127,12 @@ def train_all(options: argparse.Namespace) -> None:
     """Train all settings on all seeds, but those that the results know."""
     root, scale, stored = options.directory, options.generations, options.results
     root.mkdir(parents=True, exist_ok=True)
-    done = results.read(stored)
     *populations, alone = SETTINGS
-    for seed, setting in product(options.seeds, populations):
-        if (setting, seed) not in done:
-            results.add(stored, setting, seed, train(root, setting, seed, scale, options.cores))
-    missing = [seed for seed in options.seeds if (alone, seed) not in done]
+    for setting, seed in results.missing(stored, populations, options.seeds):
+        results.add(stored, setting, seed, train(root, setting, seed, scale, options.cores))
     with ThreadPoolExecutor(options.cores) as threads:  # one rank each
-        runs = {threads.submit(train, root, alone, seed, scale, 1): seed for seed in missing}
+        missing = results.missing(stored, [alone], options.seeds)
+        runs = {threads.submit(train, root, alone, seed, scale, 1): seed for _, seed in missing}
         for run in as_completed(runs):
             results.add(stored, alone, runs[run], run.result())
 

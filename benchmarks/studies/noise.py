@@ -43,16 +43,15 @@ def main(comm: Comm, arguments: list[str]) -> int:
     options = parser.parse_args(arguments)
     agent = pretrained.load(options.run, PRESETS["carracing-fast"], "run")
     evaluator = make_evaluator(comm, agent.config, StopFlag())
-    shape = options.candidates, options.episodes
     draw = np.random.default_rng(0)
-    steps = options.sigma * draw.standard_normal((shape[0], len(agent.parameters)))
-    rows = agent.parameters + np.vstack([steps, np.zeros_like(agent.parameters)])
-    tracks = np.broadcast_to(FIRST_TRACK + np.arange(shape[1]), (len(rows), shape[1])).copy()
+    noise = options.sigma * draw.standard_normal((options.candidates, len(agent.parameters)))
+    rows = np.vstack([agent.parameters + noise, agent.parameters])
+    tracks = np.tile(FIRST_TRACK + np.arange(options.episodes), (len(rows), 1))
 
     def report() -> None:
         terms = Terms(options.steps or agent.config.episode_cap, patience=agent.config.early_stop)
-        *returns, of_mean = evaluator.evaluate(Dense(rows), tracks, terms).returns
-        returns = np.array(returns)
+        played = evaluator.evaluate(Dense(rows), tracks, terms).returns
+        returns, of_mean = played[:-1], played[-1]
         spread = ", ".join(f"{value:.0f}" for value in np.percentile(returns.mean(axis=1), SHARES))
         print(f"mean {of_mean.mean():.0f}, population {returns.mean():.0f}, its {SHARES} %: {spread}")
         tell_apart(returns)

@@ -2,6 +2,8 @@
 
 import csv
 import re
+from collections.abc import Iterable
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -41,6 +43,13 @@ def directory_of(root: Path, setting: str, seed: int) -> Path:
     return root / f"{re.sub('[^A-Za-z0-9.]+', '-', setting)}-{seed}"
 
 
-def of_setting(curves: Curves, setting: str) -> list[Curve]:
-    """Return a setting's curves in the order of the seeds."""
-    return [curves[key] for key in sorted(curves) if key[0] == setting]
+def missing(path: Path, settings: Iterable[str], seeds: Iterable[int]) -> list[tuple[str, int]]:
+    """Return the runs that are not in a file: one seed of all settings before the next."""
+    known = read(path)
+    return [(setting, seed) for seed, setting in product(seeds, settings) if (setting, seed) not in known]
+
+
+def by_setting(curves: Curves, settings: Iterable[str]) -> dict[str, list[Curve]]:
+    """Return the curves of those settings that have any, in the order of the seeds."""
+    runs = {setting: [curves[key] for key in sorted(curves) if key[0] == setting] for setting in settings}
+    return {setting: found for setting, found in runs.items() if found}
