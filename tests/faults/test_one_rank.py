@@ -123,7 +123,7 @@ import time
 from mpi_es.comm import decide
 from mpi_es.program import launch
 def main(comm, arguments):
-    print("ready", flush=True)
+    print("ready\\n", end="", flush=True)  # in one piece, however Python buffers: two ranks say it
     decide(comm, lambda: time.sleep(100))
 launch(main)
 """
