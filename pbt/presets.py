@@ -25,10 +25,8 @@ _PPO = Config(
 # What else differs from SB3's defaults is what its users have tuned (rl-baselines3-zoo).
 _ROLLOUTS_OF_1024 = ("n_steps=1024", "batch_size=64", "n_epochs=4", "gae_lambda=0.98")
 # SB3 would draw orthogonal weights, and put hidden layers behind the features.
-_IMPALA = (
-    "policy_kwargs={'features_extractor_class': 'pbt.impala:Impala', 'net_arch': [], 'ortho_init': False}"
-)
-_IMPALA_IN_BFLOAT16 = _IMPALA.replace("}", ", 'features_extractor_kwargs': {'precision': 'bfloat16'}}")
+_IMPALA = {"features_extractor_class": "pbt.impala:Impala", "net_arch": [], "ortho_init": False}
+_IN_BFLOAT16 = {"features_extractor_kwargs": {"precision": "bfloat16"}}
 _PROCGEN = ("n_steps=256", "batch_size=2048", "n_epochs=3", "gae_lambda=0.95", "max_grad_norm=0.5")
 _BIGFISH = replace(
     _PPO,
@@ -40,7 +38,7 @@ _BIGFISH = replace(
     steps=262144,
     max_iter=96,  # 25 million steps
     num_rollouts=16,
-    member_options=(*_PROCGEN, _IMPALA),
+    member_options=(*_PROCGEN, f"policy_kwargs={_IMPALA}"),
     tune=("learning_rate=1e-4:1e-3", "gamma=0.99:0.9995", "ent_coef=1e-3:0.05"),
 )
 
@@ -83,7 +81,9 @@ PRESETS: dict[str, Config] = {
         tune=("learning_rate=1e-5:1e-3", "gamma=0.95:0.999", "clip_range=0.1:0.3", "ent_coef=1e-6:0.01"),
     ),
     "bigfish": _BIGFISH,
-    "bigfish-bfloat16": replace(_BIGFISH, member_options=(*_PROCGEN, _IMPALA_IN_BFLOAT16)),
+    "bigfish-bfloat16": replace(
+        _BIGFISH, member_options=(*_PROCGEN, f"policy_kwargs={_IMPALA | _IN_BFLOAT16}")
+    ),
     "carracing-exp2": replace(
         _PPO,
         algorithm="RecurrentPPO",

@@ -111,9 +111,7 @@ def last(curve: results.Curve, mark: float) -> float:
 def show(options: argparse.Namespace) -> None:
     """Print held-out means at thirds of the budget, and draw all."""
     marks = [options.minutes * share / 3 for share in (1, 2, 3)]
-    shown = results.by_setting(results.read(options.results), VARIANTS)
-    if not shown:
-        sys.exit(f"expected runs in {options.results}, got none")
+    shown = results.by_setting(results.done(options.results), VARIANTS)
     print(f"| changed | {' | '.join(f'{mark:.1f} min' for mark in marks)} | each seed |")
     print("| --- " * (len(marks) + 2) + "|")
     for name, found in shown.items():

@@ -103,7 +103,7 @@ def draw(curves: results.Curves) -> Figure:
 
 def show(path: Path) -> None:
     """Print and draw what is done."""
-    curves = results.read(path)
+    curves = results.done(path)
     table(curves)
     draw(curves).savefig(path.with_suffix(".png"), dpi=120)
 

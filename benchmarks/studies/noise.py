@@ -4,10 +4,11 @@ mpiexec -n 2 python benchmarks/studies/noise.py RUN [--sigma 0.05] [--candidates
                                                     [--steps 0]
 
 Every candidate drives the same tracks, --steps of each if it is not 0; how their scores spread beside that
-of the mean is told first. A return is the track's, plus the candidate's, plus what this track makes of this
-candidate; their standard deviations say how well the mean of k episodes ranks the candidates, on tracks
-common to all and on tracks of their own. Then what racing loses: of the better half by all episodes, the
-share that it drops after some, and the share of episodes that it saves.
+of the mean is told first, and what of their order remains where the same tracks are driven whole. A return
+is the track's, plus the candidate's, plus what this track makes of this candidate; their standard deviations
+say how well the mean of k episodes ranks the candidates, on tracks common to all and on tracks of their own.
+Then what racing loses: of the better half by all episodes, the share that it drops after some, and the share
+of episodes that it saves.
 """
 
 import argparse
@@ -42,24 +43,36 @@ def main(comm: Comm, arguments: list[str]) -> int:
     parser.add_argument("--steps", type=int, default=0, help="of an episode")
     options = parser.parse_args(arguments)
     agent = pretrained.load(options.run, PRESETS["carracing-fast"], "run")
-    evaluator = make_evaluator(comm, agent.config, StopFlag())
+    config = agent.config
+    evaluator = make_evaluator(comm, config, StopFlag())
     draw = np.random.default_rng(0)
     noise = options.sigma * draw.standard_normal((options.candidates, len(agent.parameters)))
     rows = np.vstack([agent.parameters + noise, agent.parameters])
     tracks = np.tile(FIRST_TRACK + np.arange(options.episodes), (len(rows), 1))
 
     def report() -> None:
-        terms = Terms(options.steps or agent.config.episode_cap, patience=agent.config.early_stop)
-        played = evaluator.evaluate(Dense(rows), tracks, terms).returns
-        returns, of_mean = played[:-1], played[-1]
+        def played(cap: int) -> NDArray[np.float64]:
+            return evaluator.evaluate(Dense(rows), tracks, Terms(cap, patience=config.early_stop)).returns
+
+        cut = played(options.steps or config.episode_cap)
+        returns, of_mean = cut[:-1], cut[-1]
         spread = ", ".join(f"{value:.0f}" for value in np.percentile(returns.mean(axis=1), SHARES))
         print(f"mean {of_mean.mean():.0f}, population {returns.mean():.0f}, its {SHARES} %: {spread}")
+        if options.steps:
+            order, whole = (scores[:-1].mean(axis=1) for scores in (cut, played(config.episode_cap)))
+            print(f"rank correlation with whole episodes: {rank_correlation(order, whole):.2f}")
         tell_apart(returns)
         for share, after in ((0.25, 2), (0.375, 2), (0.5, 2), (0.375, 4), (0.5, 4)):
             race(returns, share, after, draw)
 
     evaluator.lead(report)
     return 0
+
+
+def rank_correlation(one: NDArray[np.float64], other: NDArray[np.float64]) -> float:
+    """Return Spearman's correlation of values without ties."""
+    ranks = [np.argsort(np.argsort(values)) for values in (one, other)]
+    return float(np.corrcoef(*ranks)[0, 1])
 
 
 def tell_apart(returns: NDArray[np.float64]) -> None:

@@ -2,6 +2,7 @@
 
 import csv
 import re
+import sys
 from collections.abc import Iterable
 from itertools import product
 from pathlib import Path
@@ -24,6 +25,11 @@ def read(path: Path) -> Curves:
             points = curves.setdefault((row["setting"], int(row["seed"])), [])
             points.append([float(row[column]) for column in COLUMNS[2:]])
     return {key: np.array(points) for key, points in curves.items()}
+
+
+def done(path: Path) -> Curves:
+    """Return the curves in a file, or end the program where there are none."""
+    return read(path) or sys.exit(f"expected runs in {path}, got none")
 
 
 def add(path: Path, setting: str, seed: int, curve: Curve) -> None:
