@@ -12,16 +12,13 @@ member is evaluated that scored best in the last generation, on 100 other episod
 """
 
 import argparse
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
 import numpy as np
+import populations
 import results
 from matplotlib.figure import Figure
-
-from mpi_es import checkpoint
 
 RESULTS = Path(__file__).parents[2] / "docs" / "pbt" / "lunarlander.csv"
 MEMBERS, GENERATIONS, STEPS = 8, 12, 24576
@@ -45,22 +42,11 @@ def members(setting: str) -> int:
 
 
 def train(root: Path, setting: str, seed: int, scale: int, ranks: int) -> results.Curve:
-    """Begin a run, or continue it, to its end; return its curve, the cost in millions of steps."""
-    path = results.directory_of(root, setting, seed)
+    """Train a run to its end; return its curve, the cost in millions of steps."""
     wanted = scale * MEMBERS // members(setting)
-    if (path / checkpoint.NAME).exists():
-        words = ["--resume", path]
-    else:
-        every = max(1, wanted // EVALUATIONS)
-        words = [*SETTINGS[setting], "--seed", seed, "--run-dir", path, "--eval-every", every]
-    launcher = [Path(sys.prefix, "bin", "mpiexec"), "-n", ranks] if ranks > 1 else []
-    command = [*launcher, sys.executable, "-m", "pbt.train", *words, "--max-iter", wanted]
-    print(f"{setting}, seed {seed}", flush=True)
-    with (root / f"{path.name}.log").open("a") as log:
-        subprocess.run(
-            [str(word) for word in (*command, "--console", "lines")], stdout=log, stderr=log, check=True
-        )
-    held_out = checkpoint.load(path)[0]["evaluations"]
+    words = [*SETTINGS[setting], "--seed", seed, "--eval-every", max(1, wanted // EVALUATIONS)]
+    done = populations.train(results.directory_of(root, setting, seed), words, wanted, ranks)
+    held_out = done["evaluations"]
     steps = held_out["generation"] * STEPS * members(setting) / 1e6
     means = np.nanmean(held_out["returns"], axis=1)
     return np.column_stack([held_out["generation"], steps, means])
@@ -126,9 +112,8 @@ def main() -> None:
 def train_all(options: argparse.Namespace) -> None:
     """Train all settings on all seeds, but those that the results know."""
     root, scale, stored = options.directory, options.generations, options.results
-    root.mkdir(parents=True, exist_ok=True)
-    *populations, alone = SETTINGS
-    for setting, seed in results.missing(stored, populations, options.seeds):
+    *populated, alone = SETTINGS
+    for setting, seed in results.missing(stored, populated, options.seeds):
         results.add(stored, setting, seed, train(root, setting, seed, scale, options.cores))
     with ThreadPoolExecutor(options.cores) as threads:  # one rank each
         missing = results.missing(stored, [alone], options.seeds)
