@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from mpi_es.console import counted
+
 _SLURM = ("sbatch", "srun", "squeue", "scontrol")
 
 
@@ -22,11 +24,6 @@ class Finding:
     status: Literal["ok", "warn", "fail"]
     seen: str
     remedy: str = ""  # what to do, unless it is ok
-
-
-def counted(number: float, noun: str) -> str:
-    """Return a number with its noun, in the plural where that is due."""
-    return f"{number:g} {noun}" if number == 1 else f"{number:g} {noun}s"
 
 
 # The job

@@ -28,6 +28,11 @@ _COLUMNS = {  # title: width
 _HEADER_EVERY = 25  # lines
 
 
+def counted(number: float, noun: str) -> str:
+    """Return a number with its noun, in the plural where that is due."""
+    return f"{number:g} {noun}" if number == 1 else f"{number:g} {noun}s"
+
+
 class TimeLeft:
     """How long the rest of a run will take, judged by its last generations."""
 

@@ -20,6 +20,7 @@ from rich.text import Text
 from mpi_es import checks, launcher, storage
 from mpi_es.checks import Finding
 from mpi_es.comm import Comm, SerialComm, bcast_object, gather_objects, of_this_node
+from mpi_es.console import counted
 from mpi_es.errors import UserError
 from mpi_es.terminal import find_terminal, terminal_size
 
@@ -54,7 +55,7 @@ def _start() -> tuple[Comm, Comm | None, list[Finding]]:
     node = of_this_node(comm)
     _, who = launcher.launched_size(os.environ) or (1, "no launcher")
     library = launcher.library_name(MPI.Get_library_version())
-    seen = f"{who}, one world of {checks.counted(comm.size, 'rank')}, {library}"
+    seen = f"{who}, one world of {counted(comm.size, 'rank')}, {library}"
     window = storage.window(node, MPI.Win.Allocate_shared)
     return comm, node, [Finding("MPI", "ok", seen), *_gather(comm, node, [window])]
 

@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from mpi_es.checks import Finding, counted
+from mpi_es.checks import Finding
 from mpi_es.comm import Comm
+from mpi_es.console import counted
 from mpi_es.waiting import wait
 
 _MIB = 2**20

@@ -13,6 +13,7 @@ from mpi_es import __version__, beginning, checkpoint, cli, life
 from mpi_es.build import make_evaluator, make_policy
 from mpi_es.comm import Comm, bcast_object, decide_plan
 from mpi_es.config import Config
+from mpi_es.console import counted
 from mpi_es.errors import UserError
 from mpi_es.evaluator import Evaluator
 from mpi_es.history import History
@@ -148,7 +149,7 @@ def initial_mean(plan: Plan, policy: Any) -> Candidate:
 def describe(run: Run, told: str) -> list[str]:
     """Return what there is to know before the first generation, and what was told of lost ranks."""
     config, evaluator = run.config, run.evaluator
-    ranks = f"{evaluator.comm.size} rank{'s' if evaluator.comm.size > 1 else ''}"
+    ranks = counted(evaluator.comm.size, "rank")
     part = "" if config.evolve == "all" else f" whose {config.evolve} evolves,"
     where = "rank 0 only directs" if evaluator.first else "rank 0 evaluates too"
     return [

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from mpi_es import checkpoint, cli
 from mpi_es.comm import Comm, agree, bcast, decide, decide_plan, share_rows
+from mpi_es.console import counted
 from mpi_es.errors import UserError
 from mpi_es.program import launch
 from mpi_es.signals import StopFlag
@@ -142,16 +143,13 @@ def opened(plan: Plan, population: Population, told: str, stack: ExitStack) -> L
 
 def facts_of(population: Population, told: str) -> list[str]:
     """Return what there is to know before the first generation, and what was told of lost ranks."""
-    config, ranks = population.config, population.comm.size
+    config, ranks = population.config, counted(population.comm.size, "rank")
+    members = counted(config.num_agents, "member")
     exploring = f"tunes {', '.join(population.names)}" if population.names else "tunes nothing"
     rule = "no selection" if config.baseline else f"selection {config.selection}"
     return [
-        f"{config.num_agents} members, {describe(config)}; {rule}, {exploring}",
-        ", ".join(
-            filter(
-                None, [f"{ranks} rank{'s' if ranks > 1 else ''}", told, f"run directory {config.directory}"]
-            )
-        ),
+        f"{members}, {describe(config)}; {rule}, {exploring}",
+        ", ".join(filter(None, [ranks, told, f"run directory {config.directory}"])),
     ]
 
 
