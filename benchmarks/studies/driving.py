@@ -1,0 +1,68 @@
+"""How attention agents drive.
+
+python benchmarks/studies/driving.py RUN_OR_FILE … [--tracks 40]
+
+All drive the same tracks of our own simulator. Means: the return; the share of tracks on which the car is
+home within the environment's steps; the share of tiles before the farthest that it reached which it went
+past; its speed in metres a second; gas and brake.
+"""
+
+import argparse
+
+import gymnasium as gym
+import numpy as np
+from numpy.typing import NDArray
+
+from mpi_es import pretrained
+from mpi_es.build import make_policy
+from mpi_es.envs.car_racing.env import CarRacing
+from mpi_es.policies.base import Policy, Weights
+from mpi_es.presets import PRESETS
+
+FIRST_TRACK = 900_000
+TITLES = "agent | return | home | tiles passed by | speed | gas | brake"
+
+
+def drive(policy: Policy, weights: Weights, seed: int) -> list[float]:
+    """Drive a track; return the numbers of TITLES."""
+    racing = CarRacing()
+    world = racing.simulation.world
+    limited = gym.wrappers.TimeLimit(racing, gym.spec("mpi_es/CarRacing-v3").max_episode_steps)
+    observation, _ = limited.reset(seed=seed)
+    memory, over, cut, total = policy.initial_memory(1), False, False, 0.0
+    rows: list[NDArray[np.float64]] = []
+    while not (over or cut):
+        actions, memory = policy.act(weights, observation[None], memory)
+        _, gas, brake = np.clip(actions[0], (-1, 0, 0), 1)
+        observation, reward, over, cut, info = limited.step(actions[0])
+        total += float(reward)
+        rows.append(np.array([np.hypot(*world.velocities[0, :2]), gas, brake]))
+    visited = world.visited[: world.tile_count]
+    reached = np.flatnonzero(visited)[-1] + 1
+    home = bool(info.get("lap_finished", False))
+    return [total, home, 1 - visited.sum() / reached, *np.mean(rows, axis=0)]
+
+
+def main() -> None:
+    """Drive and print."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("agents", nargs="+")
+    parser.add_argument("--tracks", type=int, default=40)
+    options = parser.parse_args()
+    print(TITLES)
+    for name in options.agents:
+        agent = pretrained.load(name, PRESETS["carracing-fast"], "agents")
+        policy = make_policy(agent.config)
+        weights = policy.unpack(agent.parameters[None])
+        drives = [drive(policy, weights, FIRST_TRACK + track) for track in range(options.tracks)]
+        score, home, past, speed, gas, brake = np.mean(drives, axis=0)
+        print(
+            f"{name} | {score:.0f} | {home:.0%} | {past:.1%} | {speed:.1f} | {gas:.2f} | {brake:.2f}",
+            flush=True,
+        )
+
+
+if __name__ == "__main__":
+    main()
