@@ -8,14 +8,13 @@ past; its speed in metres a second; gas and brake.
 """
 
 import argparse
+from typing import Any
 
-import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
-from mpi_es import pretrained
+from mpi_es import envs, pretrained
 from mpi_es.build import make_policy
-from mpi_es.envs.car_racing.env import CarRacing
 from mpi_es.policies.base import Policy, Weights
 from mpi_es.presets import PRESETS
 
@@ -23,18 +22,16 @@ FIRST_TRACK = 900_000
 TITLES = "agent | return | home | tiles passed by | speed | gas | brake"
 
 
-def drive(policy: Policy, weights: Weights, seed: int) -> list[float]:
-    """Drive a track; return the numbers of TITLES."""
-    racing = CarRacing()
+def drive(policy: Policy, weights: Weights, racing: Any, limit: int, seed: int) -> list[float]:
+    """Drive a track, so many steps at most; return the numbers of TITLES."""
     world = racing.simulation.world
-    limited = gym.wrappers.TimeLimit(racing, gym.spec("mpi_es/CarRacing-v3").max_episode_steps)
-    observation, _ = limited.reset(seed=seed)
-    memory, over, cut, total = policy.initial_memory(1), False, False, 0.0
+    observation, _ = racing.reset(seed=seed)
+    memory, over, total = policy.initial_memory(1), False, 0.0
     rows: list[NDArray[np.float64]] = []
-    while not (over or cut):
+    while not over and len(rows) < limit:
         actions, memory = policy.act(weights, observation[None], memory)
         _, gas, brake = np.clip(actions[0], (-1, 0, 0), 1)
-        observation, reward, over, cut, info = limited.step(actions[0])
+        observation, reward, over, _, info = racing.step(actions[0])
         total += float(reward)
         rows.append(np.array([np.hypot(*world.velocities[0, :2]), gas, brake]))
     visited = world.visited[: world.tile_count]
@@ -51,12 +48,14 @@ def main() -> None:
     parser.add_argument("agents", nargs="+")
     parser.add_argument("--tracks", type=int, default=40)
     options = parser.parse_args()
+    racing, limit = envs.make(envs.CAR_RACING["fast"])
     print(TITLES)
     for name in options.agents:
         agent = pretrained.load(name, PRESETS["carracing-fast"], "agents")
         policy = make_policy(agent.config)
         weights = policy.unpack(agent.parameters[None])
-        drives = [drive(policy, weights, FIRST_TRACK + track) for track in range(options.tracks)]
+        tracks = range(FIRST_TRACK, FIRST_TRACK + options.tracks)
+        drives = [drive(policy, weights, racing, limit, track) for track in tracks]
         score, home, past, speed, gas, brake = np.mean(drives, axis=0)
         print(
             f"{name} | {score:.0f} | {home:.0%} | {past:.1%} | {speed:.1f} | {gas:.2f} | {brake:.2f}",

@@ -71,11 +71,10 @@ def spent(directory: Path) -> float:
 def train(directory: Path, options: dict[str, str], seed: int, budget: float) -> None:
     """Train until the budget is spent, from where the run is."""
     words = [word for pair in (EVALUATIONS | options).items() for word in pair]
-    new = [BASE, *words, "--seed", str(seed), "--run-dir", str(directory)]
-    start = ["--resume", str(directory)] if find(directory) else new
-    command = [Path(sys.prefix, "bin", "mpiexec"), "-n", "2", sys.executable, "-m", "mpi_es.train", *start]
-    silent = ["--console", "silent", "--no-tensorboard"]
-    with subprocess.Popen([str(word) for word in [*command, *silent]]) as process:
+    command = [Path(sys.prefix, "bin", "mpiexec"), "-n", "2", sys.executable, "-m", "mpi_es.train", BASE]
+    command += [*words, "--seed", seed, "--run-dir", directory, "--continue"]
+    command += ["--console", "silent", "--no-tensorboard"]
+    with subprocess.Popen([str(word) for word in command]) as process:
         while process.poll() is None and spent(directory) < budget:
             time.sleep(CHECK)
         process.send_signal(signal.SIGUSR1)

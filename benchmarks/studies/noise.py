@@ -59,8 +59,9 @@ def main(comm: Comm, arguments: list[str]) -> int:
         spread = ", ".join(f"{value:.0f}" for value in np.percentile(returns.mean(axis=1), SHARES))
         print(f"mean {of_mean.mean():.0f}, population {returns.mean():.0f}, its {SHARES} %: {spread}")
         if options.steps:
-            order, whole = (scores[:-1].mean(axis=1) for scores in (cut, played(config.episode_cap)))
-            print(f"rank correlation with whole episodes: {rank_correlation(order, whole):.2f}")
+            whole = played(config.episode_cap)[:-1]
+            kept = rank_correlation(returns.mean(axis=1), whole.mean(axis=1))
+            print(f"rank correlation with whole episodes: {kept:.2f}")
         tell_apart(returns)
         for share, after in ((0.25, 2), (0.375, 2), (0.5, 2), (0.375, 4), (0.5, 4)):
             race(returns, share, after, draw)

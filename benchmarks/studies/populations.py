@@ -15,10 +15,9 @@ def train(path: Path, words: Iterable[object], generations: int, ranks: int = 1)
     What it says goes to a log beside its directory.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    start = ["--resume", path] if (path / checkpoint.NAME).exists() else [*words, "--run-dir", path]
     launcher = [Path(sys.prefix, "bin", "mpiexec"), "-n", ranks] if ranks > 1 else []
-    command = [*launcher, sys.executable, "-m", "pbt.train", *start]
-    command += ["--max-iter", generations, "--console", "lines"]
+    command = [*launcher, sys.executable, "-m", "pbt.train", *words]
+    command += ["--run-dir", path, "--continue", "--max-iter", generations, "--console", "lines"]
     print(path.name, flush=True)
     with path.with_name(f"{path.name}.log").open("a") as log:
         subprocess.run([str(word) for word in command], stdout=log, stderr=log, check=True)
