@@ -95,7 +95,7 @@ PRESETS: dict[str, Config] = {
         member_options=(
             "policy='MlpLstmPolicy'",
             "policy_kwargs={'lstm_hidden_size': 16, 'net_arch': []}",
-            "n_steps=128",  # computed one by one; a batch holds four times as many rollouts as of 512
+            "n_steps=128",  # its steps are computed one by one, but a batch's rollouts side by side
             "batch_size=512",
         ),
         tune=("learning_rate=1e-3:1e-2", "gamma=0.97:0.999", "ent_coef=1e-5:0.01"),

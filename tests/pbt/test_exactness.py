@@ -89,10 +89,10 @@ def test_killed_in_any_phase_of_a_generation_it_is_the_same_run(trained, launch,
     assert_same(exact(run), exact(tmp_path / "unbroken"))
 
 
-TINY = ("--num-agents", 4, "--num-rollouts", 2, "--num-eval-rollouts", 2, "--max-iter", 4, "--obs-norm")
+TINY = ("--num-agents", 4, "--num-rollouts", 2, "--num-eval-rollouts", 2, "--max-iter", 4)
 LEARNERS = {  # in the middle of a member's training: between two rollouts, two generations of the strategy
     "sb3": (
-        ("--steps", 64, "--tune", "learning_rate", "--member-options", "n_steps=32", "batch_size=32"),
+        ("--steps", 64, "--obs-norm", "--member-options", "n_steps=32", "batch_size=32"),
         ("stable_baselines3.common.on_policy_algorithm:OnPolicyAlgorithm", "collect_rollouts", 2),
     ),
     "es": (("--steps", 2, "--member-options", "hidden=4"), ("pbt.members.es:ES", "_one_generation", 2)),
