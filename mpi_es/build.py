@@ -1,5 +1,6 @@
 """From a config to the parts of a run, on every rank."""
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -53,6 +54,28 @@ def make_rollout(config: Config, base: Candidate | None = None) -> Rollout | Com
     return Rollout(policy, partial(make_env, config), config.envs_per_rank)
 
 
+def make_examiner(config: Config, base: Candidate | None = None) -> Rollout | CompiledRollout | None:
+    """Return what runs held-out episodes in this process, None if it is what runs the others.
+
+    Args:
+        base: see make_rollout.
+    """
+    if not config.held_out_env_options:
+        return None
+    other = replace(config, env_options=config.held_out_env_options)
+    trained, examined = _spaces(config), _spaces(other)
+    if examined != trained:
+        raise expected("--held-out-env-options", f"the spaces {trained}", examined)
+    return make_rollout(other, base)
+
+
+def _spaces(config: Config) -> tuple[Any, Any]:
+    """Return the spaces of the config's environment: what it observes, and its actions."""
+    env, _ = make_env(config)
+    env.close()
+    return env.observation_space, env.action_space
+
+
 def make_env(config: Config) -> tuple[Any, int]:
     """Return the config's environment and its step limit, 0 for none."""
     return envs.make(config.env, config.env_options)
@@ -73,8 +96,10 @@ def make_evaluator(
         survives: whether it goes on when a rank dies; if not told, where MPI can.
     """
     # The ranks agree before they make the noise, which they do together.
-    rollout = agree(comm, lambda: make_rollout(config, base))
+    rollout, examiner = agree(comm, lambda: (make_rollout(config, base), make_examiner(config, base)))
     prepare(comm, rollout.compile)
+    if examiner:
+        prepare(comm, examiner.compile)
     seeded = config.strategy == "openai_es"
     return Evaluator(
         comm,
@@ -85,6 +110,7 @@ def make_evaluator(
         dedicated_root=dedicated(config, comm.size),
         watch=watch.start(comm, config.evaluation_timeout) if config.evaluation_timeout else None,
         survives=survivable() if survives is None else survives,
+        examiner=examiner,
     )
 
 

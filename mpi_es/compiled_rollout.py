@@ -68,8 +68,8 @@ class CompiledRollout:
 
         return network(self.policy.unpack(parameters[None]), 0)
 
-    def held_out(self, cap: int, scaling: NDArray[np.float32] | None) -> Terms:
-        """Return the terms of held-out episodes: whole."""
+    def whole(self, cap: int, scaling: NDArray[np.float32] | None) -> Terms:
+        """Return the terms of whole episodes."""
         return Terms(0 if self.limit else cap)
 
     def run(self, source: Source, terms: Terms, width: int | None = None) -> Rows:

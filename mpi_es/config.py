@@ -61,6 +61,8 @@ class Config:
     """A gymnasium id, or package.module:make, a function that returns an environment"""
     env_options: tuple[str, ...] = ()
     """What the environment is made with: name=value, as its documentation calls it"""
+    held_out_env_options: tuple[str, ...] = ()
+    """What the held-out environment is made with instead; empty is --env-options"""
     policy: str = "mlp"
     """mlp, rnn, lstm, gru, attention, or package.module:Class of a torch module"""
     hidden: tuple[int, ...] = (64, 64)

@@ -141,12 +141,16 @@ def of_file(options: Options) -> Plan:
 
 
 def placed(config: Config, options: Options) -> Config:
-    """Return a config in the environment that the options name, if they name one."""
-    config = replace(config, compiled=config.compiled and options.compiled)
-    if not (options.env or options.env_options):
-        return config
+    """Return a config in the environment that the options name, or else in that of its held-out episodes."""
+    made_with = config.held_out_env_options or config.env_options
+    if options.env or options.env_options:
+        made_with = options.env_options
     return replace(
-        config, env=CAR_RACING.get(options.env, options.env) or config.env, env_options=options.env_options
+        config,
+        env=CAR_RACING.get(options.env, options.env) or config.env,
+        env_options=made_with,
+        held_out_env_options=(),
+        compiled=config.compiled and options.compiled,
     )
 
 
@@ -157,7 +161,7 @@ def report(plan: Plan, evaluator: Evaluator) -> None:
         print(f"warning: {plan.warning}")
     seeds = episode_seeds(plan)
     scaling = plan.scaling if plan.scaling.size else None
-    terms = evaluator.rollout.held_out(plan.config.episode_cap, scaling)
+    terms = evaluator.held_out(plan.config.episode_cap, scaling)
     if options.video or options.frames:  # first, since drawing may fail
         first = Episode(0, 0, int(seeds[0]), plan.parameters)
         print(footage(plan).shoot(evaluator.rollout.policy, first, terms, plan.title), flush=True)

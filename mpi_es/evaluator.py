@@ -3,7 +3,7 @@
 import socket
 import time
 import traceback
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -41,9 +41,11 @@ class Evaluator(Ensemble):
         dedicated_root: bool = False,
         watch: Watch | None = None,
         survives: bool = False,
+        examiner: Rollout | None = None,
     ) -> None:
         super().__init__(comm, 1 + len(fields(Job)), survives=survives)
         self.rollout, self.noise = rollout, noise
+        self.examiner = examiner or rollout  # plays the held-out episodes
         self.stop_flag = StopFlag() if stop_flag is None else stop_flag  # one that is down is false
         self._dynamic, self._dedicated_root = dynamic, dedicated_root
         self.watch = watch
@@ -54,6 +56,10 @@ class Evaluator(Ensemble):
         self.abandoned: Any = None  # the source of an evaluation in which a rank was lost
 
     # What rank 0 calls
+
+    def held_out(self, cap: int, scaling: NDArray[np.float32] | None) -> Terms:
+        """Return the terms of held-out episodes; the arguments are Rollout.whole's."""
+        return replace(self.examiner.whole(cap, scaling), held_out=True)
 
     def evaluate(
         self, population: Population, seeds: NDArray[np.int64], terms: Terms, mean: Vector | None = None
@@ -104,6 +110,7 @@ class Evaluator(Ensemble):
             collect=int(terms.collect),
             scaled=int(terms.scaling is not None),
             patience=terms.patience,
+            held_out=int(terms.held_out),
         )
         begin = time.perf_counter()
         self.command(EVALUATE, *vars(job).values())
@@ -174,7 +181,7 @@ class Evaluator(Ensemble):
     def _serve_evaluation(self, header: NDArray[np.float64]) -> None:
         job = Job.received(header[1:])
         scaling = np.empty((2, self.rollout.size), np.float32) if job.scaled else None
-        terms = Terms(job.cap, scaling, job.action_noise, bool(job.collect), job.patience)
+        terms = Terms(job.cap, scaling, job.action_noise, bool(job.collect), job.patience, bool(job.held_out))
         self._take_part(job, None, None, None, terms, None)
 
     def _share_played(self, number: int) -> NDArray[np.float64] | None:
@@ -220,11 +227,12 @@ class Evaluator(Ensemble):
         self.explanation = ""
         playing = source if self.watch is None else Watched(source, self.watch)
         enduring = Enduring(playing, self.comm)
+        rollout = self.examiner if terms.held_out else self.rollout
         try:
             if self.stop_flag:  # a rank that has no episodes would never look
                 raise Stopped
             if self.comm.rank >= job.first:
-                self.played.append(self.rollout.run(enduring if self.survives else playing, terms, job.width))
+                self.played.append(rollout.run(enduring if self.survives else playing, terms, job.width))
         except Stopped:
             outcome = STOPPED
         except (Exception, SystemExit) as error:  # a simulator may call exit

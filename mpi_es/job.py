@@ -50,6 +50,7 @@ class Job:
     collect: int
     scaled: int
     patience: int
+    held_out: int
 
     @classmethod
     def received(cls, numbers: NDArray[np.float64]) -> "Job":

@@ -167,7 +167,7 @@ class Run:
         """Return the terms of a generation's episodes, or of held-out ones."""
         scaling = self.progress.observations.scaling if self.config.obs_norm else None
         if not training:
-            return self.evaluator.rollout.held_out(self.config.episode_cap, scaling)
+            return self.evaluator.held_out(self.config.episode_cap, scaling)
         config, cap = self.config, self.progress.episode_cap
         return Terms(cap, scaling, config.action_noise, config.obs_norm, config.early_stop)
 

@@ -38,6 +38,7 @@ class Terms:
     action_noise: float = 0.0
     collect: bool = False  # sum up the observations
     patience: int = 0  # steps in a row of negative reward that an episode survives; 0 is no such rule
+    held_out: bool = False  # in the held-out environment
 
 
 class Source(Protocol):
@@ -84,8 +85,8 @@ class Rollout:
             observation = np.zeros((1, *self.shape), self.dtype)
             self.policy.act(weights, observation, self.policy.initial_memory(1))
 
-    def held_out(self, cap: int, scaling: NDArray[np.float32] | None) -> Terms:
-        """Return the terms of held-out episodes: undisturbed, and whole where the environment ends them.
+    def whole(self, cap: int, scaling: NDArray[np.float32] | None) -> Terms:
+        """Return the terms of episodes that are undisturbed, and whole where the environment ends them.
 
         Args:
             cap: the steps of an episode whose environment names no limit and might never end.

@@ -21,7 +21,7 @@ class Config:
     env_options: tuple[str, ...] = ()
     """What the environment is made with: name=value, as its documentation calls it"""
     held_out_env_options: tuple[str, ...] = ()
-    """What sb3 members' held-out environment is made with, such as unseen levels; empty is --env-options"""
+    """What the held-out environment is made with instead, such as unseen levels; empty is --env-options"""
     algorithm: str = "PPO"
     """Of sb3: A2C, DDPG, DQN, PPO, SAC, TD3, or one of sb3_contrib"""
     member_options: tuple[str, ...] = ()

@@ -7,7 +7,9 @@ from mpi_es import build, train
 from mpi_es.comm import SerialComm
 from mpi_es.config import Config
 from mpi_es.errors import UserError
+from mpi_es.rollout import Terms
 from mpi_es.signals import StopFlag
+from mpi_es.strategies.base import Dense
 from mpi_es.strategies.noise import ComputedNoise, TableNoise, fill_table
 
 
@@ -34,6 +36,27 @@ def test_an_evaluator_has_the_parts_that_the_config_names():
     evaluator = build.make_evaluator(SerialComm(), config, StopFlag())
     assert (evaluator.dim, evaluator.rollout.width, evaluator.rollout.limit) == (30, 5, 500)
     assert isinstance(evaluator.noise, TableNoise)
+
+
+def test_held_out_episodes_run_in_an_environment_of_their_own():
+    config = Config(env="Pendulum-v1", env_options=("g=9.0",), held_out_env_options=("g=1.0",))
+    evaluator = build.make_evaluator(SerialComm(), config, StopFlag())
+    held_out = evaluator.held_out(0, None)
+    zeros, seeds = Dense(np.zeros((1, evaluator.dim))), np.array([[4]])
+
+    def played(config, terms):
+        return build.make_evaluator(SerialComm(), config, StopFlag()).evaluate(zeros, seeds, terms).returns
+
+    for terms, options in ((held_out, config.held_out_env_options), (Terms(), config.env_options)):
+        assert evaluator.evaluate(zeros, seeds, terms).returns == played(
+            Config(env="Pendulum-v1", env_options=options), Terms()
+        )
+
+
+def test_a_held_out_environment_of_other_spaces_is_refused():
+    config = Config(env="FrozenLake-v1", held_out_env_options=("map_name=8x8",))
+    with pytest.raises(UserError, match=r"--held-out-env-options: expected the spaces .*Discrete\(16\)"):
+        build.make_evaluator(SerialComm(), config, StopFlag())
 
 
 def test_noise_is_computed_or_read_from_a_table():

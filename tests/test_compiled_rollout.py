@@ -31,7 +31,10 @@ def in_order(rows):
     return rows[np.argsort(rows[:, 0])]
 
 
-@pytest.mark.parametrize("options", [(), ("picture=exact",), ("variant=bars",), ("domain_randomize=True",)])
+@pytest.mark.parametrize(
+    "options",
+    [(), ("picture=exact",), ("variant=bars",), ("domain_randomize=True",), ("grass_cost=0.5",)],
+)
 def test_returns_and_lengths_are_those_of_the_ordinary_path_to_the_bit(options):
     config = replace(CONFIG, env_options=options)
     terms = Terms(cap=60, patience=20)
@@ -73,7 +76,7 @@ def test_the_early_stop_counts_losing_steps_in_a_row(compiled):
 
 def test_an_episode_ends_at_the_environment_s_limit(compiled):
     assert compiled.limit == 1000
-    assert compiled.run(source(compiled, 1), compiled.held_out(7, None))[0, 2] == 1000
+    assert compiled.run(source(compiled, 1), compiled.whole(7, None))[0, 2] == 1000
 
 
 class Slow(StaticSource):

@@ -181,6 +181,21 @@ def test_an_environment_takes_the_place_of_the_run_s(options, placed):
     assert (config.env, config.env_options, config.compiled) == placed
 
 
+def test_a_run_s_held_out_environment_is_that_of_its_evaluation(launch, tmp_path):
+    options = ("--env", "Pendulum-v1", "--env-options", "g=9.0", "--held-out-env-options", "g=1.0")
+    brief = ("--population-size", 4, "--max-iter", 2, "--eval-every", 1, "--num-eval-rollouts", 3)
+    trained = launch(2, "-m", "mpi_es.train", *options, *brief, "--hidden", 2, "--run-dir", tmp_path / "run")
+    assert (trained.returncode, trained.stderr) == (0, "")
+    evaluation = ("-m", "mpi_es.evaluate", tmp_path / "run", "--episodes", 3)
+    done = launch(0, *evaluation)
+    score, logged = done.stdout.splitlines()
+    assert "the first 3 episodes are those logged" in logged
+    assert "equal to the bit" in logged
+    for gravity, same in (("g=1.0", True), ("g=9.0", False)):
+        other = launch(0, *evaluation, "--env-options", gravity)
+        assert (other.stdout == score + "\n") == same
+
+
 def test_another_environment_is_not_compared_with_the_logged_one(launch, run):
     done = launch(0, "-m", "mpi_es.evaluate", run, "--episodes", 3, "--env", "CartPole-v0")
     assert (done.returncode, done.stderr) == (0, "")

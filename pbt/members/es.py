@@ -50,7 +50,7 @@ class ES(Member):
     """Rank 0 of the group runs the strategy, all of its ranks evaluate."""
 
     collective: ClassVar[bool] = True
-    unused: ClassVar[Sequence[str]] = ("held_out_env_options", "algorithm", "reward_norm", "num_envs")
+    unused: ClassVar[Sequence[str]] = ("algorithm", "reward_norm", "num_envs")
 
     def __init__(self, config: Config, index: int, *place: Any) -> None:
         super().__init__(config, index, *place)
@@ -83,9 +83,17 @@ class ES(Member):
 
     def score(self, episode_seeds: NDArray[np.int64]) -> Score:
         """Return how the mean does. Collective over the group; only its first rank knows."""
+        return self._scored(self.evaluator.rollout.whole, episode_seeds)
+
+    def evaluate(self, episode_seeds: NDArray[np.int64]) -> Score:
+        """Return how the mean does in the held-out environment. Collective, as `score` is."""
+        return self._scored(self.evaluator.held_out, episode_seeds)
+
+    def _scored(self, terms_of: Callable[..., Terms], episode_seeds: NDArray[np.int64]) -> Score:
+        """Return how the mean does in whole episodes."""
         results: list[Score] = []
         scaling = self.observations.scaling if self.config.obs_norm else None
-        terms = self.evaluator.rollout.held_out(self.run.episode_cap, scaling)
+        terms = terms_of(self.run.episode_cap, scaling)
 
         def evaluate() -> None:
             found = self.evaluator.evaluate(Dense(self.strategy.mean[None]), episode_seeds[None], terms)
@@ -166,6 +174,7 @@ def _run_config(config: Config) -> RunConfig:
     start = RunConfig(
         env=config.env,
         env_options=config.env_options,
+        held_out_env_options=config.held_out_env_options,
         strategy="openai_es",
         obs_norm=config.obs_norm,
         track_mean=False,

@@ -11,6 +11,7 @@ from mpi_es.errors import UserError
 from tests.envs.car_racing_reference import reference
 
 GENTLE = np.array([0.1, 0.2, 0.0], np.float32)
+LEFT = np.array([-0.3, 0.3, 0.0], np.float32)
 
 
 def ours(*options, render_mode=None):
@@ -91,11 +92,25 @@ def test_an_unknown_picture_or_variant_is_told(option):
 
 
 @pytest.mark.parametrize(
-    "option", ["continuous=2", "domain_randomize='no'", "lap_complete_percent=most", "gravity=3"]
+    "option",
+    ["continuous=2", "domain_randomize='no'", "lap_complete_percent=most", "grass_cost=none", "gravity=3"],
 )
 def test_an_option_of_another_kind_is_told(option):
     with pytest.raises(UserError, match=rf"--env-options.*{option.split('=')[0]}"):
         ours(option)
+
+
+def test_wheels_beside_the_road_cost_what_is_said():
+    mine, theirs = ours("grass_cost=0.25"), reference()
+    mine.reset(seed=3)
+    theirs.reset(seed=3)
+    beside = set()
+    for _ in range(150):
+        (_, got, *_), (_, reward, *_) = mine.step(LEFT), theirs.step(LEFT)
+        wheels = sum(not wheel.tiles for wheel in theirs.car.wheels)
+        assert got == reward - 0.25 * wheels
+        beside.add(wheels)
+    assert {0, 4} < beside
 
 
 def test_options_may_be_written_in_lower_case():

@@ -57,6 +57,16 @@ def test_a_state_is_all_that_a_member_goes_on_from():
     assert (one.score(np.arange(3)).returns == other.score(np.arange(3)).returns).all()
 
 
+def test_the_held_out_environment_is_that_of_evaluate():
+    config = Config("es", "Pendulum-v1", ("g=9.0",), ("g=1.0",), member_options=OPTIONS)
+    plain = Config("es", "Pendulum-v1", ("g=9.0",), member_options=OPTIONS)
+    one, other = (ES(each, 0, SerialComm(), StopFlag()) for each in (config, plain))
+    seeds = np.arange(3)
+    assert (one.score(seeds).returns == other.score(seeds).returns).all()
+    assert (other.evaluate(seeds).returns == other.score(seeds).returns).all()
+    assert (one.evaluate(seeds).returns != other.evaluate(seeds).returns).any()
+
+
 def test_members_begin_with_weights_of_their_own():
     assert (member(0).strategy.mean != member(1).strategy.mean).any()
 

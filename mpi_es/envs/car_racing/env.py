@@ -32,6 +32,7 @@ class CarRacing(gym.Env[NDArray[np.uint8], Any]):
         picture: "exact" observes gymnasium's pixels, "close" some that hardly differ, several times
             faster.
         variant: plain, or the paper's color, bars or blob.
+        grass_cost: what each wheel beside the road takes from a step's reward.
     """
 
     compiled = True  # the first step takes long
@@ -45,12 +46,14 @@ class CarRacing(gym.Env[NDArray[np.uint8], Any]):
         continuous: bool = True,
         picture: str = "close",
         variant: str = "plain",
+        grass_cost: float = 0.0,
     ) -> None:
         for name, value in (("domain_randomize", domain_randomize), ("continuous", continuous)):
             if not isinstance(value, bool):
                 raise expected(f"--env-options {name}", "True or False", value)
-        if not isinstance(lap_complete_percent, float | int):
-            raise expected("--env-options lap_complete_percent", "a number", lap_complete_percent)
+        for name, number in (("lap_complete_percent", lap_complete_percent), ("grass_cost", grass_cost)):
+            if not isinstance(number, float | int):
+                raise expected(f"--env-options {name}", "a number", number)
         picture, variant = str(picture), str(variant)
         if picture not in simulation.PICTURES:
             raise unknown("--env-options picture", picture, simulation.PICTURES)
@@ -58,7 +61,7 @@ class CarRacing(gym.Env[NDArray[np.uint8], Any]):
             raise unknown("--env-options variant", variant, variants.NAMES)
         self.render_mode = render_mode
         self.continuous = continuous
-        self.choices = (picture, variant, lap_complete_percent, domain_randomize)
+        self.choices = (picture, variant, lap_complete_percent, domain_randomize, grass_cost)
         self.simulation = simulation.allocate(*self.choices)
         self.window = Window(render_mode, variant) if render_mode else None
         low, high = np.array([-1, 0, 0], np.float32), np.ones(3, np.float32)

@@ -27,6 +27,7 @@ class Simulation(NamedTuple):
     picture: NDArray[np.uint8]  # (96, 96, 3) as after the last step
     variant: int  # a place in variants.NAMES
     randomized: bool  # gymnasium's domain_randomize
+    grass_cost: float  # of a wheel beside the road, in a step
 
 
 def allocate(
@@ -34,6 +35,7 @@ def allocate(
     variant: str = "plain",
     lap_complete_percent: float = 0.95,
     domain_randomize: bool = False,
+    grass_cost: float = 0.0,
 ) -> Simulation:
     """Return a simulation without a track."""
     return Simulation(
@@ -47,6 +49,7 @@ def allocate(
         picture=np.zeros((96, 96, 3), np.uint8),
         variant=variants.NAMES.index(variant),
         randomized=domain_randomize,
+        grass_cost=float(grass_cost),
     )
 
 
@@ -81,7 +84,8 @@ def drive(simulation: Simulation, steer: float, gas: float, brake: float) -> tup
     """Drive for a step and draw; return the reward, and whether the race is over."""
     reward, over = race.step(simulation.world, simulation.physics, steer, gas, brake)
     draw(simulation)
-    return reward, over
+    wheels = simulation.physics.on_road
+    return reward - simulation.grass_cost * (len(wheels) - wheels.sum()), over
 
 
 @compiled()
