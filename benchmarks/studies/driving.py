@@ -4,7 +4,7 @@ python benchmarks/studies/driving.py RUN_OR_FILE … [--tracks 40]
 
 All drive the same tracks of our own simulator. Means: the return; the share of tracks on which the car is
 home within the environment's steps; the share of tiles before the farthest that it reached which it went
-past; its speed in metres a second; gas and brake.
+past; the share of its wheels that are beside the road; its speed in metres a second; gas and brake.
 """
 
 import argparse
@@ -19,12 +19,12 @@ from mpi_es.policies.base import Policy, Weights
 from mpi_es.presets import PRESETS
 
 FIRST_TRACK = 900_000
-TITLES = "agent | return | home | tiles passed by | speed | gas | brake"
+TITLES = "agent | return | home | tiles passed by | wheels beside | speed | gas | brake"
 
 
 def drive(policy: Policy, weights: Weights, racing: Any, limit: int, seed: int) -> list[float]:
     """Drive a track, so many steps at most; return the numbers of TITLES."""
-    world = racing.simulation.world
+    world, wheels = racing.simulation.world, racing.simulation.physics.on_road
     observation, _ = racing.reset(seed=seed)
     memory, over, total = policy.initial_memory(1), False, 0.0
     rows: list[NDArray[np.float64]] = []
@@ -33,7 +33,7 @@ def drive(policy: Policy, weights: Weights, racing: Any, limit: int, seed: int) 
         _, gas, brake = np.clip(actions[0], (-1, 0, 0), 1)
         observation, reward, over, _, info = racing.step(actions[0])
         total += float(reward)
-        rows.append(np.array([np.hypot(*world.velocities[0, :2]), gas, brake]))
+        rows.append(np.array([1 - wheels.mean(), np.hypot(*world.velocities[0, :2]), gas, brake]))
     visited = world.visited[: world.tile_count]
     reached = np.flatnonzero(visited)[-1] + 1
     home = bool(info.get("lap_finished", False))
@@ -56,9 +56,10 @@ def main() -> None:
         weights = policy.unpack(agent.parameters[None])
         tracks = range(FIRST_TRACK, FIRST_TRACK + options.tracks)
         drives = [drive(policy, weights, racing, limit, track) for track in tracks]
-        score, home, past, speed, gas, brake = np.mean(drives, axis=0)
+        score, home, past, beside, speed, gas, brake = np.mean(drives, axis=0)
         print(
-            f"{name} | {score:.0f} | {home:.0%} | {past:.1%} | {speed:.1f} | {gas:.2f} | {brake:.2f}",
+            f"{name} | {score:.0f} | {home:.0%} | {past:.1%} | {beside:.1%} | {speed:.1f} | {gas:.2f} | "
+            f"{brake:.2f}",
             flush=True,
         )
 
