@@ -1,6 +1,5 @@
 """From a config to the parts of a run, on every rank."""
 
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -62,11 +61,12 @@ def make_examiner(config: Config, base: Candidate | None = None) -> Rollout | Co
     """
     if not config.held_out_env_options:
         return None
-    other = replace(config, env_options=config.held_out_env_options)
-    trained, examined = _spaces(config), _spaces(other)
+    trained = _spaces(config)
+    with envs.held_out():
+        examined = _spaces(config.held_out)
     if examined != trained:
         raise expected("--held-out-env-options", f"the spaces {trained}", examined)
-    return make_rollout(other, base)
+    return make_rollout(config.held_out, base)
 
 
 def _spaces(config: Config) -> tuple[Any, Any]:

@@ -1,7 +1,7 @@
 """Every option, declared once: the command line, the run file, the resume check and the README read it."""
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Annotated, Any, Literal, TypeVar, get_type_hints
 
 import tyro
@@ -213,6 +213,12 @@ class Config:
             if getattr(self, floor) > getattr(self, start):
                 rule = f"no more than {option(start)} {getattr(self, start)}"
                 raise expected(option(floor), rule, getattr(self, floor))
+
+    @property
+    def held_out(self) -> "Config":
+        """The config of the run's held-out episodes."""
+        made_with = self.held_out_env_options or self.env_options
+        return replace(self, env_options=made_with, held_out_env_options=())
 
     @property
     def directory(self) -> str:

@@ -142,15 +142,11 @@ def of_file(options: Options) -> Plan:
 
 def placed(config: Config, options: Options) -> Config:
     """Return a config in the environment that the options name, or else in that of its held-out episodes."""
-    made_with = config.held_out_env_options or config.env_options
-    if options.env or options.env_options:
-        made_with = options.env_options
+    config = replace(config.held_out, compiled=config.compiled and options.compiled)
+    if not (options.env or options.env_options):
+        return config
     return replace(
-        config,
-        env=CAR_RACING.get(options.env, options.env) or config.env,
-        env_options=made_with,
-        held_out_env_options=(),
-        compiled=config.compiled and options.compiled,
+        config, env=CAR_RACING.get(options.env, options.env) or config.env, env_options=options.env_options
     )
 
 

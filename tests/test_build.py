@@ -41,21 +41,25 @@ def test_an_evaluator_has_the_parts_that_the_config_names():
 def test_held_out_episodes_run_in_an_environment_of_their_own():
     config = Config(env="Pendulum-v1", env_options=("g=9.0",), held_out_env_options=("g=1.0",))
     evaluator = build.make_evaluator(SerialComm(), config, StopFlag())
-    held_out = evaluator.held_out(0, None)
     zeros, seeds = Dense(np.zeros((1, evaluator.dim))), np.array([[4]])
-
-    def played(config, terms):
-        return build.make_evaluator(SerialComm(), config, StopFlag()).evaluate(zeros, seeds, terms).returns
-
-    for terms, options in ((held_out, config.held_out_env_options), (Terms(), config.env_options)):
-        assert evaluator.evaluate(zeros, seeds, terms).returns == played(
-            Config(env="Pendulum-v1", env_options=options), Terms()
-        )
+    returns = [
+        evaluator.evaluate(zeros, seeds, terms).returns for terms in (Terms(), evaluator.held_out(0, None))
+    ]
+    for expected, options in zip(returns, (config.env_options, config.held_out_env_options), strict=True):
+        alone = build.make_evaluator(SerialComm(), Config(env="Pendulum-v1", env_options=options), StopFlag())
+        assert alone.evaluate(zeros, seeds, Terms()).returns == expected
+    assert returns[0] != returns[1]
 
 
 def test_a_held_out_environment_of_other_spaces_is_refused():
     config = Config(env="FrozenLake-v1", held_out_env_options=("map_name=8x8",))
     with pytest.raises(UserError, match=r"--held-out-env-options: expected the spaces .*Discrete\(16\)"):
+        build.make_evaluator(SerialComm(), config, StopFlag())
+
+
+def test_what_the_held_out_environment_refuses_bears_its_option():
+    config = Config(env="Pendulum-v1", held_out_env_options=("gravitation=3",))
+    with pytest.raises(UserError, match=r"^--held-out-env-options: Pendulum-v1 refuses them: .*gravitation"):
         build.make_evaluator(SerialComm(), config, StopFlag())
 
 

@@ -6,7 +6,8 @@ import difflib
 import importlib.util
 import inspect
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import gymnasium as gym
@@ -47,6 +48,15 @@ def make(name: str, options: Sequence[str] = (), render_mode: str | None = None)
         env, limit = _registered(rest, chosen)
     walker = type(env.unwrapped).__name__ == "BipedalWalker"
     return (FreshWorld(env) if walker else env), limit
+
+
+@contextmanager
+def held_out() -> Iterator[None]:
+    """Where the environment of held-out episodes is made: have what it refuses bear that option's name."""
+    try:
+        yield
+    except UserError as error:
+        raise UserError(str(error).replace("--env-options", "--held-out-env-options")) from error
 
 
 def parsed(options: Sequence[str], name_of_option: str = "--env-options") -> dict[str, Any]:

@@ -58,11 +58,13 @@ class SB3(Member):
     def declared(cls, config: Config) -> Sequence[Hyperparameter]:
         """Return what the algorithm has; refuse options and environments that it cannot take."""
         sb3_settings.check_options(config.algorithm, _options(config))
-        spaces = [worlds.observed(config.env, one) for one in (config.env_options, _held_out_options(config))]
-        if not isinstance(spaces[0], gym.spaces.Box | gym.spaces.Discrete):
+        trained = worlds.observed(config.env, config.env_options)
+        if not isinstance(trained, gym.spaces.Box | gym.spaces.Discrete):
             raise expected("--env", "one that observes a Box or a Discrete", config.env)
-        if spaces[1] != spaces[0]:
-            raise expected("--held-out-env-options", f"observations in {spaces[0]}", spaces[1])
+        with envs.held_out():
+            examined = worlds.observed(config.env, _held_out_options(config))
+        if examined != trained:
+            raise expected("--held-out-env-options", f"observations in {trained}", examined)
         return sb3_settings.declared(config.algorithm)
 
     @property
