@@ -18,7 +18,7 @@ def first_mean(config: Config, policy: Policy) -> Candidate | None:
     if not name:
         return None
     evolving = [""] if config.evolve == "all" else [config.evolve]
-    return _taken(load(name, config, "--from-pretrained"), policy, evolving, "--from-pretrained")
+    return _taken(_plain(name, config, "--from-pretrained"), policy, evolving, "--from-pretrained")
 
 
 def fixed_agent(config: Config, policy: Policy) -> Candidate | None:
@@ -26,11 +26,23 @@ def fixed_agent(config: Config, policy: Policy) -> Candidate | None:
     if config.evolve == "all":
         return None
     if config.evolve not in policy.parts:
+        if not policy.parts:
+            raise expected("--evolve", f"all for --policy {config.policy}, which has no parts", config.evolve)
         raise unknown("--evolve", config.evolve, ["all", *policy.parts])
     name, fixed = config.base_from_pretrained, _beside(config.evolve, policy)
     if not name:
         raise expected("--base-from-pretrained", f"a run or an npz file with the {' and '.join(fixed)}", name)
-    return _taken(load(name, config, "--base-from-pretrained"), policy, fixed, "--base-from-pretrained")
+    return _taken(_plain(name, config, "--base-from-pretrained"), policy, fixed, "--base-from-pretrained")
+
+
+def _plain(name: str, config: Config, option: str) -> Agent:
+    """Return an agent whose observations are the run's: normalised in neither."""
+    if config.obs_norm:
+        raise expected("--obs-norm", f"to be off beside {option}, whose agent would see other numbers", "on")
+    agent = load(name, config, option)
+    if agent.scaling.size:
+        raise expected(option, "an agent trained without --obs-norm", f"one trained with it, {name}")
+    return agent
 
 
 def _beside(evolving: str, policy: Policy) -> list[str]:
@@ -45,8 +57,6 @@ def _beside(evolving: str, policy: Policy) -> list[str]:
 
 def _taken(agent: Agent, policy: Policy, parts: list[str], option: str) -> Candidate:
     """Return an agent's parts as parameters (policy.dim,), zeros elsewhere; refuse parts that do not fit."""
-    if agent.scaling.size:
-        raise expected(option, "an agent trained without --obs-norm", agent.config.env)
     shapes, taken = shapes_of(policy), np.zeros(policy.dim, np.float32)
     for part in parts:
         theirs, numbers = agent.part(part)

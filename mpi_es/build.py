@@ -1,5 +1,7 @@
 """From a config to the parts of a run, on every rank."""
 
+import os
+import socket
 from functools import partial
 from typing import Any
 
@@ -132,6 +134,7 @@ def make_noise(comm: Comm, config: Config, dim: int) -> Any:
 
 def shared_table(comm: Comm, size: int, seed: int) -> Any:
     """Return a table (size,) of standard normal numbers, one in the memory of each node. Collective."""
+    agree(comm, lambda: _check_table(size))
     if comm.size == 1:
         table = np.empty(size, np.float32)
         fill_table(seed, table, 0, size)
@@ -146,3 +149,11 @@ def shared_table(comm: Comm, size: int, seed: int) -> Any:
     fill_table(seed, table, size * node.rank // node.size, size * (node.rank + 1) // node.size)
     wait(node.Ibarrier())
     return table
+
+
+def _check_table(size: int) -> None:
+    """Refuse a table that this node could not hold."""
+    most = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 4
+    if size > most:
+        rule = f"no more than {most} numbers, which fill the memory of {socket.gethostname()}"
+        raise expected("--noise-table", rule, size)

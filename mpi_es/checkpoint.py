@@ -52,20 +52,37 @@ def save(directory: Path, content: dict[str, Any]) -> None:
     except OSError as error:
         with contextlib.suppress(OSError):
             fresh.unlink()
-        state = "still holds the generation before" if path.exists() else "was never written"
-        raise UserError(f"{path}: could not be saved ({error.strerror or error}); it {state}") from error
+        held = [name for name in (NAME, PREVIOUS) if (directory / name).exists()]
+        state = f"{held[0]} holds the generation before" if held else "none was ever written"
+        raise UserError(f"{path}: could not be saved ({error.strerror or error}); {state}") from error
 
 
 def exists(directory: Path) -> bool:
     """Tell whether a directory holds a run."""
-    return any((directory / name).exists() for name in (NAME, PREVIOUS))
+    try:
+        return any((directory / name).exists() for name in (NAME, PREVIOUS))
+    except OSError as error:
+        raise UserError(f"{directory}: cannot be searched for a run ({error.strerror})") from error
+
+
+def seen(directory: Path) -> bytes:
+    """Return what tells a directory's files from those of any other save: their first blocks."""
+    blocks = []
+    for name in (NAME, PREVIOUS):
+        try:
+            with open(directory / name, "rb") as file:
+                blocks.append(file.read(_BLOCK))
+        except OSError:
+            blocks.append(b"")
+    return b"|".join(blocks)
 
 
 def load(directory: Path) -> tuple[dict[str, Any], str]:
     """Return the content of the run's file, and a warning: empty, or why the previous one was taken."""
     path, previous = directory / NAME, directory / PREVIOUS
     if not exists(directory):
-        raise expected("run", f"a directory that holds {NAME}", str(directory))
+        hint = f"use {directory.parent}" if directory.is_file() else ""
+        raise expected("run", f"a directory that holds {NAME}", str(directory), hint)
     try:
         return decode(path), ""
     except Damaged as error:
@@ -112,18 +129,34 @@ def decode(path: Path) -> dict[str, Any]:
     if not image.startswith(b"mpi_es "):
         raise Damaged(f"{path}: expected a run file of mpi_es, got a foreign or damaged file")
     words = image[:_BLOCK].split()
-    if len(words) > 2 and words[2].isdigit() and int(words[2]) > VERSION:
-        newer = int(words[2])
-        raise UserError(f"{path}: expected format {VERSION} or older, got {newer}; use a newer mpi_es")
-    if image[:_BLOCK] != _block(image):
+    version = int(words[2]) if len(words) > 2 and words[2].isdigit() else VERSION
+    if image[:_BLOCK] != _block(image, version):
         raise Damaged(f"{path}: damaged, its content does not match its checksum")
     with h5py.File(io.BytesIO(image), "r") as file:
+        if version != file.attrs["version"]:
+            raise Damaged(f"{path}: damaged, it has two versions")
+        if version > VERSION:
+            raise UserError(f"{path}: expected format {VERSION} or older, got {version}; use a newer mpi_es")
         return _read(file)
 
 
 @contextlib.contextmanager
-def locked(directory: Path) -> Iterator[None]:
-    """Keep other jobs from writing the same run inside the block; the lock goes with its process."""
+def locked(directory: Path, before: bytes) -> Iterator[None]:
+    """Keep other jobs from writing the same run inside the block; the lock goes with its process.
+
+    Args:
+        before: what was `seen` of the directory when the plan was made; whoever has saved since is not
+            to be overwritten.
+    """
+    with _lock(directory):
+        if seen(directory) != before:
+            raise UserError(f"{directory}: another job has saved a run here since this one began")
+        yield
+
+
+@contextlib.contextmanager
+def _lock(directory: Path) -> Iterator[None]:
+    """Hold the directory's lock, where there can be one, or refuse what another holds."""
     try:
         file = open(directory / ".lock", "w")  # noqa: SIM115  (closed below, with the block)
     except OSError:
@@ -167,14 +200,14 @@ def _encode(content: dict[str, Any]) -> memoryview:
         file.attrs["format"], file.attrs["version"] = "mpi_es run", VERSION
         _write(file, {name: value for name, value in content.items() if name not in file.attrs})
     image = buffer.getbuffer()
-    image[:_BLOCK] = _block(image)
+    image[:_BLOCK] = _block(image, VERSION)
     return image
 
 
-def _block(image: bytes | memoryview) -> bytes:
+def _block(image: bytes | memoryview, version: int) -> bytes:
     """Return the first block that belongs to an image's content."""
     digest = hashlib.blake2b(memoryview(image)[_BLOCK:], digest_size=32).hexdigest()
-    return f"mpi_es {NAME} {VERSION} blake2b {digest}\n".encode().ljust(_BLOCK, b"\0")
+    return f"mpi_es {NAME} {version} blake2b {digest}\n".encode().ljust(_BLOCK, b"\0")
 
 
 def _write(group: h5py.Group, content: dict[str, Any]) -> None:

@@ -91,6 +91,8 @@ def parse(arguments: Sequence[str], default: C, presets: Mapping[str, C], progra
     words = list(arguments)
     if words and not words[0].startswith("-"):
         name = words.pop(0)
+        if not presets:
+            raise UserError(f"{program}: expected options only, got {name!r}")
         if name not in presets:
             raise unknown("preset", name, presets)
         default = presets[name]

@@ -8,6 +8,8 @@ import tyro
 
 from mpi_es.errors import expected
 
+LARGEST = 2**63 - 1  # that numpy and HDF5 hold
+
 
 @dataclass(frozen=True)
 class Range:
@@ -27,8 +29,9 @@ class Range:
     def __str__(self) -> str:
         if (self.low, self.high) == (-math.inf, math.inf):
             return "a number that is finite"
-        if self.high == math.inf:
-            return f"a number of {self.low:g} or more" if self.with_low else f"a number above {self.low:g}"
+        if self.high >= LARGEST:
+            begin = f"a number of {self.low:g} or more" if self.with_low else f"a number above {self.low:g}"
+            return begin if self.high == math.inf else f"{begin}, below 2**63"
         begin, end = "[" if self.with_low else "(", "]" if self.with_high else ")"
         return f"a number in {begin}{self.low:g}, {self.high:g}{end}"
 
@@ -36,8 +39,8 @@ class Range:
 CHANGEABLE = "may be changed when a run is resumed"
 T = TypeVar("T")
 Free = Annotated[T, CHANGEABLE]  # changing it does not change what is learnt
-Count = Annotated[int, Range(1)]
-Natural = Annotated[int, Range(0, 2**63 - 1)]
+Natural = Annotated[int, Range(0, LARGEST)]
+Count = Annotated[int, Range(1, LARGEST)]
 Positive = Annotated[float, Range(0, with_low=False)]
 NotNegative = Annotated[float, Range(0)]
 Decay = Annotated[float, Range(0, 1, with_low=False)]

@@ -8,6 +8,7 @@ from typing import TextIO
 import numpy as np
 
 from mpi_es.config import Config
+from mpi_es.errors import UserError
 from mpi_es.rows import HeldOut, Row, Timing
 
 _COLUMNS = {  # title: width
@@ -69,7 +70,12 @@ class Columns:
 
     def write(self, text: str) -> None:
         """Write a line of text."""
-        print(text, file=self._stream, flush=True)
+        try:
+            print(text, file=self._stream, flush=True)
+        except BrokenPipeError:  # whoever read it has left
+            raise
+        except OSError as error:
+            raise UserError(f"--console: cannot write ({error.strerror}); silent needs no room") from error
 
     def row(self, cells: Sequence[str]) -> None:
         """Write a cell of each column."""

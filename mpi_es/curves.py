@@ -20,7 +20,7 @@ AXES = ("generations", "episodes", "seconds")
 _LONGEST_LABEL = 40  # characters that fit into a legend
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Curves:
     """A run as it is on the disk now."""
 

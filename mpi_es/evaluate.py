@@ -72,6 +72,8 @@ class Options:
             raise expected("--seeds", "ranges that go up, below 2147483648", self.seeds)
         if (count := sum(last - first + 1 for first, last in self.ranges)) > MOST_EPISODES:
             raise expected("--seeds", f"at most {MOST_EPISODES} seeds", count)
+        if self.csv and self.csv == self.video:
+            raise expected("--csv", "another file than --video", self.csv)
         if self.preset not in PRESETS:
             raise unknown("--preset", self.preset, PRESETS)
 
@@ -112,7 +114,7 @@ def prepare(arguments: list[str]) -> Plan:
         raise UserError(f"RUN: expected {rule}, got {'both' if run else 'nothing'}")
     for other in ("RUN" if run else "--from-pretrained", *(["--seeds"] if options.ranges else [])):
         cli.refuse_idle(words, IDLE[other], other, Options)
-    plan = of_run(run, options) if run else of_file(options)
+    plan = of_run(run, options) if run else of_file(options, words)
     if len(plan.parameters) != (dim := make_policy(plan.config).dim):
         rule = f"an environment whose policy has the {len(plan.parameters)} parameters of this one"
         raise expected("--env", rule, f"{plan.config.env} with {dim}")
@@ -132,10 +134,12 @@ def of_run(run: str, options: Options) -> Plan:
     return Plan(options, config, content, warning, chosen["candidate"], chosen["scaling"], title)
 
 
-def of_file(options: Options) -> Plan:
+def of_file(options: Options, words: list[str]) -> Plan:
     """Return the plan of evaluating the policy that a file holds."""
     given = replace(PRESETS[options.preset], evolve="all", layout=options.layout)
     agent = pretrained.load(options.from_pretrained, given, "--from-pretrained")
+    if agent.tells:
+        cli.refuse_idle(words, IDLE["RUN"], "a file that tells it", Options)
     config = placed(agent.config, options)
     return Plan(options, config, {}, "", agent.parameters, agent.scaling, options.from_pretrained)
 
@@ -220,12 +224,15 @@ def compared(plan: Plan, returns: NDArray[np.float64]) -> str:
 
 def write_csv(path: Path, rows: Iterable[tuple[int, float, int]] | None) -> None:
     """Write episodes into a file; without rows, only see whether that can be done."""
+    new = not path.exists()
     try:
         with path.open("a" if rows is None else "w", newline="") as file:
             if rows is not None:
                 writer = csv.writer(file)
                 writer.writerow(["episode_seed", "return", "length"])
                 writer.writerows(rows)
+        if rows is None and new:
+            path.unlink()
     except OSError as error:
         raise UserError(f"--csv: cannot write {path} ({error.strerror})") from error
 

@@ -235,7 +235,7 @@ class Evaluator(Ensemble):
                 self.played.append(rollout.run(enduring if self.survives else playing, terms, job.width))
         except Stopped:
             outcome = STOPPED
-        except (Exception, SystemExit) as error:  # a simulator may call exit
+        except BaseException as error:  # the others would wait for ever
             outcome = FAILED
             text = str(error) if isinstance(error, RolloutError) else traceback.format_exc()
             self.explanation = f"rank {self.comm.rank} on {socket.gethostname()}: {text}"

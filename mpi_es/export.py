@@ -13,10 +13,10 @@ import numpy as np
 from mpi_es import checkpoint, cli, pretrained
 from mpi_es.build import make_env, make_policy
 from mpi_es.comm import Comm, decide
-from mpi_es.config import Config
-from mpi_es.errors import UserError
+from mpi_es.config import Config, Layout
+from mpi_es.errors import UserError, unknown
 from mpi_es.layouts import from_torch, shapes_of
-from mpi_es.presets import CARRACING
+from mpi_es.presets import PRESETS
 from mpi_es.program import launch
 
 
@@ -32,6 +32,15 @@ class Options:
     """Order of the parameters: torch's, or the paper's, which sorts the names in each layer"""
     torchscript: str = ""
     """File for the network as TorchScript, with the normalisation of its observations"""
+    preset: str = "carracing"
+    """What an npz file in RUN's place was trained with, if it does not tell it"""
+    from_layout: Layout = "auto"
+    """Order of the numbers in such a file; auto drives with both"""
+
+    def __post_init__(self) -> None:
+        """Refuse a preset that there is not."""
+        if self.preset not in PRESETS:
+            raise unknown("--preset", self.preset, PRESETS)
 
 
 def main(comm: Comm, arguments: list[str]) -> int:
@@ -49,8 +58,9 @@ def export(arguments: list[str]) -> None:
         cli.refuse_idle(arguments, ("layout",), "--torchscript alone", Options)
     if Path(run).is_file():
         cli.refuse_idle(arguments, ("candidate",), "a file", Options)
-        config, chosen = _of_file(run)
+        config, chosen = _of_file(run, options, arguments)
     else:
+        cli.refuse_idle(arguments, ("preset", "from_layout"), "a run", Options)
         config, chosen = _of_run(run, options)
     if options.out:
         write_weights(Path(options.out), config, chosen, options.layout)
@@ -67,9 +77,12 @@ def _of_run(run: str, options: Options) -> tuple[Config, dict[str, Any]]:
     return checkpoint.from_plain(Config, content["config"]), chosen
 
 
-def _of_file(name: str) -> tuple[Config, dict[str, Any]]:
+def _of_file(name: str, options: Options, arguments: list[str]) -> tuple[Config, dict[str, Any]]:
     """Return the same of the agent in a file."""
-    agent = pretrained.load(name, CARRACING, "RUN")
+    bare = replace(PRESETS[options.preset], layout=options.from_layout)
+    agent = pretrained.load(name, bare, "RUN")
+    if agent.tells:
+        cli.refuse_idle(arguments, ("preset", "from_layout"), "a file that tells it", Options)
     return agent.config, {"candidate": agent.parameters, "scaling": agent.scaling}
 
 

@@ -6,6 +6,11 @@ import time
 from typing import Any
 
 
+def is_over(content: dict[str, Any]) -> bool:
+    """Tell whether a run's file says that there is nothing left to do."""
+    return bool(content.get("life", {}).get("finished", False))
+
+
 def sign(reason: str = "", *, finished: bool = False) -> dict[str, Any]:
     """Return the group's content.
 

@@ -119,6 +119,8 @@ class Run:
         fitness = np.nanmean(evaluation.returns, axis=1)  # over the episodes that were played
         clock.append(time.perf_counter())
         strategy.tell(population, racing.ordered(fitness[:popsize], evaluation.returns[:popsize]))
+        if not np.isfinite(strategy.mean).all():
+            raise RolloutError("the strategy's mean is no longer finite; try a smaller --learning-rate")
         clock.append(time.perf_counter())
         row = summarize(
             progress.generation + 1,

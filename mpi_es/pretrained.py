@@ -1,6 +1,7 @@
 """Agents that were trained before: read from a run, from its file, or from an npz file of weights."""
 
 import json
+import sys
 from dataclasses import dataclass, replace
 from math import prod
 from pathlib import Path
@@ -21,6 +22,10 @@ from mpi_es.strategies.base import Candidate
 Arrays = dict[str, NDArray[Any]]
 # The agent of arXiv:2003.08165, whose weights others have published.
 _PAPERS: dict[str, Any] = {
+    "env": "mpi_es/CarRacing-v3",
+    "env_options": (),
+    "held_out_env_options": (),
+    "output": "auto",
     "hidden": (16,),
     "query_dim": 4,
     "bias": True,
@@ -40,6 +45,7 @@ class Agent:
     parameters: Candidate  # (dim,) in torch's order
     shapes: Shapes
     scaling: NDArray[np.float32]  # (2, size) of its observations; (2, 0) where they are not normalised
+    tells: bool = True  # its file holds all that is above
 
     def part(self, part: str) -> tuple[Shapes, Candidate]:
         """Return shapes and numbers of the parameters of one part of the module, of all for ""."""
@@ -66,7 +72,9 @@ def load(name: str, config: Config, option: str) -> Agent:
 
 def _of_run(path: Path, option: str) -> Agent:
     """Return the best agent of a run."""
-    content = checkpoint.load(path)[0] if path.is_dir() else checkpoint.decode(path)
+    content, warning = checkpoint.load(path) if path.is_dir() else (checkpoint.decode(path), "")
+    if warning:
+        print(f"warning: {warning}", file=sys.stderr, flush=True)
     checkpoint.check_program("mpi_es.train", content, path)
     best = content["best"]
     if best["candidate"].size == 0:
@@ -94,7 +102,8 @@ def _of_file(path: Path, config: Config, option: str) -> Agent:
         from mpi_es.recognition import recognised  # the simulator, which takes its time
 
         layout = recognised(numbers, shapes, config, option)
-    return Agent(config, to_torch(numbers, shapes, layout), shapes, np.zeros((2, 0), np.float32))
+    none = np.zeros((2, 0), np.float32)
+    return Agent(config, to_torch(numbers, shapes, layout), shapes, none, tells=False)
 
 
 def _arrays(path: Path, option: str) -> Arrays:

@@ -48,14 +48,14 @@ def launch(
                     print(f"warning: ranks lost; {comm.size} begin anew", file=sys.stderr, flush=True)
     except UserError as error:
         code = _tell(error)
-    except Exception as error:
+    except BaseException as error:  # the others would wait for ever
         code = 1
         if not _unread(comm, error):
             abort(comm)
     _leave(comm, code)
 
 
-def _unread(comm: Comm | None, error: Exception) -> bool:
+def _unread(comm: Comm | None, error: BaseException) -> bool:
     """Tell whether the reader of the only rank's output is gone, as with `| head`; then write to nobody."""
     if not isinstance(error, BrokenPipeError) or (comm is not None and comm.size > 1):
         return False

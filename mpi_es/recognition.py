@@ -1,6 +1,7 @@
 """The order of the numbers in a file that does not tell it: the agent is driven with both."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +15,10 @@ from mpi_es.signals import StopFlag
 from mpi_es.strategies.base import Candidate, Dense, Vector
 
 _SIMULATOR = "mpi_es/CarRacing-v3"
+_EXPORTS = "--from-layout of mpi_es.export"
 _EPISODES = 4
+# What a run may have that a drive has no use for.
+_ALONE: dict[str, Any] = {"held_out_env_options": (), "strategy": "cma_es", "evaluation_timeout": 0.0}
 # Mean returns. The published weights come to 900, in the wrong order to 6; of 1200 drawn ones, among them
 # 400 as large as the published, the best came to 26.
 _DRIVES, _LOST = 200.0, 50.0
@@ -29,12 +33,14 @@ def recognised(numbers: Candidate, shapes: Shapes, config: Config, option: str) 
     """
     if config.policy != "attention":
         rule = f"torch or paper for an npz file of --policy {config.policy}"
-        raise expected("--layout", rule, config.layout)
+        raise expected(f"--layout ({_EXPORTS})", rule, config.layout)
     returns = _returns(np.stack([to_torch(numbers, shapes, layout) for layout in LAYOUTS]), config)
     found = int(returns.argmax())
     if returns[found] < _DRIVES or returns[1 - found] > _LOST:
         scores = ", ".join(f"{score:.0f} in {name}'s" for name, score in zip(LAYOUTS, returns, strict=True))
-        raise UserError(f"{option}: the order of the numbers does not show ({scores}); give --layout")
+        raise UserError(
+            f"{option}: the order of the numbers does not show ({scores}); give --layout ({_EXPORTS})"
+        )
     return LAYOUTS[found]
 
 
@@ -45,9 +51,8 @@ def _kind(config: Config) -> tuple[str, ...]:
 
 def _returns(candidates: Candidate, config: Config) -> Vector:
     """Return the mean return of each candidate (2, dim) on the simulator."""
-    evaluator = make_evaluator(
-        SerialComm(), replace(config, env=_SIMULATOR, env_options=_kind(config)), StopFlag()
-    )
+    alone = replace(config, env=_SIMULATOR, env_options=_kind(config), **_ALONE)
+    evaluator = make_evaluator(SerialComm(), alone, StopFlag())
     seeds = np.tile(np.arange(_EPISODES), (len(candidates), 1))
     evaluation = evaluator.evaluate(Dense(candidates.astype(float)), seeds, Terms(patience=20))
     returns: Vector = evaluation.returns.mean(axis=1)

@@ -131,4 +131,7 @@ def _checked(step: Step) -> Step:
     if isinstance(picture, np.ndarray) and picture.dtype == np.uint8 and picture.shape[2:] == (3,):
         return step
     rule = "a picture (height, width, 3) of bytes from the environment's render"
-    raise expected("--video and --frames", rule, getattr(picture, "shape", picture))
+    if isinstance(picture, np.ndarray):
+        raise expected("--video and --frames", rule, f"{picture.dtype} {picture.shape}")
+    found = picture if isinstance(picture, str) else type(picture).__name__
+    raise expected("--video and --frames", rule, found)

@@ -37,21 +37,38 @@ def main(comm: Comm, arguments: list[str]) -> int:
 def report(arguments: list[str]) -> None:
     """Write and print what the arguments ask for."""
     names = list(takewhile(lambda word: not word.startswith("-"), arguments))
+    if not names and not {"-h", "--help"} & {*arguments}:
+        raise UserError("RUN: expected directories of runs as the first arguments, got none")
     options = cli.parse(arguments[len(names) :], Options(), {}, "python -m mpi_es.report RUN…")
-    if not names:
-        raise UserError("RUN: expected directories of runs as the first arguments, got nothing")
-    if len(names) > 1 and not options.out:
+    directories = list(dict.fromkeys(map(Path, names)))
+    if len(directories) > 1 and not options.out:
         raise expected("--out", "a directory for the report of several runs", options.out)
-    runs = [curves.load(Path(name)) for name in names]
-    for run in runs:
-        if run.warning:
-            print(f"warning: {run.warning}")
-    place = Path(options.out or names[0])
+    runs = loaded(directories)
+    place = Path(options.out or directories[0])
     try:
         place.mkdir(parents=True, exist_ok=True)
         write(place, runs)
     except OSError as error:
         raise UserError(f"--out: cannot write {error.filename or place} ({error.strerror})") from error
+
+
+def loaded(directories: Sequence[Path]) -> list[Curves]:
+    """Return the runs, and print warnings; of several those that cannot be drawn are left out."""
+    runs: list[Curves] = []
+    complaints = []
+    for directory in directories:
+        try:
+            runs.append(curves.load(directory))
+        except UserError as error:
+            complaints.append(error)
+        else:
+            if runs[-1].warning:
+                print(f"warning: {runs[-1].warning}")
+    if not runs:
+        raise complaints[0]
+    for complaint in complaints:
+        print(f"warning: left out: {complaint}")
+    return runs
 
 
 def write(place: Path, runs: Sequence[Curves]) -> None:

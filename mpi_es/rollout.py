@@ -158,7 +158,7 @@ class _Batch:
                 observation, reward, terminated, truncated, _ = self.rollout.envs[i].step(actions[i])
                 self.observations[i] = observation
                 slot.total += float(reward)
-            except (Exception, SystemExit) as error:
+            except BaseException as error:  # a simulator may call exit, or be in Rust
                 raise _failure(slot) from error
             slot.length += 1
             slot.losing = slot.losing + 1 if reward < 0 else 0
@@ -184,7 +184,7 @@ class _Batch:
             observations = normalise(observations, self.terms.scaling)
         try:
             actions, self.memory = self.policy.act(self.weights, observations, self.memory)
-        except (Exception, SystemExit) as error:
+        except BaseException as error:  # a simulator may call exit, or be in Rust
             raise _failure(self.slots[0]) from error
         if self.terms.action_noise:
             actions = np.stack([self._disturbed(i, actions[i]) for i in range(k)])
@@ -215,7 +215,7 @@ class _Batch:
         self.weights = None
         try:
             self.observations[i] = self.rollout.env(i).reset(seed=episode.seed)[0]
-        except (Exception, SystemExit) as error:
+        except BaseException as error:  # a simulator may call exit, or be in Rust
             raise _failure(slot) from error
 
     def _end(self, i: int) -> None:

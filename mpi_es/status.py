@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from mpi_es import checkpoint
+from mpi_es import checkpoint, life
 from mpi_es.console import clock, number
 from mpi_es.errors import UserError
 
@@ -57,7 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def is_finished(run: Path) -> bool:
     """Tell whether there is nothing left to do for a run."""
     try:
-        return bool(checkpoint.load(run)[0].get("life", {}).get("finished", False))
+        return life.is_over(checkpoint.load(run)[0])
     except UserError:
         return False
 
@@ -78,7 +78,7 @@ def status(run: Path, now: float) -> Status:
         generation=f"{done} of {last}",
         held_out=best_of(content["best"]),
         speed=speed_of(content["timing"], mean),
-        left="-" if math.isnan(mean) else clock(max(last - done, 0) * mean),
+        left="-" if math.isnan(mean) or life.is_over(content) else clock(max(last - done, 0) * mean),
         last_sign="-" if math.isnan(silence) else f"{clock(max(silence, 0.0))} ago",
         state=f"{state}; {warning}" if warning else state,
     )

@@ -1,6 +1,7 @@
 """python -m mpi_es.train [PRESET] [options]: evolve a policy; under mpiexec, on all of its ranks."""
 
 import platform
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
@@ -42,7 +43,8 @@ class Plan:
 
     config: Config
     directory: Path
-    stored: dict[str, Any] | None  # the content of run.h5 that is continued
+    seen: bytes  # of the directory, before anything was read
+    stored: dict[str, Any] | None = None  # the content of run.h5 that is continued
     warning: str = ""
     base: Candidate | None = None  # a whole agent of which a part evolves
     mean: Candidate | None = None  # a whole agent at which the mean begins
@@ -67,6 +69,7 @@ def prepare(arguments: list[str]) -> Plan:
     default = PRESETS["carracing"] if not cli.is_given(rest, "env", Config) else Config()
     config = cli.parse(rest, default, PRESETS, _PROGRAM, _HELP)
     directory = Path(config.directory)
+    seen = checkpoint.seen(directory)
     if checkpoint.exists(directory):
         if again:
             return resumed(directory, lambda _: replace(config, run_dir=str(directory)))
@@ -76,7 +79,7 @@ def prepare(arguments: list[str]) -> Plan:
         )
     policy = make_policy(config)
     base, mean = beginning.fixed_agent(config, policy), beginning.first_mean(config, policy)
-    return Plan(config, directory, None, base=base, mean=mean)
+    return Plan(config, directory, seen, base=base, mean=mean)
 
 
 def resumed(directory: Path, changed: Callable[[Config], Config]) -> Plan:
@@ -85,6 +88,7 @@ def resumed(directory: Path, changed: Callable[[Config], Config]) -> Plan:
     Args:
         changed: from the config with which it began to the one that is wanted.
     """
+    seen = checkpoint.seen(directory)
     stored, warning = checkpoint.load_of("mpi_es.train", directory)
     begun = checkpoint.from_plain(Config, stored["config"])
     begun = replace(begun, run_dir=str(directory))  # it may have been moved
@@ -93,18 +97,18 @@ def resumed(directory: Path, changed: Callable[[Config], Config]) -> Plan:
     make_policy(wanted)
     # The last mean is a whole agent: what stays fixed is in it, and the file it came from is not needed.
     base = None if begun.evolve == "all" else stored["last"]["candidate"]
-    return Plan(wanted, directory, stored, warning, base)
+    return Plan(wanted, directory, seen, stored, warning, base)
 
 
 def train(plan: Plan, evaluator: Evaluator, told: str) -> None:
     """Evolve on rank 0, and tell how it goes, after what was `told` of lost ranks."""
     run = make_run(plan, evaluator)
-    with checkpoint.locked(plan.directory), run.telemetry:
+    with checkpoint.locked(plan.directory, plan.seen), run.telemetry:
         if plan.warning:
+            print(f"warning: {plan.warning}", file=sys.stderr, flush=True)
             checkpoint.set_aside(plan.directory)
-        facts = [f"warning: {plan.warning}"] if plan.warning else []
-        run.telemetry.start(plan.config, facts + describe(run, told), run.progress.generation)
-        if not run.finished():
+        run.telemetry.start(plan.config, describe(run, told), run.progress.generation)
+        if not run.finished() or plan.warning or not life.is_over(plan.stored or {}):
             run.keep()
             run.save(life.sign())  # a directory that cannot be written to is told before the work begins
         run.evolve()

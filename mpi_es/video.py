@@ -8,7 +8,7 @@ from types import TracebackType
 import imageio_ffmpeg
 from PIL import Image
 
-from mpi_es.errors import UserError
+from mpi_es.errors import UserError, expected
 
 # What a README shows: half the frames and at most 640 pixels wide are a quarter of the bytes. Colours are not
 # dithered, since a gif is small where nothing changes; they are those of the first four seconds, since until
@@ -41,7 +41,10 @@ class Film:
     def add(self, frame: Image.Image) -> None:
         """Append a frame."""
         if self.process is None:
+            self.size = frame.size
             self.process = self._start(frame.size)
+        if frame.size != self.size:
+            raise expected("--video", f"pictures of one size {self.size}", frame.size)
         assert self.process.stdin is not None
         try:
             self.process.stdin.write(frame.tobytes())
@@ -49,7 +52,7 @@ class Film:
             self._finish(self.process)
 
     def __exit__(self, kind: type[BaseException] | None, error: object, trace: TracebackType | None) -> None:
-        """Complete the file, or leave none behind."""
+        """Complete the file, or leave none behind; what a killed process leaves is hidden."""
         if self.process is None:
             return
         try:
@@ -64,7 +67,7 @@ class Film:
     def _start(self, size: tuple[int, int]) -> "subprocess.Popen[bytes]":
         raw = ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{size[0]}x{size[1]}", "-r", f"{self.fps}"]
         command = [imageio_ffmpeg.get_ffmpeg_exe(), "-y", "-v", "error", *raw, "-i", "-"]
-        command += [*ENDINGS[self.path.suffix], str(self.fresh)]
+        command += [*ENDINGS[self.path.suffix], f"file:{self.fresh}"]  # a colon in it is no protocol
         return subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE)
 
     def _finish(self, process: "subprocess.Popen[bytes]") -> None:

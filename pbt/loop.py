@@ -38,6 +38,7 @@ class Run:
     hyperparameters: NDArray[np.float64]  # (n, space) of the next generation
     generation: int  # how many are done
     log: Log | None  # rank 0's: the file, and what is told
+    over: bool = False  # the file says that nothing is left to do
 
     def __post_init__(self) -> None:
         self.config, self.comm = self.population.config, self.population.comm
@@ -50,7 +51,7 @@ class Run:
         """Run until something ends it, and tell what did. Collective."""
         self.together(lambda: self.population.apply(self.hyperparameters))
         self.pending = self.together(self.population.buffers)
-        if self.generation < self.config.max_iter:
+        if self.generation < self.config.max_iter or not self.over:
             self.saved = -1  # a directory that cannot be written to is told before the work begins
             self.save()
         try:

@@ -169,7 +169,7 @@ class Population:
             raise
         except passed:
             raise
-        except (Exception, SystemExit) as error:
+        except BaseException as error:  # the others would wait for ever
             where = f"rank {self.comm.rank} on {socket.gethostname()}: member {index}"
             told = f"{error}" if isinstance(error, UserError) else f"\n{traceback.format_exc().rstrip()}"
             raise MemberFailed(f"{where}: {told}") from error

@@ -1,5 +1,6 @@
 """python -m pbt.train [PRESET] [options]: train a population; under mpiexec, on all of its ranks."""
 
+import sys
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mpi_es import checkpoint, cli
+from mpi_es import checkpoint, cli, life
 from mpi_es.comm import Comm, agree, bcast, decide, decide_plan, share_rows
 from mpi_es.console import counted
 from mpi_es.errors import UserError
@@ -42,8 +43,14 @@ class Plan:
 
     config: Config
     directory: Path
-    stored: dict[str, Any] | None  # the content of run.h5 that is continued
+    seen: bytes  # of the directory, before anything was read
+    stored: dict[str, Any] | None = None  # the content of run.h5 that is continued
     warning: str = ""
+
+    @property
+    def over(self) -> bool:
+        """Whether the run's file is whole, and says that there is nothing left to do."""
+        return self.stored is not None and not self.warning and life.is_over(self.stored)
 
 
 def main(comm: Comm, arguments: list[str]) -> int:
@@ -61,7 +68,8 @@ def prepare(arguments: list[str]) -> Plan:
     resume, rest = cli.take_option(words, "--resume")
     if resume is None:
         config = cli.parse(rest, Config(), PRESETS, _PROGRAM, _RESUME)
-        plan = Plan(config, Path(config.directory), None)
+        directory = Path(config.directory)
+        plan = Plan(config, directory, checkpoint.seen(directory))
         if checkpoint.exists(plan.directory):
             if not again:
                 raise UserError(
@@ -81,11 +89,12 @@ def resumed(directory: Path, changed: Callable[[Config], Config]) -> Plan:
     Args:
         changed: from the config with which it began to the one that is wanted.
     """
+    seen = checkpoint.seen(directory)
     stored, warning = checkpoint.load_of("pbt.train", directory)
     begun = replace(checkpoint.from_plain(Config, stored["config"]), run_dir=str(directory))
     wanted = changed(begun)
     cli.check_resumed(begun, wanted)
-    return Plan(wanted, directory, stored, warning)
+    return Plan(wanted, directory, seen, stored, warning)
 
 
 def train(comm: Comm, plan: Plan | None, population: Population, told: str) -> None:
@@ -99,7 +108,8 @@ def train(comm: Comm, plan: Plan | None, population: Population, told: str) -> N
         logs: list[Log] = []
         # What rank 0 cannot open is told on all ranks, and given back however it ends.
         decide(comm, lambda: logs.append(opened(plan, population, told, stack)) if plan else None)
-        run = Run(population, values, generation, logs[0] if logs else None)
+        over = decide(comm, lambda: plan.over if plan else None)
+        run = Run(population, values, generation, logs[0] if logs else None, over)
         run.evolve()
 
 
@@ -128,16 +138,16 @@ def opened(plan: Plan, population: Population, told: str, stack: ExitStack) -> L
         directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UserError(f"--run-dir: cannot create {directory} ({error.strerror})") from error
-    stack.enter_context(checkpoint.locked(directory))
+    stack.enter_context(checkpoint.locked(directory, plan.seen))
     telemetry = stack.enter_context(open_telemetry(config, directory))
     past = lineage.read(stored, population.names) if stored else Lineage(population.names)
     log = Log(config, directory, past, telemetry, libraries())
     if stored:
         log.best = stored["best"]
     if plan.warning:
+        print(f"warning: {plan.warning}", file=sys.stderr, flush=True)
         checkpoint.set_aside(directory)
-    facts = [f"warning: {plan.warning}"] if plan.warning else []
-    telemetry.start(config, population.names, facts + facts_of(population, told), len(past.generations))
+    telemetry.start(config, population.names, facts_of(population, told), len(past.generations))
     return log
 
 

@@ -12,5 +12,5 @@ project=${MPI_ES_PROJECT:-${SLURM_SUBMIT_DIR:-$PWD}}
 source "$project/slurm/prologue.sh"
 
 sweep=${1:?expected the directory of the sweep}
-python -m mpi_es.status "$sweep"/*/ | tee "$sweep/summary.txt"
+python -m mpi_es.status "$sweep"/*/ 2>&1 | tee "$sweep/summary.txt" || true # a task without a run is told there
 python -m mpi_es.report "$sweep"/*/ --out "$sweep"

@@ -14,7 +14,8 @@ def start(ranks: int, *arguments: object, **options: object) -> subprocess.Popen
     """Start `python -m …` on some ranks."""
     launcher = [str(MPIEXEC), "-n", str(ranks)] if ranks else []
     command = [*launcher, sys.executable, *map(str, arguments)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
+    piped = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    return subprocess.Popen(command, **piped | options)
 
 
 def exact_content(run: Path) -> dict:

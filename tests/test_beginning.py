@@ -73,6 +73,13 @@ def test_the_mean_begins_with_an_agent_or_its_part(tmp_path, papers):
     np.testing.assert_array_equal(mean, NUMBERS[1184:])
 
 
+def test_the_part_that_evolves_may_be_of_another_environment(tmp_path, papers):
+    options = ("--base-from-pretrained", papers, "--env-options", "continuous=False")
+    _, policy, mean = prepared("carracing-exp1", tmp_path / "run", *options)
+    assert policy.dim == 2483 + 2 * 17  # five actions instead of three
+    np.testing.assert_array_equal(policy.whole(mean)[:1184], NUMBERS[:1184])
+
+
 def test_a_layer_evolves_alone(tmp_path, papers):
     options = ("--evolve", "controller.fc", "--base-from-pretrained", papers)
     _, policy, mean = prepared("carracing", tmp_path / "run", *options)

@@ -70,6 +70,13 @@ def test_noise_is_computed_or_read_from_a_table():
     np.testing.assert_array_equal(table.row(5), table_of(100, 9)[5:13])
 
 
+def test_a_table_that_no_node_can_hold_is_refused():
+    with pytest.raises(
+        UserError, match=r"--noise-table: expected no more than \d+ numbers, which fill the mem"
+    ):
+        build.make_noise(SerialComm(), Config(noise_table=10**17), 8)
+
+
 def test_pictures_are_not_normalised():
     with pytest.raises(UserError, match=r"--obs-norm: expected an environment that observes a vector"):
         build.make_policy(

@@ -1,5 +1,6 @@
 import io
 import os
+import re
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -146,6 +147,29 @@ def test_a_newer_format_is_refused_even_beside_an_older_file(tmp_path, monkeypat
         checkpoint.load(tmp_path)
 
 
+def test_a_bit_of_the_version_is_damage_as_any_other(tmp_path):
+    for generation in (1, 2):
+        checkpoint.save(tmp_path, content(generation))
+    path = tmp_path / "run.h5"
+    path.write_bytes(path.read_bytes().replace(b"run.h5 1 ", b"run.h5 5 ", 1))
+    assert checkpoint.load(tmp_path)[0]["state"]["generation"] == 1
+
+
+def test_a_file_in_the_place_of_its_directory_is_told(tmp_path):
+    checkpoint.save(tmp_path, content())
+    with pytest.raises(UserError, match=rf"got '.*run\.h5'; use {re.escape(str(tmp_path))}$"):
+        checkpoint.load(tmp_path / "run.h5")
+
+
+def test_a_directory_that_cannot_be_searched_is_told(tmp_path, monkeypatch):
+    def refused(path):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(checkpoint.Path, "exists", refused)  # root may search any
+    with pytest.raises(UserError, match=r"cannot be searched for a run \(Permission denied\)"):
+        checkpoint.load(tmp_path)
+
+
 def test_no_run_is_told(tmp_path):
     with pytest.raises(UserError, match=r"expected a directory that holds run\.h5"):
         checkpoint.load(tmp_path)
@@ -168,7 +192,7 @@ def test_a_full_disk_leaves_the_last_file_whole(tmp_path):
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", tmp_path], check=True)
     try:
         checkpoint.save(tmp_path, content(1))
-        with pytest.raises(UserError, match=r"No space left on device.*still holds"):
+        with pytest.raises(UserError, match=r"No space left on device.*; run\.h5 holds"):
             checkpoint.save(tmp_path, {"state": {"large": np.random.default_rng(0).random(100_000)}})
         assert checkpoint.load(tmp_path)[0]["state"]["generation"] == 1
         assert {p.name for p in tmp_path.iterdir()} == {"run.h5"}
@@ -182,7 +206,7 @@ def test_a_disk_that_becomes_read_only_leaves_the_last_file_whole(tmp_path):
     try:
         checkpoint.save(tmp_path, content(1))
         subprocess.run(["mount", "-o", "remount,ro", tmp_path], check=True)
-        with pytest.raises(UserError, match=r"Read-only file system.*still holds"):
+        with pytest.raises(UserError, match=r"Read-only file system.*; run\.h5 holds"):
             checkpoint.save(tmp_path, content(2))
         assert checkpoint.load(tmp_path)[0]["state"]["generation"] == 1
     finally:

@@ -132,5 +132,5 @@ class Plain:
 
 def test_a_program_without_presets_takes_options_only():
     assert cli.parse(["--size", "3"], Plain(), {}, "program") == Plain(3)
-    with pytest.raises(UserError, match="preset: expected one of"):
+    with pytest.raises(UserError, match="program: expected options only, got 'word'"):
         cli.parse(["word"], Plain(), {}, "program")

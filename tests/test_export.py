@@ -53,6 +53,17 @@ def test_an_agent_in_a_file_is_exported_as_well(run, tmp_path):
     assert other.tobytes() == checkpoint.load(run)[0]["best"]["candidate"].tobytes() != one.tobytes()
 
 
+def test_a_bare_file_is_exported_by_what_is_told_of_it(tmp_path):
+    bare, out = tmp_path / "bare.npz", tmp_path / "out.npz"
+    numbers = np.random.default_rng(0).standard_normal(1891, np.float32)
+    np.savez(bare, params=numbers)
+    told = ["--preset", "carracing-exp4", "--from-layout", "paper"]
+    export.export([str(bare), *told, "--layout", "paper", "--out", str(out)])
+    assert np.load(out)["params"].tobytes() == numbers.tobytes()
+    with pytest.raises(UserError, match=r"--preset: .* no effect beside a file that tells it"):
+        export.export([str(out), *told, "--out", str(bare)])
+
+
 def test_a_run_and_its_file_hold_the_same_agent(run):
     directory, file = (load(str(path), Config(), "--from-pretrained") for path in (run, run / "run.h5"))
     assert directory.parameters.tobytes() == file.parameters.tobytes()
@@ -68,6 +79,7 @@ def test_an_agent_that_reads_normalised_observations_is_no_beginning(run, tmp_pa
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
+        (("--preset", "cartpole", "--out", "a"), "--preset: .* no effect beside a run"),
         ((), "--out: expected a file, here or as --torchscript, got nothing"),
         (("--out", "/nowhere/agent.npz"), r"--out: cannot write /nowhere/agent.npz \(No such file"),
         (("--torchscript", "/nowhere/agent.pt"), "--torchscript: cannot write /nowhere/agent.pt"),

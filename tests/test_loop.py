@@ -7,6 +7,7 @@ import pytest
 from mpi_es import checkpoint, train
 from mpi_es.comm import SerialComm
 from mpi_es.config import Config
+from mpi_es.errors import RolloutError
 from mpi_es.evaluator import Evaluator
 from mpi_es.observations import Statistics
 from mpi_es.policies.mlp import MLP
@@ -47,12 +48,13 @@ class Interrupting(Drift):
 def make_run(directory, low=0, nth=0, **changes):
     """A new run, or the one that the directory holds; a signal comes in an Interrupting's episode."""
     config, flag = dataclasses.replace(CONFIG, **changes), StopFlag()
+    seen = checkpoint.seen(directory)
     stored = checkpoint.load(directory)[0] if (directory / checkpoint.NAME).exists() else None
     policy = MLP(Drift.observation_space, Drift.action_space, config.hidden)
     env = Interrupting(flag, low, nth)
     rollout = Rollout(policy, lambda: (env, 30), 1)
     evaluator = Evaluator(SerialComm(), rollout, None, flag)
-    return train.make_run(train.Plan(config, directory, stored), evaluator)
+    return train.make_run(train.Plan(config, directory, seen, stored), evaluator)
 
 
 def evolved(directory, **changes):
@@ -89,6 +91,13 @@ def test_the_last_word_names_the_generation_that_was_saved(tmp_path, low, nth, g
     run.keep()
     run.evolve()
     assert said[0].startswith(f"generation {generation}: stopped by SIGUSR1; continue with --resume ")
+
+
+def test_a_mean_that_is_no_longer_finite_ends_the_run_before_it_is_saved(tmp_path):
+    run = make_run(tmp_path, strategy="pepg", learning_rate=1e308, max_speed=1e308)
+    with pytest.raises(RolloutError, match="mean is no longer finite; try a smaller --learning-rate"):
+        run.evolve()
+    assert (checkpoint.load(tmp_path)[0] if checkpoint.exists(tmp_path) else {}) == {}
 
 
 def test_an_evaluation_follows_every_so_many_generations_and_the_last(tmp_path):

@@ -7,15 +7,26 @@ from mpi_es.config import Config
 from mpi_es.errors import UserError
 from mpi_es.job import Evaluation
 from mpi_es.strategies.base import Dense
+from mpi_es.strategies.cma_es import CMAES
 
 NAN = np.nan
+SMALL = ("cartpole", "--population-size", "4", "--num-rollouts", "2", "--racing", "1", "--max-iter", "1")
+QUIET = ("--num-eval-rollouts", "2", "--console", "silent", "--no-tensorboard", "--no-track-mean")
+# The second, which was dropped, came to more than others in the episode that it played.
+RACED = Evaluation(
+    np.array([[7.0, 7.0], [8.0, NAN], [5.0, 5.0], [4.0, 4.0]]),
+    np.array([[9, 9], [9, 0], [9, 9], [9, 9]]),
+    np.zeros((7, 0)),
+    idle=0.0,
+)
 
 
 def play(population, seeds, mean):
     """Return each candidate's own number plus the episode's seed, in as many steps as the seed."""
     numbers = np.append(population.rows[:, 0], [] if mean is None else mean[0])
     returns = numbers[:, None] + seeds
-    return Evaluation(returns, seeds + 0, np.ones((seeds.size, 1)), idle=0.0)
+    idle = 0.3 if seeds.shape[1] == 2 else 0.5
+    return Evaluation(returns, seeds + 0, np.ones((seeds.size, 1)), idle)
 
 
 def test_only_survivors_play_on():
@@ -29,6 +40,7 @@ def test_only_survivors_play_on():
     )
     assert raced.lengths.tolist() == [[1, 2, 3], [1, 2, 0], [1, 2, 3], [1, 2, 3], [1, 2, 3]]
     assert raced.played == 14
+    assert raced.idle == pytest.approx((15 * 0.3 + 12 * 0.5) / 27)  # of heats and finals, by their steps
     assert len(raced.sums) == 14
 
 
@@ -57,7 +69,18 @@ def test_the_history_holds_what_was_measured(tmp_path):
     few = "cartpole --population-size 8 --num-rollouts 3 --racing 1 --max-iter 2 --num-eval-rollouts 2"
     words = f"{few} --console silent --no-tensorboard --run-dir {tmp_path}".split()
     assert train.main(SerialComm(), words) == 0
-    assert checkpoint.load(tmp_path)[0]["history"]["min"].min() >= 1  # a step of CartPole is worth 1
+    history = checkpoint.load(tmp_path)[0]["history"]
+    assert history["min"].min() >= 1  # a step of CartPole is worth 1
+    # Eight candidates and the mean play one episode; all but three of them, two more.
+    assert history["episodes"].tolist() == [9 + 2 * 6] * 2
+
+
+def test_the_strategy_is_told_that_the_dropped_are_below_all_others(tmp_path, monkeypatch):
+    told = []
+    monkeypatch.setattr(CMAES, "tell", lambda self, population, fitness: told.append(fitness))
+    monkeypatch.setattr(racing, "race", lambda *arguments: RACED)
+    train.main(SerialComm(), [*SMALL, *QUIET, "--run-dir", str(tmp_path)])
+    assert [fitness.tolist() for fitness in told] == [[7.0, 3.0, 5.0, 4.0]]
 
 
 @pytest.mark.parametrize(

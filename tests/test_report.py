@@ -90,7 +90,8 @@ def test_a_damaged_file_is_passed_over_or_told(capsys, runs, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        ([], "^RUN: expected directories of runs as the first arguments, got nothing$"),
+        ([], "^RUN: expected directories of runs as the first arguments, got none$"),
+        (["--out", "b", "a"], "^RUN: expected directories of runs as the first arguments, got none$"),
         (["a", "b"], "^--out: expected a directory for the report of several runs, got ''$"),
         (["/nowhere"], r"^run: expected a directory that holds run.h5, got '/nowhere'$"),
         (["a", "--outt", "b"], "did you mean --out"),
@@ -99,6 +100,23 @@ def test_a_damaged_file_is_passed_over_or_told(capsys, runs, tmp_path):
 def test_a_mistake_is_told(arguments, complaint):
     with pytest.raises(UserError, match=complaint):
         report.report(arguments)
+
+
+def test_a_run_without_a_generation_is_left_out_of_several_and_one_given_twice_counts_once(
+    capsys, runs, tmp_path
+):
+    content = checkpoint.load(runs[0])[0]
+    empty = {name: column[:0] for name, column in content["history"].items()}
+    (tmp_path / "begun").mkdir()
+    checkpoint.save(tmp_path / "begun", content | {"history": empty})
+    directories = (runs[0], tmp_path / "begun", tmp_path / "none", f"{runs[0]}/", "--out", tmp_path)
+    lines = list(reported(capsys, *directories).values())
+    left_out = [line for line in lines if line.startswith("warning: left out: ")]
+    assert [line.rpartition(": ")[2][:25] for line in left_out] == [
+        "expected a generation or ",
+        "expected a directory that",
+    ]
+    assert [line.rpartition("/")[2] for line in lines[2:]] == ["search.png", "learning.png", "report.html"]
 
 
 def test_under_mpiexec_one_rank_draws_and_an_error_is_one_line(launch, runs, tmp_path):

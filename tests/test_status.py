@@ -1,12 +1,15 @@
+import shutil
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
 from mpi_es import checkpoint, status
 from tests.launching import start
 
+ROOT = Path(__file__).parents[1]
 SMALL = ("--env", "CartPole-v1", "--population-size", 6, "--hidden", 4, "--num-eval-rollouts", 3)
 TRAIN = ("-m", "mpi_es.train", *SMALL, "--no-tensorboard", "--console", "silent")
 
@@ -33,7 +36,7 @@ def test_a_finished_run(finished):
     best = checkpoint.load(finished)[0]["best"]
     assert seen.generation == "3 of 3"
     assert seen.held_out == f"{best['fitness']:.4g} at {best['generation']}"
-    assert (seen.left, seen.state) == ("0:00:00", "last generation done")
+    assert (seen.left, seen.state) == ("-", "last generation done")
     assert status.is_finished(finished)
 
 
@@ -63,6 +66,16 @@ def test_what_cannot_be_read_is_told_beside_what_can(finished, tmp_path):
     done = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stdout.count("\n"), done.stderr.count("\n")) == (2, 2, 1)
     assert "expected a directory that holds run.h5" in done.stderr
+
+
+def test_a_summary_of_a_sweep_tells_of_a_task_without_a_run_and_draws_the_others(finished, tmp_path):
+    shutil.copytree(finished, tmp_path / "seed-1")
+    (tmp_path / "seed-2").mkdir()
+    command = ["bash", "slurm/summary.sh", str(tmp_path)]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True, timeout=60)
+    summary = (tmp_path / "summary.txt").read_text()
+    assert ["last generation done" in summary, "seed-2" in summary] == [True, True]
+    assert (tmp_path / "report.html").exists()
 
 
 def test_it_can_be_asked_all_the_time_of_a_run_under_way(tmp_path):

@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import imageio_ffmpeg
 import numpy as np
 import pytest
@@ -43,6 +45,24 @@ def test_only_a_whole_film_appears(tmp_path):
 
     with pytest.raises(ValueError, match="broke"):
         broken()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_colon_in_a_name_is_no_protocol(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert written(Path("seed:7.mp4")).stat().st_size > 0
+
+
+def test_a_picture_of_another_size_is_refused(tmp_path):
+    def grown():
+        with Film(tmp_path / "film.mp4", 50.0) as film:
+            film.add(frame(0))
+            film.add(Image.new("RGB", (64, 49)))
+
+    with pytest.raises(
+        UserError, match=r"^--video: expected pictures of one size \(64, 48\), got \(64, 49\)$"
+    ):
+        grown()
     assert list(tmp_path.iterdir()) == []
 
 

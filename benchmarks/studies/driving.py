@@ -8,6 +8,7 @@ past; the share of its wheels that are beside the road; its speed in metres a se
 """
 
 import argparse
+import sys
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 
 from mpi_es import envs, pretrained
 from mpi_es.build import make_policy
+from mpi_es.errors import UserError
 from mpi_es.policies.base import Policy, Weights
 from mpi_es.presets import PRESETS
 
@@ -51,7 +53,10 @@ def main() -> None:
     racing, limit = envs.make(envs.CAR_RACING["fast"])
     print(TITLES)
     for name in options.agents:
-        agent = pretrained.load(name, PRESETS["carracing-fast"], "agents")
+        try:
+            agent = pretrained.load(name, PRESETS["carracing-fast"], "agents")
+        except UserError as error:
+            sys.exit(f"error: {error}")
         policy = make_policy(agent.config)
         weights = policy.unpack(agent.parameters[None])
         tracks = range(FIRST_TRACK, FIRST_TRACK + options.tracks)

@@ -151,6 +151,8 @@ def main() -> None:
     parser.add_argument("--results", type=Path, default=RESULTS)
     parser.add_argument("--only", nargs="+", choices=VARIANTS, metavar="VARIANT", help="train these")
     options = parser.parse_args()
+    if options.minutes <= 0:
+        parser.error("--minutes: expected a number above 0")
     {"run": run_all, "show": show}[options.section](options)
 
 

@@ -81,16 +81,10 @@ def _registered(env_id: str, options: dict[str, Any]) -> tuple[Any, int]:
     limit = spec.max_episode_steps or 0
     spec.max_episode_steps, spec.order_enforce, spec.disable_env_checker = None, False, True
     try:
-        env = gym.make(spec, **options)
-    except UserError:
-        raise
+        with _asked(env_id, options):
+            return gym.make(spec, **options), limit
     except (ImportError, gym.error.Error) as error:
         raise UserError(f"--env: {env_id} cannot be made: {_missing(error)}") from error
-    except Exception as error:
-        if not options:
-            raise
-        raise UserError(f"--env-options: {env_id} refuses them: {one_line(error)}") from error
-    return env, limit
 
 
 def _call(name: str, function: Any, options: dict[str, Any]) -> Any:
@@ -102,10 +96,24 @@ def _call(name: str, function: Any, options: dict[str, Any]) -> Any:
     except TypeError as error:
         call = f"make({', '.join(f'{key}={value!r}' for key, value in options.items())})"
         raise expected("--env", f"a function that can be called as {call}", name, str(error)) from error
-    env = function(**options)
+    with _asked(name, options):
+        env = function(**options)
     if not isinstance(env, gym.Env):
         raise expected("--env", f"a gymnasium.Env from {name}", type(env).__name__)
     return env
+
+
+@contextmanager
+def _asked(name: str, options: dict[str, Any]) -> Iterator[None]:
+    """Where an environment is made: tell in one line that it refuses its options."""
+    try:
+        yield
+    except (UserError, ImportError, gym.error.Error):
+        raise
+    except Exception as error:
+        if not options:
+            raise
+        raise UserError(f"--env-options: {name} refuses them: {one_line(error)}") from error
 
 
 def _unknown(env_id: str) -> UserError:

@@ -97,6 +97,13 @@ def test_an_option_that_an_environment_does_not_have(option, words):
     assert "\n" not in str(raised.value)
 
 
+def test_options_that_a_function_refuses_are_told_in_one_line():
+    with pytest.raises(UserError, match=rf"^--env-options: {HERE}:choosy refuses them: .*not with"):
+        envs.make(f"{HERE}:choosy", ["gravity=3"])
+    with pytest.raises(ValueError, match="not with"):  # nobody gave any
+        envs.make(f"{HERE}:choosy")
+
+
 def test_a_function_that_cannot_render_is_refused():
     with pytest.raises(UserError, match=r"make\(render_mode='rgb_array'\)"):
         envs.make(f"{HERE}:make", render_mode="rgb_array")

@@ -40,3 +40,7 @@ def make_with(size):
 
 
 not_a_function = 3
+
+
+def choosy(**options):
+    raise ValueError(f"not with {options}")

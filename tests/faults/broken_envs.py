@@ -45,6 +45,18 @@ def exiting():
     return Broken(lambda: sys.exit(3))
 
 
+class Panic(BaseException):
+    """What an environment in Rust raises."""
+
+
+def _panic():
+    raise Panic
+
+
+def panicking():
+    return Broken(_panic)
+
+
 def lacking():
     if os.environ.get("PMI_RANK") == "1":
         raise UserError("--env: not on rank 1")

@@ -6,8 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from mpi_es import checkpoint, train
+from mpi_es import checkpoint, life, train
+from mpi_es.build import make_evaluator
+from mpi_es.comm import SerialComm
 from mpi_es.errors import UserError
+from mpi_es.signals import StopFlag
+from mpi_es.status import is_finished
 from tests.launching import start
 
 CARTPOLE = ("--env", "CartPole-v1")
@@ -21,12 +25,18 @@ MISTAKES = [
     ("--policy json:Nothing", r"--policy: .*Nothing"),
     ("--polcy mlp", r"Unrecognized options: --polcy, mlp; did you mean --policy\?"),
     ("--population-size x", r"--population-size: invalid literal"),
-    ("--population-size 0", r"--population-size: expected a number of 1 or more, got 0"),
+    ("--population-size 0", r"--population-size: expected a number of 1 or more, below 2\*\*63, got 0"),
     ("--cma-variant fulll", r"invalid choice 'fulll' for argument '--cma-variant'"),
-    ("--seed=-3", r"--seed: expected a number in \[0, .*got -3"),
+    ("--seed=-3", r"--seed: expected a number of 0 or more, below 2\*\*63, got -3"),
     ("--momentum 1", r"--momentum: expected a number in \[0, 1\), got 1.0"),
     ("--lr-min 1", r"--lr-min: expected no more than --learning-rate 0.01, got 1.0"),
+    ("--max-iter 99999999999999999999", r"--max-iter: expected a number of 1 or more, below 2\*\*63, got"),
     ("--hidden 0", r"--hidden: expected widths above 0"),
+    (
+        "cartpole --evolve 0 --base-from-pretrained x",
+        r"--evolve: expected all for --policy mlp, which has no",
+    ),
+    ("lunarlander --from-pretrained x", r"--obs-norm: expected to be off beside --from-pretrained, whose"),
     ("cartpol", r"preset: expected one of .*did you mean 'cartpole'\?"),
     ("--env Pendulum-v1 --output argmax", r"--output: expected auto, tanh or clip"),
     ("--env CartPole-v1 --output tanh", r"--output: expected"),
@@ -104,10 +114,25 @@ def test_an_option_that_would_make_it_another_run(finished):
 
 
 def test_a_run_that_another_job_is_running(finished, launch):
-    with checkpoint.locked(finished):
+    with checkpoint.locked(finished, checkpoint.seen(finished)):
         done = launch(2, "-m", "mpi_es.train", "--resume", finished)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert "another job is running this run" in done.stderr
+
+
+@pytest.mark.parametrize("stored", [True, False])
+def test_a_run_that_another_job_saved_meanwhile(finished, tmp_path, stored):
+    directory, content = tmp_path / "shared", checkpoint.load(finished)[0]
+    if stored:
+        shutil.copytree(finished, directory)
+    words = ("--continue", "cartpole", "--max-iter", "9", "--no-tensorboard", "--console", "silent")
+    plan = train.prepare([*words, "--run-dir", str(directory)])
+    evaluator = make_evaluator(SerialComm(), plan.config, StopFlag())
+    directory.mkdir(exist_ok=True)
+    checkpoint.save(directory, content)
+    with pytest.raises(UserError, match="another job has saved a run here since this one began"):
+        train.train(plan, evaluator, "")
+    assert checkpoint.load(directory)[0]["progress"]["generation"] == 1
 
 
 def test_a_run_stays_where_it_is(finished):
@@ -130,9 +155,45 @@ def test_the_same_command_with_continue_begins_a_run_or_continues_it(finished, t
 
 
 def test_a_finished_run_says_so_and_exits_with_0(finished, launch):
+    before = checkpoint.seen(finished)
     done = launch(0, "-m", "mpi_es.train", "--resume", finished, "--console", "lines")
     assert done.returncode == 0
     assert "generation 1: last generation done" in done.stdout
+    assert checkpoint.seen(finished) == before
+
+
+def test_a_run_that_is_over_by_a_new_end_is_marked_finished(finished, launch):
+    content = checkpoint.load(finished)[0]
+    content["config"]["max_iter"] = 100
+    checkpoint.save(finished, content | {"life": life.sign("stopped by SIGTERM")})
+    assert not is_finished(finished)
+    done = launch(0, "-m", "mpi_es.train", "--resume", finished, "--max-iter", 1)
+    assert (done.returncode, is_finished(finished)) == (0, True)
+
+
+def test_a_damaged_file_of_a_finished_run_is_told_and_replaced(finished, launch):
+    path = finished / checkpoint.NAME
+    path.write_bytes(path.read_bytes()[:3000])
+    done = launch(0, "-m", "mpi_es.train", "--resume", finished)
+    assert (done.returncode, done.stderr.count("\n")) == (0, 1)
+    assert done.stderr.startswith(f"warning: {path}: damaged")
+    for name in (checkpoint.NAME, checkpoint.PREVIOUS):
+        assert checkpoint.decode(finished / name)["progress"]["generation"] == 1
+    assert is_finished(finished)
+
+
+def test_a_log_that_cannot_be_written_is_told(tmp_path):
+    words = (*CARTPOLE, "--no-tensorboard", "--run-dir", tmp_path / "run")
+    with open("/dev/full", "w") as full:
+        process = start(0, "-m", "mpi_es.train", *words, stdout=full)
+    assert process.communicate(timeout=120)[1].startswith("error: --console: cannot write (No space left")
+    assert process.returncode == 2
+
+
+@pytest.mark.parametrize("program", ["mpi_es.train", "pbt.train"])
+def test_a_preset_beside_a_run(program, launch):
+    done = launch(0, "-m", program, "--resume", "runs/any", "cartpole")
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
 
 
 def test_a_field_of_a_newer_version_is_told(finished):

@@ -18,12 +18,21 @@ QUIET = ("--console", "silent")
 CARTPOLE = ("--env", "CartPole-v1")
 
 
-@pytest.mark.parametrize("dispatch", ["static", "dynamic"])
-def test_a_simulator_that_calls_exit_is_a_rollout_that_failed(launch, tmp_path, dispatch):
-    options = ("--env", "tests.faults.broken_envs:exiting", "--dispatch", dispatch, *QUIET)
+@pytest.mark.parametrize(
+    ("how", "dispatch", "told"),
+    [
+        ("exiting", "static", "SystemExit: 3"),
+        ("exiting", "dynamic", "SystemExit: 3"),
+        ("panicking", "dynamic", "tests.faults.broken_envs.Panic"),
+    ],
+)
+def test_a_simulator_that_does_more_than_raise_is_a_rollout_that_failed(
+    launch, tmp_path, how, dispatch, told
+):
+    options = ("--env", f"tests.faults.broken_envs:{how}", "--dispatch", dispatch, *QUIET)
     done = launch(2, *TRAIN, *options, "--run-dir", tmp_path / "run", cwd=ROOT)
     assert done.returncode == 2
-    assert done.stderr.count("SystemExit: 3") == 1
+    assert done.stderr.count(told) == 1
 
 
 def test_an_environment_that_one_rank_lacks_is_told_before_the_others_share_a_table(launch, tmp_path):

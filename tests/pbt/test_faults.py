@@ -1,12 +1,15 @@
 """What goes wrong is told in one line, and never hangs."""
 
 import re
+import shutil
 from pathlib import Path
 
 import pytest
 
-from mpi_es import checkpoint
+from mpi_es import checkpoint, life
+from mpi_es.comm import SerialComm
 from mpi_es.errors import UserError
+from mpi_es.status import is_finished
 from pbt import train
 from tests.pbt.runs import WALKERS
 
@@ -24,7 +27,7 @@ MISTAKES = [
     ("--copy nothing --no-explore", r"--copy: expected all or weights where nobody explores"),
     ("toy --env CartPole-v0", r"--env: expected to be left out, since members toy have no use for it"),
     ("--member es --num-envs 4", r"--num-envs: expected to be left out, since members es have no use"),
-    ("--num-agents 0", r"--num-agents: expected a number of 1 or more, got 0"),
+    ("--num-agents 0", r"--num-agents: expected a number of 1 or more, below 2\*\*63, got 0"),
     ("to", r"preset: expected one of .*did you mean 'toy'\?"),
     ("--resume /nowhere", r"run: expected a directory that holds run.h5, got '/nowhere'"),
 ]
@@ -41,8 +44,6 @@ def test_a_mistake_on_the_command_line(arguments, complaint):
 def finished(tmp_path_factory):
     """The directory of a run of two generations, and what its file holds."""
     run = tmp_path_factory.mktemp("finished") / "run"
-    from mpi_es.comm import SerialComm
-
     arguments = ["toy", "--max-iter", "2", "--console", "silent", "--no-tensorboard", "--run-dir", str(run)]
     assert train.main(SerialComm(), arguments) == 0
     return run
@@ -126,8 +127,29 @@ def test_a_rank_that_dies_ends_the_job_and_leaves_the_last_checkpoint(launch, tm
     assert checkpoint.load(tmp_path / "run")[0]["progress"]["generation"] == 2
 
 
+def test_a_run_that_is_over_by_a_new_end_is_marked_finished(finished, tmp_path):
+    run = Path(shutil.copytree(finished, tmp_path / "run"))
+    content = checkpoint.load(run)[0]
+    content["config"]["max_iter"] = 100
+    checkpoint.save(run, content | {"life": life.sign("stopped by a signal")})
+    again = ["--resume", str(run), "--max-iter", "2"]
+    assert train.main(SerialComm(), again) == 0
+    assert is_finished(run)
+    before = checkpoint.seen(run)
+    assert train.main(SerialComm(), again) == 0
+    assert checkpoint.seen(run) == before
+
+
+def test_a_damaged_file_of_a_finished_run_is_told_and_replaced(finished, tmp_path, capfd):
+    run = Path(shutil.copytree(finished, tmp_path / "run"))
+    (run / checkpoint.NAME).write_bytes(b"mpi_es damaged")
+    assert train.main(SerialComm(), ["--resume", str(run), "--max-iter", "2"]) == 0
+    assert capfd.readouterr().err.startswith("warning: ")
+    assert [checkpoint.load(run)[1], is_finished(run)] == ["", True]
+
+
 def test_what_rank_0_cannot_open_ends_all_ranks(launch, finished):
-    with checkpoint.locked(finished):
+    with checkpoint.locked(finished, checkpoint.seen(finished)):
         done = launch(2, "-m", "pbt.train", "--resume", finished, "--max-iter", 3)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert "another job is running this run" in done.stderr
