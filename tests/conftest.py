@@ -2,9 +2,14 @@
 
 import subprocess
 
+import hypothesis
 import pytest
 
 from tests.launching import LIMIT, exact_content, start
+
+# On a shared machine any example may take a second, by no fault of the code.
+hypothesis.settings.register_profile("shared", deadline=None)
+hypothesis.settings.load_profile("shared")
 
 
 @pytest.fixture

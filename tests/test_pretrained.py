@@ -120,7 +120,9 @@ def test_a_missing_file_and_a_directory_without_a_run_are_told(tmp_path):
 
 
 def test_an_order_that_cannot_be_tried_is_to_be_given(tmp_path):
-    with pytest.raises(UserError, match="--layout: expected torch or paper for an npz file of --policy"):
+    with pytest.raises(
+        UserError, match=r"--layout \(.*\): expected torch or paper for an npz file of --policy"
+    ):
         load(file_of(tmp_path, params=numbers()), Config(policy=USER.policy))
 
 

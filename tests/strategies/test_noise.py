@@ -45,7 +45,7 @@ def test_the_weighted_sum_adds_rows_in_order(noise: SlicedNoise) -> None:
 
 
 @each
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(cuts=st.lists(st.integers(0, DIM), max_size=4))
 def test_any_cut_gives_the_same_bits(noise: SlicedNoise, cuts: list[int]) -> None:
     keys, weights = noise.keys(2, 4), weights_of(4)
@@ -100,7 +100,7 @@ def test_table_rows_are_views_at_offsets_that_fit() -> None:
     np.testing.assert_array_equal(noise.row(3), shared[3:])
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(cuts=st.lists(st.integers(0, DIM), max_size=4))
 def test_a_table_filled_in_parts_is_the_same_table(cuts: list[int]) -> None:
     parts = np.full(DIM, np.nan, dtype=np.float32)
