@@ -108,7 +108,7 @@ def train(plan: Plan, evaluator: Evaluator, told: str) -> None:
             print(f"warning: {plan.warning}", file=sys.stderr, flush=True)
             checkpoint.set_aside(plan.directory)
         run.telemetry.start(plan.config, describe(run, told), run.progress.generation)
-        if not run.finished() or plan.warning or not life.is_over(plan.stored or {}):
+        if not (run.finished() and life.is_over(plan.stored, plan.warning)):
             run.keep()
             run.save(life.sign())  # a directory that cannot be written to is told before the work begins
         run.evolve()

@@ -47,11 +47,6 @@ class Plan:
     stored: dict[str, Any] | None = None  # the content of run.h5 that is continued
     warning: str = ""
 
-    @property
-    def over(self) -> bool:
-        """Whether the run's file is whole, and says that there is nothing left to do."""
-        return self.stored is not None and not self.warning and life.is_over(self.stored)
-
 
 def main(comm: Comm, arguments: list[str]) -> int:
     """Train, and return the exit code. Collective."""
@@ -108,7 +103,7 @@ def train(comm: Comm, plan: Plan | None, population: Population, told: str) -> N
         logs: list[Log] = []
         # What rank 0 cannot open is told on all ranks, and given back however it ends.
         decide(comm, lambda: logs.append(opened(plan, population, told, stack)) if plan else None)
-        over = decide(comm, lambda: plan.over if plan else None)
+        over = decide(comm, lambda: life.is_over(plan.stored, plan.warning) if plan else None)
         run = Run(population, values, generation, logs[0] if logs else None, over)
         run.evolve()
 
