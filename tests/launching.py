@@ -1,13 +1,18 @@
 """Starting our programs under mpiexec, and comparing what they wrote."""
 
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
+
+import pytest
 
 from mpi_es import checkpoint
 
 MPIEXEC = Path(sys.prefix, "bin", "mpiexec")
 LIMIT = 120  # seconds: a deadlock is a failure
+ENDLESS = 1_000_000  # generations: no machine is so fast that a signal comes too late
 
 
 def start(ranks: int, *arguments: object, **options: object) -> subprocess.Popen:
@@ -16,6 +21,31 @@ def start(ranks: int, *arguments: object, **options: object) -> subprocess.Popen
     command = [*launcher, sys.executable, *map(str, arguments)]
     piped = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     return subprocess.Popen(command, **piped | options)
+
+
+def wait_for_generation(run: Path, generation: int) -> int:
+    """Wait until a run has saved so many generations, and return how many they are."""
+    end = time.monotonic() + LIMIT
+    while time.monotonic() < end:
+        if (run / "run.h5").exists():
+            content, _ = checkpoint.load(run)
+            if content["progress"]["generation"] >= generation:
+                return content["progress"]["generation"]
+        time.sleep(0.01)
+    pytest.fail("no such generation")
+
+
+def interrupt(run: Path, number: int, *launches: tuple) -> int:
+    """Begin a run and go on with it, each time until a signal comes; return its last saved generation."""
+    done = 0
+    for ranks, *command in launches:
+        process = start(ranks, *command, start_new_session=True)
+        wait_for_generation(run, done + 4)
+        process.send_signal(number)
+        process.communicate(timeout=LIMIT)
+        assert (process.returncode == 0) == (number != signal.SIGKILL)
+        done = wait_for_generation(run, 0)  # it went on until the signal came
+    return done
 
 
 def exact_content(run: Path) -> dict:

@@ -1,12 +1,10 @@
 """The same config and seed give the same run, whoever evaluates it and however it is interrupted."""
 
 import signal
-import time
 
 import pytest
 
-from mpi_es import checkpoint
-from tests.launching import assert_same, start
+from tests.launching import ENDLESS, assert_same, interrupt, start
 
 TRAIN = ("-m", "mpi_es.train", "--console", "silent", "--no-tensorboard")
 SMALL = ("--env", "CartPole-v1", "--hidden", "4", "--population-size", "6", "--obs-norm")
@@ -53,28 +51,6 @@ def test_ranks_and_dispatch_do_not_matter(setting, launch, exact, tmp_path, rank
     assert_same(exact(tmp_path / "run"), exact(serial))
 
 
-def wait_for_generation(directory, generation):
-    """Wait until a run has saved so many generations, and return how many they are."""
-    end = time.monotonic() + 60
-    while time.monotonic() < end:
-        if (directory / "run.h5").exists():
-            content, _ = checkpoint.load(directory)
-            if content["progress"]["generation"] >= generation:
-                return content["progress"]["generation"]
-        time.sleep(0.01)
-    pytest.fail("no such generation")
-
-
-@pytest.fixture(scope="module")
-def unbroken(tmp_path_factory):
-    """The directory of a run of 60 generations that nothing interrupted."""
-    directory = tmp_path_factory.mktemp("unbroken") / "run"
-    process = start(2, *TRAIN, *SMALL, *EVALUATION, "--max-iter", 60, "--run-dir", directory)
-    _, err = process.communicate(timeout=120)
-    assert process.returncode == 0, err
-    return directory
-
-
 @pytest.mark.parametrize(
     ("number", "every"),
     [
@@ -85,18 +61,12 @@ def unbroken(tmp_path_factory):
         pytest.param(signal.SIGINT, 1, marks=pytest.mark.slow),
     ],
 )
-def test_a_signal_and_a_resume_change_nothing(exact, tmp_path, unbroken, number, every):
-    options = (*TRAIN, *SMALL, *EVALUATION, "--checkpoint-every", every, "--max-iter", 60)
-    broken = tmp_path / "broken"
-    process = start(3, *options, "--run-dir", broken, start_new_session=True)
-    done = 0
-    for _ in range(2):
-        wait_for_generation(broken, done + 8)
-        process.send_signal(number)
-        process.communicate(timeout=60)
-        done = wait_for_generation(broken, 0)  # some more may be done by now
-        assert (process.returncode == 0) == (number != signal.SIGKILL)
-        process = start(2, "-m", "mpi_es.train", "--resume", broken, start_new_session=True)
-    process.communicate(timeout=120)
-    assert process.returncode == 0
-    assert_same(exact(broken), exact(unbroken))
+def test_a_signal_and_a_resume_change_nothing(launch, exact, tmp_path, number, every):
+    options = (*TRAIN, *SMALL, *EVALUATION, "--checkpoint-every", every)
+    broken, resume = tmp_path / "broken", ("-m", "mpi_es.train", "--resume", tmp_path / "broken")
+    begin = (*options, "--max-iter", ENDLESS, "--run-dir", broken)
+    end = interrupt(broken, number, (3, *begin), (2, *resume)) + 4
+    for ranks, *command in ((2, *resume), (0, *options, "--run-dir", tmp_path / "unbroken")):
+        done = launch(ranks, *command, "--max-iter", end)
+        assert done.returncode == 0, done.stderr
+    assert_same(exact(broken), exact(tmp_path / "unbroken"))

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from mpi_es import checkpoint
-from tests.launching import assert_same, start
-from tests.mpi.test_exactness import wait_for_generation
+from tests.launching import ENDLESS, assert_same, interrupt
 from tests.pbt.runs import WALKERS, exact
 
 TRAIN = ("-m", "pbt.train", "--console", "silent", "--no-tensorboard")
@@ -120,21 +119,12 @@ def test_killed_while_a_member_learns_it_is_the_same_run(trained, launch, tmp_pa
         pytest.param(signal.SIGINT, 1, marks=SLOW),
     ],
 )
-def test_a_signal_and_a_resume_change_nothing(trained, tmp_path, number, every):
-    # Long enough for two signals, and quick to read again.
-    options = (*SMALL, "--steps", 2000, "--checkpoint-every", every, "--max-iter", 25)
-    unbroken, broken = tmp_path / "unbroken", tmp_path / "broken"
-    trained(unbroken, *options)
-    process = start(2, *TRAIN, *options, "--run-dir", broken, start_new_session=True)
-    done = 0
-    for _ in range(2):
-        wait_for_generation(broken, done + 4)
-        process.send_signal(number)
-        process.communicate(timeout=60)
-        done = wait_for_generation(broken, 0)  # some more may be done by now
-        assert (process.returncode == 0) == (number != signal.SIGKILL)
-        done = wait_for_generation(broken, 0)  # it went on until the signal came
-        process = start(3, "-m", "pbt.train", "--resume", broken, start_new_session=True)
-    process.communicate(timeout=120)
-    assert process.returncode == 0
-    assert_same(exact(broken), exact(unbroken))
+def test_a_signal_and_a_resume_change_nothing(trained, launch, tmp_path, number, every):
+    options = (*SMALL, "--steps", 2000, "--checkpoint-every", every)
+    broken, resume = tmp_path / "broken", ("-m", "pbt.train", "--resume", tmp_path / "broken")
+    begin = (*TRAIN, *options, "--max-iter", ENDLESS, "--run-dir", broken)
+    end = interrupt(broken, number, (2, *begin), (3, *resume)) + 4
+    done = launch(2, *resume, "--max-iter", end)
+    assert done.returncode == 0, done.stderr
+    trained(tmp_path / "unbroken", *options, "--max-iter", end)
+    assert_same(exact(broken), exact(tmp_path / "unbroken"))
