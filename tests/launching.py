@@ -40,9 +40,12 @@ def interrupt(run: Path, number: int, *launches: tuple) -> int:
     done = 0
     for ranks, *command in launches:
         process = start(ranks, *command, start_new_session=True)
-        wait_for_generation(run, done + 4)
-        process.send_signal(number)
-        process.communicate(timeout=LIMIT)
+        try:
+            wait_for_generation(run, done + 4)
+            process.send_signal(number)
+            process.communicate(timeout=LIMIT)
+        finally:
+            process.kill()
         assert (process.returncode == 0) == (number != signal.SIGKILL)
         done = wait_for_generation(run, 0)  # it went on until the signal came
     return done
