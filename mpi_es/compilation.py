@@ -9,8 +9,7 @@ from pathlib import Path
 
 from mpi_es import storage
 from mpi_es.checks import Finding
-from mpi_es.comm import Comm, bcast_object, of_this_node
-from mpi_es.waiting import wait
+from mpi_es.comm import Comm, agree, bcast_object, of_this_node
 
 _PATIENCE = 3.0  # seconds: loading it from the cache takes less
 
@@ -27,12 +26,10 @@ def prepare(comm: Comm, compile_all: Callable[[], None]) -> None:
             return
         node = of_this_node(comm)
         kept = bcast_object(node, cache.status == "ok")
-        if node.rank == 0 or not kept:
-            compile_all()
-        wait(node.Ibarrier())
-        if node.rank > 0 and kept:
-            compile_all()
+        first = node.rank == 0 or not kept
         node.Free()
+        agree(comm, lambda: compile_all() if first else None)
+        agree(comm, lambda: None if first else compile_all())
 
 
 @contextlib.contextmanager

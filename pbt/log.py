@@ -19,6 +19,16 @@ from pbt.states import Buffer, unpack
 from pbt.telemetry import Telemetry
 
 
+@dataclass(frozen=True)
+class Winner:
+    """The member that scored best, with its held-out evaluation."""
+
+    member: int
+    held_out: HeldOut
+    state: Buffer | None  # rank 0's
+    values: NDArray[np.float64]  # (space,) of its hyperparameters
+
+
 @dataclass
 class Log:
     """The run's directory, its history, and those who are told."""
@@ -35,23 +45,25 @@ class Log:
     def __post_init__(self) -> None:
         self.saved: dict[str, Any] = {}  # what this job wrote last
 
-    def generation(self, done: Generation, seconds: float, held_out: HeldOut | None) -> None:
+    def generation(self, done: Generation, seconds: float, winner: Winner | None) -> None:
         """Note a generation, and tell of it."""
         self.lineage.generations.append(done)
         self.lineage.seconds.append(seconds)
-        self.telemetry.generation(done, seconds, held_out)
+        if winner:
+            self._evaluated(winner)
+        self.telemetry.generation(done, seconds, winner.held_out if winner else None)
 
-    def winner(self, member: int, held_out: HeldOut, state: Buffer, values: NDArray[np.float64]) -> None:
+    def _evaluated(self, winner: Winner) -> None:
         """Note a held-out evaluation, and the member itself if none did better."""
-        self.lineage.evaluations.append((member, held_out))
-        fitness = float(held_out.returns.mean())
-        if fitness > self.best["fitness"]:
+        self.lineage.evaluations.append((winner.member, winner.held_out))
+        fitness = float(winner.held_out.returns.mean())
+        if fitness > self.best["fitness"] and winner.state is not None:
             self.best = {
-                "generation": held_out.generation,
-                "member": member,
+                "generation": winner.held_out.generation,
+                "member": winner.member,
                 "fitness": fitness,
-                "hyperparameters": self._named(values),
-                "state": unpack(state),
+                "hyperparameters": self._named(winner.values),
+                "state": unpack(winner.state),
             }
 
     def save(self, generation: int, states: Buffers, values: NDArray[np.float64]) -> None:

@@ -9,12 +9,12 @@ generators that are named by seed, generation and member. Only states travel.
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeVar, cast
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mpi_es.comm import bcast_object, decide, gather_objects, share_rows
+from mpi_es.comm import decide, share_rows
 from mpi_es.errors import RolloutError
 from mpi_es.rows import HeldOut
 from mpi_es.seeds import Stream, held_out_seeds, rng
@@ -22,12 +22,12 @@ from mpi_es.signals import Stopped
 from pbt.exchange import Buffers, collect, exchange
 from pbt.explore import explore
 from pbt.lineage import Generation
-from pbt.log import Log
-from pbt.population import MemberFailed, Population
+from pbt.log import Log, Winner
+from pbt.outcomes import MemberFailed, together
+from pbt.population import Population
 from pbt.selection import best, select
 
 T = TypeVar("T")
-_RAN, _STOPPED, _FAILED = range(3)  # how a rank's part ended
 
 
 @dataclass
@@ -61,7 +61,8 @@ class Run:
         except Stopped:
             reason = "stopped by a signal"
         except RolloutError as error:
-            reason = str(error).splitlines()[0]
+            first, *others = str(error).splitlines()
+            reason = first + "".join(others[-1:])  # the last line of a traceback says what was raised
             self.save()
             self.tell(lambda log: log.end(reason))
             raise
@@ -70,36 +71,27 @@ class Run:
 
     def one_generation(self) -> None:
         """Do one generation; nothing of it counts unless all of it is done. Collective."""
-        begin = time.perf_counter()
-        scores, lengths = self.train(self.generation + 1).T
-        self.generation += 1
-        source = self.select(scores)
+        begin, number = time.perf_counter(), self.generation + 1
+        scores, lengths = self.train(number).T
+        source = self.select(number, scores)
         copied = np.arange(len(source)) if self.config.copy == "nothing" else source
-        done = Generation(self.generation, scores, lengths, self.hyperparameters, copied)
-        held_out = self.held_out(best(scores)) if self.due() else None  # before anybody changes
+        done = Generation(number, scores, lengths, self.hyperparameters, copied)
+        winner = self.evaluated(number, best(scores)) if self.due(number) else None  # before anybody changes
         self.copy(copied)
-        self.explore(source)
+        values = self.explored(number, source)
+        self.together(lambda: self.population.apply(values))
         self.pending = self.together(self.population.buffers)
-        self.tell(lambda log: log.generation(done, time.perf_counter() - begin, held_out))
-        if self.generation % self.config.checkpoint_every == 0:
+        self.generation, self.hyperparameters = number, values
+        self.tell(lambda log: log.generation(done, time.perf_counter() - begin, winner))
+        if number % self.config.checkpoint_every == 0:
             self.save()
 
     def together(self, work: Callable[[], T]) -> T:
-        """Return what this rank's part gives, or raise on all ranks what one of them met. Collective."""
-        outcome, told, value = _RAN, "", None
+        """Return what this rank's part gives, or end the run on all ranks if a member failed. Collective."""
         try:
-            value = work()
-        except Stopped:
-            outcome = _STOPPED
+            return together(self.comm, work)
         except MemberFailed as error:
-            outcome, told = _FAILED, str(error)
-        outcomes = share_rows(self.comm, np.array([[outcome]]), [1] * self.comm.size)
-        if _FAILED in outcomes:
-            texts = gather_objects(self.comm, told) or []
-            raise RolloutError(bcast_object(self.comm, next(filter(None, texts), "")))
-        if _STOPPED in outcomes:
-            raise Stopped
-        return cast(T, value)
+            raise RolloutError(str(error)) from None
 
     def tell(self, what: Callable[[Log], None]) -> None:
         """Let rank 0 write or print; its mistakes are everybody's. Collective."""
@@ -115,12 +107,12 @@ class Run:
             raise RolloutError(f"generation {generation}: expected a finite score, got none: all diverged")
         return results
 
-    def select(self, scores: NDArray[np.float64]) -> NDArray[np.int64]:
+    def select(self, generation: int, scores: NDArray[np.float64]) -> NDArray[np.int64]:
         """Return the source (n,) of each member."""
         config = self.config
         if config.baseline:
             return np.arange(len(scores))
-        draw = rng(config.seed, Stream.SELECT, self.generation)
+        draw = rng(config.seed, Stream.SELECT, generation)
         return select(config.selection, scores, draw, config.fraction)
 
     def copy(self, source: NDArray[np.int64]) -> None:
@@ -133,34 +125,32 @@ class Run:
         got = exchange(self.comm, buffers, source.tolist(), owners, self.config.exchange)
         self.together(lambda: population.adopt(source.tolist(), got))
 
-    def explore(self, source: NDArray[np.int64]) -> None:
-        """Copy hyperparameters too, and change those of the members that copied. Collective."""
+    def explored(self, generation: int, source: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the next hyperparameters (n, space): copied too, and changed where a member copied."""
         config, copying = self.config, np.flatnonzero(source != np.arange(len(source)))
         values = self.hyperparameters[source] if config.copy == "all" else self.hyperparameters.copy()
         for member in copying.tolist() if config.explore else ():
-            draw = rng(config.seed, Stream.EXPLORE, self.generation, member)
+            draw = rng(config.seed, Stream.EXPLORE, generation, member)
             values[member] = explore(self.population.space, values[member], draw, config.resample)
-        self.hyperparameters = values
-        self.together(lambda: self.population.apply(values))
+        return values
 
     # The held-out evaluation of the winner
 
-    def due(self) -> bool:
-        """Tell whether the generation that was done last is one to evaluate."""
-        every, last = self.config.eval_every, self.generation == self.config.max_iter
-        return last or (every > 0 and self.generation % every == 0)
+    def due(self, generation: int) -> bool:
+        """Tell whether a generation is one to evaluate."""
+        every, last = self.config.eval_every, generation == self.config.max_iter
+        return last or (every > 0 and generation % every == 0)
 
-    def held_out(self, winner: int) -> HeldOut:
+    def evaluated(self, generation: int, index: int) -> Winner:
         """Return how the winner does in episodes that nothing else in the run draws. Collective."""
         config, population = self.config, self.population
         seeds = held_out_seeds(config.seed, config.num_eval_rollouts)
-        rows = self.together(lambda: population.evaluate(winner, seeds))
-        counts = [len(seeds) * (rank == population.owners[winner]) for rank in range(self.comm.size)]
-        held_out = HeldOut(self.generation, share_rows(self.comm, rows, counts)[:, 0])
-        buffers = self.together(lambda: population.buffers({winner}))
-        state = collect(self.comm, buffers, [winner], population.owners)
-        self.tell(lambda log: log.winner(winner, held_out, state[winner], self.hyperparameters[winner]))
-        return held_out
+        rows = self.together(lambda: population.evaluate(index, seeds))
+        counts = [len(seeds) * (rank == population.owners[index]) for rank in range(self.comm.size)]
+        held_out = HeldOut(generation, share_rows(self.comm, rows, counts)[:, 0])
+        buffers = self.together(lambda: population.buffers({index}))
+        states = collect(self.comm, buffers, [index], population.owners)
+        return Winner(index, held_out, states.get(index), self.hyperparameters[index])
 
     # The file
 

@@ -20,14 +20,11 @@ from pbt.exchange import Buffers
 from pbt.explore import Hyperparameter, check_bounds
 from pbt.members import find
 from pbt.members.base import Diverged, Member, Score
+from pbt.outcomes import MemberFailed, together
 from pbt.states import Buffer, pack, unpack
 
 T = TypeVar("T")
 _HALF = 2**30  # episode seeds below it train and score, those above are held out (mpi_es.seeds)
-
-
-class MemberFailed(UserError):
-    """A member that raised, with what there is to tell."""
 
 
 class Population:
@@ -96,23 +93,30 @@ class Population:
         return np.array(rows if self.leads else [], float).reshape(-1, 2)
 
     def _one(self, index: int, member: Member, generation: int) -> tuple[float, float]:
-        """Train and score a member."""
-        if self.stop:
-            raise Stopped
-        member.generation = generation
-        seeds = score_seeds(self.config, generation)
-        return self._guarded(index, lambda: self._attempt(member, seeds))
-
-    def _attempt(self, member: Member, seeds: NDArray[np.int64]) -> tuple[float, float]:
         """Return mean score and length of a member after its training; NaN if it diverged."""
-        before = self._values(member)
-        try:
-            member.train(self.config.steps)
+        self._step(index, self._go_on)
+        member.generation = generation
+        seeds, before = score_seeds(self.config, generation), self._values(member)
+
+        def scored() -> Score:
             score = self._checked(member.score(seeds), len(seeds))
+            check_bounds(self.space, before, self._values(member))
+            return score
+
+        try:
+            self._step(index, partial(member.train, self.config.steps))
+            score = self._step(index, scored)
         except Diverged:
             return np.nan, np.nan
-        check_bounds(self.space, before, self._values(member))
         return float(score.returns.mean()), float(score.lengths.mean())
+
+    def _step(self, index: int, work: Callable[[], T]) -> T:
+        """Return what the work gives; where it ends on one rank of the group, it ends on all."""
+        return together(self.group, lambda: self._guarded(index, work, (Diverged,)))
+
+    def _go_on(self) -> None:
+        if self.stop:
+            raise Stopped
 
     def _checked(self, score: Score, episodes: int) -> Score:
         """Return a member's score, or refuse one that is not of so many episodes."""

@@ -52,7 +52,8 @@ def main(comm: Comm, arguments: list[str]) -> int:
     """Train, and return the exit code. Collective."""
     plan, config = decide_plan(comm, lambda: prepare(arguments))
     told = settle(comm, config.on_rank_loss)
-    population = Population(config, space(config), comm, StopFlag().install())
+    tuned = agree(comm, lambda: space(config))  # what one rank lacks is told by all
+    population = Population(config, tuned, comm, StopFlag().install())
     train(comm, plan, population, told)
     return 0
 

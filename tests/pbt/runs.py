@@ -17,11 +17,10 @@ class Memory:
     def __init__(self, names):
         self.lineage, self.saves = Lineage(names), []
 
-    def generation(self, done, seconds, held_out):
+    def generation(self, done, seconds, winner):
         self.lineage.generations.append(done)
-
-    def winner(self, member, held_out, state, values):
-        self.lineage.evaluations.append((member, held_out))
+        if winner:
+            self.lineage.evaluations.append((winner.member, winner.held_out))
 
     def save(self, generation, states, values):
         self.saves.append(generation)

@@ -1,11 +1,16 @@
 """Members that are whole runs of OpenAI-ES."""
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+from mpi_es import checkpoint
 from mpi_es.comm import SerialComm
 from mpi_es.errors import UserError
 from mpi_es.signals import StopFlag
+from pbt import train
 from pbt.config import Config
 from pbt.members import space
 from pbt.members.es import ES
@@ -15,6 +20,7 @@ from tests.pbt.runs import exact
 
 OPTIONS = ("hidden=4", "num_rollouts=2")
 SLOW = pytest.mark.slow
+ROOT = Path(__file__).parents[2]
 VALUES = {"sigma": 0.1, "learning_rate": 0.05, "pairs": 4.0}
 
 
@@ -96,3 +102,29 @@ def test_neither_ranks_nor_ranks_per_member_matter(trained, launch, tmp_path, ra
     done = launch(ranks, "-m", "pbt.train", *options, *more, "--run-dir", tmp_path / "run")
     assert done.returncode == 0, done.stderr
     assert_same(exact(tmp_path / "run"), exact(tmp_path / "serial"))
+
+
+GROUP = ("--member", "es", "--num-agents", 3, "--steps", 4, "--max-iter", 4, "--num-eval-rollouts", 2)
+GROUP += ("--ranks-per-member", 2, "--console", "silent", "--no-tensorboard")
+
+
+@pytest.mark.parametrize("rank", [0, 1])
+def test_a_signal_to_one_rank_of_a_group_stops_all(trained, launch, tmp_path, rank):
+    run, env = tmp_path / "run", "tests.faults.broken_envs:signalled"
+    options = (*GROUP, "--env", env, "--env-options", f"rank={rank}", "--member-options", *OPTIONS)
+    done = launch(2, "-m", "pbt.train", *options, "--run-dir", run, cwd=ROOT)
+    assert done.returncode == 0, done.stderr
+    content = checkpoint.load(run)[0]
+    assert content["life"]["reason"] == "stopped by a signal"
+    assert content["progress"]["generation"] < 4
+    trained(tmp_path / "serial", *options)
+    assert train.main(SerialComm(), ["--resume", str(run)]) == 0
+    assert_same(exact(run), exact(tmp_path / "serial"))
+
+
+def test_an_episode_that_raises_ends_its_whole_group(launch, tmp_path):
+    options = (*GROUP, "--env", "tests.faults.broken_envs:late", "--member-options", *OPTIONS)
+    done = launch(2, "-m", "pbt.train", *options, "--run-dir", tmp_path / "run", cwd=ROOT)
+    assert done.returncode == 2
+    assert "ValueError: the simulator broke" in done.stderr
+    assert re.match(r"rank 0 on \S+: member \d: \S.*", checkpoint.load(tmp_path / "run")[0]["life"]["reason"])

@@ -2,16 +2,21 @@
 
 import re
 import shutil
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
 from mpi_es import checkpoint, life
 from mpi_es.comm import SerialComm
-from mpi_es.errors import UserError
+from mpi_es.errors import RolloutError, UserError
+from mpi_es.signals import Stopped
 from mpi_es.status import is_finished
 from pbt import train
-from tests.pbt.runs import WALKERS
+from pbt.outcomes import MemberFailed
+from pbt.population import Population
+from tests.launching import assert_same
+from tests.pbt.runs import WALKERS, exact
 
 ROOT = Path(__file__).parents[2]
 TRAIN = ("-m", "pbt.train", "--console", "silent", "--no-tensorboard", "--num-agents", "5")
@@ -118,6 +123,47 @@ def test_a_member_that_is_not_what_it_should_be(launch, tmp_path, member, compla
     done = launch(2, *TRAIN, "--member", WALKERS + member, "--run-dir", tmp_path / "run", cwd=ROOT)
     assert done.returncode == 2
     assert re.match(r"error: rank 0 on \S+: " + complaint, done.stderr), done.stderr
+
+
+def test_what_one_rank_lacks_is_told_by_all(launch, tmp_path):
+    options = ("--member", "es", "--env", "tests.faults.broken_envs:lacking", "--run-dir", tmp_path / "run")
+    done = launch(2, *TRAIN, *options, cwd=ROOT)
+    assert (done.returncode, done.stderr) == (2, "error: --env: not on rank 1\n")
+
+
+def fails(*_):
+    raise MemberFailed("member 2: \nTraceback\nValueError: broken")
+
+
+def stops(*_):
+    raise Stopped
+
+
+@pytest.mark.parametrize(
+    ("every", "place", "ending", "done", "reason"),
+    [
+        (2, "evaluate", stops, 1, "stopped by a signal"),
+        (0, "evaluate", stops, 3, "stopped by a signal"),  # in the last generation
+        (2, "adopt", fails, 0, "member 2: ValueError: broken"),
+        (2, "evaluate", fails, 1, "member 2: ValueError: broken"),
+    ],
+)
+def test_a_generation_that_ends_early_does_not_count(
+    trained, tmp_path, monkeypatch, every, place, ending, done, reason
+):
+    run = tmp_path / "run"
+    options = ("--member", WALKERS + "Walker", "--num-agents", 5, "--steps", 9, "--eval-every", every)
+    options += ("--max-iter", 4, "--num-eval-rollouts", 3)
+    with monkeypatch.context() as patch:
+        patch.setattr(Population, place, ending)
+        with pytest.raises(RolloutError) if ending is fails else nullcontext():
+            trained(run, *options)
+    content = checkpoint.load(run)[0]
+    assert (content["progress"]["generation"], len(content["history"]["score"])) == (done, done)
+    assert (content["life"]["reason"], content["life"]["finished"]) == (reason, False)
+    trained(tmp_path / "unbroken", *options)
+    assert train.main(SerialComm(), ["--resume", str(run)]) == 0
+    assert_same(exact(run), exact(tmp_path / "unbroken"))
 
 
 def test_a_rank_that_dies_ends_the_job_and_leaves_the_last_checkpoint(launch, tmp_path):
