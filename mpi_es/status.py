@@ -39,7 +39,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser("python -m mpi_es.status", description=(__doc__ or "").split(": ")[1])
     parser.add_argument("runs", nargs="+", type=Path, metavar="RUN", help="directory of a run")
     parser.add_argument("--finished", action="store_true", help="print nothing; 0: all are finished, 1: not")
+    parser.add_argument(
+        "--generations", action="store_true", help="print only how many are done, of all runs"
+    )
     options = parser.parse_args(arguments)
+    if options.generations:
+        print(sum(map(generations, options.runs)))
+        return 0
     if options.finished:
         return int(not all(map(is_finished, options.runs)))
     rows, complaints = [], 0
@@ -52,6 +58,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if rows:
         print(table(rows))
     return 2 if complaints else 0
+
+
+def generations(run: Path) -> int:
+    """Return how many generations of a run are done, 0 where none can be read."""
+    try:
+        return int(checkpoint.load(run)[0]["progress"]["generation"])
+    except UserError:
+        return 0
 
 
 def is_finished(run: Path) -> bool:
@@ -117,6 +131,8 @@ def state_of(content: dict[str, Any], now: float, longest: float) -> tuple[str, 
     where = f"on {sign['host']}" + (f", job {sign['job']}" if sign["job"] else "")
     if sign["reason"]:
         return sign["reason"] + ("" if sign["finished"] else "; to be continued"), silence
+    if longest == 0:  # nothing tells how long one takes
+        return f"running {where}, no generation done", silence
     if silence > _PATIENCE * longest * content["config"]["checkpoint_every"] + _START:
         return f"silent: was killed, or hangs ({where})", silence
     return f"running {where}", silence

@@ -47,6 +47,7 @@ class Population:
         self.mine = range(shares[group], shares[group + 1])
         self.leads = comm.rank == starts[group]
         alone = groups == comm.size
+        self.idle = comm.size - len(set(self.owners)) if alone else 0  # ranks without a member
         colour = comm.rank if alone else group
         self.group = split(comm, lambda: comm.Split(colour)) if comm.size > 1 else comm
         self.members: dict[int, Member] = agree(comm, lambda: self._made(kind))

@@ -4,6 +4,7 @@ With the run's own seed it is the winner again, to the bit; with another, it say
 without the population.
 """
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -24,7 +25,7 @@ from pbt import lineage
 from pbt.config import Config
 from pbt.lineage import ancestors
 from pbt.members import find, space
-from pbt.members.base import Member
+from pbt.members.base import Diverged, Member
 from pbt.population import score_seeds
 from pbt.selection import best
 
@@ -74,8 +75,12 @@ def replay(plan: Schedule, tell: Callable[[int, float], None]) -> Member:
     for generation, (member, values) in enumerate(zip(plan.chain, plan.values, strict=True), 1):
         agent.index, agent.generation = int(member), generation
         agent.hyperparameters = dict(zip(plan.names, values.tolist(), strict=True))
-        agent.train(plan.config.steps)
-        tell(generation, float(agent.score(score_seeds(plan.config, generation)).returns.mean()))
+        try:
+            agent.train(plan.config.steps)
+            score = agent.score(score_seeds(plan.config, generation))
+        except Diverged as error:
+            raise UserError(f"RUN: the agent diverged in generation {generation} of its schedule") from error
+        tell(generation, float(score.returns.mean()))
     return agent
 
 
@@ -88,7 +93,9 @@ def main(comm: Comm, arguments: list[str]) -> int:
 def _prepared(arguments: list[str]) -> tuple[Options, Schedule]:
     """Return the options, and the schedule with their seed."""
     run, options = cli.parse_run(arguments, Options(), "python -m pbt.replay")
-    stored, _ = checkpoint.load_of("pbt.train", Path(run))
+    stored, warning = checkpoint.load_of("pbt.train", Path(run))
+    if warning:
+        print(f"warning: {warning}", file=sys.stderr, flush=True)
     config = checkpoint.from_plain(Config, stored["config"])
     if find(config).collective:
         raise UserError(f"RUN: expected members that one rank trains, got {config.member}")

@@ -1,5 +1,6 @@
 """python -m pbt.report RUN…: draw a population's scores, hyperparameters and family tree."""
 
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -43,7 +44,9 @@ def _report(runs: list[str]) -> None:
 
 def draw(directory: Path) -> list[Path]:
     """Write the pictures of a run and return their paths."""
-    stored, _ = checkpoint.load_of("pbt.train", directory)
+    stored, warning = checkpoint.load_of("pbt.train", directory)
+    if warning:
+        print(f"warning: {warning}", file=sys.stderr, flush=True)
     config = checkpoint.from_plain(Config, stored["config"])
     scales = _scales(config, stored["hyperparameters"])
     past = lineage.read(stored, list(scales))

@@ -47,12 +47,21 @@ def unpack(buffer: Buffer) -> State:
 
 
 def _check(name: Any, value: Any) -> None:
-    if not isinstance(name, str) or "/" in name:
+    if not isinstance(name, str) or not name or "/" in name or not _is_text(name):
         raise expected("state", "names that are texts without '/'", name)
     known = value.dtype.kind in "biuf" if _is_array(value) else isinstance(value, bool | int | float | str)
     if not known:
         kind = f"an array of {value.dtype}" if _is_array(value) else type(value).__name__
         raise expected(f"state {name}", "an array of numbers, a number or a text", kind)
+    if isinstance(value, int) and not -(2**63) <= value < 2**63:
+        raise expected(f"state {name}", "a number of 64 bits, or an array of several", value)
+    if isinstance(value, str) and not _is_text(value):
+        raise expected(f"state {name}", "a text that UTF-8 can hold, without NUL", value)
+
+
+def _is_text(value: str) -> bool:
+    """Tell whether a file takes it."""
+    return "\0" not in value and value.encode(errors="ignore").decode() == value
 
 
 def _is_array(value: Any) -> bool:

@@ -22,7 +22,7 @@ from pbt import lineage
 from pbt.config import Config
 from pbt.exchange import distribute
 from pbt.lineage import Lineage
-from pbt.log import Log, stored_values
+from pbt.log import Log, name_of, stored_values
 from pbt.loop import Run
 from pbt.members import describe, space
 from pbt.population import Population
@@ -64,6 +64,7 @@ def prepare(arguments: list[str]) -> Plan:
     resume, rest = cli.take_option(words, "--resume")
     if resume is None:
         config = cli.parse(rest, Config(), PRESETS, _PROGRAM, _RESUME)
+        refuse_idle(rest, config)
         directory = Path(config.directory)
         plan = Plan(config, directory, checkpoint.seen(directory))
         if checkpoint.exists(plan.directory):
@@ -77,6 +78,14 @@ def prepare(arguments: list[str]) -> Plan:
         plan = resumed(Path(resume), lambda begun: cli.parse(rest, begun, {}, _PROGRAM + " --resume RUN"))
     space(plan.config)
     return plan
+
+
+def refuse_idle(words: list[str], config: Config) -> None:
+    """Refuse options that have no effect beside the others."""
+    if config.selection != "truncation":
+        cli.refuse_idle(words, ("fraction",), f"--selection {config.selection}", Config)
+    if not config.explore:
+        cli.refuse_idle(words, ("resample",), "--no-explore", Config)
 
 
 def resumed(directory: Path, changed: Callable[[Config], Config]) -> Plan:
@@ -120,10 +129,11 @@ def begin(comm: Comm, plan: Plan | None, population: Population) -> tuple[NDArra
     buffers = {}
     if stored is not None:
         values[...] = stored_values(stored, population.names)
-        buffers = {index: pack(state) for index, state in enumerate(stored["members"].values())}
+        states = stored["members"]
+        buffers = {index: pack(states[name_of(index)]) for index in range(len(states))}
     bcast(comm, values)
-    states = distribute(comm, buffers, population.owners)
-    agree(comm, lambda: population.restore(states))
+    mine = distribute(comm, buffers, population.owners)
+    agree(comm, lambda: population.restore(mine))
     return values, int(done)
 
 
@@ -151,11 +161,12 @@ def facts_of(population: Population, told: str) -> list[str]:
     """Return what there is to know before the first generation, and what was told of lost ranks."""
     config, ranks = population.config, counted(population.comm.size, "rank")
     members = counted(config.num_agents, "member")
+    idle = f"{population.idle} of them without a member" if population.idle else ""
     exploring = f"tunes {', '.join(population.names)}" if population.names else "tunes nothing"
     rule = "no selection" if config.baseline else f"selection {config.selection}"
     return [
         f"{members}, {describe(config)}; {rule}, {exploring}",
-        ", ".join(filter(None, [ranks, told, f"run directory {config.directory}"])),
+        ", ".join(filter(None, [ranks, idle, told, f"run directory {config.directory}"])),
     ]
 
 

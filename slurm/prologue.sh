@@ -57,6 +57,8 @@ setup() {
         PATH=$project/.venv/bin:$PATH
     fi
     export PYTHONPATH=$project${PYTHONPATH:+:$PYTHONPATH}
+    # Since Slurm 22.05 srun no longer takes it from the job by itself.
+    [[ -z ${SLURM_CPUS_PER_TASK:-} ]] || export SRUN_CPUS_PER_TASK=$SLURM_CPUS_PER_TASK
     export PYTHONUNBUFFERED=1 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
     python -c 'import mpi_es' || fail "MPI_ES_SETUP: expected a python with mpi_es, got $(command -v python || echo none)"
 }
@@ -70,7 +72,10 @@ choose_launcher() { # RUN_DIRECTORY; the code of what was no verdict of the doct
         eval "launcher=($line)"
         code=0
         report=$(examine "$1") || code=$?
-        [[ $code != 0 && -z $caught ]] || return 0
+        if [[ $code == 0 || -n $caught ]]; then
+            sed -n '/^warn/,/^ *->/p' <<<"$report" # what to look at, with what helps
+            return 0
+        fi
         say "not with $line"
         printf '%s\n' "$report"
         [[ $code == 1 ]] || accident=$code
@@ -117,12 +122,13 @@ launch() { # MODULE ARGUMENTS…
 # One run: begin or continue it, and decide what comes after.
 
 resume() { # MODULE ARGUMENTS…
-    local module=$1 code=0
+    local module=$1 code=0 before
     shift
     run=$(python -m mpi_es.where "$module" "$@") || mistaken
     same_launcher || choose_launcher "$run" || again_after_failure $?
     note_launcher
     await_former
+    before=$(generations) || before=unknown
     launch "$module" --continue "$@" || code=$?
     if python -m mpi_es.status --finished "$run"; then
         rm -f "$(noted failures)" "$(noted launcher)"
@@ -132,7 +138,7 @@ resume() { # MODULE ARGUMENTS…
     if [[ $code == 0 && -z $caught ]] && ! stopped; then again_after_failure 0; fi
     case $code:$caught in
         *:SIGTERM) stopped_by_slurm ;;
-        0:*) rm -f "$(noted failures)" && requeue "stopped by ${caught:-a signal}, saved: $run" ;;
+        0:*) stopped_by_signal "$before" ;;
         2:*) say "ended by what the line above tells; mend it and submit the same command again: $run" && exit 2 ;;
         *:SIGUSR1) requeue "stopped by SIGUSR1 while it began (code $code): $run" ;;
         *) again_after_failure "$code" ;;
@@ -169,16 +175,28 @@ stopped_by_slurm() {
     exit 143
 }
 
-again_after_failure() { # CODE
-    local file count most=${MPI_ES_RETRIES:-3}
+generations() { # that the run has behind it
+    python -m mpi_es.status --generations "$run"
+}
+
+stopped_by_signal() { # GENERATIONS_BEFORE
+    local reason="stopped by ${caught:-a signal}, saved: $run"
+    # A generation that does not fit into the time limit would be begun again for ever.
+    [[ $(generations) != "$1" ]] || again_after_failure 0 "$reason, but no generation was done"
+    rm -f "$(noted failures)"
+    requeue "$reason"
+}
+
+again_after_failure() { # CODE [REASON]
+    local file count most=${MPI_ES_RETRIES:-3} reason=${2:-the launcher ended with code $1}
     file=$(noted failures)
     # Where that cannot be noted, it cannot be counted, and the job would fail for ever.
     mkdir -p "$run" && echo "code $1, $(date)" >>"$file" || most=0
     count=$(wc -l <"$file" || echo 1)
     if ((count <= most)); then
-        requeue "the launcher ended with code $1 (failure $count, $most are tried again)"
+        requeue "$reason (failure $count, $most are tried again)"
     fi
-    say "gave up after failure $count with code $1: see above; then the same command continues $run"
+    say "gave up after failure $count with code $1: ${2:-see above}; then the same command continues $run"
     exit $(($1 > 0 ? $1 : 1))
 }
 

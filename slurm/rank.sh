@@ -2,6 +2,6 @@
 # What every rank is started through: machine code that numba keeps must fit the CPU, and nodes may differ.
 set -euo pipefail
 
-kind=$(grep -m 1 '^flags' /proc/cpuinfo | cksum | cut -d ' ' -f 1)
+kind=$({ grep -m 1 -E '^(flags|Features)' /proc/cpuinfo || uname -m; } | cksum | cut -d ' ' -f 1) # Features: ARM
 export NUMBA_CACHE_DIR=${MPI_ES_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/mpi_es}/$kind
 exec python "$@"

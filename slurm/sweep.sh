@@ -25,6 +25,7 @@ shift
 
 if [[ ${1:-} == --table ]]; then
     # Lines that are empty or begin with # are no options.
+    ((task > 0)) || fail "--table: expected tasks from 1, as lines are counted, got 0; use sbatch --array=1-N"
     row=$(sed -e '/^ *#/d' -e '/^ *$/d' -- "${2:?}" | sed -n "${task}p")
     [[ -n $row ]] || fail "--table: expected a line of options number $task in $2, got none"
     shift 2
@@ -38,10 +39,14 @@ fi
 # The first task to come here submits the summary.
 mkdir -p "$sweep"
 if mkdir "$sweep/.summary-$SLURM_ARRAY_JOB_ID" 2>/dev/null; then
-    number=$(sbatch --parsable --dependency="afterany:$SLURM_ARRAY_JOB_ID" \
+    if number=$(sbatch --parsable --dependency="afterany:$SLURM_ARRAY_JOB_ID" \
         --account="${SLURM_JOB_ACCOUNT:-}" --partition="$SLURM_JOB_PARTITION" \
-        "$project/slurm/summary.sh" "$sweep") || say "the summary could not be submitted"
-    say "summary in $sweep by job ${number:-none} when all are over"
+        "$project/slurm/summary.sh" "$sweep"); then
+        say "summary in $sweep by job $number when all are over"
+    else
+        rmdir "$sweep/.summary-$SLURM_ARRAY_JOB_ID" # so that the next task tries
+        say "the summary could not be submitted; when all are over: slurm/summary.sh $sweep"
+    fi
 fi
 
 resume mpi_es.train "$@" "${options[@]}" --run-dir "$run"

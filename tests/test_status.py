@@ -54,6 +54,21 @@ def test_a_run_that_told_no_end_is_judged_by_its_last_save(finished, tmp_path, s
     assert seen.last_sign == status.clock(silence) + " ago"
 
 
+def test_the_first_generation_may_take_long(finished, tmp_path):
+    content = checkpoint.load(as_saved(finished, tmp_path / "run", reason="", finished=False, saved=1000.0))[
+        0
+    ]
+    timing = {name: values[:0] for name, values in content["timing"].items()}
+    checkpoint.save(tmp_path / "run", content | {"timing": timing})
+    seen = status.status(tmp_path / "run", 5000.0)
+    assert (seen.state.startswith("running on "), seen.state.endswith(", no generation done")) == (True, True)
+
+
+def test_generations_are_counted_for_scripts(finished, tmp_path, capsys):
+    assert status.main(["--generations", str(finished), str(tmp_path), str(finished)]) == 0
+    assert capsys.readouterr().out == "6\n"
+
+
 def test_a_run_of_before_there_were_signs(finished, tmp_path):
     content, _ = checkpoint.load(finished)
     del content["life"]

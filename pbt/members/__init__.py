@@ -38,7 +38,7 @@ def space(config: Config) -> list[Hyperparameter]:
             rule = f"to be left out, since members {config.member} have no use for it"
             raise expected(option(name), rule, getattr(config, name))
     chosen = tuned(member.declared(config), config.tune, describe(config))
-    names = {one.name for one in chosen}
+    names = {member.options.get(one.name, one.name) for one in chosen}
     for word in config.member_options:
         if word.partition("=")[0] in names:
             raise expected("--member-options", "none of what is tuned (--tune names what is)", word)

@@ -1,7 +1,7 @@
 """What the loop asks of a member of a population."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -40,6 +40,7 @@ class Member(ABC):
 
     collective: ClassVar[bool] = False  # whether several ranks train one member together
     unused: ClassVar[Sequence[str]] = ()  # fields of the config that say nothing of such a member
+    options: ClassVar[Mapping[str, str]] = {}  # of --member-options by hyperparameter, where names differ
     hyperparameters: Values  # that training uses; a property where setting them does something
 
     def __init__(self, config: Config, index: int, comm: Comm, stop: StopFlag) -> None:

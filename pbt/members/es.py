@@ -1,7 +1,7 @@
 """A member that is a whole run of OpenAI-ES on the ranks of its group, with step sizes and popsize tuned."""
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -25,6 +25,9 @@ from pbt.states import State
 
 # Options of mpi_es.train that a member may be given; the rest the population decides, or has no use for.
 _OPTIONS = {
+    "init_sigma",
+    "learning_rate",
+    "population_size",
     "policy",
     "hidden",
     "activation",
@@ -50,6 +53,7 @@ class ES(Member):
     """Rank 0 of the group runs the strategy, all of its ranks evaluate."""
 
     collective: ClassVar[bool] = True
+    options: ClassVar[Mapping[str, str]] = {"sigma": "init_sigma", "pairs": "population_size"}
     unused: ClassVar[Sequence[str]] = ("algorithm", "reward_norm", "num_envs")
 
     def __init__(self, config: Config, index: int, *place: Any) -> None:

@@ -84,7 +84,7 @@ class SB3(Member):
         sb3_settings.apply(self.model, self._values)  # to the new normaliser too
         self.model.set_random_seed(int(self.draw().integers(_HALF)))
         try:
-            with self._judged():
+            with self._judged(), self._stoppable():
                 self.model.learn(steps, callback=lambda *scope: not self.stop, reset_num_timesteps=False)
         finally:
             environments.close()
@@ -139,6 +139,21 @@ class SB3(Member):
                     setattr(environments, name, getattr(before, name))
             self.normalizer = environments
         return environments
+
+    @contextmanager
+    def _stoppable(self) -> Iterator[None]:
+        """Look for a signal before each step of an optimiser too: a rollout's updates may take minutes."""
+
+        def look(*_: Any) -> None:
+            if self.stop:
+                raise Stopped
+
+        hooks = [one.register_step_pre_hook(look) for _, one in sb3_state.optimizers(self.model)]
+        try:
+            yield
+        finally:
+            for hook in hooks:
+                hook.remove()
 
     @contextmanager
     def _judged(self) -> Iterator[None]:

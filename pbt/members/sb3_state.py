@@ -17,7 +17,7 @@ def read(model: Any, normalizer: Any) -> State:
     state: State = {name: int(getattr(model, name)) for name in _COUNTERS if hasattr(model, name)}
     for name, module in _modules(model):
         state |= {f"{name}.{key}": _array(tensor) for key, tensor in module.state_dict().items()}
-    for name, optimizer in _optimizers(model):
+    for name, optimizer in optimizers(model):
         for place, slots in optimizer.state_dict()["state"].items():
             state |= {f"{name}.{place}.{slot}": _array(tensor) for slot, tensor in slots.items()}
     for name, tensor in _variables(model):
@@ -37,7 +37,7 @@ def write(model: Any, normalizer: Any, state: State) -> None:
     for name, module in _modules(model):
         found = {key: torch.from_numpy(value) for key, value in _below(name, state)}
         module.load_state_dict({key: found[key] for key in module.state_dict()})
-    for name, optimizer in _optimizers(model):
+    for name, optimizer in optimizers(model):
         optimizer.load_state_dict(_optimizer_state(optimizer, name, state))
     with torch.no_grad():
         for name, tensor in _variables(model):
@@ -52,7 +52,8 @@ def _modules(model: Any) -> Iterator[tuple[str, Any]]:
     yield from _parts(model, optimizers=False)
 
 
-def _optimizers(model: Any) -> Iterator[tuple[str, Any]]:
+def optimizers(model: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the optimisers by name."""
     yield from _parts(model, optimizers=True)
 
 

@@ -84,11 +84,23 @@ def test_members_begin_with_weights_of_their_own():
         ("hidden", "--member-options: expected name=value, got 'hidden'"),
         ("hidden=x", "--hidden"),
         ("policy=mpl", "--policy: expected one of"),
+        ("init_sigma=0.1", "--member-options: expected none of what is tuned"),
+        ("population_size=8", "--member-options: expected none of what is tuned"),
     ],
 )
 def test_mistakes_are_told(given, complaint):
     with pytest.raises(UserError, match=complaint):
         space(Config(member="es", member_options=(given,)))
+
+
+def test_what_is_not_tuned_is_as_the_options_set_it():
+    options = (*OPTIONS, "init_sigma=0.3", "population_size=12")
+    config = Config(member="es", member_options=options, tune=("learning_rate",))
+    assert [one.name for one in space(config)] == ["learning_rate"]
+    one = ES(config, 0, SerialComm(), StopFlag())
+    one.hyperparameters = {"learning_rate": 0.05}
+    one.train(1)
+    assert (one.strategy.sigma, one.strategy.popsize) == (0.3, 12)
 
 
 @pytest.mark.parametrize(

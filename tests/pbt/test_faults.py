@@ -29,6 +29,8 @@ MISTAKES = [
     ("--resample 2", r"--resample: expected a number in \[0, 1\], got 2.0"),
     ("--tune h2", r"--tune, of toy: expected one of h0, h1, got 'h2'"),
     ("--ranks-per-member 2", r"--ranks-per-member: expected 1: a member toy is trained by one rank, got 2"),
+    ("--selection tournament --fraction 0.3", r"--fraction: expected to be left out, as it has no effect"),
+    ("--no-explore --resample 0.3", r"--resample: expected to be left out, as it has no effect beside --no-"),
     ("--copy nothing --no-explore", r"--copy: expected all or weights where nobody explores"),
     ("toy --env CartPole-v0", r"--env: expected to be left out, since members toy have no use for it"),
     ("--member es --num-envs 4", r"--num-envs: expected to be left out, since members es have no use"),

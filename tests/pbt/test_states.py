@@ -51,3 +51,18 @@ def test_a_name_that_a_file_would_take_for_a_place_is_refused():
         UserError, match="state: expected names that are texts without '/', got 'net/weights'"
     ):
         pack({"net/weights": np.ones(2)})
+
+
+@pytest.mark.parametrize(
+    ("state", "complaint"),
+    [
+        ({"": 1}, "state: expected names that are texts"),
+        ({"a\0b": 1}, "state: expected names that are texts"),
+        ({"seed": 2**70}, "state seed: expected a number of 64 bits, or an array of several, got"),
+        ({"text": "a\0b"}, "state text: expected a text that UTF-8 can hold, without NUL"),
+        ({"text": "\ud800"}, "state text: expected a text that UTF-8 can hold, without NUL"),
+    ],
+)
+def test_what_a_file_cannot_hold_is_refused(state, complaint):
+    with pytest.raises(UserError, match=complaint):
+        pack(state)

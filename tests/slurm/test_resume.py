@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from mpi_es import checkpoint
 from tests.faults.survivors import LIBRARY, OPEN_MPI, OPEN_MPI_EXEC
 from tests.launching import assert_same, start
 from tests.slurm.jobs import MPIEXEC, OPTIONS, RANK, generation
@@ -119,6 +120,22 @@ def test_the_time_limit_itself(cluster, submit, place, exact, unbroken):
     cluster.until(lambda: cluster.restarts(job) == 1, 150)
     assert "slurm: stopped by SIGUSR1, saved: run; requeued" in job.log
     cluster.ask("scancel", job.number)
+
+
+@pytest.mark.slow
+def test_a_generation_that_never_fits_is_given_up(cluster, submit, place):
+    long = (*OPTIONS, "--env-options", "pause=5", "--max-iter", LAST, "--run-dir", "run")
+    job = submit(TWO, "carracing.sh", *long, MPI_ES_RETRIES="1")
+    for restarts in range(2):
+        cluster.until(lambda restarts=restarts: cluster.restarts(job) == restarts)
+        cluster.until(lambda: cluster.processes(job, RANK) and checkpoint.exists(place / "run"))
+        cluster.ask("scancel", "--batch", "--signal=USR1", job.number)
+        cluster.until(lambda restarts=restarts: job.log.count("no generation was done") > restarts)
+    assert cluster.end(job) == "FAILED"
+    assert "no generation was done (failure 1, 1 are tried again); requeued" in job.log
+    assert job.log.splitlines()[-1].startswith(
+        "slurm: gave up after failure 2 with code 0: stopped by SIGUSR1"
+    )
 
 
 @pytest.mark.slow
