@@ -232,6 +232,19 @@ def refused(**options):
     return str(caught.value)
 
 
+def test_a_signal_ends_an_update_too():
+    one, steps = made(Config(member_options=("n_steps=32", "batch_size=8", "n_epochs=1000", NET))), []
+
+    def signalled(*_):
+        steps.append(1)
+        one.stop.name = "SIGUSR1" if len(steps) == 3 else ""
+
+    one.model.policy.optimizer.register_step_post_hook(signalled)
+    with pytest.raises(Stopped):
+        one.train(32)
+    assert len(steps) == 3
+
+
 def test_mistakes_are_told():
     assert "--algorithm: expected one of A2C, " in refused(algorithm="PPPO")
     assert "did you mean 'PPO'?" in refused(algorithm="PPPO")
