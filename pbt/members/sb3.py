@@ -61,6 +61,8 @@ class SB3(Member):
         trained = worlds.observed(config.env, config.env_options)
         if not isinstance(trained, gym.spaces.Box | gym.spaces.Discrete):
             raise expected("--env", "one that observes a Box or a Discrete", config.env)
+        if config.obs_norm and not isinstance(trained, gym.spaces.Box):
+            raise expected("--env", "one that observes a Box, beside --obs-norm", config.env)
         with envs.held_out():
             examined = worlds.observed(config.env, _held_out_options(config))
         if examined != trained:

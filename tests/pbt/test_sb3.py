@@ -253,6 +253,7 @@ def test_mistakes_are_told():
     )
     assert "--member-options, of PPO: expected one of" in refused(member_options=("nsteps=3",))
     assert "--env: expected a gymnasium id" in refused(env="CartPol-v1")
+    assert "observes a Box, beside --obs-norm, got 'FrozenLake" in refused(env="FrozenLake-v1", obs_norm=True)
     assert "--member-options: expected none of what is tuned" in refused(member_options=("gamma=0.9",))
     assert "of SAC: expected one of" in refused(
         algorithm="SAC", member_options=("optimize_memory_usage=True",)
