@@ -15,7 +15,7 @@ from mpi_es.rows import HeldOut
 from pbt.config import Config
 from pbt.exchange import Buffers
 from pbt.lineage import Generation, Lineage
-from pbt.states import Buffer, unpack
+from pbt.states import unpack
 from pbt.telemetry import Telemetry
 
 
@@ -25,7 +25,7 @@ class Winner:
 
     member: int
     held_out: HeldOut
-    state: Buffer | None  # rank 0's
+    states: Buffers  # its own, on rank 0
     values: NDArray[np.float64]  # (space,) of its hyperparameters
 
 
@@ -57,13 +57,13 @@ class Log:
         """Note a held-out evaluation, and the member itself if none did better."""
         self.lineage.evaluations.append((winner.member, winner.held_out))
         fitness = float(winner.held_out.returns.mean())
-        if fitness > self.best["fitness"] and winner.state is not None:
+        if fitness > self.best["fitness"]:
             self.best = {
                 "generation": winner.held_out.generation,
                 "member": winner.member,
                 "fitness": fitness,
                 "hyperparameters": self._named(winner.values),
-                "state": unpack(winner.state),
+                "state": unpack(winner.states[winner.member]),
             }
 
     def save(self, generation: int, states: Buffers, values: NDArray[np.float64]) -> None:

@@ -150,7 +150,7 @@ class Run:
         held_out = HeldOut(generation, share_rows(self.comm, rows, counts)[:, 0])
         buffers = self.together(lambda: population.buffers({index}))
         states = collect(self.comm, buffers, [index], population.owners)
-        return Winner(index, held_out, states.get(index), self.hyperparameters[index])
+        return Winner(index, held_out, states, self.hyperparameters[index])
 
     # The file
 

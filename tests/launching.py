@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from mpi_es import checkpoint
+from mpi_es.status import generations
 
 MPIEXEC = Path(sys.prefix, "bin", "mpiexec")
 LIMIT = 120  # seconds: a deadlock is a failure
@@ -27,10 +28,8 @@ def wait_for_generation(run: Path, generation: int) -> int:
     """Wait until a run has saved so many generations, and return how many they are."""
     end = time.monotonic() + LIMIT
     while time.monotonic() < end:
-        if (run / "run.h5").exists():
-            content, _ = checkpoint.load(run)
-            if content["progress"]["generation"] >= generation:
-                return content["progress"]["generation"]
+        if (done := generations(run)) >= generation:
+            return done
         time.sleep(0.01)
     pytest.fail("no such generation")
 
@@ -47,7 +46,7 @@ def interrupt(run: Path, number: int, *launches: tuple) -> int:
         finally:
             process.kill()
         assert (process.returncode == 0) == (number != signal.SIGKILL)
-        done = wait_for_generation(run, 0)  # it went on until the signal came
+        done = generations(run)  # it went on until the signal came
     return done
 
 

@@ -55,12 +55,11 @@ def test_a_run_that_told_no_end_is_judged_by_its_last_save(finished, tmp_path, s
 
 
 def test_the_first_generation_may_take_long(finished, tmp_path):
-    content = checkpoint.load(as_saved(finished, tmp_path / "run", reason="", finished=False, saved=1000.0))[
-        0
-    ]
+    run = as_saved(finished, tmp_path / "run", reason="", finished=False, saved=1000.0)
+    content, _ = checkpoint.load(run)
     timing = {name: values[:0] for name, values in content["timing"].items()}
-    checkpoint.save(tmp_path / "run", content | {"timing": timing})
-    seen = status.status(tmp_path / "run", 5000.0)
+    checkpoint.save(run, content | {"timing": timing})
+    seen = status.status(run, 5000.0)
     assert (seen.state.startswith("running on "), seen.state.endswith(", no generation done")) == (True, True)
 
 
