@@ -69,7 +69,7 @@ class Config:
     exchange: Free[Literal["auto", "collective", "point-to-point"]] = "auto"
     """How states travel; the outcome is the same, and auto takes the one that measured faster"""
     ranks_per_member: Free[Count] = 1
-    """Ranks that train a member of es together"""
+    """Ranks that train a member of es together, at least, where a job has so many"""
 
     # The run
     run_dir: str = ""

@@ -138,9 +138,9 @@ resume() { # MODULE ARGUMENTS…
     if [[ $code == 0 && -z $caught ]] && ! stopped; then again_after_failure 0; fi
     case $code:$caught in
         *:SIGTERM) stopped_by_slurm ;;
-        0:*) stopped_by_signal "$before" ;;
+        0:*) stopped_by_signal "$before" saved ;;
         2:*) say "ended by what the line above tells; mend it and submit the same command again: $run" && exit 2 ;;
-        *:SIGUSR1) requeue "stopped by SIGUSR1 while it began (code $code): $run" ;;
+        *:SIGUSR1) stopped_by_signal "$before" "code $code" ;;
         *) again_after_failure "$code" ;;
     esac
 }
@@ -179,8 +179,8 @@ generations() { # that the run has behind it
     python -m mpi_es.status --generations "$run"
 }
 
-stopped_by_signal() { # GENERATIONS_BEFORE
-    local reason="stopped by ${caught:-a signal}, saved: $run"
+stopped_by_signal() { # GENERATIONS_BEFORE HOW
+    local reason="stopped by ${caught:-a signal}, $2: $run"
     # A generation that does not fit into the time limit would be begun again for ever.
     [[ $(generations) != "$1" ]] || again_after_failure 0 "$reason, but no generation was done"
     rm -f "$(noted failures)"
