@@ -30,6 +30,8 @@ def fixed_agent(config: Config, policy: Policy) -> Candidate | None:
             raise expected("--evolve", f"all for --policy {config.policy}, which has no parts", config.evolve)
         raise unknown("--evolve", config.evolve, ["all", *policy.parts])
     name, fixed = config.base_from_pretrained, _beside(config.evolve, policy)
+    if not fixed:
+        raise expected("--evolve", "all, since nothing is beside this part", config.evolve)
     if not name:
         raise expected("--base-from-pretrained", f"a run or an npz file with the {' and '.join(fixed)}", name)
     return _taken(_plain(name, config, "--base-from-pretrained"), policy, fixed, "--base-from-pretrained")

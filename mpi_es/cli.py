@@ -3,6 +3,7 @@
 import contextlib
 import dataclasses
 import io
+import os
 import re
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
@@ -43,11 +44,16 @@ def take_run(arguments: Sequence[str]) -> tuple[str, list[str]]:
     return words.pop(0) if words and not words[0].startswith("-") else "", words
 
 
-def parse_run(arguments: Sequence[str], default: C, program: str) -> tuple[str, C]:
-    """Return the run that the first argument must name, and the options after it."""
+def parse_run(arguments: Sequence[str], default: C, program: str, must: bool = True) -> tuple[str, C]:
+    """Return the run that the first argument names, or must name, and the options after it."""
     run, words = take_run(arguments)
-    options = parse(words, default, {}, f"{program} RUN")
-    if not run:
+    try:
+        options = parse(words, default, {}, f"{program} RUN")
+    except UserError as error:
+        if run or not any(os.path.exists(word) for word in words):
+            raise
+        raise UserError(f"{error}; RUN is the first argument") from error
+    if must and not run:
         raise UserError("RUN: expected the directory of a run as the first argument, got nothing")
     return run, options
 

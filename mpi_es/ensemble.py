@@ -1,6 +1,5 @@
 """Ranks in step: rank 0 gives a command, the others do their part, and a rank that dies is left behind."""
 
-import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import TypeVar
@@ -9,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpi_es.comm import Comm, bcast
-from mpi_es.errors import RolloutError, UserError
+from mpi_es.errors import RolloutError, UserError, warn
 from mpi_es.survival import END, ONWARD, RankLost, losses, shrink
 
 T = TypeVar("T")
@@ -100,6 +99,5 @@ class Ensemble(ABC):
         if self.comm is before:
             return True
         if self.comm.rank == 0:
-            text = f"warning: {before.size - self.comm.size} of {before.size} ranks lost; the others go on"
-            print(text, file=sys.stderr, flush=True)
+            warn(f"{before.size - self.comm.size} of {before.size} ranks lost; the others go on")
         return False

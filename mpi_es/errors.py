@@ -1,6 +1,7 @@
 """What goes wrong and is told in one line: a user's mistake, and a rollout that failed."""
 
 import difflib
+import sys
 from collections.abc import Iterable
 
 
@@ -10,6 +11,11 @@ class UserError(Exception):
 
 class RolloutError(Exception):
     """An episode that raised or returned no number, with the traceback of its rank."""
+
+
+def warn(text: str) -> None:
+    """Tell of what does not end the program."""
+    print(f"warning: {text}", file=sys.stderr, flush=True)
 
 
 def expected(name: str, rule: str, got: object, hint: str = "") -> UserError:

@@ -5,6 +5,7 @@ Without RUN, --from-pretrained FILE names the policy.
 
 import csv
 import math
+import os
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -19,7 +20,7 @@ from mpi_es.build import make_evaluator, make_policy
 from mpi_es.comm import Comm, decide_plan
 from mpi_es.config import Config, Layout
 from mpi_es.envs import CAR_RACING
-from mpi_es.errors import UserError, expected, unknown
+from mpi_es.errors import UserError, expected, unknown, warn
 from mpi_es.evaluator import Evaluator
 from mpi_es.presets import PRESETS
 from mpi_es.program import launch
@@ -72,7 +73,7 @@ class Options:
             raise expected("--seeds", "ranges that go up, below 2147483648", self.seeds)
         if (count := sum(last - first + 1 for first, last in self.ranges)) > MOST_EPISODES:
             raise expected("--seeds", f"at most {MOST_EPISODES} seeds", count)
-        if self.csv and self.csv == self.video:
+        if self.csv and os.path.realpath(self.csv) == os.path.realpath(self.video):
             raise expected("--csv", "another file than --video", self.csv)
         if self.preset not in PRESETS:
             raise unknown("--preset", self.preset, PRESETS)
@@ -91,7 +92,6 @@ class Plan:
     options: Options
     config: Config
     content: dict[str, Any]  # of the run's file; empty without one
-    warning: str
     parameters: Candidate
     scaling: NDArray[np.float32]
     title: str
@@ -107,14 +107,13 @@ def main(comm: Comm, arguments: list[str]) -> int:
 
 def prepare(arguments: list[str]) -> Plan:
     """Return the plan, with the run's file read."""
-    run, words = cli.take_run(arguments)
-    options = cli.parse(words, Options(), {}, "python -m mpi_es.evaluate RUN")
+    run, options = cli.parse_run(arguments, Options(), "python -m mpi_es.evaluate", must=False)
     if bool(run) == bool(options.from_pretrained):
         rule = "the directory of a run as the first argument, or else --from-pretrained FILE"
         raise UserError(f"RUN: expected {rule}, got {'both' if run else 'nothing'}")
     for other in ("RUN" if run else "--from-pretrained", *(["--seeds"] if options.ranges else [])):
-        cli.refuse_idle(words, IDLE[other], other, Options)
-    plan = of_run(run, options) if run else of_file(options, words)
+        cli.refuse_idle(arguments, IDLE[other], other, Options)
+    plan = of_run(run, options) if run else of_file(options, arguments)
     if len(plan.parameters) != (dim := make_policy(plan.config).dim):
         rule = f"an environment whose policy has the {len(plan.parameters)} parameters of this one"
         raise expected("--env", rule, f"{plan.config.env} with {dim}")
@@ -128,25 +127,27 @@ def prepare(arguments: list[str]) -> Plan:
 def of_run(run: str, options: Options) -> Plan:
     """Return the plan of evaluating a run's policy."""
     content, warning = checkpoint.load_of("mpi_es.train", Path(run))
+    if warning:
+        warn(warning)
     chosen = checkpoint.mean_of(content, options.candidate, run)
     config = placed(checkpoint.from_plain(Config, content["config"]), options)
     title = f"{options.candidate} candidate, of generation {chosen['generation']}"
-    return Plan(options, config, content, warning, chosen["candidate"], chosen["scaling"], title)
+    return Plan(options, config, content, chosen["candidate"], chosen["scaling"], title)
 
 
-def of_file(options: Options, words: list[str]) -> Plan:
+def of_file(options: Options, arguments: list[str]) -> Plan:
     """Return the plan of evaluating the policy that a file holds."""
     given = replace(PRESETS[options.preset], evolve="all", layout=options.layout)
     agent = pretrained.load(options.from_pretrained, given, "--from-pretrained")
     if agent.tells:
-        cli.refuse_idle(words, IDLE["RUN"], "a file that tells it", Options)
+        cli.refuse_idle(arguments, IDLE["RUN"], "a file that tells it", Options)
     config = placed(agent.config, options)
-    return Plan(options, config, {}, "", agent.parameters, agent.scaling, options.from_pretrained)
+    return Plan(options, config, {}, agent.parameters, agent.scaling, options.from_pretrained)
 
 
 def placed(config: Config, options: Options) -> Config:
     """Return a config in the environment that the options name, or else in that of its held-out episodes."""
-    config = replace(config.held_out, compiled=config.compiled and options.compiled)
+    config = replace(config.held_out, compiled=config.compiled and options.compiled, noise_table=0)
     if not (options.env or options.env_options):
         return config
     return replace(
@@ -157,8 +158,6 @@ def placed(config: Config, options: Options) -> Config:
 def report(plan: Plan, evaluator: Evaluator) -> None:
     """Evaluate on rank 0 and print what came out."""
     options = plan.options
-    if plan.warning:
-        print(f"warning: {plan.warning}")
     seeds = episode_seeds(plan)
     scaling = plan.scaling if plan.scaling.size else None
     terms = evaluator.held_out(plan.config.episode_cap, scaling)
@@ -224,7 +223,7 @@ def compared(plan: Plan, returns: NDArray[np.float64]) -> str:
 
 def write_csv(path: Path, rows: Iterable[tuple[int, float, int]] | None) -> None:
     """Write episodes into a file; without rows, only see whether that can be done."""
-    new = not path.exists()
+    new = not os.path.lexists(path)
     try:
         with path.open("a" if rows is None else "w", newline="") as file:
             if rows is not None:

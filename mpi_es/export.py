@@ -3,7 +3,9 @@
 In the place of RUN may be a file with an agent: one order of weights becomes the other, or TorchScript.
 """
 
+import io
 import json
+import os
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -14,7 +16,8 @@ from mpi_es import checkpoint, cli, pretrained
 from mpi_es.build import make_env, make_policy
 from mpi_es.comm import Comm, decide
 from mpi_es.config import Config, Layout
-from mpi_es.errors import UserError, unknown
+from mpi_es.errors import UserError, expected, unknown, warn
+from mpi_es.files import write_whole
 from mpi_es.layouts import from_torch, shapes_of
 from mpi_es.presets import PRESETS
 from mpi_es.program import launch
@@ -56,6 +59,8 @@ def export(arguments: list[str]) -> None:
         raise UserError("--out: expected a file, here or as --torchscript, got nothing")
     if not options.out:
         cli.refuse_idle(arguments, ("layout",), "--torchscript alone", Options)
+    pretrained.check_there(run, "RUN")
+    _refuse_clashes(run, options)
     if Path(run).is_file():
         cli.refuse_idle(arguments, ("candidate",), "a file", Options)
         config, chosen = _of_file(run, options, arguments)
@@ -68,11 +73,22 @@ def export(arguments: list[str]) -> None:
         write_script(Path(options.torchscript), config, chosen)
 
 
+def _refuse_clashes(run: str, options: Options) -> None:
+    """Refuse to write over what is read, or one file over the other."""
+    places = [run, *(os.path.join(run, name) for name in (checkpoint.NAME, checkpoint.PREVIOUS))]
+    taken = {os.path.realpath(place): "RUN's" for place in places}
+    for option, name in (("--out", options.out), ("--torchscript", options.torchscript)):
+        place = os.path.realpath(name)
+        if name and place in taken:
+            raise expected(option, f"another file than {taken[place]}", name)
+        taken[place] = f"that of {option}"
+
+
 def _of_run(run: str, options: Options) -> tuple[Config, dict[str, Any]]:
     """Return the config of a run, and the candidate that is asked for with its scaling."""
     content, warning = checkpoint.load_of("mpi_es.train", Path(run))
     if warning:
-        print(f"warning: {warning}")
+        warn(warning)
     chosen = checkpoint.mean_of(content, options.candidate, run)
     return checkpoint.from_plain(Config, content["config"]), chosen
 
@@ -96,11 +112,9 @@ def write_weights(path: Path, config: Config, chosen: dict[str, Any], layout: st
         "layout": np.array(layout),
         "config": np.array(json.dumps(asdict(nowhere))),
     }
-    try:
-        with path.open("wb") as file:  # a name without .npz would be given it
-            np.savez(file, **arrays)
-    except OSError as error:
-        raise UserError(f"--out: cannot write {path} ({error.strerror})") from error
+    image = io.BytesIO()
+    np.savez(image, **arrays)
+    write_whole(path, image.getvalue(), "--out")
     print(f"{len(parameters)} parameters in {layout}'s order: {path}")
 
 

@@ -1,6 +1,7 @@
 """What `evaluate --video --frames` makes of one episode: a film, and every frame with its numbers."""
 
 import contextlib
+import os
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,14 +29,14 @@ class Footage:
         if self.video:
             if Path(self.video).suffix not in ENDINGS:
                 raise expected("--video", f"a file that ends in {' or '.join(ENDINGS)}", self.video)
-            if Path(self.video).is_dir():
+            if os.path.isdir(self.video):  # pathlib's raises where a directory is closed
                 raise expected("--video", "a file", self.video, "it is a directory")
             _try("--video", self.video, Path(self.video).parent)
         if self.frames:
             directory = Path(self.frames)
-            if directory.is_dir() and any(directory.iterdir()):
-                raise expected("--frames", "a new or an empty directory", self.frames)
             _try("--frames", self.frames, directory, make=True)
+            if any(directory.iterdir()):
+                raise expected("--frames", "a new or an empty directory", self.frames)
         make_env(self.config)[0].close()
 
     def shoot(self, policy: Policy, episode: Episode, terms: Terms, name: str) -> str:

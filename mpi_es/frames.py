@@ -8,6 +8,7 @@ import numpy as np
 from PIL import Image
 
 from mpi_es.errors import UserError
+from mpi_es.plugins import one_line
 from mpi_es.recording import Step
 
 NAME = "frames.h5"
@@ -55,4 +56,4 @@ class Frames:
 
 
 def _unwritable(path: Path, error: OSError) -> UserError:
-    return UserError(f"--frames: cannot write {path} ({error.strerror or error})")
+    return UserError(f"--frames: cannot write {path} ({error.strerror or one_line(error)})")

@@ -1,7 +1,7 @@
 """Agents that were trained before: read from a run, from its file, or from an npz file of weights."""
 
 import json
-import sys
+import os
 from dataclasses import dataclass, replace
 from math import prod
 from pathlib import Path
@@ -13,28 +13,18 @@ from numpy.typing import NDArray
 from mpi_es import checkpoint
 from mpi_es.build import make_policy
 from mpi_es.config import Config
-from mpi_es.errors import UserError, expected
+from mpi_es.errors import UserError, expected, warn
 from mpi_es.layouts import LAYOUTS, Shapes, shapes_of, to_torch
 from mpi_es.plugins import one_line
 from mpi_es.policies.base import within
+from mpi_es.presets import CARRACING
 from mpi_es.strategies.base import Candidate
 
 Arrays = dict[str, NDArray[Any]]
 # The agent of arXiv:2003.08165, whose weights others have published.
-_PAPERS: dict[str, Any] = {
-    "env": "mpi_es/CarRacing-v3",
-    "env_options": (),
-    "held_out_env_options": (),
-    "output": "auto",
-    "hidden": (16,),
-    "query_dim": 4,
-    "bias": True,
-    "controller": "lstm",
-    "num_frames": 1,
-    "patch_size": 7,
-    "stride": 4,
-    "top_k": 10,
-}
+_PLACE = ("env", "env_options", "held_out_env_options")
+_BODY = ("output", "hidden", "query_dim", "bias", "controller", "num_frames", "patch_size", "stride", "top_k")
+_PAPERS: dict[str, Any] = {name: getattr(CARRACING, name) for name in (*_PLACE, *_BODY)}
 
 
 @dataclass(frozen=True)
@@ -63,18 +53,23 @@ def load(name: str, config: Config, option: str) -> Agent:
         option: that named the file.
     """
     path = Path(name)
-    if not path.exists():
-        raise expected(option, "a run or an npz file", name, "there is no such file")
+    check_there(name, option)
     if path.is_dir() or path.suffix == ".h5":
         return _of_run(path, option)
     return _of_file(path, config, option)
+
+
+def check_there(name: str, option: str) -> None:
+    """Refuse a path at which there is nothing."""
+    if not os.path.exists(name):  # pathlib's raises where a directory is closed
+        raise expected(option, "a run or an npz file", name, "there is none that could be read")
 
 
 def _of_run(path: Path, option: str) -> Agent:
     """Return the best agent of a run."""
     content, warning = checkpoint.load(path) if path.is_dir() else (checkpoint.decode(path), "")
     if warning:
-        print(f"warning: {warning}", file=sys.stderr, flush=True)
+        warn(warning)
     checkpoint.check_program("mpi_es.train", content, path)
     best = content["best"]
     if best["candidate"].size == 0:
@@ -154,4 +149,5 @@ def _owner(size: int, configs: list[Config], path: Path, option: str) -> tuple[C
         if policy.dim == size:
             return config, shapes_of(policy)
     sizes = " or ".join(dict.fromkeys(str(policy.dim) for policy in policies))
-    raise expected(option, f"{sizes} numbers in `params` of {path}", size)
+    hint = "other sizes need the preset or the options of the training"
+    raise expected(option, f"{sizes} numbers in `params` of {path}", size, hint)

@@ -14,7 +14,7 @@ from threadpoolctl import threadpool_limits
 
 from mpi_es import sentry
 from mpi_es.comm import Comm, bcast_object, gather_objects, of_this_node
-from mpi_es.errors import RolloutError, UserError
+from mpi_es.errors import RolloutError, UserError, warn
 from mpi_es.launcher import abort, connect
 from mpi_es.signals import StopFlag, ignore
 from mpi_es.survival import ANEW, END, BeginAnew, RankLost, losses, shrink, survivable
@@ -45,7 +45,7 @@ def launch(
                 StopFlag.hand_over()
                 comm, arguments = loss.comm, again(arguments)
                 if comm.rank == 0:
-                    print(f"warning: ranks lost; {comm.size} begin anew", file=sys.stderr, flush=True)
+                    warn(f"ranks lost; {comm.size} begin anew")
     except UserError as error:
         code = _tell(error)
     except BaseException as error:  # the others would wait for ever

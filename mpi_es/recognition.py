@@ -5,16 +5,16 @@ from typing import Any
 
 import numpy as np
 
-from mpi_es.build import make_evaluator
+from mpi_es.build import make_evaluator, make_policy
 from mpi_es.comm import SerialComm
 from mpi_es.config import Config
+from mpi_es.envs import CAR_RACING
 from mpi_es.errors import UserError, expected
 from mpi_es.layouts import LAYOUTS, Shapes, to_torch
 from mpi_es.rollout import Terms
 from mpi_es.signals import StopFlag
 from mpi_es.strategies.base import Candidate, Dense, Vector
 
-_SIMULATOR = "mpi_es/CarRacing-v3"
 _EXPORTS = "--from-layout of mpi_es.export"
 _EPISODES = 4
 # What a run may have that a drive has no use for.
@@ -34,7 +34,11 @@ def recognised(numbers: Candidate, shapes: Shapes, config: Config, option: str) 
     if config.policy != "attention":
         rule = f"torch or paper for an npz file of --policy {config.policy}"
         raise expected(f"--layout ({_EXPORTS})", rule, config.layout)
-    returns = _returns(np.stack([to_torch(numbers, shapes, layout) for layout in LAYOUTS]), config)
+    alone = replace(config, env=CAR_RACING["fast"], env_options=_kind(config), **_ALONE)
+    if (dim := make_policy(alone).dim) != len(numbers):
+        hint = f"an agent that drives has {dim}; give --layout ({_EXPORTS})"
+        raise expected(option, "numbers whose order shows on CarRacing", len(numbers), hint)
+    returns = _returns(np.stack([to_torch(numbers, shapes, layout) for layout in LAYOUTS]), alone)
     found = int(returns.argmax())
     if returns[found] < _DRIVES or returns[1 - found] > _LOST:
         scores = ", ".join(f"{score:.0f} in {name}'s" for name, score in zip(LAYOUTS, returns, strict=True))
@@ -50,9 +54,8 @@ def _kind(config: Config) -> tuple[str, ...]:
 
 
 def _returns(candidates: Candidate, config: Config) -> Vector:
-    """Return the mean return of each candidate (2, dim) on the simulator."""
-    alone = replace(config, env=_SIMULATOR, env_options=_kind(config), **_ALONE)
-    evaluator = make_evaluator(SerialComm(), alone, StopFlag())
+    """Return the mean return of each candidate (2, dim)."""
+    evaluator = make_evaluator(SerialComm(), config, StopFlag())
     seeds = np.tile(np.arange(_EPISODES), (len(candidates), 1))
     evaluation = evaluator.evaluate(Dense(candidates.astype(float)), seeds, Terms(patience=20))
     returns: Vector = evaluation.returns.mean(axis=1)

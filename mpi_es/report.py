@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from mpi_es import cli, curves
 from mpi_es.comm import Comm, decide
 from mpi_es.curves import Curves
-from mpi_es.errors import UserError, expected
+from mpi_es.errors import UserError, expected, warn
 from mpi_es.page import page
 from mpi_es.program import launch
 
@@ -63,11 +63,11 @@ def loaded(directories: Sequence[Path]) -> list[Curves]:
             complaints.append(error)
         else:
             if runs[-1].warning:
-                print(f"warning: {runs[-1].warning}")
+                warn(runs[-1].warning)
     if not runs:
         raise complaints[0]
     for complaint in complaints:
-        print(f"warning: left out: {complaint}")
+        warn(f"left out: {complaint}")
     return runs
 
 

@@ -1,30 +1,38 @@
 """A policy as TorchScript, which runs without this package."""
 
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
+from gymnasium import spaces
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from mpi_es.errors import UserError
+from mpi_es.files import write_whole
 from mpi_es.observations import CLIP
 from mpi_es.plugins import one_line
 from mpi_es.policies.base import Policy
 from mpi_es.policies.module import remembers
 from mpi_es.strategies.base import Candidate
 
+Read = Callable[[Tensor], Tensor]
 _STEPS = 5  # of an episode on which the script is held against the module
 
 
 class Deployed(nn.Module):
-    """A network that normalises its observations; its memory is a tensor or tensors, never None."""
+    """A network that reads the environment's observations; its memory is a tensor or tensors, never None.
 
-    def __init__(self, network: nn.Module, scaling: NDArray[np.float32]) -> None:
+    Args:
+        read: from observations to what the network reads, before they are normalised.
+    """
+
+    def __init__(self, network: nn.Module, read: Read, scaling: NDArray[np.float32]) -> None:
         super().__init__()
-        self.network, self.scaled = network, scaling.size > 0
+        self.network, self.read, self.scaled = network, read, scaling.size > 0
         self.register_buffer("scaling", torch.from_numpy(scaling.copy()))
 
     def forward(self, observations: Tensor, *memory: Any) -> Any:
@@ -36,10 +44,21 @@ class Deployed(nn.Module):
         return self.network(self.normalised(observations), None)
 
     def normalised(self, observations: Tensor) -> Tensor:
-        """Return observations as `observations.normalise` makes them."""
+        """Return observations as the network reads them, and as `observations.normalise` makes them."""
+        numbers = self.read(observations)
         if not self.scaled:
-            return observations
-        return torch.clip((observations - self.scaling[0]) * self.scaling[1], -CLIP, CLIP)
+            return numbers
+        return torch.clip((numbers - self.scaling[0]) * self.scaling[1], -CLIP, CLIP)
+
+
+def reader(policy: Policy, space: Any) -> Read:
+    """Return the function from observations (k, …) to what the policy's module reads."""
+    if not hasattr(policy, "features"):  # it reads them as they are
+        return lambda seen: seen.float() if seen.is_floating_point() else seen
+    if isinstance(space, spaces.Discrete):
+        n, start = int(space.n), int(space.start)
+        return lambda seen: nn.functional.one_hot(seen - start, n).float()
+    return lambda seen: seen.flatten(1).float()
 
 
 def write(path: Path, policy: Policy, agent: Candidate, scaling: NDArray[np.float32], space: Any) -> None:
@@ -53,8 +72,8 @@ def write(path: Path, policy: Policy, agent: Candidate, scaling: NDArray[np.floa
     """
     module = policy.module()
     nn.utils.vector_to_parameters(torch.from_numpy(agent.copy()), module.parameters())
-    deployed = Deployed(module.eval(), scaling).requires_grad_(False)
-    observations = _observations(policy, space)
+    deployed = Deployed(module.eval(), reader(policy, space), scaling).requires_grad_(False)
+    observations = _observations(space)
     try:
         with warnings.catch_warnings(), torch.no_grad():
             warnings.simplefilter("ignore")  # that TorchScript is old, and that sizes become constants
@@ -66,19 +85,13 @@ def write(path: Path, policy: Policy, agent: Candidate, scaling: NDArray[np.floa
         raise UserError(
             "--torchscript: expected a module that does the same in each step, got one that branches"
         )
-    try:
-        script.save(str(path))
-    except (OSError, RuntimeError) as error:
-        raise UserError(f"--torchscript: cannot write {path} ({one_line(error)})") from error
+    write_whole(path, script.save_to_buffer(), "--torchscript")  # torch's own ends the process on a full disk
 
 
-def _observations(policy: Policy, space: Any) -> list[Tensor]:
-    """Return observations (1, …) as the module reads them."""
+def _observations(space: Any) -> list[Tensor]:
+    """Return observations (1, …) of an environment."""
     space.seed(0)
-    features = getattr(policy, "features", None)  # of built-in policies: from observations to numbers
-    samples = [np.asarray(space.sample())[None] for _ in range(_STEPS)]
-    tensors = [torch.from_numpy(features(sample) if features else sample) for sample in samples]
-    return [tensor.float() if tensor.is_floating_point() else tensor for tensor in tensors]
+    return [torch.from_numpy(np.asarray(space.sample())[None]) for _ in range(_STEPS)]
 
 
 def _traced(deployed: Deployed, observations: list[Tensor]) -> Any:

@@ -1,7 +1,6 @@
 """python -m mpi_es.train [PRESET] [options]: evolve a policy; under mpiexec, on all of its ranks."""
 
 import platform
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
@@ -15,7 +14,7 @@ from mpi_es.build import make_evaluator, make_policy
 from mpi_es.comm import Comm, bcast_object, decide_plan
 from mpi_es.config import Config
 from mpi_es.console import counted
-from mpi_es.errors import UserError
+from mpi_es.errors import UserError, warn
 from mpi_es.evaluator import Evaluator
 from mpi_es.history import History
 from mpi_es.loop import Deployed, Progress, Run
@@ -105,7 +104,7 @@ def train(plan: Plan, evaluator: Evaluator, told: str) -> None:
     run = make_run(plan, evaluator)
     with checkpoint.locked(plan.directory, plan.seen), run.telemetry:
         if plan.warning:
-            print(f"warning: {plan.warning}", file=sys.stderr, flush=True)
+            warn(plan.warning)
             checkpoint.set_aside(plan.directory)
         run.telemetry.start(plan.config, describe(run, told), run.progress.generation)
         if not (run.finished() and life.is_over(plan.stored, plan.warning)):

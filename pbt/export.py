@@ -6,7 +6,7 @@ from typing import Any
 
 from mpi_es import checkpoint, cli
 from mpi_es.comm import Comm, SerialComm, decide
-from mpi_es.errors import UserError, expected
+from mpi_es.errors import UserError, expected, warn
 from mpi_es.program import launch
 from mpi_es.signals import StopFlag
 from pbt.config import Config
@@ -33,7 +33,7 @@ def export(arguments: list[str]) -> None:
         raise expected("--out", "a file that ends in .zip", options.out)
     content, warning = checkpoint.load_of("pbt.train", Path(run))
     if warning:
-        print(f"warning: {warning}")
+        warn(warning)
     config = checkpoint.from_plain(Config, content["config"])
     if config.member != "sb3":
         raise expected("RUN", "a run of sb3 members", config.member)

@@ -4,7 +4,6 @@ With the run's own seed it is the winner again, to the bit; with another, it say
 without the population.
 """
 
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,7 +15,7 @@ from numpy.typing import NDArray
 from mpi_es import checkpoint, cli
 from mpi_es.comm import Comm, SerialComm, decide
 from mpi_es.config import Count, Range, check_ranges
-from mpi_es.errors import UserError
+from mpi_es.errors import UserError, warn
 from mpi_es.evaluate import summary
 from mpi_es.program import launch
 from mpi_es.seeds import held_out_seeds
@@ -95,7 +94,7 @@ def _prepared(arguments: list[str]) -> tuple[Options, Schedule]:
     run, options = cli.parse_run(arguments, Options(), "python -m pbt.replay")
     stored, warning = checkpoint.load_of("pbt.train", Path(run))
     if warning:
-        print(f"warning: {warning}", file=sys.stderr, flush=True)
+        warn(warning)
     config = checkpoint.from_plain(Config, stored["config"])
     if find(config).collective:
         raise UserError(f"RUN: expected members that one rank trains, got {config.member}")

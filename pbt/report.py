@@ -1,6 +1,5 @@
 """python -m pbt.report RUN…: draw a population's scores, hyperparameters and family tree."""
 
-import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -10,7 +9,7 @@ from numpy.typing import NDArray
 
 from mpi_es import checkpoint
 from mpi_es.comm import Comm, decide
-from mpi_es.errors import UserError
+from mpi_es.errors import UserError, warn
 from mpi_es.program import launch
 from pbt import figure2, lineage
 from pbt.config import Config
@@ -46,7 +45,7 @@ def draw(directory: Path) -> list[Path]:
     """Write the pictures of a run and return their paths."""
     stored, warning = checkpoint.load_of("pbt.train", directory)
     if warning:
-        print(f"warning: {warning}", file=sys.stderr, flush=True)
+        warn(warning)
     config = checkpoint.from_plain(Config, stored["config"])
     scales = _scales(config, stored["hyperparameters"])
     past = lineage.read(stored, list(scales))

@@ -1,6 +1,5 @@
 """python -m pbt.train [PRESET] [options]: train a population; under mpiexec, on all of its ranks."""
 
-import sys
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 from mpi_es import checkpoint, cli, life
 from mpi_es.comm import Comm, agree, bcast, decide, decide_plan, share_rows
 from mpi_es.console import counted
-from mpi_es.errors import UserError
+from mpi_es.errors import UserError, warn
 from mpi_es.program import launch
 from mpi_es.signals import StopFlag
 from mpi_es.survival import settle
@@ -151,7 +150,7 @@ def opened(plan: Plan, population: Population, told: str, stack: ExitStack) -> L
     if stored:
         log.best = stored["best"]
     if plan.warning:
-        print(f"warning: {plan.warning}", file=sys.stderr, flush=True)
+        warn(plan.warning)
         checkpoint.set_aside(directory)
     telemetry.start(config, population.names, facts_of(population, told), len(past.generations))
     return log

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from mpi_es import train
+from mpi_es.beginning import fixed_agent
 from mpi_es.build import make_policy
 from mpi_es.config import Config
 from mpi_es.errors import UserError
@@ -91,6 +92,12 @@ def test_a_layer_evolves_alone(tmp_path, papers):
     ]
 
 
+def test_a_part_that_is_the_whole_module_is_refused():
+    config = Config(policy="tests.policies.user_policies:Single", evolve="out")
+    with pytest.raises(UserError, match="--evolve: expected all, since nothing is beside this part"):
+        fixed_agent(config, make_policy(config))
+
+
 @pytest.mark.parametrize(
     ("preset", "options", "complaint"),
     [
@@ -109,7 +116,7 @@ def test_a_layer_evolves_alone(tmp_path, papers):
             ("--evolve", "controller.fc", "--hidden", "8"),
             "expected controller.cell of 960 numbers, got 2432; controller.cell.weight_ih_l0",
         ),
-        ("carracing-exp1", ("--from-pretrained", "/nowhere"), "--from-pretrained: .* there is no such file"),
+        ("carracing-exp1", ("--from-pretrained", "/nowhere"), "--from-pretrained: .* there is none that"),
     ],
 )
 def test_a_part_that_does_not_fit_is_refused_with_the_sizes(preset, options, complaint, tmp_path, papers):

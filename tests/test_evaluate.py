@@ -15,7 +15,7 @@ from mpi_es.seeds import Stream, held_out_seeds
 
 def plan(**content):
     nothing = np.zeros(0, np.float32)
-    return Plan(Options(), Config(seed=3), content, "", nothing, nothing, "title")
+    return Plan(Options(), Config(seed=3), content, nothing, nothing, "title")
 
 
 def seeds_of(text, episodes=4):
@@ -70,6 +70,24 @@ def test_trying_whether_a_csv_can_be_written_empties_none(tmp_path):
     path.write_text("1,2,3\n")
     evaluate.write_csv(path, None)
     assert path.read_text() == "1,2,3\n"
+
+
+def test_a_film_and_a_table_are_two_files():
+    with pytest.raises(UserError, match="--csv: expected another file than --video"):
+        Options(csv="a.mp4", video="./a.mp4")
+
+
+def test_a_table_for_noise_is_not_made_for_an_evaluation():
+    assert evaluate.placed(Config(strategy="openai_es", noise_table=10**6), Options()).noise_table == 0
+
+
+def test_a_damaged_file_is_told_before_what_it_lacks(tmp_path, run, capfd):
+    image = bytearray((run / "run.h5").read_bytes())
+    (tmp_path / "run.previous.h5").write_bytes(image)
+    image[-1] ^= 1
+    (tmp_path / "run.h5").write_bytes(image)
+    evaluate.prepare([str(tmp_path)])
+    assert capfd.readouterr().err.startswith(f"warning: {tmp_path}/run.h5: damaged")
 
 
 def test_a_summary_tells_deviation_and_interval():
@@ -155,6 +173,8 @@ def test_a_table_that_cannot_be_written_is_told(launch, run):
 def test_a_missing_run_is_told():
     with pytest.raises(UserError, match=r"RUN: expected the directory of a run .*, got nothing"):
         evaluate.prepare(["--episodes", "3"])
+    with pytest.raises(UserError, match=r"Unrecognized options: / .*; RUN is the first argument"):
+        evaluate.prepare(["--episodes", "3", "/"])
     with pytest.raises(UserError, match=r"RUN: expected .* or else --from-pretrained FILE, got both"):
         evaluate.prepare(["/nowhere", "--from-pretrained", "/nowhere"])
     with pytest.raises(UserError, match=r"expected a directory that holds run\.h5, got '/nowhere'"):

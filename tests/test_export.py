@@ -81,6 +81,12 @@ def test_an_agent_that_reads_normalised_observations_is_no_beginning(run, tmp_pa
     [
         (("--preset", "cartpole", "--out", "a"), "--preset: .* no effect beside a run"),
         ((), "--out: expected a file, here or as --torchscript, got nothing"),
+        (
+            ("--out", "agent", "--torchscript", "./agent"),
+            "--torchscript: expected another file than that",
+        ),
+        (("--out", "/dev/full"), r"--out: cannot write /dev/full \(No space left"),
+        (("--torchscript", "/dev/full"), r"--torchscript: cannot write /dev/full \(No space left"),
         (("--out", "/nowhere/agent.npz"), r"--out: cannot write /nowhere/agent.npz \(No such file"),
         (("--torchscript", "/nowhere/agent.pt"), "--torchscript: cannot write /nowhere/agent.pt"),
         (
@@ -94,6 +100,20 @@ def test_a_mistake_is_told(run, arguments, complaint):
         export.export([str(run), *arguments])
 
 
+@pytest.mark.parametrize("option", ["--out", "--torchscript"])
+def test_a_run_is_not_written_over(run, option):
+    before = (run / "run.h5").read_bytes()
+    for source in (run, run / "run.h5"):
+        with pytest.raises(UserError, match=f"{option}: expected another file than RUN's"):
+            export.export([str(source), option, str(run / "run.h5")])
+    assert (run / "run.h5").read_bytes() == before
+
+
+def test_a_missing_file_is_told_before_its_options():
+    with pytest.raises(UserError, match="RUN: expected a run or an npz file, got"):
+        export.export(["/nowhere.npz", "--preset", "cartpole", "--out", "a"])
+
+
 def test_a_candidate_is_chosen_of_a_run_only(run):
     with pytest.raises(UserError, match=r"--candidate: .* no effect beside a file"):
         export.export([str(run / "run.h5"), "--candidate", "last", "--out", "agent.npz"])
@@ -105,6 +125,7 @@ def test_a_missing_run_is_told(launch):
     assert "RUN: expected the directory of a run" in done.stderr
 
 
+NUMBER, GRID = spaces.Discrete(4, start=2), spaces.Box(-3, 3, (2, 3), np.float64)
 VECTOR, PICTURES = spaces.Box(-3, 3, (5,), np.float32), spaces.Box(0, 255, (40, 40, 3), np.uint8)
 NETWORKS = {
     "mlp": ({"policy": "mlp"}, VECTOR),
@@ -112,6 +133,8 @@ NETWORKS = {
     "lstm": ({"policy": "lstm"}, VECTOR),
     "attention": ({"policy": "attention"}, PICTURES),
     "frames": ({"policy": "attention", "controller": "mlp", "num_frames": 2}, PICTURES),
+    "number": ({"policy": "mlp"}, NUMBER),
+    "grid": ({"policy": "lstm"}, GRID),
     "user": ({"policy": "tests.policies.user_policies:Remembering"}, VECTOR),
 }
 DRIVE = """
@@ -148,6 +171,7 @@ def written(name, directory):
     np.save(directory / f"{name}.npy", observations)
     outputs, memory = [], None
     for x in observations:
+        x = policy.features(x) if hasattr(policy, "features") else x
         x = torch.from_numpy(normalise(x, scaling) if scaling.size else x)
         answer = module(x) if options["policy"] == "mlp" else module(x, memory)
         answer, memory = answer if isinstance(answer, tuple) else (answer, None)

@@ -2,14 +2,16 @@
 
 import contextlib
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from mpi_es import pretrained
+from mpi_es.build import make_policy
 from mpi_es.config import Config
 from mpi_es.errors import UserError
-from mpi_es.layouts import from_torch
+from mpi_es.layouts import from_torch, shapes_of
 from mpi_es.presets import PRESETS
 from mpi_es.recognition import recognised
 from tests.policies.attention_reference import PUBLISHED, needs_published, published
@@ -113,10 +115,21 @@ def test_a_file_of_ours_that_tells_nonsense_is_told(tmp_path, told):
 
 
 def test_a_missing_file_and_a_directory_without_a_run_are_told(tmp_path):
-    with pytest.raises(UserError, match="expected a run or an npz file, got '/nowhere'; there is no such"):
+    with pytest.raises(UserError, match="expected a run or an npz file, got '/nowhere'; there is none that"):
         load("/nowhere")
     with pytest.raises(UserError, match=r"run: expected a directory that holds run\.h5"):
         load(str(tmp_path))
+
+
+def test_a_name_that_the_system_refuses_is_told():
+    with pytest.raises(UserError, match="there is none that could be read"):
+        load("a" * 300)
+
+
+def test_the_order_for_another_number_of_actions_is_to_be_given():
+    policy = make_policy(replace(PRESETS["carracing"], env="CartPole-v1", policy="mlp"))
+    with pytest.raises(UserError, match=r"order shows on CarRacing, got 114; an agent that drives has 3667"):
+        recognised(policy.initial(0), shapes_of(policy), PRESETS["carracing"], "--from-pretrained")
 
 
 def test_an_order_that_cannot_be_tried_is_to_be_given(tmp_path):

@@ -16,7 +16,8 @@ from tests.launching import MPIEXEC
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-PAGES = ("README.md", "CHANGELOG.md", "slurm/README.md", "pbt/README.md")
+DOCS = sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("docs/**/*.md"))
+PAGES = ("README.md", "CHANGELOG.md", "slurm/README.md", "pbt/README.md", *DOCS)
 FEW = ["--episodes", "2"]
 LIMIT = 280  # seconds: the first run on CarRacing compiles
 

@@ -82,8 +82,8 @@ def test_a_damaged_file_is_passed_over_or_told(capsys, runs, tmp_path):
         report.report([str(tmp_path)])
     assert "\n" not in str(caught.value)
     (tmp_path / checkpoint.PREVIOUS).write_bytes((runs[0] / checkpoint.NAME).read_bytes())
-    paths = reported(capsys, tmp_path)
-    assert "going on from run.previous.h5" in next(iter(paths))
+    assert report.main(SerialComm(), [str(tmp_path)]) == 0
+    assert "going on from run.previous.h5" in capsys.readouterr().err
     assert "going on from run.previous.h5" in (tmp_path / "report.html").read_text(encoding="utf-8")
 
 
@@ -110,13 +110,14 @@ def test_a_run_without_a_generation_is_left_out_of_several_and_one_given_twice_c
     (tmp_path / "begun").mkdir()
     checkpoint.save(tmp_path / "begun", content | {"history": empty})
     directories = (runs[0], tmp_path / "begun", tmp_path / "none", f"{runs[0]}/", "--out", tmp_path)
-    lines = list(reported(capsys, *directories).values())
-    left_out = [line for line in lines if line.startswith("warning: left out: ")]
+    assert report.main(SerialComm(), [str(directory) for directory in directories]) == 0
+    told, left_out = (text.splitlines() for text in capsys.readouterr())
+    assert all(line.startswith("warning: left out: ") for line in left_out)
     assert [line.rpartition(": ")[2][:25] for line in left_out] == [
         "expected a generation or ",
         "expected a directory that",
     ]
-    assert [line.rpartition("/")[2] for line in lines[2:]] == ["search.png", "learning.png", "report.html"]
+    assert [line.rpartition("/")[2] for line in told] == ["search.png", "learning.png", "report.html"]
 
 
 def test_under_mpiexec_one_rank_draws_and_an_error_is_one_line(launch, runs, tmp_path):

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from mpi_es import envs, pretrained
 from mpi_es.build import make_policy
-from mpi_es.errors import UserError
+from mpi_es.errors import UserError, expected
 from mpi_es.policies.base import Policy, Weights
 from mpi_es.presets import PRESETS
 
@@ -50,11 +50,15 @@ def main() -> None:
     parser.add_argument("agents", nargs="+")
     parser.add_argument("--tracks", type=int, default=40)
     options = parser.parse_args()
+    if options.tracks < 1:
+        parser.error("--tracks: expected 1 or more")
     racing, limit = envs.make(envs.CAR_RACING["fast"])
     print(TITLES)
     for name in options.agents:
         try:
             agent = pretrained.load(name, PRESETS["carracing-fast"], "agents")
+            if agent.config.policy != "attention":
+                raise expected("agents", "an attention agent that drives", agent.config.policy)
         except UserError as error:
             sys.exit(f"error: {error}")
         policy = make_policy(agent.config)

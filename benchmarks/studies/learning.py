@@ -103,9 +103,14 @@ def run_all(options: argparse.Namespace) -> None:
 
 
 def last(curve: results.Curve, mark: float) -> float:
-    """Return the last held-out mean up to some minutes; without one, that of a car that stands still."""
+    """Return the last held-out mean up to some minutes, nan if there is none."""
     known = curve[curve[:, 1] <= mark, 2]
-    return float(known[-1]) if len(known) else -100.0
+    return float(known[-1]) if len(known) else np.nan
+
+
+def shown_as(value: float) -> str:
+    """Return a mean in words."""
+    return "–" if np.isnan(value) else f"{value:.0f}"
 
 
 def show(options: argparse.Namespace) -> None:
@@ -116,8 +121,8 @@ def show(options: argparse.Namespace) -> None:
     print("| --- " * (len(marks) + 2) + "|")
     for name, found in shown.items():
         values = np.array([[last(curve, mark) for mark in marks] for curve in found])
-        medians = " | ".join(f"{median:.0f}" for median in np.median(values, axis=0))
-        print(f"| {name} | {medians} | {', '.join(f'{value:.0f}' for value in values[:, -1])} |")
+        medians = " | ".join(map(shown_as, np.median(values, axis=0)))
+        print(f"| {name} | {medians} | {', '.join(map(shown_as, values[:, -1]))} |")
     draw(shown).savefig(options.results.with_suffix(".png"), dpi=120)
 
 
@@ -133,7 +138,7 @@ def draw(shown: dict[str, list[results.Curve]]) -> Figure:
         base = [(curve, "#bbbbbb") for curve in shown.get(BASE, [])]
         for panel, (name, found) in zip(panels, shown.items(), strict=False):
             for curve, colour in [*base, *((curve, "#D55E00") for curve in found)]:
-                panel.plot(curve[:, 1], curve[:, 2], color=colour)
+                panel.plot(curve[:, 1], curve[:, 2], color=colour, marker=".", markersize=3)
             panel.set_title(name, loc="left")
         figure.supxlabel("minutes of two cores")
         figure.supylabel("held-out return, mean of 50 episodes")

@@ -16,10 +16,11 @@ import argparse
 import numpy as np
 from numpy.typing import NDArray
 
-from mpi_es import pretrained
 from mpi_es.build import make_evaluator
-from mpi_es.comm import Comm
+from mpi_es.comm import Comm, decide
+from mpi_es.errors import expected
 from mpi_es.presets import PRESETS
+from mpi_es.pretrained import Agent, load
 from mpi_es.program import launch
 from mpi_es.racing import survivors
 from mpi_es.rollout import Terms
@@ -33,16 +34,7 @@ DRAWS = 100  # of the episodes that are played first
 
 def main(comm: Comm, arguments: list[str]) -> int:
     """Play the episodes, and print on rank 0 what they say. Collective."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("run")
-    parser.add_argument("--sigma", type=float, default=0.05)
-    parser.add_argument("--candidates", type=int, default=128)
-    parser.add_argument("--episodes", type=int, default=16)
-    parser.add_argument("--steps", type=int, default=0, help="of an episode")
-    options = parser.parse_args(arguments)
-    agent = pretrained.load(options.run, PRESETS["carracing-fast"], "run")
+    options, agent = decide(comm, lambda: prepare(arguments))
     config = agent.config
     evaluator = make_evaluator(comm, config, StopFlag())
     draw = np.random.default_rng(0)
@@ -69,6 +61,25 @@ def main(comm: Comm, arguments: list[str]) -> int:
 
     evaluator.lead(report)
     return 0
+
+
+def prepare(arguments: list[str]) -> tuple[argparse.Namespace, Agent]:
+    """Return the options and the agent that they name."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("run")
+    parser.add_argument("--sigma", type=float, default=0.05)
+    parser.add_argument("--candidates", type=int, default=128)
+    parser.add_argument("--episodes", type=int, default=16)
+    parser.add_argument("--steps", type=int, default=0, help="of an episode")
+    options = parser.parse_args(arguments)
+    if min(options.candidates, options.episodes) < 2:
+        parser.error("--candidates, --episodes: expected 2 or more, as it tells how they differ")
+    agent = load(options.run, PRESETS["carracing-fast"], "run")
+    if agent.config.policy != "attention":
+        raise expected("run", "an attention agent that drives", agent.config.policy)
+    return options, agent
 
 
 def rank_correlation(one: NDArray[np.float64], other: NDArray[np.float64]) -> float:

@@ -12,6 +12,17 @@ class Plain(nn.Sequential):
         super().__init__(nn.Flatten(), nn.Linear(size, 33), nn.Tanh(), nn.Linear(33, int(n)))
 
 
+class Single(nn.Module):
+    """A network of one layer."""
+
+    def __init__(self, observation_space, action_space):
+        super().__init__()
+        self.out = nn.Linear(observation_space.shape[0], int(action_space.n))
+
+    def forward(self, observations):
+        return self.out(observations)
+
+
 class Remembering(nn.Module):
     def __init__(self, observation_space, action_space):
         super().__init__()
