@@ -2,6 +2,7 @@
 
 import contextlib
 import dataclasses
+import difflib
 import io
 import os
 import re
@@ -125,8 +126,10 @@ def condensed(box: str) -> str:
     lines = [line.strip("│ ").strip() for line in box.splitlines() if line.startswith("│")]
     rules = [number for number, line in enumerate(lines) if set(line) <= {"─"}]
     said = " ".join(lines[: rules[0]] if rules else lines) or " ".join(box.split())
-    near = re.search(r"Perhaps you meant:.*?(--[\w-]+)", " ".join(lines))
-    hint = f"; did you mean {near[1]}?" if near else ""
+    meant = re.search(r"Perhaps you meant:((?: +--[\w-]+,?)+)", " ".join(lines))
+    names = re.findall(r"--[\w-]+", meant[1]) if meant else []
+    given = re.findall(r"--[\w-]+", said) or [""]
+    hint = f"; did you mean {difflib.get_close_matches(given[0], names, 1, 0)[0]}?" if names else ""
     return f"{said}{hint} (--help lists the options)"
 
 
@@ -139,5 +142,5 @@ def check_resumed(stored: C, wanted: C) -> None:
             option = "--" + field.name.replace("_", "-")
             raise UserError(
                 f"{option}: expected {old!r}, with which the run began, got {new!r}; "
-                "only options that do not change what is learnt can be given with --resume"
+                "only options that do not change what is learnt can change when a run goes on"
             )

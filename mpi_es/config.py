@@ -212,6 +212,12 @@ class Config:
             raise expected("--racing", "0 for a strategy that learns from all candidates", self.racing)
         if self.racing >= self.num_rollouts:
             raise expected("--racing", f"less than --num-rollouts {self.num_rollouts}", self.racing)
+        if self.strategy == "cma_es" and self.episode_seeds == "paired":
+            rule = "independent or common for a strategy without mirrored pairs"
+            raise expected("--episode-seeds", rule, self.episode_seeds)
+        self._check_floors()
+
+    def _check_floors(self) -> None:
         for floor, start in (("lr_min", "learning_rate"), ("sigma_min", "init_sigma")):
             if getattr(self, floor) > getattr(self, start):
                 rule = f"no more than {option(start)} {getattr(self, start)}"
@@ -242,10 +248,12 @@ def names_of(name: str, cls: type) -> list[str]:
 
 
 def check_ranges(config: Any) -> None:
-    """Refuse a number outside the range that its field declares."""
+    """Refuse a number outside the range that its field declares, and text that no file could hold."""
     for name, hint in get_type_hints(type(config), include_extras=True).items():
+        value = getattr(config, name)
+        if isinstance(value, str) and value.encode(errors="ignore").decode() != value:
+            raise expected(option(name), "UTF-8", value)
         for rule in getattr(hint, "__metadata__", ()):
-            value = getattr(config, name)
             if isinstance(rule, Range) and value is not None and not rule.holds(value):
                 raise expected(option(name), str(rule), value)
 

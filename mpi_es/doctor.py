@@ -107,7 +107,8 @@ def _thread_pools() -> list[dict[str, Any]]:
     for library in ("numpy", "torch"):
         with contextlib.suppress(ImportError):  # told by the check of the libraries
             importlib.import_module(library)
-    pools: list[dict[str, Any]] = threadpoolctl.threadpool_info()
+    with threadpoolctl.threadpool_limits(1):  # as in every program; some libraries keep to their own number
+        pools: list[dict[str, Any]] = threadpoolctl.threadpool_info()
     return pools
 
 

@@ -10,7 +10,7 @@ class UserError(Exception):
 
 
 class RolloutError(Exception):
-    """An episode that raised or returned no number, with the traceback of its rank."""
+    """An episode or an update that raised or made no number; of an episode with the traceback of its rank."""
 
 
 def warn(text: str) -> None:

@@ -19,6 +19,7 @@ from mpi_es import checkpoint, cli, pretrained
 from mpi_es.build import make_evaluator, make_policy
 from mpi_es.comm import Comm, decide_plan
 from mpi_es.config import Config, Layout
+from mpi_es.console import number
 from mpi_es.envs import CAR_RACING
 from mpi_es.errors import UserError, expected, unknown, warn
 from mpi_es.evaluator import Evaluator
@@ -195,12 +196,14 @@ def summary(returns: NDArray[np.float64]) -> str:
     """Return mean, deviation, extremes and the 95 % interval of the mean."""
     n, mean = len(returns), float(returns.mean())
     if n == 1:
-        return f"{mean:.2f} in one episode"
+        return f"{number(mean)} in one episode"
     deviation = float(returns.std(ddof=1))
     half = 1.96 * deviation / math.sqrt(n)
+    values = (mean, deviation, returns.min(), returns.max(), mean - half, mean + half)
+    mean_, spread, least, most, low, high = map(number, values)
     return (
-        f"mean {mean:.2f} +/- {deviation:.2f} over {n} episodes, min {returns.min():.2f}, "
-        f"max {returns.max():.2f}, 95 % interval of the mean [{mean - half:.2f}, {mean + half:.2f}]"
+        f"mean {mean_} +/- {spread} over {n} episodes, min {least}, max {most}, "
+        f"95 % interval of the mean [{low}, {high}]"
     )
 
 

@@ -5,6 +5,7 @@
 The other ranks are in Evaluator.serve meanwhile. They hold nothing that a checkpoint would need.
 """
 
+import contextlib
 import math
 import time
 from dataclasses import dataclass, field
@@ -16,7 +17,8 @@ from numpy.typing import NDArray
 
 from mpi_es import checkpoint, life, racing
 from mpi_es.config import Config
-from mpi_es.errors import RolloutError
+from mpi_es.console import number
+from mpi_es.errors import RolloutError, UserError
 from mpi_es.evaluator import Evaluator
 from mpi_es.history import History
 from mpi_es.job import Evaluation
@@ -77,14 +79,14 @@ class Run:
                 self.one_generation()
             held_out, finished = self.evaluate_last(), True
             best = self.progress.best
-            outcome = (
-                f"best held-out mean {best.fitness:.2f} at generation {best.generation}, in {self.directory}"
-            )
+            score = f"{number(best.fitness)} at generation {best.generation}"
+            outcome = f"best held-out mean {score}, in {self.directory}"
         except Stopped:
             reason = f"stopped by {self.evaluator.stop_flag.name}"
             outcome = f"continue with --resume {self.directory}"
-        except RolloutError as error:
-            self.end(str(error).splitlines()[0])
+        except (RolloutError, UserError) as error:
+            with contextlib.suppress(UserError):  # where saving is what went wrong
+                self.end(str(error).splitlines()[0])
             raise
         self.end(reason, finished=finished)
         self.telemetry.finish(f"generation {self.saved}: {reason}; {outcome}", held_out)
@@ -120,7 +122,8 @@ class Run:
         clock.append(time.perf_counter())
         strategy.tell(population, racing.ordered(fitness[:popsize], evaluation.returns[:popsize]))
         if not np.isfinite(strategy.mean).all():
-            raise RolloutError("the strategy's mean is no longer finite; try a smaller --learning-rate")
+            cause = "--init-sigma" if config.strategy == "cma_es" else "--learning-rate"
+            raise RolloutError(f"the strategy's mean is no longer finite; try a smaller {cause}")
         clock.append(time.perf_counter())
         row = summarize(
             progress.generation + 1,

@@ -35,7 +35,7 @@ def load_module(option: str, name: str) -> Any:
             hint = "run from the folder that holds it, or add that folder to PYTHONPATH"
             raise expected(option, "a module that can be imported", name, hint) from error
         raise UserError(f"{option}: {name} needs the package {missing!r}: pip install it") from error
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise UserError(f"{option}: importing {name} failed: {one_line(error)}") from error
 
 

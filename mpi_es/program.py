@@ -1,5 +1,6 @@
 """From a command to all ranks: what every entry module starts with and ends in."""
 
+import io
 import os
 import select
 import signal
@@ -33,6 +34,8 @@ def launch(
     Args:
         again: the arguments with which it goes on where it was, of those that it was called with.
     """
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # a terminal without our signs must not end a run
     # Until main catches Ctrl-C it ends a process, as SIGTERM does: an exception on some ranks could hang.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     comm, arguments, code = None, sys.argv[1:], None

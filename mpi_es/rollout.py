@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from mpi_es.errors import RolloutError
 from mpi_es.observations import normalise
+from mpi_es.plugins import one_line
 from mpi_es.policies.base import Policy
 from mpi_es.seeds import Stream, rng
 from mpi_es.strategies.base import Candidate
@@ -159,7 +160,7 @@ class _Batch:
                 self.observations[i] = observation
                 slot.total += float(reward)
             except BaseException as error:  # a simulator may call exit, or be in Rust
-                raise _failure(slot) from error
+                raise _failure(slot, error) from error
             slot.length += 1
             slot.losing = slot.losing + 1 if reward < 0 else 0
             if terminated or truncated or slot.length == self.cap or slot.losing > self.patience:
@@ -185,7 +186,7 @@ class _Batch:
         try:
             actions, self.memory = self.policy.act(self.weights, observations, self.memory)
         except BaseException as error:  # a simulator may call exit, or be in Rust
-            raise _failure(self.slots[0]) from error
+            raise _failure(self.slots[0], error) from error
         if self.terms.action_noise:
             actions = np.stack([self._disturbed(i, actions[i]) for i in range(k)])
         # A Python integer spares the environment a conversion at each comparison.
@@ -216,7 +217,7 @@ class _Batch:
         try:
             self.observations[i] = self.rollout.env(i).reset(seed=episode.seed)[0]
         except BaseException as error:  # a simulator may call exit, or be in Rust
-            raise _failure(slot) from error
+            raise _failure(slot, error) from error
 
     def _end(self, i: int) -> None:
         """Note what episode i came to."""
@@ -247,5 +248,5 @@ def _place(slot: _Slot) -> str:
     return f"candidate {slot.episode.candidate}, episode seed {slot.episode.seed}, step {slot.length}"
 
 
-def _failure(slot: _Slot) -> RolloutError:
-    return RolloutError(f"{_place(slot)}\n{traceback.format_exc()}")
+def _failure(slot: _Slot, error: BaseException) -> RolloutError:
+    return RolloutError(f"{_place(slot)}: {one_line(error)}\n{traceback.format_exc()}")

@@ -84,8 +84,8 @@ def status(run: Path, now: float) -> Status:
     """
     content, warning = checkpoint.load(run)
     done, last = content["progress"]["generation"], content["config"]["max_iter"]
-    seconds = recent_seconds(content["timing"])
-    mean = float(seconds.mean()) if seconds.size else math.nan
+    seconds = seconds_of(content["timing"])
+    mean = float(seconds[-_RECENT:].mean()) if seconds.size else math.nan
     state, silence = state_of(content, now, float(seconds.max(initial=0.0)))
     return Status(
         run=str(run),
@@ -98,9 +98,9 @@ def status(run: Path, now: float) -> Status:
     )
 
 
-def recent_seconds(timing: dict[str, Any]) -> Any:
-    """Return the seconds that each of the last generations took."""
-    return timing["total" if "total" in timing else "seconds"][-_RECENT:]  # of mpi_es, of pbt
+def seconds_of(timing: dict[str, Any]) -> Any:
+    """Return the seconds that each generation took."""
+    return timing["total" if "total" in timing else "seconds"]  # of mpi_es, of pbt
 
 
 def best_of(best: dict[str, Any]) -> str:
@@ -122,7 +122,7 @@ def state_of(content: dict[str, Any], now: float, longest: float) -> tuple[str, 
     """Return why a run stopped or that it goes on, and the seconds since its last save.
 
     Args:
-        longest: seconds of the longest of the last generations.
+        longest: seconds of the longest generation.
     """
     sign = content.get("life")
     if sign is None:

@@ -134,7 +134,7 @@ def hdf5_write(directory: Path) -> Finding:
         return Finding(
             "HDF5", "fail", f"{directory} gives back other than was written", "use another file system"
         )
-    return Finding("HDF5", "ok", f"written, synced, renamed and read in {directory.absolute()}")
+    return Finding("HDF5", "ok", f"written, synced, renamed and read in {nearest(directory)}")
 
 
 def file_lock(directory: Path) -> Finding:

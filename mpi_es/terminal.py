@@ -105,7 +105,7 @@ def sparkline(values: Sequence[float], width: int) -> str:
     known = np.asarray([value for value in values if math.isfinite(value)])
     if len(known) == 0:
         return ""
-    means = np.asarray([part.mean() for part in np.array_split(known, min(width, len(known)))])
+    means = np.asarray([part.mean() for part in np.array_split(known, max(1, min(width, len(known))))])
     span = float(np.ptp(means))
     heights = (means - means.min()) / span if span > 0 else np.full(len(means), 0.5)
     return "".join(_BLOCKS[round(height * (len(_BLOCKS) - 1))] for height in heights.tolist())

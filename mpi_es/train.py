@@ -106,10 +106,10 @@ def train(plan: Plan, evaluator: Evaluator, told: str) -> None:
         if plan.warning:
             warn(plan.warning)
             checkpoint.set_aside(plan.directory)
-        run.telemetry.start(plan.config, describe(run, told), run.progress.generation)
         if not (run.finished() and life.is_over(plan.stored, plan.warning)):
             run.keep()
             run.save(life.sign())  # a directory that cannot be written to is told before the work begins
+        run.telemetry.start(plan.config, describe(run, told), run.progress.generation)
         run.evolve()
 
 
@@ -155,12 +155,21 @@ def describe(run: Run, told: str) -> list[str]:
     ranks = counted(evaluator.comm.size, "rank")
     part = "" if config.evolve == "all" else f" whose {config.evolve} evolves,"
     where = "rank 0 only directs" if evaluator.first else "rank 0 evaluates too"
-    return [
+    facts = [
         f"{config.policy} policy{part} of {evaluator.dim} parameters on {config.env}",
         getattr(run.strategy, "description", f"{config.strategy}, population {run.strategy.popsize}"),
         ", ".join(filter(None, [ranks, f"{config.dispatch} dispatch", where, told])),
+        endless(config.env, evaluator.rollout.limit or config.episode_cap),
         f"run directory {run.directory}",
     ]
+    return [fact for fact in facts if fact]
+
+
+def endless(env: str, limit: int) -> str:
+    """Tell of a gymnasium id whose episodes nothing ends but they themselves."""
+    if limit or ":" in env:  # a user's own environment may bring its limit
+        return ""
+    return f"{env} has no step limit, an episode may never end; --episode-cap N gives it one"
 
 
 def libraries() -> dict[str, str]:

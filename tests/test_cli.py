@@ -76,6 +76,8 @@ def test_names_of_the_systems_that_we_replace_and_forms_of_values(words, field, 
         ("--seed", "Missing value for argument '--seed'"),
         ("--seed x", "--seed: invalid literal for int"),
         ("--stratgy pepg", r"Unrecognized options: --stratgy, pepg; did you mean --strategy\?"),
+        ("--polulation-size 3", r"--polulation-size, 3; did you mean --population-size\?"),
+        ("--learning-rat 3", r"did you mean --learning-rate\?"),
         ("--dispatch both", "invalid choice 'both' for argument '--dispatch'"),
     ],
 )

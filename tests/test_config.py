@@ -1,4 +1,5 @@
 import math
+import os
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -47,6 +48,18 @@ def test_what_changes_learning_cannot_be_changed():
 def test_a_floor_above_the_start_is_refused(values):
     with pytest.raises(UserError, match=r"expected no more than --(init-sigma 0.1|learning-rate 0.01), got"):
         Config(**values)
+
+
+def test_seeds_of_pairs_are_for_strategies_with_pairs():
+    with pytest.raises(UserError, match="--episode-seeds: expected independent or common"):
+        Config(episode_seeds="paired")
+    Config(episode_seeds="paired", strategy="pepg")
+
+
+def test_a_name_that_no_file_can_hold_is_refused():
+    with pytest.raises(UserError, match=r"--run-dir: expected UTF-8, got 'x\\udcff'"):
+        Config(run_dir=os.fsdecode(b"x\xff"))
+    Config(run_dir="Läufe/α\N{NO-BREAK SPACE}1")
 
 
 @pytest.mark.parametrize(

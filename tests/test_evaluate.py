@@ -93,12 +93,12 @@ def test_a_damaged_file_is_told_before_what_it_lacks(tmp_path, run, capfd):
 def test_a_summary_tells_deviation_and_interval():
     text = evaluate.summary(np.array([1.0, 2.0, 3.0, 4.0]))  # deviation 1.291, over 2: 0.645 times 1.96
     assert text == (
-        "mean 2.50 +/- 1.29 over 4 episodes, min 1.00, max 4.00, 95 % interval of the mean [1.23, 3.77]"
+        "mean 2.5 +/- 1.291 over 4 episodes, min 1, max 4, 95 % interval of the mean [1.235, 3.765]"
     )
 
 
 def test_one_episode_has_no_interval():
-    assert evaluate.summary(np.array([5.0])) == "5.00 in one episode"
+    assert evaluate.summary(np.array([5.0])) == "5 in one episode"
 
 
 LOGGED = {"generation": np.array([3, 6]), "returns": np.array([[1.0, 2, np.nan], [4, 5, 6]])}

@@ -7,7 +7,7 @@ import pytest
 from mpi_es import checkpoint, train
 from mpi_es.comm import SerialComm
 from mpi_es.config import Config
-from mpi_es.errors import RolloutError
+from mpi_es.errors import RolloutError, UserError
 from mpi_es.evaluator import Evaluator
 from mpi_es.observations import Statistics
 from mpi_es.policies.mlp import MLP
@@ -62,6 +62,23 @@ def evolved(directory, **changes):
     make_run(directory, **changes).evolve()
     content = checkpoint.load(directory)[0]
     return {name: content[name] for name in ("state", "progress", "history", "evaluations", "best", "last")}
+
+
+def test_what_cannot_be_told_ends_the_run_after_it_is_saved(tmp_path):
+    class Full:
+        """A log on a disk that fills up."""
+
+        def generation(self, row, timing, held_out):
+            if row.generation == 3:
+                raise UserError("--console: cannot write (No space left on device)")
+
+    run = make_run(tmp_path, checkpoint_every=100)
+    run.telemetry._sinks = [Full()]
+    with pytest.raises(UserError, match="No space left"):
+        run.evolve()
+    content = checkpoint.load(tmp_path)[0]
+    assert content["progress"]["generation"] == 3
+    assert content["life"]["reason"] == "--console: cannot write (No space left on device)"
 
 
 @pytest.mark.parametrize("every", [1, 3, 100])

@@ -4,6 +4,7 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from mpi_es import checkpoint, status
@@ -52,6 +53,17 @@ def test_a_run_that_told_no_end_is_judged_by_its_last_save(finished, tmp_path, s
     seen = status.status(run, 1000.0 + silence)
     assert seen.state.startswith(state)
     assert seen.last_sign == status.clock(silence) + " ago"
+
+
+def test_a_generation_long_ago_says_how_long_one_may_take(finished, tmp_path):
+    run = as_saved(finished, tmp_path / "run", reason="", finished=False, saved=1000.0)
+    content, _ = checkpoint.load(run)
+    timing = {name: np.repeat(values[:1], 200) for name, values in content["timing"].items()}
+    timing["total"][:] = 1.0
+    timing["total"][9] = 400.0
+    checkpoint.save(run, content | {"timing": timing})
+    seen = status.status(run, 2000.0)
+    assert (seen.state.startswith("running on "), seen.speed.endswith(" 1 s each")) == (True, True)
 
 
 def test_the_first_generation_may_take_long(finished, tmp_path):

@@ -148,6 +148,10 @@ def test_sparkline(values, line):
     assert sparkline(values, 2) == line
 
 
+def test_a_sparkline_without_room_is_one_character():
+    assert sparkline([0, 7], -3) == "▅"
+
+
 def drawn(course, width=80):
     console = Console(file=io.StringIO(), width=width)
     console.print(draw(course, 61, width))

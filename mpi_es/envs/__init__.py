@@ -110,6 +110,8 @@ def _asked(name: str, options: dict[str, Any]) -> Iterator[None]:
         yield
     except (UserError, ImportError, gym.error.Error):
         raise
+    except SystemExit as error:  # not that of --help
+        raise UserError(f"--env: {name} ends the program: {one_line(error)}") from error
     except Exception as error:
         if not options:
             raise

@@ -17,12 +17,16 @@ from cma.utilities.utils import ElapsedWCTime
 from numpy.typing import ArrayLike, NDArray
 from threadpoolctl import ThreadpoolController
 
-from mpi_es.errors import expected, unknown
+from mpi_es.errors import RolloutError, expected, unknown
+from mpi_es.plugins import one_line
 from mpi_es.seeds import Stream, rng
 from mpi_es.strategies.base import Dense, Population, Vector
 
 SMALLEST_POPULATION = 4  # with 3, one parent is left and the VD and VkD updates divide zero by zero
 SMALLEST_SIGMA = 1e-100
+# Of the covariance (full): where pycma would stop. Where some parameters have no effect and the others have
+# converged it would go on to grow, until rounding makes a variance negative.
+LARGEST_CONDITION = 1e14
 
 # Rank 0 updates while all other ranks wait. A tenth of a second is lost in the seconds that a generation of
 # CarRacing or MuJoCo takes, and makes 200 s of a run of 2000 generations. Where full costs more it also has
@@ -129,18 +133,32 @@ class CMAES:
     def ask(self) -> Population:
         """Sample the next generation."""
         self._rng = rng(self._seed, Stream.SAMPLE, self._es.countiter)
-        with self._libraries.limit(limits=self._threads):
+        with self._computing():
             # ask would also file each row under its hash, for transformations that we do not use
-            return Dense(self._es.ask_geno())
+            rows = self._es.ask_geno()
+            model = self._es.sm
+            if self._variant == "full" and model.condition_number > LARGEST_CONDITION:
+                model.limit_condition(LARGEST_CONDITION)
+                model._inverse_root_C = None  # made of what was before
+            return Dense(rows)
 
     def tell(self, population: Population, fitness: Vector) -> None:
         """Update mean, covariance and step size."""
         assert isinstance(population, Dense)
         loss = (-np.asarray(fitness, np.float64)).tolist()
-        with self._libraries.limit(limits=self._threads):
+        with self._computing():
             self._es.tell(population.rows, loss, check_points=False)
         # pycma would have stopped long before; when all rows are equal sigma falls to zero, and all to NaN
         self._es.sigma = max(self._es.sigma, SMALLEST_SIGMA)
+
+    @contextlib.contextmanager
+    def _computing(self) -> Iterator[None]:
+        """Lend pycma the threads, and tell in a line where it cannot go on."""
+        try:
+            with self._libraries.limit(limits=self._threads):
+                yield
+        except (RuntimeError, AssertionError, np.linalg.LinAlgError) as error:
+            raise RolloutError(f"CMA-ES, {self._variant}, cannot go on: {one_line(error)}") from error
 
     @property
     def state(self) -> CMAState:

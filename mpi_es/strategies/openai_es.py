@@ -68,6 +68,11 @@ class OpenAIES:
         """The standard deviation of the perturbations."""
         return self.state.sigma
 
+    @property
+    def learning_rate(self) -> float:
+        """The learning rate of the next generation."""
+        return self.state.learning_rate
+
     def ask(self) -> Population:
         """Return centre + sigma * noise and centre - sigma * noise for each key."""
         keys = self._noise.keys(self.state.generation, self._popsize // 2)

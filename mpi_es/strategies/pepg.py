@@ -76,6 +76,11 @@ class PEPG:
         """The geometric mean of the deviations."""
         return float(np.exp(np.log(self.state.sigma).mean()))
 
+    @property
+    def learning_rate(self) -> float:
+        """The learning rate of the next generation."""
+        return self.state.learning_rate
+
     def ask(self) -> Population:
         """Return centre + epsilon and centre - epsilon in turn."""
         s = self.state

@@ -42,6 +42,10 @@ def nan():
     return Broken(lambda: float("nan"))
 
 
+def leaving():
+    sys.exit("set MY_SIM_HOME first")
+
+
 def exiting():
     return Broken(lambda: sys.exit(3))
 

@@ -21,6 +21,8 @@ MISTAKES = [
     ("--env gymnasium", r"--env: expected a gymnasium id .*'gymnasium'; use 'CarRacing-v3'"),
     ("--env LunarLander-v2", r"no -v2: use 'LunarLander-v3'"),
     ("--env nosuch:make", r"--env: expected a module that can be imported, got 'nosuch'"),
+    ("--env tests.faults.exits:make", r"--env: importing tests.faults.exits failed: SystemExit: set MY_SIM"),
+    ("--env tests.faults.broken_envs:leaving", r"--env: .*:leaving ends the program: SystemExit: set MY_SIM"),
     ("--policy mpl", r"--policy: expected one of .*did you mean 'mlp'\?"),
     ("--policy json:Nothing", r"--policy: .*Nothing"),
     ("--polcy mlp", r"Unrecognized options: --polcy, mlp; did you mean --policy\?"),

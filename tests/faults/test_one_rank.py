@@ -23,7 +23,7 @@ CARTPOLE = ("--env", "CartPole-v1")
     [
         ("exiting", "static", "SystemExit: 3"),
         ("exiting", "dynamic", "SystemExit: 3"),
-        ("panicking", "dynamic", "tests.faults.broken_envs.Panic"),
+        ("panicking", "dynamic", "Panic: "),
     ],
 )
 def test_a_simulator_that_does_more_than_raise_is_a_rollout_that_failed(
@@ -32,7 +32,8 @@ def test_a_simulator_that_does_more_than_raise_is_a_rollout_that_failed(
     options = ("--env", f"tests.faults.broken_envs:{how}", "--dispatch", dispatch, *QUIET)
     done = launch(2, *TRAIN, *options, "--run-dir", tmp_path / "run", cwd=ROOT)
     assert done.returncode == 2
-    assert done.stderr.count(told) == 1
+    assert told in done.stderr.splitlines()[0]
+    assert done.stderr.count("Traceback") == 1
 
 
 def test_an_environment_that_one_rank_lacks_is_told_before_the_others_share_a_table(launch, tmp_path):
@@ -61,10 +62,10 @@ def test_a_signal_to_one_rank_without_episodes_stops_the_run(tmp_path, victim):
     assert (process.returncode, err) == (0, "")
 
 
-def test_a_directory_that_takes_no_events_is_told_in_one_line(launch):
+def test_a_directory_that_cannot_be_written_to_is_told_in_one_line(launch):
     done = launch(2, "-m", "mpi_es.train", *CARTPOLE, *QUIET, "--run-dir", "/sys/kernel")
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
-    assert "--tensorboard: cannot write to /sys/kernel (Permission denied)" in done.stderr
+    assert "/sys/kernel/run.h5: could not be saved (Permission denied)" in done.stderr
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="mounting a small file system needs root")

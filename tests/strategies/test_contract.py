@@ -102,6 +102,14 @@ def test_a_state_is_not_changed_by_later_calls(options: dict[str, Any]) -> None:
 
 
 @each_variant
+def test_a_learning_rate_in_the_state_is_told(options: dict[str, Any]) -> None:
+    strategy = build(**options)
+    generation(strategy)
+    known = getattr(strategy.state, "learning_rate", None)
+    assert getattr(strategy, "learning_rate", None) == known
+
+
+@each_variant
 def test_an_assigned_state_is_not_changed_either(options: dict[str, Any]) -> None:
     first, second = build(**options), build(**options)
     generation(first)
