@@ -8,6 +8,7 @@ generators that are named by seed, generation and member. Only states travel.
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -15,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpi_es.comm import decide, share_rows
-from mpi_es.errors import RolloutError
+from mpi_es.errors import RolloutError, UserError
 from mpi_es.rows import HeldOut
 from mpi_es.seeds import Stream, held_out_seeds, rng
 from mpi_es.signals import Stopped
@@ -60,11 +61,12 @@ class Run:
             reason = "last generation done"
         except Stopped:
             reason = "stopped by a signal"
-        except RolloutError as error:
+        except (RolloutError, UserError) as error:
             first, *others = str(error).splitlines()
             reason = first + "".join(others[-1:])  # the last line of a traceback says what was raised
-            self.save()
-            self.tell(lambda log: log.end(reason))
+            with suppress(UserError):  # where saving is what went wrong
+                self.save()
+                self.tell(lambda log: log.end(reason))
             raise
         self.save()
         self.tell(lambda log: log.finish(self.generation, reason))

@@ -15,6 +15,7 @@ from mpi_es.status import is_finished
 from pbt import train
 from pbt.outcomes import MemberFailed
 from pbt.population import Population
+from pbt.telemetry import Telemetry
 from tests.launching import assert_same
 from tests.pbt.runs import WALKERS, exact
 
@@ -166,6 +167,20 @@ def test_a_generation_that_ends_early_does_not_count(
     trained(tmp_path / "unbroken", *options)
     assert train.main(SerialComm(), ["--resume", str(run)]) == 0
     assert_same(exact(run), exact(tmp_path / "unbroken"))
+
+
+def test_what_cannot_be_told_ends_the_run_after_it_is_saved(trained, tmp_path, monkeypatch):
+    def full(self, done, seconds, held_out):
+        if done.number == 3:
+            raise UserError("--console: cannot write (No space left on device)")
+
+    monkeypatch.setattr(Telemetry, "generation", full)
+    options = ("--member", WALKERS + "Walker", "--num-agents", 5, "--steps", 9, "--max-iter", 4)
+    with pytest.raises(UserError, match="No space left"):
+        trained(tmp_path / "run", *options, "--checkpoint-every", 100)
+    content = checkpoint.load(tmp_path / "run")[0]
+    assert content["progress"]["generation"] == 3
+    assert content["life"]["reason"] == "--console: cannot write (No space left on device)"
 
 
 def test_a_rank_that_dies_ends_the_job_and_leaves_the_last_checkpoint(launch, tmp_path):
