@@ -119,7 +119,7 @@ def test_a_failure_names_rank_and_host():
         def step(self, action):
             raise ValueError("broke")
 
-    with pytest.raises(RolloutError, match=r"^rank 0 on \S+: candidate 0, episode seed \d+, step 0\n"):
+    with pytest.raises(RolloutError, match=r"^rank 0 on \S+: candidate 0, episode seed \d+, step 0: Val"):
         make_evaluator(env=Fails).evaluate(dense(), training_seeds(1, 0, 4, 1, "common"), Terms())
 
 
