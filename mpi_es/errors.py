@@ -13,6 +13,11 @@ class RolloutError(Exception):
     """An episode or an update that raised or made no number; of an episode with the traceback of its rank."""
 
 
+def one_line(error: BaseException) -> str:
+    """Return the type and text of an exception, on one line."""
+    return f"{type(error).__name__}: {' '.join(str(error).split())}"
+
+
 def warn(text: str) -> None:
     """Tell of what does not end the program."""
     print(f"warning: {text}", file=sys.stderr, flush=True)

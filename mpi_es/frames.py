@@ -7,8 +7,7 @@ import h5py
 import numpy as np
 from PIL import Image
 
-from mpi_es.errors import UserError
-from mpi_es.plugins import one_line
+from mpi_es.errors import UserError, one_line
 from mpi_es.recording import Step
 
 NAME = "frames.h5"

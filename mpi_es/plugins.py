@@ -3,7 +3,7 @@
 import importlib
 from typing import Any
 
-from mpi_es.errors import UserError, expected, unknown
+from mpi_es.errors import UserError, expected, one_line, unknown
 
 
 def load(option: str, name: str, kind: type | None = None) -> Any:
@@ -37,11 +37,6 @@ def load_module(option: str, name: str) -> Any:
         raise UserError(f"{option}: {name} needs the package {missing!r}: pip install it") from error
     except (Exception, SystemExit) as error:
         raise UserError(f"{option}: importing {name} failed: {one_line(error)}") from error
-
-
-def one_line(error: BaseException) -> str:
-    """Return the type and text of an exception, on one line."""
-    return f"{type(error).__name__}: {' '.join(str(error).split())}"
 
 
 def _offered(module: Any, kind: type | None) -> list[str]:

@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 from mpi_es import checkpoint
 from mpi_es.build import make_policy
 from mpi_es.config import Config
-from mpi_es.errors import UserError, expected, warn
+from mpi_es.errors import UserError, expected, one_line, warn
 from mpi_es.layouts import LAYOUTS, Shapes, shapes_of, to_torch
-from mpi_es.plugins import one_line
 from mpi_es.policies.base import within
 from mpi_es.presets import CARRACING
 from mpi_es.strategies.base import Candidate

@@ -15,8 +15,7 @@ from mpi_es import envs
 from mpi_es.comm import SerialComm
 from mpi_es.compilation import prepare
 from mpi_es.config import Config
-from mpi_es.errors import UserError, expected
-from mpi_es.plugins import one_line
+from mpi_es.errors import UserError, expected, one_line
 from mpi_es.policies.base import Attention, Policy
 from mpi_es.rollout import Episode, Rollout, Terms
 

@@ -9,9 +9,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from mpi_es.errors import RolloutError
+from mpi_es.errors import RolloutError, one_line
 from mpi_es.observations import normalise
-from mpi_es.plugins import one_line
 from mpi_es.policies.base import Policy
 from mpi_es.seeds import Stream, rng
 from mpi_es.strategies.base import Candidate

@@ -11,10 +11,9 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from mpi_es.errors import UserError
+from mpi_es.errors import UserError, one_line
 from mpi_es.files import write_whole
 from mpi_es.observations import CLIP
-from mpi_es.plugins import one_line
 from mpi_es.policies.base import Policy
 from mpi_es.policies.module import remembers
 from mpi_es.strategies.base import Candidate

@@ -82,11 +82,13 @@ def test_a_table_for_noise_is_not_made_for_an_evaluation():
 
 
 def test_a_damaged_file_is_told_before_what_it_lacks(tmp_path, run, capfd):
-    image = bytearray((run / "run.h5").read_bytes())
-    (tmp_path / "run.previous.h5").write_bytes(image)
-    image[-1] ^= 1
-    (tmp_path / "run.h5").write_bytes(image)
-    evaluate.prepare([str(tmp_path)])
+    content = checkpoint.load(run)[0]
+    nothing = content["best"] | {"candidate": np.zeros(0, np.float32)}
+    checkpoint.save(tmp_path, content | {"best": nothing})
+    (tmp_path / "run.h5").rename(tmp_path / "run.previous.h5")
+    (tmp_path / "run.h5").write_bytes(b"mpi_es damaged")
+    with pytest.raises(UserError, match="expected a held-out evaluation, got none yet"):
+        evaluate.prepare([str(tmp_path)])
     assert capfd.readouterr().err.startswith(f"warning: {tmp_path}/run.h5: damaged")
 
 

@@ -13,8 +13,8 @@ from typing import Any
 import gymnasium as gym
 
 from mpi_es.envs.fresh_world import FreshWorld
-from mpi_es.errors import UserError, expected
-from mpi_es.plugins import load, load_module, one_line
+from mpi_es.errors import UserError, expected, one_line
+from mpi_es.plugins import load, load_module
 
 CAR_RACING = {"fast": "mpi_es/CarRacing-v3", "gymnasium": "CarRacing-v3"}  # as mpi_es.evaluate calls them
 _LITERALS = {"true": "True", "false": "False", "none": "None"}

@@ -9,8 +9,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from mpi_es.errors import UserError, expected
-from mpi_es.plugins import load, one_line
+from mpi_es.errors import UserError, expected, one_line
+from mpi_es.plugins import load
 from mpi_es.policies import networks
 from mpi_es.policies.actions import Outputs, actions_for
 from mpi_es.policies.base import Actions, Memory, Policy, parts_of

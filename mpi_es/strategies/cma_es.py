@@ -17,8 +17,7 @@ from cma.utilities.utils import ElapsedWCTime
 from numpy.typing import ArrayLike, NDArray
 from threadpoolctl import ThreadpoolController
 
-from mpi_es.errors import RolloutError, expected, unknown
-from mpi_es.plugins import one_line
+from mpi_es.errors import RolloutError, expected, one_line, unknown
 from mpi_es.seeds import Stream, rng
 from mpi_es.strategies.base import Dense, Population, Vector
 

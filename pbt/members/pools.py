@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from stable_baselines3.common.vec_env import VecEnv
 
 from mpi_es import envs
-from mpi_es.errors import UserError, expected
-from mpi_es.plugins import one_line
+from mpi_es.errors import UserError, expected, one_line
 
 
 def make(name: str, options: Sequence[str], seeds: Sequence[int]) -> Any:

@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpi_es import envs, plugins
-from mpi_es.errors import UserError, expected
-from mpi_es.plugins import one_line
+from mpi_es.errors import UserError, expected, one_line
 from mpi_es.signals import Stopped
 from pbt.config import Config
 from pbt.explore import Hyperparameter
