@@ -1,3 +1,49 @@
-"""Evolve neural-network policies over MPI."""
+"""Evolve neural-network policies over MPI. What is imported from here is public; all else may change.
+
+`import mpi_es` costs milliseconds: a name's module is imported when the name is first used.
+"""
+
+from typing import TYPE_CHECKING
+
+from mpi_es.lazy import attributes
+from mpi_es.registration import register
+
+if TYPE_CHECKING:
+    from mpi_es.checkpoint import load_run
+    from mpi_es.config import Config
+    from mpi_es.errors import UserError
+    from mpi_es.policies.attention import AttentionAgent
+    from mpi_es.seeds import Stream, rng
+    from mpi_es.strategies.base import Candidate, Dense, Noise, Population, Seeded, Strategy, Vector
 
 __version__ = "0.1.0"
+__all__ = [
+    "AttentionAgent",
+    "Candidate",
+    "Config",
+    "Dense",
+    "Noise",
+    "Population",
+    "Seeded",
+    "Strategy",
+    "Stream",
+    "UserError",
+    "Vector",
+    "__version__",
+    "load_run",
+    "rng",
+]
+_MODULES = {
+    "mpi_es.checkpoint": ("load_run",),
+    "mpi_es.config": ("Config",),
+    "mpi_es.errors": ("UserError",),
+    "mpi_es.policies.attention": ("AttentionAgent",),
+    "mpi_es.seeds": ("Stream", "rng"),
+    "mpi_es.strategies.base": ("Candidate", "Dense", "Noise", "Population", "Seeded", "Strategy", "Vector"),
+}
+register()
+__getattr__ = attributes(__name__, _MODULES)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -13,6 +13,7 @@ import hashlib
 import io
 import os
 import typing
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -90,6 +91,17 @@ def load(directory: Path) -> tuple[dict[str, Any], str]:
             raise
         warning = f"{error}; going on from {PREVIOUS}, a checkpoint earlier"
         return decode(previous), warning
+
+
+def load_run(directory: str | Path) -> dict[str, Any]:
+    """Return all that a run's file holds, as nested dicts of arrays and plain values.
+
+    Where run.h5 is damaged, the checkpoint before it is taken, with a warning.
+    """
+    content, warning = load(Path(directory))
+    if warning:
+        warnings.warn(warning, stacklevel=2)
+    return content
 
 
 def load_of(program: str, directory: Path) -> tuple[dict[str, Any], str]:

@@ -1,4 +1,4 @@
-"""The environments by name: gymnasium's, a user's function, and our own, which are registered here."""
+"""The environments by name: gymnasium's, a user's function, and our own, which mpi_es/registration.py registers."""
 
 import ast
 import copy
@@ -18,9 +18,6 @@ from mpi_es.plugins import load, load_module
 
 CAR_RACING = {"fast": "mpi_es/CarRacing-v3", "gymnasium": "CarRacing-v3"}  # as mpi_es.evaluate calls them
 _LITERALS = {"true": "True", "false": "False", "none": "None"}
-
-gym.register("mpi_es/CyclicMDP-v0", "mpi_es.envs.cyclic_mdp:CyclicMDP", max_episode_steps=1000)
-gym.register("mpi_es/CarRacing-v3", "mpi_es.envs.car_racing.env:CarRacing", max_episode_steps=1000)
 
 
 def make(name: str, options: Sequence[str] = (), render_mode: str | None = None) -> tuple[Any, int]:
