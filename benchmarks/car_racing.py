@@ -32,17 +32,19 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 
-from mpi_es import build, envs
-from mpi_es.config import Config
-from mpi_es.dispatch import StaticSource
-from mpi_es.envs.car_racing import race, simulation
-from mpi_es.envs.car_racing.generator import seed_generator
-from mpi_es.jit import compiled
-from mpi_es.job import Evaluation
-from mpi_es.rollout import Terms
+from mpi_es import envs
+from mpi_es.config.run import Config
+from mpi_es.envs.car_racing import simulation
+from mpi_es.envs.car_racing.physics import race
+from mpi_es.envs.car_racing.physics.numpy_random import seed_generator
+from mpi_es.evaluation import build
+from mpi_es.evaluation.header import Evaluation
+from mpi_es.evaluation.rollout import Terms
+from mpi_es.evaluation.sources import StaticSource
+from mpi_es.jit.decorator import compiled
+from mpi_es.parallel.stop_signal import StopFlag
+from mpi_es.parallel.waiting import wait
 from mpi_es.seeds import Stream, rng
-from mpi_es.signals import StopFlag
-from mpi_es.waiting import wait
 
 PATIENCE, CAP = 20, 1000  # the paper's early stop and frame cap
 POPSIZE, ROLLOUTS, SIGMA = 256, 16, 0.1  # the paper's

@@ -20,8 +20,8 @@ from pathlib import Path
 import gymnasium as gym
 import numpy as np
 
-from mpi_es.evaluator import Evaluator
-from mpi_es.rollout import Rollout, Terms
+from mpi_es.evaluation.evaluator import Evaluator
+from mpi_es.evaluation.rollout import Rollout, Terms
 from mpi_es.seeds import Stream, rng
 from mpi_es.strategies.base import Dense
 

@@ -31,13 +31,14 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from mpi_es.build import shared_table
-from mpi_es.comm import Comm, offsets
-from mpi_es.dispatch import StaticSource
-from mpi_es.evaluator import Evaluator
-from mpi_es.rollout import Rows, Terms
+from mpi_es.arrays import Vector
+from mpi_es.evaluation.build import shared_table
+from mpi_es.evaluation.evaluator import Evaluator
+from mpi_es.evaluation.rollout import Rows, Terms
+from mpi_es.evaluation.sources import StaticSource
+from mpi_es.parallel.collectives import Comm, offsets
 from mpi_es.seeds import Stream, rng
-from mpi_es.strategies.base import Seeded, Vector
+from mpi_es.strategies.base import Seeded
 from mpi_es.strategies.noise import ComputedNoise, TableNoise
 from mpi_es.strategies.openai_es import OpenAIES
 from mpi_es.strategies.optimizers import Adam
@@ -117,7 +118,7 @@ def free_return(unit: Any) -> Any:
 
 
 class FreeRollout:
-    """A mpi_es.rollout.Rollout whose episodes take no time.
+    """A mpi_es.evaluation.rollout.Rollout whose episodes take no time.
 
     Args:
         make: let the source make the candidates.

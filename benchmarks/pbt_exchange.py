@@ -14,10 +14,10 @@ from pathlib import Path
 
 import numpy as np
 
-from mpi_es.comm import share_rows
-from mpi_es.program import launch
-from mpi_es.waiting import wait
-from pbt.exchange import exchange
+from mpi_es.parallel.collectives import share_rows
+from mpi_es.parallel.program import launch
+from mpi_es.parallel.waiting import wait
+from pbt.population.exchange import exchange
 from pbt.selection import select
 
 ROOT = Path(__file__).parents[1]

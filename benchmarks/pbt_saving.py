@@ -15,11 +15,11 @@ from pathlib import Path
 import numpy as np
 from pbt_exchange import begin, on_ranks, slowest
 
-from mpi_es import checkpoint
-from mpi_es.waiting import wait
-from pbt.exchange import collect
-from pbt.log import name_of
-from pbt.states import pack, unpack
+from mpi_es.parallel.waiting import wait
+from mpi_es.run_file import checkpoint
+from pbt.packing import pack, unpack
+from pbt.population.exchange import collect
+from pbt.record import name_of
 
 SIZES = (100_000, 1_000_000, 12_500_000, 50_000_000)  # bytes; those of LunarLander's and bigfish's between
 RANKS = (2, 4, 8, 16)

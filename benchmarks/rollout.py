@@ -10,7 +10,7 @@ count. EvoTorch has no seeds for episodes: its environment's reset is replaced b
     plain       one env.step and one call of a torch module in turn, as those programs do that users have now
     by hand     the same, with as little around torch's five operations as one can write
     GymNE       evotorch.neuroevolution.GymNE evaluating a SolutionBatch in this process
-    ours, w     mpi_es.rollout with w episodes side by side; 16 is the default of --envs-per-rank
+    ours, w     mpi_es.evaluation.rollout with w episodes side by side; 16 is the default of --envs-per-rank
     gym.make, envs.make: the environment alone, stepped with the actions of the plain loop
 
 "environment" is the share that the environment alone has of a loop's time, "agree" the episodes whose
@@ -35,10 +35,10 @@ from threadpoolctl import threadpool_limits
 from torch import nn
 
 from mpi_es import envs
-from mpi_es.dispatch import StaticSource
+from mpi_es.evaluation.rollout import Rollout, Terms
+from mpi_es.evaluation.sources import StaticSource
+from mpi_es.parallel.stop_signal import StopFlag
 from mpi_es.policies.mlp import MLP
-from mpi_es.rollout import Rollout, Terms
-from mpi_es.signals import StopFlag
 
 ENVIRONMENTS = ("LunarLander-v3", "CartPole-v1")
 WIDTHS = (1, 16)

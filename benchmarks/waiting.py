@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 from mpi4py import MPI
 
-from mpi_es.comm import bcast
+from mpi_es.parallel.collectives import bcast
 
 COMM = MPI.COMM_WORLD
 LOOPS = 12_000_000  # of Python, about half a second

@@ -9,12 +9,13 @@ from mpi_es.lazy import attributes
 from mpi_es.registration import register
 
 if TYPE_CHECKING:
-    from mpi_es.checkpoint import load_run
-    from mpi_es.config import Config
+    from mpi_es.arrays import Candidate, Vector
+    from mpi_es.config.run import Config
     from mpi_es.errors import UserError
     from mpi_es.policies.attention import AttentionAgent
+    from mpi_es.run_file.checkpoint import load_run
     from mpi_es.seeds import Stream, rng
-    from mpi_es.strategies.base import Candidate, Dense, Noise, Population, Seeded, Strategy, Vector
+    from mpi_es.strategies.base import Dense, Noise, Population, Seeded, Strategy
 
 __version__ = "0.1.0"
 __all__ = [
@@ -34,8 +35,8 @@ __all__ = [
     "rng",
 ]
 _MODULES = {
-    "mpi_es.checkpoint": ("load_run",),
-    "mpi_es.config": ("Config",),
+    "mpi_es.run_file.checkpoint": ("load_run",),
+    "mpi_es.config.run": ("Config",),
     "mpi_es.errors": ("UserError",),
     "mpi_es.policies.attention": ("AttentionAgent",),
     "mpi_es.seeds": ("Stream", "rng"),

@@ -17,12 +17,13 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from mpi_es import checks, launcher, storage
-from mpi_es.checks import Finding
-from mpi_es.comm import Comm, SerialComm, bcast_object, gather_objects, of_this_node
-from mpi_es.console import counted
+from mpi_es.diagnosis import job, memory_and_files
+from mpi_es.diagnosis.job import Finding
 from mpi_es.errors import UserError
-from mpi_es.terminal import find_terminal, terminal_size
+from mpi_es.parallel import start_mpi
+from mpi_es.parallel.collectives import Comm, SerialComm, bcast_object, gather_objects, of_this_node
+from mpi_es.telemetry.terminal import find_terminal, terminal_size
+from mpi_es.text import counted
 
 _COLOURS = {"ok": "green", "warn": "yellow", "fail": "bold red"}  # from good to bad
 _PACKAGE = Path(__file__).parent
@@ -46,17 +47,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _start() -> tuple[Comm, Comm | None, list[Finding]]:
     """Return the world, the ranks of this host, and what there is to say of them. Collective."""
     try:
-        comm = launcher.connect(os.environ)
+        comm = start_mpi.connect(os.environ)
     except UserError as error:
         seen, remedy = f"{error}; ".removeprefix("MPI: ").split("; ")[:2]
         return SerialComm(), None, [Finding("MPI", "fail", seen, remedy)]
     from mpi4py import MPI
 
     node = of_this_node(comm)
-    _, who = launcher.launched_size(os.environ) or (1, "no launcher")
-    library = launcher.library_name(MPI.Get_library_version())
+    _, who = start_mpi.launched_size(os.environ) or (1, "no launcher")
+    library = start_mpi.library_name(MPI.Get_library_version())
     seen = f"{who}, one world of {counted(comm.size, 'rank')}, {library}"
-    window = storage.window(node, MPI.Win.Allocate_shared)
+    window = memory_and_files.window(node, MPI.Win.Allocate_shared)
     return comm, node, [Finding("MPI", "ok", seen), *_gather(comm, node, [window])]
 
 
@@ -77,23 +78,23 @@ def _examine_hosts(comm: Comm, node: Comm | None) -> list[Finding]:
     """Return on rank 0 what each host has to offer. Collective."""
     here = (_host(), frozenset(os.sched_getaffinity(0)))
     places = bcast_object(comm, gather_objects(comm, here))
-    group = checks.own_group(Path("/proc/self/cgroup").read_text())
-    quota = checks.cpu_quota(group)
+    group = job.own_group(Path("/proc/self/cgroup").read_text())
+    quota = job.cpu_quota(group)
     findings = []
     if node is None or node.rank == 0:  # the others see the same
         ranks = 1 if node is None else node.size
         cores = min(len(frozenset().union(*(of for host, of in places if host == here[0]))), quota)
         findings = [
-            checks.threads(os.environ, _thread_pools(), ranks, cores),
-            storage.shared_memory(Path("/dev/shm"), ranks),
-            storage.leftovers(Path("/dev/shm")),
-            storage.numba_cache(os.environ, _PACKAGE),
-            checks.versions(checks.requirements(_PACKAGE.parent / "pyproject.toml")),
+            job.threads(os.environ, _thread_pools(), ranks, cores),
+            memory_and_files.shared_memory(Path("/dev/shm"), ranks),
+            memory_and_files.leftovers(Path("/dev/shm")),
+            memory_and_files.numba_cache(os.environ, _PACKAGE),
+            job.versions(job.requirements(_PACKAGE.parent / "pyproject.toml")),
         ]
     hosts = [host for host, _ in places]
     return [
-        checks.allocation(os.environ, comm.size, hosts),
-        checks.ranks_per_host(places, quota, os.cpu_count() or 1),
+        job.allocation(os.environ, comm.size, hosts),
+        job.ranks_per_host(places, quota, os.cpu_count() or 1),
         *_gather(comm, node, findings),
     ]
 
@@ -135,10 +136,10 @@ def _examine_once(directory: Path) -> list[Finding]:
     """Return what concerns rank 0 alone: it saves the run."""
     system = f"Python {platform.python_version()}, {platform.system()} {platform.release()}"
     return [
-        storage.hdf5_write(directory),
-        storage.file_lock(directory),
-        storage.file_system(directory, Path("/proc/self/mounts").read_text()),
-        checks.slurm_commands(os.environ),
+        memory_and_files.hdf5_write(directory),
+        memory_and_files.file_lock(directory),
+        memory_and_files.file_system(directory, Path("/proc/self/mounts").read_text()),
+        job.slurm_commands(os.environ),
         Finding("system", "ok", system),
     ]
 
@@ -171,7 +172,7 @@ def launch() -> int:
         return main()
     except Exception:
         mpi = sys.modules.get("mpi4py.MPI")
-        launcher.abort(mpi.COMM_WORLD if mpi and mpi.Is_initialized() else None)
+        start_mpi.abort(mpi.COMM_WORLD if mpi and mpi.Is_initialized() else None)
         return 1
 
 

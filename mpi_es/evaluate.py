@@ -4,7 +4,6 @@ Without RUN, --from-pretrained FILE names the policy.
 """
 
 import csv
-import math
 import os
 import re
 from collections.abc import Iterable
@@ -15,20 +14,23 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from mpi_es import checkpoint, cli, pretrained
-from mpi_es.build import make_evaluator, make_policy
-from mpi_es.comm import Comm, decide_plan
-from mpi_es.config import Config, Layout
-from mpi_es.console import number
+from mpi_es.agents import load
+from mpi_es.arrays import Candidate
+from mpi_es.config import command_line
+from mpi_es.config.presets import PRESETS
+from mpi_es.config.run import Config, Layout
 from mpi_es.envs import CAR_RACING
 from mpi_es.errors import UserError, expected, unknown, warn
-from mpi_es.evaluator import Evaluator
-from mpi_es.presets import PRESETS
-from mpi_es.program import launch
-from mpi_es.rollout import Episode
+from mpi_es.evaluation.build import make_evaluator, make_policy
+from mpi_es.evaluation.evaluator import Evaluator
+from mpi_es.evaluation.rollout import Episode
+from mpi_es.parallel.collectives import Comm, decide_plan
+from mpi_es.parallel.program import launch
+from mpi_es.parallel.stop_signal import StopFlag
+from mpi_es.run_file import checkpoint
+from mpi_es.run_file.scores import summary
 from mpi_es.seeds import Stream, held_out_seeds
-from mpi_es.signals import StopFlag
-from mpi_es.strategies.base import Candidate, Dense
+from mpi_es.strategies.base import Dense
 
 MOST_EPISODES = 1_000_000  # which rank 0 hands out at once
 # Options that have no effect beside another.
@@ -108,12 +110,12 @@ def main(comm: Comm, arguments: list[str]) -> int:
 
 def prepare(arguments: list[str]) -> Plan:
     """Return the plan, with the run's file read."""
-    run, options = cli.parse_run(arguments, Options(), "python -m mpi_es.evaluate", must=False)
+    run, options = command_line.parse_run(arguments, Options(), "python -m mpi_es.evaluate", must=False)
     if bool(run) == bool(options.from_pretrained):
         rule = "the directory of a run as the first argument, or else --from-pretrained FILE"
         raise UserError(f"RUN: expected {rule}, got {'both' if run else 'nothing'}")
     for other in ("RUN" if run else "--from-pretrained", *(["--seeds"] if options.ranges else [])):
-        cli.refuse_idle(arguments, IDLE[other], other, Options)
+        command_line.refuse_idle(arguments, IDLE[other], other, Options)
     plan = of_run(run, options) if run else of_file(options, arguments)
     if len(plan.parameters) != (dim := make_policy(plan.config).dim):
         rule = f"an environment whose policy has the {len(plan.parameters)} parameters of this one"
@@ -139,9 +141,9 @@ def of_run(run: str, options: Options) -> Plan:
 def of_file(options: Options, arguments: list[str]) -> Plan:
     """Return the plan of evaluating the policy that a file holds."""
     given = replace(PRESETS[options.preset], evolve="all", layout=options.layout)
-    agent = pretrained.load(options.from_pretrained, given, "--from-pretrained")
+    agent = load.load(options.from_pretrained, given, "--from-pretrained")
     if agent.tells:
-        cli.refuse_idle(arguments, IDLE["RUN"], "a file that tells it", Options)
+        command_line.refuse_idle(arguments, IDLE["RUN"], "a file that tells it", Options)
     config = placed(agent.config, options)
     return Plan(options, config, {}, agent.parameters, agent.scaling, options.from_pretrained)
 
@@ -177,7 +179,7 @@ def report(plan: Plan, evaluator: Evaluator) -> None:
 
 def footage(plan: Plan) -> Any:
     """Return what makes the film and the frames."""
-    from mpi_es.footage import Footage  # Pillow and ffmpeg, which a mere score does without
+    from mpi_es.film.film import Footage  # Pillow and ffmpeg, which a mere score does without
 
     return Footage(plan.config, plan.options.video, plan.options.frames)
 
@@ -190,21 +192,6 @@ def episode_seeds(plan: Plan) -> NDArray[np.int64]:
     if options.seeds == "fresh":
         return held_out_seeds(seed, options.episodes, Stream.FRESH)
     return np.concatenate([np.arange(first, last + 1) for first, last in options.ranges])
-
-
-def summary(returns: NDArray[np.float64]) -> str:
-    """Return mean, deviation, extremes and the 95 % interval of the mean."""
-    n, mean = len(returns), float(returns.mean())
-    if n == 1:
-        return f"{number(mean)} in one episode"
-    deviation = float(returns.std(ddof=1))
-    half = 1.96 * deviation / math.sqrt(n)
-    values = (mean, deviation, returns.min(), returns.max(), mean - half, mean + half)
-    mean_, spread, least, most, low, high = map(number, values)
-    return (
-        f"mean {mean_} +/- {spread} over {n} episodes, min {least}, max {most}, "
-        f"95 % interval of the mean [{low}, {high}]"
-    )
 
 
 def compared(plan: Plan, returns: NDArray[np.float64]) -> str:

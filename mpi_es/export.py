@@ -12,15 +12,17 @@ from typing import Any, Literal
 
 import numpy as np
 
-from mpi_es import checkpoint, cli, pretrained
-from mpi_es.build import make_env, make_policy
-from mpi_es.comm import Comm, decide
-from mpi_es.config import Config, Layout
+from mpi_es.agents import load
+from mpi_es.agents.parameter_order import from_torch, shapes_of
+from mpi_es.config import command_line
+from mpi_es.config.presets import PRESETS
+from mpi_es.config.run import Config, Layout
 from mpi_es.errors import UserError, expected, unknown, warn
-from mpi_es.files import write_whole
-from mpi_es.layouts import from_torch, shapes_of
-from mpi_es.presets import PRESETS
-from mpi_es.program import launch
+from mpi_es.evaluation.build import make_env, make_policy
+from mpi_es.parallel.collectives import Comm, decide
+from mpi_es.parallel.program import launch
+from mpi_es.run_file import checkpoint
+from mpi_es.run_file.atomic_write import write_whole
 
 
 @dataclass(frozen=True)
@@ -54,18 +56,18 @@ def main(comm: Comm, arguments: list[str]) -> int:
 
 def export(arguments: list[str]) -> None:
     """Write what the arguments ask for."""
-    run, options = cli.parse_run(arguments, Options(), "python -m mpi_es.export")
+    run, options = command_line.parse_run(arguments, Options(), "python -m mpi_es.export")
     if not (options.out or options.torchscript):
         raise UserError("--out: expected a file, here or as --torchscript, got nothing")
     if not options.out:
-        cli.refuse_idle(arguments, ("layout",), "--torchscript alone", Options)
-    pretrained.check_there(run, "RUN")
+        command_line.refuse_idle(arguments, ("layout",), "--torchscript alone", Options)
+    load.check_there(run, "RUN")
     _refuse_clashes(run, options)
     if Path(run).is_file():
-        cli.refuse_idle(arguments, ("candidate",), "a file", Options)
+        command_line.refuse_idle(arguments, ("candidate",), "a file", Options)
         config, chosen = _of_file(run, options, arguments)
     else:
-        cli.refuse_idle(arguments, ("preset", "from_layout"), "a run", Options)
+        command_line.refuse_idle(arguments, ("preset", "from_layout"), "a run", Options)
         config, chosen = _of_run(run, options)
     if options.out:
         write_weights(Path(options.out), config, chosen, options.layout)
@@ -96,9 +98,9 @@ def _of_run(run: str, options: Options) -> tuple[Config, dict[str, Any]]:
 def _of_file(name: str, options: Options, arguments: list[str]) -> tuple[Config, dict[str, Any]]:
     """Return the same of the agent in a file."""
     bare = replace(PRESETS[options.preset], layout=options.from_layout)
-    agent = pretrained.load(name, bare, "RUN")
+    agent = load.load(name, bare, "RUN")
     if agent.tells:
-        cli.refuse_idle(arguments, ("preset", "from_layout"), "a file that tells it", Options)
+        command_line.refuse_idle(arguments, ("preset", "from_layout"), "a file that tells it", Options)
     return agent.config, {"candidate": agent.parameters, "scaling": agent.scaling}
 
 
@@ -120,7 +122,7 @@ def write_weights(path: Path, config: Config, chosen: dict[str, Any], layout: st
 
 def write_script(path: Path, config: Config, chosen: dict[str, Any]) -> None:
     """Write the network as TorchScript."""
-    from mpi_es import torchscript  # torch, for which weights alone do not wait
+    from mpi_es.agents import torchscript  # torch, for which weights alone do not wait
 
     env, _ = make_env(config)
     space = env.observation_space

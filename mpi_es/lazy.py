@@ -1,4 +1,4 @@
-"""Names of a package whose modules are imported when a name is first used, so that its own import is quick."""
+"""Names of a package that are imported when they are first used: the package's own import is quick."""
 
 import importlib
 from collections.abc import Callable, Mapping, Sequence

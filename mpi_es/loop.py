@@ -15,20 +15,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mpi_es import checkpoint, life, racing
-from mpi_es.config import Config
-from mpi_es.console import number
+from mpi_es.arrays import Candidate, Vector
+from mpi_es.config.run import Config
 from mpi_es.errors import RolloutError, UserError
-from mpi_es.evaluator import Evaluator
-from mpi_es.history import History
-from mpi_es.job import Evaluation
-from mpi_es.observations import Statistics
-from mpi_es.rollout import Terms
-from mpi_es.rows import HeldOut, Timing, summarize
+from mpi_es.evaluation import racing
+from mpi_es.evaluation.evaluator import Evaluator
+from mpi_es.evaluation.header import Evaluation
+from mpi_es.evaluation.normalisation import Statistics
+from mpi_es.evaluation.rollout import Terms
+from mpi_es.parallel.stop_signal import Stopped
+from mpi_es.run_file import checkpoint, stamp
+from mpi_es.run_file.history import History
+from mpi_es.run_file.records import HeldOut, Timing, summarize
 from mpi_es.seeds import held_out_seeds, training_seeds
-from mpi_es.signals import Stopped
-from mpi_es.strategies.base import Candidate, Dense, Population, Strategy, Vector
-from mpi_es.telemetry import Telemetry
+from mpi_es.strategies.base import Dense, Population, Strategy
+from mpi_es.telemetry.sinks import Telemetry
+from mpi_es.text import number
 
 
 @dataclass
@@ -237,13 +239,13 @@ class Run:
         """Save the last whole generation, unless that was done."""
         begin = time.perf_counter()
         if self.pending and self.saved != self.pending["progress"]["generation"]:
-            self.save(life.sign())
+            self.save(stamp.sign())
         self.save_seconds = time.perf_counter() - begin
 
     def end(self, reason: str, *, finished: bool = False) -> None:
         """Save the last whole generation, and why none follows; a run that was over stays untouched."""
         if self.pending:
-            self.save(life.sign(reason, finished=finished))
+            self.save(stamp.sign(reason, finished=finished))
 
     def save(self, sign: dict[str, Any]) -> None:
         """Write the file."""

@@ -7,12 +7,13 @@ from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mpi_es import cli, curves
-from mpi_es.comm import Comm, decide
-from mpi_es.curves import Curves
+from mpi_es.config import command_line
 from mpi_es.errors import UserError, expected, warn
-from mpi_es.page import page
-from mpi_es.program import launch
+from mpi_es.parallel.collectives import Comm, decide
+from mpi_es.parallel.program import launch
+from mpi_es.reports import curves
+from mpi_es.reports.curves import Curves
+from mpi_es.reports.page import page
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -39,7 +40,7 @@ def report(arguments: list[str]) -> None:
     names = list(takewhile(lambda word: not word.startswith("-"), arguments))
     if not names and not {"-h", "--help"} & {*arguments}:
         raise UserError("RUN: expected directories of runs as the first arguments, got none")
-    options = cli.parse(arguments[len(names) :], Options(), {}, "python -m mpi_es.report RUN…")
+    options = command_line.parse(arguments[len(names) :], Options(), {}, "python -m mpi_es.report RUN…")
     directories = list(dict.fromkeys(map(Path, names)))
     if len(directories) > 1 and not options.out:
         raise expected("--out", "a directory for the report of several runs", options.out)
@@ -73,7 +74,7 @@ def loaded(directories: Sequence[Path]) -> list[Curves]:
 
 def write(place: Path, runs: Sequence[Curves]) -> None:
     """Write the figures and the page into a directory, and print their paths."""
-    from mpi_es import plots  # matplotlib takes a second, which the other ranks need not spend
+    from mpi_es.reports import figures as plots  # matplotlib takes a second; the other ranks go without
 
     groups = curves.grouped(runs)
     shared = {"search": plots.search(groups)}

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from mpi_es import checkpoint, life
-from mpi_es.console import clock, number
 from mpi_es.errors import UserError
+from mpi_es.run_file import checkpoint, stamp
+from mpi_es.text import clock, number
 
 _RECENT = 50  # generations by which the speed is judged, as on the console
 # A held-out evaluation may make a generation a few times as long as the others; a minute starts a job.
@@ -71,7 +71,7 @@ def generations(run: Path) -> int:
 def is_finished(run: Path) -> bool:
     """Tell whether there is nothing left to do for a run."""
     try:
-        return life.is_over(checkpoint.load(run)[0])
+        return stamp.is_over(checkpoint.load(run)[0])
     except UserError:
         return False
 
@@ -92,7 +92,7 @@ def status(run: Path, now: float) -> Status:
         generation=f"{done} of {last}",
         held_out=best_of(content["best"]),
         speed=speed_of(content["timing"], mean),
-        left="-" if math.isnan(mean) or life.is_over(content) else clock(max(last - done, 0) * mean),
+        left="-" if math.isnan(mean) or stamp.is_over(content) else clock(max(last - done, 0) * mean),
         last_sign="-" if math.isnan(silence) else f"{clock(max(silence, 0.0))} ago",
         state=f"{state}; {warning}" if warning else state,
     )

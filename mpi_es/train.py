@@ -1,31 +1,32 @@
 """python -m mpi_es.train [PRESET] [options]: evolve a policy; under mpiexec, on all of its ranks."""
 
-import platform
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from mpi_es import __version__, beginning, checkpoint, cli, life
-from mpi_es.build import make_evaluator, make_policy
-from mpi_es.comm import Comm, bcast_object, decide_plan
-from mpi_es.config import Config
-from mpi_es.console import counted
+from mpi_es.agents import starting_point
+from mpi_es.arrays import Candidate
+from mpi_es.config import command_line
+from mpi_es.config.presets import PRESETS
+from mpi_es.config.run import Config
 from mpi_es.errors import UserError, warn
-from mpi_es.evaluator import Evaluator
-from mpi_es.history import History
+from mpi_es.evaluation.build import make_evaluator, make_policy
+from mpi_es.evaluation.evaluator import Evaluator
+from mpi_es.evaluation.normalisation import Statistics
 from mpi_es.loop import Deployed, Progress, Run
-from mpi_es.observations import Statistics
-from mpi_es.presets import PRESETS
-from mpi_es.program import launch
-from mpi_es.signals import StopFlag
+from mpi_es.parallel.collectives import Comm, bcast_object, decide_plan
+from mpi_es.parallel.program import launch
+from mpi_es.parallel.rank_loss import settle
+from mpi_es.parallel.stop_signal import StopFlag
+from mpi_es.run_file import checkpoint, stamp
+from mpi_es.run_file.history import History
+from mpi_es.run_file.versions import libraries
 from mpi_es.strategies import make as make_strategy
-from mpi_es.strategies.base import Candidate
-from mpi_es.survival import settle
-from mpi_es.telemetry import open_telemetry
+from mpi_es.telemetry.sinks import open_telemetry
+from mpi_es.text import counted
 
 _PROGRAM = "python -m mpi_es.train"
 _HELP = (
@@ -33,7 +34,6 @@ _HELP = (
     "other option. --continue begins the run, or continues it where its directory holds one. "
     "--verbose is --console lines."
 )
-_LIBRARIES = ("numpy", "cma", "gymnasium", "h5py", "mpi4py", "torch")
 
 
 @dataclass(frozen=True)
@@ -61,12 +61,14 @@ def main(comm: Comm, arguments: list[str]) -> int:
 
 def prepare(arguments: list[str]) -> Plan:
     """Return the plan; every mistake that can be seen before the work begins is raised here."""
-    again, words = cli.take_flag(cli.translated(arguments), "--continue")
-    resume, rest = cli.take_option(words, "--resume")
+    again, words = command_line.take_flag(command_line.translated(arguments), "--continue")
+    resume, rest = command_line.take_option(words, "--resume")
     if resume is not None:
-        return resumed(Path(resume), lambda begun: cli.parse(rest, begun, {}, _PROGRAM + " --resume RUN"))
-    default = PRESETS["carracing"] if not cli.is_given(rest, "env", Config) else Config()
-    config = cli.parse(rest, default, PRESETS, _PROGRAM, _HELP)
+        return resumed(
+            Path(resume), lambda begun: command_line.parse(rest, begun, {}, _PROGRAM + " --resume RUN")
+        )
+    default = PRESETS["carracing"] if not command_line.is_given(rest, "env", Config) else Config()
+    config = command_line.parse(rest, default, PRESETS, _PROGRAM, _HELP)
     directory = Path(config.directory)
     seen = checkpoint.seen(directory)
     if checkpoint.exists(directory):
@@ -77,7 +79,7 @@ def prepare(arguments: list[str]) -> Plan:
             f"--resume {directory}, or choose another directory"
         )
     policy = make_policy(config)
-    base, mean = beginning.fixed_agent(config, policy), beginning.first_mean(config, policy)
+    base, mean = starting_point.fixed_agent(config, policy), starting_point.first_mean(config, policy)
     return Plan(config, directory, seen, base=base, mean=mean)
 
 
@@ -92,7 +94,7 @@ def resumed(directory: Path, changed: Callable[[Config], Config]) -> Plan:
     begun = checkpoint.from_plain(Config, stored["config"])
     begun = replace(begun, run_dir=str(directory))  # it may have been moved
     wanted = changed(begun)
-    cli.check_resumed(begun, wanted)
+    command_line.check_resumed(begun, wanted)
     make_policy(wanted)
     # The last mean is a whole agent: what stays fixed is in it, and the file it came from is not needed.
     base = None if begun.evolve == "all" else stored["last"]["candidate"]
@@ -106,9 +108,9 @@ def train(plan: Plan, evaluator: Evaluator, told: str) -> None:
         if plan.warning:
             warn(plan.warning)
             checkpoint.set_aside(plan.directory)
-        if not (run.finished() and life.is_over(plan.stored, plan.warning)):
+        if not (run.finished() and stamp.is_over(plan.stored, plan.warning)):
             run.keep()
-            run.save(life.sign())  # a directory that cannot be written to is told before the work begins
+            run.save(stamp.sign())  # a directory that cannot be written to is told before the work begins
         run.telemetry.start(plan.config, describe(run, told), run.progress.generation)
         run.evolve()
 
@@ -172,16 +174,5 @@ def endless(env: str, limit: int) -> str:
     return f"{env} has no step limit, an episode may never end; --episode-cap N gives it one"
 
 
-def libraries() -> dict[str, str]:
-    """Return the versions that a run was made with."""
-    found = {"mpi_es": __version__, "python": platform.python_version()}
-    for name in _LIBRARIES:
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            continue
-    return found
-
-
 if __name__ == "__main__":
-    launch(main, cli.continued)
+    launch(main, command_line.continued)

@@ -11,11 +11,12 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from mpi_es import envs, pretrained
-from mpi_es.build import make_policy
+from mpi_es import envs
+from mpi_es.agents import load
+from mpi_es.config.presets import CARRACING
 from mpi_es.errors import expected
-from mpi_es.policies.attention_policy import TOP_K, AttentionPolicy
-from mpi_es.presets import CARRACING
+from mpi_es.evaluation.build import make_policy
+from mpi_es.policies.attention_compiled.policy import TOP_K, AttentionPolicy
 
 _OPTION = "--env-options base_from_pretrained"
 
@@ -23,7 +24,7 @@ _OPTION = "--env-options base_from_pretrained"
 class Centres(gym.ObservationWrapper[NDArray[np.float32], Any, NDArray[np.uint8]]):
     """Observes the centres (20,) of the most important patches, as shares of the picture."""
 
-    def __init__(self, env: Any, agent: pretrained.Agent) -> None:
+    def __init__(self, env: Any, agent: load.Agent) -> None:
         super().__init__(env)
         self.observation_space = spaces.Box(0, 1, (2 * TOP_K,), np.float32)
         policy = make_policy(agent.config)
@@ -54,6 +55,6 @@ def make(base_from_pretrained: str = "", picture: str = "close", variant: str = 
 
 
 @lru_cache(1)
-def _agent(name: str) -> pretrained.Agent:
+def _agent(name: str) -> load.Agent:
     """Return the agent; its layout may take races to find out, which are run once."""
-    return pretrained.load(name, CARRACING, _OPTION)
+    return load.load(name, CARRACING, _OPTION)

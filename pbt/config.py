@@ -1,11 +1,11 @@
-"""Every option of population-based training, declared once, as in mpi_es.config."""
+"""Every option of population-based training, declared once, as in mpi_es.config.run."""
 
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
 import tyro
 
-from mpi_es.config import Count, Free, Natural, Range, check_ranges
+from mpi_es.config.fields import Count, Free, Natural, Range, check_ranges
 from mpi_es.errors import expected
 
 

@@ -4,11 +4,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from mpi_es import checkpoint, cli
-from mpi_es.comm import Comm, SerialComm, decide
+from mpi_es.config import command_line
 from mpi_es.errors import UserError, expected, warn
-from mpi_es.program import launch
-from mpi_es.signals import StopFlag
+from mpi_es.parallel.collectives import Comm, SerialComm, decide
+from mpi_es.parallel.program import launch
+from mpi_es.parallel.stop_signal import StopFlag
+from mpi_es.run_file import checkpoint
 from pbt.config import Config
 
 
@@ -28,7 +29,7 @@ def main(comm: Comm, arguments: list[str]) -> int:
 
 def export(arguments: list[str]) -> None:
     """Write what the arguments ask for, and print the paths."""
-    run, options = cli.parse_run(arguments, Options(), "python -m pbt.export")
+    run, options = command_line.parse_run(arguments, Options(), "python -m pbt.export")
     if Path(options.out).suffix != ".zip":
         raise expected("--out", "a file that ends in .zip", options.out)
     content, warning = checkpoint.load_of("pbt.train", Path(run))
@@ -44,15 +45,15 @@ def export(arguments: list[str]) -> None:
 
 def write(path: Path, config: Config, best: dict[str, Any]) -> None:
     """Write the member that a run file holds as its best."""
-    from pbt.members import sb3_settings  # torch, which --help does without
-    from pbt.members.sb3 import SB3
+    from pbt.members.sb3 import settings  # torch, which --help does without
+    from pbt.members.sb3.member import SB3
 
     agent = SB3(config, int(best["member"]), SerialComm(), StopFlag())
     agent.set_state(best["state"])
     agent.hyperparameters = {name: float(value) for name, value in best["hyperparameters"].items()}
-    sb3_settings.unbind(agent.model)
+    settings.unbind(agent.model)
     try:
-        agent.model.save(path, exclude=sb3_settings.SCHEDULES)
+        agent.model.save(path, exclude=settings.SCHEDULES)
         print(path)
         if agent.normalizer is not None:
             agent.normalizer.save(path.with_suffix(".pkl"))

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mpi_es.comm import SerialComm
+from mpi_es.parallel.collectives import SerialComm
 from pbt.config import Config
 from pbt.loop import Run
 from pbt.members import space
 from pbt.members.toy import Toy
-from pbt.population import Population
+from pbt.packing import State
+from pbt.population.population import Population
 from pbt.presets import PRESETS
-from pbt.states import State
 
 NAME = "figure2.png"
 _COLORS, _WIDTHS = ("tab:red", "black"), (3, 1)  # both are seen where they coincide

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mpi_es.rows import HeldOut
+from mpi_es.run_file.records import HeldOut
 
 
 @dataclass(frozen=True)

@@ -15,17 +15,17 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from mpi_es.comm import decide, share_rows
 from mpi_es.errors import RolloutError, UserError
-from mpi_es.rows import HeldOut
+from mpi_es.parallel.collectives import decide, share_rows
+from mpi_es.parallel.stop_signal import Stopped
+from mpi_es.run_file.records import HeldOut
 from mpi_es.seeds import Stream, held_out_seeds, rng
-from mpi_es.signals import Stopped
-from pbt.exchange import Buffers, collect, exchange
 from pbt.explore import explore
 from pbt.lineage import Generation
-from pbt.log import Log, Winner
-from pbt.outcomes import MemberFailed, together
-from pbt.population import Population
+from pbt.population.agreement import MemberFailed, together
+from pbt.population.exchange import Buffers, collect, exchange
+from pbt.population.population import Population
+from pbt.record import Log, Winner
 from pbt.selection import best, select
 
 T = TypeVar("T")

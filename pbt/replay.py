@@ -12,20 +12,21 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mpi_es import checkpoint, cli
-from mpi_es.comm import Comm, SerialComm, decide
-from mpi_es.config import Count, Range, check_ranges
+from mpi_es.config import command_line
+from mpi_es.config.fields import Count, Range, check_ranges
 from mpi_es.errors import UserError, warn
-from mpi_es.evaluate import summary
-from mpi_es.program import launch
+from mpi_es.parallel.collectives import Comm, SerialComm, decide
+from mpi_es.parallel.program import launch
+from mpi_es.parallel.stop_signal import StopFlag
+from mpi_es.run_file import checkpoint
+from mpi_es.run_file.scores import summary
 from mpi_es.seeds import held_out_seeds
-from mpi_es.signals import StopFlag
 from pbt import lineage
 from pbt.config import Config
 from pbt.lineage import ancestors
 from pbt.members import find, space
 from pbt.members.base import Diverged, Member
-from pbt.population import score_seeds
+from pbt.population.population import score_seeds
 from pbt.selection import best
 
 
@@ -91,7 +92,7 @@ def main(comm: Comm, arguments: list[str]) -> int:
 
 def _prepared(arguments: list[str]) -> tuple[Options, Schedule]:
     """Return the options, and the schedule with their seed."""
-    run, options = cli.parse_run(arguments, Options(), "python -m pbt.replay")
+    run, options = command_line.parse_run(arguments, Options(), "python -m pbt.replay")
     stored, warning = checkpoint.load_of("pbt.train", Path(run))
     if warning:
         warn(warning)

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mpi_es import checkpoint
-from mpi_es.comm import Comm, decide
 from mpi_es.errors import UserError, warn
-from mpi_es.program import launch
+from mpi_es.parallel.collectives import Comm, decide
+from mpi_es.parallel.program import launch
+from mpi_es.run_file import checkpoint
 from pbt import figure2, lineage
 from pbt.config import Config
 from pbt.lineage import Lineage, ancestors

@@ -9,25 +9,26 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mpi_es import checkpoint, cli, life
-from mpi_es.comm import Comm, agree, bcast, decide, decide_plan, share_rows
-from mpi_es.console import counted
+from mpi_es.config import command_line
 from mpi_es.errors import UserError, warn
-from mpi_es.program import launch
-from mpi_es.signals import StopFlag
-from mpi_es.survival import settle
-from mpi_es.train import libraries
+from mpi_es.parallel.collectives import Comm, agree, bcast, decide, decide_plan, share_rows
+from mpi_es.parallel.program import launch
+from mpi_es.parallel.rank_loss import settle
+from mpi_es.parallel.stop_signal import StopFlag
+from mpi_es.run_file import checkpoint, stamp
+from mpi_es.run_file.versions import libraries
+from mpi_es.text import counted
 from pbt import lineage
 from pbt.config import Config
-from pbt.exchange import distribute
 from pbt.lineage import Lineage
-from pbt.log import Log, name_of, stored_values
 from pbt.loop import Run
 from pbt.members import describe, space
-from pbt.population import Population
+from pbt.packing import pack
+from pbt.population.exchange import distribute
+from pbt.population.population import Population
 from pbt.presets import PRESETS
-from pbt.states import pack
-from pbt.telemetry import open_telemetry
+from pbt.record import Log, name_of, stored_values
+from pbt.telemetry.sinks import open_telemetry
 
 _PROGRAM = "python -m pbt.train"
 _RESUME = (
@@ -59,10 +60,10 @@ def main(comm: Comm, arguments: list[str]) -> int:
 
 def prepare(arguments: list[str]) -> Plan:
     """Return the plan; every mistake that can be seen before the work begins is raised here."""
-    again, words = cli.take_flag(arguments, "--continue")
-    resume, rest = cli.take_option(words, "--resume")
+    again, words = command_line.take_flag(arguments, "--continue")
+    resume, rest = command_line.take_option(words, "--resume")
     if resume is None:
-        config = cli.parse(rest, Config(), PRESETS, _PROGRAM, _RESUME)
+        config = command_line.parse(rest, Config(), PRESETS, _PROGRAM, _RESUME)
         refuse_idle(rest, config)
         directory = Path(config.directory)
         plan = Plan(config, directory, checkpoint.seen(directory))
@@ -74,7 +75,9 @@ def prepare(arguments: list[str]) -> Plan:
                 )
             plan = resumed(plan.directory, lambda _: replace(config, run_dir=str(plan.directory)))
     else:
-        plan = resumed(Path(resume), lambda begun: cli.parse(rest, begun, {}, _PROGRAM + " --resume RUN"))
+        plan = resumed(
+            Path(resume), lambda begun: command_line.parse(rest, begun, {}, _PROGRAM + " --resume RUN")
+        )
     space(plan.config)
     return plan
 
@@ -82,9 +85,9 @@ def prepare(arguments: list[str]) -> Plan:
 def refuse_idle(words: list[str], config: Config) -> None:
     """Refuse options that have no effect beside the others."""
     if config.selection != "truncation":
-        cli.refuse_idle(words, ("fraction",), f"--selection {config.selection}", Config)
+        command_line.refuse_idle(words, ("fraction",), f"--selection {config.selection}", Config)
     if not config.explore:
-        cli.refuse_idle(words, ("resample",), "--no-explore", Config)
+        command_line.refuse_idle(words, ("resample",), "--no-explore", Config)
 
 
 def resumed(directory: Path, changed: Callable[[Config], Config]) -> Plan:
@@ -97,7 +100,7 @@ def resumed(directory: Path, changed: Callable[[Config], Config]) -> Plan:
     stored, warning = checkpoint.load_of("pbt.train", directory)
     begun = replace(checkpoint.from_plain(Config, stored["config"]), run_dir=str(directory))
     wanted = changed(begun)
-    cli.check_resumed(begun, wanted)
+    command_line.check_resumed(begun, wanted)
     return Plan(wanted, directory, seen, stored, warning)
 
 
@@ -112,7 +115,7 @@ def train(comm: Comm, plan: Plan | None, population: Population, told: str) -> N
         logs: list[Log] = []
         # What rank 0 cannot open is told on all ranks, and given back however it ends.
         decide(comm, lambda: logs.append(opened(plan, population, told, stack)) if plan else None)
-        over = decide(comm, lambda: life.is_over(plan.stored, plan.warning) if plan else None)
+        over = decide(comm, lambda: stamp.is_over(plan.stored, plan.warning) if plan else None)
         run = Run(population, values, generation, logs[0] if logs else None, over)
         run.evolve()
 
@@ -170,4 +173,4 @@ def facts_of(population: Population, told: str) -> list[str]:
 
 
 if __name__ == "__main__":
-    launch(main, cli.continued)
+    launch(main, command_line.continued)

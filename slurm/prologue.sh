@@ -67,7 +67,7 @@ setup() {
 
 choose_launcher() { # RUN_DIRECTORY; the code of what was no verdict of the doctor's
     local lines line report='' code accident=''
-    lines=${MPI_ES_LAUNCHER:-$(python -m mpi_es.launchers)} || return 1
+    lines=${MPI_ES_LAUNCHER:-$(python -m mpi_es.jobs.launchers)} || return 1
     while IFS= read -r line; do
         eval "launcher=($line)"
         code=0
@@ -124,7 +124,7 @@ launch() { # MODULE ARGUMENTS…
 resume() { # MODULE ARGUMENTS…
     local module=$1 code=0 before
     shift
-    run=$(python -m mpi_es.where "$module" "$@") || mistaken
+    run=$(python -m mpi_es.jobs.where "$module" "$@") || mistaken
     same_launcher || choose_launcher "$run" || again_after_failure $?
     note_launcher
     await_former

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from mpi_es import checkpoint
+from mpi_es.run_file import checkpoint
 from mpi_es.status import generations
 
 MPIEXEC = Path(sys.prefix, "bin", "mpiexec")

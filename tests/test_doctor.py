@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from mpi_es import checks, doctor, storage
-from mpi_es.checks import Finding
-from mpi_es.comm import SerialComm
+from mpi_es import doctor
+from mpi_es.diagnosis import job, memory_and_files
+from mpi_es.diagnosis.job import Finding
+from mpi_es.parallel.collectives import SerialComm
 
 ROOT = Path(__file__).parents[1]
 MPIEXEC = Path(sys.executable).with_name("mpiexec")
@@ -40,7 +41,7 @@ def unwritable(tmp_path):
     ],
 )
 def test_allocation(environ, world, hosts, status):
-    finding = checks.allocation(environ, world, hosts)
+    finding = job.allocation(environ, world, hosts)
     assert (finding.status, bool(finding.remedy)) == (status, status != "ok")
 
 
@@ -54,7 +55,7 @@ def test_allocation(environ, world, hosts, status):
     ],
 )
 def test_slurm_commands(environ, found, status):
-    assert checks.slurm_commands(environ, lambda name: name if name in found else None).status == status
+    assert job.slurm_commands(environ, lambda name: name if name in found else None).status == status
 
 
 def ranks(*cores, host="a"):
@@ -78,7 +79,7 @@ def ranks(*cores, host="a"):
     ],
 )
 def test_ranks_per_host(places, quota, seen, remedy):
-    finding = checks.ranks_per_host(places, quota, machine=4)
+    finding = job.ranks_per_host(places, quota, machine=4)
     assert finding.seen == seen
     assert remedy in finding.remedy
     assert finding.status == ("warn" if remedy else "ok")
@@ -87,15 +88,15 @@ def test_ranks_per_host(places, quota, seen, remedy):
 def test_the_tightest_control_group_sets_the_quota(tmp_path):
     group = tmp_path / "user" / "job"
     group.mkdir(parents=True)
-    assert checks.cpu_quota(group, tmp_path) == math.inf
+    assert job.cpu_quota(group, tmp_path) == math.inf
     (group / "cpu.max").write_text("max 100000\n")
     (tmp_path / "user" / "cpu.max").write_text("150000 100000\n")
-    assert checks.cpu_quota(group, tmp_path) == 1.5
+    assert job.cpu_quota(group, tmp_path) == 1.5
 
 
 def test_own_group(tmp_path):
-    assert checks.own_group("4:memory:/old\n0::/user/job\n", tmp_path) == tmp_path / "user" / "job"
-    assert checks.own_group("4:memory:/old\n", tmp_path) == tmp_path
+    assert job.own_group("4:memory:/old\n0::/user/job\n", tmp_path) == tmp_path / "user" / "job"
+    assert job.own_group("4:memory:/old\n", tmp_path) == tmp_path
 
 
 @pytest.mark.parametrize(
@@ -103,19 +104,19 @@ def test_own_group(tmp_path):
 )
 def test_threads(count, ranks, status):
     pools = [{"prefix": "libgomp", "num_threads": count}, {"prefix": "libopenblas", "num_threads": 1}]
-    finding = checks.threads({}, pools, ranks, cores=4)
+    finding = job.threads({}, pools, ranks, cores=4)
     assert finding.status == status
     assert finding.seen == f"libgomp {count}, libopenblas 1, OMP_NUM_THREADS not set"
     assert ("OMP_NUM_THREADS=1" in finding.remedy) == (status == "warn")
 
 
 def test_versions():
-    assert f"pytest {pytest.__version__}" in checks.versions(["pytest"]).seen
-    assert checks.versions(["pytest", "no-such-library"]).status == "fail"
+    assert f"pytest {pytest.__version__}" in job.versions(["pytest"]).seen
+    assert job.versions(["pytest", "no-such-library"]).status == "fail"
 
 
 def test_requirements_are_those_of_the_project():
-    names = checks.requirements(ROOT / "pyproject.toml")
+    names = job.requirements(ROOT / "pyproject.toml")
     assert {"mpi4py", "gymnasium", "torch"} <= set(names)
     assert "pytest" not in names
 
@@ -124,14 +125,14 @@ def test_requirements_are_those_of_the_project():
 
 
 def test_shared_memory(tmp_path, unwritable):
-    assert storage.shared_memory(tmp_path, ranks=2).status == "ok"
-    assert storage.shared_memory(tmp_path, ranks=10**9).status == "warn"
-    assert storage.shared_memory(unwritable, ranks=2).status == "fail"
+    assert memory_and_files.shared_memory(tmp_path, ranks=2).status == "ok"
+    assert memory_and_files.shared_memory(tmp_path, ranks=10**9).status == "warn"
+    assert memory_and_files.shared_memory(unwritable, ranks=2).status == "fail"
 
 
 def test_a_segment_that_goes_away_meanwhile_is_none(tmp_path):
     (tmp_path / "mpich_shm_gone").symlink_to(tmp_path / "nowhere")
-    assert storage.leftovers(tmp_path).status == "ok"
+    assert memory_and_files.leftovers(tmp_path).status == "ok"
 
 
 FAILING = """
@@ -151,12 +152,12 @@ def test_what_a_rank_did_not_foresee_ends_the_others_too(launch):
 def test_leftovers_are_segments_that_nobody_maps(tmp_path):
     dead, live = tmp_path / "mpich_shm_dead", tmp_path / "sm_segment.live"
     live.write_bytes(bytes(mmap.PAGESIZE))
-    assert storage.leftovers(tmp_path).status == "warn"
+    assert memory_and_files.leftovers(tmp_path).status == "warn"
     with live.open("r+b") as file, mmap.mmap(file.fileno(), 0):
-        assert storage.leftovers(tmp_path).status == "ok"
+        assert memory_and_files.leftovers(tmp_path).status == "ok"
         dead.write_bytes(bytes(3 * 2**20))
         (tmp_path / "another").touch()
-        finding = storage.leftovers(tmp_path)
+        finding = memory_and_files.leftovers(tmp_path)
     assert finding == Finding("leftovers", "warn", "1 abandoned segment, 3 MiB", f"rm {dead}")
 
 
@@ -164,23 +165,23 @@ def test_a_window_that_cannot_be_allocated():
     def allocate(*args, **kwargs):
         raise MemoryError("no\nroom")
 
-    finding = storage.window(SerialComm(), allocate)
+    finding = memory_and_files.window(SerialComm(), allocate)
     assert (finding.status, finding.seen) == ("fail", "no room")
 
 
 def test_hdf5_write_leaves_nothing_behind(tmp_path, unwritable):
-    assert storage.hdf5_write(tmp_path / "runs" / "new").status == "ok"
+    assert memory_and_files.hdf5_write(tmp_path / "runs" / "new").status == "ok"
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
-    finding = storage.hdf5_write(unwritable)
+    finding = memory_and_files.hdf5_write(unwritable)
     assert finding.status == "fail"
     assert "--run-dir" in finding.remedy
 
 
 def test_file_lock(tmp_path, unwritable, monkeypatch):
-    assert storage.file_lock(tmp_path).status == "ok"
-    assert storage.file_lock(unwritable).status == "fail"
+    assert memory_and_files.file_lock(tmp_path).status == "ok"
+    assert memory_and_files.file_lock(unwritable).status == "fail"
     monkeypatch.setattr(fcntl, "flock", lambda file, how: None)  # as on a file system without locks
-    assert storage.file_lock(tmp_path).seen == "a file can be locked twice"
+    assert memory_and_files.file_lock(tmp_path).seen == "a file can be locked twice"
 
 
 @pytest.mark.parametrize(
@@ -188,24 +189,26 @@ def test_file_lock(tmp_path, unwritable, monkeypatch):
 )
 def test_file_system(tmp_path, kind, status):
     mounts = f"/dev/a / xfs rw 0 0\n/dev/b {tmp_path} overlay rw 0 0\n/dev/c {tmp_path} {kind} rw 0 0\n"
-    finding = storage.file_system(tmp_path / "runs", mounts)
+    finding = memory_and_files.file_system(tmp_path / "runs", mounts)
     assert finding.seen.startswith(f"{kind}, ")
     assert finding.status == status
 
 
 def test_a_full_file_system(tmp_path, monkeypatch):
-    usage = storage.shutil.disk_usage(tmp_path)
-    monkeypatch.setattr(storage.shutil, "disk_usage", lambda path: usage._replace(free=5))
-    assert "make room" in storage.file_system(tmp_path, "/dev/a / ext4 rw 0 0").remedy
+    usage = memory_and_files.shutil.disk_usage(tmp_path)
+    monkeypatch.setattr(memory_and_files.shutil, "disk_usage", lambda path: usage._replace(free=5))
+    assert "make room" in memory_and_files.file_system(tmp_path, "/dev/a / ext4 rw 0 0").remedy
 
 
 def test_numba_cache(tmp_path, unwritable):
     nowhere = {"XDG_CACHE_HOME": str(unwritable)}
-    assert storage.numba_cache(nowhere, tmp_path).seen == str(tmp_path / "__pycache__")
-    assert storage.numba_cache({"XDG_CACHE_HOME": str(tmp_path)}, unwritable).seen == str(tmp_path / "numba")
+    assert memory_and_files.numba_cache(nowhere, tmp_path).seen == str(tmp_path / "__pycache__")
+    assert memory_and_files.numba_cache({"XDG_CACHE_HOME": str(tmp_path)}, unwritable).seen == str(
+        tmp_path / "numba"
+    )
     given = nowhere | {"NUMBA_CACHE_DIR": str(tmp_path)}
-    assert storage.numba_cache(given, unwritable).seen == str(tmp_path)
-    finding = storage.numba_cache(nowhere, unwritable)
+    assert memory_and_files.numba_cache(given, unwritable).seen == str(tmp_path)
+    finding = memory_and_files.numba_cache(nowhere, unwritable)
     assert finding.status == "fail"
     assert "NUMBA_CACHE_DIR" in finding.remedy
 

@@ -6,10 +6,11 @@ import imageio_ffmpeg
 import numpy as np
 import pytest
 
-from mpi_es import checkpoint, evaluate
-from mpi_es.config import Config
+from mpi_es import evaluate
+from mpi_es.config.run import Config
 from mpi_es.errors import UserError
 from mpi_es.evaluate import Options, Plan
+from mpi_es.run_file import checkpoint
 from mpi_es.seeds import Stream, held_out_seeds
 
 

@@ -8,13 +8,14 @@ import pytest
 import torch
 from gymnasium import spaces
 
-from mpi_es import checkpoint, export, train
-from mpi_es.config import Config
+from mpi_es import export, train
+from mpi_es.agents.load import load
+from mpi_es.agents.torchscript import write
+from mpi_es.config.run import Config
 from mpi_es.errors import UserError
-from mpi_es.observations import normalise
+from mpi_es.evaluation.normalisation import normalise
 from mpi_es.policies import make
-from mpi_es.pretrained import load
-from mpi_es.torchscript import write
+from mpi_es.run_file import checkpoint
 from tests.launching import start
 
 SMALL = ("--population-size", 4, "--max-iter", 1, "--num-eval-rollouts", 2, "--console", "silent")

@@ -4,23 +4,24 @@ import math
 import numpy as np
 import pytest
 
-from mpi_es import checkpoint, train
-from mpi_es.comm import SerialComm
-from mpi_es.config import Config
+from mpi_es import train
+from mpi_es.config.run import Config
 from mpi_es.errors import RolloutError, UserError
-from mpi_es.evaluator import Evaluator
-from mpi_es.observations import Statistics
+from mpi_es.evaluation.evaluator import Evaluator
+from mpi_es.evaluation.normalisation import Statistics
+from mpi_es.evaluation.rollout import Rollout
+from mpi_es.parallel.collectives import SerialComm
+from mpi_es.parallel.stop_signal import StopFlag
 from mpi_es.policies.mlp import MLP
-from mpi_es.rollout import Rollout
+from mpi_es.run_file import checkpoint
 from mpi_es.seeds import held_out_seeds
-from mpi_es.signals import StopFlag
 from mpi_es.strategies.base import Dense
-from tests.drift import Drift
+from tests.evaluation.drift import Drift
 from tests.launching import assert_same
 
 HELD_OUT = 2**30  # the lowest seed of held-out episodes
 CONFIG = Config(
-    env="tests.drift:make",
+    env="tests.evaluation.drift:make",
     hidden=(3,),
     population_size=6,
     strategy="pepg",

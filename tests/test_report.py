@@ -5,9 +5,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from mpi_es import checkpoint, curves, report
-from mpi_es.comm import SerialComm
+from mpi_es import report
 from mpi_es.errors import UserError
+from mpi_es.parallel.collectives import SerialComm
+from mpi_es.reports import curves
+from mpi_es.run_file import checkpoint
 from tests.launching import start
 
 OPTIONS = (

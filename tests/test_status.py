@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mpi_es import checkpoint, status
+from mpi_es import status
+from mpi_es.run_file import checkpoint
 from tests.launching import start
 
 ROOT = Path(__file__).parents[1]

@@ -20,10 +20,10 @@ import results
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from mpi_es.comm import SerialComm
+from mpi_es.parallel.collectives import SerialComm
+from mpi_es.parallel.stop_signal import StopFlag
 from mpi_es.seeds import held_out_seeds
-from mpi_es.signals import StopFlag
-from pbt.members.sb3 import SB3
+from pbt.members.sb3.member import SB3
 from pbt.presets import PRESETS
 
 PRESET = "bigfish-bfloat16"

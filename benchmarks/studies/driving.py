@@ -14,11 +14,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mpi_es import envs, pretrained
-from mpi_es.build import make_policy
+from mpi_es import envs
+from mpi_es.agents import load
+from mpi_es.config.presets import PRESETS
 from mpi_es.errors import UserError, expected
+from mpi_es.evaluation.build import make_policy
 from mpi_es.policies.base import Policy, Weights
-from mpi_es.presets import PRESETS
 
 FIRST_TRACK = 900_000
 TITLES = "agent | return | home | tiles passed by | wheels beside | speed | gas | brake"
@@ -56,7 +57,7 @@ def main() -> None:
     print(TITLES)
     for name in options.agents:
         try:
-            agent = pretrained.load(name, PRESETS["carracing-fast"], "agents")
+            agent = load.load(name, PRESETS["carracing-fast"], "agents")
             if agent.config.policy != "attention":
                 raise expected("agents", "an attention agent that drives", agent.config.policy)
         except UserError as error:

@@ -23,8 +23,8 @@ import numpy as np
 import results
 from matplotlib.figure import Figure
 
-from mpi_es.curves import Curves, load
 from mpi_es.errors import UserError
+from mpi_es.reports.curves import Curves, load
 
 RESULTS = Path(__file__).parents[2] / "docs" / "carracing" / "learning.csv"
 STEP = 1e-4  # seconds on two cores (benchmarks/car_racing.py ranks)

@@ -16,15 +16,15 @@ import argparse
 import numpy as np
 from numpy.typing import NDArray
 
-from mpi_es.build import make_evaluator
-from mpi_es.comm import Comm, decide
+from mpi_es.agents.load import Agent, load
+from mpi_es.config.presets import PRESETS
 from mpi_es.errors import expected
-from mpi_es.presets import PRESETS
-from mpi_es.pretrained import Agent, load
-from mpi_es.program import launch
-from mpi_es.racing import survivors
-from mpi_es.rollout import Terms
-from mpi_es.signals import StopFlag
+from mpi_es.evaluation.build import make_evaluator
+from mpi_es.evaluation.racing import survivors
+from mpi_es.evaluation.rollout import Terms
+from mpi_es.parallel.collectives import Comm, decide
+from mpi_es.parallel.program import launch
+from mpi_es.parallel.stop_signal import StopFlag
 from mpi_es.strategies.base import Dense
 
 FIRST_TRACK = 500_000

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from mpi_es import checkpoint
+from mpi_es.run_file import checkpoint
 
 
 def train(path: Path, words: Iterable[object], generations: int, ranks: int = 1) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The environments by name: gymnasium's, a user's function, and our own, which mpi_es/registration.py registers."""
+"""The environments by name: gymnasium's, a user's function, and our own (mpi_es/registration.py)."""
 
 import ast
 import copy
@@ -12,9 +12,9 @@ from typing import Any
 
 import gymnasium as gym
 
+from mpi_es.config.user_objects import load, load_module
 from mpi_es.envs.fresh_world import FreshWorld
 from mpi_es.errors import UserError, expected, one_line
-from mpi_es.plugins import load, load_module
 
 CAR_RACING = {"fast": "mpi_es/CarRacing-v3", "gymnasium": "CarRacing-v3"}  # as mpi_es.evaluate calls them
 _LITERALS = {"true": "True", "false": "False", "none": "None"}

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from mpi_es.config import Config
+from mpi_es.config.run import Config
 from mpi_es.errors import expected, unknown
 from mpi_es.policies.base import Policy
 from mpi_es.policies.mlp import MLP
@@ -15,7 +15,7 @@ def make(config: Config, observation_space: Any, action_space: Any) -> Policy:
     if config.policy in REGISTRY:
         return REGISTRY[config.policy](config, observation_space, action_space)
     if ":" in config.policy:
-        from mpi_es.policies.module import ModulePolicy, load_network  # torch
+        from mpi_es.policies.torch_module import ModulePolicy, load_network  # torch
 
         network = load_network(config.policy)
         return ModulePolicy(config.policy, network, observation_space, action_space, config.output)
@@ -39,9 +39,9 @@ def _recurrent(config: Config, observation_space: Any, action_space: Any) -> Pol
 
 
 def _attention(config: Config, observation_space: Any, action_space: Any) -> Policy:
-    from mpi_es.policies import attention_forms  # numba, which takes its time
+    from mpi_es.policies import attention_options  # numba, which takes its time
 
-    return attention_forms.make(config, observation_space, action_space)
+    return attention_options.make(config, observation_space, action_space)
 
 
 REGISTRY: dict[str, Callable[[Config, Any, Any], Policy]] = {

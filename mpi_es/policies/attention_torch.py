@@ -6,7 +6,7 @@ import torch
 from numpy.typing import NDArray
 
 from mpi_es.policies.base import Attention
-from mpi_es.policies.module import ModulePolicy
+from mpi_es.policies.torch_module import ModulePolicy
 
 
 class InTorch(ModulePolicy):

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from mpi_es.strategies.base import Candidate
+from mpi_es.arrays import Candidate
 
 Actions = NDArray[Any]
 Memory = NDArray[Any] | None  # rows (k, …) that can be indexed and concatenated; None for no memory

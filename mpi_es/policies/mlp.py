@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mpi_es.arrays import Candidate
 from mpi_es.policies.actions import Outputs, actions_for
 from mpi_es.policies.base import Actions, Memory, Policy
 from mpi_es.policies.features import features_for
-from mpi_es.strategies.base import Candidate
 
 Layer = tuple[NDArray[np.float32], NDArray[np.float32]]  # weights (k, out, in), biases (k, out, 1)
 

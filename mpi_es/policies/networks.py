@@ -8,8 +8,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from mpi_es.arrays import Candidate
 from mpi_es.seeds import Stream, rng
-from mpi_es.strategies.base import Candidate
 
 _ACTIVATIONS = {"tanh": nn.Tanh, "relu": nn.ReLU, "selu": nn.SELU}
 _CELLS = {"rnn": nn.RNN, "lstm": nn.LSTM, "gru": nn.GRU}

@@ -2,10 +2,11 @@
 
 from collections.abc import Callable
 
-from mpi_es.absent import absent
-from mpi_es.config import Config
+from mpi_es.arrays import Vector
+from mpi_es.config.run import Config
 from mpi_es.errors import unknown
-from mpi_es.strategies.base import Noise, Strategy, Vector
+from mpi_es.strategies.base import Noise, Strategy
+from mpi_es.strategies.import_without import absent
 from mpi_es.strategies.openai_es import OpenAIES
 from mpi_es.strategies.optimizers import OPTIMIZERS
 from mpi_es.strategies.pepg import PEPG

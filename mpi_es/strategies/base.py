@@ -6,10 +6,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from mpi_es.arrays import Candidate, Vector
 from mpi_es.errors import expected
-
-Vector = NDArray[np.float64]
-Candidate = NDArray[np.float32]  # policies compute in single precision
 
 
 class Noise(Protocol):

@@ -17,9 +17,10 @@ from cma.utilities.utils import ElapsedWCTime
 from numpy.typing import ArrayLike, NDArray
 from threadpoolctl import ThreadpoolController
 
+from mpi_es.arrays import Vector
 from mpi_es.errors import RolloutError, expected, one_line, unknown
 from mpi_es.seeds import Stream, rng
-from mpi_es.strategies.base import Dense, Population, Vector
+from mpi_es.strategies.base import Dense, Population
 
 SMALLEST_POPULATION = 4  # with 3, one parent is left and the VD and VkD updates divide zero by zero
 SMALLEST_SIGMA = 1e-100

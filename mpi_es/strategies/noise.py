@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from mpi_es.arrays import Candidate, Vector
 from mpi_es.errors import expected
 from mpi_es.seeds import Stream, rng
-from mpi_es.strategies.base import Candidate, Vector
 
 # Numbers that one generator draws. To start one takes 12 us, to draw a block 95 us: smaller blocks would be
 # mostly starts, larger ones too few to share (a network of 10,000 parameters has two).

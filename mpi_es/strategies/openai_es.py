@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mpi_es.strategies.base import Noise, Population, Seeded, Vector, check_pairs
+from mpi_es.arrays import Vector
+from mpi_es.strategies.base import Noise, Population, Seeded, check_pairs
 from mpi_es.strategies.optimizers import Memory, Optimizer, decayed
 from mpi_es.strategies.shaping import Shaping
 

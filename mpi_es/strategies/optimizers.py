@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from mpi_es.strategies.base import Candidate
+from mpi_es.arrays import Candidate
 
 Memory = dict[str, Any]
 Gradient = NDArray[np.floating[Any]]

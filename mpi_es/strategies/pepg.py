@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mpi_es.arrays import Vector
 from mpi_es.errors import expected
 from mpi_es.seeds import Stream, rng
-from mpi_es.strategies.base import Dense, Population, Vector, check_pairs
+from mpi_es.strategies.base import Dense, Population, check_pairs
 from mpi_es.strategies.optimizers import Memory, Optimizer, decayed
 from mpi_es.strategies.shaping import Shaping, standardized
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from mpi_es.strategies.base import Vector
+from mpi_es.arrays import Vector
 
 Shaping = Callable[[Vector], Vector]
 

@@ -1,7 +1,7 @@
 """The registry of members: a config names one, or the user's own as package.module:Class."""
 
-from mpi_es import plugins
-from mpi_es.config import option
+from mpi_es.config import user_objects
+from mpi_es.config.fields import option
 from mpi_es.errors import UserError, expected, unknown
 from pbt.config import Config
 from pbt.explore import Hyperparameter, tuned
@@ -10,7 +10,7 @@ from pbt.selection import SELECTIONS
 
 MEMBERS = {
     "es": "pbt.members.es:ES",
-    "sb3": "pbt.members.sb3:SB3",
+    "sb3": "pbt.members.sb3.member:SB3",
     "toy": "pbt.members.toy:Toy",
 }
 
@@ -19,7 +19,7 @@ def find(config: Config) -> type[Member]:
     """Return the class of the config's members; one that is not asked for is not imported."""
     if ":" not in config.member and config.member not in MEMBERS:
         raise unknown("--member", config.member, [*MEMBERS, "package.module:Class"])
-    found = plugins.load("--member", MEMBERS.get(config.member, config.member), Member)
+    found = user_objects.load("--member", MEMBERS.get(config.member, config.member), Member)
     if not (isinstance(found, type) and issubclass(found, Member)):
         raise expected("--member", "a subclass of pbt.members.base.Member", config.member)
     return found

@@ -8,12 +8,12 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from mpi_es.comm import Comm
+from mpi_es.parallel.collectives import Comm
+from mpi_es.parallel.stop_signal import StopFlag
 from mpi_es.seeds import Stream, rng
-from mpi_es.signals import StopFlag
 from pbt.config import Config
 from pbt.explore import Hyperparameter
-from pbt.states import State
+from pbt.packing import State
 
 Values = dict[str, float]
 

@@ -7,21 +7,21 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from mpi_es import cli
-from mpi_es.build import make_evaluator, make_policy
-from mpi_es.config import Config as RunConfig
-from mpi_es.config import option
+from mpi_es.config import command_line
+from mpi_es.config.fields import option
+from mpi_es.config.run import Config as RunConfig
 from mpi_es.errors import expected, unknown
-from mpi_es.observations import Statistics
-from mpi_es.rollout import Terms
+from mpi_es.evaluation.build import make_evaluator, make_policy
+from mpi_es.evaluation.normalisation import Statistics
+from mpi_es.evaluation.rollout import Terms
+from mpi_es.parallel.rank_loss import RankLost
 from mpi_es.seeds import training_seeds
 from mpi_es.strategies import make as make_strategy
 from mpi_es.strategies.base import Dense
-from mpi_es.survival import RankLost
 from pbt.config import Config
 from pbt.explore import Hyperparameter
 from pbt.members.base import Member, Score
-from pbt.states import State
+from pbt.packing import State
 
 # Options of mpi_es.train that a member may be given; the rest the population decides, or has no use for.
 _OPTIONS = {
@@ -183,4 +183,4 @@ def _run_config(config: Config) -> RunConfig:
         obs_norm=config.obs_norm,
         track_mean=False,
     )
-    return cli.parse(words, start, {}, "--member-options")
+    return command_line.parse(words, start, {}, "--member-options")

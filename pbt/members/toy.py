@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pbt.config import Config
 from pbt.explore import Hyperparameter
 from pbt.members.base import Member, Score, Values
-from pbt.states import State
+from pbt.packing import State
 
 _DECAY, _STEP, _EPSILON = 0.9, 0.01, 1e-5  # of RMSprop
 _START = 0.9  # both parameters

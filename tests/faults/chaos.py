@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from mpi_es import checkpoint
+from mpi_es.run_file import checkpoint
 from tests.faults.blows import KINDS, Target
 from tests.launching import assert_same, exact_content, start
 from tests.slurm.cluster import OVER, ROOT, Cluster, Job, install

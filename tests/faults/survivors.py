@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from mpi_es import checkpoint
+from mpi_es.run_file import checkpoint
 from tests.launching import assert_same, exact_content, start
 from tests.slurm.jobs import generation
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from mpi_es import checkpoint
+from mpi_es.run_file import checkpoint
 from tests.launching import start
 
 ROOT = Path(__file__).parents[2]

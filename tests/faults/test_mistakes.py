@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from mpi_es import checkpoint, life, train
-from mpi_es.build import make_evaluator
-from mpi_es.comm import SerialComm
+from mpi_es import train
 from mpi_es.errors import UserError
-from mpi_es.signals import StopFlag
+from mpi_es.evaluation.build import make_evaluator
+from mpi_es.parallel.collectives import SerialComm
+from mpi_es.parallel.stop_signal import StopFlag
+from mpi_es.run_file import checkpoint, stamp
 from mpi_es.status import is_finished
 from tests.launching import start
 
@@ -167,7 +168,7 @@ def test_a_finished_run_says_so_and_exits_with_0(finished, launch):
 def test_a_run_that_is_over_by_a_new_end_is_marked_finished(finished, launch):
     content = checkpoint.load(finished)[0]
     content["config"]["max_iter"] = 100
-    checkpoint.save(finished, content | {"life": life.sign("stopped by SIGTERM")})
+    checkpoint.save(finished, content | {"life": stamp.sign("stopped by SIGTERM")})
     assert not is_finished(finished)
     done = launch(0, "-m", "mpi_es.train", "--resume", finished, "--max-iter", 1)
     assert (done.returncode, is_finished(finished)) == (0, True)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from mpi_es import checkpoint
+from mpi_es.run_file import checkpoint
 from tests.faults.test_failures import TRAIN, ranks_of
 from tests.launching import start
 
@@ -90,7 +90,7 @@ def test_a_rollout_that_fails_loses_no_generation_that_was_whole(launch, tmp_pat
 
 WATCHED = """
 import os, subprocess
-from mpi_es.program import launch
+from mpi_es.parallel.program import launch
 def main(comm, arguments):
     if comm.rank == 0:
         subprocess.run(["pkill", "-KILL", "-P", str(os.getpid()), "-f", "sentry.py"], check=True)
@@ -106,7 +106,7 @@ def test_a_sentry_that_was_killed_does_not_take_the_job_with_it(launch):
 
 VICTIM = """
 import os, signal, sys, time
-from mpi_es.program import launch
+from mpi_es.parallel.program import launch
 def main(comm, arguments):
     if comm.rank == int(arguments[0]):
         os.kill(os.getpid(), signal.SIGKILL)
@@ -130,8 +130,8 @@ def test_the_rank_that_dies_is_named_and_not_those_that_the_launcher_ends(launch
 
 SLOW = """
 import time
-from mpi_es.comm import decide
-from mpi_es.program import launch
+from mpi_es.parallel.collectives import decide
+from mpi_es.parallel.program import launch
 def main(comm, arguments):
     print("ready\\n", end="", flush=True)  # in one piece, however Python buffers: two ranks say it
     decide(comm, lambda: time.sleep(100))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mpi_es import checkpoint
+from mpi_es.run_file import checkpoint
 from tests.launching import assert_same
 
 DIM = 4 * 7 * (4 + 7 + 1 + 1) + 16

@@ -30,5 +30,5 @@ def test_a_run_over_the_network_is_the_same_run(launch, exact, tmp_path, strateg
 
 
 def test_states_of_members_arrive_over_the_network(launch):
-    done = launch(4, "-m", "tests.pbt.exchanging", cwd=ROOT, env=OVER_NETWORK)
+    done = launch(4, "-m", "tests.pbt.population.exchanging", cwd=ROOT, env=OVER_NETWORK)
     assert done.stdout == "all arrived\n", done.stderr

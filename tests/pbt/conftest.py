@@ -4,9 +4,9 @@ import signal
 
 import pytest
 
-from mpi_es import checkpoint
-from mpi_es.comm import SerialComm
-from mpi_es.signals import CAUGHT
+from mpi_es.parallel.collectives import SerialComm
+from mpi_es.parallel.stop_signal import CAUGHT
+from mpi_es.run_file import checkpoint
 from pbt import train
 
 

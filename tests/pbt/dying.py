@@ -7,7 +7,7 @@ import os
 import pkgutil
 import signal
 
-from mpi_es.program import launch
+from mpi_es.parallel.program import launch
 from pbt import train
 from pbt.loop import Run
 

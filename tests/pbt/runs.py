@@ -1,12 +1,12 @@
 """Populations in one process, without files, and what of a file must be the same whoever ran it."""
 
-from mpi_es import checkpoint
-from mpi_es.comm import SerialComm
+from mpi_es.parallel.collectives import SerialComm
+from mpi_es.run_file import checkpoint
 from pbt.config import Config
 from pbt.lineage import Lineage
 from pbt.loop import Run
 from pbt.members import space
-from pbt.population import Population
+from pbt.population.population import Population
 
 WALKERS = "tests.pbt.user_members:"
 

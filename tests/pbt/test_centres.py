@@ -4,25 +4,26 @@ import numpy as np
 import pytest
 import torch
 
-from mpi_es import envs, pretrained
-from mpi_es.build import make_policy
-from mpi_es.comm import SerialComm
+from mpi_es import envs
+from mpi_es.agents import load
+from mpi_es.agents.parameter_order import shapes_of
+from mpi_es.config.presets import CARRACING
 from mpi_es.errors import UserError
+from mpi_es.evaluation.build import make_policy
 from mpi_es.export import write_weights
-from mpi_es.layouts import shapes_of
-from mpi_es.presets import CARRACING
-from mpi_es.signals import StopFlag
+from mpi_es.parallel.collectives import SerialComm
+from mpi_es.parallel.stop_signal import StopFlag
 from pbt.centres import Centres
 from pbt.members import space
-from pbt.members.sb3 import SB3
+from pbt.members.sb3.member import SB3
+from pbt.packing import pack
 from pbt.presets import PRESETS
-from pbt.states import pack
 
 
 def agent(**options):
     config = replace(CARRACING, **options)
     policy = make_policy(config)
-    return pretrained.Agent(config, policy.initial(3), shapes_of(policy), np.zeros((2, 0), np.float32))
+    return load.Agent(config, policy.initial(3), shapes_of(policy), np.zeros((2, 0), np.float32))
 
 
 def test_what_is_observed_is_what_the_agents_controller_reads():

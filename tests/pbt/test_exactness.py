@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from mpi_es import checkpoint
+from mpi_es.run_file import checkpoint
 from tests.launching import ENDLESS, assert_same, interrupt
 from tests.pbt.runs import WALKERS, exact
 
@@ -49,13 +49,17 @@ def test_resumed_on_other_ranks_it_is_the_same_run(trained, launch, tmp_path):
     assert_same(exact(run), exact(tmp_path / "serial"))
 
 
-WALKER, POPULATION = WALKERS + "Walker", "pbt.population:Population"
+WALKER, POPULATION = WALKERS + "Walker", "pbt.population.population:Population"
 KILLED = {  # what is called for the how manieth time in generation 3, on which rank, and what is then saved
     "train": ((WALKER, "train", 2), 1, 2),
     "train, first rank": ((WALKER, "train", 2), 0, 2),
     "score": ((WALKER, "score", 2), 1, 2),
-    "exchange": (("pbt.exchange", "wait", 1), 1, 2),  # states are on their way, not yet those that are saved
-    "exchange, first rank": (("pbt.exchange", "wait", 2), 0, 2),
+    "exchange": (
+        ("pbt.population.exchange", "wait", 1),
+        1,
+        2,
+    ),  # states are on their way, not yet those that are saved
+    "exchange, first rank": (("pbt.population.exchange", "wait", 2), 0, 2),
     "adopt": ((POPULATION, "adopt", 1), 2, 2),
     "explore": (("pbt.loop", "explore", 1), 1, 2),
     "collect": (("pbt.loop", "collect", 1), 1, 2),

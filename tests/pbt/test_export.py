@@ -5,8 +5,8 @@ import sys
 
 import pytest
 
-from mpi_es.comm import SerialComm
 from mpi_es.errors import UserError
+from mpi_es.parallel.collectives import SerialComm
 from mpi_es.seeds import held_out_seeds
 from pbt import export
 

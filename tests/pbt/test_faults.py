@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from mpi_es import checkpoint, life
-from mpi_es.comm import SerialComm
 from mpi_es.errors import RolloutError, UserError
-from mpi_es.signals import Stopped
+from mpi_es.parallel.collectives import SerialComm
+from mpi_es.parallel.stop_signal import Stopped
+from mpi_es.run_file import checkpoint, stamp
 from mpi_es.status import is_finished
 from pbt import train
-from pbt.outcomes import MemberFailed
-from pbt.population import Population
-from pbt.telemetry import Telemetry
+from pbt.population.agreement import MemberFailed
+from pbt.population.population import Population
+from pbt.telemetry.sinks import Telemetry
 from tests.launching import assert_same
 from tests.pbt.runs import WALKERS, exact
 
@@ -194,7 +194,7 @@ def test_a_run_that_is_over_by_a_new_end_is_marked_finished(finished, tmp_path):
     run = Path(shutil.copytree(finished, tmp_path / "run"))
     content = checkpoint.load(run)[0]
     content["config"]["max_iter"] = 100
-    checkpoint.save(run, content | {"life": life.sign("stopped by a signal")})
+    checkpoint.save(run, content | {"life": stamp.sign("stopped by a signal")})
     again = ["--resume", str(run), "--max-iter", "2"]
     assert train.main(SerialComm(), again) == 0
     assert is_finished(run)

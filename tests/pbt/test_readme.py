@@ -6,13 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from mpi_es import checkpoint, cli
-from mpi_es.comm import SerialComm
-from mpi_es.options import as_options, options_table, replaced
+from mpi_es.config import command_line
+from mpi_es.config.tables import as_options, options_table, replaced
+from mpi_es.parallel.collectives import SerialComm
+from mpi_es.run_file import checkpoint
 from pbt import train
 from pbt.config import Config
-from pbt.options import tables
 from pbt.presets import PRESETS
+from pbt.tables import tables
 
 README = (Path(__file__).parents[2] / "pbt/README.md").read_text(encoding="utf-8")
 LINES = [
@@ -45,7 +46,7 @@ def test_the_member_of_ones_own_climbs(tmp_path, monkeypatch):
 
 
 def test_the_tables_are_current():
-    assert replaced(README, tables()) == README, "run: python -m pbt.options pbt/README.md"
+    assert replaced(README, tables()) == README, "run: python -m pbt.tables pbt/README.md"
 
 
 def test_every_option_is_in_the_table():
@@ -55,4 +56,4 @@ def test_every_option_is_in_the_table():
 
 @pytest.mark.parametrize("name", PRESETS)
 def test_a_preset_is_the_options_that_it_stands_for(name):
-    assert cli.parse(as_options(PRESETS[name]), Config(), {}, "test") == PRESETS[name]
+    assert command_line.parse(as_options(PRESETS[name]), Config(), {}, "test") == PRESETS[name]

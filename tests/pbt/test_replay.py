@@ -2,10 +2,10 @@ import re
 
 import pytest
 
-from mpi_es.comm import SerialComm
 from mpi_es.errors import UserError
+from mpi_es.parallel.collectives import SerialComm
 from pbt import replay, train
-from pbt.states import pack
+from pbt.packing import pack
 from tests.pbt.runs import WALKERS
 
 WALK = ("--member", WALKERS + "Walker", "--num-agents", 6, "--steps", 5, "--max-iter", 6)

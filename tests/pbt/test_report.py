@@ -3,8 +3,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from mpi_es.comm import SerialComm
 from mpi_es.errors import UserError
+from mpi_es.parallel.collectives import SerialComm
 from pbt import figure2, report, train
 from tests.pbt.runs import WALKERS
 

@@ -4,9 +4,9 @@ import torch
 from gymnasium import spaces
 from threadpoolctl import threadpool_limits
 
-from mpi_es.config import Config
+from mpi_es.config.run import Config
 from mpi_es.policies import REGISTRY, make
-from mpi_es.policies.fixed import PartlyFixed
+from mpi_es.policies.partly_fixed import PartlyFixed
 
 VECTOR = spaces.Box(-3, 3, (5,), np.float32)
 SMALL = spaces.Box(0, 2, (4, 4, 3), np.uint8)

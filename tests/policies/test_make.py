@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 
-from mpi_es import layouts
-from mpi_es.config import Config
+from mpi_es.agents import parameter_order
+from mpi_es.config.run import Config
 from mpi_es.errors import UserError
 from mpi_es.policies import make
 from mpi_es.policies.base import parts_of
@@ -69,7 +69,7 @@ PICTURES = spaces.Box(0, 255, (40, 40, 3), np.uint8)
 def test_an_attention_agent_that_is_not_compiled_is_run_by_torch(options, form):
     policy = make(Config(policy="attention", hidden=(6,), **options), PICTURES, spaces.Discrete(2))
     assert type(policy).__name__ == form
-    shapes = layouts.shapes_of(policy)
+    shapes = parameter_order.shapes_of(policy)
     assert policy.parts == parts_of({name: prod(shape) for name, shape in shapes.items()})
     assert [part for part in policy.parts if "." not in part] == ["attention", "controller"]
     assert policy.parts["controller"].stop == policy.dim
@@ -89,7 +89,7 @@ def test_workers_do_without_torch():
     code = """
 import sys, numpy as np
 from gymnasium import spaces
-from mpi_es.config import Config
+from mpi_es.config.run import Config
 from mpi_es.policies import make
 for name, hidden in (("mlp", (8, 8)), ("lstm", (8,))):
     policy = make(Config(policy=name, hidden=hidden), spaces.Box(-1, 1, (4,)), spaces.Discrete(2))

@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-from mpi_es import checkpoint
+from mpi_es.run_file import checkpoint
 from tests.slurm.cluster import ROOT
 
 OPTIONS = ("--env", "tests.slurm.slow:make", "--population-size", 6, "--hidden", 4, "--num-eval-rollouts", 3)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from mpi_es import checkpoint
+from mpi_es.run_file import checkpoint
 from tests.faults.survivors import LIBRARY, OPEN_MPI, OPEN_MPI_EXEC
 from tests.launching import assert_same, start
 from tests.slurm.jobs import MPIEXEC, OPTIONS, RANK, generation

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mpi_es.config import Config
+from mpi_es.config.run import Config
 from mpi_es.errors import UserError
 from mpi_es.strategies import STRATEGIES, make
 from mpi_es.strategies.base import Population, Seeded, Strategy

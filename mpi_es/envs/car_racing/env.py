@@ -9,10 +9,10 @@ from gymnasium.error import InvalidAction
 from numpy.typing import NDArray
 
 from mpi_es.envs.car_racing import simulation, variants
-from mpi_es.envs.car_racing.race import randomize_colours
+from mpi_es.envs.car_racing.gymnasium_window import Window
+from mpi_es.envs.car_racing.physics.race import randomize_colours
 from mpi_es.envs.car_racing.simulation import begin_streams
 from mpi_es.envs.car_racing.state import PLAYFIELD
-from mpi_es.envs.car_racing.window import Window
 from mpi_es.errors import expected, unknown
 
 # What gymnasium's discrete actions do: nothing, right, left, gas, brake.

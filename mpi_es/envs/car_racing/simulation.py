@@ -5,10 +5,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mpi_es.envs.car_racing import close, generator, panel, physics, race, state, variants
-from mpi_es.envs.car_racing.exact import canvas as exact_canvas
-from mpi_es.envs.car_racing.exact import picture as exact
-from mpi_es.jit import compiled
+from mpi_es.envs.car_racing import state, variants
+from mpi_es.envs.car_racing.physics import arrays, numpy_random, race
+from mpi_es.envs.car_racing.picture import panel
+from mpi_es.envs.car_racing.picture.close import compose
+from mpi_es.envs.car_racing.picture.exact import canvas as exact_canvas
+from mpi_es.envs.car_racing.picture.exact import compose as exact
+from mpi_es.jit.decorator import compiled
 
 PICTURES = ("close", "exact")
 _OTHER_STREAM = 1 << 62  # far from a run's episode seeds; colours must not change the track
@@ -18,10 +21,10 @@ class Simulation(NamedTuple):
     """A race with its picture, and the choices that hold for all episodes."""
 
     world: state.World
-    physics: physics.Physics
+    physics: arrays.Physics
     generator: NDArray[np.uint64]
     colours: NDArray[np.uint64]  # the generator of the colours of variant COLOR
-    close: close.Canvas | None  # one of the two, by the choice of picture: only what draws on it is compiled
+    close: compose.Canvas | None  # one of the two, by the choice of picture: only what draws on it compiles
     exact: exact_canvas.Canvas | None
     panel: panel.Panel
     picture: NDArray[np.uint8]  # (96, 96, 3) as after the last step
@@ -40,10 +43,10 @@ def allocate(
     """Return a simulation without a track."""
     return Simulation(
         world=state.allocate(),
-        physics=physics.allocate(lap_complete_percent),
-        generator=generator.allocate(),
-        colours=generator.allocate(),
-        close=close.allocate() if picture == "close" else None,
+        physics=arrays.allocate(lap_complete_percent),
+        generator=numpy_random.allocate(),
+        colours=numpy_random.allocate(),
+        close=compose.allocate() if picture == "close" else None,
         exact=exact_canvas.allocate() if picture == "exact" else None,
         panel=panel.allocate(),
         picture=np.zeros((96, 96, 3), np.uint8),
@@ -63,8 +66,8 @@ def begin(simulation: Simulation, seed: int) -> None:
 @compiled()
 def begin_streams(simulation: Simulation, seed: int) -> None:
     """Seed the generators, with 0 to 2**63 - 1."""
-    generator.seed_generator(simulation.generator, seed)
-    generator.seed_generator(simulation.colours, seed ^ _OTHER_STREAM)
+    numpy_random.seed_generator(simulation.generator, seed)
+    numpy_random.seed_generator(simulation.colours, seed ^ _OTHER_STREAM)
 
 
 @compiled()
@@ -100,12 +103,12 @@ def draw(simulation: Simulation) -> None:
 @compiled()
 def _draw_race(
     world: state.World,
-    close_canvas: close.Canvas | None,
+    close_canvas: compose.Canvas | None,
     exact_canvas: exact_canvas.Canvas | None,
     picture: NDArray[np.uint8],
 ) -> None:
     """Draw all but the panel. numba leaves out the branch of the canvas that is None."""
     if close_canvas is not None:
-        close.draw(world, close_canvas, picture)
+        compose.draw(world, close_canvas, picture)
     if exact_canvas is not None:
         exact.draw(world, exact_canvas, picture)

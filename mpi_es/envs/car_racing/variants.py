@@ -7,12 +7,12 @@ patches stay; the blob lies in the car's frame, so on the picture it stays where
 import numpy as np
 from numpy.typing import NDArray
 
-from mpi_es.envs.car_racing.camera import aim
-from mpi_es.envs.car_racing.generator import uniform
-from mpi_es.envs.car_racing.physics import Physics
-from mpi_es.envs.car_racing.shrinking import WINDOW_H, WINDOW_W
+from mpi_es.envs.car_racing.physics.arrays import Physics
+from mpi_es.envs.car_racing.physics.numpy_random import uniform
+from mpi_es.envs.car_racing.picture.camera import aim
+from mpi_es.envs.car_racing.picture.smoothscale import WINDOW_H, WINDOW_W
 from mpi_es.envs.car_racing.state import World
-from mpi_es.jit import compiled
+from mpi_es.jit.decorator import compiled
 
 NAMES = ("plain", "color", "bars", "blob")
 PLAIN, COLOR, BARS, BLOB = range(4)

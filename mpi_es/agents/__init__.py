@@ -1,0 +1,1 @@
+"""Trained agents: from files, and into them."""

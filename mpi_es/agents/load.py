@@ -1,0 +1,152 @@
+"""Agents that were trained before: read from a run, from its file, or from an npz file of weights."""
+
+import json
+import os
+from dataclasses import dataclass, replace
+from math import prod
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpi_es.agents.parameter_order import LAYOUTS, Shapes, shapes_of, to_torch
+from mpi_es.arrays import Candidate
+from mpi_es.config.presets import CARRACING
+from mpi_es.config.run import Config
+from mpi_es.errors import UserError, expected, one_line, warn
+from mpi_es.evaluation.build import make_policy
+from mpi_es.policies.base import within
+from mpi_es.run_file import checkpoint
+
+Arrays = dict[str, NDArray[Any]]
+# The agent of arXiv:2003.08165, whose weights others have published.
+_PLACE = ("env", "env_options", "held_out_env_options")
+_BODY = ("output", "hidden", "query_dim", "bias", "controller", "num_frames", "patch_size", "stride", "top_k")
+_PAPERS: dict[str, Any] = {name: getattr(CARRACING, name) for name in (*_PLACE, *_BODY)}
+
+
+@dataclass(frozen=True)
+class Agent:
+    """A network's parameters, and what they belong to."""
+
+    config: Config
+    parameters: Candidate  # (dim,) in torch's order
+    shapes: Shapes
+    scaling: NDArray[np.float32]  # (2, size) of its observations; (2, 0) where they are not normalised
+    tells: bool = True  # its file holds all that is above
+
+    def part(self, part: str) -> tuple[Shapes, Candidate]:
+        """Return shapes and numbers of the parameters of one part of the module, of all for ""."""
+        chosen = {name: shape for name, shape in self.shapes.items() if within(name, part)}
+        sizes = [prod(shape) for shape in self.shapes.values()]
+        pieces = dict(zip(self.shapes, np.split(self.parameters, np.cumsum(sizes)[:-1]), strict=True))
+        return chosen, np.concatenate([self.parameters[:0], *(pieces[name] for name in chosen)])
+
+
+def load(name: str, config: Config, option: str) -> Agent:
+    """Return the agent of a run directory, a run file or an npz file.
+
+    Args:
+        config: what a file that says nothing may be the agent of; else it is the paper's.
+        option: that named the file.
+    """
+    path = Path(name)
+    check_there(name, option)
+    if path.is_dir() or path.suffix == ".h5":
+        return _of_run(path, option)
+    return _of_file(path, config, option)
+
+
+def check_there(name: str, option: str) -> None:
+    """Refuse a path at which there is nothing."""
+    if not os.path.exists(name):  # pathlib's raises where a directory is closed
+        raise expected(option, "a run or an npz file", name, "there is none that could be read")
+
+
+def _of_run(path: Path, option: str) -> Agent:
+    """Return the best agent of a run."""
+    content, warning = checkpoint.load(path) if path.is_dir() else (checkpoint.decode(path), "")
+    if warning:
+        warn(warning)
+    checkpoint.check_program("mpi_es.train", content, path)
+    best = content["best"]
+    if best["candidate"].size == 0:
+        hint = "python -m mpi_es.export RUN --candidate last writes the last mean into a file"
+        raise expected(option, "a run with a held-out evaluation", str(path), hint)
+    config = checkpoint.from_plain(Config, content["config"])
+    return Agent(config, best["candidate"], shapes_of(make_policy(config)), best["scaling"])
+
+
+def _of_file(path: Path, config: Config, option: str) -> Agent:
+    """Return the agent of an npz file: one of mpi_es.export, which tells all, or a bare one."""
+    arrays = _arrays(path, option)
+    numbers = _numbers(arrays, path, option)
+    if "config" in arrays:
+        told, layout, scaling = _told(arrays, path, option)
+        config, shapes = _owner(len(numbers), [told], path, option)
+        return Agent(config, to_torch(numbers, shapes, layout), shapes, scaling)
+    configs = [config, replace(config, **_PAPERS)] if config.policy == "attention" else [config]
+    config, shapes = _owner(len(numbers), configs, path, option)
+    if config.obs_norm:
+        rule = "a run or a file of mpi_es.export, which hold the normalisation of --obs-norm"
+        raise expected(option, rule, str(path))
+    layout = config.layout
+    if layout == "auto":
+        from mpi_es.agents.guess_order import recognised  # the simulator, which takes its time
+
+        layout = recognised(numbers, shapes, config, option)
+    none = np.zeros((2, 0), np.float32)
+    return Agent(config, to_torch(numbers, shapes, layout), shapes, none, tells=False)
+
+
+def _arrays(path: Path, option: str) -> Arrays:
+    """Return the arrays of an npz file, among them `params`."""
+    rule = "an npz file with an array `params`"
+    try:
+        file, arrays = np.load(path), {}
+        if isinstance(file, np.lib.npyio.NpzFile):  # else a bare array
+            with file:
+                arrays = dict(file)
+    except Exception as error:  # of a damaged one numpy raises whatever zipfile, zlib and tokenize do
+        raise UserError(f"{option}: expected {rule}, got {str(path)!r}, which cannot be read") from error
+    if "params" not in arrays:
+        raise expected(option, rule, str(path), f"its arrays: {', '.join(arrays) or 'none'}")
+    return arrays
+
+
+def _numbers(arrays: Arrays, path: Path, option: str) -> Candidate:
+    params = arrays["params"]
+    if params.ndim != 1 or params.dtype.kind != "f":
+        raise expected(
+            option, f"fractions in one row in `params` of {path}", f"{params.dtype} {params.shape}"
+        )
+    with np.errstate(over="ignore"):
+        numbers: Candidate = params.astype(np.float32)
+    if wrong := np.count_nonzero(~np.isfinite(numbers)):
+        raise expected(option, f"finite numbers in `params` of {path}", f"{wrong} that are not")
+    return numbers
+
+
+def _told(arrays: Arrays, path: Path, option: str) -> tuple[Config, str, NDArray[np.float32]]:
+    """Return config, layout and scaling, which a file of mpi_es.export tells of its agent."""
+    try:
+        config = checkpoint.from_plain(Config, json.loads(str(arrays["config"])))
+        layout, scaling = str(arrays["layout"]), arrays["scaling"].astype(np.float32)
+        if layout not in LAYOUTS:
+            raise expected("layout", " or ".join(LAYOUTS), layout)
+    except (UserError, KeyError, TypeError, ValueError, AttributeError) as error:
+        rule = "a file that mpi_es.export wrote, since it has a `config`"
+        raise expected(option, rule, str(path), one_line(error)) from error
+    return config, layout, scaling
+
+
+def _owner(size: int, configs: list[Config], path: Path, option: str) -> tuple[Config, Shapes]:
+    """Return the first config whose policy has so many parameters, and their shapes."""
+    policies = [make_policy(config) for config in configs]
+    for config, policy in zip(configs, policies, strict=True):
+        if policy.dim == size:
+            return config, shapes_of(policy)
+    sizes = " or ".join(dict.fromkeys(str(policy.dim) for policy in policies))
+    hint = "other sizes need the preset or the options of the training"
+    raise expected(option, f"{sizes} numbers in `params` of {path}", size, hint)

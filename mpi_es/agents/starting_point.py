@@ -1,0 +1,77 @@
+"""Where a run begins: the first mean and the parts that stay fixed, taken from agents trained before."""
+
+from math import prod
+
+import numpy as np
+
+from mpi_es.agents.load import Agent, load
+from mpi_es.agents.parameter_order import Shapes, shapes_of
+from mpi_es.arrays import Candidate
+from mpi_es.config.run import Config
+from mpi_es.errors import expected, unknown
+from mpi_es.policies.base import Policy, within
+
+
+def first_mean(config: Config, policy: Policy) -> Candidate | None:
+    """Return the whole agent (policy.dim,) at which the mean begins; None if it is to be drawn."""
+    name = config.from_pretrained
+    if not name:
+        return None
+    evolving = [""] if config.evolve == "all" else [config.evolve]
+    return _taken(_plain(name, config, "--from-pretrained"), policy, evolving, "--from-pretrained")
+
+
+def fixed_agent(config: Config, policy: Policy) -> Candidate | None:
+    """Return a whole agent (policy.dim,) whose parts but one stay fixed; None if all evolve."""
+    if config.evolve == "all":
+        return None
+    if config.evolve not in policy.parts:
+        if not policy.parts:
+            raise expected("--evolve", f"all for --policy {config.policy}, which has no parts", config.evolve)
+        raise unknown("--evolve", config.evolve, ["all", *policy.parts])
+    name, fixed = config.base_from_pretrained, _beside(config.evolve, policy)
+    if not fixed:
+        raise expected("--evolve", "all, since nothing is beside this part", config.evolve)
+    if not name:
+        raise expected("--base-from-pretrained", f"a run or an npz file with the {' and '.join(fixed)}", name)
+    return _taken(_plain(name, config, "--base-from-pretrained"), policy, fixed, "--base-from-pretrained")
+
+
+def _plain(name: str, config: Config, option: str) -> Agent:
+    """Return an agent whose observations are the run's: normalised in neither."""
+    if config.obs_norm:
+        raise expected("--obs-norm", f"to be off beside {option}, whose agent would see other numbers", "on")
+    agent = load(name, config, option)
+    if agent.scaling.size:
+        raise expected(option, "an agent trained without --obs-norm", f"one trained with it, {name}")
+    return agent
+
+
+def _beside(evolving: str, policy: Policy) -> list[str]:
+    """Return the parts that have nothing to do with the one that evolves, without the parts of these."""
+    beside: list[str] = []
+    for part in policy.parts:
+        related = within(part, evolving) or within(evolving, part)
+        if not related and not any(within(part, whole) for whole in beside):
+            beside.append(part)
+    return beside
+
+
+def _taken(agent: Agent, policy: Policy, parts: list[str], option: str) -> Candidate:
+    """Return an agent's parts as parameters (policy.dim,), zeros elsewhere; refuse parts that do not fit."""
+    shapes, taken = shapes_of(policy), np.zeros(policy.dim, np.float32)
+    for part in parts:
+        theirs, numbers = agent.part(part)
+        ours = Agent(agent.config, taken, shapes, agent.scaling).part(part)[0]
+        if theirs != ours:
+            rule = f"{part or 'an agent'} of {sum(map(prod, ours.values()))} numbers"
+            raise expected(option, rule, len(numbers), _difference(ours, theirs))
+        taken[policy.parts[part] if part else slice(None)] = numbers
+    return taken
+
+
+def _difference(ours: Shapes, theirs: Shapes) -> str:
+    """Say which parameter is the first that is missing or has another shape."""
+    name = next(name for name in ours | theirs if ours.get(name) != theirs.get(name))
+    wanted, got = (str(shapes.get(name, "none")) for shapes in (ours, theirs))
+    return f"{name}: {wanted} here, {got} there"

@@ -1,0 +1,115 @@
+"""A policy as TorchScript, which runs without this package."""
+
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from gymnasium import spaces
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from mpi_es.arrays import Candidate
+from mpi_es.errors import UserError, one_line
+from mpi_es.evaluation.normalisation import CLIP
+from mpi_es.policies.base import Policy
+from mpi_es.policies.torch_module import remembers
+from mpi_es.run_file.atomic_write import write_whole
+
+Read = Callable[[Tensor], Tensor]
+_STEPS = 5  # of an episode on which the script is held against the module
+
+
+class Deployed(nn.Module):
+    """A network that reads the environment's observations; its memory is a tensor or tensors, never None.
+
+    Args:
+        read: from observations to what the network reads, before they are normalised.
+    """
+
+    def __init__(self, network: nn.Module, read: Read, scaling: NDArray[np.float32]) -> None:
+        super().__init__()
+        self.network, self.read, self.scaled = network, read, scaling.size > 0
+        self.register_buffer("scaling", torch.from_numpy(scaling.copy()))
+
+    def forward(self, observations: Tensor, *memory: Any) -> Any:
+        """Return the outputs, with a memory also the memory afterwards."""
+        return self.network(self.normalised(observations), *memory)
+
+    def start(self, observations: Tensor) -> Any:
+        """Return the outputs and the memory after an episode's first observations."""
+        return self.network(self.normalised(observations), None)
+
+    def normalised(self, observations: Tensor) -> Tensor:
+        """Return observations as the network reads them, and as `observations.normalise` makes them."""
+        numbers = self.read(observations)
+        if not self.scaled:
+            return numbers
+        return torch.clip((numbers - self.scaling[0]) * self.scaling[1], -CLIP, CLIP)
+
+
+def reader(policy: Policy, space: Any) -> Read:
+    """Return the function from observations (k, …) to what the policy's module reads."""
+    if not hasattr(policy, "features"):  # it reads them as they are
+        return lambda seen: seen.float() if seen.is_floating_point() else seen
+    if isinstance(space, spaces.Discrete):
+        n, start = int(space.n), int(space.start)
+        return lambda seen: nn.functional.one_hot(seen - start, n).float()
+    return lambda seen: seen.flatten(1).float()
+
+
+def write(path: Path, policy: Policy, agent: Candidate, scaling: NDArray[np.float32], space: Any) -> None:
+    """Write the policy with an agent's parameters.
+
+    It is called as script(observations) -> outputs. One that remembers begins with script.start(observations)
+    -> (outputs, memory) and goes on with script(observations, memory) -> (outputs, memory).
+
+    Args:
+        space: of the environment's observations.
+    """
+    module = policy.module()
+    nn.utils.vector_to_parameters(torch.from_numpy(agent.copy()), module.parameters())
+    deployed = Deployed(module.eval(), reader(policy, space), scaling).requires_grad_(False)
+    observations = _observations(space)
+    try:
+        with warnings.catch_warnings(), torch.no_grad():
+            warnings.simplefilter("ignore")  # that TorchScript is old, and that sizes become constants
+            script = _traced(deployed, observations)
+            same = _agree(script, deployed, observations)
+    except Exception as error:
+        raise UserError(f"--torchscript: the module cannot be traced: {one_line(error)}") from error
+    if not same:
+        raise UserError(
+            "--torchscript: expected a module that does the same in each step, got one that branches"
+        )
+    write_whole(path, script.save_to_buffer(), "--torchscript")  # torch's own ends the process on a full disk
+
+
+def _observations(space: Any) -> list[Tensor]:
+    """Return observations (1, …) of an environment."""
+    space.seed(0)
+    return [torch.from_numpy(np.asarray(space.sample())[None]) for _ in range(_STEPS)]
+
+
+def _traced(deployed: Deployed, observations: list[Tensor]) -> Any:
+    """Return the script, recorded from two steps of an episode."""
+    if not remembers(deployed.network):
+        return torch.jit.trace(deployed, observations[0])
+    _, memory = deployed.start(observations[0])
+    inputs = {"forward": (observations[1], memory), "start": (observations[0],)}
+    return torch.jit.trace_module(deployed, inputs)
+
+
+def _agree(script: Any, deployed: Deployed, observations: list[Tensor]) -> bool:
+    """Tell whether script and module put out the same over an episode."""
+    if not remembers(deployed.network):
+        return all(torch.equal(script(x), deployed(x)) for x in observations)
+    (ours, memory), (theirs, its_memory) = deployed.start(observations[0]), script.start(observations[0])
+    same = torch.equal(ours, theirs)
+    for x in observations[1:]:
+        ours, memory = deployed(x, memory)
+        theirs, its_memory = script(x, its_memory)
+        same = same and torch.equal(ours, theirs)
+    return bool(same)

@@ -1,0 +1,146 @@
+"""From the command line to a config: a preset or a run's own config first, then the options given."""
+
+import contextlib
+import dataclasses
+import difflib
+import io
+import os
+import re
+from collections.abc import Mapping, Sequence
+from typing import TypeVar
+
+import tyro
+
+from mpi_es.config.fields import changeable, names_of
+from mpi_es.errors import UserError, unknown
+
+C = TypeVar("C")
+
+
+def take_option(arguments: Sequence[str], name: str) -> tuple[str | None, list[str]]:
+    """Return the value of one option, None where it is not given, and the other arguments."""
+    rest: list[str] = []
+    value = None
+    words = iter(arguments)
+    for word in words:
+        if word == name:
+            value = next(words, None)
+            if value is None or value.startswith("--"):
+                raise UserError(f"{name}: expected a value, got nothing")
+        elif word.startswith(name + "="):
+            value = word.removeprefix(name + "=")
+        else:
+            rest.append(word)
+    return value, rest
+
+
+def take_flag(arguments: Sequence[str], name: str) -> tuple[bool, list[str]]:
+    """Return whether a flag is given, and the other arguments."""
+    return name in arguments, [word for word in arguments if word != name]
+
+
+def take_run(arguments: Sequence[str]) -> tuple[str, list[str]]:
+    """Return the run that the first argument names, empty if it names none, and the other arguments."""
+    words = list(arguments)
+    return words.pop(0) if words and not words[0].startswith("-") else "", words
+
+
+def parse_run(arguments: Sequence[str], default: C, program: str, must: bool = True) -> tuple[str, C]:
+    """Return the run that the first argument names, or must name, and the options after it."""
+    run, words = take_run(arguments)
+    try:
+        options = parse(words, default, {}, f"{program} RUN")
+    except UserError as error:
+        if run or not any(os.path.exists(word) for word in words):
+            raise
+        raise UserError(f"{error}; RUN is the first argument") from error
+    if must and not run:
+        raise UserError("RUN: expected the directory of a run as the first argument, got nothing")
+    return run, options
+
+
+def continued(arguments: Sequence[str]) -> list[str]:
+    """Return the arguments with which a training that was called with these goes on where it is."""
+    given = any(word.partition("=")[0] in ("--resume", "--continue") for word in arguments)
+    return [*arguments] if given else [*arguments, "--continue"]
+
+
+def translated(arguments: Sequence[str]) -> list[str]:
+    """Return the arguments with what the systems that we replace call otherwise as it is called here."""
+    words: list[str] = []
+    for word in arguments:
+        if word.partition("=")[0].replace("_", "-") == "--num-workers":
+            raise UserError("--num-workers: expected mpiexec -n N before the command, which starts N ranks")
+        words += ["--console", "lines"] if word == "--verbose" else [word]
+    return words
+
+
+def is_given(arguments: Sequence[str], name: str, config: type) -> bool:
+    """Tell whether an option of a config is among the arguments, under any of its names."""
+    names = names_of(name, config)
+    return any(word.partition("=")[0].replace("_", "-") in names for word in arguments)
+
+
+def refuse_idle(arguments: Sequence[str], names: Sequence[str], other: str, config: type) -> None:
+    """Refuse options that have no effect beside another."""
+    for name in names:
+        if is_given(arguments, name, config):
+            option = names_of(name, config)[0]
+            raise UserError(f"{option}: expected to be left out, as it has no effect beside {other}")
+
+
+def parse(arguments: Sequence[str], default: C, presets: Mapping[str, C], program: str, extra: str = "") -> C:
+    """Return the config that the arguments describe: a preset's name, if any, then options.
+
+    Args:
+        extra: what the help says of options that are not fields of the config.
+    """
+    words = list(arguments)
+    if words and not words[0].startswith("-"):
+        name = words.pop(0)
+        if not presets:
+            raise UserError(f"{program}: expected options only, got {name!r}")
+        if name not in presets:
+            raise unknown("preset", name, presets)
+        default = presets[name]
+    summary = (type(default).__doc__ or "").splitlines()[0]
+    known = f"PRESET, the first argument, is one of {', '.join(presets)}." if presets else ""
+    complaint = io.StringIO()
+    try:
+        with contextlib.redirect_stderr(complaint):
+            return tyro.cli(
+                type(default),
+                args=words,
+                default=default,
+                prog=f"{program} [PRESET]" if presets else program,
+                description="\n\n".join(filter(None, [summary, known, extra])),
+            )
+    except SystemExit as end:
+        if end.code in (0, None):  # --help
+            raise
+        raise UserError(condensed(complaint.getvalue())) from end
+
+
+def condensed(box: str) -> str:
+    """Return in one line what tyro says in a box, with its first suggestion."""
+    lines = [line.strip("│ ").strip() for line in box.splitlines() if line.startswith("│")]
+    rules = [number for number, line in enumerate(lines) if set(line) <= {"─"}]
+    said = " ".join(lines[: rules[0]] if rules else lines) or " ".join(box.split())
+    meant = re.search(r"Perhaps you meant:((?: +--[\w-]+,?)+)", " ".join(lines))
+    names = re.findall(r"--[\w-]+", meant[1]) if meant else []
+    given = re.findall(r"--[\w-]+", said) or [""]
+    hint = f"; did you mean {difflib.get_close_matches(given[0], names, 1, 0)[0]}?" if names else ""
+    return f"{said}{hint} (--help lists the options)"
+
+
+def check_resumed(stored: C, wanted: C) -> None:
+    """Refuse options that would make a resumed run another one."""
+    allowed = changeable(type(stored))
+    for field in dataclasses.fields(stored):  # type: ignore[arg-type]
+        old, new = getattr(stored, field.name), getattr(wanted, field.name)
+        if old != new and field.name not in allowed:
+            option = "--" + field.name.replace("_", "-")
+            raise UserError(
+                f"{option}: expected {old!r}, with which the run began, got {new!r}; "
+                "only options that do not change what is learnt can change when a run goes on"
+            )

@@ -1,0 +1,141 @@
+"""python -m mpi_es.config.tables [FILE]: the README's tables of options and presets, read from the config.
+
+Without FILE they are printed; with it they replace what stands between their markers there.
+"""
+
+import ast
+import inspect
+import math
+import re
+import shlex
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, fields
+from pathlib import Path
+from types import NoneType
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
+
+from mpi_es.config.fields import Range, changeable, names_of, option
+from mpi_es.config.presets import PRESETS
+from mpi_es.config.run import Config
+from mpi_es.errors import expected
+
+_KINDS = {int: "whole number", float: "number", str: "text", bool: "flag"}
+_BOUNDLESS = 2.0**62  # a limit above it is one of storage
+_ALWAYS = "env"  # is told though it is the default's: without it, training begins from the paper's run
+
+
+def tables() -> dict[str, str]:
+    """Return the tables in Markdown by the names of their markers."""
+    return {"options": options_table(Config), "presets": presets_table()}
+
+
+def options_table(cls: type) -> str:
+    """Return a row for each field of a config: its option, values, default, help and whether it is free."""
+    free, said = changeable(cls), help_texts(cls)
+    hints = get_type_hints(cls, include_extras=True)
+    rows = []
+    for field in fields(cls):
+        names = ", ".join(f"`{name}`" for name in names_of(field.name, cls))
+        default = _default(field.default)
+        rows.append((names, _values(hints[field.name]), default, said[field.name], _yes(field.name in free)))
+    return _markdown(("Option", "Values", "Default", "Meaning", "With `--resume`"), rows)
+
+
+def presets_table(presets: Mapping[str, Any] = PRESETS, always: str = _ALWAYS) -> str:
+    """Return a row for each preset: its name and the options that it stands for."""
+    rows = [(f"`{name}`", f"`{shlex.join(as_options(config, always))}`") for name, config in presets.items()]
+    return _markdown(("Preset", "Stands for"), rows)
+
+
+def as_options(config: Any, always: str = _ALWAYS) -> list[str]:
+    """Return the words of a command line that makes this config: what is no default, and `always`."""
+    words: list[str] = []
+    for field in fields(config):
+        value = getattr(config, field.name)
+        if value == field.default and field.name != always:
+            continue
+        name = option(field.name)
+        if isinstance(value, bool):
+            words.append(name if value else name.replace("--", "--no-", 1))
+        else:
+            words += [name, *(f"{item}" for item in (value if isinstance(value, tuple) else (value,)))]
+    return words
+
+
+def help_texts(cls: type) -> dict[str, str]:
+    """Return the line below each field of a dataclass, which Python itself does not keep."""
+    body = ast.parse(inspect.getsource(cls)).body[0]
+    assert isinstance(body, ast.ClassDef)
+    texts = {}
+    for field, line in zip(body.body, body.body[1:], strict=False):
+        if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name):
+            assert isinstance(line, ast.Expr), field.target.id
+            texts[field.target.id] = str(ast.literal_eval(line.value))
+    return texts
+
+
+def replaced(text: str, made: Mapping[str, str] | None = None) -> str:
+    """Return a document with the tables, ours or those given, between their markers."""
+    for name, table in (made or tables()).items():
+        between = re.compile(rf"(<!-- {name}: .*? -->\n).*?(<!-- end of {name} -->)", re.DOTALL)
+        found = between.search(text)
+        if not found:
+            raise expected("FILE", f"a line <!-- {name}: … --> and a line <!-- end of {name} -->", "none")
+        text = f"{text[: found.end(1)]}\n{table}\n{text[found.start(2) :]}"
+    return text
+
+
+def _values(hint: Any) -> str:
+    """Return what an annotation lets an option be."""
+    rules = getattr(hint, "__metadata__", ())
+    inner = get_args(hint)[0] if get_origin(hint) is Annotated else hint
+    if get_origin(inner) is Annotated:
+        return _values(Annotated[(get_args(inner)[0], *inner.__metadata__, *rules)])
+    if get_origin(inner) is Literal:
+        return ", ".join(map(str, get_args(inner)))
+    if get_origin(inner) is tuple:
+        return f"{_KINDS[get_args(inner)[0]]}s, or nothing"
+    several = get_args(inner)
+    if several:  # with None
+        return ", ".join(["None" if kind is NoneType else _KINDS[kind] for kind in several])
+    ranges = [f" {_interval(rule)}" for rule in rules if isinstance(rule, Range)]
+    return _KINDS[inner] + "".join(ranges)
+
+
+def _interval(span: Range) -> str:
+    """Return a range as it is said in a few signs."""
+    if span.high > _BOUNDLESS or span.high == math.inf:
+        return f"{'≥' if span.with_low else '>'} {span.low:g}"
+    begin, end = "[" if span.with_low else "(", "]" if span.with_high else ")"
+    return f"in {begin}{span.low:g}, {span.high:g}{end}"
+
+
+def _default(value: Any) -> str:
+    assert value is not MISSING, "every option has a default"
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    shown = " ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+    return f"`{shown}`" if shown else "empty"
+
+
+def _yes(free: bool) -> str:
+    return "may change" if free else "fixed"
+
+
+def _markdown(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [titles, ["---"] * len(titles), *rows]
+    return "".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |\n" for row in lines)
+
+
+def main(arguments: Sequence[str], made: Mapping[str, str] | None = None) -> None:
+    """Print the tables, ours or those given, or write them into the file that is named."""
+    if arguments:
+        path = Path(arguments[0])
+        path.write_text(replaced(path.read_text(encoding="utf-8"), made), encoding="utf-8")
+    else:
+        print("\n".join((made or tables()).values()), end="")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

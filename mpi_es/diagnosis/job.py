@@ -1,0 +1,149 @@
+"""What the doctor looks at in a job: ranks, cores, threads, Slurm, libraries; see also storage."""
+
+import importlib.metadata
+import itertools
+import re
+import shutil
+import tomllib
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from mpi_es.text import counted
+
+_SLURM = ("sbatch", "srun", "squeue", "scontrol")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a check saw."""
+
+    name: str
+    status: Literal["ok", "warn", "fail"]
+    seen: str
+    remedy: str = ""  # what to do, unless it is ok
+
+
+# The job
+
+
+def allocation(environ: Mapping[str, str], world_size: int, hosts: Iterable[str]) -> Finding:
+    """Compare the world with what Slurm has allocated."""
+    if "SLURM_JOB_ID" not in environ:
+        return Finding("allocation", "ok", "not in a Slurm job")
+    used, nodes = len(set(hosts)), int(environ.get("SLURM_JOB_NUM_NODES", "1"))
+    # Below an mpiexec that uses srun for its helpers, the number of tasks is that of the helpers.
+    tasks = 0 if "SLURM_EXTERNAL_LAUNCHER" in environ else int(environ.get("SLURM_NTASKS", "0"))
+    seen = (
+        f"{counted(world_size, 'rank')} on {counted(used, 'node')}; job {environ['SLURM_JOB_ID']} has {nodes}"
+    )
+    seen += f", with {counted(tasks, 'task')}" if tasks else ""
+    if used < nodes or world_size < tasks:
+        return Finding("allocation", "warn", seen, "use it all: mpiexec, or srun --mpi=pmi2, without -n")
+    return Finding("allocation", "ok", seen)
+
+
+def slurm_commands(environ: Mapping[str, str], which: Callable[[str], str | None] = shutil.which) -> Finding:
+    """Look for the commands that the job scripts call."""
+    missing = [command for command in _SLURM if not which(command)]
+    if not missing:
+        return Finding("Slurm", "ok", f"{', '.join(_SLURM)} found")
+    if len(missing) == len(_SLURM) and "SLURM_JOB_ID" not in environ:
+        return Finding("Slurm", "ok", "none on this machine")
+    remedy = "load the cluster's Slurm module: a job could not requeue itself"
+    return Finding("Slurm", "warn", f"{', '.join(missing)} not found", remedy)
+
+
+def ranks_per_host(places: Sequence[tuple[str, frozenset[int]]], quota: float, machine: int) -> Finding:
+    """Compare the ranks with the cores that they may use.
+
+    Args:
+        places: the host of each rank and the cores that it may run on.
+        quota: cores' worth of time that the control group grants, on any host.
+        machine: cores of a host.
+    """
+    ranks = Counter(host for host, _ in places)
+    union = {host: frozenset().union(*(of for where, of in places if where == host)) for host in ranks}
+    cores = {host: min(len(union[host]), quota) for host in ranks}
+    tightest = max(ranks, key=lambda host: ranks[host] / cores[host])
+    told = (
+        f"{counted(ranks[host], 'rank')} on {counted(cores[host], 'core')} of {host}"
+        for host in sorted(ranks)
+    )
+    seen = ", ".join(itertools.islice(told, 4))
+    seen += f" and {counted(len(ranks) - 4, 'host')} more" if len(ranks) > 4 else ""
+    if ranks[tightest] <= cores[tightest]:
+        return Finding("cores", "ok", seen)
+    remedy = (
+        f"start at most {counted(max(int(cores[tightest]), 1), 'rank')} a node, unless episodes mostly wait"
+    )
+    if len(union[tightest]) < min(machine, ranks[tightest]):
+        remedy = "the ranks are bound to few cores: mpiexec --bind-to none, or srun --cpus-per-task=1"
+    return Finding("cores", "warn", seen, remedy)
+
+
+def cpu_quota(group: Path, root: Path = Path("/sys/fs/cgroup")) -> float:
+    """Return how many cores' worth of time a control group and those around it grant; inf without a limit."""
+    quota = float("inf")
+    for directory in (group, *group.parents):
+        limit = directory / "cpu.max"
+        if limit.is_file():
+            share, period = limit.read_text().split()
+            quota = min(quota, float("inf") if share == "max" else float(share) / float(period))
+        if directory == root:
+            break
+    return quota
+
+
+def own_group(table: str, root: Path = Path("/sys/fs/cgroup")) -> Path:
+    """Return the control group (v2) that /proc/self/cgroup tells of."""
+    found = re.search(r"^0::/(.*)$", table, re.MULTILINE)
+    return root / found[1] if found else root
+
+
+def threads(
+    environ: Mapping[str, str], pools: Sequence[Mapping[str, Any]], ranks: int, cores: float
+) -> Finding:
+    """Compare the threads of the numerical libraries with the cores.
+
+    Args:
+        pools: what threadpoolctl tells.
+        ranks: on this host, as are the cores.
+    """
+    seen = ", ".join(f"{pool['prefix']} {pool['num_threads']}" for pool in pools)
+    seen = f"{seen or 'no pools'}, OMP_NUM_THREADS {environ.get('OMP_NUM_THREADS', 'not set')}"
+    most = max((pool["num_threads"] for pool in pools), default=1)
+    if most > 1 and most * ranks > cores:
+        sharing = f"{counted(ranks, 'rank')} share {counted(cores, 'core')}"
+        remedy = f"export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1: {sharing}"
+        return Finding("threads", "warn", seen, remedy)
+    return Finding("threads", "ok", seen)
+
+
+# Libraries
+
+
+def requirements(project: Path) -> list[str]:
+    """Return what the package needs, from pyproject.toml beside it or from its installation."""
+    if project.is_file():
+        wanted: list[str] = tomllib.loads(project.read_text())["project"]["dependencies"]
+    else:
+        wanted = [text for text in importlib.metadata.requires("mpi_es") or [] if "extra ==" not in text]
+    return [re.split(r"[\[<>=!~; ]", text)[0] for text in wanted]
+
+
+def versions(names: Sequence[str]) -> Finding:
+    """Tell the versions of the libraries."""
+    found, missing = [], []
+    for name in names:
+        try:
+            found.append(f"{name} {importlib.metadata.version(name)}")
+        except importlib.metadata.PackageNotFoundError:
+            missing.append(name)
+    if missing:
+        return Finding(
+            "libraries", "fail", f"without {', '.join(missing)}", "make setup, or pip install them"
+        )
+    return Finding("libraries", "ok", ", ".join(found))

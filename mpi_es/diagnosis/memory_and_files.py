@@ -1,0 +1,186 @@
+"""What the doctor looks at in memory and on disk: what ranks share, and where a run is saved."""
+
+import contextlib
+import fcntl
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mpi_es.diagnosis.job import Finding
+from mpi_es.jit.warm_up import CACHE_REMEDY, cache_directory, cache_places
+from mpi_es.parallel.collectives import Comm
+from mpi_es.parallel.waiting import wait
+from mpi_es.run_file.atomic_write import nearest_directory
+from mpi_es.text import counted
+
+_MIB = 2**20
+_SEGMENTS = ("mpich_shm_*", "sm_segment.*")  # of MPICH and of Open MPI
+_WRITABLE = "give --run-dir a directory that you can write to"
+_NETWORK = {"nfs", "nfs4", "cifs", "smb3", "9p", "fuse.sshfs"}
+
+
+# Memory that ranks share
+
+
+def shared_memory(directory: Path, ranks: int) -> Finding:
+    """Look at the size of the memory that ranks of a host exchange messages through."""
+    try:
+        with tempfile.NamedTemporaryFile(dir=directory):
+            usage = shutil.disk_usage(directory)
+    except OSError as error:
+        remedy = "mount a tmpfs there (docker: --shm-size=1g)"
+        return Finding("shared memory", "fail", f"{directory}: {error.strerror}", remedy)
+    seen = f"{usage.free // _MIB:,} of {usage.total // _MIB:,} MiB free in {directory}"
+    # Measured with MPICH: 4 to 34 MB a job; the rest is for the noise table.
+    if usage.free < (64 + 8 * ranks) * _MIB:
+        return Finding(
+            "shared memory", "warn", seen, "remove leftovers, or enlarge it (docker: --shm-size=1g)"
+        )
+    return Finding("shared memory", "ok", seen)
+
+
+def leftovers(directory: Path, processes: Path = Path("/proc")) -> Finding:
+    """Look for segments of jobs that ended badly: no process that we can look into maps them."""
+    segments = [path for pattern in _SEGMENTS for path in directory.glob(pattern)]
+    mapped = "".join(_read(maps) for maps in processes.glob("[0-9]*/maps")) if segments else ""
+    dead: dict[Path, int] = {}  # bytes of each
+    for path in segments:
+        with contextlib.suppress(FileNotFoundError):  # its job ended meanwhile, well
+            found = path.stat()
+            # Of other users' processes we cannot tell.
+            if str(path) not in mapped and os.geteuid() in (0, found.st_uid):
+                dead[path] = found.st_size
+    if not dead:
+        return Finding(
+            "leftovers", "ok", f"{counted(len(segments), 'MPI segment')} in {directory}, none abandoned"
+        )
+    size = sum(dead.values()) / _MIB
+    names = " ".join(map(str, list(dead)[:3])) + (" …" if len(dead) > 3 else "")
+    return Finding(
+        "leftovers", "warn", f"{counted(len(dead), 'abandoned segment')}, {size:,.0f} MiB", f"rm {names}"
+    )
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text()
+    except OSError:  # ended meanwhile, or another user's
+        return ""
+
+
+def window(node: Comm, allocate: Callable[..., Any]) -> Finding:
+    """Let all ranks of a node write to one array and read it. Collective over the node.
+
+    Args:
+        allocate: MPI.Win.Allocate_shared.
+    """
+    try:
+        win = allocate(8 * node.size if node.rank == 0 else 0, 8, comm=node)
+        shared = np.frombuffer(win.Shared_query(0)[0], np.int64)
+        win.Lock_all()
+        shared[node.rank] = node.rank + 1
+        win.Sync()
+        wait(node.Ibarrier())
+        win.Sync()
+        total = int(shared.sum())
+        win.Unlock_all()
+        wait(node.Ibarrier())  # before anybody frees it
+        win.Free()
+    except Exception as error:  # whatever an MPI may throw
+        return Finding(
+            "shared window", "fail", " ".join(str(error).split()), "make room in /dev/shm, or --noise-table 0"
+        )
+    if total != node.size * (node.size + 1) // 2:
+        return Finding(
+            "shared window",
+            "fail",
+            f"{counted(node.size, 'rank')} read other than they wrote",
+            "--noise-table 0",
+        )
+    return Finding("shared window", "ok", f"written and read by {counted(node.size, 'rank')} of a host")
+
+
+# Files
+
+
+def hdf5_write(directory: Path) -> Finding:
+    """Save as a checkpoint is saved: write, fsync, rename; and read it back."""
+    import h5py
+
+    try:
+        with tempfile.TemporaryDirectory(dir=nearest_directory(directory), prefix=".doctor-") as name:
+            begun, done = Path(name, "run.h5.tmp"), Path(name, "run.h5")
+            with h5py.File(begun, "w") as file:
+                file["numbers"] = np.arange(1000)
+                file.flush()
+                os.fsync(file.id.get_vfd_handle())
+            begun.replace(done)
+            with h5py.File(done, "r") as file:
+                same = bool((file["numbers"][:] == np.arange(1000)).all())
+    except OSError as error:
+        remedy = _WRITABLE
+        if "lock" in str(error):
+            remedy = "export HDF5_USE_FILE_LOCKING=FALSE, or use another file system"
+        return Finding("HDF5", "fail", f"{directory}: {error.strerror or error}", remedy)
+    if not same:
+        return Finding(
+            "HDF5", "fail", f"{directory} gives back other than was written", "use another file system"
+        )
+    return Finding("HDF5", "ok", f"written, synced, renamed and read in {nearest_directory(directory)}")
+
+
+def file_lock(directory: Path) -> Finding:
+    """Lock a file, and see that it cannot be locked twice."""
+    try:
+        with (
+            tempfile.NamedTemporaryFile(dir=nearest_directory(directory)) as first,
+            open(first.name, "rb") as second,
+        ):
+            fcntl.flock(first, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            try:
+                fcntl.flock(second, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return Finding("file lock", "ok", "held against a second one")
+    except OSError as error:
+        return Finding("file lock", "fail", f"{directory}: {error.strerror or error}", _WRITABLE)
+    remedy = "run one job at a time in a run directory (Lustre: mount it with -o flock)"
+    return Finding("file lock", "fail", "a file can be locked twice", remedy)
+
+
+def file_system(directory: Path, mounts: str) -> Finding:
+    """Tell the type of the file system, and the room on it.
+
+    Args:
+        mounts: the text of /proc/self/mounts.
+    """
+    place = nearest_directory(directory).resolve()
+    entries = [line.split() for line in mounts.splitlines()]
+    # Of mounts at the same place the last one counts, and max takes the first: hence reversed.
+    around = [(Path(entry[1].replace("\\040", " ")), entry[2]) for entry in reversed(entries)]
+    inside = [(mount, kind) for mount, kind in around if place.is_relative_to(mount)]
+    kind = max(inside, key=lambda one: len(one[0].parts))[1] if inside else "unknown"
+    free = shutil.disk_usage(place).free
+    seen = f"{kind}, {free / 2**30:,.1f} GiB free"
+    if free < 2**30:
+        return Finding("file system", "warn", seen, "make room, or choose another --run-dir")
+    if kind in ("tmpfs", "ramfs"):
+        return Finding(
+            "file system", "warn", seen, "it is memory, gone with the machine: choose another --run-dir"
+        )
+    if kind in _NETWORK:
+        return Finding("file system", "warn", seen, "if saving is slow, raise --checkpoint-every")
+    return Finding("file system", "ok", seen)
+
+
+def numba_cache(environ: Mapping[str, str], package: Path) -> Finding:
+    """Look for a directory in which numba can keep machine code."""
+    place = cache_directory(environ, package)
+    if place:
+        return Finding("numba cache", "ok", str(place))
+    seen = f"cannot write to {', '.join(map(str, cache_places(environ, package)))}"
+    return Finding("numba cache", "fail", seen, CACHE_REMEDY)

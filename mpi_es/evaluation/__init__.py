@@ -1,0 +1,1 @@
+"""Episodes, and which rank plays them."""

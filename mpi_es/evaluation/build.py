@@ -1,0 +1,161 @@
+"""From a config to the parts of a run, on every rank."""
+
+import os
+import socket
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from mpi_es import envs, policies
+from mpi_es.arrays import Candidate
+from mpi_es.config.run import Config
+from mpi_es.errors import expected
+from mpi_es.evaluation import compiled_rollout
+from mpi_es.evaluation.compiled_rollout import CompiledRollout
+from mpi_es.evaluation.evaluator import Evaluator
+from mpi_es.evaluation.rollout import Rollout
+from mpi_es.jit.warm_up import prepare
+from mpi_es.parallel import heartbeat
+from mpi_es.parallel.collectives import Comm, agree, of_this_node
+from mpi_es.parallel.rank_loss import survivable
+from mpi_es.parallel.stop_signal import StopFlag
+from mpi_es.parallel.waiting import wait
+from mpi_es.policies.base import Policy
+from mpi_es.policies.partly_fixed import PartlyFixed
+from mpi_es.strategies.noise import ComputedNoise, TableNoise, fill_table
+
+
+def make_policy(config: Config) -> Policy:
+    """Return the config's policy, for the spaces of its environment."""
+    env, _ = make_env(config)
+    try:
+        policy = policies.make(config, env.observation_space, env.action_space)
+        shape = env.observation_space.shape or ()
+        if config.obs_norm and len(shape) != 1:
+            raise expected("--obs-norm", "an environment that observes a vector", f"shape {shape}")
+        if config.action_noise and not hasattr(env.action_space, "low"):
+            raise expected("--action-noise", "0 where actions are discrete", config.action_noise)
+        return policy
+    finally:
+        env.close()
+
+
+def make_rollout(config: Config, base: Candidate | None = None) -> Rollout | CompiledRollout:
+    """Return what runs episodes in this process.
+
+    Args:
+        base: a whole agent, of which all stays fixed but the part that the config names.
+    """
+    policy = make_policy(config)
+    if base is not None:
+        policy = PartlyFixed(policy, config.evolve, base)
+    if config.compiled and getattr(policy, "compiled", False):  # for others no environment is made in vain
+        env, limit = make_env(config)
+        if compiled_rollout.suits(config, env):
+            return CompiledRollout(policy, env, limit, config.threads_per_rank)
+    return Rollout(policy, partial(make_env, config), config.envs_per_rank)
+
+
+def make_examiner(config: Config, base: Candidate | None = None) -> Rollout | CompiledRollout | None:
+    """Return what runs held-out episodes in this process, None if it is what runs the others.
+
+    Args:
+        base: see make_rollout.
+    """
+    if not config.held_out_env_options:
+        return None
+    trained = _spaces(config)
+    with envs.held_out():
+        examined = _spaces(config.held_out)
+    if examined != trained:
+        raise expected("--held-out-env-options", f"the spaces {trained}", examined)
+    return make_rollout(config.held_out, base)
+
+
+def _spaces(config: Config) -> tuple[Any, Any]:
+    """Return the spaces of the config's environment: what it observes, and its actions."""
+    env, _ = make_env(config)
+    env.close()
+    return env.observation_space, env.action_space
+
+
+def make_env(config: Config) -> tuple[Any, int]:
+    """Return the config's environment and its step limit, 0 for none."""
+    return envs.make(config.env, config.env_options)
+
+
+def make_evaluator(
+    comm: Comm,
+    config: Config,
+    stop_flag: StopFlag,
+    base: Candidate | None = None,
+    *,
+    survives: bool | None = None,
+) -> Evaluator:
+    """Return this rank's evaluator, or raise on every rank what one of them met. Collective.
+
+    Args:
+        base: see make_rollout.
+        survives: whether it goes on when a rank dies; if not told, where MPI can.
+    """
+    # The ranks agree before they make the noise, which they do together.
+    rollout, examiner = agree(comm, lambda: (make_rollout(config, base), make_examiner(config, base)))
+    prepare(comm, rollout.compile)
+    if examiner:
+        prepare(comm, examiner.compile)
+    seeded = config.strategy == "openai_es"
+    return Evaluator(
+        comm,
+        rollout,
+        make_noise(comm, config, rollout.policy.dim) if seeded else None,
+        stop_flag,
+        dynamic=config.dispatch == "dynamic",
+        dedicated_root=dedicated(config, comm.size),
+        watch=heartbeat.start(comm, config.evaluation_timeout) if config.evaluation_timeout else None,
+        survives=survivable() if survives is None else survives,
+        examiner=examiner,
+    )
+
+
+def dedicated(config: Config, size: int) -> bool:
+    """Tell whether rank 0 leaves evaluation to the others."""
+    if config.dedicated_root != "auto":
+        return config.dedicated_root == "yes"
+    # An answer takes rank 0 0.11 ms. 128 ranks with episodes of 50 ms would have a third of its time, which
+    # is then worth less than their not waiting; with 32 ranks it is worth more (benchmarks/dispatch.py).
+    return config.dispatch == "dynamic" and size >= 128
+
+
+def make_noise(comm: Comm, config: Config, dim: int) -> Any:
+    """Return the noise of a seeded strategy: computed, or a table that a node's ranks share. Collective."""
+    if not config.noise_table:
+        return ComputedNoise(config.seed, dim)
+    return TableNoise(shared_table(comm, config.noise_table, config.seed), dim, config.seed)
+
+
+def shared_table(comm: Comm, size: int, seed: int) -> Any:
+    """Return a table (size,) of standard normal numbers, one in the memory of each node. Collective."""
+    agree(comm, lambda: _check_table(size))
+    if comm.size == 1:
+        table = np.empty(size, np.float32)
+        fill_table(seed, table, 0, size)
+        return table
+    from mpi4py import MPI  # a rank that has others beside it runs under MPI
+
+    node = of_this_node(comm)
+    window = MPI.Win.Allocate_shared(4 * size if node.rank == 0 else 0, 4, comm=node)
+    memory: Any = window.Shared_query(0)[0]  # rank 0 of the node allocated it all
+    table = np.frombuffer(memory, np.float32, size)
+    # A share each; what lies where does not depend on the shares.
+    fill_table(seed, table, size * node.rank // node.size, size * (node.rank + 1) // node.size)
+    wait(node.Ibarrier())
+    return table
+
+
+def _check_table(size: int) -> None:
+    """Refuse a table that this node could not hold."""
+    most = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 4
+    if size > most:
+        rule = f"no more than {most} numbers, which fill the memory of {socket.gethostname()}"
+        raise expected("--noise-table", rule, size)

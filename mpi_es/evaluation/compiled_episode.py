@@ -1,0 +1,66 @@
+"""A whole episode of CarRacing and the attention agent in one compiled function, without the interpreter."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpi_es.envs.car_racing.simulation import Simulation, begin, drive
+from mpi_es.jit.decorator import compiled
+from mpi_es.policies.attention_compiled.kernel import Scratch, Weights, act
+
+
+class Driver(NamedTuple):
+    """What the agent works with beside its weights."""
+
+    memory: NDArray[np.float32]  # (n,) at an episode's start; it is left as it is
+    state: NDArray[np.float32]  # (n,) the memory as the episode goes on
+    scratch: Scratch
+    outputs: NDArray[np.float32]  # (3,)
+    scale: NDArray[np.float32]  # (4, 3) factor, shift, lower and upper bound, from outputs to actions
+    abandon: NDArray[np.uint8]  # (1,) another thread sets it to end the episode
+
+
+@compiled()
+def run_episode(
+    simulation: Simulation, driver: Driver, weights: Weights, seed: int, cap: int, patience: int
+) -> tuple[float, int]:
+    """Return an episode's return and its length.
+
+    Args:
+        cap: steps, 0 for no cap.
+        patience: steps in a row of negative reward that it survives; 0 is no such rule.
+    """
+    begin(simulation, seed)
+    for i in range(len(driver.memory)):
+        driver.state[i] = driver.memory[i]
+    total, length, losing, over = 0.0, 0, 0, False
+    while not over and driver.abandon[0] == 0:
+        act(weights, simulation.picture, driver.state, driver.scratch, driver.outputs)
+        steer, gas, brake = _action(driver, 0), _action(driver, 1), _action(driver, 2)
+        reward, over = drive(simulation, steer, gas, brake)
+        total += reward
+        length += 1
+        losing = losing + 1 if reward < 0 else 0
+        over = over or length == cap or (patience > 0 and losing > patience)
+    return total, length
+
+
+@compiled()
+def _action(driver: Driver, i: int) -> float:
+    """Return a number of the action, rounded as policies/actions.py rounds it."""
+    scaled = driver.outputs[i] * driver.scale[0, i] + driver.scale[1, i]
+    return np.float64(min(max(scaled, driver.scale[2, i]), driver.scale[3, i]))
+
+
+def allocate(policy: Any, space: Any) -> Driver:
+    """Return a driver for a policy and the space of its actions.
+
+    Args:
+        policy: an AttentionPolicy whose outputs are scaled to the bounds.
+    """
+    memory = policy.initial_memory(1)[0]
+    low, high = space.low, space.high
+    scale = np.stack([high / 2 - low / 2, high / 2 + low / 2, low, high]).astype(np.float32)
+    outputs = np.zeros(policy.n, np.float32)
+    return Driver(memory, memory.copy(), policy.new_scratch(), outputs, scale, np.zeros(1, np.uint8))

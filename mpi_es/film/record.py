@@ -1,0 +1,136 @@
+"""One episode of a run's policy to look at: what `evaluate --video --frames` shows beside the scores."""
+
+import contextlib
+import os
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from numpy.typing import NDArray
+
+from mpi_es import envs
+from mpi_es.config.run import Config
+from mpi_es.errors import UserError, expected, one_line
+from mpi_es.evaluation.rollout import Episode, Rollout, Terms
+from mpi_es.jit.warm_up import prepare
+from mpi_es.parallel.collectives import SerialComm
+from mpi_es.policies.base import Attention, Policy
+
+_FPS = 30.0  # of an environment that names no rate
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step of the episode, as it is drawn and noted."""
+
+    number: int  # the first is 1
+    picture: Any  # (height, width, 3) of bytes, drawn by the environment before the step
+    observation: NDArray[Any]  # that the policy answered
+    attention: Attention | None
+    action: Any
+    reward: float
+    score: float  # with this step's reward
+
+
+class Camera(gym.Wrapper[Any, Any, Any, Any]):
+    """Keeps the last step of an environment that draws itself.
+
+    Args:
+        policy: answers an observation right before the environment is stepped.
+    """
+
+    def __init__(self, env: Any, policy: Policy) -> None:
+        super().__init__(env)
+        self.policy = policy
+        self.last: Step | None = None
+
+    def reset(self, **options: Any) -> tuple[Any, dict[str, Any]]:
+        """Begin the episode."""
+        observation, info = self.env.reset(**options)
+        self.observation = np.array(observation)
+        return observation, info
+
+    def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
+        """Make a step and keep it."""
+        picture, seen = self._draw(), self.observation
+        observation, reward, terminated, truncated, info = self.env.step(action)
+        self.observation = np.array(observation)
+        number, score = (self.last.number, self.last.score) if self.last else (0, 0.0)
+        gain = float(reward)
+        self.last = Step(number + 1, picture, seen, self.policy.look(seen), action, gain, score + gain)
+        return observation, reward, terminated, truncated, info
+
+    def _draw(self) -> Any:
+        """Return the environment's picture, or in its place the reason why there is none."""
+        try:
+            return self.env.render()
+        except Exception as error:
+            return one_line(error)
+
+
+class _Screening:
+    """A source of one episode, of which each step is shown when it is over."""
+
+    def __init__(self, episode: Episode, camera: Camera, show: Callable[[Step], None]) -> None:
+        self.episodes, self.camera, self.show = [episode], camera, show
+
+    def take(self, block: bool) -> Episode | None:
+        return self.episodes.pop() if self.episodes else None
+
+    def done(self, unit: int, length: int) -> None:
+        pass
+
+    def poll(self) -> None:
+        assert self.camera.last is not None
+        self.show(_checked(self.camera.last))
+
+
+class Recorder:
+    """A policy in an environment that draws itself."""
+
+    def __init__(self, config: Config, policy: Policy) -> None:
+        self.rollout = Rollout(policy, lambda: make_env(config), 1)
+        self.env = self.rollout.envs[0]
+        self.fps = float(self.env.metadata.get("render_fps") or _FPS)
+
+    def record(self, episode: Episode, terms: Terms, show: Callable[[Step], None]) -> Step:
+        """Run the episode as an evaluation does, show each of its steps, and return the last."""
+        prepare(SerialComm(), self.rollout.compile)
+        camera = Camera(self.env, self.rollout.policy)
+        self.rollout.envs[0] = camera
+        with contextlib.closing(camera):
+            self.rollout.run(_Screening(episode, camera, show), terms)
+        assert camera.last is not None
+        return camera.last
+
+
+def make_env(config: Config) -> tuple[Any, int]:
+    """Return the config's environment, one that draws itself, and its step limit."""
+    # Nothing is ever shown on a screen, of whose absence SDL would complain.
+    os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
+    rule = "an environment that renders rgb_array"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what gymnasium thinks of a mode is an error below
+        try:
+            env, limit = envs.make(config.env, config.env_options, "rgb_array")
+        except UserError as error:
+            raise expected("--video and --frames", rule, config.env, str(error)) from error
+    if env.render_mode != "rgb_array" or "rgb_array" not in env.metadata.get("render_modes", ()):
+        env.close()
+        raise expected("--video and --frames", rule, config.env)
+    return env, limit
+
+
+def _checked(step: Step) -> Step:
+    """Return the step if its picture is one."""
+    picture = step.picture
+    if isinstance(picture, np.ndarray) and picture.dtype == np.uint8 and picture.shape[2:] == (3,):
+        return step
+    rule = "a picture (height, width, 3) of bytes from the environment's render"
+    if isinstance(picture, np.ndarray):
+        raise expected("--video and --frames", rule, f"{picture.dtype} {picture.shape}")
+    found = picture if isinstance(picture, str) else type(picture).__name__
+    raise expected("--video and --frames", rule, found)

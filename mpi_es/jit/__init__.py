@@ -1,0 +1,1 @@
+"""numba as we use it."""

@@ -1,0 +1,68 @@
+"""Machine code before the work begins: compiled by one rank of a node, then loaded by the others."""
+
+import contextlib
+import os
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+from mpi_es.parallel.collectives import Comm, agree, bcast_object, of_this_node
+from mpi_es.run_file.atomic_write import nearest_directory
+
+PACKAGE = Path(__file__).parents[1]  # mpi_es; numba looks beside each module of it
+CACHE_REMEDY = "export NUMBA_CACHE_DIR to a directory that you can write to"
+
+_PATIENCE = 3.0  # seconds: loading it from the cache takes less
+
+
+def prepare(comm: Comm, compile_all: Callable[[], None]) -> None:
+    """Call `compile_all` on one rank of a node, then on the others, which find it in the cache. Collective.
+
+    Rank 0 tells whoever waits what is going on.
+    """
+    cache = cache_directory(os.environ, PACKAGE)
+    with _announced(cache) if comm.rank == 0 else contextlib.nullcontext():
+        if comm.size == 1:
+            compile_all()
+            return
+        node = of_this_node(comm)
+        kept = bcast_object(node, cache is not None)
+        first = node.rank == 0 or not kept
+        node.Free()
+        agree(comm, lambda: compile_all() if first else None)
+        agree(comm, lambda: None if first else compile_all())
+
+
+@contextlib.contextmanager
+def _announced(cache: Path | None) -> Iterator[None]:
+    """Tell of the compilation if it takes long, and if nothing will be kept of it."""
+    places = ", ".join(map(str, cache_places(os.environ, PACKAGE)))
+    kept = f"kept in {cache}" if cache else f"not kept: cannot write to {places}; {CACHE_REMEDY}"
+    timer = threading.Timer(_PATIENCE, _say, [f"compiling simulator and agent, up to a minute ({kept}) …"])
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+def _say(words: str) -> None:
+    print(words, file=sys.stderr, flush=True)
+
+
+def cache_places(environ: Mapping[str, str], package: Path) -> list[Path]:
+    """Return where numba may keep machine code, in the order in which it tries."""
+    places = [package / "__pycache__", Path(environ.get("XDG_CACHE_HOME", "~/.cache"), "numba").expanduser()]
+    given = environ.get("NUMBA_CACHE_DIR")
+    return [Path(given), *places] if given else places
+
+
+def cache_directory(environ: Mapping[str, str], package: Path) -> Path | None:
+    """Return where numba keeps machine code: the first of these that can be written to, or None."""
+    for place in cache_places(environ, package):
+        with contextlib.suppress(OSError), tempfile.TemporaryFile(dir=nearest_directory(place)):
+            return place
+    return None

@@ -1,0 +1,1 @@
+"""What slurm/*.sh ask before they start a job."""

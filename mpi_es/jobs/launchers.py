@@ -1,0 +1,79 @@
+"""python -m mpi_es.jobs.launchers: what may start ranks here, the likeliest first, for the job scripts."""
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+# What srun can offer each library, in the order in which it is likely to be understood.
+_PROTOCOLS = {"Open MPI": ("pmix",), "": ("cray_shasta", "pmi2", "pmix")}
+
+
+def main() -> int:
+    """Print one command a line, quoted for a shell."""
+    offered = offered_by_srun() if shutil.which("srun") else ""
+    for command in candidates(loaded_library(), Path(sys.prefix, "bin", "mpiexec"), offered, os.environ):
+        print(shlex.join(command))
+    return 0
+
+
+def candidates(
+    library: str,
+    own: Path,
+    offered: str,
+    environ: Mapping[str, str],
+    which: Callable[[str], str | None] = shutil.which,
+) -> list[list[str]]:
+    """Return commands that start as many ranks as Slurm has granted tasks.
+
+    Args:
+        library: the text of MPI_Get_library_version.
+        own: the mpiexec of this Python's environment, which belongs to its MPI, if there is one.
+        offered: what `srun --mpi=list` prints.
+    """
+    count = ["-n", environ.get("SLURM_NTASKS", "2")]
+    mpiexec = str(own) if own.exists() else which("mpiexec")
+    plain = [[mpiexec, *count]] if mpiexec else []
+    surviving = [[mpiexec, "--with-ft", "ulfm", *count]] if mpiexec and _has_ulfm(library) else []
+    srun = "SLURM_JOB_ID" in environ and which("srun") and not own.exists()
+    return [*surviving, *(srun_commands(library, offered) if srun else []), *plain]
+
+
+def _has_ulfm(library: str) -> bool:
+    """Tell whether ranks of this library can outlive one another, if its mpiexec is told so."""
+    version = re.match(r"Open MPI v(\d+)", library)
+    return version is not None and int(version[1]) >= 5
+
+
+def srun_commands(library: str, offered: str) -> list[list[str]]:
+    """Return srun with each protocol that it offers and the library may speak, then with the site's own."""
+    kinds = _PROTOCOLS["Open MPI" if "Open MPI" in library else ""]
+    named = [["--mpi=" + kind] for kind in kinds if kind in offered.split()]
+    # Without -K, srun waits for ever where one rank was killed.
+    return [["srun", "-K", *protocol] for protocol in (*named, [])]
+
+
+def offered_by_srun() -> str:
+    """Return the protocols that this Slurm was built with."""
+    done = subprocess.run(["srun", "--mpi=list"], capture_output=True, text=True, check=False)
+    return done.stdout + done.stderr  # some versions list them on standard error
+
+
+def loaded_library() -> str:
+    """Return what MPI library mpi4py loads; empty if none."""
+    try:
+        import mpi4py
+
+        mpi4py.rc.initialize = False
+        from mpi4py import MPI
+    except (ImportError, RuntimeError):
+        return ""
+    return MPI.Get_library_version()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""The ranks of a job: start, talk, wait, stop, lose one."""

@@ -1,0 +1,187 @@
+"""Between the loop and MPI: collectives over arrays, and a world of one."""
+
+import pickle
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpi_es.errors import UserError
+from mpi_es.parallel.rank_loss import END, shrink, survivable
+from mpi_es.parallel.waiting import wait
+
+Comm = Any  # an mpi4py communicator or a SerialComm
+
+
+def bcast(comm: Comm, array: NDArray[Any]) -> None:
+    """Copy rank 0's array into everybody's, of the same shape and type. Collective."""
+    wait(comm.Ibcast(array, root=0))
+
+
+def scatter_rows(comm: Comm, rows: NDArray[Any] | None, offsets: Sequence[int], like: NDArray[Any]) -> None:
+    """Fill `like` (n, width) with this rank's rows of rank 0's array. Collective.
+
+    Args:
+        offsets: rank r gets rows offsets[r] to offsets[r + 1].
+    """
+    send = None
+    if rows is not None:
+        starts = np.asarray(offsets) * (rows[0].size if len(rows) else 0)
+        send = [rows, (np.diff(starts), starts[:-1])]
+    wait(comm.Iscatterv(send, like, root=0))
+
+
+def gather_rows(comm: Comm, rows: NDArray[Any], counts: Sequence[int] | None) -> NDArray[Any] | None:
+    """Return on rank 0 the rows of all ranks, in the order of ranks; None elsewhere. Collective.
+
+    Args:
+        counts: the number of rows of each rank, known to rank 0 only.
+    """
+    if counts is None:
+        wait(comm.Igatherv(rows, None, root=0))
+        return None
+    width = int(np.prod(rows.shape[1:]))
+    sizes = np.asarray(counts) * width
+    starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+    gathered = np.empty((int(np.sum(counts)), *rows.shape[1:]), rows.dtype)
+    wait(comm.Igatherv(rows, [gathered, (sizes, starts)], root=0))
+    return gathered
+
+
+def share_rows(comm: Comm, rows: NDArray[Any], counts: Sequence[int]) -> NDArray[Any]:
+    """Return on every rank the rows of all ranks, in the order of ranks. Collective.
+
+    Args:
+        counts: the number of rows of each rank.
+    """
+    gathered = gather_rows(comm, np.ascontiguousarray(rows), counts if comm.rank == 0 else None)
+    if gathered is None:
+        gathered = np.empty((int(np.sum(counts)), *rows.shape[1:]), rows.dtype)
+    bcast(comm, gathered)
+    return gathered
+
+
+def offsets(count: int, ranks: int, first: int = 0, block: int = 1) -> list[int]:
+    """Return where each rank's share of `count` things begins, and the end: ranks + 1 numbers.
+
+    Args:
+        first: ranks below it get nothing.
+        block: shares begin at multiples of this.
+    """
+    blocks = -(-count // block)
+    workers = ranks - first
+    shares = [blocks * worker // workers for worker in range(workers + 1)]
+    return [0] * first + [min(share * block, count) for share in shares]
+
+
+class _Done:
+    """A request that is complete."""
+
+    def Test(self) -> bool:  # noqa: N802  (mpi4py's name)
+        return True
+
+
+class SerialComm:
+    """A world of one rank: the few methods of mpi4py that this package uses."""
+
+    rank = 0
+    size = 1
+
+    def Ibcast(self, array: Any, root: int = 0) -> _Done:  # noqa: N802
+        """Do nothing: everybody has it."""
+        return _Done()
+
+    def Iscatterv(self, send: Any, receive: NDArray[Any], root: int = 0) -> _Done:  # noqa: N802
+        """Copy everything to rank 0."""
+        receive[...] = np.asarray(send[0]).reshape(receive.shape)
+        return _Done()
+
+    def Igatherv(self, rows: NDArray[Any], receive: Any, root: int = 0) -> _Done:  # noqa: N802
+        """Copy rank 0's rows."""
+        receive[0][...] = rows
+        return _Done()
+
+    def Ibarrier(self) -> _Done:  # noqa: N802
+        """Do nothing: everybody is there."""
+        return _Done()
+
+    def gather(self, item: Any, root: int = 0) -> list[Any]:
+        """Return the items of all ranks."""
+        return [item]
+
+
+def bcast_object(comm: Comm, item: Any) -> Any:
+    """Return rank 0's object on every rank, waiting politely: rank 0 may take long to have it. Collective."""
+    size = np.zeros(1, np.int64)
+    text = pickle.dumps(item) if comm.rank == 0 else b""
+    size[0] = len(text)
+    bcast(comm, size)
+    buffer = np.frombuffer(bytearray(text or bytes(int(size[0]))), np.uint8)
+    bcast(comm, buffer)
+    return item if comm.rank == 0 else pickle.loads(buffer.tobytes())
+
+
+def gather_objects(comm: Comm, item: Any) -> list[Any] | None:
+    """Return on rank 0 the objects of all ranks; None elsewhere. Collective."""
+    wait(comm.Ibarrier())  # gather itself would poll at full speed until the last rank is there
+    gathered: list[Any] | None = comm.gather(item, root=0)
+    return gathered
+
+
+def of_this_node(comm: Comm) -> Comm:
+    """Return a communicator of the ranks on this rank's node. Collective."""
+    if comm.size == 1:
+        return comm
+    from mpi4py import MPI  # a rank that has others beside it runs under MPI
+
+    return split(comm, lambda: comm.Split_type(MPI.COMM_TYPE_SHARED))
+
+
+def split(comm: Comm, divide: Callable[[], Comm]) -> Comm:
+    """Return this rank's part of a communicator. Collective."""
+    wait(comm.Ibarrier())  # the split itself would poll at full speed until the last rank is there
+    part = divide()
+    if survivable():
+        shrink(comm, END)  # where a rank was lost, no other may wait for it in a part
+    return part
+
+
+def decide(comm: Comm, decision: Callable[[], Any]) -> Any:
+    """Return on every rank what rank 0 decides, or raise on every rank what it raises. Collective."""
+    outcome: tuple[Any, BaseException | None] = (None, None)
+    if comm.rank == 0:
+        try:
+            outcome = (decision(), None)
+        except (UserError, SystemExit) as error:
+            outcome = (None, type(error)(*error.args))
+    value, complaint = bcast_object(comm, outcome)
+    if complaint is not None:
+        raise complaint
+    return value
+
+
+def decide_plan(comm: Comm, decision: Callable[[], Any]) -> tuple[Any, Any]:
+    """Return rank 0's plan, which stays there (None elsewhere), and on every rank its config. Collective."""
+    plans: list[Any] = [None]
+
+    def config() -> Any:
+        plans[0] = decision()
+        return plans[0].config
+
+    shared = decide(comm, config)
+    return plans[0], shared
+
+
+def agree(comm: Comm, attempt: Callable[[], Any]) -> Any:
+    """Return what each rank's attempt gives; if any rank's is a UserError, raise it on all. Collective."""
+    value, complaint = None, ""
+    try:
+        value = attempt()
+    except UserError as error:
+        complaint = str(error)
+    complaints = gather_objects(comm, complaint)
+    said = decide(comm, lambda: next(filter(None, complaints or []), ""))
+    if said:
+        raise UserError(said)
+    return value

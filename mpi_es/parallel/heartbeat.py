@@ -1,0 +1,59 @@
+"""A rank's signs of life during an evaluation, which the warden of its node reads."""
+
+import mmap
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+from mpi_es.errors import expected
+from mpi_es.parallel import hang_killer
+from mpi_es.parallel.collectives import Comm, bcast_object, gather_objects, of_this_node
+from mpi_es.parallel.waiting import wait
+
+
+class Watch:
+    """This rank's place in the table of its node."""
+
+    def __init__(self, table: mmap.mmap, place: int) -> None:
+        self.table, self.begin = table, place * hang_killer.SLOT
+
+    def write(self, text: str) -> None:
+        """Give a sign of life, with what is under way; nothing: the rank waits for others."""
+        room = hang_killer.SLOT - hang_killer.HEAD.size
+        content = text.encode()[:room].ljust(room, b"\0")
+        self.table[self.begin + hang_killer.HEAD.size : self.begin + hang_killer.SLOT] = content
+        hang_killer.HEAD.pack_into(self.table, self.begin, time.monotonic() if text else 0.0)
+
+
+def start(comm: Comm, patience: float) -> Watch:
+    """Have a warden end a rank that gives no sign for so many seconds. Collective."""
+    if not hasattr(os, "pidfd_open"):
+        raise expected("--evaluation-timeout", "0 on a system that is not Linux", patience)
+    node = of_this_node(comm)
+    ranks = gather_objects(node, f"{os.getpid()}:{comm.rank}")
+    size = node.size * hang_killer.SLOT
+    path = _create(size) if ranks else ""
+    with open(bcast_object(node, path), "r+b") as file:
+        table = mmap.mmap(file.fileno(), size)
+        wait(node.Ibarrier())
+        if ranks:
+            os.unlink(path)  # it lives on while somebody has it open
+            _post(file.fileno(), patience, ranks)
+        return Watch(table, node.rank)
+
+
+def _create(size: int) -> str:
+    """Return the path of a file of zeros."""
+    memory = "/dev/shm"
+    place = memory if os.access(memory, os.W_OK) else None
+    with tempfile.NamedTemporaryFile(dir=place, prefix="mpi_es-", delete=False) as file:
+        file.truncate(size)
+        return file.name
+
+
+def _post(table: int, patience: float, ranks: list[str]) -> None:
+    """Start the warden of a node, which stays as long as any of its ranks."""
+    command = [sys.executable, "-I", "-S", hang_killer.__file__, str(table), str(patience), *ranks]
+    subprocess.Popen(command, stdin=subprocess.DEVNULL, pass_fds=[table], start_new_session=True)

@@ -1,0 +1,164 @@
+"""From a command to all ranks: what every entry module starts with and ends in."""
+
+import io
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import NoReturn
+
+from threadpoolctl import threadpool_limits
+
+from mpi_es.errors import RolloutError, UserError, warn
+from mpi_es.parallel import death_reporter
+from mpi_es.parallel.collectives import Comm, bcast_object, gather_objects, of_this_node
+from mpi_es.parallel.rank_loss import ANEW, END, BeginAnew, RankLost, losses, shrink, survivable
+from mpi_es.parallel.start_mpi import abort, connect
+from mpi_es.parallel.stop_signal import StopFlag, ignore
+from mpi_es.parallel.waiting import wait
+
+
+def launch(
+    main: Callable[[Comm, list[str]], int], again: Callable[[list[str]], list[str]] = list
+) -> NoReturn:
+    """Run `main` on every rank and exit with its code, or 2 after a line that says what went wrong.
+
+    `main` raises UserError and RolloutError only where the ranks agree that it is over. Anything else
+    ends the whole job at once, since the other ranks would wait for this one; but a rank that dies,
+    where others can outlive it, is left behind, and where `main` cannot go on without it, it is called again.
+
+    Args:
+        again: the arguments with which it goes on where it was, of those that it was called with.
+    """
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # a terminal without our signs must not end a run
+    # Until main catches Ctrl-C it ends a process, as SIGTERM does: an exception on some ranks could hang.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    comm, arguments, code = None, sys.argv[1:], None
+    try:
+        comm = connect(os.environ)
+        while code is None:
+            try:
+                code = _once(main, comm, arguments)
+            except BeginAnew as loss:
+                StopFlag.hand_over()
+                comm, arguments = loss.comm, again(arguments)
+                if comm.rank == 0:
+                    warn(f"ranks lost; {comm.size} begin anew")
+    except UserError as error:
+        code = _tell(error)
+    except BaseException as error:  # the others would wait for ever
+        code = 1
+        if not _unread(comm, error):
+            abort(comm)
+    _leave(comm, code)
+
+
+def _unread(comm: Comm | None, error: BaseException) -> bool:
+    """Tell whether the reader of the only rank's output is gone, as with `| head`; then write to nobody."""
+    if not isinstance(error, BrokenPipeError) or (comm is not None and comm.size > 1):
+        return False
+    output = select.poll()
+    output.register(sys.stdout, 0)  # which tells of errors only
+    gone = bool(output.poll(0))
+    if gone:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return gone
+
+
+def _once(main: Callable[[Comm, list[str]], int], comm: Comm, arguments: list[str]) -> int:
+    """Return main's exit code, or raise BeginAnew where a rank was lost that main cannot go on without."""
+    try:
+        # One thread a rank; and linear algebra whose results do not depend on the number of cores.
+        with threadpool_limits(1), watched(comm):
+            code = _answered(main, comm, arguments)
+            ignore()
+        return code
+    except RankLost:
+        shrink(comm, ANEW)  # which raises BeginAnew
+        raise
+
+
+def _leave(comm: Comm | None, code: int) -> NoReturn:
+    """End this process."""
+    if comm is not None and survivable():
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)  # MPI's own end waits now and then for the dead, of which not all ranks need know
+    sys.exit(code)
+
+
+def _answered(main: Callable[[Comm, list[str]], int], comm: Comm, arguments: list[str]) -> int:
+    """Return main's exit code, or 2 after the line that says what went wrong."""
+    try:
+        return main(comm, arguments)
+    except (UserError, RolloutError) as error:
+        return _tell(error) if comm.rank == 0 else 2
+    except SystemExit as end:  # --help
+        return int(end.code or 0)
+
+
+def _tell(error: Exception) -> int:
+    print(f"error: {error}", file=sys.stderr, flush=True)
+    return 2
+
+
+@contextmanager
+def watched(comm: Comm) -> Iterator[None]:
+    """Have a sentry tell which rank dies inside the block, at whose end all leave together. Collective."""
+    if comm.size == 1:
+        yield
+        return
+    with losses(comm):
+        relieve = _post_sentry(comm)
+    try:
+        with losses(comm):
+            yield
+    except (RankLost, BeginAnew):
+        relieve()
+        raise
+    relieve()
+    with suppress(RankLost), losses(comm):
+        wait(comm.Ibarrier())  # nobody ends before every sentry knows that it may
+    if survivable():
+        shrink(comm, END)
+
+
+def _post_sentry(comm: Comm) -> Callable[[], None]:
+    """Start a sentry on each node, by one of its ranks; each has a line to it. Collective.
+
+    Returns:
+        what tells it that all is well with this rank.
+    """
+    if sys.platform != "linux":
+        return lambda: None
+    node, word, process = of_this_node(comm), f"{os.getpid()}:{comm.rank}", None
+    ranks = gather_objects(node, word)
+    with socket.socket(socket.AF_UNIX) as door:
+        if ranks:
+            door.bind("")  # to a name that Linux chooses, in no directory
+            door.listen(len(ranks))
+            # In a session of its own it outlives the signals with which a launcher cleans up.
+            whom = death_reporter.EACH if survivable() else death_reporter.FIRST
+            command = [sys.executable, "-I", "-S", death_reporter.__file__, whom, str(door.fileno()), *ranks]
+            process = subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, start_new_session=True, pass_fds=[door.fileno()]
+            )
+        address = bcast_object(node, door.getsockname())
+    line = socket.socket(socket.AF_UNIX)
+    with suppress(OSError):  # it is gone already, or in another container
+        line.connect(address)
+        line.sendall(word.encode())
+        line.recv(1)  # once it watches this rank
+
+    def relieve() -> None:
+        with line, suppress(OSError):
+            line.sendall(death_reporter.ALL_WELL)
+        if process is not None:
+            process.wait()
+
+    return relieve

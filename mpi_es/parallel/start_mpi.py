@@ -1,0 +1,166 @@
+"""Start MPI, or say why this launcher and this MPI library cannot do it together; before anything else."""
+
+import faulthandler
+import re
+import sys
+import time
+import traceback
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mpi_es.errors import UserError
+from mpi_es.parallel.rank_loss import survivable
+
+if TYPE_CHECKING:
+    from mpi4py import MPI
+
+# Of the launchers, the one that comes first here is the outermost that starts ranks itself: an mpiexec may
+# use srun for its helpers, one on each node, and srun's variables then count nodes.
+_OPEN_MPI, _MVAPICH, _MPICH, _SRUN = "mpiexec of Open MPI", "mpiexec of MVAPICH", "mpiexec of MPICH", "srun"
+_VARIABLES = (  # launcher, its number of ranks, this process's place among them
+    (_OPEN_MPI, "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"),
+    (_MVAPICH, "MV2_COMM_WORLD_SIZE", "MV2_COMM_WORLD_RANK"),
+    (_MPICH, "PMI_SIZE", "PMI_RANK"),
+    (_SRUN, "SLURM_STEP_NUM_TASKS", "SLURM_PROCID"),
+)
+_STARTED = 300  # seconds: 32 ranks need 3, thousands on a busy file system minutes
+_FORWARDED = 0.3  # seconds until mpiexec has what was printed; on an abort it drops the rest
+
+
+def _launched(environ: Mapping[str, str]) -> tuple[str, int, int] | None:
+    """Return the launcher, its number of ranks and this one's number."""
+    for launcher, size, rank in _VARIABLES:
+        if not environ.get(size, "").isdigit():
+            continue
+        if launcher is _MPICH and "MPI_LOCALNRANKS" not in environ and "SLURM_STEP_ID" in environ:
+            launcher = _SRUN  # srun --mpi=pmi2 speaks the protocol of MPICH's mpiexec
+        # An interactive shell in a step is one process, whatever the step's size; SLURM_NTASKS is no use
+        # at all, since a batch script has it too.
+        if size == "SLURM_STEP_NUM_TASKS" and ("SLURM_PTY_PORT" in environ or _helper_step(environ)):
+            continue
+        return launcher, int(environ[size]), int(environ.get(rank, "0"))
+    return None
+
+
+def _helper_step(environ: Mapping[str, str]) -> bool:
+    """Tell whether the step only carries an mpiexec's helpers."""
+    return "SLURM_EXTERNAL_LAUNCHER" in environ
+
+
+def launched_size(environ: Mapping[str, str]) -> tuple[int, str] | None:
+    """Return how many ranks the launcher started and who it is; None without a launcher."""
+    found = _launched(environ)
+    return (found[1], found[0]) if found else None
+
+
+def launched_rank(environ: Mapping[str, str]) -> int:
+    """Return this process's number as its launcher counts, which holds in worlds of one too."""
+    found = _launched(environ)
+    return found[2] if found else 0
+
+
+def abort(comm: "MPI.Comm | None") -> None:
+    """Print the exception that is being handled and end all ranks, which would wait for this one.
+
+    It may return before the launcher ends this process. Without a world it only prints.
+    """
+    traceback.print_exc()
+    sys.stderr.flush()
+    if comm is not None:
+        time.sleep(_FORWARDED)
+        comm.Abort(1)
+
+
+def library_name(mpi_library: str) -> str:
+    """Return name and version out of the text of MPI_Get_library_version."""
+    first = mpi_library.strip().split("\n")[0].split(",")[0]
+    return re.sub(r"\s*Version\s*:?\s*", " ", first)
+
+
+def check(environ: Mapping[str, str], world_size: int | None, mpi_library: str) -> UserError | None:
+    """Return the complaint if the launcher's ranks are not one world.
+
+    Args:
+        world_size: None before MPI has started, which a wrong launcher may not let it survive.
+        mpi_library: the text of MPI_Get_library_version.
+    """
+    size, launcher = launched_size(environ) or (1, "no launcher")
+    if world_size is None:
+        # MPICH built without PMIx (as the wheel is) aborts in MPI_Init, with a stack, where it finds PMIx.
+        if "PMIX_NAMESPACE" not in environ or not re.match(r"MPICH(?!.*pmix)", mpi_library, re.DOTALL):
+            return None
+        got = "none that this MPI can join"
+    elif world_size < size:
+        got = "worlds of one" if world_size == 1 else str(world_size)
+    else:
+        return None
+    ranks = "rank" if size == 1 else f"{size} ranks"
+    return UserError(
+        f"MPI: expected one world of the {ranks} that {launcher} started, got {got}; "
+        f"mpi4py loaded {library_name(mpi_library)}: {_remedy(launcher, mpi_library)}; "
+        "`python -m mpi_es.doctor` tells more"
+    )
+
+
+def _remedy(launcher: str, mpi_library: str) -> str:
+    """Return how to start a world of this library's."""
+    own = Path(sys.prefix, "bin", "mpiexec")
+    wheel = own.exists() and "Open MPI" not in mpi_library  # the mpich wheel brings an mpiexec
+    mpiexec = str(own) if wheel else "the mpiexec that belongs to it"
+    if launcher is not _SRUN:
+        return f"start it with {mpiexec}"
+    protocol = "pmix" if "Open MPI" in mpi_library else "pmi2"
+    return f"start it with srun --mpi={protocol}, or with {mpiexec}"
+
+
+def connect(environ: Mapping[str, str]) -> "MPI.Intracomm":
+    """Start MPI and return the world. Collective. Call it in an entry module's main().
+
+    What is wrong with the launcher raises UserError in its first rank; the others, which may all be rank 0
+    of a world of one, exit quietly and with 0, lest their end takes the message away.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)  # mpi4py's own words on wrong launchers
+            return _start(environ)
+    except UserError:
+        if launched_rank(environ) == 0:
+            raise
+        sys.exit(0)
+
+
+@contextmanager
+def _patient() -> Iterator[None]:
+    """End this process, with its stack, if MPI does not start, as where a rank died before."""
+    faulthandler.dump_traceback_later(_STARTED, exit=True)  # MPI_Init keeps Python's lock
+    try:
+        yield
+    finally:
+        faulthandler.cancel_dump_traceback_later()
+
+
+def _start(environ: Mapping[str, str]) -> "MPI.Intracomm":
+    """Return the world, or raise what check returns before and after MPI_Init. Collective."""
+    import mpi4py
+
+    mpi4py.rc.initialize, mpi4py.rc.finalize = False, True
+    try:
+        from mpi4py import MPI
+    except RuntimeError as error:
+        hint = "pip install mpich, or load the cluster's module of one"
+        reason = " ".join(str(error).split())
+        raise UserError(
+            f"MPI: expected a library that mpi4py can load, got none; {hint} ({reason})"
+        ) from error
+    library = MPI.Get_library_version()
+    if not MPI.Is_initialized():
+        if complaint := check(environ, None, library):
+            raise complaint
+        with _patient() if survivable() else nullcontext():
+            MPI.Init_thread(MPI.THREAD_MULTIPLE)  # the level that mpi4py itself asks for
+    if complaint := check(environ, MPI.COMM_WORLD.size, library):
+        raise complaint
+    return MPI.COMM_WORLD

@@ -1,0 +1,1 @@
+"""The attention agent in machine code: from a picture to an action."""

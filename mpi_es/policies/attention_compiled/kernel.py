@@ -1,0 +1,122 @@
+"""A step of the self-attention agent for one network, compiled; `attention.py` is the same in torch.
+
+Nothing is allocated in a step, and nothing is shared but what is passed in: threads may run it side by side.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpi_es.jit.decorator import compiled
+from mpi_es.policies.attention_compiled import patches as attention_patches
+from mpi_es.policies.attention_compiled import softmax
+from mpi_es.policies.attention_compiled.controller import Activations, Controller, control
+from mpi_es.policies.attention_compiled.patches import PATCH, STRIDE, Patches, find_kinds, grid, project
+from mpi_es.policies.attention_compiled.softmax import Attention, sum_columns
+
+
+class Weights(NamedTuple):
+    """What a step reads of a network; of k networks, each array has a first axis k."""
+
+    projection: NDArray[np.float32]  # (147 * 8,) a pixel's weights in a query, then in a key
+    bias: NDArray[np.float32]  # (8,)
+    controller: Controller
+
+
+class Scratch(NamedTuple):
+    """What a step works on. `importance` and `chosen` are there to be looked at afterwards."""
+
+    patches: Patches
+    attention: Attention
+    activations: Activations
+    importance: NDArray[np.float32]  # (patches,) how much attention each patch got from all of them
+    chosen: NDArray[np.int64]  # (top_k,) the most important patches, highest first
+
+
+def allocate(size: int, top_k: int, gates: int) -> Scratch:
+    """Return room for steps on pictures (size, size, 3).
+
+    Args:
+        gates: numbers in the controller's hidden layer, of all gates together.
+    """
+    count = grid(size) ** 2
+    return Scratch(
+        attention_patches.allocate(size),
+        softmax.allocate(count),
+        Activations(np.zeros(2 * top_k, np.float32), np.zeros(gates, np.float32)),
+        np.zeros(count, np.float32),
+        np.zeros(top_k, np.int64),
+    )
+
+
+@compiled()
+def act(
+    weights: Weights,
+    frame: NDArray[np.uint8],
+    memory: NDArray[np.float32],
+    scratch: Scratch,
+    outputs: NDArray[np.float32],
+) -> None:
+    """Write the outputs in [-1, 1] for a frame (size, size, 3), and the memory over the old one."""
+    attend(weights, frame, scratch)
+    _centres(frame.shape[0], scratch.chosen, scratch.activations.features)
+    control(weights.controller, scratch.activations, memory, outputs)
+
+
+@compiled()
+def attend(weights: Weights, frame: NDArray[np.uint8], scratch: Scratch) -> None:
+    """Write the importance of the frame's patches and which are chosen."""
+    patches, attention = scratch.patches, scratch.attention
+    kinds = find_kinds(frame, patches)
+    project(kinds, patches, weights.projection, weights.bias, attention.projected)
+    sum_columns(kinds, patches.repeats, attention)
+    for i in range(len(scratch.importance)):
+        scratch.importance[i] = attention.importance[patches.kind[i]]
+    choose(scratch.importance, scratch.chosen)
+
+
+@compiled()
+def choose(importance: NDArray[np.float32], chosen: NDArray[np.int64]) -> None:
+    """Write the places of the highest numbers, highest first; of equals the first comes first."""
+    filled, last = 0, len(chosen) - 1
+    for i in range(len(importance)):
+        if filled > last and not importance[i] > importance[chosen[last]]:
+            continue
+        place = min(filled, last)
+        while place > 0 and importance[i] > importance[chosen[place - 1]]:
+            chosen[place] = chosen[place - 1]
+            place -= 1
+        chosen[place] = i
+        filled = min(filled + 1, last + 1)
+
+
+@compiled()
+def _centres(size: int, chosen: NDArray[np.int64], features: NDArray[np.float32]) -> None:
+    """Write row and column of each chosen patch's centre, as shares of the picture."""
+    columns = grid(size)
+    for i in range(len(chosen)):
+        row, column = chosen[i] // columns, chosen[i] % columns
+        features[2 * i] = np.float32(STRIDE * row + PATCH // 2) / np.float32(size)
+        features[2 * i + 1] = np.float32(STRIDE * column + PATCH // 2) / np.float32(size)
+
+
+@compiled()
+def act_all(
+    weights: Weights,
+    frames: NDArray[np.uint8],
+    memories: NDArray[np.float32],
+    scratch: Scratch,
+    outputs: NDArray[np.float32],
+) -> None:
+    """Act for k networks, one after the other; the arrays have a first axis k."""
+    for i in range(len(frames)):
+        act(network(weights, i), frames[i], memories[i], scratch, outputs[i])
+
+
+@compiled()
+def network(weights: Weights, i: int) -> Weights:
+    """Return the weights of one of k networks."""
+    c = weights.controller
+    controller = Controller(c.kind, c.input[i], c.hidden[i], c.bias[i], c.output[i], c.output_bias[i])
+    return Weights(weights.projection[i], weights.bias[i], controller)

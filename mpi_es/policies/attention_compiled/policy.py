@@ -1,0 +1,176 @@
+"""The self-attention agent as a policy: from flat parameters to the compiled kernel and back."""
+
+from math import prod
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from mpi_es.arrays import Candidate
+from mpi_es.errors import expected
+from mpi_es.jit.simd import WIDTH
+from mpi_es.policies.actions import Outputs, actions_for
+from mpi_es.policies.attention_compiled import controller as controllers
+from mpi_es.policies.attention_compiled.controller import Controller
+from mpi_es.policies.attention_compiled.kernel import Scratch, Weights, act_all, allocate
+from mpi_es.policies.attention_compiled.patches import CHANNELS, PATCH, QUERY_DIM, STRIDE, grid
+from mpi_es.policies.base import Actions, Attention, Memory, Policy, parts_of
+
+Array = NDArray[np.float32]
+Shapes = dict[str, tuple[int, int]]  # rows and columns by torch's names, in torch's order
+
+PIXELS = CHANNELS * PATCH**2
+TOP_K = 10
+
+
+class AttentionPolicy(Policy):
+    """What `attention.AttentionAgent` is in torch, for pictures (size, size, 3) of bytes.
+
+    Args:
+        output: from outputs in [-1, 1] to actions: scaled to the bounds, clipped to them, or argmax.
+        query_dim: width of queries and keys, at most 4.
+        bias: of queries and keys.
+        controller: lstm, rnn or mlp.
+        num_frames: last frames whose centres an mlp reads.
+    """
+
+    compiled = True  # the first step takes long
+
+    def __init__(
+        self,
+        observation_space: Any,
+        action_space: Any,
+        hidden: int = 16,
+        output: str = "auto",
+        query_dim: int = QUERY_DIM,
+        bias: bool = True,
+        controller: str = "lstm",
+        num_frames: int = 1,
+    ) -> None:
+        self.size = size_of(observation_space, 4)
+        if self.size < PATCH or grid(self.size) ** 2 < TOP_K:
+            rule = f"pictures (size, size, {CHANNELS}) of bytes, of {TOP_K} patches or more"
+            raise expected("--env", rule, observation_space.shape)
+        if not 1 <= query_dim <= QUERY_DIM:
+            raise expected("query_dim", f"1 to {QUERY_DIM} for the attention policy", query_dim)
+        self.n, self._to_actions = actions_for(action_space, output, "attention", squashed=True)
+        self.hidden, self.query_dim, self.bias = hidden, query_dim, bias
+        self.controller, self.num_frames = controller, num_frames
+        self.kind = controllers.KINDS[controller]
+        self.scratch = self.new_scratch()
+        self._shapes = self._attention_shapes() | self._controller_shapes()
+
+    def new_scratch(self) -> Scratch:
+        """Return room for the steps of one network at a time."""
+        return allocate(self.size, TOP_K, controllers.GATES[self.kind] * self.hidden)
+
+    def look(self, observation: NDArray[Any]) -> Attention:
+        """Return what the network that answered last looked at."""
+        return Attention(self.scratch.importance.copy(), self.scratch.chosen.copy(), PATCH, STRIDE)
+
+    @property
+    def dim(self) -> int:
+        """The number of weights and biases."""
+        return sum(map(prod, self._shapes.values()))
+
+    @property
+    def parts(self) -> dict[str, slice]:
+        """The layers and parameters of the attention and of the controller."""
+        return parts_of({name: prod(shape) for name, shape in self._shapes.items() if prod(shape)})
+
+    def initial(self, seed: int) -> Candidate:
+        """Return torch's default initialisation, (dim,), drawn from the run's seed."""
+        # Torch costs a process seconds and 200 MB; workers never call this.
+        from mpi_es.policies import networks
+
+        return networks.flat(networks.seeded(self.module, seed))
+
+    def module(self) -> Any:
+        """Return the AttentionAgent, which reads pictures (k, size, size, 3) of bytes."""
+        from mpi_es.policies.attention import AttentionAgent  # torch: see initial
+
+        return AttentionAgent(
+            query_dim=self.query_dim,
+            bias=self.bias,
+            top_k=TOP_K,
+            size=self.size,
+            hidden=self.hidden,
+            controller=self.controller,
+            num_frames=self.num_frames,
+            outputs=self.n,
+        )
+
+    def unpack(self, parameters: Array) -> Weights:
+        """Return the weights of parameters (k, dim), laid out for the kernel."""
+        k, d, parts, end = len(parameters), self.query_dim, [], 0
+        for rows, columns in self._shapes.values():
+            start, end = end, end + rows * columns
+            parts.append(parameters[:, start:end].reshape(k, rows, columns))
+        q, q_bias, k_, k_bias, *others = parts
+        projection, bias = np.zeros((k, PIXELS, WIDTH), np.float32), np.zeros((k, WIDTH), np.float32)
+        # The pixels' division by 255 is done here once. So is that of the scores by the root of a patch's
+        # width; and they are in powers of two, not of e.
+        scale = np.log2(np.e) / np.sqrt(PIXELS)
+        projection[:, :, :d] = np.swapaxes(q * (scale / 255.0), 1, 2)
+        projection[:, :, QUERY_DIM : QUERY_DIM + d] = np.swapaxes(k_ * (1 / 255.0), 1, 2)
+        bias[:, :d] = q_bias[:, 0] * scale if self.bias else 0
+        bias[:, QUERY_DIM : QUERY_DIM + d] = k_bias[:, 0] if self.bias else 0
+        return Weights(projection.reshape(k, -1), bias, self._controller(others))
+
+    def initial_memory(self, k: int) -> Memory:
+        """Return the memory (k, n) at an episode's start, see `attention_controller.control`."""
+        if self.kind == controllers.MLP:
+            return np.full((k, self.num_frames * 2 * TOP_K), controllers.NOTHING_SEEN)
+        states = 2 if self.kind == controllers.LSTM else 1
+        return np.zeros((k, states * self.hidden), np.float32)
+
+    def act(self, weights: Weights, observations: NDArray[Any], memory: Memory) -> tuple[Actions, Memory]:
+        """Return the actions (k, …) and the memory afterwards."""
+        outputs, memory = self.outputs(weights, observations, memory)
+        return self._to_actions(outputs), memory
+
+    def outputs(self, weights: Weights, observations: NDArray[Any], memory: Memory) -> tuple[Outputs, Memory]:
+        """Return the outputs (k, n) in [-1, 1], and the memory afterwards."""
+        assert memory is not None
+        memory, outputs = memory.copy(), np.empty((len(observations), self.n), np.float32)
+        act_all(weights, np.ascontiguousarray(observations), memory, self.scratch, outputs)
+        return outputs, memory
+
+    def _attention_shapes(self) -> Shapes:
+        shapes = {"weight": (self.query_dim, PIXELS), "bias": (int(self.bias), self.query_dim)}
+        return {f"attention.{layer}.{name}": shape for layer in "qk" for name, shape in shapes.items()}
+
+    def _controller_shapes(self) -> Shapes:
+        height, inputs = controllers.GATES[self.kind] * self.hidden, 2 * TOP_K
+        if self.kind == controllers.MLP:
+            first = {"fc1.weight": (height, self.num_frames * inputs), "fc1.bias": (1, height)}
+            last = "fc2"
+        else:
+            weights = {"cell.weight_ih_l0": (height, inputs), "cell.weight_hh_l0": (height, self.hidden)}
+            first = weights | {"cell.bias_ih_l0": (1, height), "cell.bias_hh_l0": (1, height)}
+            last = "fc"
+        shapes = first | {f"{last}.weight": (self.n, self.hidden), f"{last}.bias": (1, self.n)}
+        return {f"controller.{name}": shape for name, shape in shapes.items()}
+
+    def _controller(self, parts: list[Array]) -> Controller:
+        """Return the controller of its parameters in torch's order, (k, rows, columns) each."""
+        first, *between, output, output_bias = parts
+        recurrent = self.kind != controllers.MLP
+        hidden = between.pop(0) if recurrent else first[:, :, :0]
+        bias = sum(part[:, 0] for part in between)  # torch gives inputs and hidden state one each
+        matrices = [np.ascontiguousarray(np.swapaxes(m, 1, 2)) for m in (first, hidden, output)]
+        biases = [np.ascontiguousarray(b, np.float32) for b in (bias, output_bias[:, 0])]
+        return Controller(self.kind, matrices[0], matrices[1], biases[0], matrices[2], biases[1])
+
+
+def size_of(space: Any, step: int = 1) -> int:
+    """Return the size of square pictures of bytes, a multiple of `step`; refuse other observations."""
+    multiple = f", of a multiple of {step}," if step > 1 else ""
+    rule = f"pictures (size, size, {CHANNELS}) of bytes{multiple} for --policy attention"
+    if not isinstance(space, spaces.Box) or space.dtype != np.uint8 or len(space.shape) != 3:
+        raise expected("--env", rule, space)
+    size = int(space.shape[0])
+    if space.shape != (size, size, CHANNELS) or size % step:
+        raise expected("--env", rule, space.shape)
+    return size

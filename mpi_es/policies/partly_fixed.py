@@ -1,0 +1,80 @@
+"""A policy of which one part evolves, while the others stay as they are in a given agent."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpi_es.arrays import Candidate
+from mpi_es.policies.base import Actions, Attention, Memory, Policy, Weights, within
+
+
+class PartlyFixed(Policy):
+    """Another policy with the parameters of one of its parts only.
+
+    What else the other policy has, such as what compiled code works with, is reached through this one.
+
+    Args:
+        policy: the whole one.
+        part: the name of its part that evolves.
+        agent: parameters of the whole policy, (policy.dim,); those of the part do not matter.
+    """
+
+    def __init__(self, policy: Policy, part: str, agent: Candidate) -> None:
+        self.policy, self.part, self.agent = policy, policy.parts[part], agent
+        self.name = part
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.policy, name)
+
+    @property
+    def dim(self) -> int:
+        """The number of parameters that evolve."""
+        return len(self.agent[self.part])
+
+    def whole(self, parameters: NDArray[Any]) -> NDArray[Any]:
+        """Return parameters (…, dim) with those that stay fixed, (…, policy.dim)."""
+        agents = np.empty((*parameters.shape[:-1], len(self.agent)), np.float32)
+        agents[...] = self.agent
+        agents[..., self.part] = parameters
+        return agents
+
+    def initial(self, seed: int) -> Candidate:
+        """Return the part's share, (dim,), of the whole policy's initialisation."""
+        return self.policy.initial(seed)[self.part]
+
+    def unpack(self, parameters: NDArray[np.float32]) -> Weights:
+        """Return the whole policy's weights for parameters (k, dim)."""
+        return self.policy.unpack(self.whole(parameters))
+
+    def initial_memory(self, k: int) -> Memory:
+        """Return the whole policy's memory."""
+        return self.policy.initial_memory(k)
+
+    def act(self, weights: Weights, observations: NDArray[Any], memory: Memory) -> tuple[Actions, Memory]:
+        """Return what the whole policy does."""
+        return self.policy.act(weights, observations, memory)
+
+    def outputs(
+        self, weights: Weights, observations: NDArray[Any], memory: Memory
+    ) -> tuple[NDArray[np.float32], Memory]:
+        """Return what the whole policy puts out."""
+        return self.policy.outputs(weights, observations, memory)
+
+    def look(self, observation: NDArray[Any]) -> Attention | None:
+        """Return what the whole policy looked at."""
+        return self.policy.look(observation)
+
+    def module(self) -> Any:
+        """Return the whole policy's module, in which the parameters that stay fixed are buffers."""
+        from torch import from_numpy, nn  # see `initial` of the built-in policies
+
+        module = self.policy.module()
+        nn.utils.vector_to_parameters(from_numpy(self.agent.copy()), module.parameters())
+        for name, parameter in [*module.named_parameters()]:
+            owner, _, own_name = name.rpartition(".")
+            if not within(name, self.name):
+                layer = module.get_submodule(owner)
+                delattr(layer, own_name)
+                layer.register_buffer(own_name, parameter.detach())
+        return module

@@ -1,0 +1,115 @@
+"""What a report draws of runs: their histories along three axes, and which are seeds of one config."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpi_es.config.fields import changeable, option
+from mpi_es.config.run import Config
+from mpi_es.errors import UserError
+from mpi_es.run_file import checkpoint
+from mpi_es.run_file.history import History
+from mpi_es.run_file.records import HeldOut
+
+Vector = NDArray[np.float64]
+AXES = ("generations", "episodes", "seconds")
+_LONGEST_LABEL = 40  # characters that fit into a legend
+
+
+@dataclass(frozen=True, eq=False)
+class Curves:
+    """A run as it is on the disk now."""
+
+    directory: Path
+    config: Config
+    content: dict[str, Any]  # of run.h5
+    warning: str
+    evaluations: list[HeldOut] = field(repr=False)
+
+    @cached_property
+    def axes(self) -> dict[str, Vector]:
+        """What was spent after each generation, and before the first: (n + 1,) on each axis."""
+        spent = (self.history["episodes"], self.content["timing"]["total"])
+        totals = [np.concatenate([[0.0], np.cumsum(costs)]) for costs in spent]
+        return dict(zip(AXES, [np.arange(len(totals[0]), dtype=float), *totals], strict=True))
+
+    @property
+    def history(self) -> dict[str, Any]:
+        """The columns (n,) of the generations."""
+        columns: dict[str, Any] = self.content["history"]
+        return columns
+
+    def line(self, axis: str, quantity: str) -> tuple[Vector, Vector]:
+        """Return x and y of a column of the history, or of the held-out mean; what is unknown is left out."""
+        if quantity == "held_out":
+            after = np.array([held.generation for held in self.evaluations], int)
+            values = np.array([held.returns.mean() for held in self.evaluations], float)
+        else:
+            after, values = self.history["generation"], self.history[quantity]
+        known = np.isfinite(values)
+        return self.axes[axis][after[known]], values[known]
+
+
+@dataclass(frozen=True)
+class Group:
+    """Runs whose configs differ in the seed only, or in what does not change what is learnt."""
+
+    label: str
+    runs: list[Curves]
+
+    def summary(self, axis: str, quantity: str) -> tuple[Vector, Vector, Vector, Vector]:
+        """Return x, and the runs' lowest, median and highest value there, as far as all of them reach."""
+        lines = [line for run in self.runs if len((line := run.line(axis, quantity))[0])]
+        if not lines:
+            return (np.zeros(0),) * 4
+        first, last = max(x[0] for x, _ in lines), min(x[-1] for x, _ in lines)
+        grid = np.unique(np.concatenate([x for x, _ in lines]))
+        grid = grid[(grid >= first) & (grid <= last)]
+        values = np.array([np.interp(grid, x, y) for x, y in lines])
+        return grid, values.min(axis=0), np.median(values, axis=0), values.max(axis=0)
+
+
+def load(directory: Path) -> Curves:
+    """Return a run's curves; reading does not disturb the job that writes it."""
+    content, warning = checkpoint.load_of("mpi_es.train", directory)
+    if not len(content["history"]["generation"]):
+        raise UserError(f"{directory}: expected a generation or more, got none yet")
+    config = checkpoint.from_plain(Config, content["config"])
+    return Curves(directory, config, content, warning, History(content).evaluations)
+
+
+def grouped(runs: Sequence[Curves]) -> list[Group]:
+    """Return the runs in groups, in the order in which they are given."""
+    groups: dict[tuple[Any, ...], list[Curves]] = {}
+    for run in runs:
+        groups.setdefault(_learning(run.config), []).append(run)
+    names = [f.name for f in fields(Config)]
+    differing = [
+        name for name, values in zip(names, zip(*groups, strict=True), strict=True) if len({*values}) > 1
+    ]
+    return [Group(_label(members, differing), members) for members in groups.values()]
+
+
+def said(value: object) -> str:
+    """Return an option's value as it is written."""
+    return " ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+
+def _learning(config: Config) -> tuple[Any, ...]:
+    """Return the values of all fields that decide what is learnt, the seed apart; None for the others."""
+    others = changeable(Config) | {"seed", "run_dir"}
+    return tuple(None if f.name in others else getattr(config, f.name) for f in fields(config))
+
+
+def _label(members: Sequence[Curves], differing: Sequence[str]) -> str:
+    """Return in what a group differs from the others, or its first directory where that is a lot."""
+    config = members[0].config
+    label = " ".join(f"{option(name)} {said(getattr(config, name))}" for name in differing)
+    if not label or len(label) > _LONGEST_LABEL:
+        label = members[0].directory.resolve().name
+    return f"{label} ({len(members)} runs)" if len(members) > 1 else label

@@ -1,0 +1,32 @@
+"""Files that others read: they appear under their name when they are whole."""
+
+import contextlib
+import os
+from pathlib import Path
+
+from mpi_es.errors import UserError
+
+
+def write_whole(path: Path, content: bytes, option: str) -> None:
+    """Write a file, or leave what was there; a device or a pipe just takes the content.
+
+    Args:
+        option: that named the file.
+    """
+    place = path.resolve()  # a link stays one
+    special = os.path.exists(place) and not os.path.isfile(place)
+    fresh = place if special else place.with_name(f".{place.name}.tmp")
+    try:
+        fresh.write_bytes(content)
+        if not special:
+            os.replace(fresh, place)
+    except OSError as error:
+        if not special:
+            with contextlib.suppress(OSError):
+                fresh.unlink()
+        raise UserError(f"{option}: cannot write {path} ({error.strerror})") from error
+
+
+def nearest_directory(directory: Path) -> Path:
+    """Return the directory or the nearest one above that exists."""
+    return next(path for path in (directory.absolute(), *directory.absolute().parents) if path.exists())

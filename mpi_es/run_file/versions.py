@@ -1,0 +1,19 @@
+"""The versions of the libraries that a run was made with."""
+
+import platform
+from importlib.metadata import PackageNotFoundError, version
+
+from mpi_es import __version__
+
+_LIBRARIES = ("numpy", "cma", "gymnasium", "h5py", "mpi4py", "torch")
+
+
+def libraries() -> dict[str, str]:
+    """Return the versions that a run was made with."""
+    found = {"mpi_es": __version__, "python": platform.python_version()}
+    for name in _LIBRARIES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found

@@ -1,0 +1,105 @@
+"""A run's progress as plain lines, one a generation: what belongs into a log file."""
+
+import math
+from collections import deque
+from collections.abc import Mapping, Sequence
+from typing import TextIO
+
+import numpy as np
+
+from mpi_es.config.run import Config
+from mpi_es.errors import UserError
+from mpi_es.run_file.records import HeldOut, Row, Timing
+from mpi_es.text import clock, number
+
+_COLUMNS = {  # title: width
+    "generation": 10,
+    "best": 8,
+    "mean": 8,
+    "min": 8,
+    "of mean": 8,
+    "rank": 5,
+    "held-out": 8,
+    "sigma": 9,
+    "length": 7,
+    "steps/s": 8,
+    "idle": 4,
+    "seconds": 8,
+    "left": 9,
+}
+_HEADER_EVERY = 25  # lines
+
+
+class TimeLeft:
+    """How long the rest of a run will take, judged by its last generations."""
+
+    def __init__(self, max_iter: int) -> None:
+        self._max_iter = max_iter
+        self._recent: deque[float] = deque(maxlen=50)  # enough to hold some held-out evaluations
+
+    def after(self, generation: int, seconds: float) -> float:
+        """Return the seconds left after a generation that took so many."""
+        self._recent.append(seconds)
+        return max(self._max_iter - generation, 0) * sum(self._recent) / len(self._recent)
+
+
+class Columns:
+    """Text, and rows of cells under a header now and then; each at once: a log is read while it grows."""
+
+    def __init__(self, stream: TextIO, widths: Mapping[str, int]) -> None:
+        self._stream, self._widths = stream, widths
+        self._rows = 0
+
+    def write(self, text: str) -> None:
+        """Write a line of text."""
+        try:
+            print(text, file=self._stream, flush=True)
+        except BrokenPipeError:  # whoever read it has left
+            raise
+        except OSError as error:
+            raise UserError(f"--console: cannot write ({error.strerror}); silent needs no room") from error
+
+    def row(self, cells: Sequence[str]) -> None:
+        """Write a cell of each column."""
+        if self._rows % _HEADER_EVERY == 0:
+            self._align(list(self._widths))
+        self._rows += 1
+        self._align(cells)
+
+    def _align(self, cells: Sequence[str]) -> None:
+        self.write(
+            " ".join(cell.rjust(width) for cell, width in zip(cells, self._widths.values(), strict=True))
+        )
+
+
+class Lines:
+    """Write a line for each generation."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._columns = Columns(stream, _COLUMNS)
+
+    def start(self, config: Config, facts: Sequence[str], done: int) -> None:
+        """Write the facts."""
+        self._left = TimeLeft(config.max_iter)
+        for fact in facts:
+            self._columns.write(fact)
+
+    def generation(self, row: Row, timing: Timing, held_out: HeldOut | None) -> None:
+        """Write a line."""
+        exact = (row.best, row.mean, row.min, row.mean_fitness, row.mean_rank)
+        score = float(held_out.returns.mean()) if held_out else math.nan
+        rates = (row.sigma, row.mean_length, timing.steps_per_second)
+        left = clock(self._left.after(row.generation, timing.total))
+        numbers = map(number, (*exact, score, *rates))
+        idle, seconds = f"{timing.idle:.0%}", number(timing.total)
+        self._columns.row([str(row.generation), *numbers, idle, seconds, left])
+
+    def finish(self, reason: str, held_out: HeldOut | None) -> None:
+        """Write the score and the reason."""
+        if held_out:
+            score, spread = (number(float(of(held_out.returns))) for of in (np.mean, np.std))
+            self._columns.write(f"held-out {score} ± {spread} at generation {held_out.generation}")
+        self._columns.write(reason)
+
+    def close(self) -> None:
+        """Leave the stream to its owner."""

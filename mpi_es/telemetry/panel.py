@@ -1,0 +1,155 @@
+"""A run's progress as a panel on a terminal, redrawn in place."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TextIO
+
+from rich.console import RenderableType
+from rich.markup import escape
+from rich.panel import Panel as Frame
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from mpi_es.config.run import Config
+from mpi_es.run_file.records import HeldOut, Row, Timing
+from mpi_es.telemetry.lines import TimeLeft
+from mpi_es.telemetry.terminal import Display, sparkline
+from mpi_es.text import clock, number
+
+_WIDEST, _BESIDE_CURVE = 100, 16  # columns
+
+
+@dataclass
+class Course:
+    """What a panel shows: where the run stands and how it came there."""
+
+    config: Config
+    done: int = 0  # generations
+    left: float = math.nan  # seconds
+    latest: tuple[Row, Timing] | None = None
+    fitness: list[float] = field(default_factory=list)  # means of the populations
+    held_out: list[HeldOut] = field(default_factory=list)
+
+
+def draw(course: Course, gone: float, width: int) -> RenderableType:
+    """Return the panel.
+
+    Args:
+        gone: seconds since the start.
+    """
+    config = course.config
+    grid = _grid("", "curve")
+    grid.add_row("generation", _progress(course, gone))
+    if course.latest:
+        row, timing = course.latest
+        _add_scores(grid, course, row, width - _BESIDE_CURVE)
+        _add_speeds(grid, row, timing)
+    return Frame(
+        grid,
+        title=f"[bold]{escape(config.env)}[/] · {escape(config.strategy)} · seed {config.seed}",
+        title_align="left",
+        subtitle=f"[dim]{escape(config.directory)}[/]",
+        subtitle_align="left",
+        border_style="cyan",
+        width=width,
+    )
+
+
+def _grid(*columns: str) -> Table:
+    """Return a table without lines, in which the columns with a name share what room is left."""
+    grid = Table.grid(padding=(0, 2), expand=True)
+    for name in columns:
+        grid.add_column(ratio=1 if name else None, no_wrap=not name, style="" if name else "dim")
+    return grid
+
+
+def _pairs(*pairs: tuple[str, str]) -> Text:
+    """Return names, dim, and values."""
+    text = Text()
+    for name, value in pairs:
+        text.append(f"{name} " if name else "", "dim").append(value.replace(" ", "\xa0")).append("  ")
+    text.rstrip()
+    return text
+
+
+def _seconds(value: float) -> str:
+    return f"{value:.3f}" if value < 100 else f"{value:,.0f}"
+
+
+def _progress(course: Course, gone: float) -> RenderableType:
+    bar = _grid("", "bar", "")
+    done = Text(f"{course.done} of {course.config.max_iter}", "bold not dim")
+    left = "?" if math.isnan(course.left) else clock(course.left)
+    times = Text.assemble((clock(gone), "not dim"), " gone  ", (left, "bold not dim"), " left")
+    bar.add_row(done, ProgressBar(course.config.max_iter, course.done, complete_style="cyan"), times)
+    return bar
+
+
+def _add_scores(grid: Table, course: Course, row: Row, width: int) -> None:
+    spread = [("best", row.best), ("mean", row.mean), ("min", row.min), ("std", row.std)]
+    grid.add_row("fitness", _pairs(*((name, number(value)) for name, value in spread)))
+    grid.add_row("", Text(sparkline(course.fitness, width), "cyan"))
+    of = f"of {course.config.population_size}"
+    above_mean = ("elite", f"{row.elite} {of}")
+    if not math.isnan(row.mean_rank):
+        above = ("candidates above it", f"{row.mean_rank:.0f} {of}")
+        grid.add_row("of the mean", _pairs(("", number(row.mean_fitness)), above, above_mean))
+    else:
+        grid.add_row("above mean", _pairs(above_mean))
+    if course.held_out:
+        last, best = course.held_out[-1], max(course.held_out, key=lambda one: one.returns.mean())
+        grid.add_row(
+            Text("held-out", "not dim green"),
+            _pairs(
+                ("", f"{number(last.returns.mean())} ± {number(last.returns.std())}"),
+                ("at generation", str(last.generation)),
+                ("best", number(best.returns.mean())),
+                ("at", str(best.generation)),
+            ),
+        )
+        scores = [float(one.returns.mean()) for one in course.held_out]
+        grid.add_row("", Text(sparkline(scores, width), "green"))
+
+
+def _add_speeds(grid: Table, row: Row, timing: Timing) -> None:
+    rate = [] if math.isnan(row.learning_rate) else [("learning rate", number(row.learning_rate))]
+    length = number(row.mean_length) + (f" of {row.episode_cap}" if row.episode_cap else "")
+    grid.add_row("sigma", _pairs(("", number(row.sigma)), *rate, ("episode length", length)))
+    speeds = [("episodes/s", timing.episodes_per_second), ("steps/s", timing.steps_per_second)]
+    idle = ("ranks idle", f"{timing.idle:.0%}")
+    grid.add_row("speed", _pairs(*((name, number(value)) for name, value in speeds), idle))
+    names = ("ask", "evaluate", "tell", "save", "total")
+    grid.add_row("seconds", _pairs(*((name, _seconds(getattr(timing, name))) for name in names)))
+
+
+class Panel:
+    """Show a run on a terminal, redrawn twice a second."""
+
+    def __init__(self, terminal: TextIO) -> None:
+        self._display = Display(terminal)
+
+    def start(self, config: Config, facts: Sequence[str], done: int) -> None:
+        """Print the facts and put the panel below."""
+        self._course, self._time_left = Course(config, done), TimeLeft(config.max_iter)
+        self._display.start(facts, lambda gone, size: draw(self._course, gone, min(size.width, _WIDEST)))
+
+    def generation(self, row: Row, timing: Timing, held_out: HeldOut | None) -> None:
+        """Keep what the next redraw shows."""
+        course = self._course
+        course.done, course.latest = row.generation, (row, timing)
+        course.left = self._time_left.after(row.generation, timing.total)
+        course.fitness.append(row.mean)
+        if held_out:
+            course.held_out.append(held_out)
+
+    def finish(self, reason: str, held_out: HeldOut | None) -> None:
+        """Leave the last panel where it is, with the reason below."""
+        if held_out:
+            self._course.held_out.append(held_out)
+        self._display.finish(reason)
+
+    def close(self) -> None:
+        """Give the terminal back."""
+        self._display.close()

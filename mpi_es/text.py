@@ -1,0 +1,22 @@
+"""Numbers as people read them."""
+
+import math
+
+
+def number(value: float) -> str:
+    """Return a value in four digits or a few more; a dash for NaN."""
+    if math.isnan(value):
+        return "-"
+    return f"{value:,.0f}" if 1e4 <= abs(value) < 1e7 else f"{value:.4g}"
+
+
+def counted(number: float, noun: str) -> str:
+    """Return a number with its noun, in the plural where that is due."""
+    return f"{number:g} {noun}" if number == 1 else f"{number:g} {noun}s"
+
+
+def clock(seconds: float) -> str:
+    """Return h:mm:ss, after the days if there are any."""
+    days, rest = divmod(round(seconds), 86400)
+    text = f"{rest // 3600}:{rest // 60 % 60:02}:{rest % 60:02}"
+    return f"{days}d {text}" if days else text

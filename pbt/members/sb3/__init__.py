@@ -1,0 +1,1 @@
+"""Members that are algorithms of Stable-Baselines3."""

@@ -1,0 +1,226 @@
+"""A member that trains with Stable-Baselines3: PPO, A2C, SAC, TD3, DDPG, DQN, and those of sb3_contrib.
+
+Each generation begins with new environments and all generators seeded, so that nothing lasts but the state.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from numpy.typing import NDArray
+
+from mpi_es import envs
+from mpi_es.config import user_objects
+from mpi_es.errors import UserError, expected, one_line
+from mpi_es.parallel.stop_signal import Stopped
+from pbt.config import Config
+from pbt.explore import Hyperparameter
+from pbt.members.base import Diverged, Member, Score, Values
+from pbt.members.sb3 import environments as worlds
+from pbt.members.sb3 import settings
+from pbt.members.sb3 import state as sb3_state
+from pbt.packing import State
+
+_HALF = 2**30  # training's half of the episode seeds (mpi_es.seeds)
+_NO_DISTRIBUTION = re.compile(r"Expected (parameter|value) .* distribution ", re.DOTALL)
+_BESIDE = 16  # episodes that are scored side by side: one call of the policy serves them all
+
+
+class SB3(Member):
+    """An algorithm of Stable-Baselines3 with its environments."""
+
+    def __init__(self, config: Config, index: int, *place: Any) -> None:
+        super().__init__(config, index, *place)
+        import torch
+        from stable_baselines3.common.logger import Logger
+
+        torch.set_num_threads(1)  # a rank is a core; and sums do not depend on how many there are
+        self._values: Values = {}
+        self.normalizer: Any = None
+        environments = self._environments()
+        options = _options(config)
+        policy = options.pop("policy", _policy(environments.observation_space))
+        if "action_noise" in options:
+            options["action_noise"] = settings.noise(environments.action_space, options["action_noise"])
+        make = settings.find(config.algorithm)
+        seed = int(self.draw().integers(_HALF))
+        try:
+            self.model = make(policy, environments, seed=seed, device="cpu", **options)
+        except (TypeError, ValueError, AssertionError) as error:
+            raise UserError(
+                f"--member-options: {config.algorithm} refuses them: {one_line(error)}"
+            ) from error
+        self.model.set_logger(Logger(None, []))
+        environments.close()
+
+    @classmethod
+    def declared(cls, config: Config) -> Sequence[Hyperparameter]:
+        """Return what the algorithm has; refuse options and environments that it cannot take."""
+        settings.check_options(config.algorithm, _options(config))
+        trained = worlds.observed(config.env, config.env_options)
+        if not isinstance(trained, gym.spaces.Box | gym.spaces.Discrete):
+            raise expected("--env", "one that observes a Box or a Discrete", config.env)
+        if config.obs_norm and not isinstance(trained, gym.spaces.Box):
+            raise expected("--env", "one that observes a Box, beside --obs-norm", config.env)
+        with envs.held_out():
+            examined = worlds.observed(config.env, _held_out_options(config))
+        if examined != trained:
+            raise expected("--held-out-env-options", f"observations in {trained}", examined)
+        return settings.declared(config.algorithm)
+
+    @property
+    def hyperparameters(self) -> Values:
+        """The values that are tuned."""
+        return self._values
+
+    @hyperparameters.setter
+    def hyperparameters(self, values: Values) -> None:
+        self._values = dict(values)
+        settings.apply(self.model, self._values)
+
+    def train(self, steps: int) -> None:
+        """Learn for so many steps of all environments, rounded up to whole rollouts."""
+        environments = self._environments()
+        self.model.set_env(environments)  # it resets them when it learns
+        settings.apply(self.model, self._values)  # to the new normaliser too
+        self.model.set_random_seed(int(self.draw().integers(_HALF)))
+        try:
+            with self._judged(), self._stoppable():
+                self.model.learn(steps, callback=lambda *scope: not self.stop, reset_num_timesteps=False)
+        finally:
+            environments.close()
+        if self.stop:
+            raise Stopped
+        if not self._finite():
+            raise Diverged
+        sb3_state.end_episodes(self.model)  # the next generation begins others
+
+    @classmethod
+    def compile(cls, config: Config) -> None:
+        """Compile the simulator, if it is one that is compiled."""
+        worlds.compile_one(config.env, config.env_options)
+
+    def score(self, episode_seeds: NDArray[np.int64]) -> Score:
+        """Return how the policy does without exploring."""
+        return self._scored(self.config.env_options, episode_seeds)
+
+    def evaluate(self, episode_seeds: NDArray[np.int64]) -> Score:
+        """Return how it does in the environment of held-out evaluations."""
+        return self._scored(_held_out_options(self.config), episode_seeds)
+
+    def _scored(self, options: Sequence[str], episode_seeds: NDArray[np.int64]) -> Score:
+        seeds = episode_seeds.tolist()
+        groups = [seeds[begin : begin + _BESIDE] for begin in range(0, len(seeds), _BESIDE)]
+        with self._judged():
+            parts = [self._episodes(options, group) for group in groups]
+        returns, lengths = (np.concatenate(part) for part in zip(*parts, strict=True))
+        return Score(returns, lengths)
+
+    def get_state(self) -> State:
+        """Return weights, optimisers, counters, statistics and the replay buffer's filled part."""
+        return sb3_state.read(self.model, self.normalizer)
+
+    def set_state(self, state: State) -> None:
+        """Go on from a state."""
+        sb3_state.write(self.model, self.normalizer, state)
+
+    def _environments(self) -> Any:
+        """Return new environments, normalised by the statistics so far."""
+        from stable_baselines3.common.vec_env import VecNormalize
+
+        config = self.config
+        environments: Any = worlds.vectorised(config.env, config.env_options, config.num_envs)
+        if config.obs_norm or config.reward_norm:
+            before = self.normalizer
+            environments = VecNormalize(
+                environments, norm_obs=config.obs_norm, norm_reward=config.reward_norm
+            )
+            for name in ("obs_rms", "ret_rms"):
+                if hasattr(before, name):
+                    setattr(environments, name, getattr(before, name))
+            self.normalizer = environments
+        return environments
+
+    @contextmanager
+    def _stoppable(self) -> Iterator[None]:
+        """Look for a signal before each step of an optimiser too: a rollout's updates may take minutes."""
+
+        def look(*_: Any) -> None:
+            if self.stop:
+                raise Stopped
+
+        hooks = [one.register_step_pre_hook(look) for _, one in sb3_state.optimizers(self.model)]
+        try:
+            yield
+        finally:
+            for hook in hooks:
+                hook.remove()
+
+    @contextmanager
+    def _judged(self) -> Iterator[None]:
+        """Take it for divergence that torch has no distribution of what the network says."""
+        try:
+            yield
+        except ValueError as error:
+            if self._finite() and not _NO_DISTRIBUTION.match(str(error)):
+                raise
+            raise Diverged from error
+
+    def _finite(self) -> bool:
+        """Tell whether all weights and statistics of the network are numbers."""
+        return all(bool(weight.isfinite().all()) for weight in self.model.policy.state_dict().values())
+
+    def _episodes(
+        self, options: Sequence[str], seeds: Sequence[int]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return returns and lengths (episodes,), played side by side."""
+        played = worlds.episodes(self.config.env, options, seeds)
+        returns, lengths = np.zeros(len(seeds)), np.zeros(len(seeds))
+        running, starts, memory = np.ones(len(seeds), bool), np.ones(len(seeds), bool), None
+        while running.any() and not self.stop:
+            seen = self._seen(played.observations)
+            actions, memory = self.model.predict(seen, memory, starts, deterministic=True)
+            starts = np.zeros(len(seeds), bool)
+            rewards, over = played.step(actions, running)
+            returns += np.where(running, rewards, 0)
+            lengths += running
+            running &= ~over
+        played.close()
+        if self.stop:
+            raise Stopped
+        return returns, lengths
+
+    def _seen(self, observations: NDArray[Any]) -> NDArray[Any]:
+        if not self.config.obs_norm:
+            return observations
+        normalized: NDArray[Any] = self.normalizer.normalize_obs(observations)
+        return normalized
+
+
+def _options(config: Config) -> dict[str, Any]:
+    """Return what the algorithm is made with; classes of the network are named as package.module:Class."""
+    options = envs.parsed(config.member_options, "--member-options")
+    if isinstance(options.get("policy_kwargs"), dict):
+        options["policy_kwargs"] = {
+            name: user_objects.load("--member-options policy_kwargs", value) if _names_class(value) else value
+            for name, value in options["policy_kwargs"].items()
+        }
+    return options
+
+
+def _names_class(value: Any) -> bool:
+    return isinstance(value, str) and ":" in value
+
+
+def _held_out_options(config: Config) -> tuple[str, ...]:
+    return config.held_out_env_options or config.env_options
+
+
+def _policy(space: Any) -> str:
+    """Return SB3's name of the network that suits what is observed."""
+    from stable_baselines3.common.preprocessing import is_image_space
+
+    return "CnnPolicy" if is_image_space(space) else "MlpPolicy"

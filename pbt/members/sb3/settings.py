@@ -1,0 +1,151 @@
+"""The algorithms of Stable-Baselines3, what can be tuned of them, and making a new value take effect.
+
+Most algorithms copy what they are given into schedules and buffers when they are constructed; setting the
+attribute of the same name later changes nothing.
+"""
+
+import importlib.util
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from mpi_es.config.user_objects import load_module
+from mpi_es.errors import expected, unknown
+from pbt.explore import Hyperparameter
+
+_BOTH = (
+    Hyperparameter("learning_rate", 1e-5, 1e-2, "log"),
+    Hyperparameter("gamma", 0.8, 0.9995, "complement"),
+)
+_ON_POLICY = (
+    Hyperparameter("gae_lambda", 0.8, 0.995, "complement"),
+    Hyperparameter("ent_coef", 1e-5, 0.1, "log"),
+    Hyperparameter("vf_coef", 0.1, 1),
+    Hyperparameter("clip_range", 0.05, 0.4),
+    Hyperparameter("n_epochs", 1, 20, integer=True),
+)
+# What this program decides: where and how it runs, and a replay buffer that keeps next observations.
+_OURS = {"self", "env", "seed", "device", "verbose", "tensorboard_log", "optimize_memory_usage"}
+# DQN copies its target network whole, so that its tau is no matter of taste.
+_OFF_POLICY = (Hyperparameter("tau", 1e-3, 0.1, "log"),)
+SCHEDULES = ("lr_schedule", "exploration_schedule")  # what an algorithm makes of numbers when it is loaded
+_NOISE = (Hyperparameter("action_noise", 0.01, 0.5, "log"),)
+_NEED_NOISE = ("DDPG", "TD3")  # whose policies do not explore by themselves
+_DQN = (Hyperparameter("exploration", 0.01, 0.5, "log"),)  # instead of a schedule over the whole run
+
+
+def find(name: str) -> Any:
+    """Return the algorithm's class, of stable_baselines3 or of sb3_contrib."""
+    module = load_module("--algorithm", "stable_baselines3")
+    found = _algorithms(module)
+    if importlib.util.find_spec("sb3_contrib"):
+        found |= _algorithms(load_module("--algorithm", "sb3_contrib"))
+    if name not in found:
+        raise unknown("--algorithm", name, found)
+    return found[name]
+
+
+def _algorithms(module: Any) -> dict[str, Any]:
+    from stable_baselines3.common.base_class import BaseAlgorithm
+
+    classes = {name: value for name, value in vars(module).items() if isinstance(value, type)}
+    return {name: value for name, value in classes.items() if issubclass(value, BaseAlgorithm)}
+
+
+def declared(name: str) -> list[Hyperparameter]:
+    """Return what can be tuned of an algorithm: all of it that its constructor takes."""
+    known = set(inspect.signature(find(name)).parameters)
+    if name.endswith("DQN"):
+        return [*_BOTH, *_DQN]
+    candidates = [*_BOTH, *(_ON_POLICY if "gae_lambda" in known else _OFF_POLICY)]
+    candidates += _NOISE if name in _NEED_NOISE else ()
+    return [one for one in candidates if one.name in known]
+
+
+def check_options(name: str, options: dict[str, Any]) -> None:
+    """Refuse an option that the algorithm's constructor does not take."""
+    known = {one for one in inspect.signature(find(name)).parameters if not one.startswith("_")} - _OURS
+    for option in options:
+        if option not in known:
+            raise unknown(f"--member-options, of {name}", option, known)
+    sigma = options.get("action_noise", 0)
+    if not isinstance(sigma, int | float) or not sigma >= 0:
+        raise expected("--member-options action_noise", "a standard deviation", sigma)
+
+
+def noise(space: Any, sigma: float) -> Any:
+    """Return the noise on actions of a space, which for the algorithms lie in [-1, 1]."""
+    from stable_baselines3.common.noise import NormalActionNoise
+
+    return NormalActionNoise(np.zeros(space.shape), np.full(space.shape, sigma))
+
+
+def unbind(model: Any) -> None:
+    """Put numbers in the place of schedules that only this package can read."""
+    for name, value in vars(model).items():
+        if isinstance(value, Constant) and name not in SCHEDULES:
+            setattr(model, name, value.value)
+
+
+def apply(model: Any, values: dict[str, float]) -> None:
+    """Let the model train with these values from now on, the rest of them being its own."""
+    normalizer = model.get_vec_normalize_env()
+    if normalizer is not None:
+        normalizer.gamma = model.gamma  # a value below may replace it
+    for name, value in values.items():
+        _SETTERS.get(name, _set_everywhere)(model, name, value)
+
+
+def _set_everywhere(model: Any, name: str, value: float) -> None:
+    """Set an attribute of the model and of those parts of it that keep a copy."""
+    if not hasattr(model, name):
+        raise expected("hyperparameter", f"one of {type(model).__name__}", name)
+    buffers = (getattr(model, "rollout_buffer", None), getattr(model, "replay_buffer", None))
+    for holder in (model, *buffers, model.get_vec_normalize_env()):
+        if hasattr(holder, name):
+            setattr(holder, name, value)
+
+
+def _set_integer(model: Any, name: str, value: float) -> None:
+    setattr(model, name, int(value))
+
+
+def _set_learning_rate(model: Any, name: str, value: float) -> None:
+    """Replace the schedule from which each update sets the optimisers' rates."""
+    model.learning_rate = value
+    model.lr_schedule = Constant(value)
+
+
+def _set_clip_range(model: Any, name: str, value: float) -> None:
+    model.clip_range = Constant(value)
+
+
+def _set_action_noise(model: Any, name: str, value: float) -> None:
+    model.action_noise = noise(model.action_space, value)
+
+
+def _set_exploration(model: Any, name: str, value: float) -> None:
+    model.exploration_schedule = Constant(value)
+    model.exploration_rate = value
+
+
+class Constant:
+    """A schedule that is the same all the time."""
+
+    def __init__(self, value: float) -> None:
+        self.value = value
+
+    def __call__(self, remaining: float) -> float:
+        """Return the value, whatever share of the training remains."""
+        return self.value
+
+
+_SETTERS: dict[str, Callable[[Any, str, float], None]] = {
+    "action_noise": _set_action_noise,
+    "learning_rate": _set_learning_rate,
+    "clip_range": _set_clip_range,
+    "n_epochs": _set_integer,
+    "exploration": _set_exploration,
+}

@@ -1,0 +1,1 @@
+"""The members on the ranks, and how their states travel."""

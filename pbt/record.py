@@ -1,0 +1,121 @@
+"""What rank 0 keeps and tells of a population: run.h5 and telemetry."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpi_es.errors import UserError
+from mpi_es.run_file import checkpoint, stamp
+from mpi_es.run_file.records import HeldOut
+from pbt.config import Config
+from pbt.lineage import Generation, Lineage
+from pbt.packing import unpack
+from pbt.population.exchange import Buffers
+from pbt.telemetry.sinks import Telemetry
+
+
+@dataclass(frozen=True)
+class Winner:
+    """The member that scored best, with its held-out evaluation."""
+
+    member: int
+    held_out: HeldOut
+    states: Buffers  # its own, on rank 0
+    values: NDArray[np.float64]  # (space,) of its hyperparameters
+
+
+@dataclass
+class Log:
+    """The run's directory, its history, and those who are told."""
+
+    config: Config
+    directory: Path
+    lineage: Lineage
+    telemetry: Telemetry
+    libraries: dict[str, str]
+    best: dict[str, Any] = field(
+        default_factory=lambda: {"generation": 0, "member": 0, "fitness": -math.inf, "state": {}}
+    )
+
+    def __post_init__(self) -> None:
+        self.saved: dict[str, Any] = {}  # what this job wrote last
+
+    def generation(self, done: Generation, seconds: float, winner: Winner | None) -> None:
+        """Note a generation, and tell of it."""
+        self.lineage.generations.append(done)
+        self.lineage.seconds.append(seconds)
+        if winner:
+            self._evaluated(winner)
+        self.telemetry.generation(done, seconds, winner.held_out if winner else None)
+
+    def _evaluated(self, winner: Winner) -> None:
+        """Note a held-out evaluation, and the member itself if none did better."""
+        self.lineage.evaluations.append((winner.member, winner.held_out))
+        fitness = float(winner.held_out.returns.mean())
+        if fitness > self.best["fitness"]:
+            self.best = {
+                "generation": winner.held_out.generation,
+                "member": winner.member,
+                "fitness": fitness,
+                "hyperparameters": self._named(winner.values),
+                "state": unpack(winner.states[winner.member]),
+            }
+
+    def save(self, generation: int, states: Buffers, values: NDArray[np.float64]) -> None:
+        """Write run.h5."""
+        columns: Mapping[str, Any] = self._named(values.T)
+        content = {
+            "config": self.config,
+            "progress": {"generation": generation},
+            "hyperparameters": columns,
+            "members": {name_of(index): unpack(states[index]) for index in sorted(states)},
+            "best": self.best,
+            "libraries": self.libraries,
+        }
+        self.saved = content | self.lineage.content()
+        checkpoint.save(self.directory, self.saved | {"life": stamp.sign()})
+
+    def _named(self, values: NDArray[np.float64]) -> dict[str, Any]:
+        """Return values (space,) or (space, n) by the hyperparameters' names."""
+        return dict(zip(self.lineage.names, values, strict=True))
+
+    def finish(self, generation: int, reason: str) -> None:
+        """Tell why the run ended."""
+        outcome = f"continue with --resume {self.directory}"
+        if generation >= self.config.max_iter and self.lineage.evaluations:
+            member, held_out = self.lineage.evaluations[-1]
+            mean, deviation = held_out.returns.mean(), held_out.returns.std()
+            outcome = f"member {member} scores {mean:.6g} +/- {deviation:.3g} held-out, in {self.directory}"
+        self.end(reason, finished=generation >= self.config.max_iter)
+        drawn = f"; {self._drawn()}" if self.config.plot and self.lineage.generations else ""
+        self.telemetry.finish(f"generation {generation}: {reason}; {outcome}{drawn}")
+
+    def end(self, reason: str, *, finished: bool = False) -> None:
+        """Write run.h5 again, with why nothing comes after it; a run that was over stays untouched."""
+        if self.saved:
+            checkpoint.save(self.directory, self.saved | {"life": stamp.sign(reason, finished=finished)})
+
+    def _drawn(self) -> str:
+        """Draw the run, and return in words where, or why not."""
+        from pbt import report  # matplotlib takes a while to import
+
+        try:
+            return "drawn in " + ", ".join(path.name for path in report.draw(self.directory))
+        except UserError as error:
+            return f"not drawn: {error}"
+
+
+def name_of(index: int) -> str:
+    """Return the group of a member in the run file."""
+    return f"{index:04d}"
+
+
+def stored_values(stored: dict[str, Any], names: Sequence[str]) -> NDArray[np.float64]:
+    """Return the hyperparameters (n, space) that a run file goes on with."""
+    columns = [stored["hyperparameters"][name] for name in names]
+    return np.stack(columns, axis=1) if columns else np.zeros((len(stored["members"]), 0))

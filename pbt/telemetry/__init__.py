@@ -1,0 +1,1 @@
+"""What a population prints and logs while it trains."""

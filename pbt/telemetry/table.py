@@ -1,0 +1,122 @@
+"""A population as a table on a terminal, redrawn in place: a line for each member."""
+
+import math
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TextIO
+
+from rich.console import Group, RenderableType
+from rich.markup import escape
+from rich.panel import Panel as Frame
+from rich.table import Table
+from rich.text import Text
+
+from mpi_es.run_file.records import HeldOut
+from mpi_es.telemetry.lines import TimeLeft
+from mpi_es.telemetry.terminal import Display, sparkline
+from mpi_es.text import clock, number
+from pbt.config import Config
+from pbt.lineage import Generation
+from pbt.members import describe
+from pbt.selection import best
+
+_AROUND = 7  # lines of a terminal that are not a member's
+_WIDEST = 120  # columns
+_NUMBER = 6  # columns of a number, such as -200.5
+
+
+@dataclass
+class Course:
+    """What the table shows: where the run stands and how it came there."""
+
+    config: Config
+    names: Sequence[str]
+    number: int = 0  # of generations that are done
+    left: float = 0.0  # seconds, as of the last generation
+    at: float = 0.0  # seconds from the start to there
+    latest: Generation | None = None
+    held_out: HeldOut | None = None
+    best: list[float] = field(default_factory=list)
+
+
+def draw(course: Course, gone: float, width: int, height: int) -> RenderableType:
+    """Return the table: the best members first, as many as there is room for.
+
+    Args:
+        gone: seconds since the start.
+    """
+    config = course.config
+    left = clock(max(0.0, course.left - (gone - course.at))) if course.latest else "?"
+    parts: list[RenderableType] = [
+        Text(f"generation {course.number} of {config.max_iter}   {clock(gone)} gone   {left} left"),
+    ]
+    if course.latest:
+        parts.append(Text(sparkline(course.best, width - 4), "cyan"))
+        parts.append(_members(course, course.latest, max(1, height - _AROUND)))
+    if course.held_out:
+        returns = course.held_out.returns
+        text = f"held-out {number(returns.mean())} ± {number(returns.std())} at {course.held_out.generation}"
+        parts.append(Text(text, "green"))
+    title = f"[bold]{escape(describe(config))}[/] · {escape(config.selection)} · seed {config.seed}"
+    return Frame(
+        Group(*parts),
+        title=title,
+        title_align="left",
+        subtitle=f"[dim]{escape(config.directory)}[/]",
+        subtitle_align="left",
+        border_style="cyan",
+        width=width,
+    )
+
+
+def _members(course: Course, done: Generation, room: int) -> Table:
+    """Return a line for each member: score, length, hyperparameters, and whom it copied."""
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for title in ("member", "score", "length", *course.names, "copies"):
+        least = 1 if title in course.names else _NUMBER  # where there is no room, hyperparameters are cut
+        table.add_column(escape(title), justify="right", no_wrap=True, min_width=least)
+    winner = best(done.score)
+    order = sorted(range(len(done.score)), key=lambda member: (-_known(float(done.score[member])), member))
+    for member in order[:room]:
+        source = int(done.source[member])
+        values = map(number, done.hyperparameters[member].tolist())
+        cells = (number(float(done.score[member])), number(float(done.length[member])), *values)
+        style = "bold" if member == winner else ""
+        table.add_row(str(member), *cells, "" if source == member else str(source), style=style)
+    return table
+
+
+def _known(score: float) -> float:
+    return score if math.isfinite(score) else -math.inf
+
+
+class LiveTable:
+    """Show a population on a terminal, redrawn twice a second."""
+
+    def __init__(self, terminal: TextIO) -> None:
+        self._display = Display(terminal)
+
+    def start(self, config: Config, names: Sequence[str], facts: Sequence[str], done: int) -> None:
+        """Print the facts and put the table below."""
+        self._course, self._time_left = Course(config, names, done), TimeLeft(config.max_iter)
+        self._begin = time.monotonic()
+        self._display.start(
+            facts, lambda gone, size: draw(self._course, gone, min(size.width, _WIDEST), size.height)
+        )
+
+    def generation(self, done: Generation, seconds: float, held_out: HeldOut | None) -> None:
+        """Keep what the next redraw shows."""
+        course = self._course
+        course.number, course.latest = done.number, done
+        course.left, course.at = self._time_left.after(done.number, seconds), time.monotonic() - self._begin
+        course.best.append(float(done.score[best(done.score)]))
+        course.held_out = held_out or course.held_out
+
+    def finish(self, reason: str) -> None:
+        """Leave the last table where it is, with the reason below."""
+        self._display.finish(reason)
+
+    def close(self) -> None:
+        """Give the terminal back."""
+        self._display.close()

@@ -1,0 +1,164 @@
+"""Agents from files: bare ones in both orders, runs, and what no agent can be read from."""
+
+import contextlib
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from mpi_es.agents import load as pretrained
+from mpi_es.agents.guess_order import recognised
+from mpi_es.agents.parameter_order import from_torch, shapes_of
+from mpi_es.config.presets import PRESETS
+from mpi_es.config.run import Config
+from mpi_es.errors import UserError
+from mpi_es.evaluation.build import make_policy
+from tests.policies.attention_reference import PUBLISHED, needs_published, published
+
+USER = Config(policy="tests.policies.user_policies:Remembering", layout="torch")  # on CartPole
+DIM = 4 * 7 * (4 + 7 + 1 + 1) + 16
+
+
+def file_of(path, **arrays):
+    np.savez(path / "agent.npz", **arrays)
+    return str(path / "agent.npz")
+
+
+def numbers(count=DIM):
+    return np.random.default_rng(0).standard_normal(count, np.float32)
+
+
+def load(name, config=USER):
+    return pretrained.load(name, config, "--from-pretrained")
+
+
+def test_a_bare_file_in_either_order_is_the_same_agent(tmp_path):
+    agent = load(file_of(tmp_path, params=numbers()))
+    np.testing.assert_array_equal(agent.parameters, numbers())
+    paper = from_torch(numbers(), agent.shapes, "paper")
+    assert not np.array_equal(paper, numbers())
+    config = Config(policy=USER.policy, layout="paper")
+    found = load(file_of(tmp_path, params=paper), config)
+    np.testing.assert_array_equal(found.parameters, numbers())
+
+
+def test_a_part_has_the_shapes_and_numbers_of_one_child(tmp_path):
+    agent = load(file_of(tmp_path, params=numbers().astype(np.float64)))
+    shapes, part = agent.part("out")
+    assert shapes == {"out.weight": (2, 7), "out.bias": (2,)}
+    np.testing.assert_array_equal(part, numbers()[-16:])
+    assert agent.part("")[0] == agent.shapes
+    assert agent.part("head")[1].shape == (0,)
+
+
+@pytest.mark.parametrize(
+    ("arrays", "complaint"),
+    [
+        ({"weights": np.zeros(DIM)}, "expected an npz file with an array `params`, .*its arrays: weights"),
+        ({"params": np.zeros(9)}, f"expected {DIM} numbers in `params` of .*agent.npz, got 9"),
+        ({"params": np.full(DIM, np.nan)}, f"expected finite numbers in .*, got '{DIM} that are not'"),
+        ({"params": np.full(DIM, 1e300)}, f"expected finite numbers in .*, got '{DIM} that are not'"),
+        ({"params": np.zeros((1, DIM))}, r"expected fractions in one row .*got 'float64 \(1, "),
+        ({"params": np.array(["a"])}, "expected fractions in one row"),
+        ({"params": np.array([{}])}, "expected an npz file with .*, which cannot be read"),
+    ],
+)
+def test_a_file_that_holds_no_such_agent_is_told(tmp_path, arrays, complaint):
+    with pytest.raises(UserError, match=f"--from-pretrained: {complaint}") as caught:
+        load(file_of(tmp_path, **arrays))
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("content", [b"", b"no archive", b"PK\x03\x04 torn"])
+def test_a_file_that_is_no_archive_is_told(tmp_path, content):
+    (tmp_path / "agent.npz").write_bytes(content)
+    with pytest.raises(UserError, match="expected an npz file with an array `params`"):
+        load(str(tmp_path / "agent.npz"))
+
+
+def test_a_bare_array_is_told(tmp_path):
+    np.save(tmp_path / "agent.npy", numbers())
+    with pytest.raises(UserError, match=r"expected an npz file with .*agent.npy'; its arrays: none"):
+        load(str(tmp_path / "agent.npy"))
+
+
+def test_a_damaged_file_is_told_or_read(tmp_path):
+    np.savez_compressed(tmp_path / "agent.npz", params=numbers())
+    whole = (tmp_path / "agent.npz").read_bytes()
+    for place in range(0, len(whole), 7):
+        torn = bytearray(whole)
+        torn[place] ^= 0xFF
+        (tmp_path / "agent.npz").write_bytes(torn)
+        with contextlib.suppress(UserError):
+            load(str(tmp_path / "agent.npz"))
+
+
+TORN = [
+    {"config": "{torn"},
+    {"config": "[]"},
+    {"config": '{"nobody": 1}'},
+    {"layout": "odd"},
+    {"scaling": None},
+]
+
+
+@pytest.mark.parametrize("told", TORN)
+def test_a_file_of_ours_that_tells_nonsense_is_told(tmp_path, told):
+    config = json.dumps({"policy": USER.policy})
+    whole = {"params": numbers(), "config": config, "layout": "torch", "scaling": np.zeros((2, 0))}
+    arrays = {name: value for name, value in (whole | told).items() if value is not None}
+    load(file_of(tmp_path, **whole))
+    with pytest.raises(UserError, match=r"a file that mpi_es.export wrote, .*; \w+Error: ") as caught:
+        load(file_of(tmp_path, **arrays))
+    assert "\n" not in str(caught.value)
+
+
+def test_a_missing_file_and_a_directory_without_a_run_are_told(tmp_path):
+    with pytest.raises(UserError, match="expected a run or an npz file, got '/nowhere'; there is none that"):
+        load("/nowhere")
+    with pytest.raises(UserError, match=r"run: expected a directory that holds run\.h5"):
+        load(str(tmp_path))
+
+
+def test_a_name_that_the_system_refuses_is_told():
+    with pytest.raises(UserError, match="there is none that could be read"):
+        load("a" * 300)
+
+
+def test_the_order_for_another_number_of_actions_is_to_be_given():
+    policy = make_policy(replace(PRESETS["carracing"], env="CartPole-v1", policy="mlp"))
+    with pytest.raises(UserError, match=r"order shows on CarRacing, got 114; an agent that drives has 3667"):
+        recognised(policy.initial(0), shapes_of(policy), PRESETS["carracing"], "--from-pretrained")
+
+
+def test_an_order_that_cannot_be_tried_is_to_be_given(tmp_path):
+    with pytest.raises(
+        UserError, match=r"--layout \(.*\): expected torch or paper for an npz file of --policy"
+    ):
+        load(file_of(tmp_path, params=numbers()), Config(policy=USER.policy))
+
+
+def test_a_bare_file_lacks_the_normalisation_of_observations(tmp_path):
+    config = Config(policy=USER.policy, layout="torch", obs_norm=True)
+    with pytest.raises(UserError, match=r"expected a run or a file of mpi_es\.export, which hold the norm"):
+        load(file_of(tmp_path, params=numbers()), config)
+
+
+def test_a_size_that_is_neither_the_options_nor_the_paper_s_is_told(tmp_path):
+    with pytest.raises(UserError, match="expected 3071 or 3667 numbers in `params` of"):
+        load(file_of(tmp_path, params=np.zeros(3000)), PRESETS["carracing-exp3.1"])
+
+
+@needs_published
+@pytest.mark.parametrize("layout", ["torch", "paper"])
+def test_the_published_weights_drive_in_their_own_order_only(layout):
+    agent = load(str(PUBLISHED), Config(**{**vars(PRESETS["carracing"]), "layout": "torch"}))
+    params = from_torch(published(), agent.shapes, layout)
+    assert recognised(params, agent.shapes, PRESETS["carracing"], "--from-pretrained") == layout
+
+
+def test_an_agent_that_drives_in_neither_order_is_refused(tmp_path):
+    params = 0.1 * numbers(3667)
+    with pytest.raises(UserError, match=r"the order of the numbers does not show \(.*\); give --layout"):
+        load(file_of(tmp_path, params=params), PRESETS["carracing"])

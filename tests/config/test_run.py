@@ -1,0 +1,91 @@
+import math
+import os
+from dataclasses import dataclass
+from typing import Annotated
+
+import pytest
+
+from mpi_es.config.fields import Free, Range, changeable, option
+from mpi_es.config.presets import PRESETS
+from mpi_es.config.run import Config
+from mpi_es.errors import UserError
+
+RANGES = [
+    (Range(1), "a number of 1 or more", [1, 5, 1e300], [0, -1, 0.99]),
+    (Range(0, with_low=False), "a number above 0", [1e-300, 3], [0, -1]),
+    (Range(0, 1), "a number in [0, 1]", [0, 0.5, 1], [-0.1, 1.1]),
+    (Range(0, 1, with_low=False), "a number in (0, 1]", [0.1, 1], [0, 2]),
+    (Range(-math.inf), "a number that is finite", [-1e300, 0, 1], []),
+    (Range(0, 1, with_high=False), "a number in [0, 1)", [0, 0.99], [1]),
+]
+
+
+@pytest.mark.parametrize(("rule", "text", "inside", "outside"), RANGES)
+def test_a_range_says_what_it_holds(rule, text, inside, outside):
+    assert str(rule) == text
+    assert all(rule.holds(value) for value in inside)
+    assert not any(rule.holds(value) for value in [*outside, math.nan, math.inf, -math.inf])
+
+
+@dataclass(frozen=True)
+class Small:
+    free: Free[int] = 1
+    ranged: Annotated[Free[float], Range(0)] = 1.0
+    fixed: Annotated[int, Range(0)] = 1
+
+
+def test_changeable_are_the_fields_that_say_so():
+    assert changeable(Small) == {"free", "ranged"}
+
+
+def test_what_changes_learning_cannot_be_changed():
+    free = changeable(Config)
+    assert {"max_iter", "eval_every", "num_eval_rollouts", "dispatch", "envs_per_rank"} <= free
+    learnt = {"env", "policy", "hidden", "seed", "strategy", "population_size", "num_rollouts", "obs_norm"}
+    assert not free & (learnt | {"episode_cap", "track_mean", "noise_table", "action_noise"})
+
+
+@pytest.mark.parametrize("values", [{"sigma_min": 0.2}, {"lr_min": 0.02}])
+def test_a_floor_above_the_start_is_refused(values):
+    with pytest.raises(UserError, match=r"expected no more than --(init-sigma 0.1|learning-rate 0.01), got"):
+        Config(**values)
+
+
+def test_seeds_of_pairs_are_for_strategies_with_pairs():
+    with pytest.raises(UserError, match="--episode-seeds: expected independent or common"):
+        Config(episode_seeds="paired")
+    Config(episode_seeds="paired", strategy="pepg")
+
+
+def test_a_name_that_no_file_can_hold_is_refused():
+    with pytest.raises(UserError, match=r"--run-dir: expected UTF-8, got 'x\\udcff'"):
+        Config(run_dir=os.fsdecode(b"x\xff"))
+    Config(run_dir="Läufe/α\N{NO-BREAK SPACE}1")
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("init_sigma", math.inf),
+        ("learning_rate", math.nan),
+        ("seed", 2**63),
+        ("max_iter", 0),
+        ("target_fitness", math.nan),
+    ],
+)
+def test_numbers_that_no_run_can_have_are_refused(field, value):
+    with pytest.raises(UserError, match=f"{option(field)}: expected a number"):
+        Config(**{field: value})
+
+
+def test_the_directory_is_named_after_the_run_unless_it_is_given():
+    assert Config(env="ALE/Pong-v5", seed=3).directory == "runs/ALE-Pong-v5-cma_es-3"
+    assert Config(env="package.module:make").directory == "runs/package.module-make-cma_es-1143"
+    assert Config(run_dir="here").directory == "here"
+    assert Config(run_dir="here-{seed}", seed=7).directory == "here-7"
+
+
+@pytest.mark.parametrize("preset", PRESETS.values(), ids=list(PRESETS))
+def test_a_preset_is_a_run_that_ends(preset):
+    assert preset.max_iter < 10_000
+    assert preset.target_fitness is not None or preset.env == "mpi_es/CarRacing-v3"

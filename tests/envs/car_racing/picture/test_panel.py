@@ -1,0 +1,80 @@
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from mpi_es.envs.car_racing import state
+from mpi_es.envs.car_racing.picture import panel
+from tests.envs.car_racing.reference import copy_state, drive, reference
+
+
+@pytest.fixture(scope="module")
+def env() -> Any:
+    env = reference()
+    env.reset(seed=3)
+    return env
+
+
+def drawn(env: Any, shown_reward: float | None = None) -> NDArray[np.uint8]:
+    world, picture = state.allocate(), np.full((96, 96, 3), 7, np.uint8)
+    copy_state(env, world, shown_reward)
+    panel.draw_panel(world, panel.allocate(), picture)
+    assert (picture[: panel.FIRST_ROW] == 7).all()
+    return picture[panel.FIRST_ROW :]
+
+
+@pytest.mark.parametrize("style", ["road", "spin", "straight", "random"])
+def test_the_panel_is_gymnasiums_to_the_bit(style: str) -> None:
+    env = reference()
+    picture, _ = env.reset(seed=11)
+    actions = drive(style, env, 11)
+    for _ in range(60):
+        np.testing.assert_array_equal(drawn(env), picture[panel.FIRST_ROW :])
+        picture, *_ = env.step(next(actions))
+
+
+@pytest.mark.parametrize(
+    "score",
+    [
+        0.0,
+        -0.1,
+        -0.5,
+        -0.51,
+        0.5,
+        1.5,
+        17.0,
+        74.9,
+        303.3,
+        999.4,
+        999.6,
+        1000.0,
+        -99.7,
+        -999.9,
+        -1234.0,
+        11717.0,
+    ],
+)
+def test_the_score_is_gymnasiums_to_the_bit(env: Any, score: float) -> None:
+    env.reward = score
+    picture = env._render("state_pixels")
+    np.testing.assert_array_equal(drawn(env, shown_reward=score), picture[panel.FIRST_ROW :])
+
+
+def test_bars_of_any_length_are_gymnasiums_to_the_bit(env: Any) -> None:
+    rng = np.random.default_rng(0)
+    for scale in (0.0, 1e-5, 0.02, 1.0, 5.0, 10.0):
+        env.car.hull.linearVelocity = tuple(rng.normal(0, 8 * scale, 2))
+        env.car.hull.angularVelocity = rng.normal(0, scale)
+        for wheel in env.car.wheels:
+            wheel.omega = rng.normal(0, 12 * scale)
+        picture = env._render("state_pixels")
+        np.testing.assert_array_equal(drawn(env, env.reward), picture[panel.FIRST_ROW :])
+
+
+@pytest.mark.slow
+def test_all_scores_of_a_race_are_gymnasiums_to_the_bit(env: Any) -> None:
+    for score in range(-120, 1001):
+        env.reward = float(score)
+        picture = env._render("state_pixels")
+        np.testing.assert_array_equal(drawn(env, shown_reward=float(score)), picture[panel.FIRST_ROW :])

@@ -1,0 +1,111 @@
+import hashlib
+
+import numpy as np
+import pytest
+
+from mpi_es import train
+from mpi_es.config.run import Config
+from mpi_es.errors import UserError
+from mpi_es.evaluation import build
+from mpi_es.evaluation.rollout import Terms
+from mpi_es.parallel.collectives import SerialComm
+from mpi_es.parallel.stop_signal import StopFlag
+from mpi_es.strategies.base import Dense
+from mpi_es.strategies.noise import ComputedNoise, TableNoise, fill_table
+
+
+def table_of(size, seed):
+    table = np.empty(size, np.float32)
+    fill_table(seed, table, 0, size)
+    return table
+
+
+@pytest.mark.parametrize(
+    ("choice", "ranks", "directs"),
+    [("auto", 127, False), ("auto", 128, True), ("yes", 2, True), ("no", 500, False)],
+)
+def test_rank_0_directs_where_it_is_told_to_and_on_many_ranks(choice, ranks, directs):
+    assert build.dedicated(Config(dedicated_root=choice), ranks) == directs
+
+
+def test_auto_lets_rank_0_evaluate_its_static_share():
+    assert not build.dedicated(Config(dispatch="static"), 500)
+
+
+def test_an_evaluator_has_the_parts_that_the_config_names():
+    config = Config(hidden=(4,), strategy="openai_es", envs_per_rank=5, noise_table=200)
+    evaluator = build.make_evaluator(SerialComm(), config, StopFlag())
+    assert (evaluator.dim, evaluator.rollout.width, evaluator.rollout.limit) == (30, 5, 500)
+    assert isinstance(evaluator.noise, TableNoise)
+
+
+def test_held_out_episodes_run_in_an_environment_of_their_own():
+    config = Config(env="Pendulum-v1", env_options=("g=9.0",), held_out_env_options=("g=1.0",))
+    evaluator = build.make_evaluator(SerialComm(), config, StopFlag())
+    zeros, seeds = Dense(np.zeros((1, evaluator.dim))), np.array([[4]])
+    returns = [
+        evaluator.evaluate(zeros, seeds, terms).returns for terms in (Terms(), evaluator.held_out(0, None))
+    ]
+    for expected, options in zip(returns, (config.env_options, config.held_out_env_options), strict=True):
+        alone = build.make_evaluator(SerialComm(), Config(env="Pendulum-v1", env_options=options), StopFlag())
+        assert alone.evaluate(zeros, seeds, Terms()).returns == expected
+    assert returns[0] != returns[1]
+
+
+def test_a_held_out_environment_of_other_spaces_is_refused():
+    config = Config(env="FrozenLake-v1", held_out_env_options=("map_name=8x8",))
+    with pytest.raises(UserError, match=r"--held-out-env-options: expected the spaces .*Discrete\(16\)"):
+        build.make_evaluator(SerialComm(), config, StopFlag())
+
+
+def test_what_the_held_out_environment_refuses_bears_its_option():
+    config = Config(env="Pendulum-v1", held_out_env_options=("gravitation=3",))
+    with pytest.raises(UserError, match=r"^--held-out-env-options: Pendulum-v1 refuses them: .*gravitation"):
+        build.make_evaluator(SerialComm(), config, StopFlag())
+
+
+def test_noise_is_computed_or_read_from_a_table():
+    computed = build.make_noise(SerialComm(), Config(seed=9), 8)
+    table = build.make_noise(SerialComm(), Config(seed=9, noise_table=100), 8)
+    np.testing.assert_array_equal(computed.row(5), ComputedNoise(9, 8).row(5))
+    np.testing.assert_array_equal(table.row(5), table_of(100, 9)[5:13])
+
+
+def test_a_table_that_no_node_can_hold_is_refused():
+    with pytest.raises(
+        UserError, match=r"--noise-table: expected no more than \d+ numbers, which fill the mem"
+    ):
+        build.make_noise(SerialComm(), Config(noise_table=10**17), 8)
+
+
+def test_pictures_are_not_normalised():
+    with pytest.raises(UserError, match=r"--obs-norm: expected an environment that observes a vector"):
+        build.make_policy(
+            Config(
+                env="CarRacing-v3", hidden=(2,), obs_norm=True, policy="tests.policies.user_policies:Pictures"
+            )
+        )
+
+
+TABLE = """
+import hashlib
+from mpi4py import MPI
+from mpi_es.evaluation.build import shared_table
+table = shared_table(MPI.COMM_WORLD, 30_001, 9)
+found = MPI.COMM_WORLD.gather(hashlib.sha256(table.tobytes()).hexdigest(), root=0)
+if found:
+    print(*set(found))
+"""
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 5])
+def test_all_ranks_read_the_same_table_whoever_filled_it(launch, ranks):
+    done = launch(ranks, "-m", "mpi4py", "-c", TABLE)
+    expected = hashlib.sha256(table_of(30_001, 9).tobytes()).hexdigest()
+    assert (done.stdout, done.stderr) == (expected + "\n", "")
+
+
+def test_a_run_whose_previous_file_alone_is_left_is_not_overwritten(tmp_path):
+    (tmp_path / "run.previous.h5").write_bytes(b"")
+    with pytest.raises(UserError, match="holds a run already"):
+        train.prepare(["--run-dir", str(tmp_path)])

@@ -1,0 +1,110 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from mpi_es.config.run import Config
+from mpi_es.evaluation import build
+from mpi_es.evaluation.compiled_rollout import CompiledRollout
+from mpi_es.evaluation.rollout import Rollout, Terms
+from mpi_es.evaluation.sources import StaticSource
+from mpi_es.parallel.stop_signal import StopFlag, Stopped
+
+CONFIG = Config(env="mpi_es/CarRacing-v3", policy="attention", hidden=(16,), envs_per_rank=2)
+
+
+@pytest.fixture(scope="module")
+def compiled():
+    return build.make_rollout(CONFIG)
+
+
+def source(rollout, episodes=5, flag=None):
+    """Candidates that drive badly, each on a seed of its own."""
+    rows = np.random.default_rng(0).normal(0, 0.2, (episodes, rollout.policy.dim)).astype(np.float32)
+    seeds = 100 + np.arange(episodes)
+    return StaticSource(
+        np.arange(len(seeds)), seeds, 1, lambda i: rows[i], StopFlag() if flag is None else flag
+    )
+
+
+def in_order(rows):
+    return rows[np.argsort(rows[:, 0])]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [(), ("picture=exact",), ("variant=bars",), ("domain_randomize=True",), ("grass_cost=0.5",)],
+)
+def test_returns_and_lengths_are_those_of_the_ordinary_path_to_the_bit(options):
+    config = replace(CONFIG, env_options=options)
+    terms = Terms(cap=60, patience=20)
+    fast, plain = build.make_rollout(config), build.make_rollout(replace(config, compiled=False))
+    assert isinstance(fast, CompiledRollout)
+    assert isinstance(plain, Rollout)
+    expected = in_order(plain.run(source(plain), terms))
+    np.testing.assert_array_equal(in_order(fast.run(source(fast), terms)), expected)
+    assert len(set(expected[:, 1])) > 1
+
+
+@pytest.mark.parametrize("changes", [{"controller": "rnn"}, {"controller": "mlp", "num_frames": 2}])
+def test_a_part_of_an_agent_drives_as_the_whole_one(changes):
+    config = replace(CONFIG, evolve="controller", **changes)
+    whole = build.make_rollout(config)
+    agent = np.random.default_rng(1).normal(0, 0.2, whole.policy.dim).astype(np.float32)
+    partly = build.make_rollout(config, agent)
+    assert isinstance(partly, CompiledRollout)
+    assert partly.policy.dim == whole.policy.dim - 1184
+    terms, flag, seeds = Terms(cap=40), StopFlag(), np.array([5])
+    expected = whole.run(StaticSource(np.arange(len(seeds)), seeds, 1, lambda _: agent, flag), terms)
+    found = partly.run(StaticSource(np.arange(len(seeds)), seeds, 1, lambda _: agent[1184:], flag), terms)
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_threads_change_nothing(compiled):
+    several = build.make_rollout(replace(CONFIG, threads_per_rank=3))
+    assert several.width == 3
+    terms = Terms(cap=80)
+    expected = compiled.run(source(compiled, 7), terms)
+    np.testing.assert_array_equal(in_order(several.run(source(several, 7), terms)), expected)
+
+
+def test_the_early_stop_counts_losing_steps_in_a_row(compiled):
+    rows = compiled.run(source(compiled), Terms(patience=20))
+    assert rows[:, 2].min() >= 21
+    assert (compiled.run(source(compiled), Terms(cap=300))[:, 2] == 300).any()
+
+
+def test_an_episode_ends_at_the_environment_s_limit(compiled):
+    assert compiled.limit == 1000
+    assert compiled.run(source(compiled, 1), compiled.whole(7, None))[0, 2] == 1000
+
+
+class Slow(StaticSource):
+    """Has a signal come while episodes are under way."""
+
+    def poll(self):
+        raise Stopped
+
+
+def test_a_signal_ends_episodes_under_way_and_leaves_nothing_behind(compiled):
+    units, given = np.arange(5), source(compiled)
+    with pytest.raises(Stopped):
+        compiled.run(Slow(units, units, 1, given.lookup, StopFlag()), Terms())
+    terms = Terms(cap=30)
+    first = compiled.run(source(compiled), terms)
+    np.testing.assert_array_equal(compiled.run(source(compiled), terms), first)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"env": "CarRacing-v3"},
+        {"env_options": ("continuous=False",)},
+        {"action_noise": 0.1},
+        {"output": "clip"},
+        {"top_k": 9},
+        {"policy": "mlp", "env": "CartPole-v1"},
+    ],
+)
+def test_what_does_not_suit_takes_the_ordinary_path(changes):
+    assert isinstance(build.make_rollout(replace(CONFIG, **changes)), Rollout)

@@ -1,0 +1,175 @@
+import json
+from itertools import chain
+
+import numpy as np
+import pytest
+
+from mpi_es.evaluation.dynamic_dispatch import Schedule
+from mpi_es.evaluation.sources import StaticSource
+from mpi_es.parallel.stop_signal import StopFlag, Stopped
+
+SCRIPT = ("-m", "mpi4py", "-c")  # which ends all ranks where one fails
+
+
+def taken(source):
+    """All episodes of a source."""
+    return list(iter(lambda: source.take(block=True), None))
+
+
+def test_a_share_is_its_units_with_their_candidates():
+    rows = np.arange(8.0).reshape(4, 2)
+    source = StaticSource(np.array([3, 4, 7]), np.array([70, 71, 72]), 2, rows.__getitem__, StopFlag())
+    episodes = taken(source)
+    assert [(e.unit, e.candidate, e.seed) for e in episodes] == [(3, 1, 70), (4, 2, 71), (7, 3, 72)]
+    np.testing.assert_array_equal(episodes[0].parameters, rows[1])
+
+
+def test_an_empty_share_gives_nothing():
+    source = StaticSource(np.zeros(0, np.int64), np.zeros(0, np.int64), 2, lambda candidate: None, StopFlag())
+    assert taken(source) == []
+
+
+def test_a_share_is_given_up_at_a_signal():
+    flag = StopFlag()
+    source = StaticSource(np.zeros(1, np.int64), np.zeros(1, np.int64), 1, lambda candidate: None, flag)
+    source.poll()
+    flag.name = "SIGUSR1"
+    with pytest.raises(Stopped):
+        source.poll()
+
+
+def test_every_candidate_goes_first_once_and_then_the_one_with_the_longest_episodes():
+    schedule = Schedule(np.arange(9), 3)
+    assert [schedule.next() for _ in range(3)] == [0, 3, 6]
+    schedule.note(0, 10)
+    schedule.note(3, 30)
+    assert schedule.next() == 4
+    schedule.note(4, 2)  # a mean of 16 still is the longest
+    schedule.note(6, 13)
+    assert [schedule.next() for _ in range(5)] == [5, 7, 8, 1, 2]
+    assert schedule.left == 0
+
+
+def test_units_that_were_played_do_not_go_out_again():
+    schedule = Schedule(np.array([1, 6, 8]), 3)
+    assert sorted(schedule.next() for _ in range(3)) == [1, 6, 8]
+    assert schedule.left == 0
+
+
+HEAD = """
+import json, sys, time
+import numpy as np
+from mpi4py import MPI
+from mpi_es.evaluation.dynamic_dispatch import DynamicRoot, DynamicWorker
+from mpi_es.parallel.stop_signal import StopFlag
+comm, units, dense = MPI.COMM_WORLD, int(sys.argv[1]), sys.argv[2] == "dense"
+lookup = lambda candidate: np.full(3, candidate, np.float32)
+flag, width, episodes = StopFlag(), 4, 2
+if comm.rank == 0:
+    seeds = 1000 + np.arange(units).reshape(-1, episodes)
+    source = DynamicRoot(comm, np.arange(units), seeds, width, lookup, flag, send_rows=dense)
+else:
+    source = DynamicWorker(comm, episodes, width, 3, None if dense else lookup, flag)
+taken = []
+def note(episode):
+    taken.append([episode.unit, episode.candidate, episode.seed, *map(int, episode.parameters)])
+def report():
+    everything = comm.gather(taken, root=0)
+    if comm.rank == 0:
+        print(json.dumps(everything))
+"""
+
+ALL = (
+    HEAD
+    + """
+while (episode := source.take(block=True)) is not None:
+    note(episode)
+    time.sleep(0.001 * (comm.rank + 1))
+    source.done(episode.unit, 1)
+    source.poll()
+source.finish(abandon=False) if comm.rank == 0 else source.leave()
+report()
+"""
+)
+
+
+@pytest.mark.parametrize("kind", ["dense", "seeded"])
+@pytest.mark.parametrize(("ranks", "units"), [(2, 0), (2, 2), (3, 102), (6, 4)])
+def test_every_unit_is_handed_out_once(launch, ranks, units, kind):
+    done = launch(ranks, *SCRIPT, ALL, units, kind)
+    assert done.stderr == ""
+    taken = sorted(chain(*json.loads(done.stdout)))
+    assert taken == [[u, u // 2, 1000 + u, *[u // 2] * 3] for u in range(units)]
+
+
+SIDE_BY_SIDE = (
+    HEAD
+    + """
+running = []
+while True:
+    while len(running) < 3 and (episode := source.take(block=not running)):
+        running.append(episode)
+    if not running:
+        break
+    note(running.pop(0))
+    source.done(taken[-1][0], len(taken))
+    source.poll()
+source.finish(abandon=False) if comm.rank == 0 else source.leave()
+report()
+"""
+)
+
+
+def test_ranks_that_hold_several_and_do_not_wait_for_more_get_all(launch):
+    done = launch(3, *SCRIPT, SIDE_BY_SIDE, 200, "dense")
+    taken = sorted(chain(*json.loads(done.stdout)))
+    assert [row[0] for row in taken] == list(range(200))
+
+
+LEAVING = (
+    HEAD
+    + """
+if comm.rank == comm.size - 1:
+    note(source.take(block=True))  # the rest of its queue is lost, and so may be an answer on its way
+    while source.plenty and source.queue:
+        note(source.take(block=True))
+    source.leave()
+else:
+    while (episode := source.take(block=True)) is not None:
+        note(episode)
+        time.sleep(0.01)
+        source.poll()
+    source.finish(abandon=False) if comm.rank == 0 else source.leave()
+report()
+"""
+)
+
+
+@pytest.mark.parametrize("kind", ["dense", "seeded"])
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_a_rank_that_leaves_before_the_end_ends_it_for_all(launch, ranks, kind):
+    done = launch(ranks, *SCRIPT, LEAVING, 5000, kind)
+    assert done.stderr == ""
+    assert sum(map(len, json.loads(done.stdout))) < 2500
+
+
+ABANDONED = (
+    HEAD
+    + """
+if comm.rank == 0:
+    note(source.take(block=True))
+    source.finish(abandon=True)
+else:
+    while (episode := source.take(block=True)) is not None:
+        note(episode)
+        time.sleep(0.001)
+    source.leave()
+report()
+"""
+)
+
+
+def test_what_rank_0_abandons_is_handed_out_no_more(launch):
+    done = launch(3, *SCRIPT, ABANDONED, 5000, "dense")
+    assert done.stderr == ""
+    assert sum(map(len, json.loads(done.stdout))) < 500

@@ -1,0 +1,212 @@
+import hashlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mpi_es.errors import RolloutError
+from mpi_es.evaluation.evaluator import Evaluator
+from mpi_es.evaluation.rollout import Rollout, Terms
+from mpi_es.parallel.collectives import SerialComm
+from mpi_es.parallel.stop_signal import StopFlag, Stopped
+from mpi_es.policies.mlp import MLP
+from mpi_es.seeds import training_seeds
+from mpi_es.strategies.base import Dense, Seeded
+from mpi_es.strategies.noise import ComputedNoise, TableNoise, fill_table
+from tests.evaluation.drift import Drift
+
+ROOT = Path(__file__).parents[2]
+SCRIPT = ("-m", "mpi4py", "-c")  # which ends all ranks where one fails
+POLICY = MLP(Drift.observation_space, Drift.action_space, hidden=(4,))
+MEAN = np.linspace(-1, 1, POLICY.dim)
+COLLECT = Terms(collect=True)
+
+
+def make_evaluator(width=3, comm=None, env=Drift, **options):
+    rollout = Rollout(POLICY, lambda: (env(), 20), width)
+    return Evaluator(comm or SerialComm(), rollout, ComputedNoise(5, POLICY.dim), **options)
+
+
+def dense(popsize=4):
+    return Dense(np.random.default_rng(0).normal(size=(popsize, POLICY.dim)))
+
+
+def seeded(pairs=2):
+    return Seeded(MEAN.astype(np.float32), 0.3, ComputedNoise(5, POLICY.dim).keys(2, pairs))
+
+
+def test_returns_stand_where_candidate_and_episode_do():
+    evaluator, population = make_evaluator(), dense()
+    seeds = training_seeds(1, 0, 4, 3, "independent")
+    whole = evaluator.evaluate(population, seeds, COLLECT)
+    assert (whole.returns.shape, whole.lengths.shape, whole.sums.shape) == ((4, 3), (4, 3), (12, 7))
+    for candidate in range(4):
+        alone = Dense(population.rows[[candidate]])
+        for episode in range(3):
+            one = evaluator.evaluate(alone, seeds[[candidate]][:, [episode]], COLLECT)
+            assert one.returns[0, 0] == whole.returns[candidate, episode]
+            np.testing.assert_array_equal(one.sums[0], whole.sums[3 * candidate + episode])
+    np.testing.assert_array_equal(whole.sums[:, 0], whole.lengths.ravel())
+
+
+@pytest.mark.parametrize("width", [1, 2, 5, 50])
+def test_the_width_does_not_matter(width):
+    seeds = training_seeds(1, 0, 4, 3, "independent")
+    one, other = (make_evaluator(w).evaluate(dense(), seeds, COLLECT) for w in (3, width))
+    np.testing.assert_array_equal(one.returns, other.returns)
+    np.testing.assert_array_equal(one.sums, other.sums)
+
+
+@pytest.mark.parametrize("population", [dense(), seeded()], ids=["dense", "seeded"])
+def test_the_mean_is_one_more_candidate(population):
+    evaluator, seeds = make_evaluator(), training_seeds(1, 0, 5, 2, "independent")
+    both = evaluator.evaluate(population, seeds, COLLECT, MEAN)
+    alone = evaluator.evaluate(Dense(MEAN[None]), seeds[4:], COLLECT)
+    without = evaluator.evaluate(population, seeds[:4], COLLECT)
+    np.testing.assert_array_equal(both.returns, np.concatenate([without.returns, alone.returns]))
+
+
+def test_a_seeded_population_is_what_its_rows_are():
+    evaluator, population = make_evaluator(), seeded()
+    rows = np.stack([population.candidate(i, evaluator.noise) for i in range(4)])
+    seeds = training_seeds(1, 0, 4, 2, "paired")
+    one, other = (evaluator.evaluate(p, seeds, Terms()) for p in (population, Dense(rows)))
+    np.testing.assert_array_equal(one.returns, other.returns)
+
+
+class World(SerialComm):
+    """The size of a larger world."""
+
+    def __init__(self, size):
+        self.size = size
+
+
+@pytest.mark.parametrize(
+    ("size", "dynamic", "dedicated", "units", "width"),
+    [
+        (1, False, False, 100, 16),
+        (1, True, False, 10, 10),  # alone there is nobody to leave episodes to
+        (4, False, False, 40, 10),
+        (4, False, True, 42, 14),
+        (4, True, False, 40, 2),
+        (4, True, False, 1000, 16),
+        (9, False, False, 4, 1),
+        (9, True, False, 4, 1),
+    ],
+)
+def test_no_rank_holds_so_many_episodes_that_others_have_none(size, dynamic, dedicated, units, width):
+    evaluator = make_evaluator(16, World(size), dynamic=dynamic, dedicated_root=dedicated)
+    assert evaluator._width(units) == width
+
+
+def test_idle_time_is_a_share():
+    evaluation = make_evaluator().evaluate(dense(), training_seeds(1, 0, 4, 3, "common"), Terms())
+    assert 0 <= evaluation.idle < 1
+
+
+def test_a_signal_stops_an_evaluation_and_the_next_one_can_run():
+    flag = StopFlag()
+    evaluator, seeds = make_evaluator(stop_flag=flag), training_seeds(1, 0, 4, 1, "common")
+    flag.name = "SIGTERM"
+    with pytest.raises(Stopped):
+        evaluator.evaluate(dense(), seeds, Terms())
+    flag.name = ""
+    assert evaluator.evaluate(dense(), seeds, Terms()).returns.shape == (4, 1)
+
+
+def test_a_failure_names_rank_and_host():
+    class Fails(Drift):
+        def step(self, action):
+            raise ValueError("broke")
+
+    with pytest.raises(RolloutError, match=r"^rank 0 on \S+: candidate 0, episode seed \d+, step 0: Val"):
+        make_evaluator(env=Fails).evaluate(dense(), training_seeds(1, 0, 4, 1, "common"), Terms())
+
+
+def test_the_sum_is_the_noise_s_own():
+    evaluator = make_evaluator()
+    keys, weights = evaluator.keys(3, 7), np.linspace(-1, 1, 7)
+    np.testing.assert_array_equal(
+        evaluator.weighted_sum(keys, weights), evaluator.noise.weighted_sum(keys, weights)
+    )
+    np.testing.assert_array_equal(evaluator.row(int(keys[0])), evaluator.noise.row(int(keys[0])))
+
+
+SUM = """
+import hashlib, sys
+import numpy as np
+from mpi4py import MPI
+from mpi_es.evaluation.build import make_noise
+from mpi_es.config.run import Config
+from mpi_es.evaluation.evaluator import Evaluator
+from types import SimpleNamespace
+comm, dim, table = MPI.COMM_WORLD, int(sys.argv[1]), int(sys.argv[2])
+noise = make_noise(comm, Config(noise_table=table, seed=5), dim)
+rollout = SimpleNamespace(policy=SimpleNamespace(dim=dim))
+evaluator = Evaluator(comm, rollout, noise)
+if comm.rank:
+    evaluator.serve()
+else:
+    total = evaluator.weighted_sum(evaluator.keys(3, 9), np.linspace(-1, 1, 9))
+    evaluator.stop()
+    print(hashlib.sha256(total.tobytes()).hexdigest())
+"""
+
+
+def serial_sum(dim, table):
+    noise = ComputedNoise(5, dim)
+    if table:
+        numbers = np.empty(table, np.float32)
+        fill_table(5, numbers, 0, table)
+        noise = TableNoise(numbers, dim, 5)
+    total = noise.weighted_sum(noise.keys(3, 9), np.linspace(-1, 1, 9))
+    return hashlib.sha256(total.tobytes()).hexdigest()
+
+
+@pytest.mark.parametrize("table", [0, 100_000])
+@pytest.mark.parametrize(("ranks", "dim"), [(2, 20_001), (3, 20_001), (3, 2), (5, 70_000)])
+def test_ranks_add_up_what_one_does_to_the_bit(launch, ranks, dim, table):
+    done = launch(ranks, *SCRIPT, SUM, dim, table)
+    assert (done.stdout, done.stderr) == (serial_sum(dim, table) + "\n", "")
+
+
+EVALUATE = """
+import sys
+import numpy as np
+from mpi4py import MPI
+from mpi_es.evaluation.rollout import Terms
+from mpi_es.seeds import training_seeds
+from tests.evaluation.test_evaluator import dense, make_evaluator, MEAN, seeded
+evaluator = make_evaluator(2, MPI.COMM_WORLD, dynamic=sys.argv[1] == "dynamic")
+if evaluator.comm.rank:
+    evaluator.serve()
+else:
+    seeds, scaling = training_seeds(1, 0, 5, 3, "independent"), np.ones((2, 3), np.float32)
+    terms = Terms(7, scaling, 0.2, True, 3)
+    for population in (dense(), seeded()):
+        for part in (seeds, seeds[:, :1], seeds[:4]):
+            mean = MEAN if len(part) == 5 else None
+            found = evaluator.evaluate(population, part, terms, mean)
+            print(found.returns.tolist(), found.lengths.tolist(), found.sums.tolist())
+    evaluator.stop()
+"""
+
+
+@pytest.fixture(scope="module")
+def serial_evaluation():
+    """What EVALUATE prints without MPI."""
+    evaluator, said = make_evaluator(2), []
+    seeds, scaling = training_seeds(1, 0, 5, 3, "independent"), np.ones((2, 3), np.float32)
+    for population in (dense(), seeded()):
+        for part in (seeds, seeds[:, :1], seeds[:4]):
+            mean = MEAN if len(part) == 5 else None
+            found = evaluator.evaluate(population, part, Terms(7, scaling, 0.2, True, 3), mean)
+            said.append(f"{found.returns.tolist()} {found.lengths.tolist()} {found.sums.tolist()}\n")
+    return "".join(said)
+
+
+@pytest.mark.parametrize("dispatch", ["static", "dynamic"])
+@pytest.mark.parametrize("ranks", [2, 7])
+def test_ranks_evaluate_what_one_does_to_the_bit(launch, serial_evaluation, ranks, dispatch):
+    done = launch(ranks, *SCRIPT, EVALUATE, dispatch, cwd=ROOT)
+    assert (done.stdout, done.stderr) == (serial_evaluation, "")

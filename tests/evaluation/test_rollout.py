@@ -1,0 +1,192 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mpi_es import envs
+from mpi_es.errors import RolloutError
+from mpi_es.evaluation.normalisation import normalise
+from mpi_es.evaluation.rollout import Episode, Rollout, Terms
+from mpi_es.parallel.stop_signal import Stopped
+from mpi_es.policies.mlp import MLP
+from mpi_es.policies.recurrent import Recurrent
+from mpi_es.seeds import Stream, rng
+from tests.evaluation.drift import Drift
+
+SPACES = (Drift.observation_space, Drift.action_space)
+POLICIES = {
+    "mlp": MLP(*SPACES, hidden=(4,)),
+    "rnn": Recurrent(*SPACES, "rnn", 3, "tanh"),
+    "lstm": Recurrent(*SPACES, "lstm", 3, "tanh"),
+    "gru": Recurrent(*SPACES, "gru", 3, "tanh"),
+}
+SCALING = np.array([[1, 2, 3], [0.5, 1, 2]], np.float32)
+TERMS = {
+    "plain": Terms(),
+    "cap": Terms(cap=4),
+    "normalised": Terms(scaling=SCALING, collect=True),
+    "patience": Terms(patience=2),
+    "noise": Terms(action_noise=0.3),
+    "all": Terms(cap=9, scaling=SCALING, action_noise=0.3, collect=True),
+}
+
+
+def drift():
+    return Drift(), 0
+
+
+def episodes(policy, count=9):
+    """Two episodes for each candidate."""
+    rows = np.random.default_rng(0).normal(size=(count, policy.dim)).astype(np.float32)
+    return [Episode(unit, unit // 2, 100 + unit, rows[unit // 2]) for unit in range(count)]
+
+
+class Reluctant:
+    """A source that gives episodes in an order, and now and then only where it must."""
+
+    def __init__(self, given, refusals=()):
+        self.given, self.refusals, self.over = list(given), list(refusals), []
+
+    def take(self, block):
+        if not block and self.refusals and self.refusals.pop():
+            return None
+        return self.given.pop(0) if self.given else None
+
+    def done(self, unit, length):
+        self.over.append((unit, length))
+
+    def poll(self):
+        pass
+
+
+def alone(policy, episode, terms):
+    """Return an episode's row as a plain loop over one environment and one network finds it."""
+    env, memory, total, seen, losing = Drift(), policy.initial_memory(1), 0.0, [], 0
+    weights = policy.unpack(episode.parameters[None])
+    noise = rng(episode.seed, Stream.ACTION, episode.candidate)
+    observation, _ = env.reset(seed=episode.seed)
+    while True:
+        seen.append(observation.astype(float))
+        read = observation[None] if terms.scaling is None else normalise(observation[None], terms.scaling)
+        action, memory = policy.act(weights, read, memory)
+        if terms.action_noise:
+            action = np.clip(action + terms.action_noise * noise.standard_normal(2), -1, 1)
+        observation, reward, over, _, _ = env.step(action[0].astype(np.float32))
+        total += float(reward)
+        losing = losing + 1 if reward < 0 else 0
+        if over or len(seen) == terms.cap or (terms.patience and losing > terms.patience):
+            break
+    sums = [sum(seen), sum(x * x for x in seen)] if terms.collect else []
+    return np.concatenate([[episode.unit, total, len(seen)], *sums])
+
+
+@pytest.mark.parametrize("terms", TERMS)
+@pytest.mark.parametrize("name", POLICIES)
+@settings(max_examples=8)
+@given(st.permutations(range(9)), st.integers(1, 10), st.lists(st.booleans(), max_size=60))
+def test_an_episode_is_what_it_is_alone_whatever_runs_beside_it(terms, name, order, width, refusals):
+    policy, terms = POLICIES[name], TERMS[terms]
+    todo = episodes(policy)
+    source = Reluctant([todo[i] for i in order], refusals)
+    rows = Rollout(policy, drift, 10).run(source, terms, width)
+    expected = [alone(policy, episode, terms) for episode in todo]
+    np.testing.assert_array_equal(rows[np.argsort(rows[:, 0])], expected)
+    assert source.over == [(unit, length) for unit, _, length, *_ in rows]
+
+
+@pytest.mark.parametrize("policy", ["mlp", "lstm"])
+def test_a_rollout_that_was_stopped_leaves_nothing_behind(policy):
+    policy = POLICIES[policy]
+    rollout, todo = Rollout(policy, drift, 4), episodes(policy)
+
+    class Stopping(Reluctant):
+        def poll(self):
+            raise Stopped
+
+    fresh = rollout.run(Reluctant(todo), TERMS["all"])
+    with pytest.raises(Stopped):
+        rollout.run(Stopping(todo), TERMS["all"])
+    np.testing.assert_array_equal(rollout.run(Reluctant(todo), TERMS["all"]), fresh)
+
+
+@pytest.mark.parametrize(("cap", "limit", "lengths"), [(0, 3, 3), (5, 3, 3), (2, 3, 2), (2, 0, 2)])
+def test_an_episode_ends_at_the_lower_of_cap_and_limit(cap, limit, lengths):
+    rollout = Rollout(POLICIES["mlp"], lambda: (Drift(), limit), 3)
+    rows = rollout.run(Reluctant(episodes(POLICIES["mlp"])[5:]), Terms(cap))
+    assert rows[:, 2].max() == lengths
+
+
+def test_without_episodes_there_are_no_rows():
+    rollout = Rollout(POLICIES["mlp"], drift, 3)
+    assert rollout.run(Reluctant([]), Terms()).shape == (0, 3)
+    assert rollout.run(Reluctant([]), Terms(collect=True)).shape == (0, 9)
+
+
+@pytest.mark.parametrize(("width", "count", "made"), [(4, 2, 2), (4, 9, 4), (1, 9, 1)])
+def test_only_as_many_environments_are_made_as_run_side_by_side(width, count, made):
+    rollout = Rollout(POLICIES["mlp"], drift, width)
+    rollout.run(Reluctant(episodes(POLICIES["mlp"], count)), Terms())
+    assert len(rollout.envs) == made
+
+
+@pytest.mark.parametrize("env_id", ["CartPole-v1", "FrozenLake-v1"])
+def test_discrete_actions_and_observations(env_id):
+    env, limit = envs.make(env_id)
+    policy = MLP(env.observation_space, env.action_space, hidden=())
+    rows = np.random.default_rng(1).normal(size=(6, policy.dim)).astype(np.float32)
+    todo = [Episode(i, i, i, rows[i]) for i in range(6)]
+    batched = Rollout(policy, lambda: envs.make(env_id), 4).run(Reluctant(todo), Terms())
+    for unit, total, length in batched:
+        observation, _ = env.reset(seed=int(unit))
+        rewards, over = [], False
+        while not over and len(rewards) < limit:
+            act, _ = policy.act(policy.unpack(rows[[int(unit)]]), np.array([observation]), None)
+            observation, reward, over, _, _ = env.step(int(act[0]))
+            rewards.append(float(reward))
+        assert (sum(rewards), len(rewards)) == (total, length)
+
+
+class Faulty(Drift):
+    """Answers the third step as it is told to."""
+
+    def __init__(self, answer):
+        self.answer, self.steps = answer, 0
+
+    def step(self, action):
+        self.steps += 1
+        if self.steps > 3:
+            return np.zeros(3), 1.0, True, False, {}
+        answer = super().step(action)
+        return self.answer(answer) if self.steps == 3 else (*answer[:2], False, *answer[3:])
+
+
+def _exits(answer):
+    raise SystemExit(3)
+
+
+FAULTS = {
+    "a return that is no number": (lambda a: (a[0], np.nan, True, *a[3:]), "expected a finite return"),
+    "an observation that is none": (lambda a: (a[0] * np.inf, 1.0, False, *a[3:]), "finite observations"),
+    "an observation of another shape": (lambda a: (np.zeros(7), *a[1:]), "broadcast"),
+    "a reward that is none": (lambda a: (a[0], None, *a[2:]), "float"),
+    "too short an answer": (lambda a: a[:3], "unpack"),
+    "an exit": (_exits, "SystemExit: 3"),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_is_told_with_candidate_and_episode(fault):
+    answer, complaint = FAULTS[fault]
+    rollout = Rollout(POLICIES["mlp"], lambda: (Faulty(answer), 6), 2)
+    with pytest.raises(RolloutError, match=rf"candidate 0, episode seed 100, step \d[\s\S]*{complaint}"):
+        rollout.run(Reluctant(episodes(POLICIES["mlp"], 1)), Terms(collect=True))
+
+
+def test_a_reset_that_fails_is_told():
+    class Resets(Drift):
+        def reset(self, *, seed=None, options=None):
+            raise RuntimeError("no licence")
+
+    rollout = Rollout(POLICIES["mlp"], lambda: (Resets(), 0), 2)
+    with pytest.raises(RolloutError, match=r"episode seed 100, step 0: RuntimeError: no licence\n"):
+        rollout.run(Reluctant(episodes(POLICIES["mlp"], 1)), Terms())

@@ -1,0 +1,84 @@
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from mpi_es.jit import callee, decorator
+
+CALLER = """
+from mpi_es.called import number
+from mpi_es.jit.decorator import compiled
+@compiled()
+def double():
+    return 2 * number()
+if __name__ == "__main__":
+    print(double(), sum(double.entry.stats.cache_hits.values()))
+"""
+CALLED = """
+from mpi_es.jit.decorator import compiled
+@compiled()
+def number():
+    return {}
+"""
+
+
+@pytest.fixture
+def package(tmp_path):
+    """A package with two modules of compiled code and a function that runs one of them."""
+    place = tmp_path / "mpi_es"
+    (place / "jit").mkdir(parents=True)
+    for module in (callee, decorator):
+        shutil.copy(module.__file__, place / "jit")
+    (place / "__init__.py").touch()
+    (place / "caller.py").write_text(CALLER)
+
+    def run(number, **environ):
+        (place / "called.py").write_text(CALLED.format(number))
+        done = subprocess.run(
+            [sys.executable, "-m", "mpi_es.caller"],
+            cwd=tmp_path,
+            env=os.environ | environ,
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+        assert done.stderr == ""
+        return done.stdout.split()
+
+    return run
+
+
+def test_machine_code_is_kept_until_a_module_changes_that_it_needs(package, tmp_path):
+    kept = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    assert package(21, **kept) == ["42", "0"]
+    assert package(21, **kept) == ["42", "1"]
+    (tmp_path / "mpi_es" / "other.py").write_text("unused = 1")
+    assert package(21, **kept) == ["42", "1"]
+    files = {path.name for path in tmp_path.glob("cache/*/*")}
+    assert package(50, **kept) == ["100", "0"]
+    left = {path.name for path in tmp_path.glob("cache/*/*")}
+    assert len(left) == len(files)
+    assert not left & files
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="mounting a small file system needs root")
+def test_a_full_disk_costs_nothing_but_time(package, tmp_path):
+    full = tmp_path / "full"
+    full.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8k", "tmpfs", full], check=True)
+    try:
+        for _ in range(2):
+            assert package(4, NUMBA_CACHE_DIR=str(full)) == ["8", "0"]
+    finally:
+        subprocess.run(["umount", full], check=True)
+
+
+def test_without_a_place_to_keep_it_code_is_compiled_each_time(package, tmp_path):
+    nowhere = {
+        "NUMBA_CACHE_DIR": "/proc/none",
+        "NUMBA_CACHE_LOCATOR_CLASSES": "UserProvidedCacheLocator",
+    }
+    for _ in range(2):
+        assert package(3, **nowhere) == ["6", "0"]

@@ -1,0 +1,51 @@
+import json
+import time
+from pathlib import Path
+
+import pytest
+
+from mpi_es.jit import warm_up
+from mpi_es.parallel.collectives import SerialComm
+
+
+def test_a_short_wait_is_not_told(capsys):
+    warm_up.prepare(SerialComm(), lambda: None)
+    assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("directory", "told"), [("cache", "(kept in "), ("/proc/none", "(not kept: cannot write to ")]
+)
+def test_a_long_wait_is_told_and_whether_it_will_come_again(capsys, monkeypatch, tmp_path, directory, told):
+    monkeypatch.setattr(warm_up, "_PATIENCE", 0.0)
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / directory))
+    if directory.startswith("/proc"):
+        monkeypatch.setattr(warm_up, "PACKAGE", Path("/proc/none"))
+        monkeypatch.setenv("XDG_CACHE_HOME", "/proc/none")
+    warm_up.prepare(SerialComm(), lambda: time.sleep(0.3))
+    said = capsys.readouterr().err
+    assert said.startswith("compiling simulator and agent")
+    assert told in said
+
+
+SCRIPT = """
+import json, time
+from mpi4py import MPI
+from mpi_es.jit.warm_up import prepare
+comm, spans = MPI.COMM_WORLD, []
+def compile_all():
+    begin = time.time()
+    time.sleep(0.2 if comm.rank == 0 else 0)
+    spans.append((begin, time.time()))
+prepare(comm, compile_all)
+gathered = comm.gather(spans[0])
+if comm.rank == 0:
+    print(json.dumps(gathered))
+"""
+
+
+def test_the_others_of_a_node_begin_when_its_first_rank_is_done(launch):
+    done = launch(3, "-m", "mpi4py", "-c", SCRIPT)
+    first, *others = json.loads(done.stdout)
+    assert len(others) == 2
+    assert all(begin >= first[1] for begin, _ in others)

@@ -1,0 +1,60 @@
+import io
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from mpi_es.jobs import where
+from mpi_es.run_file import checkpoint
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "directory"),
+    [
+        ("mpi_es.train cartpole --seed 7", "runs/CartPole-v1-cma_es-7"),
+        ("mpi_es.train --env CartPole-v1 --run-dir here", "here"),
+        ("pbt.train toy --seed 3", "runs/pbt-toy-3"),
+    ],
+)
+def test_the_directory_is_the_command_s_own(arguments, directory):
+    answer = io.StringIO()
+    assert where.main(arguments.split(), answer) == 0
+    assert answer.getvalue() == directory + "\n"
+
+
+NOISY = """
+import ctypes
+import gymnasium
+ctypes.CDLL(None).puts(b"noise in C")
+print("noise")
+def make():
+    return gymnasium.make("CartPole-v1")
+"""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "answer", "told"),
+    [("--env noisy:make --run-dir here", 0, "here\n", "noise"), ("--help", 2, "", "--population-size")],
+)
+def test_nothing_but_the_directory_is_the_answer(tmp_path, arguments, code, answer, told):
+    (tmp_path / "noisy.py").write_text(NOISY)
+    command = [sys.executable, "-m", "mpi_es.jobs.where", "mpi_es.train", *arguments.split()]
+    environ = os.environ | {"PYTHONPATH": f"{ROOT}:{tmp_path}"}
+    done = subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout) == (code, answer)
+    assert told in done.stderr
+
+
+def test_a_mistake_is_one_line(capsys):
+    assert where.main(["mpi_es.train", "cartpol"], sys.stdout) == 2
+    assert capsys.readouterr().err.startswith("error: preset: expected one of")
+
+
+def test_a_damaged_run_is_told(capsys, tmp_path):
+    (tmp_path / checkpoint.NAME).write_bytes(b"")
+    assert where.main(["mpi_es.train", "cartpole", "--run-dir", str(tmp_path)], sys.stdout) == 2
+    assert "expected a run file of mpi_es" in capsys.readouterr().err

@@ -1,0 +1,169 @@
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from mpi_es.parallel import start_mpi
+
+ROOT = Path(__file__).parents[2]
+MPIEXEC = Path(sys.executable).with_name("mpiexec")
+
+WHEEL = "MPICH Version:      5.0.2\nMPICH configure:    --with-device=ch4:ucx,ofi --with-pm=hydra:gforker\n"
+WHEEL += "MPICH Custom Information:\thttps://pypi.org/p/mpich/5.0.2/\n"
+OPEN_MPI = "Open MPI v5.0.11, package: Open MPI user@localhost Distribution, ident: 5.0.11, Sep 16, 2026"
+
+# Recorded with env(1) as the program, less what says nothing here: Open MPI 5.0.11 and MPICH 5.0.2 (wheels),
+# Open MPI 4.1.4 (Debian 12), Slurm 22.05.8 with 4 tasks on 2 nodes (3 and 1).
+OMPI_5 = {
+    "OMPI_COMM_WORLD_SIZE": "3",
+    "OMPI_COMM_WORLD_RANK": "1",
+    "OMPI_COMM_WORLD_LOCAL_SIZE": "3",
+    "PMIX_NAMESPACE": "prterun-vm-5853@1",
+    "PMIX_RANK": "1",
+    "PRTE_LAUNCHED": "1",
+}
+OMPI_4 = {
+    "OMPI_COMM_WORLD_SIZE": "3",
+    "OMPI_COMM_WORLD_RANK": "0",
+    "OMPI_MCA_orte_ess_num_procs": "3",
+    "PMIX_NAMESPACE": "2047016961",
+    "PMIX_RANK": "0",
+}
+HYDRA = {"MPI_LOCALNRANKS": "3", "MPI_LOCALRANKID": "0", "PMI_FD": "9", "PMI_RANK": "2", "PMI_SIZE": "3"}
+BATCH = {
+    "SLURM_JOB_ID": "1",
+    "SLURM_NTASKS": "4",
+    "SLURM_NPROCS": "4",
+    "SLURM_NNODES": "2",
+    "SLURM_PROCID": "0",
+}
+STEP = BATCH | {"SLURM_STEP_ID": "1", "SLURM_STEP_NUM_TASKS": "4", "SLURM_PROCID": "3"}
+PMI2 = STEP | {"PMI_FD": "11", "PMI_JOBID": "1.2", "PMI_RANK": "3", "PMI_SIZE": "4"}
+PTY = STEP | {"SLURM_PTY_PORT": "35667"}
+HYDRA_IN_SLURM = HYDRA | {
+    "SLURM_EXTERNAL_LAUNCHER": "1",
+    "SLURM_JOB_ID": "1",
+    "SLURM_NTASKS": "2",
+    "SLURM_STEP_ID": "0",
+    "SLURM_STEP_NUM_TASKS": "2",
+    "SLURM_PROCID": "0",
+}
+
+
+@pytest.mark.parametrize(
+    ("environ", "size", "rank"),
+    [
+        ({}, None, 0),
+        ({"PMI_SIZE": ""}, None, 0),
+        (OMPI_5, (3, "mpiexec of Open MPI"), 1),
+        (OMPI_4, (3, "mpiexec of Open MPI"), 0),
+        (HYDRA, (3, "mpiexec of MPICH"), 2),
+        ({"MV2_COMM_WORLD_SIZE": "8", "MV2_COMM_WORLD_RANK": "5"}, (8, "mpiexec of MVAPICH"), 5),
+        (BATCH, None, 0),
+        (STEP, (4, "srun"), 3),
+        (PMI2, (4, "srun"), 3),
+        (PTY, None, 0),
+        (HYDRA_IN_SLURM, (3, "mpiexec of MPICH"), 2),
+        (HYDRA_IN_SLURM | OMPI_5, (3, "mpiexec of Open MPI"), 1),
+    ],
+)
+def test_who_launched_how_many(environ, size, rank):
+    assert start_mpi.launched_size(environ) == size
+    assert start_mpi.launched_rank(environ) == rank
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        (WHEEL, "MPICH 5.0.2"),
+        (OPEN_MPI, "Open MPI v5.0.11"),
+        ("Intel(R) MPI Library 2021.9 for Linux* OS\n", "Intel(R) MPI Library 2021.9 for Linux* OS"),
+        ("MVAPICH2 Version      :\t2.3.7\nMVAPICH2 Release date : 2022", "MVAPICH2 2.3.7"),
+    ],
+)
+def test_library_name(text, name):
+    assert start_mpi.library_name(text) == name
+
+
+@pytest.mark.parametrize("environ", [{}, HYDRA, BATCH, STEP, PMI2, HYDRA_IN_SLURM])
+def test_a_whole_world_is_no_complaint(environ):
+    size, _ = start_mpi.launched_size(environ) or (1, "")
+    assert start_mpi.check(environ, None, WHEEL) is None
+    assert start_mpi.check(environ, size, WHEEL) is None
+
+
+def test_worlds_of_one_under_srun():
+    text = str(start_mpi.check(STEP, 1, WHEEL))
+    assert "one world of the 4 ranks that srun started, got worlds of one" in text
+    assert "mpi4py loaded MPICH 5.0.2: start it with srun --mpi=pmi2, or with" in text
+    assert "python -m mpi_es.doctor" in text
+    assert "\n" not in text
+
+
+def test_worlds_of_one_of_open_mpi():
+    text = str(start_mpi.check(HYDRA, 1, OPEN_MPI))
+    assert "the 3 ranks that mpiexec of MPICH started" in text
+    assert "mpi4py loaded Open MPI v5.0.11: start it with the mpiexec that belongs to it" in text
+    assert "--mpi=pmix" in str(start_mpi.check(PMI2, 1, OPEN_MPI))
+
+
+def test_the_wheel_points_to_its_own_mpiexec(tmp_path, monkeypatch):
+    mpiexec = tmp_path / "bin" / "mpiexec"
+    mpiexec.parent.mkdir()
+    mpiexec.touch()
+    monkeypatch.setattr(sys, "prefix", str(tmp_path))
+    assert f"start it with {mpiexec};" in str(start_mpi.check(OMPI_5, 1, WHEEL))
+
+
+@pytest.mark.parametrize("environ", [OMPI_5, OMPI_4, OMPI_5 | {"OMPI_COMM_WORLD_SIZE": "1"}])
+def test_mpich_without_pmix_is_stopped_before_it_aborts(environ):
+    text = str(start_mpi.check(environ, None, WHEEL))
+    assert "mpiexec of Open MPI started, got none that this MPI can join" in text
+    assert start_mpi.check(environ, None, WHEEL + "--with-pmix=/usr") is None
+    assert start_mpi.check(environ, None, OPEN_MPI) is None
+
+
+def connect(environ, *launch):
+    program = "import os; from mpi_es.parallel import start_mpi; print(start_mpi.connect(os.environ).size)"
+    bare = {
+        name: value for name, value in os.environ.items() if not name.startswith(("PMI", "OMPI", "SLURM"))
+    }
+    return subprocess.run(
+        [*map(str, launch), sys.executable, "-c", program],
+        cwd=ROOT,
+        env=bare | environ,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+
+def test_connect_serially():
+    assert connect({}).stdout == "1\n"
+
+
+@pytest.mark.skipif(not MPIEXEC.exists(), reason="the mpich wheel is not installed")
+def test_connect_under_mpiexec():
+    ended = connect({}, MPIEXEC, "-n", 3)
+    assert "".join(ended.stdout.split()) == "333"
+    assert ended.returncode == 0
+
+
+@pytest.mark.parametrize("environ", [OMPI_4, {"OMPI_COMM_WORLD_SIZE": "4"}, STEP | {"SLURM_PROCID": "0"}])
+def test_connect_complains_on_the_first_rank(environ):
+    ended = connect(environ)
+    assert ended.stderr.splitlines()[-1].startswith("mpi_es.errors.UserError: MPI: expected one world of the")
+    assert ended.stdout == ""
+
+
+@pytest.mark.parametrize("environ", [OMPI_5, STEP])
+def test_connect_ends_the_other_ranks_quietly(environ):
+    ended = connect(environ)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
+
+
+def test_connect_without_an_mpi_library():
+    ended = connect({"MPI4PY_LIBMPI": "/nowhere/libmpi.so"})
+    assert "MPI: expected a library that mpi4py can load, got none; pip install mpich" in ended.stderr

@@ -1,0 +1,142 @@
+"""Members that are whole runs of OpenAI-ES."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mpi_es.errors import UserError
+from mpi_es.parallel.collectives import SerialComm
+from mpi_es.parallel.stop_signal import StopFlag
+from mpi_es.run_file import checkpoint
+from pbt import train
+from pbt.config import Config
+from pbt.members import space
+from pbt.members.es import ES
+from pbt.packing import pack, unpack
+from tests.launching import assert_same
+from tests.pbt.runs import exact
+
+OPTIONS = ("hidden=4", "num_rollouts=2")
+SLOW = pytest.mark.slow
+ROOT = Path(__file__).parents[3]
+VALUES = {"sigma": 0.1, "learning_rate": 0.05, "pairs": 4.0}
+
+
+def member(index=0, **values):
+    config = Config(member="es", member_options=OPTIONS, obs_norm=True)
+    made = ES(config, index, SerialComm(), StopFlag())
+    made.hyperparameters = VALUES | values
+    return made
+
+
+def test_the_step_sizes_take_effect():
+    centre = member().strategy.mean
+    steps = []
+    for rate in (0.01, 0.05):
+        one = member(learning_rate=rate, sigma=0.2)
+        one.train(1)
+        steps.append(np.abs(one.strategy.mean - centre).max())
+        assert one.strategy.sigma == 0.2
+    assert steps == pytest.approx([0.01, 0.05], rel=0.01)  # Adam's first step
+
+
+def test_the_popsize_takes_effect_in_the_middle_of_a_run():
+    one = member()
+    one.train(1)
+    one.hyperparameters = VALUES | {"pairs": 7.0}
+    one.train(1)
+    assert one.strategy.popsize == 14
+    assert one.strategy.state.generation == 2
+
+
+def test_a_state_is_all_that_a_member_goes_on_from():
+    one = member()
+    one.train(2)
+    state, other = unpack(pack(one.get_state())), member()
+    other.train(1)
+    other.set_state(state)
+    one.train(2)
+    other.train(2)
+    assert pack(one.get_state()).tobytes() == pack(other.get_state()).tobytes()
+    assert (one.score(np.arange(3)).returns == other.score(np.arange(3)).returns).all()
+
+
+def test_the_held_out_environment_is_that_of_evaluate():
+    config = Config("es", "Pendulum-v1", ("g=9.0",), ("g=1.0",), member_options=OPTIONS)
+    plain = Config("es", "Pendulum-v1", ("g=9.0",), member_options=OPTIONS)
+    one, other = (ES(each, 0, SerialComm(), StopFlag()) for each in (config, plain))
+    seeds = np.arange(3)
+    assert (one.score(seeds).returns == other.score(seeds).returns).all()
+    assert (other.evaluate(seeds).returns == other.score(seeds).returns).all()
+    assert (one.evaluate(seeds).returns != other.evaluate(seeds).returns).any()
+
+
+def test_members_begin_with_weights_of_their_own():
+    assert (member(0).strategy.mean != member(1).strategy.mean).any()
+
+
+@pytest.mark.parametrize(
+    ("given", "complaint"),
+    [
+        ("sigma=1", "--member-options, of es: expected one of .*got 'sigma'"),
+        ("hidden", "--member-options: expected name=value, got 'hidden'"),
+        ("hidden=x", "--hidden"),
+        ("policy=mpl", "--policy: expected one of"),
+        ("init_sigma=0.1", "--member-options: expected none of what is tuned"),
+        ("population_size=8", "--member-options: expected none of what is tuned"),
+    ],
+)
+def test_mistakes_are_told(given, complaint):
+    with pytest.raises(UserError, match=complaint):
+        space(Config(member="es", member_options=(given,)))
+
+
+def test_what_is_not_tuned_is_as_the_options_set_it():
+    options = (*OPTIONS, "init_sigma=0.3", "population_size=12")
+    config = Config(member="es", member_options=options, tune=("learning_rate",))
+    assert [one.name for one in space(config)] == ["learning_rate"]
+    one = ES(config, 0, SerialComm(), StopFlag())
+    one.hyperparameters = {"learning_rate": 0.05}
+    one.train(1)
+    assert (one.strategy.sigma, one.strategy.popsize) == (0.3, 12)
+
+
+@pytest.mark.parametrize(
+    ("ranks", "together"), [(3, 2), pytest.param(2, 1, marks=SLOW), pytest.param(5, 2, marks=SLOW)]
+)
+def test_neither_ranks_nor_ranks_per_member_matter(trained, launch, tmp_path, ranks, together):
+    small = ("--num-agents", 3, "--steps", 2, "--max-iter", 3, "--num-rollouts", 2, "--num-eval-rollouts", 2)
+    options = ("--member", "es", "--member-options", *OPTIONS, *small)
+    trained(tmp_path / "serial", *options)
+    more = ("--ranks-per-member", together, "--console", "silent", "--no-tensorboard")
+    done = launch(ranks, "-m", "pbt.train", *options, *more, "--run-dir", tmp_path / "run")
+    assert done.returncode == 0, done.stderr
+    assert_same(exact(tmp_path / "run"), exact(tmp_path / "serial"))
+
+
+GROUP = ("--member", "es", "--num-agents", 3, "--steps", 4, "--max-iter", 4, "--num-eval-rollouts", 2)
+GROUP += ("--ranks-per-member", 2, "--console", "silent", "--no-tensorboard")
+
+
+@pytest.mark.parametrize("rank", [0, 1])
+def test_a_signal_to_one_rank_of_a_group_stops_all(trained, launch, tmp_path, rank):
+    run, env = tmp_path / "run", "tests.faults.broken_envs:signalled"
+    options = (*GROUP, "--env", env, "--env-options", f"rank={rank}", "--member-options", *OPTIONS)
+    done = launch(2, "-m", "pbt.train", *options, "--run-dir", run, cwd=ROOT)
+    assert done.returncode == 0, done.stderr
+    content = checkpoint.load(run)[0]
+    assert content["life"]["reason"] == "stopped by a signal"
+    assert content["progress"]["generation"] < 4
+    trained(tmp_path / "serial", *options)
+    assert train.main(SerialComm(), ["--resume", str(run)]) == 0
+    assert_same(exact(run), exact(tmp_path / "serial"))
+
+
+def test_an_episode_that_raises_ends_its_whole_group(launch, tmp_path):
+    options = (*GROUP, "--env", "tests.faults.broken_envs:late", "--member-options", *OPTIONS)
+    done = launch(2, "-m", "pbt.train", *options, "--run-dir", tmp_path / "run", cwd=ROOT)
+    assert done.returncode == 2
+    assert "ValueError: the simulator broke" in done.stderr
+    assert re.match(r"rank 0 on \S+: member \d: \S.*", checkpoint.load(tmp_path / "run")[0]["life"]["reason"])

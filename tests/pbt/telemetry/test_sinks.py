@@ -1,0 +1,83 @@
+import io
+
+import numpy as np
+import pytest
+from rich.console import Console
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+from mpi_es.run_file.records import HeldOut
+from pbt.config import Config
+from pbt.lineage import Generation
+from pbt.telemetry.sinks import Board, Lines
+from pbt.telemetry.table import Course, draw
+
+SCORES = np.array([1.0, np.nan, 5.0, 3.0])
+VALUES = np.array([[1e-3, 0.9], [2e-3, 0.91], [3e-3, 0.92], [4e-3, 0.93]])
+DONE = Generation(7, SCORES, np.array([10.0, np.nan, 50.0, 30.0]), VALUES, np.array([0, 2, 2, 3]))
+HELD = HeldOut(7, np.array([4.0, 6.0]))
+NAMES = ["learning_rate", "gamma"]
+
+
+def test_a_line_tells_best_mean_copies_and_who_diverged():
+    stream = io.StringIO()
+    lines = Lines(stream)
+    lines.start(Config(max_iter=9), NAMES, ["a fact"], 0)
+    lines.generation(DONE, 2.0, HELD)
+    fact, titles, row = stream.getvalue().splitlines()
+    assert fact == "a fact"
+    cells = dict(zip(titles.split(), row.split(), strict=True))
+    assert cells == {
+        "generation": "7",
+        "best": "5",
+        "mean": "3",
+        "min": "1",
+        "member": "2",
+        "copies": "1",
+        "diverged": "1",
+        "length": "50",
+        "held-out": "5",
+        "seconds": "2",
+        "left": "0:00:04",
+    }
+
+
+def test_tensorboard_has_scores_lengths_and_every_hyperparameter(tmp_path):
+    board = Board(tmp_path)
+    board.start(Config(), NAMES, [], 0)
+    board.generation(DONE, 2.0, HELD)
+    board.close()
+    accumulator = EventAccumulator(str(tmp_path)).Reload()
+    read = {tag: accumulator.Scalars(tag)[0] for tag in accumulator.Tags()["scalars"]}
+    assert {event.step for event in read.values()} == {7}
+    known = {"score/best": 5, "score/mean": 3, "episode_length/best": 50, "copies": 1, "held_out/mean": 5}
+    assert {tag: read[tag].value for tag in known} == known
+    assert read["learning_rate/2"].value == pytest.approx(3e-3)
+    assert read["gamma/0"].value == pytest.approx(0.9)
+
+
+def drawn(height, gone=10.0):
+    course = Course(Config(max_iter=9), NAMES, 7, 3.0, 8.0, DONE, HELD, [1.0, 5.0])
+    console = Console(file=io.StringIO(), width=90, height=height)
+    console.print(draw(course, gone, 90, height))
+    return console.file.getvalue()
+
+
+def test_the_table_has_a_line_for_each_member_the_best_first():
+    text = drawn(30)
+    rows = [line.strip("│ \n").split() for line in text.splitlines()]
+    members = [row for row in rows if len(row) >= 5 and row[0] in "0123"]
+    assert [row[0] for row in members] == ["2", "3", "0", "1"]
+    assert members[0][1:] == ["5", "50", "0.003", "0.92"]
+    assert members[3] == ["1", "-", "-", "0.002", "0.91", "2"]  # it diverged, and copied member 2
+    assert "generation 7 of 9" in text
+    assert "held-out 5 ± 1 at 7" in text
+
+
+def test_the_time_left_goes_down_within_a_generation():
+    assert "0:00:10 gone   0:00:01 left" in drawn(30)
+    assert "0:00:20 gone   0:00:00 left" in drawn(30, gone=20.0)
+
+
+def test_a_small_terminal_shows_the_best():
+    assert "0.92" in drawn(8)
+    assert "0.91" not in drawn(8)

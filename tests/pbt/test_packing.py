@@ -1,0 +1,68 @@
+import numpy as np
+import pytest
+
+from mpi_es.errors import UserError
+from pbt.packing import pack, unpack
+
+STATE = {
+    "weights": np.arange(6, dtype=np.float32).reshape(2, 3),
+    "count": 3,
+    "scalar": np.array(2.5),
+    "empty": np.zeros((0, 4)),
+    "flags": np.array([True, False, True]),
+    "rate": 0.1,
+    "name": "adam",
+    "nan": np.array([np.nan]),
+    "turned": np.arange(6).reshape(2, 3).T,
+}
+
+
+def test_a_state_comes_back_from_its_buffer_to_the_bit():
+    buffer = pack(STATE)
+    assert (buffer.dtype, buffer.ndim) == (np.uint8, 1)
+    back = unpack(buffer)
+    assert list(back) == list(STATE)
+    for name, value in STATE.items():
+        if isinstance(value, np.ndarray):
+            assert (back[name].dtype, back[name].shape) == (value.dtype, value.shape)
+            assert back[name].tobytes() == value.tobytes()
+        else:
+            assert (type(back[name]), back[name]) == (type(value), value)
+
+
+def test_equal_states_have_equal_buffers():
+    assert pack(STATE).tobytes() == pack(unpack(pack(STATE))).tobytes()
+
+
+def test_what_comes_back_does_not_share_memory():
+    buffer = pack(STATE)
+    unpack(buffer)["weights"][:] = 9
+    assert unpack(buffer)["weights"][0, 1] == 1
+
+
+@pytest.mark.parametrize("value", [object(), np.float32(1), [1, 2], {"deep": [1]}, None, np.array(["text"])])
+def test_what_has_no_plain_form_is_refused(value):
+    with pytest.raises(UserError, match="state odd: expected an array of numbers, a number or a text, got"):
+        pack({"odd": value})
+
+
+def test_a_name_that_a_file_would_take_for_a_place_is_refused():
+    with pytest.raises(
+        UserError, match="state: expected names that are texts without '/', got 'net/weights'"
+    ):
+        pack({"net/weights": np.ones(2)})
+
+
+@pytest.mark.parametrize(
+    ("state", "complaint"),
+    [
+        ({"": 1}, "state: expected names that are texts"),
+        ({"a\0b": 1}, "state: expected names that are texts"),
+        ({"seed": 2**70}, "state seed: expected a number of 64 bits, or an array of several, got"),
+        ({"text": "a\0b"}, "state text: expected a text that UTF-8 can hold, without NUL"),
+        ({"text": "\ud800"}, "state text: expected a text that UTF-8 can hold, without NUL"),
+    ],
+)
+def test_what_a_file_cannot_hold_is_refused(state, complaint):
+    with pytest.raises(UserError, match=complaint):
+        pack(state)

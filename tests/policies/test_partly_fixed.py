@@ -1,0 +1,46 @@
+import numpy as np
+import pytest
+from gymnasium import spaces
+
+from mpi_es.config.run import Config
+from mpi_es.policies import make
+from mpi_es.policies.partly_fixed import PartlyFixed
+
+USER = "tests.policies.user_policies:Remembering"
+
+
+@pytest.fixture
+def policy():
+    return make(Config(policy=USER), spaces.Box(-1, 1, (3,), np.float32), spaces.Discrete(2))
+
+
+def test_a_module_s_layers_and_their_parameters_are_its_parts(policy):
+    edges = np.cumsum([0, 28 * 3, 28 * 7, 28, 28, 14, 2]).tolist()
+    names = ["cell.weight_ih", "cell.weight_hh", "cell.bias_ih", "cell.bias_hh", "out.weight", "out.bias"]
+    alone = dict(zip(names, map(slice, edges, edges[1:]), strict=True))
+    assert policy.parts == alone | {"cell": slice(0, edges[4]), "out": slice(edges[4], edges[6])}
+
+
+@pytest.mark.parametrize("part", ["cell", "out", "out.weight", "cell.bias_hh"])
+def test_a_part_and_the_fixed_rest_answer_as_the_whole_agent(policy, part):
+    agents = np.random.default_rng(0).standard_normal((3, policy.dim), np.float32)
+    evolving = np.zeros(policy.dim, bool)
+    evolving[policy.parts[part]] = True
+    agents[:] = np.where(evolving, agents, agents[0])
+    partly = PartlyFixed(policy, part, agents[0])
+    rows = agents[:, policy.parts[part]]
+    observations = np.ones((3, 3), np.float32)
+    ours, _ = partly.outputs(partly.unpack(rows), observations, partly.initial_memory(3))
+    expected, _ = policy.outputs(policy.unpack(agents), observations, policy.initial_memory(3))
+    np.testing.assert_array_equal(ours, expected)
+    np.testing.assert_array_equal(partly.whole(rows), agents)
+    np.testing.assert_array_equal(partly.whole(rows[1]), agents[1])
+
+
+def test_the_numbers_of_the_part_in_the_given_agent_do_not_matter(policy):
+    agent = policy.initial(0)
+    other = agent.copy()
+    other[policy.parts["out"]] = 9
+    ours, theirs = (PartlyFixed(policy, "out", base) for base in (agent, other))
+    np.testing.assert_array_equal(ours.whole(ours.initial(1)), theirs.whole(theirs.initial(1)))
+    np.testing.assert_array_equal(ours.initial(1), policy.initial(1)[policy.parts["out"]])

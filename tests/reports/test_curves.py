@@ -1,0 +1,82 @@
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mpi_es.config.run import Config
+from mpi_es.errors import UserError
+from mpi_es.reports import curves
+from mpi_es.reports.curves import Curves, Group
+from mpi_es.run_file import checkpoint
+from mpi_es.run_file.records import HeldOut
+
+CONFIG = Config(population_size=8)
+
+
+def run(name="a", config=CONFIG, mean=(1.0, 2.0, 4.0), seconds=2.0, held=()):
+    """Return a run of as many generations as means, of 10 episodes and some seconds each."""
+    n = len(mean)
+    history = {"generation": np.arange(1, n + 1), "episodes": np.full(n, 10), "mean": np.array(mean)}
+    content = {"history": history, "timing": {"total": np.full(n, seconds)}}
+    return Curves(Path(name), config, content, "", list(held))
+
+
+def test_a_line_is_drawn_against_what_was_spent():
+    one = run()
+    assert one.line("generations", "mean")[0].tolist() == [1, 2, 3]
+    assert one.line("episodes", "mean")[0].tolist() == [10, 20, 30]
+    assert one.line("seconds", "mean")[0].tolist() == [2, 4, 6]
+    assert one.line("seconds", "mean")[1].tolist() == [1, 2, 4]
+
+
+def test_held_out_means_lie_where_they_were_measured():
+    held = [HeldOut(0, np.array([1.0, 3.0])), HeldOut(3, np.array([5.0, 7.0]))]
+    x, y = run(held=held).line("episodes", "held_out")
+    assert (x.tolist(), y.tolist()) == ([0, 30], [2, 6])
+
+
+def test_what_is_unknown_is_left_out():
+    x, y = run(mean=(1.0, np.nan, 4.0)).line("generations", "mean")
+    assert (x.tolist(), y.tolist()) == ([1, 3], [1, 4])
+
+
+def test_runs_that_differ_in_seed_and_machine_are_a_group():
+    other = replace(CONFIG, seed=2, run_dir="b", envs_per_rank=2)
+    groups = curves.grouped([run(), run("b", other), run("c", replace(CONFIG, strategy="pepg"))])
+    assert [group.label for group in groups] == ["--strategy cma_es (2 runs)", "--strategy pepg"]
+    assert [len(group.runs) for group in groups] == [2, 1]
+
+
+def test_a_group_that_differs_in_much_is_named_after_its_directory():
+    far = replace(CONFIG, strategy="openai_es", optimizer="clipup", shaping="log-rank")
+    assert [group.label for group in curves.grouped([run("x/near"), run("x/far", far)])] == ["near", "far"]
+
+
+def test_a_summary_ends_where_the_first_run_does():
+    group = Group("", [run(mean=(1, 2, 4, 9)), run(mean=(3, 8)), run(mean=(5, 0, 0))])
+    x, low, median, high = (values.tolist() for values in group.summary("generations", "mean"))
+    assert (x, low, median, high) == ([1, 2], [1, 0], [3, 2], [5, 8])
+
+
+def test_a_summary_lies_on_the_lines_between_the_points():
+    group = Group("", [run(mean=(0, 4, 8), seconds=2), run(mean=(2, 2, 2), seconds=3)])
+    x, low, median, high = (values.tolist() for values in group.summary("seconds", "mean"))
+    assert x == [3, 4, 6]  # from the second's first point to the first's last
+    assert (low, median, high) == ([2, 2, 2], [2, 3, 5], [2, 4, 8])
+
+
+def test_a_group_without_the_quantity_has_an_empty_summary():
+    assert [len(values) for values in Group("", [run()]).summary("seconds", "held_out")] == [0] * 4
+
+
+def test_the_interval_of_a_mean():
+    returns = np.array([1.0, 2.0, 3.0, 4.0])  # deviation 1.291, over 2: 0.645 times 1.96
+    assert curves.half_interval(returns) == pytest.approx(1.2652, abs=1e-4)
+    assert curves.half_interval(np.array([5.0])) == 0
+
+
+def test_a_run_without_a_generation_is_told(tmp_path):
+    checkpoint.save(tmp_path, {"history": {"generation": np.zeros(0, int)}})
+    with pytest.raises(UserError, match="expected a generation or more, got none yet"):
+        curves.load(tmp_path)

@@ -1,0 +1,232 @@
+import io
+import os
+import re
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+
+from mpi_es.errors import UserError
+from mpi_es.run_file import checkpoint
+
+
+@dataclass
+class State:
+    generation: int
+    rate: float
+    name: str
+    on: bool
+    centre: np.ndarray
+    widths: tuple[int, ...] = ()
+    limit: float | None = None
+    options: tuple[str, ...] = ()
+
+
+def content(generation=3):
+    state = State(generation, 0.1, "pc", True, np.arange(5.0), (7, 9), None, ("a=1", "ö=x"))
+    return {"state": state, "history": {"best": np.array([1.0, np.nan])}, "note": "ö"}
+
+
+def test_round_trip_keeps_types_and_bits(tmp_path):
+    checkpoint.save(tmp_path, content())
+    read, warning = checkpoint.load(tmp_path)
+    state = checkpoint.from_plain(State, read["state"])
+    assert warning == ""
+    assert (state.generation, state.rate, state.name, state.on) == (3, 0.1, "pc", True)
+    assert type(state.generation) is int
+    assert type(state.on) is bool
+    assert state.widths == (7, 9)
+    assert state.limit is None
+    assert state.options == ("a=1", "ö=x")
+    np.testing.assert_array_equal(state.centre, np.arange(5.0))
+    np.testing.assert_array_equal(read["history"]["best"], [1.0, np.nan])
+
+
+def test_an_empty_tuple_survives(tmp_path):
+    checkpoint.save(tmp_path, {"state": State(1, 0.0, "", False, np.zeros(0))})
+    assert checkpoint.from_plain(State, checkpoint.load(tmp_path)[0]["state"]).widths == ()
+
+
+def test_same_content_gives_the_same_bytes(tmp_path):
+    checkpoint.save(tmp_path, content())
+    first = (tmp_path / "run.h5").read_bytes()
+    checkpoint.save(tmp_path, content())
+    assert (tmp_path / "run.h5").read_bytes() == first
+
+
+def test_h5py_and_h5dump_read_it_as_it_lies(tmp_path):
+    checkpoint.save(tmp_path, content())
+    with h5py.File(tmp_path / "run.h5") as file:
+        assert file["state"].attrs["generation"] == 3
+        assert list(file["state/centre"]) == [0, 1, 2, 3, 4]
+
+
+def flip(path: Path, offset: int) -> None:
+    image = bytearray(path.read_bytes())
+    image[offset] ^= 0x10
+    path.write_bytes(image)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.01, 0.1, 0.3, 0.5, 0.7, 0.9, 0.9999])
+def test_a_flipped_bit_is_noticed_and_the_previous_file_taken(tmp_path, share):
+    checkpoint.save(tmp_path, content(1))
+    checkpoint.save(tmp_path, content(2))
+    path = tmp_path / "run.h5"
+    flip(path, int(share * path.stat().st_size))
+    read, warning = checkpoint.load(tmp_path)
+    assert read["state"]["generation"] == 1
+    assert "run.previous.h5" in warning
+
+
+@pytest.mark.parametrize("size", [0, 1, 400, 512, 1000])
+def test_a_truncated_file_is_noticed(tmp_path, size):
+    checkpoint.save(tmp_path, content())
+    os.truncate(tmp_path / "run.h5", size)
+    with pytest.raises(UserError, match=r"run\.h5: (damaged|expected a run file)"):
+        checkpoint.load(tmp_path)
+
+
+def damages(image: bytes, count: int) -> list[bytes]:
+    """Return versions of a file: torn off, with a bit flipped, a block zeroed, or blocks of another save."""
+    draw, made = np.random.default_rng(5), [b""]
+    for number in range(count - 1):
+        at = int(draw.integers(len(image)))
+        copy = bytearray(image)
+        if number % 4 == 0:
+            copy = copy[:at]
+        elif number % 4 == 1:
+            copy[at] ^= 1 << int(draw.integers(8))
+        elif number % 4 == 2:
+            copy[at : at + 512] = bytes(len(copy[at : at + 512]))
+        else:
+            copy += image[at:]
+        made.append(bytes(copy))
+    return [one for one in made if one != image]  # zeros over zeros are no damage
+
+
+def test_whatever_befalls_the_file_it_is_whole_or_the_previous_one_is_taken(tmp_path):
+    for generation in (1, 2):
+        checkpoint.save(tmp_path, content(generation))
+    path = tmp_path / "run.h5"
+    made = damages(path.read_bytes(), 240)
+    assert len(made) >= 200
+    for image in made:
+        path.write_bytes(image)
+        read, warning = checkpoint.load(tmp_path)
+        assert read["state"]["generation"] == 1
+        assert "going on from run.previous.h5" in warning
+
+
+def test_whatever_befalls_both_files_is_told_in_one_line(tmp_path):
+    for generation in (1, 2):
+        checkpoint.save(tmp_path, content(generation))
+    for image in damages((tmp_path / "run.h5").read_bytes(), 50):
+        for name in ("run.h5", "run.previous.h5"):
+            (tmp_path / name).write_bytes(image)
+        with pytest.raises(UserError, match=r"run\.previous\.h5: (damaged|expected a run file)") as caught:
+            checkpoint.load(tmp_path)
+        assert "\n" not in str(caught.value)
+
+
+def test_a_foreign_file_is_refused(tmp_path):
+    with h5py.File(tmp_path / "run.h5", "w") as file:
+        file["x"] = 1
+    with pytest.raises(UserError, match="expected a run file of mpi_es"):
+        checkpoint.load(tmp_path)
+
+
+def test_a_newer_format_is_refused_even_beside_an_older_file(tmp_path, monkeypatch):
+    checkpoint.save(tmp_path, content())
+    with monkeypatch.context() as patch:
+        patch.setattr(checkpoint, "VERSION", 2)
+        checkpoint.save(tmp_path, content())
+    with pytest.raises(UserError, match="expected format 1 or older, got 2"):
+        checkpoint.load(tmp_path)
+
+
+def test_a_bit_of_the_version_is_damage_as_any_other(tmp_path):
+    for generation in (1, 2):
+        checkpoint.save(tmp_path, content(generation))
+    path = tmp_path / "run.h5"
+    path.write_bytes(path.read_bytes().replace(b"run.h5 1 ", b"run.h5 5 ", 1))
+    assert checkpoint.load(tmp_path)[0]["state"]["generation"] == 1
+
+
+def test_a_file_in_the_place_of_its_directory_is_told(tmp_path):
+    checkpoint.save(tmp_path, content())
+    with pytest.raises(UserError, match=rf"got '.*run\.h5'; use {re.escape(str(tmp_path))}$"):
+        checkpoint.load(tmp_path / "run.h5")
+
+
+def test_a_directory_that_cannot_be_searched_is_told(tmp_path, monkeypatch):
+    def refused(path):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(checkpoint.Path, "exists", refused)  # root may search any
+    with pytest.raises(UserError, match=r"cannot be searched for a run \(Permission denied\)"):
+        checkpoint.load(tmp_path)
+
+
+def test_no_run_is_told(tmp_path):
+    with pytest.raises(UserError, match=r"expected a directory that holds run\.h5"):
+        checkpoint.load(tmp_path)
+
+
+def test_an_unknown_field_is_told():
+    with pytest.raises(UserError, match="got colour"):
+        checkpoint.from_plain(State, {"colour": 1})
+
+
+def test_the_previous_file_is_one_save_older(tmp_path):
+    for generation in (1, 2, 3):
+        checkpoint.save(tmp_path, content(generation))
+    assert checkpoint.decode(tmp_path / "run.previous.h5")["state"]["generation"] == 2
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["run.h5", "run.previous.h5"]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="mounting a small file system needs root")
+def test_a_full_disk_leaves_the_last_file_whole(tmp_path):
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", tmp_path], check=True)
+    try:
+        checkpoint.save(tmp_path, content(1))
+        with pytest.raises(UserError, match=r"No space left on device.*; run\.h5 holds"):
+            checkpoint.save(tmp_path, {"state": {"large": np.random.default_rng(0).random(100_000)}})
+        assert checkpoint.load(tmp_path)[0]["state"]["generation"] == 1
+        assert {p.name for p in tmp_path.iterdir()} == {"run.h5"}
+    finally:
+        subprocess.run(["umount", tmp_path], check=True)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="mounting a small file system needs root")
+def test_a_disk_that_becomes_read_only_leaves_the_last_file_whole(tmp_path):
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", tmp_path], check=True)
+    try:
+        checkpoint.save(tmp_path, content(1))
+        subprocess.run(["mount", "-o", "remount,ro", tmp_path], check=True)
+        with pytest.raises(UserError, match=r"Read-only file system.*; run\.h5 holds"):
+            checkpoint.save(tmp_path, content(2))
+        assert checkpoint.load(tmp_path)[0]["state"]["generation"] == 1
+    finally:
+        subprocess.run(["umount", tmp_path], check=True)
+
+
+def test_opening_uses_no_pickle(tmp_path):
+    checkpoint.save(tmp_path, content())
+    image = (tmp_path / "run.h5").read_bytes()
+    with h5py.File(io.BytesIO(image)) as file:
+        kinds = []
+        file.visititems(lambda _, item: kinds.append(getattr(item, "dtype", np.dtype("f8")).kind))
+    assert set(kinds) <= set("fiub")
+
+
+def test_a_damaged_file_set_aside_leaves_the_whole_one_where_it_is(tmp_path):
+    for generation in (1, 2):
+        checkpoint.save(tmp_path, content(generation))
+    flip(tmp_path / "run.h5", 2000)
+    checkpoint.set_aside(tmp_path)
+    checkpoint.save(tmp_path, content(3))
+    assert checkpoint.decode(tmp_path / "run.previous.h5")["state"]["generation"] == 1
+    assert checkpoint.load(tmp_path)[0]["state"]["generation"] == 3

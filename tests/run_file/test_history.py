@@ -1,0 +1,66 @@
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from mpi_es.run_file import checkpoint
+from mpi_es.run_file.history import Columns, History
+from mpi_es.run_file.records import HeldOut, Timing, summarize
+
+
+@dataclass(frozen=True)
+class Pair:
+    number: int
+    value: float
+
+
+def test_columns_grow_and_keep_the_types_of_their_fields():
+    columns = Columns(Pair)
+    for i in range(300):
+        columns.append(Pair(i, i / 2))
+    content = columns.content()
+    assert (content["number"].dtype, content["value"].dtype) == (np.int64, np.float64)
+    np.testing.assert_array_equal(content["number"], np.arange(300))
+    np.testing.assert_array_equal(content["value"], np.arange(300) / 2)
+
+
+@pytest.mark.parametrize("length", [0, 1, 63, 64, 65, 200])
+def test_columns_go_on_where_they_were_stored(length):
+    stored = {"number": np.arange(length), "value": np.arange(length) / 2}
+    columns = Columns(Pair, stored)
+    columns.append(Pair(length, length / 2))
+    np.testing.assert_array_equal(columns.content()["number"], np.arange(length + 1))
+    np.testing.assert_array_equal(columns.content()["value"], np.arange(length + 1) / 2)
+
+
+def history(*evaluations):
+    made = History()
+    for generation, returns in enumerate(evaluations, 1):
+        row = summarize(generation, np.arange(4.0), np.ones((4, 1), int), sigma=0.1)
+        made.rows.append(row)
+        made.timings.append(Timing(*range(8)))
+        made.evaluations.append(HeldOut(generation, np.array(returns, float)))
+    return made
+
+
+def test_evaluations_of_different_lengths_survive_the_file(tmp_path):
+    before = history([1, 2, 3], [4], [5, 6, 7, 8, 9])
+    checkpoint.save(tmp_path, before.content())
+    after = History(checkpoint.load(tmp_path)[0])
+    assert [held.generation for held in after.evaluations] == [1, 2, 3]
+    assert [held.returns.tolist() for held in after.evaluations] == [[1, 2, 3], [4], [5, 6, 7, 8, 9]]
+    np.testing.assert_array_equal(after.rows.content()["generation"], [1, 2, 3])
+
+
+def test_a_history_of_nothing_survives_the_file(tmp_path):
+    checkpoint.save(tmp_path, History().content())
+    after = History(checkpoint.load(tmp_path)[0])
+    assert (after.rows.length, after.timings.length, after.evaluations) == (0, 0, [])
+
+
+@pytest.mark.parametrize(
+    ("means", "streak"), [([], 0), ([9], 0), ([10], 1), ([10, 9], 0), ([10, 9, 11, 10], 2), ([10, 12, 99], 3)]
+)
+def test_a_streak_is_of_the_last_evaluations_in_succession(means, streak):
+    made = history(*([mean - 1, mean + 1] for mean in means))
+    assert made.streak(10) == streak
