@@ -5,15 +5,21 @@ import os
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+from PIL import Image
 
 from mpi_es.config.run import Config
-from mpi_es.errors import UserError, expected
+from mpi_es.errors import UserError, expected, one_line
 from mpi_es.evaluation.rollout import Episode, Terms
 from mpi_es.film.encode import ENDINGS, Film
-from mpi_es.film.frames import Frames
 from mpi_es.film.record import Recorder, Step, make_env
 from mpi_es.film.scene import compose
 from mpi_es.policies.base import Policy
+
+FRAMES = "frames.h5"
 
 
 @dataclass(frozen=True)
@@ -74,3 +80,48 @@ def _try(name: str, path: str, directory: Path, make: bool = False) -> None:
             pass
     except OSError as error:
         raise UserError(f"{name}: cannot write {path} ({error.strerror})") from error
+
+
+class Frames:
+    """A directory with frame_00000.png and so on, one for each step."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.count = 0
+        self.pixels: dict[str, int] = {}
+        self.rows: dict[str, list[Any]] = {"actions": [], "rewards": []}
+
+    def add(self, frame: Image.Image, step: Step) -> None:
+        """Write a frame, and keep the numbers of its step."""
+        path = self.directory / f"frame_{self.count:05d}.png"
+        try:
+            frame.save(path)
+        except OSError as error:
+            raise _unwritable(path, error) from error
+        self.count += 1
+        self.rows["actions"].append(step.action)
+        self.rows["rewards"].append(step.reward)
+        if step.attention is not None:
+            look = step.attention
+            self.rows.setdefault("importances", []).append(look.importance)
+            self.rows.setdefault("chosen", []).append(look.chosen)
+            self.pixels = {"patch": look.patch, "stride": look.stride}
+
+    def finish(self, facts: dict[str, Any]) -> None:
+        """Write frames.h5.
+
+        Args:
+            facts: attributes that tell what episode it is.
+        """
+        path = self.directory / FRAMES
+        try:
+            with h5py.File(path, "w") as file:
+                file.attrs.update(facts | self.pixels)
+                for name, rows in self.rows.items():
+                    file[name] = np.array(rows)
+        except OSError as error:
+            raise _unwritable(path, error) from error
+
+
+def _unwritable(path: Path, error: OSError) -> UserError:
+    return UserError(f"--frames: cannot write {path} ({error.strerror or one_line(error)})")

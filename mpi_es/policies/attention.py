@@ -5,8 +5,12 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
+
+from mpi_es.policies.base import Attention
+from mpi_es.policies.torch_module import ModulePolicy
 
 
 class AttentionAgent(nn.Module):
@@ -117,3 +121,15 @@ def _centres(patch: int, stride: int, size: int) -> Tensor:
     """Return the row and column of each patch's centre, (patches, 2)."""
     axis = torch.arange(patch // 2, size - patch + patch // 2 + 1, stride).float()
     return torch.cartesian_prod(axis, axis)
+
+
+class InTorch(ModulePolicy):
+    """The agent as a policy that torch runs, in the forms that are not compiled."""
+
+    def look(self, observation: NDArray[Any]) -> Attention:
+        """Return what the network that answered last, whose weights the module still has, sees here."""
+        agent: Any = self._module
+        with torch.inference_mode():
+            importance = agent.importance(torch.from_numpy(observation[None].copy()))
+            chosen = agent.chosen(importance)
+        return Attention(importance[0].numpy(), chosen[0].numpy(), agent.patch, agent.stride)

@@ -40,8 +40,7 @@ def _compiles(config: Config, size: int) -> bool:
 
 def _in_torch(config: Config, size: int, observation_space: Any, action_space: Any) -> Policy:
     # torch costs seconds and 200 MB
-    from mpi_es.policies.attention import AttentionAgent
-    from mpi_es.policies.attention_torch import InTorch
+    from mpi_es.policies.attention import AttentionAgent, InTorch
 
     patches = ((size - config.patch_size) // config.stride + 1) ** 2
     if config.patch_size > size:

@@ -6,7 +6,7 @@ from mpi_es.arrays import Vector
 from mpi_es.config.run import Config
 from mpi_es.errors import unknown
 from mpi_es.strategies.base import Noise, Strategy
-from mpi_es.strategies.import_without import absent
+from mpi_es.strategies.import_without import import_without
 from mpi_es.strategies.openai_es import OpenAIES
 from mpi_es.strategies.optimizers import OPTIMIZERS
 from mpi_es.strategies.pepg import PEPG
@@ -15,7 +15,7 @@ from mpi_es.strategies.shaping import SHAPINGS
 
 def _cma_es(config: Config, x0: Vector, noise: Noise) -> Strategy:
     # Only here, for the workers need no pycma. Nine tenths of its import are for plots and surrogate models.
-    with absent("scipy.stats", "matplotlib"):
+    with import_without("scipy.stats", "matplotlib"):
         from mpi_es.strategies.cma_es import CMAES
 
     return CMAES(

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def absent(*names: str) -> Iterator[None]:
+def import_without(*names: str) -> Iterator[None]:
     """Let modules be as if not installed for imports in the block; those that are loaded stay."""
     hidden = [name for name in names if name not in sys.modules]
     for name in hidden:
