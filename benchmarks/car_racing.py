@@ -315,12 +315,12 @@ def evaluate_generation(weights: np.ndarray) -> None:
     candidates, seeds = paper_population(weights)
     done: list[Evaluation] = []
 
-    def lead() -> None:
+    def run_on_root() -> None:
         terms = Terms(cap=CAP, patience=PATIENCE)
         done.append(evaluator.evaluate(Dense(candidates), seeds, terms))
 
     begin = time.process_time()
-    evaluator.lead(lead)
+    evaluator.run_on_root(run_on_root)
     seconds = comm.reduce(time.process_time() - begin)
     if comm.rank == 0:
         print(json.dumps([seconds, int(done[0].lengths.sum()), done[0].idle]))

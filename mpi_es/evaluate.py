@@ -104,7 +104,7 @@ def main(comm: Comm, arguments: list[str]) -> int:
     """Evaluate, print, and return the exit code. Collective."""
     plan, config = decide_plan(comm, lambda: prepare(arguments))
     evaluator = make_evaluator(comm, config, StopFlag())
-    evaluator.lead(lambda: report(plan, evaluator))
+    evaluator.run_on_root(lambda: report(plan, evaluator))
     return 0
 
 

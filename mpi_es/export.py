@@ -19,7 +19,7 @@ from mpi_es.config.presets import PRESETS
 from mpi_es.config.run import Config, Layout
 from mpi_es.errors import UserError, expected, unknown, warn
 from mpi_es.evaluation.build import make_env, make_policy
-from mpi_es.parallel.collectives import Comm, decide
+from mpi_es.parallel.collectives import Comm, on_root
 from mpi_es.parallel.program import launch
 from mpi_es.run_file import checkpoint
 from mpi_es.run_file.atomic_write import write_whole
@@ -50,7 +50,7 @@ class Options:
 
 def main(comm: Comm, arguments: list[str]) -> int:
     """Write the files on rank 0, and return the exit code. Collective."""
-    decide(comm, lambda: export(arguments))
+    on_root(comm, lambda: export(arguments))
     return 0
 
 

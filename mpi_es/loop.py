@@ -24,9 +24,10 @@ from mpi_es.evaluation.header import Evaluation
 from mpi_es.evaluation.normalisation import Statistics
 from mpi_es.evaluation.rollout import Terms
 from mpi_es.parallel.stop_signal import Stopped
-from mpi_es.run_file import checkpoint, stamp
+from mpi_es.run_file import checkpoint
 from mpi_es.run_file.history import History
 from mpi_es.run_file.records import HeldOut, Timing, summarize
+from mpi_es.run_file.stamp import stamp
 from mpi_es.seeds import held_out_seeds, training_seeds
 from mpi_es.strategies.base import Dense, Population, Strategy
 from mpi_es.telemetry.sinks import Telemetry
@@ -239,17 +240,17 @@ class Run:
         """Save the last whole generation, unless that was done."""
         begin = time.perf_counter()
         if self.pending and self.saved != self.pending["progress"]["generation"]:
-            self.save(stamp.sign())
+            self.save(stamp())
         self.save_seconds = time.perf_counter() - begin
 
     def end(self, reason: str, *, finished: bool = False) -> None:
         """Save the last whole generation, and why none follows; a run that was over stays untouched."""
         if self.pending:
-            self.save(stamp.sign(reason, finished=finished))
+            self.save(stamp(reason, finished=finished))
 
-    def save(self, sign: dict[str, Any]) -> None:
+    def save(self, life: dict[str, Any]) -> None:
         """Write the file."""
-        checkpoint.save(self.directory, self.pending | self.history.content() | {"life": sign})
+        checkpoint.save(self.directory, self.pending | self.history.content() | {"life": life})
         self.saved = self.pending["progress"]["generation"]
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from mpi_es.config import command_line
 from mpi_es.errors import UserError, expected, warn
-from mpi_es.parallel.collectives import Comm, decide
+from mpi_es.parallel.collectives import Comm, on_root
 from mpi_es.parallel.program import launch
 from mpi_es.reports import curves
 from mpi_es.reports.curves import Curves
@@ -31,7 +31,7 @@ class Options:
 
 def main(comm: Comm, arguments: list[str]) -> int:
     """Draw on rank 0, print the paths, and return the exit code. Collective."""
-    decide(comm, lambda: report(arguments))
+    on_root(comm, lambda: report(arguments))
     return 0
 
 

@@ -71,7 +71,7 @@ def generations(run: Path) -> int:
 def is_finished(run: Path) -> bool:
     """Tell whether there is nothing left to do for a run."""
     try:
-        return stamp.is_over(checkpoint.load(run)[0])
+        return stamp.is_finished(checkpoint.load(run)[0])
     except UserError:
         return False
 
@@ -92,7 +92,7 @@ def status(run: Path, now: float) -> Status:
         generation=f"{done} of {last}",
         held_out=best_of(content["best"]),
         speed=speed_of(content["timing"], mean),
-        left="-" if math.isnan(mean) or stamp.is_over(content) else clock(max(last - done, 0) * mean),
+        left="-" if math.isnan(mean) or stamp.is_finished(content) else clock(max(last - done, 0) * mean),
         last_sign="-" if math.isnan(silence) else f"{clock(max(silence, 0.0))} ago",
         state=f"{state}; {warning}" if warning else state,
     )
@@ -124,13 +124,13 @@ def state_of(content: dict[str, Any], now: float, longest: float) -> tuple[str, 
     Args:
         longest: seconds of the longest generation.
     """
-    sign = content.get("life")
-    if sign is None:
+    life = content.get("life")
+    if life is None:
         return "saved by an older version, which did not tell", math.nan
-    silence = now - sign["saved"]
-    where = f"on {sign['host']}" + (f", job {sign['job']}" if sign["job"] else "")
-    if sign["reason"]:
-        return sign["reason"] + ("" if sign["finished"] else "; to be continued"), silence
+    silence = now - life["saved"]
+    where = f"on {life['host']}" + (f", job {life['job']}" if life["job"] else "")
+    if life["reason"]:
+        return life["reason"] + ("" if life["finished"] else "; to be continued"), silence
     if longest == 0:  # nothing tells how long one takes
         return f"running {where}, no generation done", silence
     if silence > _PATIENCE * longest * content["config"]["checkpoint_every"] + _START:

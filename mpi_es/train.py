@@ -19,10 +19,11 @@ from mpi_es.evaluation.normalisation import Statistics
 from mpi_es.loop import Deployed, Progress, Run
 from mpi_es.parallel.collectives import Comm, bcast_object, decide_plan
 from mpi_es.parallel.program import launch
-from mpi_es.parallel.rank_loss import settle
+from mpi_es.parallel.rank_loss import apply_rank_loss_option
 from mpi_es.parallel.stop_signal import StopFlag
-from mpi_es.run_file import checkpoint, stamp
+from mpi_es.run_file import checkpoint
 from mpi_es.run_file.history import History
+from mpi_es.run_file.stamp import is_finished, stamp
 from mpi_es.run_file.versions import libraries
 from mpi_es.strategies import make as make_strategy
 from mpi_es.telemetry.sinks import open_telemetry
@@ -42,7 +43,7 @@ class Plan:
 
     config: Config
     directory: Path
-    seen: bytes  # of the directory, before anything was read
+    fingerprint: bytes  # of the directory, before anything was read
     stored: dict[str, Any] | None = None  # the content of run.h5 that is continued
     warning: str = ""
     base: Candidate | None = None  # a whole agent of which a part evolves
@@ -52,10 +53,10 @@ class Plan:
 def main(comm: Comm, arguments: list[str]) -> int:
     """Train, and return the exit code. Collective."""
     plan, config = decide_plan(comm, lambda: prepare(arguments))
-    told = settle(comm, config.on_rank_loss)
+    told = apply_rank_loss_option(comm, config.on_rank_loss)
     base = bcast_object(comm, plan.base if plan else None)
     evaluator = make_evaluator(comm, config, StopFlag().install(), base)
-    evaluator.lead(lambda: train(plan, evaluator, told))
+    evaluator.run_on_root(lambda: train(plan, evaluator, told))
     return 0
 
 
@@ -70,7 +71,7 @@ def prepare(arguments: list[str]) -> Plan:
     default = PRESETS["carracing"] if not command_line.is_given(rest, "env", Config) else Config()
     config = command_line.parse(rest, default, PRESETS, _PROGRAM, _HELP)
     directory = Path(config.directory)
-    seen = checkpoint.seen(directory)
+    fingerprint = checkpoint.fingerprint(directory)
     if checkpoint.exists(directory):
         if again:
             return resumed(directory, lambda _: replace(config, run_dir=str(directory)))
@@ -80,7 +81,7 @@ def prepare(arguments: list[str]) -> Plan:
         )
     policy = make_policy(config)
     base, mean = starting_point.fixed_agent(config, policy), starting_point.first_mean(config, policy)
-    return Plan(config, directory, seen, base=base, mean=mean)
+    return Plan(config, directory, fingerprint, base=base, mean=mean)
 
 
 def resumed(directory: Path, changed: Callable[[Config], Config]) -> Plan:
@@ -89,7 +90,7 @@ def resumed(directory: Path, changed: Callable[[Config], Config]) -> Plan:
     Args:
         changed: from the config with which it began to the one that is wanted.
     """
-    seen = checkpoint.seen(directory)
+    fingerprint = checkpoint.fingerprint(directory)
     stored, warning = checkpoint.load_of("mpi_es.train", directory)
     begun = checkpoint.from_plain(Config, stored["config"])
     begun = replace(begun, run_dir=str(directory))  # it may have been moved
@@ -98,19 +99,19 @@ def resumed(directory: Path, changed: Callable[[Config], Config]) -> Plan:
     make_policy(wanted)
     # The last mean is a whole agent: what stays fixed is in it, and the file it came from is not needed.
     base = None if begun.evolve == "all" else stored["last"]["candidate"]
-    return Plan(wanted, directory, seen, stored, warning, base)
+    return Plan(wanted, directory, fingerprint, stored, warning, base)
 
 
 def train(plan: Plan, evaluator: Evaluator, told: str) -> None:
     """Evolve on rank 0, and tell how it goes, after what was `told` of lost ranks."""
     run = make_run(plan, evaluator)
-    with checkpoint.locked(plan.directory, plan.seen), run.telemetry:
+    with checkpoint.locked(plan.directory, plan.fingerprint), run.telemetry:
         if plan.warning:
             warn(plan.warning)
             checkpoint.set_aside(plan.directory)
-        if not (run.finished() and stamp.is_over(plan.stored, plan.warning)):
+        if not (run.finished() and is_finished(plan.stored, plan.warning)):
             run.keep()
-            run.save(stamp.sign())  # a directory that cannot be written to is told before the work begins
+            run.save(stamp())  # a directory that cannot be written to is told before the work begins
         run.telemetry.start(plan.config, describe(run, told), run.progress.generation)
         run.evolve()
 

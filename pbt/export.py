@@ -6,7 +6,7 @@ from typing import Any
 
 from mpi_es.config import command_line
 from mpi_es.errors import UserError, expected, warn
-from mpi_es.parallel.collectives import Comm, SerialComm, decide
+from mpi_es.parallel.collectives import Comm, SerialComm, on_root
 from mpi_es.parallel.program import launch
 from mpi_es.parallel.stop_signal import StopFlag
 from mpi_es.run_file import checkpoint
@@ -23,7 +23,7 @@ class Options:
 
 def main(comm: Comm, arguments: list[str]) -> int:
     """Write the files on rank 0, and return the exit code. Collective."""
-    decide(comm, lambda: export(arguments))
+    on_root(comm, lambda: export(arguments))
     return 0
 
 

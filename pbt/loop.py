@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpi_es.errors import RolloutError, UserError
-from mpi_es.parallel.collectives import decide, share_rows
+from mpi_es.parallel.collectives import on_root, share_rows
 from mpi_es.parallel.stop_signal import Stopped
 from mpi_es.run_file.records import HeldOut
 from mpi_es.seeds import Stream, held_out_seeds, rng
@@ -97,7 +97,7 @@ class Run:
 
     def tell(self, what: Callable[[Log], None]) -> None:
         """Let rank 0 write or print; its mistakes are everybody's. Collective."""
-        decide(self.comm, lambda: what(self.log) if self.log else None)
+        on_root(self.comm, lambda: what(self.log) if self.log else None)
 
     # What a generation is made of
 

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpi_es.errors import UserError
-from mpi_es.run_file import checkpoint, stamp
+from mpi_es.run_file import checkpoint
 from mpi_es.run_file.records import HeldOut
+from mpi_es.run_file.stamp import stamp
 from pbt.config import Config
 from pbt.lineage import Generation, Lineage
 from pbt.packing import unpack
@@ -78,7 +79,7 @@ class Log:
             "libraries": self.libraries,
         }
         self.saved = content | self.lineage.content()
-        checkpoint.save(self.directory, self.saved | {"life": stamp.sign()})
+        checkpoint.save(self.directory, self.saved | {"life": stamp()})
 
     def _named(self, values: NDArray[np.float64]) -> dict[str, Any]:
         """Return values (space,) or (space, n) by the hyperparameters' names."""
@@ -98,7 +99,7 @@ class Log:
     def end(self, reason: str, *, finished: bool = False) -> None:
         """Write run.h5 again, with why nothing comes after it; a run that was over stays untouched."""
         if self.saved:
-            checkpoint.save(self.directory, self.saved | {"life": stamp.sign(reason, finished=finished)})
+            checkpoint.save(self.directory, self.saved | {"life": stamp(reason, finished=finished)})
 
     def _drawn(self) -> str:
         """Draw the run, and return in words where, or why not."""

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from mpi_es.config import command_line
 from mpi_es.config.fields import Count, Range, check_ranges
 from mpi_es.errors import UserError, warn
-from mpi_es.parallel.collectives import Comm, SerialComm, decide
+from mpi_es.parallel.collectives import Comm, SerialComm, on_root
 from mpi_es.parallel.program import launch
 from mpi_es.parallel.stop_signal import StopFlag
 from mpi_es.run_file import checkpoint
@@ -86,7 +86,7 @@ def replay(plan: Schedule, tell: Callable[[int, float], None]) -> Member:
 
 def main(comm: Comm, arguments: list[str]) -> int:
     """Replay, print, and return the exit code. Collective: only rank 0 works."""
-    decide(comm, lambda: _report(*_prepared(arguments)))
+    on_root(comm, lambda: _report(*_prepared(arguments)))
     return 0
 
 

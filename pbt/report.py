@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpi_es.errors import UserError, warn
-from mpi_es.parallel.collectives import Comm, decide
+from mpi_es.parallel.collectives import Comm, on_root
 from mpi_es.parallel.program import launch
 from mpi_es.run_file import checkpoint
 from pbt import figure2, lineage
@@ -26,7 +26,7 @@ _COLORS = 10  # of matplotlib's cycle
 
 def main(comm: Comm, arguments: list[str]) -> int:
     """Draw, tell where, and return the exit code. Collective: only rank 0 works."""
-    decide(comm, lambda: _report(arguments))
+    on_root(comm, lambda: _report(arguments))
     return 0
 
 

@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 
 from mpi_es.config import command_line
 from mpi_es.errors import UserError, warn
-from mpi_es.parallel.collectives import Comm, agree, bcast, decide, decide_plan, share_rows
+from mpi_es.parallel.collectives import Comm, all_or_raise, bcast, decide_plan, on_root, share_rows
 from mpi_es.parallel.program import launch
-from mpi_es.parallel.rank_loss import settle
+from mpi_es.parallel.rank_loss import apply_rank_loss_option
 from mpi_es.parallel.stop_signal import StopFlag
-from mpi_es.run_file import checkpoint, stamp
+from mpi_es.run_file import checkpoint
+from mpi_es.run_file.stamp import is_finished
 from mpi_es.run_file.versions import libraries
 from mpi_es.text import counted
 from pbt import lineage
@@ -43,7 +44,7 @@ class Plan:
 
     config: Config
     directory: Path
-    seen: bytes  # of the directory, before anything was read
+    fingerprint: bytes  # of the directory, before anything was read
     stored: dict[str, Any] | None = None  # the content of run.h5 that is continued
     warning: str = ""
 
@@ -51,8 +52,8 @@ class Plan:
 def main(comm: Comm, arguments: list[str]) -> int:
     """Train, and return the exit code. Collective."""
     plan, config = decide_plan(comm, lambda: prepare(arguments))
-    told = settle(comm, config.on_rank_loss)
-    tuned = agree(comm, lambda: space(config))  # what one rank lacks is told by all
+    told = apply_rank_loss_option(comm, config.on_rank_loss)
+    tuned = all_or_raise(comm, lambda: space(config))  # what one rank lacks is told by all
     population = Population(config, tuned, comm, StopFlag().install())
     train(comm, plan, population, told)
     return 0
@@ -66,7 +67,7 @@ def prepare(arguments: list[str]) -> Plan:
         config = command_line.parse(rest, Config(), PRESETS, _PROGRAM, _RESUME)
         refuse_idle(rest, config)
         directory = Path(config.directory)
-        plan = Plan(config, directory, checkpoint.seen(directory))
+        plan = Plan(config, directory, checkpoint.fingerprint(directory))
         if checkpoint.exists(plan.directory):
             if not again:
                 raise UserError(
@@ -96,12 +97,12 @@ def resumed(directory: Path, changed: Callable[[Config], Config]) -> Plan:
     Args:
         changed: from the config with which it began to the one that is wanted.
     """
-    seen = checkpoint.seen(directory)
+    fingerprint = checkpoint.fingerprint(directory)
     stored, warning = checkpoint.load_of("pbt.train", directory)
     begun = replace(checkpoint.from_plain(Config, stored["config"]), run_dir=str(directory))
     wanted = changed(begun)
     command_line.check_resumed(begun, wanted)
-    return Plan(wanted, directory, seen, stored, warning)
+    return Plan(wanted, directory, fingerprint, stored, warning)
 
 
 def train(comm: Comm, plan: Plan | None, population: Population, told: str) -> None:
@@ -114,8 +115,8 @@ def train(comm: Comm, plan: Plan | None, population: Population, told: str) -> N
     with ExitStack() as stack:
         logs: list[Log] = []
         # What rank 0 cannot open is told on all ranks, and given back however it ends.
-        decide(comm, lambda: logs.append(opened(plan, population, told, stack)) if plan else None)
-        over = decide(comm, lambda: stamp.is_over(plan.stored, plan.warning) if plan else None)
+        on_root(comm, lambda: logs.append(opened(plan, population, told, stack)) if plan else None)
+        over = on_root(comm, lambda: is_finished(plan.stored, plan.warning) if plan else None)
         run = Run(population, values, generation, logs[0] if logs else None, over)
         run.evolve()
 
@@ -123,9 +124,9 @@ def train(comm: Comm, plan: Plan | None, population: Population, told: str) -> N
 def begin(comm: Comm, plan: Plan | None, population: Population) -> tuple[NDArray[np.float64], int]:
     """Return the hyperparameters (n, space) and how many generations are done. Collective."""
     stored = plan.stored if plan else None
-    done = decide(comm, lambda: stored["progress"]["generation"] if stored else None)
+    done = on_root(comm, lambda: stored["progress"]["generation"] if stored else None)
     if done is None:
-        rows = agree(comm, population.initial)
+        rows = all_or_raise(comm, population.initial)
         return share_rows(comm, rows if population.leads else rows[:0], population.counts), 0
     values = np.empty((len(population.owners), len(population.space)))
     buffers = {}
@@ -135,7 +136,7 @@ def begin(comm: Comm, plan: Plan | None, population: Population) -> tuple[NDArra
         buffers = {index: pack(states[name_of(index)]) for index in range(len(states))}
     bcast(comm, values)
     mine = distribute(comm, buffers, population.owners)
-    agree(comm, lambda: population.restore(mine))
+    all_or_raise(comm, lambda: population.restore(mine))
     return values, int(done)
 
 
@@ -146,7 +147,7 @@ def opened(plan: Plan, population: Population, told: str, stack: ExitStack) -> L
         directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UserError(f"--run-dir: cannot create {directory} ({error.strerror})") from error
-    stack.enter_context(checkpoint.locked(directory, plan.seen))
+    stack.enter_context(checkpoint.locked(directory, plan.fingerprint))
     telemetry = stack.enter_context(open_telemetry(config, directory))
     past = lineage.read(stored, population.names) if stored else Lineage(population.names)
     log = Log(config, directory, past, telemetry, libraries())

@@ -49,13 +49,13 @@ class Interrupting(Drift):
 def make_run(directory, low=0, nth=0, **changes):
     """A new run, or the one that the directory holds; a signal comes in an Interrupting's episode."""
     config, flag = dataclasses.replace(CONFIG, **changes), StopFlag()
-    seen = checkpoint.seen(directory)
+    fingerprint = checkpoint.fingerprint(directory)
     stored = checkpoint.load(directory)[0] if (directory / checkpoint.NAME).exists() else None
     policy = MLP(Drift.observation_space, Drift.action_space, config.hidden)
     env = Interrupting(flag, low, nth)
     rollout = Rollout(policy, lambda: (env, 30), 1)
     evaluator = Evaluator(SerialComm(), rollout, None, flag)
-    return train.make_run(train.Plan(config, directory, seen, stored), evaluator)
+    return train.make_run(train.Plan(config, directory, fingerprint, stored), evaluator)
 
 
 def evolved(directory, **changes):
@@ -180,8 +180,8 @@ def test_tracking_the_mean_does_not_change_the_population(tmp_path):
 
 def test_statistics_count_the_training_episodes_only(tmp_path):
     file = evolved(tmp_path, obs_norm=True)
-    seen = file["progress"]["observations"]["count"] - Statistics().count
-    assert seen == pytest.approx(file["history"]["steps"].sum())
+    fingerprint = file["progress"]["observations"]["count"] - Statistics().count
+    assert fingerprint == pytest.approx(file["history"]["steps"].sum())
 
 
 def test_statistics_cost_nothing_where_they_are_not_kept(tmp_path):

@@ -1,4 +1,5 @@
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -9,7 +10,7 @@ import pytest
 
 from mpi_es import status
 from mpi_es.run_file import checkpoint
-from tests.launching import start
+from tests.launching import ENDLESS, LIMIT, start, wait_for_generation
 
 ROOT = Path(__file__).parents[1]
 SMALL = ("--env", "CartPole-v1", "--population-size", 6, "--hidden", 4, "--num-eval-rollouts", 3)
@@ -107,27 +108,15 @@ def test_a_summary_of_a_sweep_tells_of_a_task_without_a_run_and_draws_the_others
 
 def test_it_can_be_asked_all_the_time_of_a_run_under_way(tmp_path):
     run = tmp_path / "run"
-    process = start(2, *TRAIN, "--max-iter", 30, "--eval-every", 0, "--run-dir", run)
-    seen = set()
-    while process.poll() is None:
-        if (run / "run.h5").exists():
-            seen.add(status.status(run, time.time()).generation)
-    assert process.communicate()[1] == ""
-    assert len(seen) > 6
-
-
-def test_a_population_has_a_status_too(tmp_path):
-    options = (
-        "toy",
-        "--max-iter",
-        2,
-        "--console",
-        "silent",
-        "--no-tensorboard",
-        "--run-dir",
-        tmp_path / "run",
+    process = start(
+        2, *TRAIN, "--max-iter", ENDLESS, "--eval-every", 0, "--run-dir", run, start_new_session=True
     )
-    process = start(0, "-m", "pbt.train", *options)
-    assert process.communicate(timeout=120)[1] == ""
-    seen = status.status(tmp_path / "run", time.time())
-    assert (seen.generation, seen.state) == ("2 of 2", "last generation done")
+    try:
+        wait_for_generation(run, 1)
+        asked = [status.status(run, time.time()) for _ in range(100)]
+        wait_for_generation(run, int(asked[-1].generation.split()[0]) + 1)  # it goes on
+        assert all(row.state.startswith("running on") for row in asked)
+        process.send_signal(signal.SIGTERM)
+        assert process.communicate(timeout=LIMIT)[1] == ""
+    finally:
+        process.kill()

@@ -22,7 +22,7 @@ from mpi_es.errors import expected
 from mpi_es.evaluation.build import make_evaluator
 from mpi_es.evaluation.racing import survivors
 from mpi_es.evaluation.rollout import Terms
-from mpi_es.parallel.collectives import Comm, decide
+from mpi_es.parallel.collectives import Comm, on_root
 from mpi_es.parallel.program import launch
 from mpi_es.parallel.stop_signal import StopFlag
 from mpi_es.strategies.base import Dense
@@ -34,7 +34,7 @@ DRAWS = 100  # of the episodes that are played first
 
 def main(comm: Comm, arguments: list[str]) -> int:
     """Play the episodes, and print on rank 0 what they say. Collective."""
-    options, agent = decide(comm, lambda: prepare(arguments))
+    options, agent = on_root(comm, lambda: prepare(arguments))
     config = agent.config
     evaluator = make_evaluator(comm, config, StopFlag())
     draw = np.random.default_rng(0)
@@ -59,7 +59,7 @@ def main(comm: Comm, arguments: list[str]) -> int:
             if after < options.episodes:
                 race(returns, share, after, draw)
 
-    evaluator.lead(report)
+    evaluator.run_on_root(report)
     return 0
 
 

@@ -58,6 +58,6 @@ def _returns(candidates: Candidate, config: Config) -> Vector:
     """Return the mean return of each candidate (2, dim)."""
     evaluator = make_evaluator(SerialComm(), config, StopFlag())
     seeds = np.tile(np.arange(_EPISODES), (len(candidates), 1))
-    evaluation = evaluator.evaluate(Dense(candidates.astype(float)), seeds, Terms(patience=20))
+    evaluation = evaluator.evaluate(Dense(candidates.astype(float)), seeds, Terms(early_stop=20))
     returns: Vector = evaluation.returns.mean(axis=1)
     return returns

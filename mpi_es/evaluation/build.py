@@ -17,7 +17,7 @@ from mpi_es.evaluation.evaluator import Evaluator
 from mpi_es.evaluation.rollout import Rollout
 from mpi_es.jit.warm_up import prepare
 from mpi_es.parallel import heartbeat
-from mpi_es.parallel.collectives import Comm, agree, of_this_node
+from mpi_es.parallel.collectives import Comm, all_or_raise, of_this_node
 from mpi_es.parallel.rank_loss import survivable
 from mpi_es.parallel.stop_signal import StopFlag
 from mpi_es.parallel.waiting import wait
@@ -57,7 +57,7 @@ def make_rollout(config: Config, base: Candidate | None = None) -> Rollout | Com
     return Rollout(policy, partial(make_env, config), config.envs_per_rank)
 
 
-def make_examiner(config: Config, base: Candidate | None = None) -> Rollout | CompiledRollout | None:
+def make_held_out_rollout(config: Config, base: Candidate | None = None) -> Rollout | CompiledRollout | None:
     """Return what runs held-out episodes in this process, None if it is what runs the others.
 
     Args:
@@ -100,10 +100,12 @@ def make_evaluator(
         survives: whether it goes on when a rank dies; if not told, where MPI can.
     """
     # The ranks agree before they make the noise, which they do together.
-    rollout, examiner = agree(comm, lambda: (make_rollout(config, base), make_examiner(config, base)))
+    rollout, held_out_rollout = all_or_raise(
+        comm, lambda: (make_rollout(config, base), make_held_out_rollout(config, base))
+    )
     prepare(comm, rollout.compile)
-    if examiner:
-        prepare(comm, examiner.compile)
+    if held_out_rollout:
+        prepare(comm, held_out_rollout.compile)
     seeded = config.strategy == "openai_es"
     return Evaluator(
         comm,
@@ -112,9 +114,9 @@ def make_evaluator(
         stop_flag,
         dynamic=config.dispatch == "dynamic",
         dedicated_root=dedicated(config, comm.size),
-        watch=heartbeat.start(comm, config.evaluation_timeout) if config.evaluation_timeout else None,
+        heartbeat=heartbeat.start(comm, config.evaluation_timeout) if config.evaluation_timeout else None,
         survives=survivable() if survives is None else survives,
-        examiner=examiner,
+        held_out_rollout=held_out_rollout,
     )
 
 
@@ -136,7 +138,7 @@ def make_noise(comm: Comm, config: Config, dim: int) -> Any:
 
 def shared_table(comm: Comm, size: int, seed: int) -> Any:
     """Return a table (size,) of standard normal numbers, one in the memory of each node. Collective."""
-    agree(comm, lambda: _check_table(size))
+    all_or_raise(comm, lambda: _check_table(size))
     if comm.size == 1:
         table = np.empty(size, np.float32)
         fill_table(seed, table, 0, size)

@@ -23,7 +23,7 @@ class Driver(NamedTuple):
 
 @compiled()
 def run_episode(
-    simulation: Simulation, driver: Driver, weights: Weights, seed: int, cap: int, patience: int
+    simulation: Simulation, driver: Driver, weights: Weights, seed: int, cap: int, early_stop: int
 ) -> tuple[float, int]:
     """Return an episode's return and its length.
 
@@ -42,7 +42,7 @@ def run_episode(
         total += reward
         length += 1
         losing = losing + 1 if reward < 0 else 0
-        over = over or length == cap or (patience > 0 and losing > patience)
+        over = over or length == cap or (early_stop > 0 and losing > early_stop)
     return total, length
 
 

@@ -80,7 +80,7 @@ class CompiledRollout:
         lanes = self.lanes[: width or self.width]
         rows: list[tuple[float, ...]] = []
         try:
-            while self._start(lanes, source, cap, terms.patience):
+            while self._start(lanes, source, cap, terms.early_stop):
                 results = [lane.result for lane in self.lanes if lane.result is not None]
                 wait(results, _POLL, FIRST_COMPLETED)
                 rows += self._finished(source)
@@ -89,7 +89,7 @@ class CompiledRollout:
             self._abandon()
         return np.array(rows, np.float64).reshape(-1, 3)
 
-    def _start(self, lanes: list[_Lane], source: Source, cap: int, patience: int) -> bool:
+    def _start(self, lanes: list[_Lane], source: Source, cap: int, early_stop: int) -> bool:
         """Give an episode to each thread that has none; return whether any has one."""
         for lane in lanes:
             if lane.result is not None:
@@ -100,7 +100,7 @@ class CompiledRollout:
                 return busy
             weights = self._weights(lane.episode.parameters)
             lane.result = self.pool.submit(
-                self.run_episode, lane.simulation, lane.driver, weights, lane.episode.seed, cap, patience
+                self.run_episode, lane.simulation, lane.driver, weights, lane.episode.seed, cap, early_stop
             )
         return True
 

@@ -14,10 +14,10 @@ from mpi_es.errors import RolloutError
 from mpi_es.evaluation.dynamic_dispatch import DynamicRoot, DynamicWorker
 from mpi_es.evaluation.header import Evaluation, Job, arranged, dynamic_source, find, static_source
 from mpi_es.evaluation.rollout import Rollout, Rows, Terms
-from mpi_es.evaluation.sources import Enduring, Watched
+from mpi_es.evaluation.sources import StopsAtRankLoss, WithHeartbeat
 from mpi_es.parallel.collectives import Comm, bcast, gather_objects, gather_rows, offsets
-from mpi_es.parallel.command_loop import STOP, Ensemble
-from mpi_es.parallel.heartbeat import Watch
+from mpi_es.parallel.command_loop import STOP, CommandLoop
+from mpi_es.parallel.heartbeat import Heartbeat
 from mpi_es.parallel.stop_signal import StopFlag, Stopped
 from mpi_es.strategies.base import Population, Seeded
 
@@ -26,7 +26,7 @@ FINE, STOPPED, FAILED = range(3)  # how a rank's part ended
 _ATTEMPTS = 4  # at an evaluation: an episode that kills its rank must not kill all, one after the other
 
 
-class Evaluator(Ensemble):
+class Evaluator(CommandLoop):
     """Rank 0 calls evaluate, weighted_sum and stop; the others do their part in serve.
 
     It is also the Noise that a seeded strategy is given on rank 0: its sums are shared by all ranks.
@@ -41,16 +41,16 @@ class Evaluator(Ensemble):
         *,
         dynamic: bool = False,
         dedicated_root: bool = False,
-        watch: Watch | None = None,
+        heartbeat: Heartbeat | None = None,
         survives: bool = False,
-        examiner: Rollout | None = None,
+        held_out_rollout: Rollout | None = None,
     ) -> None:
         super().__init__(comm, 1 + len(fields(Job)), survives=survives)
         self.rollout, self.noise = rollout, noise
-        self.examiner = examiner or rollout  # plays the held-out episodes
+        self.held_out_rollout = held_out_rollout or rollout  # plays the held-out episodes
         self.stop_flag = StopFlag() if stop_flag is None else stop_flag  # one that is down is false
         self._dynamic, self._dedicated_root = dynamic, dedicated_root
-        self.watch = watch
+        self.heartbeat = heartbeat
         self.dim = rollout.policy.dim
         self.number = 0  # of the evaluation under way, or the last
         self.played: list[Rows] = []  # of its episodes, those that this rank played
@@ -61,7 +61,7 @@ class Evaluator(Ensemble):
 
     def held_out(self, cap: int, scaling: NDArray[np.float32] | None) -> Terms:
         """Return the terms of held-out episodes; the arguments are Rollout.whole's."""
-        return replace(self.examiner.whole(cap, scaling), held_out=True)
+        return replace(self.held_out_rollout.whole(cap, scaling), held_out=True)
 
     def evaluate(
         self, population: Population, seeds: NDArray[np.int64], terms: Terms, mean: Vector | None = None
@@ -84,7 +84,7 @@ class Evaluator(Ensemble):
                 )
             return self._evaluate(number, population, units, seeds, terms, mean)
 
-        return self.insist(attempt)
+        return self.retry_without_lost_ranks(attempt)
 
     def _evaluate(
         self,
@@ -111,17 +111,17 @@ class Evaluator(Ensemble):
             action_noise=terms.action_noise,
             collect=int(terms.collect),
             scaled=int(terms.scaling is not None),
-            patience=terms.patience,
+            early_stop=terms.early_stop,
             held_out=int(terms.held_out),
         )
         begin = time.perf_counter()
-        self.command(EVALUATE, *vars(job).values())
+        self.send(EVALUATE, *vars(job).values())
         rows, busy = self._take_part(job, population, units, seeds, terms, mean)
         return arranged(job, rows, 1 - busy / (self.comm.size * (time.perf_counter() - begin)))
 
     def _left(self, number: int, units: int) -> NDArray[np.int64]:
         """Return the units that no rank has played in the evaluation of that number."""
-        self.command(PLAYED, number)
+        self.send(PLAYED, number)
         played = self._share_played(number)
         assert played is not None
         return np.setdiff1d(np.arange(units), played.astype(np.int64))
@@ -158,32 +158,34 @@ class Evaluator(Ensemble):
         """Return the sum over i of weights[i] * row(keys[i]), (dim,). The others serve."""
 
         def attempt() -> Candidate:
-            self.command(SUM, len(keys))
+            self.send(SUM, len(keys))
             gathered = self._sum_slice(keys, np.asarray(weights, np.float64))
             assert gathered is not None
             return gathered.reshape(-1)
 
-        return self.insist(attempt)
+        return self.retry_without_lost_ranks(attempt)
 
     # What the others do
 
-    def obey(self, numbers: NDArray[np.float64]) -> None:
+    def handle(self, numbers: NDArray[np.float64]) -> None:
         """Do this rank's part of an evaluation, a sum or a question. Collective."""
-        command = int(numbers[0])
-        if command == EVALUATE:
+        send = int(numbers[0])
+        if send == EVALUATE:
             self._serve_evaluation(numbers)
-        elif command == SUM:
+        elif send == SUM:
             count = int(numbers[1])
             self._sum_slice(np.empty(count, np.int64), np.empty(count))
-        elif command == EXPLAIN:
+        elif send == EXPLAIN:
             gather_objects(self.comm, self.explanation)
-        elif command == PLAYED:
+        elif send == PLAYED:
             self._share_played(int(numbers[1]))
 
     def _serve_evaluation(self, header: NDArray[np.float64]) -> None:
         job = Job.received(header[1:])
         scaling = np.empty((2, self.rollout.size), np.float32) if job.scaled else None
-        terms = Terms(job.cap, scaling, job.action_noise, bool(job.collect), job.patience, bool(job.held_out))
+        terms = Terms(
+            job.cap, scaling, job.action_noise, bool(job.collect), job.early_stop, bool(job.held_out)
+        )
         self._take_part(job, None, None, None, terms, None)
 
     def _share_played(self, number: int) -> NDArray[np.float64] | None:
@@ -227,9 +229,9 @@ class Evaluator(Ensemble):
         """Run this rank's episodes; whatever goes wrong is kept for rank 0 to ask for."""
         outcome = FINE
         self.explanation = ""
-        playing = source if self.watch is None else Watched(source, self.watch)
-        enduring = Enduring(playing, self.comm)
-        rollout = self.examiner if terms.held_out else self.rollout
+        playing = source if self.heartbeat is None else WithHeartbeat(source, self.heartbeat)
+        enduring = StopsAtRankLoss(playing, self.comm)
+        rollout = self.held_out_rollout if terms.held_out else self.rollout
         try:
             if self.stop_flag:  # a rank that has no episodes would never look
                 raise Stopped
@@ -241,8 +243,8 @@ class Evaluator(Ensemble):
             outcome = FAILED
             text = str(error) if isinstance(error, RolloutError) else traceback.format_exc()
             self.explanation = f"rank {self.comm.rank} on {socket.gethostname()}: {text}"
-        if self.watch:
-            self.watch.write("")
+        if self.heartbeat:
+            self.heartbeat.write("")
         if enduring.lost:
             self.abandoned = source  # MPI may still read what it was sending
             raise enduring.lost
@@ -263,7 +265,7 @@ class Evaluator(Ensemble):
         gathered = gather_rows(self.comm, rows, report[:, 1].astype(int).tolist())
         assert gathered is not None
         if FAILED in report[:, 0]:
-            self.command(EXPLAIN)
+            self.send(EXPLAIN)
             said = [text for text in gather_objects(self.comm, self.explanation) or [] if text]
             more = f"\n({len(said) - 1} more ranks failed)" if len(said) > 1 else ""
             raise RolloutError(said[0].rstrip() + more)

@@ -51,7 +51,7 @@ class Job:
     action_noise: float
     collect: int
     scaled: int
-    patience: int
+    early_stop: int
     held_out: int
 
     @classmethod

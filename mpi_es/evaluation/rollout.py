@@ -37,7 +37,7 @@ class Terms:
     scaling: NDArray[np.float32] | None = None  # (2, size) of the observations' normalisation
     action_noise: float = 0.0
     collect: bool = False  # sum up the observations
-    patience: int = 0  # steps in a row of negative reward that an episode survives; 0 is no such rule
+    early_stop: int = 0  # steps in a row of negative reward that an episode survives; 0 is no such rule
     held_out: bool = False  # in the held-out environment
 
 
@@ -127,7 +127,7 @@ class _Batch:
         self.rollout, self.policy, self.terms = rollout, rollout.policy, terms
         caps = [cap for cap in (rollout.limit, terms.cap) if cap > 0]
         self.cap = min(caps, default=0)
-        self.patience = terms.patience or math.inf
+        self.early_stop = terms.early_stop or math.inf
         self.slots: list[_Slot] = []
         width = rollout.width
         self.parameters = np.empty((width, self.policy.dim), np.float32)
@@ -162,7 +162,7 @@ class _Batch:
                 raise _failure(slot, error) from error
             slot.length += 1
             slot.losing = slot.losing + 1 if reward < 0 else 0
-            if terminated or truncated or slot.length == self.cap or slot.losing > self.patience:
+            if terminated or truncated or slot.length == self.cap or slot.losing > self.early_stop:
                 ended.append(i)
         for i in reversed(ended):  # from the end, so that the slots that close up are those already seen
             self._end(i)

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from mpi_es.arrays import Candidate
 from mpi_es.evaluation.rollout import Episode, Source
 from mpi_es.parallel.collectives import Comm
-from mpi_es.parallel.heartbeat import Watch
+from mpi_es.parallel.heartbeat import Heartbeat
 from mpi_es.parallel.rank_loss import RankLost, losses
 from mpi_es.parallel.stop_signal import StopFlag, Stopped
 
@@ -40,11 +40,11 @@ class StaticSource:
             raise Stopped
 
 
-class Watched:
+class WithHeartbeat:
     """A source whose every episode that begins or ends is a sign of life."""
 
-    def __init__(self, source: Source, watch: Watch) -> None:
-        self.source, self.watch = source, watch
+    def __init__(self, source: Source, heartbeat: Heartbeat) -> None:
+        self.source, self.heartbeat = source, heartbeat
         self.under_way: dict[int, str] = {}
 
     def take(self, block: bool) -> Episode | None:
@@ -66,10 +66,10 @@ class Watched:
         self.source.poll()
 
     def _write(self) -> None:
-        self.watch.write("; ".join(self.under_way.values()))
+        self.heartbeat.write("; ".join(self.under_way.values()))
 
 
-class Enduring:
+class StopsAtRankLoss:
     """A source that has no more to give when a rank is lost: what is under way here is played to its end."""
 
     def __init__(self, source: Source, comm: Comm) -> None:

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from mpi_es.parallel.collectives import Comm, agree, bcast_object, of_this_node
+from mpi_es.parallel.collectives import Comm, all_or_raise, bcast_object, of_this_node
 from mpi_es.run_file.atomic_write import nearest_directory
 
 PACKAGE = Path(__file__).parents[1]  # mpi_es; numba looks beside each module of it
@@ -31,8 +31,8 @@ def prepare(comm: Comm, compile_all: Callable[[], None]) -> None:
         kept = bcast_object(node, cache is not None)
         first = node.rank == 0 or not kept
         node.Free()
-        agree(comm, lambda: compile_all() if first else None)
-        agree(comm, lambda: None if first else compile_all())
+        all_or_raise(comm, lambda: compile_all() if first else None)
+        all_or_raise(comm, lambda: None if first else compile_all())
 
 
 @contextlib.contextmanager

@@ -147,7 +147,7 @@ def split(comm: Comm, divide: Callable[[], Comm]) -> Comm:
     return part
 
 
-def decide(comm: Comm, decision: Callable[[], Any]) -> Any:
+def on_root(comm: Comm, decision: Callable[[], Any]) -> Any:
     """Return on every rank what rank 0 decides, or raise on every rank what it raises. Collective."""
     outcome: tuple[Any, BaseException | None] = (None, None)
     if comm.rank == 0:
@@ -169,11 +169,11 @@ def decide_plan(comm: Comm, decision: Callable[[], Any]) -> tuple[Any, Any]:
         plans[0] = decision()
         return plans[0].config
 
-    shared = decide(comm, config)
+    shared = on_root(comm, config)
     return plans[0], shared
 
 
-def agree(comm: Comm, attempt: Callable[[], Any]) -> Any:
+def all_or_raise(comm: Comm, attempt: Callable[[], Any]) -> Any:
     """Return what each rank's attempt gives; if any rank's is a UserError, raise it on all. Collective."""
     value, complaint = None, ""
     try:
@@ -181,7 +181,7 @@ def agree(comm: Comm, attempt: Callable[[], Any]) -> Any:
     except UserError as error:
         complaint = str(error)
     complaints = gather_objects(comm, complaint)
-    said = decide(comm, lambda: next(filter(None, complaints or []), ""))
+    said = on_root(comm, lambda: next(filter(None, complaints or []), ""))
     if said:
         raise UserError(said)
     return value

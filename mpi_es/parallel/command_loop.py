@@ -15,7 +15,7 @@ T = TypeVar("T")
 STOP = 0  # the command that ends serve
 
 
-class Ensemble(ABC):
+class CommandLoop(ABC):
     """Rank 0 leads, the others serve. A subclass says which commands there are.
 
     Args:
@@ -27,16 +27,16 @@ class Ensemble(ABC):
         self.comm, self.header, self.survives = comm, header, survives
 
     @abstractmethod
-    def obey(self, numbers: NDArray[np.float64]) -> None:
+    def handle(self, numbers: NDArray[np.float64]) -> None:
         """Do this rank's part of a command (header,) of rank 0's. Collective."""
 
-    def command(self, *numbers: float) -> None:
+    def send(self, *numbers: float) -> None:
         """Tell the others what to take part in."""
         header = np.zeros(self.header)
         header[: len(numbers)] = numbers
         bcast(self.comm, header)
 
-    def lead(self, work: Callable[[], None]) -> None:
+    def run_on_root(self, work: Callable[[], None]) -> None:
         """Do the work on rank 0 while the others serve; then all return. Collective.
 
         What `work` raises ends the others' part too if it was told between two commands, as UserError and
@@ -54,7 +54,7 @@ class Ensemble(ABC):
 
     def serve(self) -> None:
         """Take part in what rank 0 commands, until it says stop. Collective."""
-        while self.insist(self._serve_one):
+        while self.retry_without_lost_ranks(self._serve_one):
             continue
 
     def _serve_one(self) -> bool:
@@ -63,22 +63,22 @@ class Ensemble(ABC):
         bcast(self.comm, numbers)
         if numbers[0] == STOP:
             return not self._all_at_end()
-        self.obey(numbers)
+        self.handle(numbers)
         return True
 
     def stop(self) -> None:
         """Let the others return from serve."""
 
         def attempt() -> bool:
-            self.command(STOP)
+            self.send(STOP)
             return self._all_at_end()
 
-        while not self.insist(attempt):
+        while not self.retry_without_lost_ranks(attempt):
             continue
 
     # Losing a rank
 
-    def insist(self, attempt: Callable[[], T]) -> T:
+    def retry_without_lost_ranks(self, attempt: Callable[[], T]) -> T:
         """Return what comes of an attempt, made again with those who are left when a rank is lost."""
         while True:
             try:

@@ -17,7 +17,7 @@ SLOT = 512  # bytes of a rank: the time of its last sign, 0 for idle, and in tex
 HEAD = struct.Struct("d")
 
 
-def main(table: int, patience: float, ranks: list[str]) -> None:
+def main(table: int, timeout: float, ranks: list[str]) -> None:
     """Look at the slots of the ranks, `process:rank` each, as long as any lives, and end those that hang."""
     poll = select.poll()  # it sees the end of a process that nobody has waited for yet, too
     alive = {}
@@ -27,24 +27,24 @@ def main(table: int, patience: float, ranks: list[str]) -> None:
             alive[handle] = (place, word)
             poll.register(handle, select.POLLIN)
     while alive:
-        for handle, _ in poll.poll(1000 * min(1.0, patience / 4)):
+        for handle, _ in poll.poll(1000 * min(1.0, timeout / 4)):
             poll.unregister(handle)
             del alive[handle]
         for handle, (place, word) in alive.items():
             slot = os.pread(table, SLOT, place * SLOT)
             (since,) = HEAD.unpack_from(slot)
-            if since and time.monotonic() - since > patience:
-                tell(word, patience, slot[HEAD.size :].rstrip(b"\0").decode(errors="replace"))
+            if since and time.monotonic() - since > timeout:
+                tell(word, timeout, slot[HEAD.size :].rstrip(b"\0").decode(errors="replace"))
                 # The launcher ends the job, or the others go on without it.
                 signal.pidfd_send_signal(handle, signal.SIGKILL)
 
 
-def tell(word: str, patience: float, episodes: str) -> None:
+def tell(word: str, timeout: float, episodes: str) -> None:
     """Write a line on a rank that hangs."""
     rank = word.partition(":")[2]
     text = (
         f"error: rank {rank} on {socket.gethostname()} hangs: no episode began or ended for "
-        f"{patience:g} s (--evaluation-timeout); under way: {episodes}\n"
+        f"{timeout:g} s (--evaluation-timeout); under way: {episodes}\n"
     )
     os.write(2, text.encode())
 

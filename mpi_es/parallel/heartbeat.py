@@ -13,7 +13,7 @@ from mpi_es.parallel.collectives import Comm, bcast_object, gather_objects, of_t
 from mpi_es.parallel.waiting import wait
 
 
-class Watch:
+class Heartbeat:
     """This rank's place in the table of its node."""
 
     def __init__(self, table: mmap.mmap, place: int) -> None:
@@ -27,10 +27,10 @@ class Watch:
         hang_killer.HEAD.pack_into(self.table, self.begin, time.monotonic() if text else 0.0)
 
 
-def start(comm: Comm, patience: float) -> Watch:
+def start(comm: Comm, timeout: float) -> Heartbeat:
     """Have a warden end a rank that gives no sign for so many seconds. Collective."""
     if not hasattr(os, "pidfd_open"):
-        raise expected("--evaluation-timeout", "0 on a system that is not Linux", patience)
+        raise expected("--evaluation-timeout", "0 on a system that is not Linux", timeout)
     node = of_this_node(comm)
     ranks = gather_objects(node, f"{os.getpid()}:{comm.rank}")
     size = node.size * hang_killer.SLOT
@@ -40,8 +40,8 @@ def start(comm: Comm, patience: float) -> Watch:
         wait(node.Ibarrier())
         if ranks:
             os.unlink(path)  # it lives on while somebody has it open
-            _post(file.fileno(), patience, ranks)
-        return Watch(table, node.rank)
+            _post(file.fileno(), timeout, ranks)
+        return Heartbeat(table, node.rank)
 
 
 def _create(size: int) -> str:
@@ -53,7 +53,7 @@ def _create(size: int) -> str:
         return file.name
 
 
-def _post(table: int, patience: float, ranks: list[str]) -> None:
+def _post(table: int, timeout: float, ranks: list[str]) -> None:
     """Start the warden of a node, which stays as long as any of its ranks."""
-    command = [sys.executable, "-I", "-S", hang_killer.__file__, str(table), str(patience), *ranks]
+    command = [sys.executable, "-I", "-S", hang_killer.__file__, str(table), str(timeout), *ranks]
     subprocess.Popen(command, stdin=subprocess.DEVNULL, pass_fds=[table], start_new_session=True)

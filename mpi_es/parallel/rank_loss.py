@@ -39,7 +39,7 @@ def survivable() -> bool:
     return os.environ.get(_FT) == "1"
 
 
-def settle(comm: Comm, wish: str) -> str:
+def apply_rank_loss_option(comm: Comm, wish: str) -> str:
     """Return what happens when a rank is lost, for people to read; let MPI end the job if that is wished.
 
     Args:

@@ -66,7 +66,7 @@ def exists(directory: Path) -> bool:
         raise UserError(f"{directory}: cannot be searched for a run ({error.strerror})") from error
 
 
-def seen(directory: Path) -> bytes:
+def fingerprint(directory: Path) -> bytes:
     """Return what tells a directory's files from those of any other save: their first blocks."""
     blocks = []
     for name in (NAME, PREVIOUS):
@@ -157,11 +157,11 @@ def locked(directory: Path, before: bytes) -> Iterator[None]:
     """Keep other jobs from writing the same run inside the block; the lock goes with its process.
 
     Args:
-        before: what was `seen` of the directory when the plan was made; whoever has saved since is not
+        before: the `fingerprint` of the directory when the plan was made; whoever has saved since is not
             to be overwritten.
     """
     with _lock(directory):
-        if seen(directory) != before:
+        if fingerprint(directory) != before:
             raise UserError(f"{directory}: another job has saved a run here since this one began")
         yield
 

@@ -6,12 +6,12 @@ import time
 from typing import Any
 
 
-def is_over(content: dict[str, Any] | None, warning: str = "") -> bool:
+def is_finished(content: dict[str, Any] | None, warning: str = "") -> bool:
     """Tell whether a run's file, if there is one and it is whole, says that there is nothing left to do."""
     return content is not None and not warning and bool(content.get("life", {}).get("finished", False))
 
 
-def sign(reason: str = "", *, finished: bool = False) -> dict[str, Any]:
+def stamp(reason: str = "", *, finished: bool = False) -> dict[str, Any]:
     """Return the group's content.
 
     Args:

@@ -133,7 +133,7 @@ class ES(Member):
             except Exception as error:  # the others are to hear of the end before anybody hears of this
                 raised.append(error)
 
-        self.evaluator.lead(guarded)
+        self.evaluator.run_on_root(guarded)
         if raised:
             raise raised[0]
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from mpi_es.errors import UserError, expected
 from mpi_es.jit.warm_up import prepare
-from mpi_es.parallel.collectives import Comm, agree, offsets, split
+from mpi_es.parallel.collectives import Comm, all_or_raise, offsets, split
 from mpi_es.parallel.rank_loss import RankLost
 from mpi_es.parallel.stop_signal import StopFlag, Stopped
 from mpi_es.seeds import Stream, rng
@@ -50,7 +50,7 @@ class Population:
         self.idle = comm.size - len(set(self.owners)) if alone else 0  # ranks without a member
         colour = comm.rank if alone else group
         self.group = split(comm, lambda: comm.Split(colour)) if comm.size > 1 else comm
-        self.members: dict[int, Member] = agree(comm, lambda: self._made(kind))
+        self.members: dict[int, Member] = all_or_raise(comm, lambda: self._made(kind))
 
     def _made(self, kind: type[Member]) -> dict[int, Member]:
         """Return this rank's members; what is wrong with an option is everybody's, and told as it is."""

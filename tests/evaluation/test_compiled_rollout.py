@@ -37,7 +37,7 @@ def in_order(rows):
 )
 def test_returns_and_lengths_are_those_of_the_ordinary_path_to_the_bit(options):
     config = replace(CONFIG, env_options=options)
-    terms = Terms(cap=60, patience=20)
+    terms = Terms(cap=60, early_stop=20)
     fast, plain = build.make_rollout(config), build.make_rollout(replace(config, compiled=False))
     assert isinstance(fast, CompiledRollout)
     assert isinstance(plain, Rollout)
@@ -69,7 +69,7 @@ def test_threads_change_nothing(compiled):
 
 
 def test_the_early_stop_counts_losing_steps_in_a_row(compiled):
-    rows = compiled.run(source(compiled), Terms(patience=20))
+    rows = compiled.run(source(compiled), Terms(early_stop=20))
     assert rows[:, 2].min() >= 21
     assert (compiled.run(source(compiled), Terms(cap=300))[:, 2] == 300).any()
 

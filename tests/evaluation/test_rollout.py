@@ -25,7 +25,7 @@ TERMS = {
     "plain": Terms(),
     "cap": Terms(cap=4),
     "normalised": Terms(scaling=SCALING, collect=True),
-    "patience": Terms(patience=2),
+    "patience": Terms(early_stop=2),
     "noise": Terms(action_noise=0.3),
     "all": Terms(cap=9, scaling=SCALING, action_noise=0.3, collect=True),
 }
@@ -74,7 +74,7 @@ def alone(policy, episode, terms):
         observation, reward, over, _, _ = env.step(action[0].astype(np.float32))
         total += float(reward)
         losing = losing + 1 if reward < 0 else 0
-        if over or len(seen) == terms.cap or (terms.patience and losing > terms.patience):
+        if over or len(seen) == terms.cap or (terms.early_stop and losing > terms.early_stop):
             break
     sums = [sum(seen), sum(x * x for x in seen)] if terms.collect else []
     return np.concatenate([[episode.unit, total, len(seen)], *sums])

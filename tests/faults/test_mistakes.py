@@ -11,7 +11,8 @@ from mpi_es.errors import UserError
 from mpi_es.evaluation.build import make_evaluator
 from mpi_es.parallel.collectives import SerialComm
 from mpi_es.parallel.stop_signal import StopFlag
-from mpi_es.run_file import checkpoint, stamp
+from mpi_es.run_file import checkpoint
+from mpi_es.run_file.stamp import stamp
 from mpi_es.status import is_finished
 from tests.launching import start
 
@@ -117,7 +118,7 @@ def test_an_option_that_would_make_it_another_run(finished):
 
 
 def test_a_run_that_another_job_is_running(finished, launch):
-    with checkpoint.locked(finished, checkpoint.seen(finished)):
+    with checkpoint.locked(finished, checkpoint.fingerprint(finished)):
         done = launch(2, "-m", "mpi_es.train", "--resume", finished)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert "another job is running this run" in done.stderr
@@ -158,17 +159,17 @@ def test_the_same_command_with_continue_begins_a_run_or_continues_it(finished, t
 
 
 def test_a_finished_run_says_so_and_exits_with_0(finished, launch):
-    before = checkpoint.seen(finished)
+    before = checkpoint.fingerprint(finished)
     done = launch(0, "-m", "mpi_es.train", "--resume", finished, "--console", "lines")
     assert done.returncode == 0
     assert "generation 1: last generation done" in done.stdout
-    assert checkpoint.seen(finished) == before
+    assert checkpoint.fingerprint(finished) == before
 
 
 def test_a_run_that_is_over_by_a_new_end_is_marked_finished(finished, launch):
     content = checkpoint.load(finished)[0]
     content["config"]["max_iter"] = 100
-    checkpoint.save(finished, content | {"life": stamp.sign("stopped by SIGTERM")})
+    checkpoint.save(finished, content | {"life": stamp("stopped by SIGTERM")})
     assert not is_finished(finished)
     done = launch(0, "-m", "mpi_es.train", "--resume", finished, "--max-iter", 1)
     assert (done.returncode, is_finished(finished)) == (0, True)

@@ -93,13 +93,13 @@ import os, subprocess
 from mpi_es.parallel.program import launch
 def main(comm, arguments):
     if comm.rank == 0:
-        subprocess.run(["pkill", "-KILL", "-P", str(os.getpid()), "-f", "sentry.py"], check=True)
+        subprocess.run(["pkill", "-KILL", "-P", str(os.getpid()), "-f", "death_reporter.py"], check=True)
     return 0
 launch(main)
 """
 
 
-def test_a_sentry_that_was_killed_does_not_take_the_job_with_it(launch):
+def test_a_death_reporter_that_was_killed_does_not_take_the_job_with_it(launch):
     done = launch(2, "-c", WATCHED)
     assert (done.returncode, done.stderr) == (0, "")
 
@@ -130,11 +130,11 @@ def test_the_rank_that_dies_is_named_and_not_those_that_the_launcher_ends(launch
 
 SLOW = """
 import time
-from mpi_es.parallel.collectives import decide
+from mpi_es.parallel.collectives import on_root
 from mpi_es.parallel.program import launch
 def main(comm, arguments):
     print("ready\\n", end="", flush=True)  # in one piece, however Python buffers: two ranks say it
-    decide(comm, lambda: time.sleep(100))
+    on_root(comm, lambda: time.sleep(100))
 launch(main)
 """
 

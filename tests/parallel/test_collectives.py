@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 from mpi_es.errors import UserError
 from mpi_es.parallel.collectives import (
     SerialComm,
-    agree,
+    all_or_raise,
     bcast_object,
-    decide,
     gather_rows,
     offsets,
+    on_root,
     scatter_rows,
 )
 from mpi_es.parallel.waiting import wait
@@ -72,6 +72,6 @@ def test_a_mistake_is_raised_by_who_decides_and_by_who_agrees():
         raise UserError("no")
 
     with pytest.raises(UserError, match="no"):
-        decide(SerialComm(), mistake)
+        on_root(SerialComm(), mistake)
     with pytest.raises(UserError, match="no"):
-        agree(SerialComm(), mistake)
+        all_or_raise(SerialComm(), mistake)

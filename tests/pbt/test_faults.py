@@ -10,7 +10,8 @@ import pytest
 from mpi_es.errors import RolloutError, UserError
 from mpi_es.parallel.collectives import SerialComm
 from mpi_es.parallel.stop_signal import Stopped
-from mpi_es.run_file import checkpoint, stamp
+from mpi_es.run_file import checkpoint
+from mpi_es.run_file.stamp import stamp
 from mpi_es.status import is_finished
 from pbt import train
 from pbt.population.agreement import MemberFailed
@@ -194,13 +195,13 @@ def test_a_run_that_is_over_by_a_new_end_is_marked_finished(finished, tmp_path):
     run = Path(shutil.copytree(finished, tmp_path / "run"))
     content = checkpoint.load(run)[0]
     content["config"]["max_iter"] = 100
-    checkpoint.save(run, content | {"life": stamp.sign("stopped by a signal")})
+    checkpoint.save(run, content | {"life": stamp("stopped by a signal")})
     again = ["--resume", str(run), "--max-iter", "2"]
     assert train.main(SerialComm(), again) == 0
     assert is_finished(run)
-    before = checkpoint.seen(run)
+    before = checkpoint.fingerprint(run)
     assert train.main(SerialComm(), again) == 0
-    assert checkpoint.seen(run) == before
+    assert checkpoint.fingerprint(run) == before
 
 
 def test_a_damaged_file_of_a_finished_run_is_told_and_replaced(finished, tmp_path, capfd):
@@ -212,7 +213,7 @@ def test_a_damaged_file_of_a_finished_run_is_told_and_replaced(finished, tmp_pat
 
 
 def test_what_rank_0_cannot_open_ends_all_ranks(launch, finished):
-    with checkpoint.locked(finished, checkpoint.seen(finished)):
+    with checkpoint.locked(finished, checkpoint.fingerprint(finished)):
         done = launch(2, "-m", "pbt.train", "--resume", finished, "--max-iter", 3)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert "another job is running this run" in done.stderr

@@ -70,12 +70,6 @@ def test_a_group_without_the_quantity_has_an_empty_summary():
     assert [len(values) for values in Group("", [run()]).summary("seconds", "held_out")] == [0] * 4
 
 
-def test_the_interval_of_a_mean():
-    returns = np.array([1.0, 2.0, 3.0, 4.0])  # deviation 1.291, over 2: 0.645 times 1.96
-    assert curves.half_interval(returns) == pytest.approx(1.2652, abs=1e-4)
-    assert curves.half_interval(np.array([5.0])) == 0
-
-
 def test_a_run_without_a_generation_is_told(tmp_path):
     checkpoint.save(tmp_path, {"history": {"generation": np.zeros(0, int)}})
     with pytest.raises(UserError, match="expected a generation or more, got none yet"):

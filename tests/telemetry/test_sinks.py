@@ -218,7 +218,7 @@ def test_what_is_switched_off_is_not_written(tmp_path):
 def on_a_terminal(tmp_path, program, launch=()):
     """Return the exit code and what a terminal gets to see from a program under `launch`."""
     master, slave = pty.openpty()
-    (tmp_path / "program.py").write_text("import sys; sys.path.insert(0, 'tests')\n" + program)
+    (tmp_path / "program.py").write_text(program)
     command = [*map(str, launch), sys.executable, str(tmp_path / "program.py")]
     environ = os.environ | {"TERM": "xterm", "PYTHONPATH": str(ROOT)}
     process = subprocess.Popen(command, stdin=slave, stdout=slave, stderr=slave, cwd=ROOT, env=environ)
@@ -234,7 +234,7 @@ def on_a_terminal(tmp_path, program, launch=()):
 
 
 TELL = """
-from test_telemetry import *
+from tests.telemetry.test_sinks import *
 tell(open_telemetry(Config(tensorboard=False), "/nowhere"))
 """
 
@@ -261,7 +261,7 @@ def test_an_exception_leaves_the_cursor(tmp_path):
 
 def test_a_launcher_that_writes_to_a_file_gets_lines(tmp_path):
     # Open MPI and `srun -u` give their ranks a pseudo-terminal, as this launcher does.
-    (tmp_path / "program.py").write_text("import sys; sys.path.insert(0, 'tests')\n" + TELL)
+    (tmp_path / "program.py").write_text(TELL)
     rank = [sys.executable, str(tmp_path / "program.py")]
     launcher = f"import pty; open('/proc/self/comm', 'w').write('mpirun'); pty.spawn({rank})"
     environ = os.environ | {"TERM": "xterm", "PYTHONPATH": str(ROOT)}
