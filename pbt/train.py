@@ -52,7 +52,7 @@ class Plan:
 def main(comm: Comm, arguments: list[str]) -> int:
     """Train, and return the exit code. Collective."""
     plan, config = decide_plan(comm, lambda: prepare(arguments))
-    told = apply_rank_loss_option(comm, config.on_rank_loss)
+    _, told = apply_rank_loss_option(comm, config.on_rank_loss)
     tuned = all_or_raise(comm, lambda: space(config))  # what one rank lacks is told by all
     population = Population(config, tuned, comm, StopFlag().install())
     train(comm, plan, population, told)
