@@ -21,6 +21,7 @@ class Stream(IntEnum):
     EXPLORE = 9  # a member's exploration: (generation, member)
     SCORE = 10  # episode seeds that compare the members of a population: (generation)
     MEMBER = 11  # a member's training: (generation, member); generation 0 is its construction
+    MODULE = 12  # what a user's torch module draws in an episode: (episode seed, candidate)
 
 
 _HALF = 2**30  # episode seeds are int32 (some simulators take no more): half for training, half held out

@@ -201,7 +201,7 @@ class _Batch:
         """Start an episode in slot i, which is free or the first beyond those under way."""
         noisy = self.terms.action_noise > 0
         slot = _Slot(episode, rng(episode.seed, Stream.ACTION, episode.candidate) if noisy else None)
-        fresh = self.policy.initial_memory(1)
+        fresh = self.policy.start(episode.seed, episode.candidate)
         if i == len(self.slots):
             self.slots.append(slot)
             if fresh is not None and self.memory is not None:

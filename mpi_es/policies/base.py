@@ -58,6 +58,10 @@ class Policy(Protocol):
         """Return the memory of k networks at an episode's start."""
         ...
 
+    def start(self, episode_seed: int, candidate: int) -> Memory:
+        """Return the memory (1,) at the start of an episode, from whose names all is drawn that is random."""
+        return self.initial_memory(1)
+
     def act(self, weights: Weights, observations: NDArray[Any], memory: Memory) -> tuple[Actions, Memory]:
         """Return the actions (k, …) for observations (k, …), and the memory afterwards."""
         ...

@@ -47,6 +47,10 @@ class PartlyFixed(Policy):
         """Return the whole policy's weights for parameters (k, dim)."""
         return self.policy.unpack(self.whole(parameters))
 
+    def start(self, episode_seed: int, candidate: int) -> Memory:
+        """Return the whole policy's memory at an episode's start."""
+        return self.policy.start(episode_seed, candidate)
+
     def initial_memory(self, k: int) -> Memory:
         """Return the whole policy's memory."""
         return self.policy.initial_memory(k)

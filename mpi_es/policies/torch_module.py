@@ -1,8 +1,8 @@
 """A torch module as a policy, whatever it computes: a user's own, or one of ours that is not compiled."""
 
 import inspect
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -16,6 +16,7 @@ from mpi_es.policies import networks
 from mpi_es.policies.actions import Outputs, actions_for
 from mpi_es.policies.base import Actions, Memory, Policy, parts_of
 from mpi_es.policies.features import require_array
+from mpi_es.seeds import Stream, rng
 
 Weights = list[list[Tensor]]  # for each network its parameters, in the module's order
 Network = Callable[[Any, Any], nn.Module]  # of observation space and action space
@@ -27,6 +28,14 @@ def load_network(name: str) -> Network:
     if not (isinstance(network, type) and issubclass(network, nn.Module)):
         raise expected("--policy", "a subclass of torch.nn.Module", name)
     return network
+
+
+class _Recall(NamedTuple):
+    """What an episode under way goes on from."""
+
+    content: Any = None  # the module's memory; None at an episode's start
+    seed: int = 0  # of torch's generator, plus the step
+    step: int = 0
 
 
 class ModulePolicy(Policy):
@@ -64,6 +73,7 @@ class ModulePolicy(Policy):
         self.spaces = observation_space, action_space
         self.size, self._to_actions = actions_for(action_space, output, name, squashed)
         self._module = networks.seeded(self._build, 0).requires_grad_(False)
+        self._remembers = remembers(self._module)
         self._parameters = list(self._module.parameters())
         self._sizes = [parameter.numel() for parameter in self._parameters]
         if not self.dim:
@@ -95,8 +105,13 @@ class ModulePolicy(Policy):
         return [[*map(self._own, row.split(self._sizes), self._parameters)] for row in _tensor(parameters)]
 
     def initial_memory(self, k: int) -> Memory:
-        """Return objects (k,): what the module returned for each network, None at an episode's start."""
-        return np.full(k, None, object) if remembers(self._module) else None
+        """Return a _Recall for each network, (k,)."""
+        return _objects([_Recall()] * k)
+
+    def start(self, episode_seed: int, candidate: int) -> Memory:
+        """Return the memory (1,) of an episode, whose random numbers depend on nothing but its names."""
+        seed = rng(episode_seed, Stream.MODULE, candidate).integers(2**62)
+        return _objects([_Recall(seed=int(seed))])
 
     def act(self, weights: Weights, observations: NDArray[Any], memory: Memory) -> tuple[Actions, Memory]:
         """Return the actions (k, …) and the memory afterwards."""
@@ -106,19 +121,25 @@ class ModulePolicy(Policy):
     def outputs(self, weights: Weights, observations: NDArray[Any], memory: Memory) -> tuple[Outputs, Memory]:
         """Return the outputs (k, n) before they become actions, and the memory afterwards."""
         outputs = np.empty((len(weights), self.size), np.float32)
-        after = None if memory is None else np.full(len(weights), None, object)
+        assert memory is not None, "each network has a recall"
+        after = []
         batch = _tensor(observations)
         with torch.inference_mode():
             for i, tensors in enumerate(weights):
                 for parameter, tensor in zip(self._parameters, tensors, strict=True):
                     parameter.data = tensor
                 observation = batch[i : i + 1].clone()  # at an address of its own, see _own
-                if memory is None or after is None:
-                    answer = self._module(observation)
+                recall: _Recall = memory[i]
+                # 4 us; a module that draws does so as if its episode were alone.
+                torch.default_generator.manual_seed(recall.seed + recall.step)
+                content = recall.content
+                if self._remembers:
+                    answer, content = self._module(observation, content)
                 else:
-                    answer, after[i] = self._module(observation, memory[i])
+                    answer = self._module(observation)
                 outputs[i] = answer[0]
-        return outputs, after
+                after.append(_Recall(content, recall.seed, recall.step + 1))
+        return outputs, _objects(after)
 
     @staticmethod
     def _own(part: Tensor, parameter: Tensor) -> Tensor:
@@ -143,6 +164,14 @@ class ModulePolicy(Policy):
         if shape != (1, self.size):
             raise expected(f"--policy {self.name}", f"outputs {(1, self.size)} for {shown}", shape)
         return module
+
+
+def _objects(items: Sequence[Any]) -> NDArray[Any]:
+    """Return an array (n,) of objects, whatever these are."""
+    array: NDArray[Any] = np.empty(len(items), object)
+    for i, item in enumerate(items):
+        array[i] = item
+    return array
 
 
 def _tensor(array: NDArray[Any]) -> Tensor:

@@ -190,3 +190,21 @@ def test_a_reset_that_fails_is_told():
     rollout = Rollout(POLICIES["mlp"], lambda: (Resets(), 0), 2)
     with pytest.raises(RolloutError, match=r"episode seed 100, step 0: RuntimeError: no licence\n"):
         rollout.run(Reluctant(episodes(POLICIES["mlp"], 1)), Terms())
+
+
+def test_a_module_that_draws_depends_on_candidate_and_seed_only():
+    from mpi_es.policies.torch_module import ModulePolicy, load_network
+
+    env, _ = envs.make("CartPole-v1")
+    network = load_network("tests.policies.user_policies:Drawing")
+    policy = ModulePolicy("Drawing", network, env.observation_space, env.action_space)
+    given = [Episode(i, i // 2, i % 2, np.zeros(policy.dim, np.float32)) for i in range(6)]
+
+    def returns(width, todo):
+        rollout = Rollout(policy, lambda: envs.make("CartPole-v1"), width)
+        rows = rollout.run(Reluctant(todo), Terms())
+        return dict(rows[:, :2].tolist())
+
+    alone = returns(1, given)
+    assert returns(3, given[::-1]) == alone
+    assert len(set(alone.values())) > 1

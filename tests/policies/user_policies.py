@@ -35,6 +35,17 @@ class Remembering(nn.Module):
         return self.out(memory[0]), memory
 
 
+class Drawing(nn.Module):
+    """A network that draws its outputs."""
+
+    def __init__(self, observation_space, action_space):
+        super().__init__()
+        self.out = nn.Linear(int(np.prod(observation_space.shape)), int(action_space.n))
+
+    def forward(self, observations):
+        return torch.normal(self.out(observations), 1.0)
+
+
 class Pictures(nn.Module):
     """A convolutional network with batch normalisation, whose sizes are found at the first call."""
 
