@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from mpi_es.text import clock, number
+from mpi_es.text import clock, counted, number
 
 
 @pytest.mark.parametrize(
@@ -18,3 +18,10 @@ def test_clock(seconds, text):
 )
 def test_number(value, text):
     assert number(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(1, "1 rank"), (0, "0 ranks"), (2, "2 ranks"), (1.5, "1.5 ranks")]
+)
+def test_counted(value, text):
+    assert counted(value, "rank") == text

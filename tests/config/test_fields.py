@@ -4,7 +4,9 @@ from typing import Annotated
 
 import pytest
 
-from mpi_es.config.fields import Free, Range, changeable
+from mpi_es.config.fields import Free, Range, changeable, check_ranges, names_of, option
+from mpi_es.config.run import Config
+from mpi_es.errors import UserError
 
 RANGES = [
     (Range(1), "a number of 1 or more", [1, 5, 1e300], [0, -1, 0.99]),
@@ -32,3 +34,16 @@ class Small:
 
 def test_changeable_are_the_fields_that_say_so():
     assert changeable(Small) == {"free", "ranged"}
+
+
+def test_an_option_has_its_own_name_and_its_aliases():
+    assert option("num_rollouts") == "--num-rollouts"
+    assert names_of("fixed", Small) == ["--fixed"]
+    assert {"--population-size", "--popsize"} <= set(names_of("population_size", Config))
+
+
+@pytest.mark.parametrize(("values", "rule"), [({"ranged": -1.0}, "--ranged: expected a number of 0 or more")])
+def test_a_number_outside_its_range_is_refused(values, rule):
+    check_ranges(Small())
+    with pytest.raises(UserError, match=rule):
+        check_ranges(Small(**values))
