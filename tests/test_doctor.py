@@ -7,6 +7,7 @@ import pytest
 
 from mpi_es import doctor
 from mpi_es.diagnosis.job import Finding
+from tests.launching import LIMIT
 
 ROOT = Path(__file__).parents[1]
 MPIEXEC = Path(sys.executable).with_name("mpiexec")
@@ -41,7 +42,7 @@ def run_doctor(*arguments, launch=(), **environ):
         env=bare | environ,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=LIMIT,
     )
 
 

@@ -8,7 +8,7 @@ from mpi_es.agents.load import load
 from mpi_es.config.run import Config
 from mpi_es.errors import UserError
 from mpi_es.run_file import checkpoint
-from tests.launching import start
+from tests.launching import LIMIT, start
 
 SMALL = ("--population-size", 4, "--max-iter", 1, "--num-eval-rollouts", 2, "--console", "silent")
 
@@ -19,7 +19,7 @@ def run(tmp_path_factory):
     directory = tmp_path_factory.mktemp("export") / "run"
     options = ("--env", "Pendulum-v1", "--policy", "lstm", "--hidden", 4, "--obs-norm", "--no-tensorboard")
     process = start(0, "-m", "mpi_es.train", *options, *SMALL, "--run-dir", directory)
-    assert process.communicate(timeout=60)[1] == ""
+    assert process.communicate(timeout=LIMIT)[1] == ""
     return directory
 
 

@@ -11,6 +11,7 @@ from mpi_es.config.run import Config
 from mpi_es.errors import UserError
 from mpi_es.evaluation.normalisation import normalise
 from mpi_es.policies import make
+from tests.launching import LIMIT
 
 NUMBER, GRID = spaces.Discrete(4, start=2), spaces.Box(-3, 3, (2, 3), np.float64)
 VECTOR, PICTURES = spaces.Box(-3, 3, (5,), np.float32), spaces.Box(0, 255, (40, 40, 3), np.uint8)
@@ -71,7 +72,7 @@ def written(name, directory):
 def test_a_script_does_the_same_without_this_package(tmp_path):
     expected = {name: written(name, tmp_path) for name in NETWORKS}
     subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", DRIVE, *NETWORKS], cwd=tmp_path, check=True, timeout=120
+        [sys.executable, "-W", "ignore", "-c", DRIVE, *NETWORKS], cwd=tmp_path, check=True, timeout=LIMIT
     )
     for name, outputs in expected.items():
         np.testing.assert_array_equal(np.load(tmp_path / f"{name}-outputs.npy"), outputs, err_msg=name)

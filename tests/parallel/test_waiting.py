@@ -16,16 +16,19 @@ class Later:
         return self.tests <= 0
 
 
-def test_waiting_burns_no_core():
-    class AfterHalfASecond:
-        end = time.perf_counter() + 0.5
+def test_who_waits_long_wakes_seldom_and_burns_no_core(monkeypatch):
+    clock, pauses = [0.0], []
 
-        def Test(self):  # noqa: N802
-            return time.perf_counter() > self.end
+    def sleep(seconds):
+        clock[0] += seconds
+        pauses.append(seconds)
 
-    begin = time.process_time()
-    assert wait(AfterHalfASecond()) >= 0.4
-    assert time.process_time() - begin < 0.1
+    monkeypatch.setattr(time, "perf_counter", lambda: clock[0])
+    monkeypatch.setattr(time, "sleep", sleep)
+    assert wait(Later(500)) == pytest.approx(sum(pauses))
+    assert len(pauses) == 500 - 50 - 1
+    assert pauses == sorted(pauses)
+    assert (pauses[0], pauses[-1]) == (1e-5, 1e-2)
 
 
 def test_what_is_there_already_costs_no_sleep(monkeypatch):

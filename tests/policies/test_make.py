@@ -8,6 +8,7 @@ from gymnasium import spaces
 from mpi_es.config.run import Config
 from mpi_es.errors import UserError
 from mpi_es.policies import make
+from tests.launching import LIMIT
 
 HERE = "tests.policies.user_policies"
 VECTOR = spaces.Box(-1, 1, (4,), np.float32)
@@ -61,4 +62,4 @@ for name, hidden in (("mlp", (8, 8)), ("lstm", (8,))):
     policy.act(weights, np.zeros((3, 4), np.float32), policy.initial_memory(3))
 assert "torch" not in sys.modules
 """
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=LIMIT)
