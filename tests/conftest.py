@@ -31,3 +31,10 @@ def launch():
 def exact():
     """Return a function that reads all of a run's file that must not depend on who ran it."""
     return exact_content
+
+
+@pytest.fixture
+def unwritable(tmp_path):
+    """A directory that not even root can make."""
+    (tmp_path / "file").touch()
+    return tmp_path / "file" / "below"

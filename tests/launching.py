@@ -4,13 +4,16 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 
 from mpi_es.run_file import checkpoint
 from mpi_es.status import generations
 
+T = TypeVar("T")
 MPIEXEC = Path(sys.prefix, "bin", "mpiexec")
 LIMIT = 120  # seconds: a deadlock is a failure
 ENDLESS = 1_000_000  # generations: no machine is so fast that a signal comes too late
@@ -24,14 +27,19 @@ def start(ranks: int, *arguments: object, **options: object) -> subprocess.Popen
     return subprocess.Popen(command, **piped | options)
 
 
-def wait_for_generation(run: Path, generation: int) -> int:
-    """Wait until a run has saved so many generations, and return how many they are."""
+def wait_until(condition: Callable[[], T], what: str) -> T:
+    """Wait until something is true, and return it."""
     end = time.monotonic() + LIMIT
     while time.monotonic() < end:
-        if (done := generations(run)) >= generation:
-            return done
+        if found := condition():
+            return found
         time.sleep(0.01)
-    pytest.fail("no such generation")
+    pytest.fail(f"no {what} within {LIMIT} s")
+
+
+def wait_for_generation(run: Path, generation: int) -> int:
+    """Wait until a run has saved so many generations, and return how many they are."""
+    return wait_until(lambda: (done := generations(run)) >= generation and done, f"generation {generation}")
 
 
 def interrupt(run: Path, number: int, *launches: tuple) -> int:

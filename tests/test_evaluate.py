@@ -12,6 +12,7 @@ from mpi_es.errors import UserError
 from mpi_es.evaluate import Options, Plan
 from mpi_es.run_file import checkpoint
 from mpi_es.seeds import Stream, held_out_seeds
+from tests.launching import LIMIT, start
 
 
 def plan(**content):
@@ -127,13 +128,11 @@ def test_an_evaluation_is_compared_with_the_logged_one(generation, returns, line
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
     """The directory of a run of two generations."""
-    from tests.launching import start
-
     directory = tmp_path_factory.mktemp("evaluate") / "run"
     options = ("--env", "CartPole-v1", "--hidden", 4, "--population-size", 4, "--max-iter", 2, "--obs-norm")
     more = ("--num-eval-rollouts", 7, "--console", "silent", "--run-dir", directory)
     process = start(0, "-m", "mpi_es.train", *options, *more)
-    assert process.communicate(timeout=60)[1] == ""
+    assert process.communicate(timeout=LIMIT)[1] == ""
     return directory
 
 

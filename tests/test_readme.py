@@ -9,9 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from mpi_es.config import command_line, tables
-from mpi_es.config.presets import PRESETS
-from mpi_es.config.run import Config
+from mpi_es.config import tables
 from tests.launching import MPIEXEC
 
 ROOT = Path(__file__).parents[1]
@@ -91,16 +89,6 @@ def test_there_are_commands_and_programs_to_run():
 
 def test_the_tables_are_current():
     assert tables.replaced(README) == README, "run: python -m mpi_es.config.tables README.md"
-
-
-def test_every_option_is_in_the_table():
-    rows = re.findall(r"^\| `--([\w-]+)`", tables.options_table(Config), re.MULTILINE)
-    assert [name.replace("-", "_") for name in rows] == list(Config.__dataclass_fields__)
-
-
-@pytest.mark.parametrize("name", PRESETS)
-def test_a_preset_is_the_options_that_it_stands_for(name):
-    assert command_line.parse(tables.as_options(PRESETS[name]), Config(), {}, "test") == PRESETS[name]
 
 
 @pytest.mark.parametrize("page", PAGES)

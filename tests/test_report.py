@@ -10,7 +10,7 @@ from mpi_es.errors import UserError
 from mpi_es.parallel.collectives import SerialComm
 from mpi_es.reports import curves
 from mpi_es.run_file import checkpoint
-from tests.launching import start
+from tests.launching import LIMIT, start
 
 OPTIONS = (
     *("--env", "CartPole-v1", "--hidden", 4, "--population-size", 4, "--max-iter", 3),
@@ -26,7 +26,7 @@ def runs(tmp_path_factory):
     directories = [place / "one", place / "two"]
     for seed, directory in enumerate(directories):
         process = start(0, "-m", "mpi_es.train", *OPTIONS, "--seed", seed, "--run-dir", directory)
-        assert process.communicate(timeout=60)[1] == ""
+        assert process.communicate(timeout=LIMIT)[1] == ""
     return directories
 
 

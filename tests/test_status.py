@@ -22,7 +22,7 @@ def finished(tmp_path_factory):
     """The directory of a run of three generations."""
     run = tmp_path_factory.mktemp("status") / "run"
     process = start(0, *TRAIN, "--max-iter", 3, "--run-dir", run)
-    assert process.communicate(timeout=120)[1] == ""
+    assert process.communicate(timeout=LIMIT)[1] == ""
     return run
 
 
@@ -91,7 +91,7 @@ def test_a_run_of_before_there_were_signs(finished, tmp_path):
 
 def test_what_cannot_be_read_is_told_beside_what_can(finished, tmp_path):
     command = [sys.executable, "-m", "mpi_es.status", str(finished), str(tmp_path)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT)
     assert (done.returncode, done.stdout.count("\n"), done.stderr.count("\n")) == (2, 2, 1)
     assert "expected a directory that holds run.h5" in done.stderr
 
@@ -100,7 +100,7 @@ def test_a_summary_of_a_sweep_tells_of_a_task_without_a_run_and_draws_the_others
     shutil.copytree(finished, tmp_path / "seed-1")
     (tmp_path / "seed-2").mkdir()
     command = ["bash", "slurm/summary.sh", str(tmp_path)]
-    subprocess.run(command, cwd=ROOT, check=True, capture_output=True, timeout=60)
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True, timeout=LIMIT)
     summary = (tmp_path / "summary.txt").read_text()
     assert ["last generation done" in summary, "seed-2" in summary] == [True, True]
     assert (tmp_path / "report.html").exists()

@@ -2,35 +2,15 @@
 
 import contextlib
 import json
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from mpi_es.agents import load as pretrained
-from mpi_es.agents.guess_order import recognised
-from mpi_es.agents.parameter_order import from_torch, shapes_of
+from mpi_es.agents.parameter_order import from_torch
 from mpi_es.config.presets import PRESETS
 from mpi_es.config.run import Config
 from mpi_es.errors import UserError
-from mpi_es.evaluation.build import make_policy
-from tests.policies.attention_reference import PUBLISHED, needs_published, published
-
-USER = Config(policy="tests.policies.user_policies:Remembering", layout="torch")  # on CartPole
-DIM = 4 * 7 * (4 + 7 + 1 + 1) + 16
-
-
-def file_of(path, **arrays):
-    np.savez(path / "agent.npz", **arrays)
-    return str(path / "agent.npz")
-
-
-def numbers(count=DIM):
-    return np.random.default_rng(0).standard_normal(count, np.float32)
-
-
-def load(name, config=USER):
-    return pretrained.load(name, config, "--from-pretrained")
+from tests.agents.files import DIM, USER, file_of, load, numbers
 
 
 def test_a_bare_file_in_either_order_is_the_same_agent(tmp_path):
@@ -126,19 +106,6 @@ def test_a_name_that_the_system_refuses_is_told():
         load("a" * 300)
 
 
-def test_the_order_for_another_number_of_actions_is_to_be_given():
-    policy = make_policy(replace(PRESETS["carracing"], env="CartPole-v1", policy="mlp"))
-    with pytest.raises(UserError, match=r"order shows on CarRacing, got 114; an agent that drives has 3667"):
-        recognised(policy.initial(0), shapes_of(policy), PRESETS["carracing"], "--from-pretrained")
-
-
-def test_an_order_that_cannot_be_tried_is_to_be_given(tmp_path):
-    with pytest.raises(
-        UserError, match=r"--layout \(.*\): expected torch or paper for an npz file of --policy"
-    ):
-        load(file_of(tmp_path, params=numbers()), Config(policy=USER.policy))
-
-
 def test_a_bare_file_lacks_the_normalisation_of_observations(tmp_path):
     config = Config(policy=USER.policy, layout="torch", obs_norm=True)
     with pytest.raises(UserError, match=r"expected a run or a file of mpi_es\.export, which hold the norm"):
@@ -148,17 +115,3 @@ def test_a_bare_file_lacks_the_normalisation_of_observations(tmp_path):
 def test_a_size_that_is_neither_the_options_nor_the_paper_s_is_told(tmp_path):
     with pytest.raises(UserError, match="expected 3071 or 3667 numbers in `params` of"):
         load(file_of(tmp_path, params=np.zeros(3000)), PRESETS["carracing-exp3.1"])
-
-
-@needs_published
-@pytest.mark.parametrize("layout", ["torch", "paper"])
-def test_the_published_weights_drive_in_their_own_order_only(layout):
-    agent = load(str(PUBLISHED), Config(**{**vars(PRESETS["carracing"]), "layout": "torch"}))
-    params = from_torch(published(), agent.shapes, layout)
-    assert recognised(params, agent.shapes, PRESETS["carracing"], "--from-pretrained") == layout
-
-
-def test_an_agent_that_drives_in_neither_order_is_refused(tmp_path):
-    params = 0.1 * numbers(3667)
-    with pytest.raises(UserError, match=r"the order of the numbers does not show \(.*\); give --layout"):
-        load(file_of(tmp_path, params=params), PRESETS["carracing"])

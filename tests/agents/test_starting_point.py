@@ -5,7 +5,6 @@ import pytest
 
 from mpi_es import train
 from mpi_es.agents.starting_point import fixed_agent
-from mpi_es.config.presets import PRESETS
 from mpi_es.config.run import Config
 from mpi_es.errors import UserError
 from mpi_es.evaluation.build import make_policy
@@ -20,6 +19,8 @@ DIMENSIONS = {
     "carracing-exp4-4frames": 1347,
     "carracing-exp5": 659,
 }
+
+
 NUMBERS = np.random.default_rng(0).standard_normal(3667, np.float32)
 
 
@@ -52,18 +53,6 @@ def test_an_experiment_has_the_published_dimension_and_begins_as_torch_does(pres
     np.testing.assert_array_equal(
         fixed, {"all": [], "attention": NUMBERS[1184:], "controller": NUMBERS[:1184]}[plan.config.evolve]
     )
-
-
-def test_the_presets_of_the_experiments_are_all_there():
-    fast = {name.replace("carracing", "carracing-fast") for name in DIMENSIONS}
-    assert {name for name in PRESETS if name.startswith("carracing")} == DIMENSIONS.keys() | fast
-
-
-def test_without_preset_and_environment_it_is_the_paper_s_run(tmp_path):
-    plan = train.prepare(["--seed", "5", "--run-dir", str(tmp_path)])
-    assert plan.config == Config(**{**vars(PRESETS["carracing"]), "seed": 5, "run_dir": str(tmp_path)})
-    assert train.prepare(["--env-id=CartPole-v1", "--run-dir", str(tmp_path)]).config.policy == "mlp"
-    assert train.prepare(["--verbose", "--run-dir", str(tmp_path)]).config.console == "lines"
 
 
 def test_the_mean_begins_with_an_agent_or_its_part(tmp_path, papers):

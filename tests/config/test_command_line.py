@@ -6,7 +6,7 @@ from mpi_es.config import command_line
 from mpi_es.config.presets import PRESETS
 from mpi_es.config.run import Config
 from mpi_es.errors import UserError
-from tests.launching import start
+from tests.launching import LIMIT, start
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_help_names_the_presets_and_what_is_no_field(capsys):
 def test_help_whose_reader_has_left_ends_without_a_word():
     process = start(0, "-m", "mpi_es.train", "--help")
     process.stdout.close()
-    assert (process.stderr.read(), process.wait(60)) == ("", 1)
+    assert (process.stderr.read(), process.wait(LIMIT)) == ("", 1)
 
 
 def test_a_resumed_run_may_change_what_is_free_only():

@@ -1,41 +1,11 @@
 import math
 import os
-from dataclasses import dataclass
-from typing import Annotated
 
 import pytest
 
-from mpi_es.config.fields import Free, Range, changeable, option
-from mpi_es.config.presets import PRESETS
+from mpi_es.config.fields import changeable, option
 from mpi_es.config.run import Config
 from mpi_es.errors import UserError
-
-RANGES = [
-    (Range(1), "a number of 1 or more", [1, 5, 1e300], [0, -1, 0.99]),
-    (Range(0, with_low=False), "a number above 0", [1e-300, 3], [0, -1]),
-    (Range(0, 1), "a number in [0, 1]", [0, 0.5, 1], [-0.1, 1.1]),
-    (Range(0, 1, with_low=False), "a number in (0, 1]", [0.1, 1], [0, 2]),
-    (Range(-math.inf), "a number that is finite", [-1e300, 0, 1], []),
-    (Range(0, 1, with_high=False), "a number in [0, 1)", [0, 0.99], [1]),
-]
-
-
-@pytest.mark.parametrize(("rule", "text", "inside", "outside"), RANGES)
-def test_a_range_says_what_it_holds(rule, text, inside, outside):
-    assert str(rule) == text
-    assert all(rule.holds(value) for value in inside)
-    assert not any(rule.holds(value) for value in [*outside, math.nan, math.inf, -math.inf])
-
-
-@dataclass(frozen=True)
-class Small:
-    free: Free[int] = 1
-    ranged: Annotated[Free[float], Range(0)] = 1.0
-    fixed: Annotated[int, Range(0)] = 1
-
-
-def test_changeable_are_the_fields_that_say_so():
-    assert changeable(Small) == {"free", "ranged"}
 
 
 def test_what_changes_learning_cannot_be_changed():
@@ -83,9 +53,3 @@ def test_the_directory_is_named_after_the_run_unless_it_is_given():
     assert Config(env="package.module:make").directory == "runs/package.module-make-cma_es-1143"
     assert Config(run_dir="here").directory == "here"
     assert Config(run_dir="here-{seed}", seed=7).directory == "here-7"
-
-
-@pytest.mark.parametrize("preset", PRESETS.values(), ids=list(PRESETS))
-def test_a_preset_is_a_run_that_ends(preset):
-    assert preset.max_iter < 10_000
-    assert preset.target_fitness is not None or preset.env == "mpi_es/CarRacing-v3"

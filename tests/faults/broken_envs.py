@@ -103,10 +103,32 @@ class Hanging(Broken):
         return observation, info
 
 
+def _sleep():
+    ctypes.PyDLL(None).sleep(1000)  # in C, without giving Python's lock back, as a simulator does
+
+
 def hanging():
-    # In C, without giving Python's lock back, as a simulator does.
-    return Hanging(lambda: ctypes.PyDLL(None).sleep(1000))
+    return Hanging(_sleep)
 
 
-def hanging_on_rank_2():
-    return hanging() if os.environ.get("OMPI_COMM_WORLD_RANK") == "2" else Broken(lambda: 1.0)
+class HangingOnce(Hanging):
+    """Hangs on one rank that is not the root: whichever is the first to create the file HANG_ONCE."""
+
+    def reset(self, *, seed=None, options=None):
+        observation, info = super().reset(seed=seed)
+        self.broken = self.broken and self.is_first()
+        return observation, info
+
+    def is_first(self):
+        path = os.environ.get("HANG_ONCE")
+        if not path or os.environ.get("OMPI_COMM_WORLD_RANK") == "0":
+            return False
+        try:
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL))
+        except FileExistsError:
+            return False
+        return True
+
+
+def hanging_once():
+    return HangingOnce(_sleep)

@@ -5,13 +5,12 @@ import re
 import signal
 import socket
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
 
 from mpi_es.run_file import checkpoint
-from tests.launching import start
+from tests.launching import ENDLESS, LIMIT, start, wait_until
 
 ROOT = Path(__file__).parents[2]
 SMALL = ("--env", "CartPole-v1", "--population-size", "12", "--hidden", "4")
@@ -37,32 +36,34 @@ def test_a_return_that_is_no_number_is_told(launch, tmp_path, ranks):
 
 
 def ranks_of(process: subprocess.Popen) -> list[int]:
-    """Return the process ids of an mpiexec's ranks, once they are there."""
-    for _ in range(200):
+    """Return the process ids of the three ranks of an mpiexec, in their order, once they are there."""
+
+    def found() -> list[int]:
         listing = subprocess.run(["ps", "-eo", "pid,ppid,args"], capture_output=True, text=True).stdout
         rows = [line.split(None, 2) for line in listing.splitlines()[1:]]
         children = {process.pid}
         for _ in range(3):  # mpiexec, its proxy, the ranks
             children |= {int(pid) for pid, parent, _ in rows if int(parent) in children}
-        found = [int(pid) for pid, _, args in rows if int(pid) in children and " -m mpi_es" in args]
-        found = [pid for pid in found if pid != process.pid]
-        if len(found) == 3:
-            return found
-        time.sleep(0.05)
-    pytest.fail("no ranks")
+        pids = [int(pid) for pid, _, args in rows if int(pid) in children and " -m mpi_es" in args]
+        return sorted((pid for pid in pids if pid != process.pid), key=rank_of)
+
+    return wait_until(lambda: len(ranks := found()) == 3 and ranks, "ranks")
+
+
+def rank_of(pid: int) -> int:
+    """Return the rank that MPICH's launcher gave to a process."""
+    environ = Path("/proc", str(pid), "environ").read_bytes().decode(errors="replace")
+    return int(environ.partition("PMI_RANK=")[2].partition("\0")[0])
 
 
 @pytest.mark.parametrize("victim", [0, 1, 2])
 def test_a_rank_that_dies_ends_the_job_and_leaves_the_last_checkpoint(tmp_path, victim):
     run = tmp_path / "run"
-    process = start(3, *TRAIN, "--max-iter", "100000", "--run-dir", run, "--console", "lines")
+    process = start(3, *TRAIN, "--max-iter", ENDLESS, "--run-dir", run, "--console", "lines")
     ranks = ranks_of(process)
-    while not (run / "run.previous.h5").exists():
-        time.sleep(0.05)
+    wait_until((run / "run.previous.h5").exists, "second save")
     os.kill(ranks[victim], signal.SIGKILL)
-    begin = time.monotonic()
-    out, err = process.communicate(timeout=30)
-    assert time.monotonic() - begin < 5
+    out, err = process.communicate(timeout=LIMIT)
     assert process.returncode != 0
     assert re.findall(r"error: (rank \d+ on .* died) at", out + err) == [
         f"rank {victim} on {socket.gethostname()} (process {ranks[victim]}) died"
@@ -75,7 +76,7 @@ def test_a_rank_that_dies_ends_the_job_and_leaves_the_last_checkpoint(tmp_path, 
 def test_a_full_disk_ends_the_run_with_its_last_checkpoint_whole(launch, tmp_path):
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=160k", "tmpfs", tmp_path], check=True)
     try:
-        done = launch(2, *TRAIN, "--max-iter", "100000", "--run-dir", tmp_path / "run", "--console", "silent")
+        done = launch(2, *TRAIN, "--max-iter", ENDLESS, "--run-dir", tmp_path / "run", "--console", "silent")
         assert (done.returncode, done.stderr.count("\n")) == (2, 1)
         assert "No space left on device" in done.stderr
         assert checkpoint.load(tmp_path / "run")[0]["progress"]["generation"] > 0
@@ -84,9 +85,8 @@ def test_a_full_disk_ends_the_run_with_its_last_checkpoint_whole(launch, tmp_pat
 
 
 def test_a_second_ctrl_c_does_not_hang(tmp_path):
-    process = start(2, *TRAIN, "--max-iter", "100000", "--run-dir", tmp_path / "run")
-    while not (tmp_path / "run" / "run.h5").exists():
-        time.sleep(0.05)
+    process = start(2, *TRAIN, "--max-iter", ENDLESS, "--run-dir", tmp_path / "run")
+    wait_until((tmp_path / "run" / "run.h5").exists, "save")
     process.send_signal(signal.SIGINT)
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=30)
+    process.communicate(timeout=LIMIT)

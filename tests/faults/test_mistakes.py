@@ -14,7 +14,7 @@ from mpi_es.parallel.stop_signal import StopFlag
 from mpi_es.run_file import checkpoint
 from mpi_es.run_file.stamp import stamp
 from mpi_es.status import is_finished
-from tests.launching import start
+from tests.launching import LIMIT, start
 
 CARTPOLE = ("--env", "CartPole-v1")
 
@@ -96,7 +96,7 @@ def original(tmp_path_factory):
     directory = tmp_path_factory.mktemp("finished") / "run"
     arguments = ("cartpole", "--max-iter", 1, "--num-eval-rollouts", 3, "--console", "silent")
     process = start(0, "-m", "mpi_es.train", *arguments, "--no-tensorboard", "--run-dir", directory)
-    _, err = process.communicate(timeout=120)
+    _, err = process.communicate(timeout=LIMIT)
     assert process.returncode == 0, err
     return directory
 
@@ -190,7 +190,7 @@ def test_a_log_that_cannot_be_written_is_told(tmp_path):
     words = (*CARTPOLE, "--no-tensorboard", "--run-dir", tmp_path / "run")
     with open("/dev/full", "w") as full:
         process = start(0, "-m", "mpi_es.train", *words, stdout=full)
-    assert process.communicate(timeout=120)[1].startswith("error: --console: cannot write (No space left")
+    assert process.communicate(timeout=LIMIT)[1].startswith("error: --console: cannot write (No space left")
     assert process.returncode == 2
 
 

@@ -4,14 +4,13 @@ import os
 import re
 import signal
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
 
 from mpi_es.run_file import checkpoint
 from tests.faults.test_failures import TRAIN, ranks_of
-from tests.launching import start
+from tests.launching import LIMIT, start, wait_until
 
 ROOT = Path(__file__).parents[2]
 QUIET = ("--console", "silent")
@@ -55,10 +54,9 @@ def test_a_signal_to_one_rank_without_episodes_stops_the_run(tmp_path, victim):
     few = ("--population-size", 4, "--no-track-mean", "--dedicated-root", "yes", "--max-iter", 10**6)
     process = start(3, *TRAIN, *few, *QUIET, "--run-dir", tmp_path / "run")
     ranks = ranks_of(process)
-    while not (tmp_path / "run" / "run.previous.h5").exists():
-        time.sleep(0.05)
+    wait_until((tmp_path / "run" / "run.previous.h5").exists, "second save")
     os.kill(ranks[victim], signal.SIGTERM)
-    _, err = process.communicate(timeout=30)
+    _, err = process.communicate(timeout=LIMIT)
     assert (process.returncode, err) == (0, "")
 
 
@@ -110,7 +108,7 @@ from mpi_es.parallel.program import launch
 def main(comm, arguments):
     if comm.rank == int(arguments[0]):
         os.kill(os.getpid(), signal.SIGKILL)
-    time.sleep(100)
+    time.sleep(1000)
 launch(main)
 """
 
@@ -134,7 +132,7 @@ from mpi_es.parallel.collectives import on_root
 from mpi_es.parallel.program import launch
 def main(comm, arguments):
     print("ready\\n", end="", flush=True)  # in one piece, however Python buffers: two ranks say it
-    on_root(comm, lambda: time.sleep(100))
+    on_root(comm, lambda: time.sleep(1000))
 launch(main)
 """
 
@@ -143,6 +141,6 @@ def test_ctrl_c_before_the_run_begins_ends_all_ranks_quietly():
     process = start(2, "-c", SLOW)
     assert process.stdout.readline() == "ready\n"
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=20)
+    _, err = process.communicate(timeout=LIMIT)
     assert process.returncode != 0
     assert "Traceback" not in err

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from tests.faults.survivors import LAST, ROOT, TRAIN, strike, survivors
-from tests.launching import assert_same, exact_content, start
+from tests.launching import LIMIT, assert_same, exact_content, start
 from tests.pbt.runs import WALKERS
 from tests.pbt.runs import exact as exact_population
 from tests.slurm.jobs import generation
@@ -20,7 +20,7 @@ def setting(request, tmp_path_factory):
     options = (*TRAIN, "--eval-every", 5, "--max-iter", LAST, *request.param)
     run = tmp_path_factory.mktemp("calm") / "run"
     process = start(4, *options, "--run-dir", run, "--console", "silent", cwd=ROOT)
-    assert process.communicate(timeout=120)[1] == ""
+    assert process.communicate(timeout=LIMIT)[1] == ""
     return options, run
 
 
@@ -39,7 +39,7 @@ def begin():
 
 
 def assert_ended_well(process, run, calm):
-    out, err = process.communicate(timeout=120)
+    out, err = process.communicate(timeout=LIMIT)
     assert process.returncode == 0, err
     assert f"generation {LAST}: last generation done" in out
     assert_same(exact_content(run), exact_content(calm))
@@ -82,7 +82,7 @@ def test_who_prefers_it_lets_the_job_end(begin, tmp_path):
     run = tmp_path / "run"
     process = begin(3, *TRAIN, "--max-iter", 10**5, "--on-rank-loss", "abort", "--run-dir", run)
     strike(run, 1, 3)
-    out, _ = process.communicate(timeout=30)
+    out, _ = process.communicate(timeout=LIMIT)
     assert process.returncode != 0
     assert "a rank that dies ends the job" in out
     assert generation(run) >= 3
@@ -96,14 +96,20 @@ def test_what_no_mpi_can_do_is_refused(launch, tmp_path):
     assert not (tmp_path / "run").exists()
 
 
-def test_a_rank_that_hangs_is_left_behind_and_its_episodes_are_played_elsewhere(begin, launch, tmp_path):
-    options = (*TRAIN, "--env", "tests.faults.broken_envs:hanging_on_rank_2", "--max-iter", 14)
+@pytest.mark.parametrize("dispatch", ["dynamic", pytest.param("static", marks=SLOW)])
+def test_a_rank_that_hangs_is_left_behind_and_its_episodes_are_played_elsewhere(
+    begin, launch, monkeypatch, tmp_path, dispatch
+):
+    options = (*TRAIN, "--env", "tests.faults.broken_envs:hanging_once", "--max-iter", 14)
     calm, run = tmp_path / "calm", tmp_path / "run"
     assert launch(0, *options, "--run-dir", calm, cwd=ROOT).returncode == 0
-    process = begin(3, *options, "--evaluation-timeout", 1, "--run-dir", run)
-    _, err = process.communicate(timeout=60)
+    monkeypatch.setenv("HANG_ONCE", str(tmp_path / "hangs"))
+    # Without the root, two ranks play all 252 episodes: one of them comes to its 61st.
+    options += ("--dispatch", dispatch, "--dedicated-root", "yes", "--evaluation-timeout", 5)
+    process = begin(3, *options, "--run-dir", run)
+    _, err = process.communicate(timeout=LIMIT)
     assert process.returncode == 0, err
-    assert re.search(r"error: rank 2 on \S+ hangs: no episode began or ended for 1 s .*candidate \d", err)
+    assert re.search(r"error: rank [12] on \S+ hangs: no episode began or ended for 5 s .*candidate \d", err)
     assert "1 of 3 ranks lost; the others go on" in err
     assert_same(exact_content(run), exact_content(calm))
 
@@ -116,7 +122,7 @@ def test_the_members_of_a_lost_rank_come_back_from_the_file(begin, launch, tmp_p
     process = begin(4, *options, "--run-dir", run)
     for rank in (3, 0):
         strike(run, rank, 3)
-    out, err = process.communicate(timeout=120)
+    out, err = process.communicate(timeout=LIMIT)
     assert process.returncode == 0, err
     assert re.findall(r"(\d) begin anew", err) == ["3", "2"]
     assert "generation 14: last generation done" in out

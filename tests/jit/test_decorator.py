@@ -6,6 +6,7 @@ import sys
 import pytest
 
 from mpi_es.jit import callee, decorator
+from tests.launching import LIMIT
 
 CALLER = """
 from mpi_es.called import number
@@ -42,7 +43,7 @@ def package(tmp_path):
             env=os.environ | environ,
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=LIMIT,
         )
         assert done.stderr == ""
         return done.stdout.split()

@@ -1,16 +1,24 @@
 import json
-import time
 from pathlib import Path
 
 import pytest
 
 from mpi_es.jit import warm_up
 from mpi_es.parallel.collectives import SerialComm
+from tests.launching import LIMIT, wait_until
 
 
-def test_a_short_wait_is_not_told(capsys):
+def test_a_short_wait_is_not_told(capsys, monkeypatch):
+    monkeypatch.setattr(warm_up, "_PATIENCE", LIMIT)
     warm_up.prepare(SerialComm(), lambda: None)
     assert capsys.readouterr() == ("", "")
+
+
+def wait_for_words(capsys):
+    """Return what is said while a compilation lasts until something is."""
+    said = []
+    warm_up.prepare(SerialComm(), lambda: said.append(wait_until(lambda: capsys.readouterr().err, "words")))
+    return said[0]
 
 
 @pytest.mark.parametrize(
@@ -22,8 +30,7 @@ def test_a_long_wait_is_told_and_whether_it_will_come_again(capsys, monkeypatch,
     if directory.startswith("/proc"):
         monkeypatch.setattr(warm_up, "PACKAGE", Path("/proc/none"))
         monkeypatch.setenv("XDG_CACHE_HOME", "/proc/none")
-    warm_up.prepare(SerialComm(), lambda: time.sleep(0.3))
-    said = capsys.readouterr().err
+    said = wait_for_words(capsys)
     assert said.startswith("compiling simulator and agent")
     assert told in said
 

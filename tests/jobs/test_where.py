@@ -8,6 +8,7 @@ import pytest
 
 from mpi_es.jobs import where
 from mpi_es.run_file import checkpoint
+from tests.launching import LIMIT
 
 ROOT = Path(__file__).parents[2]
 
@@ -44,7 +45,7 @@ def test_nothing_but_the_directory_is_the_answer(tmp_path, arguments, code, answ
     (tmp_path / "noisy.py").write_text(NOISY)
     command = [sys.executable, "-m", "mpi_es.jobs.where", "mpi_es.train", *arguments.split()]
     environ = os.environ | {"PYTHONPATH": f"{ROOT}:{tmp_path}"}
-    done = subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, text=True, timeout=LIMIT)
     assert (done.returncode, done.stdout) == (code, answer)
     assert told in done.stderr
 

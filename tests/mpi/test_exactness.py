@@ -4,7 +4,7 @@ import signal
 
 import pytest
 
-from tests.launching import ENDLESS, assert_same, interrupt, start
+from tests.launching import ENDLESS, LIMIT, assert_same, interrupt, start
 
 TRAIN = ("-m", "mpi_es.train", "--console", "silent", "--no-tensorboard")
 SMALL = ("--env", "CartPole-v1", "--hidden", "4", "--population-size", "6", "--obs-norm")
@@ -25,7 +25,7 @@ def setting(request, tmp_path_factory):
     options = (*TRAIN, *SMALL, *EVALUATION, *STRATEGIES[request.param])
     directory = tmp_path_factory.mktemp("serial") / "run"
     process = start(0, *options, "--max-iter", "6", "--run-dir", directory)
-    _, err = process.communicate(timeout=120)
+    _, err = process.communicate(timeout=LIMIT)
     assert process.returncode == 0, err
     return options, directory
 

@@ -1,5 +1,3 @@
-import time
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -15,7 +13,6 @@ from mpi_es.parallel.collectives import (
     on_root,
     scatter_rows,
 )
-from mpi_es.parallel.waiting import wait
 
 
 @given(st.integers(0, 300), st.integers(1, 40), st.integers(0, 1), st.integers(1, 9))
@@ -28,34 +25,6 @@ def test_shares_cover_everything_once_and_evenly(count, ranks, first, block):
     assert not shares[:first].any()
     assert shares[first:].max() - shares[first:].min() <= 2 * block - 1
     assert all(start % block == 0 or start == count for start in starts)
-
-
-class Later:
-    """A request that is complete after some tests."""
-
-    def __init__(self, tests):
-        self.tests = tests
-
-    def Test(self):  # noqa: N802
-        self.tests -= 1
-        return self.tests <= 0
-
-
-def test_waiting_burns_no_core():
-    class AfterHalfASecond:
-        end = time.perf_counter() + 0.5
-
-        def Test(self):  # noqa: N802
-            return time.perf_counter() > self.end
-
-    begin = time.process_time()
-    assert wait(AfterHalfASecond()) >= 0.4
-    assert time.process_time() - begin < 0.1
-
-
-def test_what_is_there_already_costs_no_sleep(monkeypatch):
-    monkeypatch.setattr(time, "sleep", lambda _: pytest.fail("slept"))
-    wait(Later(3))
 
 
 def test_a_world_of_one_scatters_and_gathers():

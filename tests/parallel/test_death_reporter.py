@@ -6,10 +6,12 @@ import signal
 import socket
 import subprocess
 import sys
+from contextlib import contextmanager
 
 import pytest
 
 from mpi_es.parallel import death_reporter
+from tests.launching import LIMIT
 
 RANK = """
 import os, signal, socket, sys
@@ -23,9 +25,19 @@ os.kill(os.getpid(), signal.SIGKILL)
 """
 
 
+@contextmanager
+def process_that_lives():
+    """A process, ended when the block is left."""
+    with subprocess.Popen(["sleep", "infinity"]) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
 @pytest.mark.parametrize("death", ["before it is let in", "with the word unread"])
 def test_a_rank_that_dies_as_soon_as_its_line_is_open_is_named(death):
-    with socket.socket(socket.AF_UNIX) as door, subprocess.Popen(["sleep", "60"]) as body:
+    with socket.socket(socket.AF_UNIX) as door, process_that_lives() as body:
         door.bind("")  # Linux chooses a name, of no file
         door.listen()
         rank = f"{body.pid}:1"  # its line ends, its process does not
@@ -35,8 +47,7 @@ def test_a_rank_that_dies_as_soon_as_its_line_is_open_is_named(death):
             if death == "before it is let in":
                 watch.send_signal(signal.SIGSTOP)
             name = door.getsockname()[1:].decode()
-            subprocess.run([sys.executable, "-c", RANK, name, rank, death], timeout=20, check=False)
+            subprocess.run([sys.executable, "-c", RANK, name, rank, death], timeout=LIMIT, check=False)
             watch.send_signal(signal.SIGCONT)
-            _, err = watch.communicate(timeout=20)
-        body.kill()
+            _, err = watch.communicate(timeout=LIMIT)
     assert re.fullmatch(rf"error: rank 1 on \S+ \(process {body.pid}\) died at .*\n", err)

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from mpi_es.parallel import start_mpi
+from tests.launching import LIMIT
 
 ROOT = Path(__file__).parents[2]
 MPIEXEC = Path(sys.executable).with_name("mpiexec")
@@ -136,7 +137,7 @@ def connect(environ, *launch):
         env=bare | environ,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=LIMIT,
     )
 
 

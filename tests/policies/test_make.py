@@ -1,16 +1,14 @@
 import subprocess
 import sys
-from math import prod
 
 import numpy as np
 import pytest
 from gymnasium import spaces
 
-from mpi_es.agents import parameter_order
 from mpi_es.config.run import Config
 from mpi_es.errors import UserError
 from mpi_es.policies import make
-from mpi_es.policies.base import parts_of
+from tests.launching import LIMIT
 
 HERE = "tests.policies.user_policies"
 VECTOR = spaces.Box(-1, 1, (4,), np.float32)
@@ -52,39 +50,6 @@ def test_a_mistake_is_told_in_one_line(options, words):
     assert "\n" not in str(raised.value)
 
 
-PICTURES = spaces.Box(0, 255, (40, 40, 3), np.uint8)
-
-
-@pytest.mark.parametrize(
-    ("options", "form"),
-    [
-        ({}, "AttentionPolicy"),
-        ({"query_dim": 2, "bias": False, "controller": "mlp", "num_frames": 4}, "AttentionPolicy"),
-        ({"controller": "rnn"}, "AttentionPolicy"),
-        ({"query_dim": 5}, "InTorch"),
-        ({"stride": 3}, "InTorch"),
-        ({"top_k": 11}, "InTorch"),
-    ],
-)
-def test_an_attention_agent_that_is_not_compiled_is_run_by_torch(options, form):
-    policy = make(Config(policy="attention", hidden=(6,), **options), PICTURES, spaces.Discrete(2))
-    assert type(policy).__name__ == form
-    shapes = parameter_order.shapes_of(policy)
-    assert policy.parts == parts_of({name: prod(shape) for name, shape in shapes.items()})
-    assert [part for part in policy.parts if "." not in part] == ["attention", "controller"]
-    assert policy.parts["controller"].stop == policy.dim
-
-
-def test_a_module_that_cannot_be_imported_is_told(tmp_path, monkeypatch):
-    monkeypatch.syspath_prepend(tmp_path)
-    (tmp_path / "needs_more.py").write_text("import surely_not_installed\n")
-    (tmp_path / "has_a_typo.py").write_text("class Net(:\n")
-    with pytest.raises(UserError, match="needs_more needs the package 'surely_not_installed'"):
-        make(Config(policy="needs_more:Net"), VECTOR, spaces.Discrete(2))
-    with pytest.raises(UserError, match="importing has_a_typo failed: SyntaxError"):
-        make(Config(policy="has_a_typo:Net"), VECTOR, spaces.Discrete(2))
-
-
 def test_workers_do_without_torch():
     code = """
 import sys, numpy as np
@@ -97,12 +62,4 @@ for name, hidden in (("mlp", (8, 8)), ("lstm", (8,))):
     policy.act(weights, np.zeros((3, 4), np.float32), policy.initial_memory(3))
 assert "torch" not in sys.modules
 """
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
-
-
-def test_buffers_are_the_same_in_every_module_of_a_policy():
-    picture = spaces.Box(0, 255, (16, 16, 3), np.uint8)
-    policy = make(Config(policy=f"{HERE}:Pictures"), picture, spaces.Discrete(2))
-    assert policy.module().scale == policy.module().scale
-    again = make(Config(policy=f"{HERE}:Pictures"), picture, spaces.Discrete(2))
-    assert policy.module().scale == again.module().scale
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=LIMIT)

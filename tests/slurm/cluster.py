@@ -11,6 +11,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.launching import LIMIT
+
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("slurmctld", "slurmd", "slurm-client", "munge")
 # A job that is requeued begins again when its credential has expired: after 120 s where nothing is set. To
@@ -122,17 +124,17 @@ class Cluster:
         self.start_controller()
         for name in self.nodes:
             self.start_node(name)
-        self.until(lambda: self.ask("sinfo", "-h", "-o", "%T", "-p", "main") == "idle", 30)
+        self.until(lambda: self.ask("sinfo", "-h", "-o", "%T", "-p", "main") == "idle")
         return self
 
     def __exit__(self, *_: object) -> None:
         self.ask("scancel", "--user=root", check=False)
         with contextlib.suppress(TimeoutError):
-            self.until(lambda: not self.ask("squeue", "-h", check=False), 20)
+            self.until(lambda: not self.ask("squeue", "-h", check=False))
         for daemon in self.daemons.values():
             daemon.terminate()
         for daemon in self.daemons.values():
-            daemon.wait(timeout=20)
+            daemon.wait(timeout=LIMIT)
         shutil.rmtree(self.place, ignore_errors=True)
 
     def _start(self, name: str, *command: str) -> None:
@@ -148,7 +150,7 @@ class Cluster:
     def stop_controller(self) -> None:
         """End it; jobs go on meanwhile."""
         self.daemons["slurmctld"].terminate()
-        self.daemons["slurmctld"].wait(timeout=20)
+        self.daemons["slurmctld"].wait(timeout=LIMIT)
 
     def start_node(self, name: str) -> None:
         """Start a node's daemon, unless it runs."""
@@ -170,7 +172,7 @@ class Cluster:
 
     def ask(self, *command: str, check: bool = True) -> str:
         """Return what a command of Slurm's prints."""
-        done = subprocess.run(command, env=self.environ, capture_output=True, text=True, timeout=60)
+        done = subprocess.run(command, env=self.environ, capture_output=True, text=True, timeout=LIMIT)
         assert not check or done.returncode == 0, f"{command}: {done.stderr}"
         return done.stdout.strip()
 
@@ -182,7 +184,7 @@ class Cluster:
             cwd=directory,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=LIMIT,
         )
         assert done.returncode == 0, done.stderr
         return Job(done.stdout.strip(), directory)
@@ -240,8 +242,10 @@ class Cluster:
         def over() -> bool:
             if self.state(job) not in OVER:
                 return False
-            time.sleep(1)  # one that is being requeued may show for a moment how its script ended
-            return self.state(job) in OVER
+            # One that is being requeued may show for a moment how its script ended; its log tells.
+            logs = [path.read_text() for path in job.directory.glob(f"*-{job.number}.log")]
+            requeued = sum(log.count("; requeued\n") for log in logs)
+            return requeued <= self.restarts(job) and self.state(job) in OVER
 
         self.until(over, limit)
         return self.state(job)

@@ -1,62 +1,14 @@
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from mpi_es.envs.car_racing import state
 from mpi_es.envs.car_racing.physics import arrays, numpy_random, race
+from tests.envs.car_racing.physics.lockstep import Race, without_picture
 from tests.envs.car_racing.reference import copy_state, drive, reference
-from tests.envs.car_racing.versions import check_versions
 
 STYLES = ["road", "noisy", "random", "spin", "straight"]
-FIELDS = set(state.World._fields)
-
-
-def without_picture(env: Any) -> Any:
-    """Draw nothing, which is quick, but note the reward that the picture would show."""
-    env._render = lambda mode: setattr(env, "shown", env.reward)
-    return env
-
-
-@pytest.fixture(scope="module")
-def env() -> Iterator[Any]:
-    check_versions()
-    env = without_picture(reference())
-    yield env
-    env.close()
-
-
-class Race:
-    """Our race and gymnasium's, driven in lockstep."""
-
-    def __init__(self, env: Any, seed: int) -> None:
-        self.env, self.expected = env, state.allocate()
-        self.ours, self.own, self.draws = state.allocate(), arrays.allocate(), numpy_random.allocate()
-        env.reset(seed=seed)
-        numpy_random.seed_generator(self.draws, seed)
-        race.reset(self.ours, self.own, self.draws)
-
-    def step(self, action: NDArray[np.float32]) -> bool:
-        _, expected, expected_end, _, _ = self.env.step(action)
-        reward, end = race.step(self.ours, self.own, *action.astype(np.float64))
-        assert reward == expected
-        assert end == expected_end
-        self.last_reward = reward
-        return end
-
-    def assert_same(self) -> None:
-        copy_state(self.env, self.expected, shown_reward=self.env.shown)
-        self.expected.counts[state.STEPS] = self.ours.counts[state.STEPS]  # gymnasium does not count
-        for name in sorted(FIELDS):
-            ours, expected = getattr(self.ours, name), getattr(self.expected, name)
-            used = {"visited": self.ours.tile_count, "tile": self.ours.polygon_count}
-            used["colours"] = used["polygons"] = self.ours.polygon_count
-            size = used.get(name, len(ours))
-            np.testing.assert_array_equal(ours[:size], expected[:size], err_msg=name)
-        on_road = [len(wheel.tiles) > 0 for wheel in self.env.car.wheels]
-        np.testing.assert_array_equal(self.own.on_road, on_road)
 
 
 def assert_lockstep(env: Any, seed: int, style: str, steps: int) -> None:
@@ -86,13 +38,6 @@ def test_a_car_without_driver_comes_to_rest_as_gymnasiums(env: Any) -> None:
     both = Race(env, 3)
     for _ in range(100):
         both.step(np.zeros(3, np.float32))
-        both.assert_same()
-
-
-def test_a_car_that_brakes_sleeps_and_wakes_as_gymnasiums(env: Any) -> None:
-    both = Race(env, 4)
-    for gas, brake in [(0.3, 0.0)] * 20 + [(0.0, 1.0)] * 120 + [(0.5, 0.0)] * 30:
-        both.step(np.array([0.0, gas, brake], np.float32))
         both.assert_same()
 
 

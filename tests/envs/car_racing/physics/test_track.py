@@ -1,4 +1,3 @@
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -7,17 +6,7 @@ import pytest
 from mpi_es.envs.car_racing import state
 from mpi_es.envs.car_racing.physics import arrays, numpy_random
 from mpi_es.envs.car_racing.physics.track import make_track
-from tests.envs.car_racing.reference import copy_state, reference
-from tests.envs.car_racing.versions import check_versions
-
-
-@pytest.fixture(scope="module")
-def env() -> Iterator[Any]:
-    check_versions()
-    env = reference()
-    env._render = lambda mode: None  # the picture is slow, and not needed here
-    yield env
-    env.close()
+from tests.envs.car_racing.reference import copy_state
 
 
 def assert_same_track(env: Any, seed: int) -> None:

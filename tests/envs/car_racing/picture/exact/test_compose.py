@@ -1,20 +1,14 @@
 """The exact picture, against gymnasium's and pygame's own."""
 
 import numpy as np
-import pygame
 import pytest
 from numpy.testing import assert_array_equal
-from pygame import gfxdraw
 
 from mpi_es.envs.car_racing import state
 from mpi_es.envs.car_racing.picture import exact
-from mpi_es.envs.car_racing.picture.camera import rotation
-from mpi_es.envs.car_racing.picture.exact import aaline, car, compose, filled_polygon, runs, shrink
-from mpi_es.envs.car_racing.picture.smoothscale import WINDOW_H, WINDOW_W
 from tests.envs.car_racing.reference import copy_state, drive, reference
 
 ROWS = 84  # the panel is below
-COLOUR = (200, 100, 50)
 
 
 @pytest.fixture(scope="module")
@@ -98,56 +92,3 @@ def test_pictures_near_right_angles_are_gymnasium_s(quarter, off, world, scratch
     env.reset(seed=6)
     angle = quarter * np.pi / 2 + off
     _assert_same(env, _put(env, *env.track[40][2:], angle), world, scratch)
-
-
-@pytest.mark.parametrize("angle", [0.0, 1e-7, -1e-7, 1.3, -8.0, np.pi / 2, -np.pi, 4.71238898038469, 1e4])
-def test_rotation_is_that_of_pygame_s_vectors(angle):
-    assert rotation(angle) == tuple(pygame.math.Vector2(1, 0).rotate_rad(angle))
-
-
-def _picture_of(scratch):
-    """Return the shapes on the canvas as a picture."""
-    ours = np.zeros((ROWS, 96, 3), np.uint8)
-    for i in range(ROWS):
-        first, last = shrink.rows_of(i)
-        compose.paint(scratch.band, scratch.shapes, first, last)
-        shrink.shrink(scratch.band, i, last - first + 1, ours)
-    return ours
-
-
-def _shrunk(surface):
-    small = pygame.transform.smoothscale(pygame.transform.flip(surface, False, True), (96, 96))
-    return pygame.surfarray.array3d(small).transpose(1, 0, 2)[:ROWS]
-
-
-def _set_corners(scratch, corners):
-    scratch.shapes.counts[:] = 0
-    scratch.corners.x[: len(corners)], scratch.corners.y[: len(corners)] = np.transpose(corners)
-
-
-@pytest.mark.parametrize("spread", [3, 30, 300, 3000])
-def test_quadrilaterals_of_any_form_are_gfxdraw_s(spread, scratch):
-    rng = np.random.default_rng(spread)
-    for _ in range(25):
-        corners = rng.integers([0, 100], [1000, 800]) + rng.integers(-spread, spread + 1, (4, 2))
-        surface = pygame.Surface((WINDOW_W, WINDOW_H))
-        gfxdraw.aapolygon(surface, corners.tolist(), COLOUR)
-        gfxdraw.filled_polygon(surface, corners.tolist(), COLOUR)
-        _set_corners(scratch, corners)
-        if runs.in_view(scratch.corners, 4):
-            aaline.outline(scratch, filled_polygon.fill(scratch, runs.pack(*COLOUR)))
-        assert_array_equal(_picture_of(scratch), _shrunk(surface))
-
-
-@pytest.mark.parametrize("radius", [2, 12, 60, 400])
-def test_convex_polygons_are_pygame_s(radius, scratch):
-    rng = np.random.default_rng(radius)
-    for _ in range(25):
-        angles = np.sort(rng.uniform(0, 2 * np.pi, rng.integers(4, 9)))
-        centre = rng.integers([0, 100], [1000, 800])
-        corners = (centre + radius * np.stack([np.cos(angles), np.sin(angles)], 1)).astype(int)
-        surface = pygame.Surface((WINDOW_W, WINDOW_H))
-        pygame.draw.polygon(surface, COLOUR, corners.tolist())
-        _set_corners(scratch, corners)
-        car.draw_polygon(scratch, runs.pack(*COLOUR), len(corners))
-        assert_array_equal(_picture_of(scratch), _shrunk(surface))

@@ -5,18 +5,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from mpi_es.envs.car_racing import simulation, state
+from mpi_es.envs.car_racing import state
 from mpi_es.envs.car_racing.picture.close import compose
+from tests.envs.car_racing.picture.close.pictures import drawn
 from tests.envs.car_racing.reference import copy_state, drive, reference
 
 Pictures = tuple[NDArray[np.uint8], NDArray[np.uint8]]
-
-
-def drawn(env: Any, shown_reward: float | None = None) -> NDArray[np.uint8]:
-    race = simulation.allocate("close")
-    copy_state(env, race.world, shown_reward)
-    simulation.draw(race)
-    return race.picture
 
 
 def race(style: str, seed: int, steps: int, **options: Any) -> Iterator[Pictures]:

@@ -1,0 +1,46 @@
+import fractions
+
+import numpy as np
+import pytest
+from gymnasium import spaces
+
+from mpi_es.config import user_objects
+from mpi_es.config.run import Config
+from mpi_es.errors import UserError
+from mpi_es.policies import make
+
+VECTOR = spaces.Box(-1, 1, (4,), np.float32)
+
+
+def test_a_module_that_cannot_be_imported_is_told(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "needs_more.py").write_text("import surely_not_installed\n")
+    (tmp_path / "has_a_typo.py").write_text("class Net(:\n")
+    with pytest.raises(UserError, match="needs_more needs the package 'surely_not_installed'"):
+        make(Config(policy="needs_more:Net"), VECTOR, spaces.Discrete(2))
+    with pytest.raises(UserError, match="importing has_a_typo failed: SyntaxError"):
+        make(Config(policy="has_a_typo:Net"), VECTOR, spaces.Discrete(2))
+
+
+def test_what_a_name_stands_for_is_loaded():
+    assert user_objects.load("--env", "fractions:Fraction") is fractions.Fraction
+    assert user_objects.load_module("--env", "fractions") is fractions
+
+
+@pytest.mark.parametrize(
+    ("name", "complaint"),
+    [
+        ("fractions", "--env: expected package.module:name, got 'fractions'"),
+        ("fractions:not a name", "expected package.module:name"),
+        ("fractions:Fractio", "did you mean 'Fraction'"),
+        (
+            "no_such_module:x",
+            "expected a module that can be imported, got 'no_such_module'; run from",
+        ),
+        ("antigravity_:x", "expected a module that can be imported"),
+    ],
+)
+def test_a_name_that_leads_nowhere_is_told_in_one_line(name, complaint):
+    with pytest.raises(UserError, match=complaint) as caught:
+        user_objects.load("--env", name)
+    assert "\n" not in str(caught.value)

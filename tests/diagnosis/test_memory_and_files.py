@@ -1,0 +1,83 @@
+import fcntl
+import mmap
+
+import pytest
+
+from mpi_es.diagnosis import memory_and_files
+from mpi_es.diagnosis.job import Finding
+from mpi_es.parallel.collectives import SerialComm
+
+
+def test_shared_memory(tmp_path, unwritable):
+    assert memory_and_files.shared_memory(tmp_path, ranks=2).status == "ok"
+    assert memory_and_files.shared_memory(tmp_path, ranks=10**9).status == "warn"
+    assert memory_and_files.shared_memory(unwritable, ranks=2).status == "fail"
+
+
+def test_a_segment_that_goes_away_meanwhile_is_none(tmp_path):
+    (tmp_path / "mpich_shm_gone").symlink_to(tmp_path / "nowhere")
+    assert memory_and_files.leftovers(tmp_path).status == "ok"
+
+
+def test_leftovers_are_segments_that_nobody_maps(tmp_path):
+    dead, live = tmp_path / "mpich_shm_dead", tmp_path / "sm_segment.live"
+    live.write_bytes(bytes(mmap.PAGESIZE))
+    assert memory_and_files.leftovers(tmp_path).status == "warn"
+    with live.open("r+b") as file, mmap.mmap(file.fileno(), 0):
+        assert memory_and_files.leftovers(tmp_path).status == "ok"
+        dead.write_bytes(bytes(3 * 2**20))
+        (tmp_path / "another").touch()
+        finding = memory_and_files.leftovers(tmp_path)
+    assert finding == Finding("leftovers", "warn", "1 abandoned segment, 3 MiB", f"rm {dead}")
+
+
+def test_a_window_that_cannot_be_allocated():
+    def allocate(*args, **kwargs):
+        raise MemoryError("no\nroom")
+
+    finding = memory_and_files.window(SerialComm(), allocate)
+    assert (finding.status, finding.seen) == ("fail", "no room")
+
+
+def test_hdf5_write_leaves_nothing_behind(tmp_path, unwritable):
+    assert memory_and_files.hdf5_write(tmp_path / "runs" / "new").status == "ok"
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+    finding = memory_and_files.hdf5_write(unwritable)
+    assert finding.status == "fail"
+    assert "--run-dir" in finding.remedy
+
+
+def test_file_lock(tmp_path, unwritable, monkeypatch):
+    assert memory_and_files.file_lock(tmp_path).status == "ok"
+    assert memory_and_files.file_lock(unwritable).status == "fail"
+    monkeypatch.setattr(fcntl, "flock", lambda file, how: None)  # as on a file system without locks
+    assert memory_and_files.file_lock(tmp_path).seen == "a file can be locked twice"
+
+
+@pytest.mark.parametrize(
+    ("kind", "status"), [("ext4", "ok"), ("lustre", "ok"), ("tmpfs", "warn"), ("nfs4", "warn")]
+)
+def test_file_system(tmp_path, kind, status):
+    mounts = f"/dev/a / xfs rw 0 0\n/dev/b {tmp_path} overlay rw 0 0\n/dev/c {tmp_path} {kind} rw 0 0\n"
+    finding = memory_and_files.file_system(tmp_path / "runs", mounts)
+    assert finding.seen.startswith(f"{kind}, ")
+    assert finding.status == status
+
+
+def test_a_full_file_system(tmp_path, monkeypatch):
+    usage = memory_and_files.shutil.disk_usage(tmp_path)
+    monkeypatch.setattr(memory_and_files.shutil, "disk_usage", lambda path: usage._replace(free=5))
+    assert "make room" in memory_and_files.file_system(tmp_path, "/dev/a / ext4 rw 0 0").remedy
+
+
+def test_numba_cache(tmp_path, unwritable):
+    nowhere = {"XDG_CACHE_HOME": str(unwritable)}
+    assert memory_and_files.numba_cache(nowhere, tmp_path).seen == str(tmp_path / "__pycache__")
+    assert memory_and_files.numba_cache({"XDG_CACHE_HOME": str(tmp_path)}, unwritable).seen == str(
+        tmp_path / "numba"
+    )
+    given = nowhere | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    assert memory_and_files.numba_cache(given, unwritable).seen == str(tmp_path)
+    finding = memory_and_files.numba_cache(nowhere, unwritable)
+    assert finding.status == "fail"
+    assert "NUMBA_CACHE_DIR" in finding.remedy

@@ -1,0 +1,23 @@
+import numpy as np
+import pytest
+
+from mpi_es.evaluation.header import arranged
+from tests.evaluation.units import header
+
+ROWS = np.stack([np.arange(6.0), 10 * np.arange(6.0), [3, 1, 5, 1, 1, 2]], axis=1)  # unit, return, length
+
+
+def test_the_candidate_of_a_unit():
+    assert header(3).candidate(5) == 1
+    assert header(3).candidate(np.array([0, 2, 3, 8])).tolist() == [0, 0, 1, 2]
+
+
+def test_rows_stand_where_candidate_and_episode_do_whoever_played_them():
+    found = arranged(header(2, 6, 3), ROWS[[4, 0, 3, 5, 1, 2]], -0.1)
+    assert found.returns.tolist() == [[0, 10], [20, 30], [40, 50]]
+    assert (found.lengths.tolist(), found.idle) == ([[3, 1], [5, 1], [1, 2]], 0.0)
+
+
+def test_no_unit_may_lack():
+    with pytest.raises(AssertionError, match="every unit once"):
+        arranged(header(2, 6, 3), ROWS[[0, 1, 2, 3, 4, 4]], 0.0)

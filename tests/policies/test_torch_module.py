@@ -1,0 +1,47 @@
+import numpy as np
+import pytest
+import torch
+from gymnasium import spaces
+
+from mpi_es.config.run import Config
+from mpi_es.errors import UserError
+from mpi_es.policies import make
+from mpi_es.policies.torch_module import ModulePolicy, load_network, remembers
+
+HERE = "tests.policies.user_policies"
+
+
+def test_buffers_are_the_same_in_every_module_of_a_policy():
+    picture = spaces.Box(0, 255, (16, 16, 3), np.uint8)
+    policy = make(Config(policy=f"{HERE}:Pictures"), picture, spaces.Discrete(2))
+    assert policy.module().scale == policy.module().scale
+    again = make(Config(policy=f"{HERE}:Pictures"), picture, spaces.Discrete(2))
+    assert policy.module().scale == again.module().scale
+
+
+def test_a_class_of_modules_is_loaded_and_anything_else_refused():
+    assert load_network(f"{HERE}:Remembering").__name__ == "Remembering"
+    with pytest.raises(UserError, match=r"--policy: expected a subclass of torch\.nn\.Module"):
+        load_network(f"{HERE}:not_a_module")
+
+
+class Both(torch.nn.Module):
+    def forward(self, x, memory=None, *, scale=1):
+        return x, memory
+
+
+def test_a_module_remembers_where_its_forward_takes_a_second_argument_by_position():
+    assert remembers(Both())
+    assert remembers(torch.nn.LSTM(2, 2))
+    assert not remembers(torch.nn.Linear(2, 2))
+
+
+def test_numbers_of_each_network_are_its_own():
+    box = spaces.Box(-1, 1, (3,), np.float32)
+    policy = ModulePolicy("linear", lambda *_: torch.nn.Linear(3, 2), box, spaces.Discrete(2))
+    rows = np.random.default_rng(0).normal(size=(4, policy.dim)).astype(np.float32)
+    seen = np.random.default_rng(1).normal(size=(4, 3)).astype(np.float32)
+    outputs, memory = policy.outputs(policy.unpack(rows), seen, policy.initial_memory(4))
+    expected = [row[:6].reshape(2, 3) @ x + row[6:] for row, x in zip(rows, seen, strict=True)]
+    np.testing.assert_allclose(outputs, expected, rtol=1e-5)
+    assert memory is None

@@ -1,0 +1,28 @@
+import socket
+import time
+
+import pytest
+
+from mpi_es.run_file.stamp import is_finished, stamp
+
+
+def test_a_stamp_tells_when_where_and_why(monkeypatch):
+    monkeypatch.setenv("SLURM_JOB_ID", "77")
+    before = time.time()
+    found = stamp("SIGTERM")
+    assert before <= found.pop("saved") <= time.time()
+    assert found == {"host": socket.gethostname(), "job": "77", "reason": "SIGTERM", "finished": False}
+
+
+@pytest.mark.parametrize(
+    ("content", "warning", "finished"),
+    [
+        (None, "", False),
+        ({}, "", False),
+        ({"life": stamp()}, "", False),
+        ({"life": stamp("done", finished=True)}, "", True),
+        ({"life": stamp("done", finished=True)}, "damaged", False),
+    ],
+)
+def test_a_run_is_finished_where_a_whole_file_says_so(content, warning, finished):
+    assert is_finished(content, warning) == finished

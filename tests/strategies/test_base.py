@@ -1,0 +1,39 @@
+import numpy as np
+import pytest
+
+from mpi_es.errors import UserError
+from mpi_es.strategies.base import Dense, Seeded, check_pairs
+from mpi_es.strategies.noise import ComputedNoise
+
+
+def test_a_dense_population_gives_its_rows_in_single_precision():
+    rows = np.random.default_rng(0).normal(size=(3, 4))
+    population = Dense(rows)
+    assert len(population) == 3
+    assert population.candidate(1).dtype == np.float32
+    np.testing.assert_array_equal(population.candidate(1), rows[1].astype(np.float32))
+
+
+def test_after_the_last_candidate_comes_the_centre():
+    noise, centre = ComputedNoise(3, 4), np.linspace(-1, 1, 4)
+    seeded = Seeded(centre.astype(np.float32), 0.5, noise.keys(2, 2))
+    for population in (Dense(np.zeros((3, 4)), centre), seeded):
+        found = population.candidate(len(population), noise)
+        np.testing.assert_array_equal(found, centre.astype(np.float32))
+
+
+def test_a_seeded_population_lies_in_mirrored_pairs_around_its_centre():
+    noise, centre = ComputedNoise(3, 6), np.linspace(-1, 1, 6, dtype=np.float32)
+    population = Seeded(centre, 0.5, noise.keys(2, 4))
+    assert len(population) == 8
+    for pair, key in enumerate(population.keys.tolist()):
+        above, below = (population.candidate(2 * pair + i, noise) for i in range(2))
+        np.testing.assert_array_equal(above, centre + np.float32(0.5) * noise.row(key))
+        np.testing.assert_allclose(above - centre, centre - below, atol=1e-6)
+
+
+@pytest.mark.parametrize("popsize", [-2, 0, 1, 7])
+def test_a_population_that_is_no_pairs_is_refused(popsize):
+    with pytest.raises(UserError, match=f"--population-size: expected an even .*, got {popsize}"):
+        check_pairs(popsize)
+    check_pairs(2)

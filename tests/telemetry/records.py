@@ -1,0 +1,33 @@
+"""Records of a generation, sinks that are told of them, and what TensorBoard reads."""
+
+import numpy as np
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+from mpi_es.config.run import Config
+from mpi_es.run_file.records import HeldOut, Timing, summarize
+
+FITNESS = np.array([1.0, 2.0, 3.0, 10.0])
+TIMING = Timing(0.1, 2.0, 0.3, 0.4, 3.0, 8.0, 100.0, 0.25)
+
+
+def row(generation=1, shift=0.0, **known):
+    return summarize(generation, FITNESS + shift, np.array([[2, 4], [6, 8]]), sigma=0.5, **known)
+
+
+def held_out(generation=1):
+    return HeldOut(generation, np.array([4.0, 6.0]))
+
+
+def curves(directory):
+    accumulator = EventAccumulator(str(directory)).Reload()
+    return {
+        tag: [(event.step, event.value) for event in accumulator.Scalars(tag)]
+        for tag in accumulator.Tags()["scalars"]
+    }
+
+
+def tell(telemetry):
+    with telemetry:
+        telemetry.start(Config(), ["a fact"])
+        telemetry.generation(row(), TIMING, held_out())
+        telemetry.finish("reached the end")

@@ -1,0 +1,30 @@
+from mpi_es.config.run import Config
+from mpi_es.telemetry.tensorboard import TensorBoard
+from tests.telemetry.records import TIMING, curves, held_out, row
+
+
+def write(directory, generations, done=0, shift=0.0):
+    board = TensorBoard(directory)
+    board.start(Config(), [], done)
+    for generation in generations:
+        board.generation(row(generation, shift), TIMING, held_out(generation) if generation == 2 else None)
+    return board
+
+
+def test_tensorboard_can_be_read_while_it_is_written(tmp_path):
+    write(tmp_path, [1, 2])
+    read = curves(tmp_path)
+    assert read["fitness/mean"] == [(1, 4), (2, 4)]
+    assert read["held_out/mean"] == [(2, 5)]
+    assert read["speed/episodes_per_second"] == [(1, 8), (2, 8)]
+
+
+def test_tensorboard_shows_the_evaluation_after_the_end(tmp_path):
+    write(tmp_path, []).finish("done", held_out(3))
+    assert curves(tmp_path)["held_out/max"] == [(3, 6)]
+
+
+def test_curves_do_not_double_when_a_run_is_resumed(tmp_path):
+    write(tmp_path, [1, 2, 3, 4]).close()  # killed when the run file held 2
+    write(tmp_path, [3, 4, 5], done=2, shift=10.0).close()
+    assert curves(tmp_path)["fitness/mean"] == [(1, 4), (2, 4), (3, 14), (4, 14), (5, 14)]

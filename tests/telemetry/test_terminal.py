@@ -1,0 +1,97 @@
+import math
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from mpi_es.telemetry.terminal import find_terminal, sparkline
+from tests.launching import LIMIT
+
+ROOT = Path(__file__).parents[2]
+MPIEXEC = Path(sys.executable).with_name("mpiexec")
+
+
+@pytest.mark.parametrize(
+    ("values", "line"),
+    [
+        ([], ""),
+        ([math.nan], ""),
+        ([3, 3], "▅▅"),
+        ([0, 7], "▁█"),
+        ([0, 0, 7, 7], "▁█"),
+        ([7, 0, math.nan], "█▁"),
+    ],
+)
+def test_sparkline(values, line):
+    assert sparkline(values, 2) == line
+
+
+def test_a_sparkline_without_room_is_one_character():
+    assert sparkline([0, 7], -3) == "▅"
+
+
+def on_a_terminal(tmp_path, program, launch=()):
+    """Return the exit code and what a terminal gets to see from a program under `launch`."""
+    master, slave = pty.openpty()
+    (tmp_path / "program.py").write_text(program)
+    command = [*map(str, launch), sys.executable, str(tmp_path / "program.py")]
+    environ = os.environ | {"TERM": "xterm", "PYTHONPATH": str(ROOT)}
+    process = subprocess.Popen(command, stdin=slave, stdout=slave, stderr=slave, cwd=ROOT, env=environ)
+    os.close(slave)
+    seen = b""
+    with open(master, "rb", buffering=0) as terminal:
+        try:
+            while chunk := terminal.read(4096):
+                seen += chunk
+        except OSError:  # how Linux tells that the last writer is gone
+            pass
+    return process.wait(LIMIT), seen.decode()
+
+
+TELL = """
+from mpi_es.config.run import Config
+from mpi_es.telemetry.sinks import open_telemetry
+from tests.telemetry.records import tell
+tell(open_telemetry(Config(tensorboard=False), "/nowhere"))
+"""
+
+
+@pytest.mark.parametrize("launch", [(), (MPIEXEC, "-n", 1)], ids=["alone", "below mpiexec"])
+def test_a_terminal_gets_the_panel(tmp_path, launch):
+    if launch and not MPIEXEC.exists():
+        pytest.skip("the mpich wheel is not installed")
+    code, seen = on_a_terminal(tmp_path, TELL, launch)
+    assert code == 0
+    assert "╭─" in seen
+    assert "held-out" in seen
+    assert seen.index("a fact") < seen.index("╭─") < seen.rindex("reached the end")
+
+
+def test_an_exception_leaves_the_cursor(tmp_path):
+    program = TELL.replace("\ntell(", "\nT = ", 1).replace('/nowhere"))', '/nowhere")')
+    program += "with T:\n    T.start(Config(), [])\n    raise RuntimeError('boom')\n"
+    code, seen = on_a_terminal(tmp_path, program)
+    assert code == 1
+    assert "boom" in seen
+    assert seen.rindex("\x1b[?25h") > seen.rindex("\x1b[?25l")
+
+
+def test_a_launcher_that_writes_to_a_file_gets_lines(tmp_path):
+    # Open MPI and `srun -u` give their ranks a pseudo-terminal, as this launcher does.
+    (tmp_path / "program.py").write_text(TELL)
+    rank = [sys.executable, str(tmp_path / "program.py")]
+    launcher = f"import pty; open('/proc/self/comm', 'w').write('mpirun'); pty.spawn({rank})"
+    environ = os.environ | {"TERM": "xterm", "PYTHONPATH": str(ROOT)}
+    log = tmp_path / "log"
+    with log.open("w") as file:
+        command = [sys.executable, "-c", launcher]
+        subprocess.run(command, stdin=subprocess.DEVNULL, stdout=file, cwd=ROOT, env=environ, timeout=LIMIT)
+    assert log.read_text().startswith("a fact\ngeneration")
+
+
+def test_a_dumb_terminal_is_none(monkeypatch):
+    monkeypatch.setenv("TERM", "dumb")
+    assert find_terminal(sys.stdout) is None

@@ -1,0 +1,44 @@
+"""Tests lie where their modules do: tests/A/test_B.py is about mpi_es/A/B.py."""
+
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+MODULES = {str(path.relative_to(ROOT / "mpi_es")) for path in (ROOT / "mpi_es").rglob("*.py")}
+TESTS = {str(path.relative_to(ROOT / "tests")) for path in (ROOT / "tests").rglob("test_*.py")}
+WITHOUT_TESTS = {
+    "arrays.py": "names two types and does nothing",
+    "envs/car_racing/state.py": "allocates arrays, which every test of the physics compares with gymnasium's",
+    "envs/car_racing/physics/arrays.py": "allocates arrays, which every test of the physics fills and reads",
+    "envs/car_racing/picture/exact/canvas.py": "allocates arrays, which every test beside it fills and reads",
+}
+ABOUT_SEVERAL = ("faults/", "mpi/", "slurm/", "pbt/")  # whole programs, the job scripts, and another package
+ABOUT_ANOTHER = {
+    "envs/test_contract.py": "what holds for every environment",
+    "envs/test_make.py": "mpi_es/envs/__init__.py",
+    "policies/test_contract.py": "what holds for every policy",
+    "policies/test_make.py": "mpi_es/policies/__init__.py",
+    "strategies/test_contract.py": "what holds for every strategy",
+    "test_imports.py": "which way all imports point",
+    "test_mirror.py": "the tests",
+    "test_packaging.py": "pyproject.toml and what lies beside it",
+    "test_readme.py": "the README and the other pages",
+}
+
+
+def place_of_tests(module: str) -> str:
+    """Return where the tests of a module lie."""
+    folder, _, name = module.rpartition("/")
+    return f"{folder}/test_{name}" if folder else f"test_{name}"
+
+
+@pytest.mark.parametrize("module", sorted(name for name in MODULES if not name.endswith("__init__.py")))
+def test_a_module_has_tests_under_its_name(module):
+    assert (place_of_tests(module) in TESTS) != (module in WITHOUT_TESTS)
+
+
+def test_tests_are_about_a_module_or_in_the_list_of_others():
+    ours = {name for name in TESTS if not name.startswith(ABOUT_SEVERAL)}
+    assert ours - set(map(place_of_tests, MODULES)) == ABOUT_ANOTHER.keys()
+    assert WITHOUT_TESTS.keys() <= MODULES

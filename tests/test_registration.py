@@ -1,0 +1,32 @@
+import subprocess
+import sys
+
+import gymnasium as gym
+import pytest
+
+from mpi_es import registration
+from tests.launching import LIMIT
+
+
+@pytest.mark.parametrize("order", [("mpi_es", "gymnasium"), ("gymnasium", "mpi_es")])
+def test_environments_are_known_whichever_import_comes_first(order):
+    code = """
+import sys
+first, second = sys.argv[1:]
+__import__(first)
+assert (first == "mpi_es") != ("gymnasium" in sys.modules)
+__import__(second)
+import gymnasium
+print(*(name for name in gymnasium.registry if name.startswith("mpi_es/")))
+"""
+    command = [sys.executable, "-c", code, *order]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT)
+    assert (done.stdout.split(), done.stderr) == (list(registration.ENVIRONMENTS), "")
+
+
+def test_an_episode_ends_after_a_thousand_steps_and_registering_twice_changes_nothing():
+    before = gym.spec("mpi_es/CyclicMDP-v0")
+    registration.register()
+    assert gym.spec("mpi_es/CyclicMDP-v0") is before
+    assert before.max_episode_steps == 1000
+    assert not any("_AfterGymnasium" in str(finder) for finder in sys.meta_path)

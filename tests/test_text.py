@@ -1,0 +1,27 @@
+import math
+
+import pytest
+
+from mpi_es.text import clock, counted, number
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(0, "0:00:00"), (59.6, "0:01:00"), (3725, "1:02:05"), (90061, "1d 1:01:01")]
+)
+def test_clock(seconds, text):
+    assert clock(seconds) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(math.nan, "-"), (475.3126, "475.3"), (-8.4761, "-8.476"), (81233.4, "81,233"), (5.12e8, "5.12e+08")],
+)
+def test_number(value, text):
+    assert number(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(1, "1 rank"), (0, "0 ranks"), (2, "2 ranks"), (1.5, "1.5 ranks")]
+)
+def test_counted(value, text):
+    assert counted(value, "rank") == text
