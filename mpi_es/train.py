@@ -65,11 +65,15 @@ def prepare(arguments: list[str]) -> Plan:
     again, words = command_line.take_flag(command_line.translated(arguments), "--continue")
     resume, rest = command_line.take_option(words, "--resume")
     if resume is not None:
-        return resumed(
-            Path(resume), lambda begun: command_line.parse(rest, begun, {}, _PROGRAM + " --resume RUN")
+        plan = resumed(
+            checkpoint.directory_of(Path(resume)),
+            lambda begun: command_line.parse(rest, begun, {}, _PROGRAM + " --resume RUN"),
         )
+        command_line.warn_idle(rest, plan.config)
+        return plan
     default = PRESETS["carracing"] if not command_line.is_given(rest, "env", Config) else Config()
     config = command_line.parse(rest, default, PRESETS, _PROGRAM, _HELP)
+    command_line.warn_idle(rest, config)
     directory = Path(config.directory)
     fingerprint = checkpoint.fingerprint(directory)
     if checkpoint.exists(directory):

@@ -37,7 +37,7 @@ def _report(runs: list[str]) -> None:
     if not runs or runs[0].startswith("-"):
         raise UserError(f"RUN: expected directories of runs, got {' '.join(runs) or 'nothing'}")
     for run in runs:
-        for path in draw(Path(run)):
+        for path in draw(checkpoint.directory_of(Path(run))):
             print(path)
 
 
