@@ -33,7 +33,7 @@ MISTAKES = [
     ("--tune h2", r"--tune, of toy: expected one of h0, h1, got 'h2'"),
     ("--ranks-per-member 2", r"--ranks-per-member: expected 1: a member toy is trained by one rank, got 2"),
     ("--selection tournament --fraction 0.3", r"--fraction: expected to be left out, as it has no effect"),
-    ("--no-explore --resample 0.3", r"--resample: expected to be left out, as it has no effect beside --no-"),
+    ("--no-explore --resample 0.3", r"--resample: expected to be left out, as it has no effect with --no-"),
     ("--copy nothing --no-explore", r"--copy: expected all or weights where nobody explores"),
     ("toy --env CartPole-v0", r"--env: expected to be left out, since members toy have no use for it"),
     ("--env CartPole-v1", r"--env: .*, got 'CartPole-v1'; use --member sb3 or --member es, which play env"),
