@@ -80,7 +80,7 @@ def translated(arguments: Sequence[str]) -> list[str]:
 
 
 def is_given(arguments: Sequence[str], name: str, config: type) -> bool:
-    """Tell whether an option of a config is among the arguments, under any of its names."""
+    """Return whether an option of a config is among the arguments, under any of its names."""
     names = names_of(name, config)
     names += [name.replace("--", "--no-", 1) for name in names]  # of a flag
     return any(word.partition("=")[0].replace("_", "-") in names for word in arguments)

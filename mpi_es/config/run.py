@@ -163,7 +163,7 @@ class Config:
     """Episodes that a rank steps together, so that one call computes all their networks"""
 
     threads_per_rank: Annotated[Free[Count], of_policy("attention"), _COMPILED, Unless("compiled", False)] = 1
-    """Threads of a rank, each of which runs an episode, where episodes run in compiled code"""
+    """Threads of a rank, each with an episode of its own, where episodes run in compiled code"""
     compiled: Annotated[Free[bool], of_policy("attention"), _COMPILED] = True
     """Run whole episodes in compiled code where policy and environment allow; results are the same"""
     evaluation_timeout: Free[NotNegative] = 0.0

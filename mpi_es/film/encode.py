@@ -1,4 +1,4 @@
-"""A film of frames: h264 in an mp4, or a gif, by the ffmpeg that imageio-ffmpeg brings."""
+"""Write frames as a film, h264 in an mp4 or a gif, by the ffmpeg of imageio-ffmpeg."""
 
 import os
 import subprocess
@@ -23,7 +23,7 @@ ENDINGS = {".mp4": _MP4, ".gif": ["-filter_complex", _GIF, "-loop", "0"]}
 
 
 class Film:
-    """A file that takes frames of one size, one after the other, and appears when it is whole.
+    """A film file: takes frames of one size, one after the other, and appears when it is complete.
 
     Args:
         path: ends in one of ENDINGS.
@@ -52,7 +52,7 @@ class Film:
             self._finish(self.process)
 
     def __exit__(self, kind: type[BaseException] | None, error: object, trace: TracebackType | None) -> None:
-        """Complete the file, or leave none behind; what a killed process leaves is hidden."""
+        """Complete the file, or remove it; a killed process leaves only a hidden file."""
         if self.process is None:
             return
         try:
