@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from mpi_es.errors import UserError
 from mpi_es.run_file import checkpoint
 from mpi_es.run_file.records import HeldOut
+from mpi_es.run_file.scores import mean_and_deviation
 from mpi_es.run_file.stamp import stamp
 from pbt.config import Config
 from pbt.lineage import Generation, Lineage
@@ -90,8 +91,8 @@ class Log:
         outcome = f"continue with --resume {self.directory}"
         if generation >= self.config.max_iter and self.lineage.evaluations:
             member, held_out = self.lineage.evaluations[-1]
-            mean, deviation = held_out.returns.mean(), held_out.returns.std()
-            outcome = f"member {member} scores {mean:.6g} +/- {deviation:.3g} held-out, in {self.directory}"
+            score = mean_and_deviation(held_out.returns)
+            outcome = f"member {member} scores {score} held-out, in {self.directory}"
         self.end(reason, finished=generation >= self.config.max_iter)
         drawn = f"; {self._drawn()}" if self.config.plot and self.lineage.generations else ""
         self.telemetry.finish(f"generation {generation}: {reason}; {outcome}{drawn}")

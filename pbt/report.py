@@ -11,6 +11,7 @@ from mpi_es.errors import UserError, warn
 from mpi_es.parallel.collectives import Comm, on_root
 from mpi_es.parallel.program import launch
 from mpi_es.run_file import checkpoint
+from mpi_es.run_file.scores import deviation
 from pbt import figure2, lineage
 from pbt.config import Config
 from pbt.lineage import Lineage, ancestors
@@ -37,7 +38,7 @@ def _report(runs: list[str]) -> None:
     if not runs or runs[0].startswith("-"):
         raise UserError(f"RUN: expected directories of runs, got {' '.join(runs) or 'nothing'}")
     for run in runs:
-        for path in draw(Path(run)):
+        for path in draw(checkpoint.directory_of(Path(run))):
             print(path)
 
 
@@ -102,7 +103,7 @@ def _draw_scores(panel: Any, past: Lineage, generations: NDArray[np.int64], chai
     panel.errorbar(
         [one.generation for one in held],
         [one.returns.mean() for one in held],
-        [one.returns.std() for one in held],
+        [deviation(one.returns) for one in held],
         fmt="o",
         label="held-out, with its deviation",
     )

@@ -23,7 +23,7 @@ from pbt import lineage
 from pbt.config import Config
 from pbt.lineage import Lineage
 from pbt.loop import Run
-from pbt.members import describe, space
+from pbt.members import describe, find, space, unused
 from pbt.packing import pack
 from pbt.population.exchange import distribute
 from pbt.population.population import Population
@@ -77,7 +77,8 @@ def prepare(arguments: list[str]) -> Plan:
             plan = resumed(plan.directory, lambda _: replace(config, run_dir=str(plan.directory)))
     else:
         plan = resumed(
-            Path(resume), lambda begun: command_line.parse(rest, begun, {}, _PROGRAM + " --resume RUN")
+            checkpoint.directory_of(Path(resume)),
+            lambda begun: command_line.parse(rest, begun, {}, _PROGRAM + " --resume RUN"),
         )
     space(plan.config)
     return plan
@@ -85,6 +86,9 @@ def prepare(arguments: list[str]) -> Plan:
 
 def refuse_idle(words: list[str], config: Config) -> None:
     """Refuse options that have no effect beside the others."""
+    for name in find(config).unused:
+        if command_line.is_given(words, name, Config):  # also with the default's value
+            raise unused(config, name)
     if config.selection != "truncation":
         command_line.refuse_idle(words, ("fraction",), f"--selection {config.selection}", Config)
     if not config.explore:

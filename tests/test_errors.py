@@ -21,3 +21,23 @@ def test_an_exception_of_several_lines_becomes_one():
 def test_a_warning_goes_to_standard_error(capsys):
     errors.warn("so far so good")
     assert capsys.readouterr() == ("", "warning: so far so good\n")
+
+
+MANY = [f"name-{letter}" for letter in "abcdefghij"]
+
+
+@pytest.mark.parametrize(
+    ("got", "choices", "text"),
+    [
+        ("mpl", ["rnn", "mlp"], "--x: expected one of mlp, rnn, got 'mpl'; did you mean 'mlp'?"),
+        ("q", ["rnn", "mlp"], "--x: expected one of mlp, rnn, got 'q'"),
+        (
+            "nam-c",
+            MANY,
+            f"--x: expected one of 10 names, got 'nam-c'; did you mean 'name-c'? (one of {', '.join(MANY)})",
+        ),
+        ("q", MANY, f"--x: expected one of 10 names, got 'q'; use one of {', '.join(MANY)}"),
+    ],
+)
+def test_the_near_miss_comes_before_a_long_list(got, choices, text):
+    assert str(errors.unknown("--x", got, choices)) == text

@@ -1,11 +1,10 @@
-import re
-
 import pytest
 
 from mpi_es import train
 from mpi_es.config.presets import PRESETS
 from mpi_es.config.run import Config
 from mpi_es.errors import UserError
+from mpi_es.evaluation.build import make_rollout
 from mpi_es.parallel.collectives import SerialComm
 from mpi_es.run_file import checkpoint
 
@@ -17,17 +16,26 @@ def test_without_preset_and_environment_it_is_the_paper_s_run(tmp_path):
     assert train.prepare(["--verbose", "--run-dir", str(tmp_path)]).config.console == "lines"
 
 
+OWN = "tests.envs.user_envs:"
+
+
 @pytest.mark.parametrize(
-    ("env", "limit", "told"),
+    ("options", "told"),
     [
-        ("Ant-v5", 1000, ""),
-        ("pack.age:make", 0, ""),
-        ("Ant-v5", 0, "Ant-v5 has no step limit, .*-cap"),
+        ({"env": "CartPole-v1"}, False),
+        ({"env": OWN + "Endless"}, True),
+        ({"env": OWN + "Endless", "episode_cap": 9}, False),
+        ({"env": OWN + "make"}, False),  # a TimeLimit of gym.make
+        ({"env": OWN + "make_capped"}, False),  # one within another wrapper
+        ({"env": OWN + "make_specified"}, False),
+        ({"env": OWN + "make_unwrapped"}, True),  # its spec has the limit of the wrapper that is gone
     ],
 )
-def test_an_environment_without_a_limit_is_told(env, limit, told):
-    assert re.match(told, train.endless(env, limit))
-    assert bool(train.endless(env, limit)) == bool(told)
+def test_an_environment_without_a_step_limit_is_reported(options, told):
+    config = Config(**options, hidden=(4,))
+    warning = train.endless(config, make_rollout(config))
+    assert bool(warning) == told
+    assert warning.endswith("--episode-cap N gives it one") == told
 
 
 def test_a_run_begins_and_goes_on_only_where_it_is_asked_to(tmp_path):

@@ -1,4 +1,4 @@
-"""A film of frames: h264 in an mp4, or a gif, by the ffmpeg that imageio-ffmpeg brings."""
+"""Write frames as a film, h264 in an mp4 or a gif, by the ffmpeg of imageio-ffmpeg."""
 
 import os
 import subprocess
@@ -17,13 +17,13 @@ _GIF = (
     "fps=25,scale='min(640,iw)':-1:flags=area,split[all][first];"
     "[first]trim=end_frame=100,palettegen=max_colors=128[colours];[all][colours]paletteuse=dither=none"
 )
-# 4:2:0 and an index that comes first: then browsers play it, at once. 18 is next to lossless.
+# 4:2:0 lets browsers play it, an index at the front lets them start at once. 18 is almost lossless.
 _MP4 = ["-codec:v", "libx264", "-crf", "18", "-pix_fmt", "yuv420p", "-movflags", "+faststart"]
 ENDINGS = {".mp4": _MP4, ".gif": ["-filter_complex", _GIF, "-loop", "0"]}
 
 
 class Film:
-    """A file that takes frames of one size, one after the other, and appears when it is whole.
+    """A film file: takes frames of one size, one after the other, and appears when it is complete.
 
     Args:
         path: ends in one of ENDINGS.
@@ -48,11 +48,11 @@ class Film:
         assert self.process.stdin is not None
         try:
             self.process.stdin.write(frame.tobytes())
-        except OSError:  # ffmpeg is gone, and has said why
+        except OSError:  # ffmpeg has ended, and printed why
             self._finish(self.process)
 
     def __exit__(self, kind: type[BaseException] | None, error: object, trace: TracebackType | None) -> None:
-        """Complete the file, or leave none behind; what a killed process leaves is hidden."""
+        """Complete the file, or remove it; a killed process leaves only a hidden file."""
         if self.process is None:
             return
         try:
@@ -71,7 +71,7 @@ class Film:
         return subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE)
 
     def _finish(self, process: "subprocess.Popen[bytes]") -> None:
-        """Wait for ffmpeg, and tell what it complains of."""
+        """Wait for ffmpeg, and raise its complaint."""
         _, said = process.communicate()
         if process.returncode:
             lines = said.decode(errors="replace").splitlines()

@@ -1,4 +1,4 @@
-"""python -m mpi_es.jobs.launchers: what may start ranks here, the likeliest first, for the job scripts."""
+"""python -m mpi_es.jobs.launchers: commands that may start ranks here, the likeliest first."""
 
 import os
 import re
@@ -44,13 +44,13 @@ def candidates(
 
 
 def _has_ulfm(library: str) -> bool:
-    """Tell whether ranks of this library can outlive one another, if its mpiexec is told so."""
+    """Return whether the ranks of this library can survive the death of another, by an option of mpiexec."""
     version = re.match(r"Open MPI v(\d+)", library)
     return version is not None and int(version[1]) >= 5
 
 
 def srun_commands(library: str, offered: str) -> list[list[str]]:
-    """Return srun with each protocol that it offers and the library may speak, then with the site's own."""
+    """Return srun with each protocol that Slurm offers and the library may know, then the site's default."""
     kinds = _PROTOCOLS["Open MPI" if "Open MPI" in library else ""]
     named = [["--mpi=" + kind] for kind in kinds if kind in offered.split()]
     # Without -K, srun waits for ever where one rank was killed.
@@ -58,13 +58,13 @@ def srun_commands(library: str, offered: str) -> list[list[str]]:
 
 
 def offered_by_srun() -> str:
-    """Return the protocols that this Slurm was built with."""
+    """Return the text of `srun --mpi=list`: the protocols of this Slurm."""
     done = subprocess.run(["srun", "--mpi=list"], capture_output=True, text=True, check=False)
     return done.stdout + done.stderr  # some versions list them on standard error
 
 
 def loaded_library() -> str:
-    """Return what MPI library mpi4py loads; empty if none."""
+    """Return the version text of the MPI library that mpi4py loads; empty if none."""
     try:
         import mpi4py
 

@@ -1,4 +1,4 @@
-"""A report as one HTML page that needs nothing from elsewhere: figures, configs, scores and commands."""
+"""A report as one self-contained HTML page: figures, configs, scores and commands."""
 
 import base64
 import shlex
@@ -12,7 +12,8 @@ from mpi_es.config.run import Config
 from mpi_es.config.tables import as_options
 from mpi_es.reports.curves import Curves, said
 from mpi_es.run_file import checkpoint
-from mpi_es.run_file.scores import half_interval
+from mpi_es.run_file.scores import interval
+from mpi_es.text import thousands
 
 _STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; color: #1c2126; background: #fff }
@@ -29,10 +30,10 @@ pre { background: #f3f5f7; padding: .7rem 1rem; overflow-x: auto; white-space: p
 """
 
 
-_BEST = """Best is the mean of the search that had the highest mean return over held-out episodes, given with
-its 95&nbsp;% interval. It was chosen by this score; an unbiased one needs <code>--seeds fresh</code>."""
-_LINES = """Several seeds of one config: the strong line is their median and the band their range, as far as
-all of them reach; the pale lines are the runs."""
+_BEST = """Best is the mean of the search with the highest mean return over held-out episodes; the 95&nbsp;%
+interval is in brackets. This score chose the mean: use <code>--seeds fresh</code> for an unbiased one."""
+_LINES = """Several seeds of one config: the strong line is their median, the band is their range, up to the
+end of the shortest run; the pale lines are the single runs."""
 
 
 def page(runs: Sequence[Curves], shared: Mapping[str, bytes], own: Sequence[Mapping[str, bytes]]) -> str:
@@ -53,14 +54,14 @@ def page(runs: Sequence[Curves], shared: Mapping[str, bytes], own: Sequence[Mapp
 
 
 def _scores(runs: Sequence[Curves]) -> str:
-    """Return a row for each run: how far it is, and its best mean."""
+    """Return a table with a row for each run: its progress and its best mean."""
     titles = ("Run", "Best held-out return", "of generation", "Generations", "Training episodes", "Wall time")
     rows = []
     for run in runs:
         generations, episodes, seconds = (run.axes[axis][-1] for axis in run.axes)
         done = f"{generations:.0f} of {run.config.max_iter}"
         time = f"{seconds / 3600:.2f} h" if seconds >= 3600 else f"{seconds / 60:.1f} min"
-        rows.append([_name(run), *_best(run), done, f"{episodes:.0f}", time])
+        rows.append([_name(run), *_best(run), done, thousands(episodes), time])
     return f"{_table(titles, rows, numbers=range(1, 6))}<p>{_BEST}</p>"
 
 
@@ -71,14 +72,12 @@ def _best(run: Curves) -> tuple[str, str]:
     if not found or not best["candidate"].size:
         return "not evaluated yet", ""
     returns = found[-1]
-    return (
-        f"{returns.mean():.2f} ± {half_interval(returns):.2f} (n = {len(returns)})",
-        f"{best['generation']}",
-    )
+    low, high = interval(returns)
+    return f"{returns.mean():.2f} [{low:.2f}, {high:.2f}] (n = {len(returns)})", f"{best['generation']}"
 
 
 def _section(run: Curves, figures: Mapping[str, bytes]) -> list[str]:
-    """Return what is told of one run."""
+    """Return the section of one run."""
     default, config = Config(), replace(run.config, run_dir="")
     differing = [
         (option(name), said(value), said(getattr(default, name)))
@@ -92,11 +91,11 @@ def _section(run: Curves, figures: Mapping[str, bytes]) -> list[str]:
         f"<h2>{escape(_name(run))}</h2>",
         *warning,
         *_figures(figures),
-        "<p>What differs from the defaults:</p>",
+        "<p>Options that differ from the defaults:</p>",
         _table(("Option", "Value", "Default"), differing),
         "<p>The same run again, on any number of ranks, and its score:</p>",
         f"<pre>{escape(train)}\n{escape(evaluate)}</pre>",
-        "<details><summary>Libraries, of which other versions may round otherwise</summary>",
+        "<details><summary>Versions of the libraries; others may round differently</summary>",
         _table(("Library", "Version"), run.content["libraries"].items()),
         "</details>",
     ]

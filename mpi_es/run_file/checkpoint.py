@@ -1,9 +1,8 @@
-"""run.h5: everything that a run knows, as an HDF5 file that a kill, a full disk or a flipped bit cannot turn
-into a wrong one.
+"""run.h5: the whole state of a run as an HDF5 file; a kill, a full disk or a flipped bit is always detected.
 
-The file starts with a block of 512 bytes, which HDF5 leaves to its users: name, format version and a digest
-of all that follows. HDF5 is only ever used in memory, so a file is written and read in one piece, its locks
-do not matter, and reading it while a job writes disturbs nobody.
+The file starts with a user block of 512 bytes, which HDF5 ignores: name, format version and a digest of the
+rest. HDF5 works in memory only: a file is written and read in one piece, HDF5's locks do not matter, and
+reading a file while a job writes disturbs nobody.
 """
 
 import contextlib
@@ -12,6 +11,7 @@ import fcntl
 import hashlib
 import io
 import os
+import socket
 import typing
 import warnings
 from collections.abc import Iterator
@@ -27,11 +27,15 @@ NAME = "run.h5"
 PREVIOUS = "run.previous.h5"
 DAMAGED = "run.damaged.h5"
 VERSION = 1
+_COMMANDS = {  # what reads a run of each program
+    "mpi_es.train": "use python -m mpi_es.report, .evaluate or .export; mpi_es.train continues it",
+    "pbt.train": "use python -m pbt.report, .replay or .export; pbt.train continues it",
+}
 _BLOCK = 512  # the smallest user block that HDF5 knows
 
 
 class Damaged(UserError):
-    """A file that is not, or no longer, what was written."""
+    """A file whose content is not what was written."""
 
 
 def save(directory: Path, content: dict[str, Any]) -> None:
@@ -59,15 +63,27 @@ def save(directory: Path, content: dict[str, Any]) -> None:
 
 
 def exists(directory: Path) -> bool:
-    """Tell whether a directory holds a run."""
+    """Return whether a directory holds a run."""
     try:
         return any((directory / name).exists() for name in (NAME, PREVIOUS))
     except OSError as error:
         raise UserError(f"{directory}: cannot be searched for a run ({error.strerror})") from error
 
 
+def directory_of(run: Path) -> Path:
+    """Return the directory of a run that is given as its directory or its run.h5."""
+    if not os.path.isfile(run):  # pathlib's raises where a directory is closed
+        return run
+    if run.name == NAME:
+        return run.parent
+    hint = f"use {run.parent}"
+    if run.name == PREVIOUS:
+        hint += f", where it is read if {NAME} is damaged; to go back to it, copy it to DIRECTORY/{NAME}"
+    raise expected("run", f"a directory that holds {NAME}", str(run), hint)
+
+
 def fingerprint(directory: Path) -> bytes:
-    """Return what tells a directory's files from those of any other save: their first blocks."""
+    """Return the first blocks of a directory's files, which differ from those of any other save."""
     blocks = []
     for name in (NAME, PREVIOUS):
         try:
@@ -79,24 +95,24 @@ def fingerprint(directory: Path) -> bytes:
 
 
 def load(directory: Path) -> tuple[dict[str, Any], str]:
-    """Return the content of the run's file, and a warning: empty, or why the previous one was taken."""
+    """Return the content of the run's file, and a warning: empty, or why the previous file was read."""
+    directory = directory_of(directory)
     path, previous = directory / NAME, directory / PREVIOUS
     if not exists(directory):
-        hint = f"use {directory.parent}" if directory.is_file() else ""
-        raise expected("run", f"a directory that holds {NAME}", str(directory), hint)
+        raise expected("run", f"a directory that holds {NAME}", str(directory))
     try:
         return decode(path), ""
     except Damaged as error:
         if not previous.exists():
             raise
-        warning = f"{error}; going on from {PREVIOUS}, a checkpoint earlier"
+        warning = f"{error}; continuing from {PREVIOUS}, the checkpoint before"
         return decode(previous), warning
 
 
 def load_run(directory: str | Path) -> dict[str, Any]:
-    """Return all that a run's file holds, as nested dicts of arrays and plain values.
+    """Return the content of a run's file as nested dicts of arrays and plain values.
 
-    Where run.h5 is damaged, the checkpoint before it is taken, with a warning.
+    Where run.h5 is damaged, read the checkpoint before it, with a warning.
     """
     content, warning = load(Path(directory))
     if warning:
@@ -105,7 +121,7 @@ def load_run(directory: str | Path) -> dict[str, Any]:
 
 
 def load_of(program: str, directory: Path) -> tuple[dict[str, Any], str]:
-    """Return the same of a run of `program`, and refuse one of the other."""
+    """Return the content and the warning of a run of `program`; refuse a run of the other program."""
     content, warning = load(directory)
     check_program(program, content, directory)
     return content, warning
@@ -115,11 +131,11 @@ def check_program(program: str, content: dict[str, Any], path: Path) -> None:
     """Refuse the content of a run of another program."""
     found = "pbt.train" if "members" in content else "mpi_es.train"
     if found != program:
-        raise UserError(f"run: expected one of {program}, got {path} of {found}")
+        raise UserError(f"run: expected one of {program}, got a run of {found}, {path}; {_COMMANDS[found]}")
 
 
 def mean_of(content: dict[str, Any], which: str, run: str) -> dict[str, Any]:
-    """Return the best or the last mean of a run, with all that its file holds of it."""
+    """Return the best or the last mean of a run, with the other fields of its group."""
     mean: dict[str, Any] = content[which]
     if mean["candidate"].size == 0:
         raise UserError(f"{run}: expected a held-out evaluation, got none yet; use --candidate last")
@@ -127,7 +143,7 @@ def mean_of(content: dict[str, Any], which: str, run: str) -> dict[str, Any]:
 
 
 def set_aside(directory: Path) -> None:
-    """Rename a damaged run.h5, lest the next save keeps it as the previous file and drops the whole one."""
+    """Rename a damaged run.h5; the next save would keep it as the previous file and lose the intact one."""
     with contextlib.suppress(OSError):
         os.replace(directory / NAME, directory / DAMAGED)
 
@@ -139,7 +155,7 @@ def decode(path: Path) -> dict[str, Any]:
     except OSError as error:
         raise Damaged(f"{path}: cannot be read ({error.strerror})") from error
     if not image.startswith(b"mpi_es "):
-        raise Damaged(f"{path}: expected a run file of mpi_es, got a foreign or damaged file")
+        raise Damaged(f"{path}: expected a run file of mpi_es, got another or a damaged file")
     words = image[:_BLOCK].split()
     version = int(words[2]) if len(words) > 2 and words[2].isdigit() else VERSION
     if image[:_BLOCK] != _block(image, version):
@@ -157,8 +173,8 @@ def locked(directory: Path, before: bytes) -> Iterator[None]:
     """Keep other jobs from writing the same run inside the block; the lock goes with its process.
 
     Args:
-        before: the `fingerprint` of the directory when the plan was made; whoever has saved since is not
-            to be overwritten.
+        before: the `fingerprint` of the directory when the plan was made; a later save must not be
+            overwritten.
     """
     with _lock(directory):
         if fingerprint(directory) != before:
@@ -169,19 +185,38 @@ def locked(directory: Path, before: bytes) -> Iterator[None]:
 @contextlib.contextmanager
 def _lock(directory: Path) -> Iterator[None]:
     """Hold the directory's lock, where there can be one, or refuse what another holds."""
+    path = directory / ".lock"
     try:
-        file = open(directory / ".lock", "w")  # noqa: SIM115  (closed below, with the block)
+        file = open(path, "ab", buffering=0)  # noqa: SIM115  (closed below, with the block)
     except OSError:
-        yield  # the first save tells what is wrong with the directory
+        yield  # the first save reports what is wrong with the directory
         return
     with file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise UserError(f"{directory}: another job is running this run") from None
+            raise UserError(f"{directory}: another job is running this run{_holder(path)}") from None
         except OSError:
             pass  # a file system without locks
+        with contextlib.suppress(OSError):  # the lock holds without its text
+            file.truncate(0)
+            file.write(f"{_this_process()}\n".encode())
         yield
+
+
+def _this_process() -> str:
+    """Return what another job prints of this one when it finds the lock held."""
+    job = os.environ.get("SLURM_JOB_ID")
+    return f"host {socket.gethostname()}, process {os.getpid()}" + (f", Slurm job {job}" if job else "")
+
+
+def _holder(lock: Path) -> str:
+    """Return in brackets what is written in the lock's file; empty if it cannot be read."""
+    try:
+        text = lock.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeError):
+        return ""
+    return f" ({text})" if text else ""
 
 
 def to_plain(value: Any) -> dict[str, Any]:
@@ -206,7 +241,7 @@ def _as(hint: Any, value: Any) -> Any:
 
 
 def _encode(content: dict[str, Any]) -> memoryview:
-    """Return the bytes of a run file, without a copy: a population's may be gigabytes."""
+    """Return the bytes of a run file, without a copy: they may be gigabytes."""
     buffer = io.BytesIO()
     with h5py.File(buffer, "w", userblock_size=_BLOCK) as file:
         file.attrs["format"], file.attrs["version"] = "mpi_es run", VERSION
@@ -253,7 +288,7 @@ def _plain(value: Any) -> Any:
 
 
 def _keep(path: Path, previous: Path) -> None:
-    """Let `previous` name the file at `path` as well, so that one of them is whole at every moment."""
+    """Give the file at `path` the name `previous` too, so that one of them is complete at every moment."""
     if not path.exists():
         return
     link = previous.with_suffix(".tmp")
@@ -267,7 +302,7 @@ def _keep(path: Path, previous: Path) -> None:
 
 
 def _sync(directory: Path) -> None:
-    """Make renames in a directory last through a power cut."""
+    """Sync a directory, so that its renames survive a power cut."""
     handle = os.open(directory, os.O_RDONLY)
     try:
         os.fsync(handle)

@@ -1,4 +1,4 @@
-"""What a run has behind it, in the form in which run.h5 keeps it."""
+"""The past generations and evaluations of a run, as run.h5 stores them."""
 
 import dataclasses
 from typing import Any, get_type_hints
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from mpi_es.run_file.records import HeldOut, Row, Timing
 
 
-class Columns:
+class Table:
     """A table that grows by rows: one column for each field of a record."""
 
     def __init__(self, record: type, stored: dict[str, Any] | None = None) -> None:
@@ -41,8 +41,8 @@ class History:
 
     def __init__(self, stored: dict[str, Any] | None = None) -> None:
         stored = stored or {}
-        self.rows = Columns(Row, stored.get("history"))
-        self.timings = Columns(Timing, stored.get("timing"))
+        self.rows = Table(Row, stored.get("history"))
+        self.timings = Table(Timing, stored.get("timing"))
         evaluations = stored.get("evaluations", {"generation": [], "returns": []})
         self.evaluations = [
             HeldOut(int(generation), returns[~np.isnan(returns)])
@@ -50,7 +50,7 @@ class History:
         ]
 
     def content(self) -> dict[str, Any]:
-        """Return the groups of run.h5; evaluations of fewer episodes are filled up with NaN."""
+        """Return the groups of run.h5; evaluations with fewer episodes end in NaN."""
         widest = max((len(held.returns) for held in self.evaluations), default=0)
         returns = np.full((len(self.evaluations), widest), np.nan)
         for row, held in zip(returns, self.evaluations, strict=True):
@@ -63,7 +63,7 @@ class History:
         }
 
     def streak(self, target: float) -> int:
-        """Return how many of the last held-out evaluations in succession reached a mean."""
+        """Return the number of last held-out evaluations in a row whose mean reached the target."""
         count = 0
         for held in reversed(self.evaluations):
             if held.returns.mean() < target:

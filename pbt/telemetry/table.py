@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from mpi_es.run_file.records import HeldOut
+from mpi_es.run_file.scores import mean_and_deviation
 from mpi_es.telemetry.lines import TimeLeft
 from mpi_es.telemetry.terminal import Display, sparkline
 from mpi_es.text import clock, number
@@ -56,7 +57,7 @@ def draw(course: Course, gone: float, width: int, height: int) -> RenderableType
         parts.append(_members(course, course.latest, max(1, height - _AROUND)))
     if course.held_out:
         returns = course.held_out.returns
-        text = f"held-out {number(returns.mean())} ± {number(returns.std())} at {course.held_out.generation}"
+        text = f"held-out {mean_and_deviation(returns)} at {course.held_out.generation}"
         parts.append(Text(text, "green"))
     title = f"[bold]{escape(describe(config))}[/] · {escape(config.selection)} · seed {config.seed}"
     return Frame(

@@ -3,9 +3,11 @@ import os
 
 import pytest
 
-from mpi_es.config.fields import changeable, option
+from mpi_es.config.fields import Of, changeable, marks, option
 from mpi_es.config.run import Config
 from mpi_es.errors import UserError
+from mpi_es.policies import REGISTRY
+from mpi_es.strategies import STRATEGIES
 
 
 def test_what_changes_learning_cannot_be_changed():
@@ -15,9 +17,17 @@ def test_what_changes_learning_cannot_be_changed():
     assert not free & (learnt | {"episode_cap", "track_mean", "noise_table", "action_noise"})
 
 
+def test_marks_name_strategies_and_policies_that_exist():
+    named = {"strategy": set(), "policy": set()}
+    for mark in (mark for of_field in marks(Config).values() for mark in of_field):
+        if isinstance(mark, Of) and mark.name in named:
+            named[mark.name] |= set(mark.values)
+    assert named == {"strategy": set(STRATEGIES), "policy": set(REGISTRY)}
+
+
 @pytest.mark.parametrize("values", [{"sigma_min": 0.2}, {"lr_min": 0.02}])
 def test_a_floor_above_the_start_is_refused(values):
-    with pytest.raises(UserError, match=r"expected no more than --(init-sigma 0.1|learning-rate 0.01), got"):
+    with pytest.raises(UserError, match=r"expected at most --(init-sigma 0.1|learning-rate 0.01), got"):
         Config(**values)
 
 
@@ -44,7 +54,7 @@ def test_a_name_that_no_file_can_hold_is_refused():
     ],
 )
 def test_numbers_that_no_run_can_have_are_refused(field, value):
-    with pytest.raises(UserError, match=f"{option(field)}: expected a number"):
+    with pytest.raises(UserError, match=f"{option(field)}: expected a (finite )?number"):
         Config(**{field: value})
 
 

@@ -132,3 +132,29 @@ class HangingOnce(Hanging):
 
 def hanging_once():
     return HangingOnce(_sleep)
+
+
+class _Uneven(Broken):
+    """Episodes that are shorter each time."""
+
+    length = 3
+
+    def step(self, action):
+        self.length -= 1
+        return np.zeros(2, np.float32), 0.0, self.length <= 0, False, {}
+
+
+def uneven():
+    return _Uneven(None)
+
+
+def breaking():
+    env = Broken(_raise)
+    return gym.wrappers.TransformReward(_Always(env), float)
+
+
+class _Always(gym.Wrapper):
+    """Fails in the third step of each episode."""
+
+    def reset(self, *, seed=None, options=None):
+        return self.env.reset(seed=7)
