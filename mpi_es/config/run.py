@@ -41,6 +41,8 @@ class Config:
     """What the held-out environment is made with instead; empty is --env-options"""
     policy: str = "mlp"
     """mlp, rnn, lstm, gru, attention, or package.module:Class of a torch module"""
+    policy_options: tuple[str, ...] = ()
+    """Keywords for the constructor of a policy of your own: name=value"""
     hidden: tuple[int, ...] = (64, 64)
     """Widths of the hidden layers; a recurrent policy and the attention agent have one"""
     activation: Literal["tanh", "relu", "selu"] = "tanh"
@@ -80,7 +82,7 @@ class Config:
 
     # The strategy
     strategy: str = "cma_es"
-    """cma_es, openai_es or pepg"""
+    """cma_es, openai_es, pepg, or package.module:Class"""
     population_size: Annotated[Count, _alias("--n", "--popsize")] = 32
     """Candidates in a generation"""
     init_sigma: Annotated[Positive, _alias("--sigma")] = 0.1
@@ -206,4 +208,5 @@ class Config:
     def directory(self) -> str:
         """The directory of the run."""
         env = self.env.replace("/", "-").replace(":", "-")
-        return self.run_dir.replace("{seed}", str(self.seed)) or f"runs/{env}-{self.strategy}-{self.seed}"
+        strategy = self.strategy.replace(":", "-")
+        return self.run_dir.replace("{seed}", str(self.seed)) or f"runs/{env}-{strategy}-{self.seed}"

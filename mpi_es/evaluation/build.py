@@ -23,6 +23,7 @@ from mpi_es.parallel.stop_signal import StopFlag
 from mpi_es.parallel.waiting import wait
 from mpi_es.policies.base import Policy
 from mpi_es.policies.partly_fixed import PartlyFixed
+from mpi_es.strategies import takes_noise
 from mpi_es.strategies.noise import ComputedNoise, TableNoise, fill_table
 
 
@@ -106,11 +107,10 @@ def make_evaluator(
     prepare(comm, rollout.compile)
     if held_out_rollout:
         prepare(comm, held_out_rollout.compile)
-    seeded = config.strategy == "openai_es"
     return Evaluator(
         comm,
         rollout,
-        make_noise(comm, config, rollout.policy.dim) if seeded else None,
+        make_noise(comm, config, rollout.policy.dim) if takes_noise(config.strategy) else None,
         stop_flag,
         dynamic=config.dispatch == "dynamic",
         dedicated_root=dedicated(config, comm.size),
