@@ -107,6 +107,9 @@ def listing(prefix: str = "") -> str:
 
 def _is_first() -> bool:
     """Tell whether this process is the one of its job that prints; MPI is not started for that."""
+    if not any(name.startswith(("OMPI_", "MV2_", "PMI_", "SLURM_")) for name in os.environ):
+        return True  # no launcher: what comes next imports numpy
+
     from mpi_es.parallel.start_mpi import launched_rank
 
     return launched_rank(os.environ) == 0

@@ -13,6 +13,7 @@ import pytest
 
 from mpi_es import __version__
 from mpi_es.__main__ import COMMANDS
+from tests.launching import MPIEXEC
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -102,5 +103,7 @@ def test_the_wheel_is_installed_and_trains(wheel, tmp_path):
     assert run(script, "--version", **there) == f"mpi_es {__version__}\n"
     assert all(command.line in run(python, "-m", "mpi_es", **there) for command in COMMANDS.values())
     few = ("--max-iter", 1, "--population-size", 4, "--num-eval-rollouts", 2, "--no-tensorboard")
-    assert "generation 1: last generation done" in run(script, "train", "cartpole", *few, **there)
-    assert (tmp_path / "runs/CartPole-v1-cma_es-1143/run.h5").exists()
+    for launcher, seed in (((), 1143), ((MPIEXEC, "-n", 2), 7)):
+        words = (*launcher, script, "train", "cartpole", "--seed", seed, *few)
+        assert "generation 1: last generation done" in run(*words, **there)
+        assert (tmp_path / f"runs/CartPole-v1-cma_es-{seed}/run.h5").exists()
