@@ -84,11 +84,10 @@ class UserStrategy:
         """Refuse what a run file could not give back as it was."""
         if isinstance(value, dict):
             for key, inner in value.items():
+                if not isinstance(key, str) or not key or "/" in key:
+                    raise expected(f"{self._option}: state.{name}", "keys that are texts without '/'", key)
                 self._check_value(f"{name}/{key}", inner)
-        elif not (
-            value.dtype.kind in _NUMBERS if isinstance(value, np.ndarray) else isinstance(value, _PLAIN)
-        ):
-            got = f"an array of {value.dtype}" if isinstance(value, np.ndarray) else type(value).__name__
+        elif got := _unfit(value):
             raise expected(f"{self._option}: state.{name}", _HOLDS, got)
 
     def _check_resume(self) -> None:
@@ -101,3 +100,13 @@ class UserStrategy:
         except Exception as error:
             text = "cannot be made from its fields and assigned, as a resume does"
             raise UserError(f"{self._option}: its state {text}: {one_line(error)}") from error
+
+
+def _unfit(value: Any) -> str:
+    """Return in words what a value is that no run file holds; empty if one does."""
+    if isinstance(value, np.ndarray):
+        return "" if value.dtype.kind in _NUMBERS else f"an array of {value.dtype}"
+    if not isinstance(value, _PLAIN):
+        return type(value).__name__
+    long = isinstance(value, int) and not -(2**63) <= value < 2**63
+    return "an integer of more than 64 bits" if long else ""

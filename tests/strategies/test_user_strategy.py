@@ -20,6 +20,7 @@ MISTAKES = [
     ("Deaf", "expected ask, tell, .*, got a strategy without tell, state"),
     ("Loose", "state: expected a dataclass of .*, got 'SimpleNamespace'"),
     ("Listing", "state.seen: expected arrays of numbers, .*, got 'list'"),
+    ("Generating", "state.generator/state/state: expected .*, got 'an integer of more than 64 bits'"),
     ("Fixed", "its state cannot be made from its fields and assigned, as a resume does: AttributeError"),
     ("Elsewhere", r"mean: expected an array of numbers \(3,\), got 'float64 \(2,\)'"),
 ]

@@ -93,6 +93,20 @@ class Listing(BestQuarter):
         self.state = Lists(**vars(self.state), seen=[1, 2])
 
 
+@dataclass(frozen=True)
+class Generators(State):
+    generator: dict
+
+
+class Generating(BestQuarter):
+    """Its state holds numpy's, whose integers have 128 bits."""
+
+    def __init__(self, config, x0, noise):
+        super().__init__(config, x0, noise)
+        state = np.random.PCG64(1).state
+        self.state = Generators(**vars(self.state), generator=state)
+
+
 class Drifting(BestQuarter):
     """Its state becomes what no file can hold."""
 
