@@ -35,12 +35,13 @@ __all__ = [
     "rng",
 ]
 _MODULES = {
+    "mpi_es.arrays": ("Candidate", "Vector"),
     "mpi_es.run_file.checkpoint": ("load_run",),
     "mpi_es.config.run": ("Config",),
     "mpi_es.errors": ("UserError",),
     "mpi_es.policies.attention": ("AttentionAgent",),
     "mpi_es.seeds": ("Stream", "rng"),
-    "mpi_es.strategies.base": ("Candidate", "Dense", "Noise", "Population", "Seeded", "Strategy", "Vector"),
+    "mpi_es.strategies.base": ("Dense", "Noise", "Population", "Seeded", "Strategy"),
 }
 register()
 __getattr__ = attributes(__name__, _MODULES)

@@ -26,6 +26,7 @@ from mpi_es.run_file import checkpoint
 from mpi_es.run_file.history import History
 from mpi_es.run_file.stamp import is_finished, stamp
 from mpi_es.run_file.versions import libraries
+from mpi_es.strategies import find as find_strategy
 from mpi_es.strategies import make as make_strategy
 from mpi_es.telemetry.sinks import open_telemetry
 from mpi_es.text import counted
@@ -84,6 +85,7 @@ def prepare(arguments: list[str]) -> Plan:
             f"--run-dir: {directory} holds a run already; continue it with "
             f"--resume {directory}, or choose another directory"
         )
+    find_strategy(config.strategy)
     policy = make_policy(config)
     base, centre = starting_point.fixed_agent(config, policy), starting_point.first_mean(config, policy)
     return Plan(config, directory, fingerprint, base=base, centre=centre)
@@ -101,6 +103,7 @@ def resumed(directory: Path, changed: Callable[[Config], Config]) -> Plan:
     begun = replace(begun, run_dir=str(directory))  # it may have been moved
     wanted = changed(begun)
     command_line.check_resumed(begun, wanted)
+    find_strategy(wanted.strategy)
     make_policy(wanted)
     # The last mean is a whole agent: what stays fixed is in it, and the file it came from is not needed.
     base = None if begun.evolve == "all" else stored["last"]["candidate"]

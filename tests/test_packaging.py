@@ -1,8 +1,19 @@
+import os
 import re
+import shutil
 import subprocess
 import sys
+import sysconfig
 import tomllib
+import venv
+import zipfile
 from pathlib import Path
+
+import pytest
+
+from mpi_es import __version__
+from mpi_es.__main__ import COMMANDS
+from tests.launching import MPIEXEC
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -33,3 +44,66 @@ def test_the_packages_import_without_mpi_and_without_torch():
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
     )
     assert done.stdout.strip() == "set()"
+
+
+def test_the_version_is_told_once_more_by_pyproject_and_by_the_citation():
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert PROJECT["version"] == __version__
+    assert f"\nversion: {__version__}\n" in citation
+
+
+def run(*words, **options):
+    """Return what a command prints; it must succeed."""
+    done = subprocess.run([*map(str, words)], capture_output=True, text=True, timeout=120, **options)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    """The wheel that is built from the source distribution."""
+    place = tmp_path_factory.mktemp("build")
+    hidden = shutil.ignore_patterns(".*", "__pycache__", "*.egg-info", "runs", "build", "docs", "benchmarks")
+    shutil.copytree(ROOT, place / "source", ignore=hidden)
+    build = f"from setuptools.build_meta import build_sdist; build_sdist({str(place)!r})"
+    run(sys.executable, "-c", build, cwd=place / "source")
+    (sdist,) = place.glob("*.tar.gz")
+    shutil.unpack_archive(sdist, place, filter="data")
+    quiet = ("--quiet", "--no-deps", "--no-index", "--no-build-isolation")
+    unpacked = place / sdist.name.removesuffix(".tar.gz")
+    run(sys.executable, "-m", "pip", "wheel", *quiet, "--wheel-dir", place, unpacked)
+    (built,) = place.glob("*.whl")
+    return built
+
+
+@pytest.mark.slow
+def test_the_wheel_holds_every_module_and_its_types(wheel):
+    held = set(zipfile.ZipFile(wheel).namelist())
+    for package in ("mpi_es", "pbt"):
+        ours = {str(path.relative_to(ROOT)) for path in (ROOT / package).rglob("*.py")}
+        assert ours | {f"{package}/py.typed"} <= held
+    assert not [name for name in held if name.startswith(("tests", "benchmarks", "examples"))]
+
+
+@pytest.mark.slow
+def test_the_wheel_is_installed_and_trains(wheel, tmp_path):
+    own = tmp_path / "venv"
+    venv.create(own)
+    python, script = own / "bin/python", own / "bin/mpi-es"
+    options = ("--quiet", "--no-deps", "--no-index", "--ignore-installed")
+    run(sys.executable, "-m", "pip", "--python", python, "install", *options, wheel)
+    paths = {"base": str(own), "platbase": str(own)}
+    site = Path(sysconfig.get_path("purelib", "venv", vars=paths))
+    (site / "ours.pth").write_text(sysconfig.get_path("purelib"))  # what it needs is there
+    environ = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    # mpi4py looks for an MPI below the prefix, which is another one here.
+    there = {"cwd": tmp_path, "env": environ | {"LD_LIBRARY_PATH": f"{sys.prefix}/lib"}}
+    found = run(python, "-c", "import mpi_es; print(mpi_es.__file__)", **there)
+    assert Path(found.strip()).is_relative_to(own)
+    assert run(script, "--version", **there) == f"mpi_es {__version__}\n"
+    assert all(command.line in run(python, "-m", "mpi_es", **there) for command in COMMANDS.values())
+    few = ("--max-iter", 1, "--population-size", 4, "--num-eval-rollouts", 2, "--no-tensorboard")
+    for launcher, seed in (((), 1143), ((MPIEXEC, "-n", 2), 7)):
+        words = (*launcher, script, "train", "cartpole", "--seed", seed, *few)
+        assert "generation 1: last generation done" in run(*words, **there)
+        assert (tmp_path / f"runs/CartPole-v1-cma_es-{seed}/run.h5").exists()

@@ -47,6 +47,8 @@ class Config:
     """Arguments of the environment of held-out episodes; empty: those of --env-options"""
     policy: str = "mlp"
     """mlp, rnn, lstm, gru, attention, or package.module:Class, a torch module"""
+    policy_options: tuple[str, ...] = ()
+    """Arguments of a policy of your own: name=value, keywords of its constructor"""
     hidden: Annotated[tuple[int, ...], of_policy("mlp", "rnn", "lstm", "gru", "attention")] = (64, 64)
     """Widths of the hidden layers; recurrent policies and the attention agent have one layer"""
     activation: Annotated[Literal["tanh", "relu", "selu"], of_policy("mlp", "rnn")] = "tanh"
@@ -86,7 +88,7 @@ class Config:
 
     # The strategy
     strategy: str = "cma_es"
-    """cma_es, openai_es or pepg"""
+    """cma_es, openai_es, pepg, or package.module:Class"""
     population_size: Annotated[Count, _alias("--n", "--popsize")] = 32
     """Number of candidates in a generation"""
     init_sigma: Annotated[Positive, _alias("--sigma")] = 0.1
@@ -210,4 +212,5 @@ class Config:
     def directory(self) -> str:
         """The directory of the run."""
         env = self.env.replace("/", "-").replace(":", "-")
-        return self.run_dir.replace("{seed}", str(self.seed)) or f"runs/{env}-{self.strategy}-{self.seed}"
+        strategy = self.strategy.replace(":", "-")
+        return self.run_dir.replace("{seed}", str(self.seed)) or f"runs/{env}-{strategy}-{self.seed}"

@@ -1,9 +1,13 @@
-"""Find what an option names as package.module:name: a user's policy or environment."""
+"""What a user names as package.module:name, and the name=value with which it is made."""
 
+import ast
 import importlib
+from collections.abc import Sequence
 from typing import Any
 
 from mpi_es.errors import UserError, expected, one_line, unknown
+
+_LITERALS = {"true": "True", "false": "False", "none": "None"}
 
 
 def load(option: str, name: str, kind: type | None = None) -> Any:
@@ -37,6 +41,21 @@ def load_module(option: str, name: str) -> Any:
         raise UserError(f"{option}: {name} needs the package {missing!r}: pip install it") from error
     except (Exception, SystemExit) as error:
         raise UserError(f"{option}: importing {name} failed: {one_line(error)}") from error
+
+
+def parsed(words: Sequence[str], option: str) -> dict[str, Any]:
+    """Return the names with their values: a Python literal where it is one, else the text."""
+    values: dict[str, Any] = {}
+    for word in words:
+        name, equals, value = word.partition("=")
+        if not (equals and name.isidentifier()):
+            raise expected(option, "name=value", word)
+        value = _LITERALS.get(value.lower(), value)
+        try:
+            values[name] = ast.literal_eval(value)
+        except (ValueError, SyntaxError):
+            values[name] = value
+    return values
 
 
 def _offered(module: Any, kind: type | None) -> list[str]:

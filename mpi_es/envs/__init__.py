@@ -1,6 +1,5 @@
 """The environments by name: gymnasium's, a user's function, and our own (mpi_es/registration.py)."""
 
-import ast
 import copy
 import difflib
 import importlib.util
@@ -12,12 +11,11 @@ from typing import Any
 
 import gymnasium as gym
 
-from mpi_es.config.user_objects import load, load_module
+from mpi_es.config.user_objects import load, load_module, parsed
 from mpi_es.envs.fresh_world import FreshWorld
 from mpi_es.errors import UserError, expected, one_line
 
 CAR_RACING = {"fast": "mpi_es/CarRacing-v3", "gymnasium": "CarRacing-v3"}  # as mpi_es.evaluate calls them
-_LITERALS = {"true": "True", "false": "False", "none": "None"}
 
 
 def make(name: str, options: Sequence[str] = (), render_mode: str | None = None) -> tuple[Any, int]:
@@ -32,7 +30,7 @@ def make(name: str, options: Sequence[str] = (), render_mode: str | None = None)
             is the id if it is registered, else the function; its environment keeps its own limit.
         options: name=value.
     """
-    chosen = parsed(options) | ({} if render_mode is None else {"render_mode": render_mode})
+    chosen = parsed(options, "--env-options") | ({} if render_mode is None else {"render_mode": render_mode})
     module_name, colon, rest = name.rpartition(":")
     if colon:
         load_module("--env", module_name)
@@ -54,21 +52,6 @@ def held_out() -> Iterator[None]:
         yield
     except UserError as error:
         raise UserError(str(error).replace("--env-options", "--held-out-env-options")) from error
-
-
-def parsed(options: Sequence[str], name_of_option: str = "--env-options") -> dict[str, Any]:
-    """Return names with their values: a Python literal where it is one, else the text."""
-    values: dict[str, Any] = {}
-    for text in options:
-        name, equals, value = text.partition("=")
-        if not (equals and name.isidentifier()):
-            raise expected(name_of_option, "name=value", text)
-        value = _LITERALS.get(value.lower(), value)
-        try:
-            values[name] = ast.literal_eval(value)
-        except (ValueError, SyntaxError):
-            values[name] = value
-    return values
 
 
 def _registered(env_id: str, options: dict[str, Any]) -> tuple[Any, int]:

@@ -23,6 +23,7 @@ from mpi_es.parallel.stop_signal import StopFlag
 from mpi_es.parallel.waiting import wait
 from mpi_es.policies.base import Policy
 from mpi_es.policies.partly_fixed import PartlyFixed
+from mpi_es.strategies import takes_noise
 from mpi_es.strategies.noise import ComputedNoise, SlicedNoise, TableNoise, fill_table
 
 
@@ -107,7 +108,7 @@ def make_evaluator(
     if held_out_rollout:
         prepare(comm, held_out_rollout.compile)
     # Noise that is computed costs nothing; a table is for the strategy that reads it.
-    table = config.noise_table if config.strategy not in ("cma_es", "pepg") else 0
+    table = config.noise_table if takes_noise(config.strategy) else 0
     return Evaluator(
         comm,
         rollout,

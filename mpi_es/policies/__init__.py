@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from mpi_es.config.run import Config
+from mpi_es.config.user_objects import parsed
 from mpi_es.errors import expected, unknown
 from mpi_es.policies.base import Policy
 from mpi_es.policies.mlp import MLP
@@ -12,12 +13,15 @@ from mpi_es.policies.recurrent import Recurrent
 
 def make(config: Config, observation_space: Any, action_space: Any) -> Policy:
     """Return the policy that the configuration names, for the spaces of its environment."""
+    options = config.policy_options
     if config.policy in REGISTRY:
+        if options:
+            raise expected("--policy-options", f"nothing for --policy {config.policy}", " ".join(options))
         return REGISTRY[config.policy](config, observation_space, action_space)
     if ":" in config.policy:
         from mpi_es.policies.torch_module import ModulePolicy, load_network  # torch
 
-        network = load_network(config.policy)
+        network = load_network(config.policy, parsed(options, "--policy-options"))
         return ModulePolicy(config.policy, network, observation_space, action_space, config.output)
     raise unknown("--policy", config.policy, [*REGISTRY, "package.module:Class"])
 

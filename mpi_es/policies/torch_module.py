@@ -1,7 +1,8 @@
 """A torch module as a policy, whatever it computes: a user's own, or one of ours that is not compiled."""
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,12 +23,12 @@ Weights = list[list[Tensor]]  # for each network its parameters, in the module's
 Network = Callable[[Any, Any], nn.Module]  # of observation space and action space
 
 
-def load_network(name: str) -> Network:
-    """Return the user's class of modules, constructed as `Class(observation_space, action_space)`."""
+def load_network(name: str, options: Mapping[str, Any]) -> Network:
+    """Return what makes the user's modules: `Class(observation_space, action_space, **options)`."""
     network = load("--policy", name, nn.Module)
     if not (isinstance(network, type) and issubclass(network, nn.Module)):
         raise expected("--policy", "a subclass of torch.nn.Module", name)
-    return network
+    return partial(network, **options)
 
 
 class _Recall(NamedTuple):
@@ -153,6 +154,9 @@ class ModulePolicy(Policy):
         shown = f"observations {tuple(observation.shape)} {observation.dtype}"
         try:
             module = self.network(*self.spaces).eval()
+        except Exception as error:
+            raise UserError(f"--policy {self.name}: its constructor failed: {one_line(error)}") from error
+        try:
             with torch.no_grad():
                 answer = module(observation, None) if remembers(module) else (module(observation), None)
         except Exception as error:

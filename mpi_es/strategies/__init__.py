@@ -1,16 +1,20 @@
-"""The registry of strategies: a config names one, and this builds it."""
+"""The registry of strategies: a config names one, or the user's own as package.module:Class."""
 
 from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 from mpi_es.arrays import Vector
 from mpi_es.config.run import Config
-from mpi_es.errors import unknown
+from mpi_es.config.user_objects import load
+from mpi_es.errors import expected, unknown
 from mpi_es.strategies.base import Noise, Strategy
 from mpi_es.strategies.import_without import import_without
 from mpi_es.strategies.openai_es import OpenAIES
 from mpi_es.strategies.optimizers import OPTIMIZERS
 from mpi_es.strategies.pepg import PEPG
 from mpi_es.strategies.shaping import SHAPINGS
+from mpi_es.strategies.user_strategy import UserStrategy
 
 
 def _cma_es(config: Config, x0: Vector, noise: Noise) -> Strategy:
@@ -71,7 +75,23 @@ STRATEGIES: dict[str, Callable[[Config, Vector, Noise], Strategy]] = {
 
 
 def make(config: Config, x0: Vector, noise: Noise) -> Strategy:
-    """Return the config's strategy, started at x0 (dim,); only openai_es makes use of the noise."""
-    if config.strategy not in STRATEGIES:
-        raise unknown("--strategy", config.strategy, STRATEGIES)
-    return STRATEGIES[config.strategy](config, x0, noise)
+    """Return the config's strategy, started at x0 (dim,); one that takes no noise may be given None."""
+    strategy: Strategy = find(config.strategy)(config, x0, noise)
+    return strategy
+
+
+def takes_noise(name: str) -> bool:
+    """Tell whether a strategy may return a Seeded population, for which all ranks need the noise."""
+    return name == "openai_es" or ":" in name
+
+
+def find(name: str) -> Callable[[Config, Vector, Noise], Any]:
+    """Return what makes a strategy, or refuse a name that names none."""
+    if name in STRATEGIES:
+        return STRATEGIES[name]
+    if ":" not in name:
+        raise unknown("--strategy", name, [*STRATEGIES, "package.module:Class"])
+    made = load("--strategy", name)
+    if not callable(made):
+        raise expected("--strategy", "package.module:Class, constructed as Class(config, x0, noise)", name)
+    return partial(UserStrategy, name, made)

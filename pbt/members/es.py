@@ -29,6 +29,7 @@ _OPTIONS = {
     "learning_rate",
     "population_size",
     "policy",
+    "policy_options",
     "hidden",
     "activation",
     "output",

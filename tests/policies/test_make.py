@@ -40,7 +40,20 @@ VECTOR = spaces.Box(-1, 1, (4,), np.float32)
         ({"policy": f"{HERE}:Wrong"}, r"expected outputs \(1, 2\) for .*, got \(1, 11\)"),
         ({"policy": f"{HERE}:Empty"}, "a module that has parameters"),
         ({"policy": f"{HERE}:NoMemory"}, r"expected \(outputs, memory\), got 'Tensor'"),
-        ({"policy": f"{HERE}:Nothing"}, "failed on observations .*: TypeError: .*2 were given|3 were given"),
+        ({"policy": f"{HERE}:Nothing"}, "its constructor failed: TypeError: .*3 were given"),
+        ({"policy": f"{HERE}:Sized"}, "Sized: its constructor failed: TypeError: .*argument: 'width'"),
+        (
+            {"policy": f"{HERE}:Sized", "policy_options": ("width=100",)},
+            "Sized: its constructor failed: ValueError: too wide",
+        ),
+        (
+            {"policy": f"{HERE}:Sized", "policy_options": ("width",)},
+            "--policy-options: expected name=value, got 'width'",
+        ),
+        (
+            {"policy_options": ("width=3", "a=b")},
+            "--policy-options: expected nothing for --policy mlp, got 'width=3 a=b'",
+        ),
         ({"policy": f"{HERE}:Pictures"}, "failed on .*float32: AssertionError"),
     ],
 )
@@ -63,3 +76,26 @@ for name, hidden in (("mlp", (8, 8)), ("lstm", (8,))):
 assert "torch" not in sys.modules
 """
     subprocess.run([sys.executable, "-c", code], check=True, timeout=LIMIT)
+
+
+def test_options_are_keywords_of_a_module_of_ones_own():
+    config = Config(policy=f"{HERE}:Sized", policy_options=("width=5", "activation=ReLU"))
+    policy = make(config, VECTOR, spaces.Discrete(2))
+    assert policy.dim == 4 * 5 + 5 + 5 * 2 + 2
+    assert type(policy.module().out[1]).__name__ == "ReLU"
+
+
+def test_a_run_keeps_the_options_of_its_policy(launch, tmp_path):
+    run, agent = tmp_path / "run", tmp_path / "agent.npz"
+    own = ("--policy", f"{HERE}:Sized", "--policy-options", "width=5")
+    few = ("--max-iter", 1, "--population-size", 4, "--num-eval-rollouts", 2, "--no-tensorboard")
+    for module, *words in (
+        ("mpi_es.train", "cartpole", *own, *few, "--run-dir", run),
+        ("mpi_es.train", "--resume", run, "--max-iter", 2),
+        ("mpi_es.evaluate", run, "--episodes", 2),
+        ("mpi_es.export", run, "--out", agent, "--torchscript", tmp_path / "agent.pt"),
+        ("mpi_es.evaluate", "--from-pretrained", agent, "--episodes", 2),
+    ):
+        done = launch(0, "-m", module, *words)
+        assert done.returncode == 0, done.stderr
+    assert np.load(agent)["params"].shape == (37,)

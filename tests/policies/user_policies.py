@@ -86,6 +86,17 @@ class NoMemory(Remembering):
         return self.out(self.cell(observations, memory)[0])
 
 
+class Sized(Single):
+    """A network whose width is an option."""
+
+    def __init__(self, observation_space, action_space, width, activation="Tanh"):
+        super().__init__(observation_space, action_space)
+        if width > 99:
+            raise ValueError("too wide")
+        layers = nn.Linear(observation_space.shape[0], width), getattr(nn, activation)()
+        self.out = nn.Sequential(*layers, nn.Linear(width, int(action_space.n)))
+
+
 class Branching(Plain):
     def forward(self, observations):
         sign = 1 if observations.sum() > 0 else -1

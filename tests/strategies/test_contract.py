@@ -23,6 +23,8 @@ VARIANTS += [{"strategy": "cma_es", "cma_variant": v} for v in ("full", "separab
 VARIANTS += [{"strategy": "openai_es", "lr_decay": 0.9, "sigma_decay": 0.9, "weight_decay": 0.01}]
 VARIANTS += [{"strategy": "pepg", "lr_decay": 0.9, "optimizer": "clipup", "shaping": "log-rank"}]
 VARIANTS += [{"strategy": "openai_es", "optimizer": "sgd", "shaping": "raw"}]
+USERS = "tests.strategies.user_strategies"
+VARIANTS += [{"strategy": f"{USERS}:BestQuarter"}, {"strategy": f"{USERS}:Ascent"}]
 
 each = pytest.mark.parametrize("name", STRATEGIES)
 each_variant = pytest.mark.parametrize("options", VARIANTS, ids=lambda v: "-".join(map(str, v.values())))

@@ -13,7 +13,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 from stable_baselines3.common.vec_env import VecEnv
 
-from mpi_es import envs
+from mpi_es.config.user_objects import parsed
 from mpi_es.errors import UserError, expected, one_line
 
 
@@ -27,7 +27,7 @@ def make(name: str, options: Sequence[str], seeds: Sequence[int]) -> Any:
     if name not in known:
         near = difflib.get_close_matches(name, known, n=1)
         raise expected("--env", "an id of envpool", name, f"did you mean {near[0]!r}?" if near else "")
-    chosen = envs.parsed(options)
+    chosen = parsed(options, "--env-options")
     try:
         # One thread: a rank is a core.
         return envpool.make(

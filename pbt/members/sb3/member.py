@@ -202,7 +202,7 @@ class SB3(Member):
 
 def _options(config: Config) -> dict[str, Any]:
     """Return what the algorithm is made with; classes of the network are named as package.module:Class."""
-    options = envs.parsed(config.member_options, "--member-options")
+    options = user_objects.parsed(config.member_options, "--member-options")
     if isinstance(options.get("policy_kwargs"), dict):
         options["policy_kwargs"] = {
             name: user_objects.load("--member-options policy_kwargs", value) if _names_class(value) else value

@@ -1,0 +1,119 @@
+"""mpi-es COMMAND, or python -m mpi_es COMMAND: all commands under one name; only that one is imported."""
+
+import os
+import runpy
+import sys
+from dataclasses import dataclass
+
+from mpi_es import __version__
+
+
+@dataclass(frozen=True)
+class Command:
+    """A module that is run as a program, and where its words for completion stand."""
+
+    module: str
+    line: str  # what it does
+    options: str = ""  # package.module:Class of the dataclass of its options
+    more: tuple[str, ...] = ()  # options that are no fields
+    presets: str = ""  # package.module:NAME of what its first argument may name
+
+
+_RESUME = ("--resume", "--continue")
+# Modules are named as text: mpi_es does not import pbt, and listing the commands imports nothing.
+COMMANDS = {
+    "train": Command(
+        "mpi_es.train",
+        "evolve a policy; under mpiexec, on all of its ranks",
+        "mpi_es.config.run:Config",
+        (*_RESUME, "--verbose"),
+        "mpi_es.config.presets:PRESETS",
+    ),
+    "evaluate": Command(
+        "mpi_es.evaluate",
+        "score a run's policy on held-out episodes, and film one",
+        "mpi_es.evaluate:Options",
+    ),
+    "report": Command("mpi_es.report", "draw the curves of runs, and one HTML page", "mpi_es.report:Options"),
+    "export": Command("mpi_es.export", "write a run's policy as npz or TorchScript", "mpi_es.export:Options"),
+    "status": Command("mpi_es.status", "print how far runs are", more=("--finished", "--generations")),
+    "doctor": Command("mpi_es.doctor", "check launcher, MPI, Slurm, memory and files"),
+    "pbt train": Command(
+        "pbt.train",
+        "train a population whose weak members copy the strong",
+        "pbt.config:Config",
+        _RESUME,
+        "pbt.presets:PRESETS",
+    ),
+    "pbt report": Command("pbt.report", "draw a population's scores, hyperparameters and family tree"),
+    "pbt replay": Command(
+        "pbt.replay", "train one agent on the winner's schedule of hyperparameters", "pbt.replay:Options"
+    ),
+    "pbt export": Command(
+        "pbt.export", "write the best member as Stable-Baselines3 saves its models", "pbt.export:Options"
+    ),
+    "completion": Command(
+        "mpi_es.completion",
+        "print the script with which a shell completes all this: bash, zsh or fish",
+        presets="mpi_es.completion:SHELLS",
+    ),
+}
+
+
+def main() -> int:
+    """Run the command that the arguments name, in this process; return the exit code of all else."""
+    words = sys.argv[1:]
+    group = words[:1] if words[:1] == ["pbt"] else []
+    name = words[len(group)] if len(words) > len(group) else ""
+    command = COMMANDS.get(" ".join([*group, name]))
+    if command:
+        sys.argv = [sys.argv[0], *words[len(group) + 1 :]]
+        runpy.run_module(command.module, run_name="__main__", alter_sys=True)
+        return 0
+    if not _is_first():
+        return 0  # a code of its own could end the rank that prints
+    if name in ("", "--help", "-h"):
+        print(listing("pbt " if group else ""))
+        return 0
+    if name == "--version" and not group:
+        print(f"mpi_es {__version__}")
+        return 0
+    from mpi_es.errors import unknown
+
+    print(f"error: {unknown(' '.join([*group, 'COMMAND']), name, words_after(group))}", file=sys.stderr)
+    return 2
+
+
+def script() -> int:
+    """Do as main, and find a user's modules in the working directory, where python -m finds them."""
+    if not sys.flags.safe_path:
+        sys.path.insert(0, os.getcwd())
+    return main()
+
+
+def words_after(words: list[str]) -> list[str]:
+    """Return the words that may follow these in the name of a command."""
+    names = [name.split() for name in COMMANDS]
+    return list(dict.fromkeys(name[len(words)] for name in names if name[: len(words)] == words))
+
+
+def listing(prefix: str = "") -> str:
+    """Return a line for each command whose name begins with the prefix."""
+    width = max(map(len, COMMANDS))
+    lines = [f"  {name:<{width}}  {one.line}" for name, one in COMMANDS.items() if name.startswith(prefix)]
+    usage = f"usage: mpi-es {prefix}COMMAND [ARGUMENTS], or python -m mpi_es {prefix}COMMAND [ARGUMENTS]"
+    return "\n".join([usage, "", *lines, "", "mpi-es COMMAND --help lists the options of a command."])
+
+
+def _is_first() -> bool:
+    """Tell whether this process is the one of its job that prints; MPI is not started for that."""
+    if not any(name.startswith(("OMPI_", "MV2_", "PMI_", "SLURM_")) for name in os.environ):
+        return True  # no launcher: what comes next imports numpy
+
+    from mpi_es.parallel.start_mpi import launched_rank
+
+    return launched_rank(os.environ) == 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

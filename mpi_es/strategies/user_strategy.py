@@ -1,0 +1,112 @@
+"""A strategy of the user's: made from its class, and held to what the loop and the run file need of it."""
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any, get_type_hints
+
+import numpy as np
+
+from mpi_es.arrays import Vector
+from mpi_es.errors import UserError, expected, one_line
+from mpi_es.strategies.base import Dense, Population, Seeded, check_pairs
+
+CENTRE = "centre"  # the attribute of a strategy that is deployed and evaluated
+REQUIRED = ("ask", "tell", "popsize", CENTRE, "sigma", "state")
+_PLAIN = (bool, int, float, str, np.bool_, np.integer)
+_NUMBERS = "biuf"  # kinds of arrays
+_HOLDS = "arrays of numbers, numbers, texts and dicts of these"
+
+
+class UserStrategy:
+    """A user's strategy whose populations and states are checked; all else is the strategy's own.
+
+    Args:
+        name: package.module:Class, as the user gave it.
+        make: the class.
+        x0: (dim,), where it begins; it is given `x0` after the config and before the noise.
+    """
+
+    def __init__(self, name: str, make: Callable[..., Any], config: Any, x0: Vector, noise: Any) -> None:
+        self._option, self._dim = f"--strategy {name}", len(x0)
+        try:
+            self._strategy = make(config, x0, noise)
+            missing = [needed for needed in REQUIRED if not hasattr(self._strategy, needed)]
+        except UserError:
+            raise
+        except Exception as error:
+            raise UserError(f"{self._option}: its constructor failed: {one_line(error)}") from error
+        if missing:
+            text = f"expected {', '.join(REQUIRED)}, got a strategy without {', '.join(missing)}"
+            raise UserError(f"{self._option}: {text}")
+        self._check_array(CENTRE, getattr(self._strategy, CENTRE), (self._dim,))
+        self._check_resume()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._strategy, name)
+
+    @property
+    def state(self) -> Any:
+        """The strategy's state, which a run file can hold."""
+        state = self._strategy.state
+        if not dataclasses.is_dataclass(state) or isinstance(state, type):
+            raise expected(f"{self._option}: state", f"a dataclass of {_HOLDS}", type(state).__name__)
+        for field in dataclasses.fields(state):
+            self._check_value(field.name, getattr(state, field.name))
+        return state
+
+    @state.setter
+    def state(self, state: Any) -> None:
+        self._strategy.state = state
+
+    def ask(self) -> Population:
+        """Return the population of the next generation."""
+        population: Any = self._strategy.ask()
+        popsize = self._strategy.popsize
+        if isinstance(population, Dense):
+            self._check_array("ask", population.rows, (popsize, self._dim))
+            return population
+        if isinstance(population, Seeded):
+            check_pairs(popsize)
+            self._check_array("ask, centre", population.centre, (self._dim,))
+            self._check_array("ask, keys", population.keys, (popsize // 2,))
+            centre = population.centre.astype(np.float32)  # the types in which they travel
+            return Seeded(centre, float(population.sigma), population.keys.astype(np.int64))
+        got = type(population).__name__
+        raise expected(f"{self._option}: ask", "a Dense or a Seeded population", got)
+
+    def _check_array(self, what: str, value: Any, shape: tuple[int, ...]) -> None:
+        """Refuse what is no array of numbers of that shape."""
+        if not (isinstance(value, np.ndarray) and value.dtype.kind in _NUMBERS and value.shape == shape):
+            got = f"{value.dtype} {value.shape}" if isinstance(value, np.ndarray) else type(value).__name__
+            raise expected(f"{self._option}: {what}", f"an array of numbers {shape}", got)
+
+    def _check_value(self, name: str, value: Any) -> None:
+        """Refuse what a run file could not give back as it was."""
+        if isinstance(value, dict):
+            for key, inner in value.items():
+                if not isinstance(key, str) or not key or "/" in key:
+                    raise expected(f"{self._option}: state.{name}", "keys that are texts without '/'", key)
+                self._check_value(f"{name}/{key}", inner)
+        elif got := _unfit(value):
+            raise expected(f"{self._option}: state.{name}", _HOLDS, got)
+
+    def _check_resume(self) -> None:
+        """Refuse a state that a resumed run could not make from its fields and assign."""
+        state = self.state
+        try:
+            get_type_hints(type(state))
+            values = {field.name: getattr(state, field.name) for field in dataclasses.fields(state)}
+            self.state = type(state)(**values)
+        except Exception as error:
+            text = "cannot be made from its fields and assigned, as a resume does"
+            raise UserError(f"{self._option}: its state {text}: {one_line(error)}") from error
+
+
+def _unfit(value: Any) -> str:
+    """Return in words what a value is that no run file holds; empty if one does."""
+    if isinstance(value, np.ndarray):
+        return "" if value.dtype.kind in _NUMBERS else f"an array of {value.dtype}"
+    if not isinstance(value, _PLAIN):
+        return type(value).__name__
+    long = isinstance(value, int) and not -(2**63) <= value < 2**63
+    return "an integer of more than 64 bits" if long else ""

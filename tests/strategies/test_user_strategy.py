@@ -1,0 +1,81 @@
+"""A strategy of the user's by --strategy package.module:Class."""
+
+import numpy as np
+import pytest
+
+from mpi_es.config.run import Config
+from mpi_es.errors import UserError
+from mpi_es.strategies import make
+from mpi_es.strategies.noise import ComputedNoise
+from tests.launching import assert_same
+
+HERE = "tests.strategies.user_strategies"
+SMALL = ("cartpole", "--population-size", 8, "--num-rollouts", 1, "--eval-every", 2, "--num-eval-rollouts", 3)
+QUIET = ("--target-fitness", "None", "--console", "silent", "--no-tensorboard")
+
+MISTAKES = [
+    ("BestQuater", "did you mean 'BestQuarter'"),
+    ("not_callable", r"expected package.module:Class, constructed as Class\(config, x0, noise\), got"),
+    ("Raises", f"--strategy {HERE}:Raises: its constructor failed: RuntimeError: no luck today"),
+    ("Deaf", "expected ask, tell, .*, got a strategy without tell, state"),
+    ("Loose", "state: expected a dataclass of .*, got 'SimpleNamespace'"),
+    ("Listing", "state.seen: expected arrays of numbers, .*, got 'list'"),
+    ("Generating", "state.generator/state/state: expected .*, got 'an integer of more than 64 bits'"),
+    ("Fixed", "its state cannot be made from its fields and assigned, as a resume does: AttributeError"),
+    ("Elsewhere", r"mean: expected an array of numbers \(3,\), got 'float64 \(2,\)'"),
+]
+
+
+def build(name):
+    return make(Config(strategy=f"{HERE}:{name}", population_size=8), np.zeros(3), ComputedNoise(1, 3))
+
+
+@pytest.mark.parametrize(("name", "words"), MISTAKES)
+def test_a_mistake_is_one_line(name, words):
+    with pytest.raises(UserError, match=words) as raised:
+        build(name)
+    assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("Short", r"ask: expected an array of numbers \(8, 3\), got 'float64 \(7, 3\)'"),
+        ("Bare", "ask: expected a Dense or a Seeded population, got 'ndarray'"),
+    ],
+)
+def test_a_population_of_another_size_is_refused(name, words):
+    with pytest.raises(UserError, match=words):
+        build(name).ask()
+
+
+def test_a_state_that_no_longer_fits_the_file_is_refused_when_it_is_read():
+    strategy = build("Drifting")
+    population = strategy.ask()
+    strategy.tell(population, np.arange(8.0))
+    with pytest.raises(UserError, match=r"state.sigma: expected arrays of .*, got 'float32'"):
+        _ = strategy.state
+
+
+def test_a_function_makes_a_strategy_too():
+    assert build("function").ask().rows.shape == (8, 3)
+
+
+@pytest.mark.parametrize("name", ["BestQuarter", "Ascent"])
+def test_a_run_resumes_bit_for_bit_on_other_ranks(launch, exact, tmp_path, name):
+    options = (*SMALL, *QUIET, "--strategy", f"{HERE}:{name}")
+    for run, ranks, end in (("whole", 1, 6), ("broken", 3, 4)):
+        words = ("-m", "mpi_es.train", *options, "--run-dir", tmp_path / run, "--max-iter", end)
+        done = launch(ranks, *words)
+        assert done.returncode == 0, done.stderr
+    again = launch(1, "-m", "mpi_es.train", "--resume", tmp_path / "broken", "--max-iter", 6)
+    assert again.returncode == 0, again.stderr
+    assert_same(exact(tmp_path / "whole"), exact(tmp_path / "broken"))
+
+
+@pytest.mark.parametrize("name", ["Raises", "Short"])
+def test_a_mistake_ends_all_ranks_with_one_line(launch, tmp_path, name):
+    words = (*SMALL, *QUIET, "--strategy", f"{HERE}:{name}", "--run-dir", tmp_path / "run")
+    done = launch(3, "-m", "mpi_es.train", *words)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert done.stderr.startswith(f"error: --strategy {HERE}:{name}: ")

@@ -1,0 +1,83 @@
+"""Completing commands, presets and options on Tab, as each shell that is there does it."""
+
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from mpi_es.completion import SHELLS, main, script
+from mpi_es.config.fields import names_of
+from mpi_es.config.presets import PRESETS
+from mpi_es.config.run import Config
+from mpi_es.errors import UserError
+
+ASK = """
+COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
+_mpi_es
+printf '%s\\n' "${COMPREPLY[@]}"
+"""
+
+
+def answers(*words):
+    """Return what bash offers for the last of a command line's words."""
+    command = ["bash", "-c", script("bash") + ASK, "bash", "mpi-es", *words]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=30)
+    assert done.stderr == ""
+    return done.stdout.split()
+
+
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        (["tr"], ["train"]),
+        (["pbt", "re"], ["report", "replay"]),
+        (["train", "cartp"], ["cartpole"]),
+        (["train", "cartpole", "--pop"], ["--popsize", "--population-size"]),
+        (["train", "--no-tr"], ["--no-track-mean"]),
+        (["train", "--res"], ["--resume"]),
+        (["pbt", "train", "big"], ["bigfish", "bigfish-bfloat16"]),
+        (["pbt", "train", "toy", "--gen"], ["--generations"]),
+        (["pbt", "replay", "--e"], ["--episodes"]),
+        (["evaluate", "--vid"], ["--video"]),
+        (["status", "--fin"], ["--finished"]),
+        (["completion", "f"], ["fish"]),
+        (["train", "cartpole", "cart"], []),  # files, by the shell itself
+        (["nothing", "--a"], []),
+    ],
+    ids=" ".join,
+)
+def test_bash_offers(words, offered):
+    assert sorted(answers(*words)) == sorted(offered)
+
+
+def test_bash_offers_all_commands_and_presets():
+    commands = ["train", "evaluate", "report", "export", "status", "doctor", "pbt", "completion"]
+    assert answers("") == commands
+    assert answers("train", "") == list(PRESETS)
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_every_option_is_in_the_script(shell):
+    words = set(re.findall(r"[\w-]+", script(shell)))
+    for field in Config.__dataclass_fields__.values():
+        for name in names_of(field.name, Config):
+            wanted = name.replace("--", "--no-", 1) if field.default is True else name
+            assert wanted.lstrip("-" if shell == "fish" else "") in words
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_the_shell_reads_its_script(shell):
+    if not shutil.which(shell):
+        pytest.skip(f"{shell} is not installed")
+    done = subprocess.run([shell, "-n"], input=script(shell), capture_output=True, text=True, timeout=30)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_an_unknown_shell_is_refused(capsys):
+    assert main(["bsh"]) == 2
+    assert capsys.readouterr().err == (
+        "error: SHELL: expected one of bash, fish, zsh, got 'bsh'; did you mean 'bash'?\n"
+    )
+    with pytest.raises(UserError, match="got ''"):
+        script("")

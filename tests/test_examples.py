@@ -1,0 +1,78 @@
+"""The programs of examples/ run as their docstrings say, with a small budget added."""
+
+import ast
+import importlib.util
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import mpi_es
+import pbt
+from mpi_es import load_run
+from tests.launching import LIMIT, MPIEXEC
+
+ROOT = Path(__file__).parents[1]
+PROGRAMS = sorted(path.name for path in (ROOT / "examples").glob("*.py"))
+FEW = ["--max-iter", "2", "--population-size", "8", "--num-eval-rollouts", "2", "--no-tensorboard"]
+BUDGETS = {
+    "mpi_es.train": FEW,
+    "pbt.train": ["--max-iter", "2", "--num-eval-rollouts", "2", "--no-tensorboard"],
+    "mpi_es.evaluate": ["--episodes", "2"],
+}
+
+each = pytest.mark.parametrize("name", PROGRAMS)
+
+
+def read(name):
+    return (ROOT / "examples" / name).read_text(encoding="utf-8")
+
+
+def commands(name):
+    """Return the commands of a program's docstring, in their order, with a small budget."""
+    lines = re.findall(
+        r"^    ((?:python|mpiexec) .*)$", ast.get_docstring(ast.parse(read(name))), re.MULTILINE
+    )
+    for words in map(shlex.split, lines):
+        few = next((few for module, few in BUDGETS.items() if module in words), [])
+        yield words + (["--max-iter", "3"] if "--resume" in words else few)
+
+
+@each
+def test_its_commands_run_as_written(name, tmp_path):
+    if name == "read_run.py" and not importlib.util.find_spec("pandas"):
+        pytest.skip("pandas is not installed")
+    shutil.copy(ROOT / "examples" / name, tmp_path)
+    environ = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])}
+    own = {"python": sys.executable, "mpiexec": str(MPIEXEC)}
+    there = {"cwd": tmp_path, "env": environ, "capture_output": True, "text": True, "timeout": LIMIT}
+    for words in commands(name):
+        done = subprocess.run([own.get(word, word) for word in words], **there)
+        assert done.returncode == 0, done.stdout + done.stderr
+    (run,) = (tmp_path / "runs").iterdir()
+    assert load_run(run)["progress"]["generation"] == (3 if name == "strategy.py" else 2)
+
+
+@each
+def test_it_imports_public_names_only(name):
+    for node in ast.walk(ast.parse(read(name))):
+        if isinstance(node, ast.ImportFrom) and node.module.split(".")[0] in ("mpi_es", "pbt"):
+            public = {"mpi_es": mpi_es.__all__, "pbt": pbt.__all__}[node.module]
+            assert {alias.name for alias in node.names} <= set(public)
+        if isinstance(node, ast.Import):
+            assert not [alias.name for alias in node.names if alias.name.startswith(("mpi_es.", "pbt."))]
+
+
+@each
+def test_it_is_a_short_program_with_a_command(name):
+    assert list(commands(name))
+    assert 20 <= len(read(name).splitlines()) <= 60
+
+
+def test_there_is_one_for_whatever_a_user_may_add():
+    assert {"environment.py", "member.py", "policy.py", "read_run.py", "strategy.py"} <= set(PROGRAMS)
