@@ -67,7 +67,7 @@ class Raises(BestQuarter):
 
 
 class Deaf:
-    popsize, mean, sigma = 4, np.zeros(3), 1.0
+    popsize, centre, sigma = 4, np.zeros(3), 1.0
 
     def __init__(self, config, x0, noise): ...
 
