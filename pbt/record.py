@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mpi_es.errors import UserError
 from mpi_es.run_file import checkpoint
 from mpi_es.run_file.records import HeldOut
 from mpi_es.run_file.stamp import stamp
@@ -93,22 +92,12 @@ class Log:
             mean, deviation = held_out.returns.mean(), held_out.returns.std()
             outcome = f"member {member} scores {mean:.6g} +/- {deviation:.3g} held-out, in {self.directory}"
         self.end(reason, finished=generation >= self.config.max_iter)
-        drawn = f"; {self._drawn()}" if self.config.plot and self.lineage.generations else ""
-        self.telemetry.finish(f"generation {generation}: {reason}; {outcome}{drawn}")
+        self.telemetry.finish(f"generation {generation}: {reason}; {outcome}")
 
     def end(self, reason: str, *, finished: bool = False) -> None:
         """Write run.h5 again, with why nothing comes after it; a run that was over stays untouched."""
         if self.saved:
             checkpoint.save(self.directory, self.saved | {"life": stamp(reason, finished=finished)})
-
-    def _drawn(self) -> str:
-        """Draw the run, and return in words where, or why not."""
-        from pbt import report  # matplotlib takes a while to import
-
-        try:
-            return "drawn in " + ", ".join(path.name for path in report.draw(self.directory))
-        except UserError as error:
-            return f"not drawn: {error}"
 
 
 def name_of(index: int) -> str:

@@ -19,7 +19,7 @@ from mpi_es.run_file import checkpoint
 from mpi_es.run_file.stamp import is_finished
 from mpi_es.run_file.versions import libraries
 from mpi_es.text import counted
-from pbt import lineage
+from pbt import lineage, report
 from pbt.config import Config
 from pbt.lineage import Lineage
 from pbt.loop import Run
@@ -119,6 +119,18 @@ def train(comm: Comm, plan: Plan | None, population: Population, told: str) -> N
         over = on_root(comm, lambda: is_finished(plan.stored, plan.warning) if plan else None)
         run = Run(population, values, generation, logs[0] if logs else None, over)
         run.evolve()
+        on_root(comm, lambda: plot(logs[0]) if logs and logs[0].config.plot else None)
+
+
+def plot(log: Log) -> None:
+    """Draw a run that is over, and print where, or why it could not be drawn."""
+    if not log.lineage.generations:
+        return
+    try:
+        text = "drawn in " + ", ".join(path.name for path in report.draw(log.directory))
+    except UserError as error:
+        text = f"not drawn: {error}"
+    log.telemetry.finish(text)
 
 
 def begin(comm: Comm, plan: Plan | None, population: Population) -> tuple[NDArray[np.float64], int]:
