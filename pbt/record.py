@@ -1,4 +1,4 @@
-"""What rank 0 keeps and tells of a population: run.h5 and telemetry."""
+"""What rank 0 keeps of a population: run.h5, which it writes, and telemetry."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mpi_es.errors import warn
 from mpi_es.run_file import checkpoint
 from mpi_es.run_file.records import HeldOut
 from mpi_es.run_file.stamp import stamp
 from pbt.config import Config
-from pbt.lineage import Generation, Lineage
+from pbt.lineage import Generation, Lineage, mean_and_deviation
 from pbt.packing import unpack
 from pbt.population.exchange import Buffers
 from pbt.telemetry.sinks import Telemetry
@@ -30,8 +31,8 @@ class Winner:
 
 
 @dataclass
-class Log:
-    """The run's directory, its history, and those who are told."""
+class Record:
+    """The run's directory, its history and its telemetry."""
 
     config: Config
     directory: Path
@@ -46,15 +47,16 @@ class Log:
         self.saved: dict[str, Any] = {}  # what this job wrote last
 
     def generation(self, done: Generation, seconds: float, winner: Winner | None) -> None:
-        """Note a generation, and tell of it."""
+        """Record a generation, and show it."""
         self.lineage.generations.append(done)
         self.lineage.seconds.append(seconds)
         if winner:
             self._evaluated(winner)
-        self.telemetry.generation(done, seconds, winner.held_out if winner else None)
+        for sink in self.telemetry:
+            sink.generation(done, seconds, winner.held_out if winner else None)
 
     def _evaluated(self, winner: Winner) -> None:
-        """Note a held-out evaluation, and the member itself if none did better."""
+        """Record a held-out evaluation, and the member's state if none was better."""
         self.lineage.evaluations.append((winner.member, winner.held_out))
         fitness = float(winner.held_out.returns.mean())
         if fitness > self.best["fitness"]:
@@ -85,19 +87,29 @@ class Log:
         return dict(zip(self.lineage.names, values, strict=True))
 
     def finish(self, generation: int, reason: str) -> None:
-        """Tell why the run ended."""
+        """Save and show why the run ended."""
         outcome = f"continue with --resume {self.directory}"
         if generation >= self.config.max_iter and self.lineage.evaluations:
             member, held_out = self.lineage.evaluations[-1]
-            mean, deviation = held_out.returns.mean(), held_out.returns.std()
-            outcome = f"member {member} scores {mean:.6g} +/- {deviation:.3g} held-out, in {self.directory}"
+            outcome = (
+                f"member {member} scores {mean_and_deviation(held_out.returns)} held-out, in {self.directory}"
+            )
         self.end(reason, finished=generation >= self.config.max_iter)
-        self.telemetry.finish(f"generation {generation}: {reason}; {outcome}")
+        for sink in self.telemetry:
+            sink.finish(f"generation {generation}: {reason}; {outcome}")
 
     def end(self, reason: str, *, finished: bool = False) -> None:
-        """Write run.h5 again, with why nothing comes after it; a run that was over stays untouched."""
+        """Write run.h5 again, with the reason for the end; a run that was finished stays untouched."""
         if self.saved:
             checkpoint.save(self.directory, self.saved | {"life": stamp(reason, finished=finished)})
+
+
+def load(run: str | Path) -> tuple[Config, dict[str, Any]]:
+    """Return the config and the content of a run's file, with a warning if it is the previous checkpoint."""
+    content, warning = checkpoint.load_of("pbt.train", Path(run))
+    if warning:
+        warn(warning)
+    return checkpoint.from_plain(Config, content["config"]), content
 
 
 def name_of(index: int) -> str:
@@ -106,6 +118,6 @@ def name_of(index: int) -> str:
 
 
 def stored_values(stored: dict[str, Any], names: Sequence[str]) -> NDArray[np.float64]:
-    """Return the hyperparameters (n, space) that a run file goes on with."""
+    """Return the hyperparameters (n, space) of the next generation from a run file."""
     columns = [stored["hyperparameters"][name] for name in names]
     return np.stack(columns, axis=1) if columns else np.zeros((len(stored["members"]), 0))

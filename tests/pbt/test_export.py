@@ -36,7 +36,7 @@ agent.learn(64)
 """
 
 
-def test_without_us_it_scores_what_the_run_says_and_learns_on(trained, tmp_path, capsys):
+def test_stable_baselines3_alone_gets_the_same_score_and_trains_on(trained, tmp_path, capsys):
     best = trained(tmp_path / "run", *SMALL, *PPO)["best"]
     assert export.main(SerialComm(), [str(tmp_path / "run"), "--out", str(tmp_path / "agent.zip")]) == 0
     assert capsys.readouterr().out.split() == [str(tmp_path / "agent.zip"), str(tmp_path / "agent.pkl")]
@@ -56,7 +56,7 @@ def test_without_us_it_scores_what_the_run_says_and_learns_on(trained, tmp_path,
         (["run", "--out", "agent.zip"], "RUN: expected a run of sb3 members, got 'toy'"),
     ],
 )
-def test_mistakes_are_told(trained, tmp_path, monkeypatch, arguments, complaint):
+def test_mistakes_raise(trained, tmp_path, monkeypatch, arguments, complaint):
     monkeypatch.chdir(tmp_path)
     trained(tmp_path / "run", "toy", "--max-iter", 1)
     with pytest.raises(UserError, match=complaint):
