@@ -82,11 +82,8 @@ class Population:
     def apply(self, hyperparameters: NDArray[np.float64]) -> None:
         """Set each member's hyperparameters to its row of the population's (num_agents, space)."""
         for index, member in self.members.items():
-            row = hyperparameters[index].tolist()
-            self._guarded(index, partial(self._set, member, row))
-
-    def _set(self, member: Member, row: Sequence[float]) -> None:
-        member.hyperparameters = dict(zip(self.names, row, strict=True))
+            values = dict(zip(self.names, hyperparameters[index].tolist(), strict=True))
+            self._guarded(index, partial(setattr, member, "hyperparameters", values))
 
     def train(self, generation: int) -> NDArray[np.float64]:
         """Return score and mean episode length (mine, 2) of a generation; its first is 1."""
@@ -152,20 +149,13 @@ class Population:
     def restore(self, buffers: Buffers) -> None:
         """Set each member's state."""
         for index, buffer in buffers.items():
-            self._guarded(index, partial(self._restore, self.members[index], buffer))
-
-    def _restore(self, member: Member, buffer: Buffer) -> None:
-        member.set_state(unpack(buffer))
+            self._guarded(index, partial(self.members[index].set_state, unpack(buffer)))
 
     def adopt(self, source: Sequence[int], buffers: Buffers) -> None:
         """Give each member that copies the state of its source."""
         for index, member in self.members.items():
             if self.leads and source[index] != index:
-                buffer = buffers[source[index]]
-                self._guarded(index, partial(self._adopt, member, buffer))
-
-    def _adopt(self, member: Member, buffer: Buffer) -> None:
-        member.adopt(unpack(buffer))
+                self._guarded(index, partial(member.adopt, unpack(buffers[source[index]])))
 
     def _guarded(self, index: int, work: Callable[[], T], passed: tuple[type[Exception], ...] = ()) -> T:
         """Return what the work gives, or raise MemberFailed with rank and member.

@@ -1,8 +1,5 @@
 """The best member in the hands of Stable-Baselines3 alone."""
 
-import subprocess
-import sys
-
 import pytest
 
 from mpi_es.errors import UserError
@@ -36,13 +33,11 @@ agent.learn(64)
 """
 
 
-def test_stable_baselines3_alone_gets_the_same_score_and_trains_on(trained, tmp_path, capsys):
+def test_stable_baselines3_alone_gets_the_same_score_and_trains_on(trained, launch, tmp_path, capsys):
     best = trained(tmp_path / "run", *SMALL, *PPO)["best"]
     assert export.main(SerialComm(), [str(tmp_path / "run"), "--out", str(tmp_path / "agent.zip")]) == 0
     assert capsys.readouterr().out.split() == [str(tmp_path / "agent.zip"), str(tmp_path / "agent.pkl")]
-    seeds = map(str, held_out_seeds(3, 3).tolist())
-    command = [sys.executable, "-c", ALONE, *seeds]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    done = launch(0, "-c", ALONE, *held_out_seeds(3, 3).tolist(), cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     mean, clip = map(float, done.stdout.split())
     assert (mean, clip) == (best["fitness"], float(best["hyperparameters"]["clip_range"]))
