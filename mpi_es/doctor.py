@@ -1,4 +1,4 @@
-"""Look whether launcher, MPI, Slurm, memory and files are set up right: python -m mpi_es.doctor [RUN_DIR]."""
+"""Check launcher, MPI, Slurm, memory, files and an environment: python -m mpi_es.doctor [RUN_DIR]."""
 
 import argparse
 import contextlib
@@ -32,14 +32,14 @@ _PACKAGE = Path(__file__).parent
 def main(arguments: Sequence[str] | None = None) -> int:
     """Check on all ranks, print on rank 0, and return 1 if anything failed."""
     comm, node, mpi = _start()
-    directory, code = _parse(arguments) if comm.rank == 0 else (Path(), None)
+    options, code = _parse(arguments) if comm.rank == 0 else (argparse.Namespace(), None)
     code = bcast_object(comm, code)
     if code is not None:
         return int(code)
     hosts = _examine_hosts(comm, node)
     if comm.rank > 0:
         return 0
-    findings = [*mpi, *hosts, *_examine_once(directory)]
+    findings = [*mpi, *hosts, *_examine_once(options.run_dir), *_examine_environment(options)]
     show(findings, find_terminal(sys.stdout))
     return int(any(finding.status == "fail" for finding in findings))
 
@@ -61,17 +61,19 @@ def _start() -> tuple[Comm, Comm | None, list[Finding]]:
     return comm, node, [Finding("MPI", "ok", seen), *_gather(comm, node, [window])]
 
 
-def _parse(arguments: Sequence[str] | None) -> tuple[Path, int | None]:
-    """Return the run directory, and the exit code if the arguments are all there is to do."""
+def _parse(arguments: Sequence[str] | None) -> tuple[argparse.Namespace, int | None]:
+    """Return the options, and an exit code where there is nothing to check: after --help or a mistake."""
     parser = argparse.ArgumentParser(
         "python -m mpi_es.doctor", description=(__doc__ or "").split(":")[0] + "."
     )
     parser.add_argument("run_dir", nargs="?", type=Path, default=Path("runs"), help="directory of a run")
+    parser.add_argument("--env", help="environment whose episodes to play twice, as mpi_es.train names it")
+    parser.add_argument("--env-options", nargs="*", default=[], metavar="NAME=VALUE", help="its options")
+    parser.add_argument("--policy", default="mlp", help="policy that plays them")
     try:
-        directory: Path = parser.parse_args(arguments).run_dir
+        return parser.parse_args(arguments), None
     except SystemExit as end:
-        return Path(), int(end.code or 0)
-    return directory, None
+        return argparse.Namespace(), int(end.code or 0)
 
 
 def _examine_hosts(comm: Comm, node: Comm | None) -> list[Finding]:
@@ -142,6 +144,17 @@ def _examine_once(directory: Path) -> list[Finding]:
         job.slurm_commands(os.environ),
         Finding("system", "ok", system),
     ]
+
+
+def _examine_environment(options: argparse.Namespace) -> list[Finding]:
+    """Return what there is to say of the environment, if one is named."""
+    if not options.env:
+        return []
+    from mpi_es.config.run import Config  # the environments and policies, which the other checks do without
+    from mpi_es.diagnosis.environment import repeats
+
+    made_with = tuple(options.env_options)
+    return [repeats(Config(env=options.env, env_options=made_with, policy=options.policy, hidden=(16,)))]
 
 
 def show(findings: Sequence[Finding], terminal: TextIO | None) -> None:

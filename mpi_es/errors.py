@@ -4,6 +4,8 @@ import difflib
 import sys
 from collections.abc import Iterable
 
+_FEW = 8  # choices that are read before what was given
+
 
 class UserError(Exception):
     """A mistake that its user can mend: one line on rank 0, exit code 2."""
@@ -30,8 +32,15 @@ def expected(name: str, rule: str, got: object, hint: str = "") -> UserError:
 
 
 def unknown(name: str, got: str, choices: Iterable[str]) -> UserError:
-    """Build the error for a name that is not registered, with the nearest one that is."""
+    """Build the error for a name that is not registered, with the nearest one that is.
+
+    A few choices stand in the rule; many stand at the end, after the nearest.
+    """
     known = sorted(choices)
     near = difflib.get_close_matches(got, known, n=1)
-    hint = f"did you mean {near[0]!r}?" if near else ""
-    return expected(name, f"one of {', '.join(known)}", got, hint)
+    meant = f"did you mean {near[0]!r}?" if near else ""
+    if len(known) <= _FEW:
+        return expected(name, f"one of {', '.join(known)}", got, meant)
+    listed = f"one of {', '.join(known)}"
+    hint = f"{meant} ({listed})" if near else f"use {listed}"
+    return expected(name, f"one of {len(known)} names", got, hint)

@@ -62,6 +62,8 @@ def export(arguments: list[str]) -> None:
     if not options.out:
         command_line.refuse_idle(arguments, ("layout",), "--torchscript alone", Options)
     load.check_there(run, "RUN")
+    if os.path.basename(run) == checkpoint.NAME:
+        run = str(checkpoint.directory_of(Path(run)))
     _refuse_clashes(run, options)
     if Path(run).is_file():
         command_line.refuse_idle(arguments, ("candidate",), "a file", Options)

@@ -14,6 +14,7 @@ from mpi_es.parallel.program import launch
 from mpi_es.reports import curves
 from mpi_es.reports.curves import Curves
 from mpi_es.reports.page import page
+from mpi_es.run_file import checkpoint
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -41,7 +42,7 @@ def report(arguments: list[str]) -> None:
     if not names and not {"-h", "--help"} & {*arguments}:
         raise UserError("RUN: expected directories of runs as the first arguments, got none")
     options = command_line.parse(arguments[len(names) :], Options(), {}, "python -m mpi_es.report RUN…")
-    directories = list(dict.fromkeys(map(Path, names)))
+    directories = list(dict.fromkeys(checkpoint.directory_of(Path(name)) for name in names))
     if len(directories) > 1 and not options.out:
         raise expected("--out", "a directory for the report of several runs", options.out)
     runs = loaded(directories)

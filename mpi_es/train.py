@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import gymnasium as gym
 import numpy as np
 
 from mpi_es.agents import starting_point
@@ -65,11 +66,15 @@ def prepare(arguments: list[str]) -> Plan:
     again, words = command_line.take_flag(command_line.translated(arguments), "--continue")
     resume, rest = command_line.take_option(words, "--resume")
     if resume is not None:
-        return resumed(
-            Path(resume), lambda begun: command_line.parse(rest, begun, {}, _PROGRAM + " --resume RUN")
+        plan = resumed(
+            checkpoint.directory_of(Path(resume)),
+            lambda begun: command_line.parse(rest, begun, {}, _PROGRAM + " --resume RUN"),
         )
+        command_line.warn_idle(rest, plan.config)
+        return plan
     default = PRESETS["carracing"] if not command_line.is_given(rest, "env", Config) else Config()
     config = command_line.parse(rest, default, PRESETS, _PROGRAM, _HELP)
+    command_line.warn_idle(rest, config)
     directory = Path(config.directory)
     fingerprint = checkpoint.fingerprint(directory)
     if checkpoint.exists(directory):
@@ -162,17 +167,28 @@ def describe(run: Run, told: str) -> list[str]:
         f"{config.policy} policy{part} of {evaluator.dim} parameters on {config.env}",
         getattr(run.strategy, "description", f"{config.strategy}, population {run.strategy.popsize}"),
         ", ".join(filter(None, [ranks, f"{config.dispatch} dispatch", where, told])),
-        endless(config.env, evaluator.rollout.limit or config.episode_cap),
+        endless(config, evaluator.rollout),
         f"run directory {run.directory}",
     ]
     return [fact for fact in facts if fact]
 
 
-def endless(env: str, limit: int) -> str:
-    """Tell of a gymnasium id whose episodes nothing ends but they themselves."""
-    if limit or ":" in env:  # a user's own environment may bring its limit
+def endless(config: Config, rollout: Any) -> str:
+    """Return a warning of episodes that have no step limit; empty where they have one."""
+    if rollout.limit or config.episode_cap or any(has_limit(env) for env in getattr(rollout, "envs", [])):
         return ""
-    return f"{env} has no step limit, an episode may never end; --episode-cap N gives it one"
+    return f"{config.env} has no step limit, an episode may never end; --episode-cap N gives it one"
+
+
+def has_limit(env: Any) -> bool:
+    """Tell whether a user's environment brings its own limit: a TimeLimit, or a spec that names one."""
+    while not isinstance(env, gym.wrappers.TimeLimit):
+        if not hasattr(env, "env"):
+            # gym.make enforces the limit of its spec by a TimeLimit, which whoever unwraps it has lost.
+            spec = getattr(env, "spec", None)
+            return bool(spec and spec.id not in gym.registry and (spec.max_episode_steps or 0) > 0)
+        env = env.env
+    return True
 
 
 if __name__ == "__main__":

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from mpi_es.run_file import evaluations
 from mpi_es.run_file.records import HeldOut
-from mpi_es.text import number
 
 
 @dataclass(frozen=True)
@@ -76,12 +75,6 @@ def read(stored: dict[str, Any], names: Sequence[str]) -> Lineage:
     lineage.seconds = stored["timing"]["seconds"].tolist()
     lineage.evaluations = list(zip(held["member"].tolist(), evaluations.read(held), strict=True))
     return lineage
-
-
-def mean_and_deviation(returns: NDArray[np.float64]) -> str:
-    """Return the mean of returns, and their standard deviation if there are several."""
-    mean = number(float(returns.mean()))
-    return f"{mean} ± {number(float(returns.std(ddof=1)))}" if len(returns) > 1 else mean
 
 
 def ancestors(source: NDArray[np.int64], member: int) -> NDArray[np.int64]:

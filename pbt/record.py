@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from mpi_es.errors import warn
 from mpi_es.run_file import checkpoint
 from mpi_es.run_file.records import HeldOut
+from mpi_es.run_file.scores import mean_and_deviation
 from mpi_es.run_file.stamp import stamp
 from pbt.config import Config
-from pbt.lineage import Generation, Lineage, mean_and_deviation
+from pbt.lineage import Generation, Lineage
 from pbt.packing import unpack
 from pbt.population.exchange import Buffers
 from pbt.telemetry.sinks import Telemetry
@@ -91,9 +92,8 @@ class Record:
         outcome = f"continue with --resume {self.directory}"
         if generation >= self.config.max_iter and self.lineage.evaluations:
             member, held_out = self.lineage.evaluations[-1]
-            outcome = (
-                f"member {member} scores {mean_and_deviation(held_out.returns)} held-out, in {self.directory}"
-            )
+            score = mean_and_deviation(held_out.returns)
+            outcome = f"member {member} scores {score} held-out, in {self.directory}"
         self.end(reason, finished=generation >= self.config.max_iter)
         for sink in self.telemetry:
             sink.finish(f"generation {generation}: {reason}; {outcome}")

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from mpi_es.errors import UserError
 from mpi_es.parallel.collectives import Comm, on_root
 from mpi_es.parallel.program import launch
+from mpi_es.run_file import checkpoint
+from mpi_es.run_file.scores import deviation
 from pbt import figure2, lineage
 from pbt.config import Config
 from pbt.lineage import Lineage, ancestors
@@ -37,7 +39,7 @@ def _report(runs: list[str]) -> None:
     if not runs or runs[0].startswith("-"):
         raise UserError(f"RUN: expected directories of runs, got {' '.join(runs) or 'nothing'}")
     for run in runs:
-        for path in draw(Path(run)):
+        for path in draw(checkpoint.directory_of(Path(run))):
             print(path)
 
 
@@ -99,7 +101,7 @@ def _draw_scores(panel: Any, past: Lineage, generations: NDArray[np.int64], chai
     panel.errorbar(
         [one.generation for one in evaluations],
         [one.returns.mean() for one in evaluations],
-        [one.returns.std(ddof=1) if len(one.returns) > 1 else 0 for one in evaluations],
+        [deviation(one.returns) for one in evaluations],
         fmt="o",
         label="held-out ± standard deviation",
     )

@@ -18,7 +18,7 @@ from pbt import lineage, report
 from pbt.config import Config
 from pbt.lineage import Lineage
 from pbt.loop import Run
-from pbt.members import describe, space
+from pbt.members import describe, find, space, unused
 from pbt.packing import pack
 from pbt.population.agreement import MemberFailed, all_or_raise
 from pbt.population.exchange import distribute
@@ -53,6 +53,9 @@ def prepare(arguments: list[str]) -> TrainingPlan[Config]:
 def _new_config(words: list[str]) -> Config:
     """Return the config of a new run; refuse options that have no effect with the others."""
     config = command_line.parse(words, Config(), PRESETS, "python -m pbt.train", _RESUME)
+    for name in find(config).unused:
+        if command_line.is_given(words, name, Config):  # also with the default's value
+            raise unused(config, name)
     if config.selection != "truncation":
         command_line.refuse_idle(words, ("fraction",), f"--selection {config.selection}", Config)
     if not config.explore:

@@ -275,3 +275,9 @@ def test_a_mistake_in_the_arguments():
     ended = run_doctor("--no-such-option")
     assert ended.returncode == 2
     assert "unrecognized arguments" in ended.stderr
+
+
+def test_an_environment_is_looked_at_if_it_is_named(launch):
+    words = ("-m", "mpi_es.doctor", "--env", "CartPole-v1", "--policy", "gru")
+    (line,) = [one for one in launch(2, *words).stdout.splitlines() if "environment" in one]
+    assert line.startswith("ok   environment    CartPole-v1: two episodes of one seed are equal")

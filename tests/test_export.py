@@ -1,5 +1,6 @@
 """What a run's agent is written to is the same agent, also without this package."""
 
+import shutil
 import subprocess
 import sys
 
@@ -115,9 +116,10 @@ def test_a_missing_file_is_told_before_its_options():
         export.export(["/nowhere.npz", "--preset", "cartpole", "--out", "a"])
 
 
-def test_a_candidate_is_chosen_of_a_run_only(run):
+def test_a_candidate_is_chosen_of_a_run_only(run, tmp_path):
+    shutil.copy(run / "run.h5", tmp_path / "agent.h5")
     with pytest.raises(UserError, match=r"--candidate: .* no effect beside a file"):
-        export.export([str(run / "run.h5"), "--candidate", "last", "--out", "agent.npz"])
+        export.export([str(tmp_path / "agent.h5"), "--candidate", "last", "--out", "agent.npz"])
 
 
 def test_a_missing_run_is_told(launch):

@@ -51,7 +51,7 @@ def test_a_page_tells_config_score_and_command(capsys, runs, tmp_path):
     reported(capsys, runs[0], "--out", tmp_path)
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     returns = checkpoint.load(runs[0])[0]["evaluations"]["returns"]
-    assert f"{returns.mean(axis=1).max():.2f} ± " in page
+    assert f"{returns.mean(axis=1).max():.2f} [" in page
     assert "<td>--population-size</td><td>4</td><td>32</td>" in page
     assert "--learning-rate" not in page
     assert (

@@ -11,8 +11,8 @@ from typing import TypeVar
 
 import tyro
 
-from mpi_es.config.fields import changeable, names_of
-from mpi_es.errors import UserError, unknown
+from mpi_es.config.fields import changeable, names_of, without_effect
+from mpi_es.errors import UserError, unknown, warn
 
 C = TypeVar("C")
 
@@ -78,6 +78,7 @@ def translated(arguments: Sequence[str]) -> list[str]:
 def is_given(arguments: Sequence[str], name: str, config: type) -> bool:
     """Tell whether an option of a config is among the arguments, under any of its names."""
     names = names_of(name, config)
+    names += [name.replace("--", "--no-", 1) for name in names]  # of a flag
     return any(word.partition("=")[0].replace("_", "-") in names for word in arguments)
 
 
@@ -87,6 +88,16 @@ def refuse_idle(arguments: Sequence[str], names: Sequence[str], other: str, conf
         if is_given(arguments, name, config):
             option = names_of(name, config)[0]
             raise UserError(f"{option}: expected to be left out, as it has no effect beside {other}")
+
+
+def warn_idle(arguments: Sequence[str], config: object) -> None:
+    """Warn, in one line, of options that are among the arguments and have no effect with the config."""
+    reasons: dict[str, list[str]] = {}
+    for name, reason in without_effect(config).items():
+        if is_given(arguments, name, type(config)):
+            reasons.setdefault(reason, []).append(names_of(name, type(config))[0])
+    if reasons:
+        warn("; ".join(f"no effect {reason}: {', '.join(names)}" for reason, names in reasons.items()))
 
 
 def parse(arguments: Sequence[str], default: C, presets: Mapping[str, C], program: str, extra: str = "") -> C:

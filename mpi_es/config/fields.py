@@ -1,4 +1,4 @@
-"""What a config declares of its fields: their ranges, their names, and whether a resume may change them."""
+"""What a config declares of its fields: their ranges and names, when they have an effect, what may change."""
 
 import math
 from dataclasses import dataclass, fields
@@ -45,6 +45,58 @@ Decay = Annotated[float, Range(0, 1, with_low=False)]
 Fraction = Annotated[float, Range(0, 1, with_high=False)]
 
 
+@dataclass(frozen=True)
+class Of:
+    """A mark: the field has an effect only with these values of another option."""
+
+    name: str  # of the other field
+    values: tuple[object, ...]
+    others: bool = False  # also values that no mark names, such as a strategy of the user's own
+
+    def obstacle(self, config: Any) -> str:
+        """Return what keeps the field from having an effect; empty if nothing does."""
+        value = getattr(config, self.name)
+        if value in self.values or (self.others and value not in _named(type(config), self.name)):
+            return ""
+        return f"with {option(self.name)} {value}"
+
+
+@dataclass(frozen=True)
+class Unless:
+    """A mark: the field has no effect with this value of another option."""
+
+    name: str  # of the other field
+    value: object
+
+    def obstacle(self, config: Any) -> str:
+        """Return what keeps the field from having an effect; empty if nothing does."""
+        value = getattr(config, self.name)
+        return f"with {option(self.name)} {value}" if value == self.value else ""
+
+
+@dataclass(frozen=True)
+class Needs:
+    """A mark: the field has an effect only if one of these options is given."""
+
+    names: tuple[str, ...]
+
+    def obstacle(self, config: Any) -> str:
+        """Return what keeps the field from having an effect; empty if nothing does."""
+        if any(getattr(config, name) not in (None, "") for name in self.names):
+            return ""
+        return f"without {' or '.join(map(option, self.names))}"
+
+
+def of_strategy(*names: str) -> Of:
+    """Mark a field that only these of the built-in strategies use; a user's own may use any."""
+    return Of("strategy", names, others=True)
+
+
+def of_policy(*names: str) -> Of:
+    """Mark a field that only these policies use."""
+    return Of("policy", names)
+
+
 def option(name: str) -> str:
     """Return a field as it is written on the command line."""
     return "--" + name.replace("_", "-")
@@ -54,6 +106,28 @@ def names_of(name: str, cls: type) -> list[str]:
     """Return all names under which a field may be given on the command line."""
     rules = getattr(get_type_hints(cls, include_extras=True)[name], "__metadata__", ())
     return [option(name)] + [alias for rule in rules for alias in getattr(rule, "aliases", None) or ()]
+
+
+def marks(cls: type) -> dict[str, tuple[Any, ...]]:
+    """Return for each field what its annotation says beside the type."""
+    hints = get_type_hints(cls, include_extras=True)
+    return {field.name: getattr(hints[field.name], "__metadata__", ()) for field in fields(cls)}
+
+
+def _named(cls: type, name: str) -> set[object]:
+    """Return the values of an option that marks name."""
+    found = [mark for of_field in marks(cls).values() for mark in of_field if isinstance(mark, Of)]
+    return {value for mark in found if mark.name == name for value in mark.values}
+
+
+def without_effect(config: Any) -> dict[str, str]:
+    """Return the fields that have no effect in a config, each with the reason."""
+    idle: dict[str, str] = {}
+    for name, of_field in marks(type(config)).items():
+        obstacles = [mark.obstacle(config) for mark in of_field if isinstance(mark, (Of, Unless, Needs))]
+        if any(obstacles):
+            idle[name] = next(filter(None, obstacles))
+    return idle
 
 
 def check_ranges(config: Any) -> None:

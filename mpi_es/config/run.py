@@ -12,15 +12,21 @@ from mpi_es.config.fields import (
     Fraction,
     Free,
     Natural,
+    Needs,
     NotNegative,
+    Of,
     Positive,
     Range,
+    Unless,
     check_ranges,
+    of_policy,
+    of_strategy,
     option,
 )
 from mpi_es.errors import expected
 
 Layout = Literal["auto", "torch", "paper"]
+_COMPILED = Of("env", ("mpi_es/CarRacing-v3",))  # whose episodes with the attention agent are compiled
 
 
 def _alias(*names: str) -> Any:
@@ -41,9 +47,9 @@ class Config:
     """What the held-out environment is made with instead; empty is --env-options"""
     policy: str = "mlp"
     """mlp, rnn, lstm, gru, attention, or package.module:Class of a torch module"""
-    hidden: tuple[int, ...] = (64, 64)
+    hidden: Annotated[tuple[int, ...], of_policy("mlp", "rnn", "lstm", "gru", "attention")] = (64, 64)
     """Widths of the hidden layers; a recurrent policy and the attention agent have one"""
-    activation: Literal["tanh", "relu", "selu"] = "tanh"
+    activation: Annotated[Literal["tanh", "relu", "selu"], of_policy("mlp", "rnn")] = "tanh"
     """Nonlinearity of the hidden layers of an mlp and of an rnn"""
     output: Literal["auto", "argmax", "tanh", "clip"] = "auto"
     """From outputs to actions: auto is argmax if they are discrete, else tanh scaled to the bounds"""
@@ -53,19 +59,19 @@ class Config:
     """Seed of every random number of the run"""
 
     # The attention agent
-    query_dim: Count = 4
+    query_dim: Annotated[Count, of_policy("attention")] = 4
     """Width of the attention agent's queries and keys"""
-    bias: bool = True
+    bias: Annotated[bool, of_policy("attention")] = True
     """Give the attention agent's queries and keys a bias"""
-    controller: Literal["lstm", "rnn", "mlp"] = "lstm"
+    controller: Annotated[Literal["lstm", "rnn", "mlp"], of_policy("attention")] = "lstm"
     """What the attention agent answers with; rnn and mlp are of relu"""
-    num_frames: Count = 1
+    num_frames: Annotated[Count, of_policy("attention")] = 1
     """Last frames whose patches an mlp controller reads"""
-    patch_size: Count = 7
+    patch_size: Annotated[Count, of_policy("attention")] = 7
     """Pixels of a side of the attention agent's patches"""
-    stride: Count = 4
+    stride: Annotated[Count, of_policy("attention")] = 4
     """Pixels from one patch of the attention agent to the next"""
-    top_k: Count = 10
+    top_k: Annotated[Count, of_policy("attention")] = 10
     """Patches that the attention agent's controller learns of"""
 
     # Where it begins
@@ -75,7 +81,7 @@ class Config:
     """all, or the part that evolves while the rest stays fixed: attention, controller, controller.fc"""
     base_from_pretrained: str = ""
     """Run, run.h5 or npz file from which the parts are taken that stay fixed"""
-    layout: Layout = "auto"
+    layout: Annotated[Layout, Needs(("from_pretrained", "base_from_pretrained"))] = "auto"
     """Order of the numbers in an npz file that does not tell it; auto drives with both"""
 
     # The strategy
@@ -87,35 +93,37 @@ class Config:
     """Standard deviation of the first population around its mean"""
     max_iter: Annotated[Free[Count], _alias("--max-gradient-updates")] = 2000
     """Generations after which the run ends"""
-    cma_variant: Literal["auto", "full", "separable", "vd", "vkd"] = "auto"
+    cma_variant: Annotated[Literal["auto", "full", "separable", "vd", "vkd"], of_strategy("cma_es")] = "auto"
     """Covariance of cma_es: auto takes full where a generation stays cheap, else separable"""
-    root_threads: Count = 1
+    root_threads: Annotated[Count, of_strategy("cma_es")] = 1
     """Threads of linear algebra in cma_es's ask and tell; each number of them rounds in its own way"""
-    shaping: Literal["centered", "log-rank", "standardized", "raw"] = "centered"
+    shaping: Annotated[
+        Literal["centered", "log-rank", "standardized", "raw"], of_strategy("openai_es", "pepg")
+    ] = "centered"
     """What openai_es and pepg make of the fitness before they use it"""
-    optimizer: Literal["adam", "sgd", "clipup"] = "adam"
+    optimizer: Annotated[Literal["adam", "sgd", "clipup"], of_strategy("openai_es", "pepg")] = "adam"
     """What openai_es and pepg do with the gradient"""
-    learning_rate: Annotated[Positive, _alias("--lr")] = 0.01
+    learning_rate: Annotated[Positive, _alias("--lr"), of_strategy("openai_es", "pepg")] = 0.01
     """Step of the optimizer"""
-    lr_decay: Annotated[Decay, _alias("--decay")] = 1.0
+    lr_decay: Annotated[Decay, _alias("--decay"), of_strategy("openai_es", "pepg")] = 1.0
     """Factor on the learning rate after each generation"""
-    lr_min: NotNegative = 0.0
+    lr_min: Annotated[NotNegative, of_strategy("openai_es", "pepg"), Unless("lr_decay", 1.0)] = 0.0
     """The learning rate decays no further than this"""
-    sigma_decay: Decay = 1.0
+    sigma_decay: Annotated[Decay, of_strategy("openai_es")] = 1.0
     """Factor on sigma after each generation (openai_es)"""
-    sigma_min: NotNegative = 0.0
+    sigma_min: Annotated[NotNegative, of_strategy("openai_es", "pepg")] = 0.0
     """Sigma (openai_es) or any parameter's own (pepg) becomes no smaller than this"""
-    momentum: Fraction = 0.9
+    momentum: Annotated[Fraction, of_strategy("openai_es", "pepg"), Of("optimizer", ("sgd", "clipup"))] = 0.9
     """Momentum of sgd and clipup"""
-    max_speed: NotNegative = 0.0
+    max_speed: Annotated[NotNegative, of_strategy("openai_es", "pepg"), Of("optimizer", ("clipup",))] = 0.0
     """Largest norm of a step of clipup; 0 is twice the learning rate"""
-    weight_decay: NotNegative = 0.0
+    weight_decay: Annotated[NotNegative, of_strategy("openai_es", "pepg")] = 0.0
     """Pull of openai_es and pepg towards zero, a share of the parameters"""
-    sigma_learning_rate: NotNegative = 0.1
+    sigma_learning_rate: Annotated[NotNegative, of_strategy("pepg")] = 0.1
     """Step of pepg's standard deviations"""
-    sigma_max_change: Fraction = 0.2
+    sigma_max_change: Annotated[Fraction, of_strategy("pepg")] = 0.2
     """Largest relative change of one of pepg's standard deviations in a generation"""
-    noise_table: Natural = 0
+    noise_table: Annotated[Natural, of_strategy("openai_es")] = 0
     """Numbers in the noise table of openai_es, shared by the ranks of a node; 0 computes the noise"""
 
     # The evaluation
@@ -123,7 +131,7 @@ class Config:
     """Episodes of each candidate in a generation"""
     episode_seeds: Literal["independent", "common", "paired"] = "independent"
     """Episodes differ between candidates, are common to all, or are shared by mirrored pairs"""
-    racing: Natural = 0
+    racing: Annotated[Natural, of_strategy("cma_es")] = 0
     """Episodes after which the worst three eighths of the candidates are dropped (cma_es); 0 drops none"""
     episode_cap: Annotated[Natural, _alias("--max-episode-length")] = 0
     """Steps after which a training episode is cut; 0 leaves the environment's own limit"""
@@ -141,7 +149,9 @@ class Config:
     """Episodes of a held-out evaluation"""
     target_fitness: Annotated[Free[float | None], Range(-math.inf), _alias("--reward-goal")] = None
     """Stop when held-out evaluations reach this mean"""
-    target_consecutive: Annotated[Free[Count], _alias("--consecutive-goal-stopping")] = 1
+    target_consecutive: Annotated[
+        Free[Count], _alias("--consecutive-goal-stopping"), Needs(("target_fitness",))
+    ] = 1
     """Successive held-out evaluations that must reach the target"""
 
     # The machine
@@ -152,9 +162,9 @@ class Config:
     envs_per_rank: Free[Count] = 16
     """Episodes that a rank runs side by side, so that one call serves the networks of all"""
 
-    threads_per_rank: Free[Count] = 1
+    threads_per_rank: Annotated[Free[Count], of_policy("attention"), _COMPILED, Unless("compiled", False)] = 1
     """Episodes that a rank runs at once in threads, where they run in compiled code"""
-    compiled: Free[bool] = True
+    compiled: Annotated[Free[bool], of_policy("attention"), _COMPILED] = True
     """Run whole episodes in compiled code where policy and environment have it; the results are the same"""
     evaluation_timeout: Free[NotNegative] = 0.0
     """Seconds in which no episode of a rank begins or ends, after which it counts as hung; 0 never"""

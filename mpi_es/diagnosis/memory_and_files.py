@@ -16,7 +16,7 @@ from mpi_es.jit.warm_up import CACHE_REMEDY, cache_directory, cache_places
 from mpi_es.parallel.collectives import Comm
 from mpi_es.parallel.waiting import wait
 from mpi_es.run_file.atomic_write import nearest_directory
-from mpi_es.text import counted
+from mpi_es.text import counted, thousands
 
 _MIB = 2**20
 _SEGMENTS = ("mpich_shm_*", "sm_segment.*")  # of MPICH and of Open MPI
@@ -35,7 +35,7 @@ def shared_memory(directory: Path, ranks: int) -> Finding:
     except OSError as error:
         remedy = "mount a tmpfs there (docker: --shm-size=1g)"
         return Finding("shared memory", "fail", f"{directory}: {error.strerror}", remedy)
-    seen = f"{usage.free // _MIB:,} of {usage.total // _MIB:,} MiB free in {directory}"
+    seen = f"{thousands(usage.free // _MIB)} of {thousands(usage.total // _MIB)} MiB free in {directory}"
     # Measured with MPICH: 4 to 34 MB a job; the rest is for the noise table.
     if usage.free < (64 + 8 * ranks) * _MIB:
         return Finding(
@@ -59,11 +59,10 @@ def leftovers(directory: Path, processes: Path = Path("/proc")) -> Finding:
         return Finding(
             "leftovers", "ok", f"{counted(len(segments), 'MPI segment')} in {directory}, none abandoned"
         )
-    size = sum(dead.values()) / _MIB
+    size = thousands(round(sum(dead.values()) / _MIB))
     names = " ".join(map(str, list(dead)[:3])) + (" …" if len(dead) > 3 else "")
-    return Finding(
-        "leftovers", "warn", f"{counted(len(dead), 'abandoned segment')}, {size:,.0f} MiB", f"rm {names}"
-    )
+    seen = f"{counted(len(dead), 'abandoned segment')}, {size} MiB"
+    return Finding("leftovers", "warn", seen, f"rm {names}")
 
 
 def _read(path: Path) -> str:
@@ -165,7 +164,7 @@ def file_system(directory: Path, mounts: str) -> Finding:
     inside = [(mount, kind) for mount, kind in around if place.is_relative_to(mount)]
     kind = max(inside, key=lambda one: len(one[0].parts))[1] if inside else "unknown"
     free = shutil.disk_usage(place).free
-    seen = f"{kind}, {free / 2**30:,.1f} GiB free"
+    seen = f"{kind}, {thousands(round(free / 2**30, 1))} GiB free"
     if free < 2**30:
         return Finding("file system", "warn", seen, "make room, or choose another --run-dir")
     if kind in ("tmpfs", "ramfs"):

@@ -11,6 +11,7 @@ from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
 
 from mpi_es.reports.curves import AXES, Curves, Group
 from mpi_es.run_file.scores import half_interval
+from mpi_es.text import thousands
 
 # Okabe and Ito's colours, which the colour-blind tell apart; further groups have other dashes.
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -116,7 +117,7 @@ def _along_axes(runs: Sequence[Curves], rows: dict[str, Draw]) -> Figure:
 def _scale(panel: Axes, unit: float) -> None:
     """Label an axis in a multiple of what is drawn."""
     panel.xaxis.set_major_locator(_Multiples(unit))
-    panel.xaxis.set_major_formatter(lambda value, _: f"{value / unit:,.10g}".replace(",", "\u2009"))
+    panel.xaxis.set_major_formatter(lambda value, _: thousands(value / unit))
 
 
 class _Multiples(MaxNLocator):

@@ -12,7 +12,8 @@ from mpi_es.config.run import Config
 from mpi_es.config.tables import as_options
 from mpi_es.reports.curves import Curves, said
 from mpi_es.run_file import checkpoint
-from mpi_es.run_file.scores import half_interval
+from mpi_es.run_file.scores import interval
+from mpi_es.text import thousands
 
 _STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; color: #1c2126; background: #fff }
@@ -60,7 +61,7 @@ def _scores(runs: Sequence[Curves]) -> str:
         generations, episodes, seconds = (run.axes[axis][-1] for axis in run.axes)
         done = f"{generations:.0f} of {run.config.max_iter}"
         time = f"{seconds / 3600:.2f} h" if seconds >= 3600 else f"{seconds / 60:.1f} min"
-        rows.append([_name(run), *_best(run), done, f"{episodes:.0f}", time])
+        rows.append([_name(run), *_best(run), done, thousands(episodes), time])
     return f"{_table(titles, rows, numbers=range(1, 6))}<p>{_BEST}</p>"
 
 
@@ -71,10 +72,8 @@ def _best(run: Curves) -> tuple[str, str]:
     if not found or not best["candidate"].size:
         return "not evaluated yet", ""
     returns = found[-1]
-    return (
-        f"{returns.mean():.2f} ± {half_interval(returns):.2f} (n = {len(returns)})",
-        f"{best['generation']}",
-    )
+    low, high = interval(returns)
+    return f"{returns.mean():.2f} [{low:.2f}, {high:.2f}] (n = {len(returns)})", f"{best['generation']}"
 
 
 def _section(run: Curves, figures: Mapping[str, bytes]) -> list[str]:

@@ -12,6 +12,7 @@ import fcntl
 import hashlib
 import io
 import os
+import socket
 import typing
 import warnings
 from collections.abc import Iterator
@@ -27,6 +28,10 @@ NAME = "run.h5"
 PREVIOUS = "run.previous.h5"
 DAMAGED = "run.damaged.h5"
 VERSION = 1
+_COMMANDS = {  # what reads a run of each program
+    "mpi_es.train": "use python -m mpi_es.report, .evaluate or .export; mpi_es.train continues it",
+    "pbt.train": "use python -m pbt.report, .replay or .export; pbt.train continues it",
+}
 _BLOCK = 512  # the smallest user block that HDF5 knows
 
 
@@ -66,6 +71,18 @@ def exists(directory: Path) -> bool:
         raise UserError(f"{directory}: cannot be searched for a run ({error.strerror})") from error
 
 
+def directory_of(run: Path) -> Path:
+    """Return the directory of a run that is given as its directory or its run.h5."""
+    if not os.path.isfile(run):  # pathlib's raises where a directory is closed
+        return run
+    if run.name == NAME:
+        return run.parent
+    hint = f"use {run.parent}"
+    if run.name == PREVIOUS:
+        hint += f", where it is read if {NAME} is damaged; to go back to it, copy it to DIRECTORY/{NAME}"
+    raise expected("run", f"a directory that holds {NAME}", str(run), hint)
+
+
 def fingerprint(directory: Path) -> bytes:
     """Return what tells a directory's files from those of any other save: their first blocks."""
     blocks = []
@@ -80,10 +97,10 @@ def fingerprint(directory: Path) -> bytes:
 
 def load(directory: Path) -> tuple[dict[str, Any], str]:
     """Return the content of the run's file, and a warning: empty, or why the previous one was taken."""
+    directory = directory_of(directory)
     path, previous = directory / NAME, directory / PREVIOUS
     if not exists(directory):
-        hint = f"use {directory.parent}" if directory.is_file() else ""
-        raise expected("run", f"a directory that holds {NAME}", str(directory), hint)
+        raise expected("run", f"a directory that holds {NAME}", str(directory))
     try:
         return decode(path), ""
     except Damaged as error:
@@ -115,7 +132,7 @@ def check_program(program: str, content: dict[str, Any], path: Path) -> None:
     """Refuse the content of a run of another program."""
     found = "pbt.train" if "members" in content else "mpi_es.train"
     if found != program:
-        raise UserError(f"run: expected one of {program}, got {path} of {found}")
+        raise UserError(f"run: expected one of {program}, got a run of {found}, {path}; {_COMMANDS[found]}")
 
 
 def mean_of(content: dict[str, Any], which: str, run: str) -> dict[str, Any]:
@@ -169,8 +186,9 @@ def locked(directory: Path, before: bytes) -> Iterator[None]:
 @contextlib.contextmanager
 def _lock(directory: Path) -> Iterator[None]:
     """Hold the directory's lock, where there can be one, or refuse what another holds."""
+    path = directory / ".lock"
     try:
-        file = open(directory / ".lock", "w")  # noqa: SIM115  (closed below, with the block)
+        file = open(path, "ab", buffering=0)  # noqa: SIM115  (closed below, with the block)
     except OSError:
         yield  # the first save tells what is wrong with the directory
         return
@@ -178,10 +196,28 @@ def _lock(directory: Path) -> Iterator[None]:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise UserError(f"{directory}: another job is running this run") from None
+            raise UserError(f"{directory}: another job is running this run{_holder(path)}") from None
         except OSError:
             pass  # a file system without locks
+        with contextlib.suppress(OSError):  # the lock holds without its text
+            file.truncate(0)
+            file.write(f"{_this_process()}\n".encode())
         yield
+
+
+def _this_process() -> str:
+    """Return what another job prints of this one when it finds the lock held."""
+    job = os.environ.get("SLURM_JOB_ID")
+    return f"host {socket.gethostname()}, process {os.getpid()}" + (f", Slurm job {job}" if job else "")
+
+
+def _holder(lock: Path) -> str:
+    """Return in brackets what is written in the lock's file; empty if it cannot be read."""
+    try:
+        text = lock.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeError):
+        return ""
+    return f" ({text})" if text else ""
 
 
 def to_plain(value: Any) -> dict[str, Any]:

@@ -8,6 +8,8 @@ from typing import Annotated, get_type_hints
 import numpy as np
 from numpy.typing import NDArray
 
+from mpi_es.run_file.scores import deviation
+
 
 @dataclass(frozen=True)
 class Row:
@@ -84,8 +86,12 @@ def summarize(
 def scalars(record: Row | Timing | HeldOut) -> Iterator[tuple[str, float]]:
     """Yield a record's tags and values for TensorBoard; what is not known is left out."""
     if isinstance(record, HeldOut):
-        for name in ("mean", "std", "min", "max"):
-            yield f"held_out/{name}", float(getattr(record.returns, name)())
+        returns = record.returns
+        yield "held_out/mean", float(returns.mean())
+        if not math.isnan(spread := deviation(returns)):
+            yield "held_out/std", spread
+        yield "held_out/min", float(returns.min())
+        yield "held_out/max", float(returns.max())
         return
     for name, hint in get_type_hints(type(record), include_extras=True).items():
         value = float(getattr(record, name))

@@ -73,7 +73,8 @@ def plan_training(
     run, rest = command_line.take_option(words, "--resume")
     if run is not None:
         usage = f"python -m {program} --resume RUN"
-        return _resumed(program, kind, Path(run), lambda begun: command_line.parse(rest, begun, {}, usage))
+        directory = checkpoint.directory_of(Path(run))
+        return _resumed(program, kind, directory, lambda begun: command_line.parse(rest, begun, {}, usage))
     config = parse(rest)
     directory = Path(config.directory)
     fingerprint = checkpoint.fingerprint(directory)

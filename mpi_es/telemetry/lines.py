@@ -5,11 +5,10 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import TextIO
 
-import numpy as np
-
 from mpi_es.config.run import Config
 from mpi_es.errors import UserError
 from mpi_es.run_file.records import HeldOut, Row, Timing
+from mpi_es.run_file.scores import mean_and_deviation
 from mpi_es.text import clock, number
 
 _COLUMNS = {  # title: width
@@ -97,8 +96,8 @@ class Lines:
     def finish(self, reason: str, held_out: HeldOut | None) -> None:
         """Write the score and the reason."""
         if held_out:
-            score, spread = (number(float(of(held_out.returns))) for of in (np.mean, np.std))
-            self._columns.write(f"held-out {score} ± {spread} at generation {held_out.generation}")
+            score = mean_and_deviation(held_out.returns)
+            self._columns.write(f"held-out mean {score} at generation {held_out.generation}")
         self._columns.write(reason)
 
     def close(self) -> None:

@@ -14,9 +14,10 @@ from rich.text import Text
 
 from mpi_es.config.run import Config
 from mpi_es.run_file.records import HeldOut, Row, Timing
+from mpi_es.run_file.scores import mean_and_deviation
 from mpi_es.telemetry.lines import TimeLeft
 from mpi_es.telemetry.terminal import Display, sparkline
-from mpi_es.text import clock, number
+from mpi_es.text import clock, number, thousands
 
 _WIDEST, _BESIDE_CURVE = 100, 16  # columns
 
@@ -75,7 +76,7 @@ def _pairs(*pairs: tuple[str, str]) -> Text:
 
 
 def _seconds(value: float) -> str:
-    return f"{value:.3f}" if value < 100 else f"{value:,.0f}"
+    return f"{value:.3f}" if value < 100 else thousands(round(value))
 
 
 def _progress(course: Course, gone: float) -> RenderableType:
@@ -103,7 +104,7 @@ def _add_scores(grid: Table, course: Course, row: Row, width: int) -> None:
         grid.add_row(
             Text("held-out", "not dim green"),
             _pairs(
-                ("", f"{number(last.returns.mean())} ± {number(last.returns.std())}"),
+                ("", mean_and_deviation(last.returns, named=False)),
                 ("at generation", str(last.generation)),
                 ("best", number(best.returns.mean())),
                 ("at", str(best.generation)),

@@ -13,6 +13,10 @@ MEMBERS = {
     "sb3": "pbt.members.sb3.member:SB3",
     "toy": "pbt.members.toy:Toy",
 }
+_USED_BY = {  # what to do about an option that the members do not have
+    "env": "use --member sb3 or --member es, which play environments",
+    "algorithm": "use --member sb3, whose algorithms these are",
+}
 
 
 def find(config: Config) -> type[Member]:
@@ -35,8 +39,7 @@ def space(config: Config) -> list[Hyperparameter]:
         raise expected("--ranks-per-member", rule, config.ranks_per_member)
     for name in member.unused:
         if getattr(config, name) != getattr(Config, name):
-            rule = f"to be left out, since members {config.member} do not use it"
-            raise expected(option(name), rule, getattr(config, name))
+            raise unused(config, name)
     chosen = tuned(member.declared(config), config.tune, describe(config))
     names = {member.options.get(one.name, one.name) for one in chosen}
     for word in config.member_options:
@@ -45,6 +48,12 @@ def space(config: Config) -> list[Hyperparameter]:
     if not chosen and config.explore and not config.baseline:
         raise UserError(f"--tune: expected hyperparameters to explore, got none of {describe(config)}")
     return chosen
+
+
+def unused(config: Config, name: str) -> UserError:
+    """Build the error for an option that the config's members do not use."""
+    rule = f"to be left out, since members {config.member} do not use it"
+    return expected(option(name), rule, getattr(config, name), _USED_BY.get(name, ""))
 
 
 def describe(config: Config) -> str:

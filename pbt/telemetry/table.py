@@ -13,11 +13,12 @@ from rich.table import Table
 from rich.text import Text
 
 from mpi_es.run_file.records import HeldOut
+from mpi_es.run_file.scores import mean_and_deviation
 from mpi_es.telemetry.lines import TimeLeft
 from mpi_es.telemetry.terminal import Display, sparkline
 from mpi_es.text import clock, number
 from pbt.config import Config
-from pbt.lineage import Generation, mean_and_deviation
+from pbt.lineage import Generation
 from pbt.members import describe
 from pbt.selection import best
 
@@ -55,7 +56,8 @@ def draw(course: Course, gone: float, width: int, height: int) -> RenderableType
         parts.append(Text(sparkline(course.best, width - 4), "cyan"))
         parts.append(_members(course, course.latest, max(1, height - _LINES_AROUND)))
     if course.held_out:
-        text = f"held-out {mean_and_deviation(course.held_out.returns)} at {course.held_out.generation}"
+        returns = course.held_out.returns
+        text = f"held-out {mean_and_deviation(returns)} at {course.held_out.generation}"
         parts.append(Text(text, "green"))
     title = f"[bold]{escape(describe(config))}[/] · {escape(config.selection)} · seed {config.seed}"
     return Frame(

@@ -39,6 +39,42 @@ def test_options_come_on_top_of_the_preset():
     assert (config.env, config.population_size, config.num_rollouts) == ("LunarLander-v3", 10, 4)
 
 
+@pytest.mark.parametrize(
+    ("words", "warning"),
+    [
+        ("--lr 0.1", "no effect with --strategy cma_es: --learning-rate"),
+        ("--strategy openai_es --lr 0.1 --lr-min 0.01", "no effect with --lr-decay 1.0: --lr-min"),
+        (
+            "--strategy openai_es --cma-variant full --sigma-learning-rate 0.2",
+            "no effect with --strategy openai_es: --cma-variant, --sigma-learning-rate",
+        ),
+        ("--strategy pepg --momentum 0.5", "no effect with --optimizer adam: --momentum"),
+        ("--strategy my.own:Best --momentum 0.5 --lr 1 --optimizer sgd --cma-variant full", ""),
+        ("--policy my.own:Net --hidden 8 --no-bias", "no effect with --policy my.own:Net: --hidden, --bias"),
+        ("--policy lstm --hidden 8 --activation tanh", "no effect with --policy lstm: --activation"),
+        (
+            "--top-k=5 --strategy pepg --racing 0",
+            "no effect with --policy mlp: --top-k; no effect with --strategy pepg: --racing",
+        ),
+        ("carracing --threads-per-rank 2 --top-k 5", ""),
+        (
+            "carracing --no-compiled --threads-per-rank 2",
+            "no effect with --compiled False: --threads-per-rank",
+        ),
+        (
+            "carracing --env CarRacing-v3 --threads-per-rank 2",
+            "no effect with --env CarRacing-v3: --threads-per-rank",
+        ),
+        ("cartpole --target-consecutive 3", ""),
+        ("--layout torch", "no effect without --from-pretrained or --base-from-pretrained: --layout"),
+        ("--target-consecutive 3", "no effect without --target-fitness: --target-consecutive"),
+    ],
+)
+def test_an_option_without_effect_is_told_if_it_was_given(words, warning, capsys):
+    command_line.warn_idle(words.split(), parse(words))
+    assert capsys.readouterr().err == (f"warning: {warning}\n" if warning else "")
+
+
 def test_nothing_given_is_the_default():
     assert parse("") == Config()
     assert parse("", Config(seed=7)) == Config(seed=7)
@@ -46,7 +82,8 @@ def test_nothing_given_is_the_default():
 
 def test_a_word_that_is_no_preset_is_told():
     with pytest.raises(
-        UserError, match=r"preset: expected one of .* got 'lunarlandr'; did you mean 'lunarlander'"
+        UserError,
+        match=r"preset: expected one of 17 names, got 'lunarlandr'; did you mean 'lunarlander'\? \(one of",
     ):
         parse("lunarlandr")
 

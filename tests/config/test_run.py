@@ -5,10 +5,12 @@ from typing import Annotated
 
 import pytest
 
-from mpi_es.config.fields import Free, Range, changeable, option
+from mpi_es.config.fields import Free, Of, Range, changeable, marks, option
 from mpi_es.config.presets import PRESETS
 from mpi_es.config.run import Config
 from mpi_es.errors import UserError
+from mpi_es.policies import REGISTRY
+from mpi_es.strategies import STRATEGIES
 
 RANGES = [
     (Range(1), "a number of 1 or more", [1, 5, 1e300], [0, -1, 0.99]),
@@ -43,6 +45,14 @@ def test_what_changes_learning_cannot_be_changed():
     assert {"max_iter", "eval_every", "num_eval_rollouts", "dispatch", "envs_per_rank"} <= free
     learnt = {"env", "policy", "hidden", "seed", "strategy", "population_size", "num_rollouts", "obs_norm"}
     assert not free & (learnt | {"episode_cap", "track_mean", "noise_table", "action_noise"})
+
+
+def test_marks_name_strategies_and_policies_that_exist():
+    named = {"strategy": set(), "policy": set()}
+    for mark in (mark for of_field in marks(Config).values() for mark in of_field):
+        if isinstance(mark, Of) and mark.name in named:
+            named[mark.name] |= set(mark.values)
+    assert named == {"strategy": set(STRATEGIES), "policy": set(REGISTRY)}
 
 
 @pytest.mark.parametrize("values", [{"sigma_min": 0.2}, {"lr_min": 0.02}])

@@ -1,6 +1,7 @@
 """Environments as a user writes them, for the tests. Importing this registers one."""
 
 import gymnasium as gym
+import numpy as np
 
 gym.register(
     "tests/Repeated-v0",
@@ -44,3 +45,44 @@ not_a_function = 3
 
 def choosy(**options):
     raise ValueError(f"not with {options}")
+
+
+class Endless(gym.Env):
+    """Episodes that nothing ends."""
+
+    observation_space = gym.spaces.Box(-1, 1, (1,))
+    action_space = gym.spaces.Discrete(2)
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        return np.zeros(1, np.float32), {}
+
+    def step(self, action):
+        return np.zeros(1, np.float32), 0.0, False, False, {}
+
+
+def make_unwrapped():
+    return gym.make("CartPole-v1").unwrapped
+
+
+def make_capped():
+    return gym.wrappers.TransformReward(gym.wrappers.TimeLimit(Endless(), 9), float)
+
+
+def make_specified():
+    env = Endless()
+    env.spec = gym.envs.registration.EnvSpec("own/Counting-v0", max_episode_steps=9)
+    return env
+
+
+class Unseeded(gym.Wrapper):
+    """Rewards that no seed decides."""
+
+    def step(self, action):
+        observation, _, *rest = self.env.step(action)
+        self.count = getattr(self, "count", 0) + 1  # goes on over episodes
+        return observation, float(self.count), *rest
+
+
+def make_unseeded():
+    return Unseeded(gym.make("CartPole-v1"))

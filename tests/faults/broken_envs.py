@@ -110,3 +110,29 @@ def hanging():
 
 def hanging_on_rank_2():
     return hanging() if os.environ.get("OMPI_COMM_WORLD_RANK") == "2" else Broken(lambda: 1.0)
+
+
+class _Uneven(Broken):
+    """Episodes that are shorter each time."""
+
+    length = 3
+
+    def step(self, action):
+        self.length -= 1
+        return np.zeros(2, np.float32), 0.0, self.length <= 0, False, {}
+
+
+def uneven():
+    return _Uneven(None)
+
+
+def breaking():
+    env = Broken(_raise)
+    return gym.wrappers.TransformReward(_Always(env), float)
+
+
+class _Always(gym.Wrapper):
+    """Fails in the third step of each episode."""
+
+    def reset(self, *, seed=None, options=None):
+        return self.env.reset(seed=7)

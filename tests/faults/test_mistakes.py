@@ -2,11 +2,12 @@
 
 import os
 import shutil
+import socket
 from pathlib import Path
 
 import pytest
 
-from mpi_es import train
+from mpi_es import evaluate, train
 from mpi_es.errors import UserError
 from mpi_es.evaluation.build import make_evaluator
 from mpi_es.parallel.collectives import SerialComm
@@ -65,6 +66,15 @@ def test_a_mistake_on_the_command_line(arguments, complaint):
     assert "\n" not in str(caught.value)
 
 
+def test_an_option_without_effect_is_told_before_the_run(launch, tmp_path):
+    words = (*CARTPOLE, "--max-iter", 1, "--num-eval-rollouts", 1, "--lr", 0.1, "--run-dir", tmp_path / "run")
+    done = launch(2, "-m", "mpi_es.train", *words)
+    assert (done.returncode, done.stderr) == (
+        0,
+        "warning: no effect with --strategy cma_es: --learning-rate\n",
+    )
+
+
 def test_an_unknown_strategy(launch, tmp_path):
     done = launch(2, "-m", "mpi_es.train", *CARTPOLE, "--strategy", "cmaes", "--run-dir", tmp_path / "run")
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
@@ -121,7 +131,36 @@ def test_a_run_that_another_job_is_running(finished, launch):
     with checkpoint.locked(finished, checkpoint.fingerprint(finished)):
         done = launch(2, "-m", "mpi_es.train", "--resume", finished)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
-    assert "another job is running this run" in done.stderr
+    assert (
+        f"another job is running this run (host {socket.gethostname()}, process {os.getpid()})" in done.stderr
+    )
+
+
+def test_a_lock_that_names_no_process_is_refused_all_the_same(finished):
+    before = checkpoint.fingerprint(finished)
+    with checkpoint.locked(finished, before):
+        (finished / ".lock").write_bytes(b"\xff")
+        refused = pytest.raises(UserError, match=r"another job is running this run$")
+        with refused, checkpoint.locked(finished, before):
+            pass
+
+
+def test_a_lock_names_its_slurm_job(finished, monkeypatch):
+    monkeypatch.setenv("SLURM_JOB_ID", "77")
+    with checkpoint.locked(finished, checkpoint.fingerprint(finished)):
+        assert (finished / ".lock").read_text().endswith(f"process {os.getpid()}, Slurm job 77\n")
+
+
+def test_the_file_of_a_run_stands_for_its_directory(finished):
+    plan = train.prepare(["--resume", str(finished / "run.h5")])
+    assert (plan.directory, plan.config.run_dir) == (finished, str(finished))
+    assert evaluate.prepare([str(finished / "run.h5")]).config.env == "CartPole-v1"
+
+
+def test_the_file_before_does_not_stand_for_the_run(finished):
+    shutil.copy(finished / "run.h5", finished / "run.previous.h5")
+    with pytest.raises(UserError, match=r"run: expected a directory that .*previous.h5'; use .*, copy it to"):
+        train.prepare(["--resume", str(finished / "run.previous.h5")])
 
 
 @pytest.mark.parametrize("stored", [True, False])

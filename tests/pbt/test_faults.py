@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import mpi_es.train
 from mpi_es.errors import RolloutError, UserError
 from mpi_es.parallel.collectives import SerialComm
 from mpi_es.parallel.stop_signal import Stopped
@@ -38,6 +39,7 @@ MISTAKES = [
     ),
     ("--copy nothing --no-explore", r"--copy: expected all or weights with --no-explore"),
     ("toy --env CartPole-v0", r"--env: expected to be left out, since members toy do not use it"),
+    ("--env CartPole-v1", r"--env: .*, got 'CartPole-v1'; use --member sb3 or --member es, which play env"),
     ("--member es --num-envs 4", r"--num-envs: expected to be left out, since members es do not use it"),
     ("--num-agents 0", r"--num-agents: expected a number of 1 or more, below 2\*\*63, got 0"),
     ("to", r"preset: expected one of .*did you mean 'toy'\?"),
@@ -59,6 +61,15 @@ def finished(tmp_path_factory):
     arguments = ["toy", "--max-iter", "2", "--console", "silent", "--no-tensorboard", "--run-dir", str(run)]
     assert train.main(SerialComm(), arguments) == 0
     return run
+
+
+def test_a_run_of_another_program_is_refused_with_what_reads_it(finished):
+    with pytest.raises(UserError, match=r"expected one of mpi_es.train, got .*; use python -m pbt.report"):
+        mpi_es.train.prepare(["--resume", str(finished)])
+
+
+def test_the_file_of_a_run_stands_for_its_directory(finished):
+    assert train.prepare(["--resume", str(finished / "run.h5")]).directory == finished
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,7 @@ def test_held_out_returns_have_their_interval():
 @pytest.mark.parametrize(
     ("seconds", "label", "number"),
     [
-        (50.0, "wall time / s", "9\u2009000"),
+        (50.0, "wall time / s", "9,000"),
         (70.0, "wall time / min", "150"),
         (3700.0, "wall time / h", "2.5"),
     ],

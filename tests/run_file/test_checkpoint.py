@@ -155,10 +155,18 @@ def test_a_bit_of_the_version_is_damage_as_any_other(tmp_path):
     assert checkpoint.load(tmp_path)[0]["state"]["generation"] == 1
 
 
-def test_a_file_in_the_place_of_its_directory_is_told(tmp_path):
+def test_the_file_stands_for_its_directory(tmp_path):
     checkpoint.save(tmp_path, content())
-    with pytest.raises(UserError, match=rf"got '.*run\.h5'; use {re.escape(str(tmp_path))}$"):
-        checkpoint.load(tmp_path / "run.h5")
+    assert checkpoint.load(tmp_path / "run.h5")[0]["state"]["generation"] == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"), [("other", ""), ("run.previous.h5", ", where it is read if run.h5")]
+)
+def test_another_file_in_the_place_of_the_directory_is_told(tmp_path, name, hint):
+    (tmp_path / name).touch()
+    with pytest.raises(UserError, match=rf"got '.*{name}'; use {re.escape(str(tmp_path))}{hint}"):
+        checkpoint.load(tmp_path / name)
 
 
 def test_a_directory_that_cannot_be_searched_is_told(tmp_path, monkeypatch):

@@ -54,7 +54,7 @@ def test_scalars_leave_out_what_is_not_known():
     assert tags["fitness/best"] == 10
     assert "learning_rate" not in tags
     assert "rank_of_mean" not in tags
-    assert list(dict(scalars(held_out())).values()) == [5, 1, 4, 6]
+    assert list(dict(scalars(held_out())).values()) == [5, 2**0.5, 4, 6]
     assert dict(scalars(TIMING))["speed/idle"] == 0.25
 
 
@@ -106,7 +106,7 @@ def test_lines_have_a_header_now_and_then():
     assert text[2].split() == ["1", "10", "4", "1", "-", "-", "-", "0.5", "5", "100", "25%", "3", "0:04:57"]
     assert text[32].split()[6] == "5"
     assert len({len(line) for line in text[1:33]}) == 1
-    assert text[33:] == ["held-out 5 ± 1 at generation 30", "reached the end"]
+    assert text[33:] == ["held-out mean 5 ± 1.414 (deviation) at generation 30", "reached the end"]
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,15 @@ def test_clock(seconds, text):
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(math.nan, "-"), (475.3126, "475.3"), (-8.4761, "-8.476"), (81233.4, "81,233"), (5.12e8, "5.12e+08")],
+    [
+        (math.nan, "-"),
+        (475.3126, "475.3"),
+        (-8.4761, "-8.476"),
+        (81233.4, "81,233"),
+        (1234.4, "1,234"),
+        (9999.6, "10,000"),
+        (5.12e8, "5.12e+08"),
+    ],
 )
 def test_number(value, text):
     assert number(value) == text
@@ -170,7 +178,7 @@ def test_the_panel_shows_the_run():
         "0:01:01 gone 1:06:40 left",
         "best 10 mean 4 min 1 std 3.536",
         "2.5 candidates above it 2 of 4 elite 1 of 4",
-        "1 ± 0 at generation 3 best 5 at 2",
+        "1 at generation 3 best 5 at 2",
         "episodes/s 8 steps/s 100 ranks idle 25%",
         "ask 0.100 evaluate 2.000 tell 0.300 save 0.400 total 3.000",
         "▁▅█",

@@ -70,7 +70,7 @@ def test_the_table_has_a_line_for_each_member_the_best_first():
     assert members[0][1:] == ["5", "50", "0.003", "0.92"]
     assert members[3] == ["1", "-", "-", "0.002", "0.91", "2"]  # it diverged, and copied member 2
     assert "generation 7 of 9" in text
-    assert "held-out 5 ± 1.414 at 7" in text
+    assert "held-out 5 ± 1.414 (deviation) at 7" in text
 
 
 def test_the_time_left_goes_down_within_a_generation():

@@ -1,0 +1,108 @@
+"""What the doctor looks at in an environment: whether the episode seed determines the episode."""
+
+import hashlib
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+
+from mpi_es.arrays import Candidate
+from mpi_es.config.run import Config
+from mpi_es.diagnosis.job import Finding
+from mpi_es.errors import RolloutError, UserError, one_line
+from mpi_es.evaluation.build import make_env, make_policy
+from mpi_es.evaluation.rollout import Episode, Rollout, Terms
+from mpi_es.text import counted
+
+_STEPS = 1000  # after which an episode is cut: an environment may never end one
+_PARTS = ("observation", "reward", "end")
+_REMEDY = "draw from self.np_random only, which reset(seed=...) seeds, and set all state anew in reset"
+
+
+class _StepDigests(gym.Wrapper[Any, Any, Any, Any]):
+    """Keeps a digest of the observation, the reward and the end of each step of the last episode."""
+
+    steps: list[tuple[bytes, float, tuple[bool, bool]]]
+
+    def reset(self, **options: Any) -> tuple[Any, dict[str, Any]]:
+        """Begin the episode."""
+        observation, info = self.env.reset(**options)
+        self.steps = [(_digest(observation), 0.0, (False, False))]
+        return observation, info
+
+    def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
+        """Make a step and keep its digest."""
+        observation, reward, terminated, truncated, info = self.env.step(action)
+        self.steps.append((_digest(observation), float(reward), (bool(terminated), bool(truncated))))
+        return observation, reward, terminated, truncated, info
+
+
+def _digest(observation: Any) -> bytes:
+    numbers = np.ascontiguousarray(observation) + 0  # which makes 0 of -0
+    return hashlib.blake2b(numbers.tobytes(), digest_size=16).digest()
+
+
+@dataclass
+class _OneEpisode:
+    """A source of one episode."""
+
+    seed: int
+    parameters: Candidate
+    taken: bool = field(default=False)
+
+    def take(self, block: bool) -> Episode | None:
+        """Return the episode once."""
+        if self.taken:
+            return None
+        self.taken = True
+        return Episode(0, 0, self.seed, self.parameters)
+
+    def done(self, unit: int, length: int) -> None:
+        """Need no note."""
+
+    def poll(self) -> None:
+        """Have nothing else to do."""
+
+
+def repeats(config: Config) -> Finding:
+    """Play an episode in a new environment, then again after another one, and compare them."""
+    name = "environment"
+    try:
+        policy = make_policy(config)
+        rollout = Rollout(policy, partial(_watched, config), 1)
+        parameters = policy.initial(config.seed)
+        played = []
+        for seed in (config.seed, config.seed + 1, config.seed):
+            rollout.run(_OneEpisode(seed, parameters), Terms(cap=_STEPS))
+            played.append(rollout.envs[0].steps)
+        rollout.envs[0].close()
+    except UserError as error:
+        remedy = "give --env, --env-options and --policy as the training has them"
+        return Finding(name, "fail", str(error), remedy)
+    except RolloutError as error:
+        return Finding(name, "fail", str(error).splitlines()[0], f"mend {config.env}: a training ends there")
+    except Exception as error:  # whatever a user's function may raise
+        return Finding(name, "fail", one_line(error), f"mend {config.env}: a training ends there")
+    first, _, again = played
+    if first == again:
+        steps = counted(len(first) - 1, "step")
+        return Finding(name, "ok", f"{config.env}: two episodes of one seed are equal, {steps}")
+    return Finding(
+        name, "warn", f"{config.env}: {_difference(first, again)}; a run cannot be repeated", _REMEDY
+    )
+
+
+def _watched(config: Config) -> tuple[Any, int]:
+    env, limit = make_env(config)
+    return _StepDigests(env), limit
+
+
+def _difference(first: list[Any], again: list[Any]) -> str:
+    """Return where two episodes of one seed part."""
+    for number, (one, other) in enumerate(zip(first, again, strict=False)):
+        parts = [part for part, a, b in zip(_PARTS, one, other, strict=True) if a != b]
+        if parts:
+            return f"two episodes of one seed differ in the {parts[0]} of step {number}"
+    return f"two episodes of one seed have {len(first) - 1} and {len(again) - 1} steps"
