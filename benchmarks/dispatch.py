@@ -24,6 +24,7 @@ from mpi_es.evaluation.evaluator import Evaluator
 from mpi_es.evaluation.rollout import Rollout, Terms
 from mpi_es.seeds import Stream, rng
 from mpi_es.strategies.base import Dense
+from mpi_es.strategies.noise import ComputedNoise
 
 POPSIZE, ROLLOUTS = 256, 16
 MEAN, SPREAD = 0.05, 1.0  # seconds; the longest of 256 lasts about ten times the mean
@@ -83,10 +84,12 @@ def worker(repeats: int) -> None:
     modes = ((False, False), (True, False), (True, True))  # dynamic, rank 0 only directs
     tasks = ((1, 0.0), (ROLLOUTS, 0.0), (ROLLOUTS, 0.5))  # rollouts, alike
     for (rollouts, alike), (dynamic, dedicated) in list(itertools.product(tasks, modes)) * repeats:
-        evaluator = Evaluator(comm, rollout, None, dynamic=dynamic, dedicated_root=dedicated)
+        evaluator = Evaluator(
+            comm, rollout, ComputedNoise(0, Nothing.dim), dynamic=dynamic, dedicated_root=dedicated
+        )
         Sleeper.alike = alike
         if comm.rank:
-            evaluator.serve()
+            evaluator.loop.serve()
             continue
         seeds = np.arange(POPSIZE * ROLLOUTS).reshape(POPSIZE, ROLLOUTS)[:, :rollouts]
         population = Dense(np.zeros((POPSIZE, Nothing.dim)))
@@ -94,7 +97,7 @@ def worker(repeats: int) -> None:
         begin = time.perf_counter()
         evaluator.evaluate(population, seeds, Terms())
         seconds = time.perf_counter() - begin
-        evaluator.stop()
+        evaluator.loop.stop()
         durations = [duration(int(seed), alike) for seed in seeds.ravel()]
         record = {"rollouts": rollouts, "alike": alike, "dynamic": dynamic, "dedicated": dedicated}
         record |= {"ideal": sum(durations) / comm.size, "longest": max(durations), "seconds": seconds}

@@ -167,6 +167,7 @@ class DenseEvaluator:
 
     def __init__(self, comm: Comm, noise: MatrixNoise | None, popsize: int, dim: int) -> None:
         self.comm, self.noise = comm, noise
+        self.loop = self  # one evaluation is all that it serves
         self.starts = np.array(offsets(popsize, comm.size))
         self.counts = np.diff(self.starts)
         rows = popsize if noise else self.counts[comm.rank]
@@ -223,7 +224,7 @@ def variants(comm: Comm, popsize: int, dim: int) -> dict[tuple[str, bool], tuple
                 np.zeros(dim),
                 SIGMA,
                 popsize,
-                dense.noise if evaluator is dense else evaluator,  # who adds up the noise
+                evaluator.noise,
                 centered,
                 Adam(),
                 learning_rate=0.01,
@@ -260,10 +261,10 @@ def worker(generations: int, popsize: int, dim: int) -> None:
         for generation in range(generations + 1):
             for (name, made), (evaluator, strategy) in parts.items():
                 if comm.rank:
-                    evaluator.serve()
+                    evaluator.loop.serve()
                     continue
                 record = one_generation(comm, evaluator, strategy)
-                evaluator.stop()
+                evaluator.loop.stop()
                 if generation:  # the first one warms up
                     print(json.dumps({"name": name, "made": made} | record), flush=True)
 

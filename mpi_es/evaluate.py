@@ -26,6 +26,7 @@ from mpi_es.evaluation.evaluator import Evaluator
 from mpi_es.evaluation.rollout import Episode
 from mpi_es.parallel.collectives import Comm, decide_plan
 from mpi_es.parallel.program import launch
+from mpi_es.parallel.rank_loss import survivable
 from mpi_es.parallel.stop_signal import StopFlag
 from mpi_es.run_file import checkpoint
 from mpi_es.run_file.scores import summary
@@ -103,8 +104,8 @@ class Plan:
 def main(comm: Comm, arguments: list[str]) -> int:
     """Evaluate, print, and return the exit code. Collective."""
     plan, config = decide_plan(comm, lambda: prepare(arguments))
-    evaluator = make_evaluator(comm, config, StopFlag())
-    evaluator.run_on_root(lambda: report(plan, evaluator))
+    evaluator = make_evaluator(comm, config, StopFlag(), survives=survivable())
+    evaluator.loop.run_on_root(lambda: report(plan, evaluator))
     return 0
 
 
@@ -163,7 +164,7 @@ def report(plan: Plan, evaluator: Evaluator) -> None:
     options = plan.options
     seeds = episode_seeds(plan)
     scaling = plan.scaling if plan.scaling.size else None
-    terms = evaluator.held_out(plan.config.episode_cap, scaling)
+    terms = evaluator.held_out_terms(plan.config.episode_cap, scaling)
     if options.video or options.frames:  # first, since drawing may fail
         first = Episode(0, 0, int(seeds[0]), plan.parameters)
         print(footage(plan).shoot(evaluator.rollout.policy, first, terms, plan.title), flush=True)

@@ -2,23 +2,22 @@
 
     ask -> evaluate (all ranks) -> tell -> held-out evaluation now and then -> save
 
-The other ranks are in Evaluator.serve meanwhile. They hold nothing that a checkpoint would need.
+The other ranks serve meanwhile (parallel/command_loop.py). They hold nothing that a checkpoint would need.
 """
 
 import contextlib
 import math
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from mpi_es.arrays import Candidate, Vector
+from mpi_es import seeds
+from mpi_es.arrays import Candidate
 from mpi_es.config.run import Config
 from mpi_es.errors import RolloutError, UserError
-from mpi_es.evaluation import racing
 from mpi_es.evaluation.evaluator import Evaluator
 from mpi_es.evaluation.header import Evaluation
 from mpi_es.evaluation.normalisation import Statistics
@@ -28,15 +27,14 @@ from mpi_es.run_file import checkpoint
 from mpi_es.run_file.history import History
 from mpi_es.run_file.records import HeldOut, Timing, summarize
 from mpi_es.run_file.stamp import stamp
-from mpi_es.seeds import held_out_seeds, training_seeds
-from mpi_es.strategies.base import Dense, Population, Strategy
+from mpi_es.strategies.base import Dense, Strategy
 from mpi_es.telemetry.sinks import Telemetry
 from mpi_es.text import number
 
 
 @dataclass
 class Deployed:
-    """A mean, with the mean return of its held-out evaluation."""
+    """A centre as it is deployed, with the mean return of its held-out evaluation."""
 
     generation: int = 0
     fitness: float = -math.inf
@@ -46,7 +44,7 @@ class Deployed:
 
 @dataclass
 class Progress:
-    """How far a run is, beside its strategy's state and its history."""
+    """How far a run is, next to its strategy's state and its history."""
 
     generation: int = 0  # how many are done
     episode_cap: int = 0  # of the next generation; 0 is none
@@ -75,7 +73,7 @@ class Run:
     # The loop
 
     def evolve(self) -> None:
-        """Run until something ends it, and tell what did."""
+        """Run until something ends it, and print the reason."""
         held_out, finished = None, False
         try:
             while not (reason := self.finished()):
@@ -110,21 +108,19 @@ class Run:
         config, progress, strategy = self.config, self.progress, self.strategy
         popsize = strategy.popsize
         clock = [time.perf_counter()]
-        mean = strategy.mean if config.track_mean else None
         population = strategy.ask()
+        if config.track_mean and isinstance(population, Dense):
+            population = replace(population, centre=strategy.centre)
         clock.append(time.perf_counter())
-        seeds = training_seeds(
-            config.seed,
-            progress.generation,
-            popsize + config.track_mean,
-            config.num_rollouts,
-            config.episode_seeds,
+        candidates = popsize + config.track_mean
+        episode_seeds = seeds.training_seeds(
+            config.seed, progress.generation, candidates, config.num_rollouts, config.episode_seeds
         )
-        evaluation = self.evaluation(population, seeds, mean)
-        fitness = np.nanmean(evaluation.returns, axis=1)  # over the episodes that were played
+        evaluation = self.evaluator.evaluate(population, episode_seeds, self.training_terms())
+        fitness = evaluation.returns.mean(axis=1)
         clock.append(time.perf_counter())
-        strategy.tell(population, racing.ordered(fitness[:popsize], evaluation.returns[:popsize]))
-        if not np.isfinite(strategy.mean).all():
+        strategy.tell(population, fitness[:popsize])
+        if not np.isfinite(strategy.centre).all():
             cause = "--init-sigma" if config.strategy == "cma_es" else "--learning-rate"
             raise RolloutError(f"the strategy's mean is no longer finite; try a smaller {cause}")
         clock.append(time.perf_counter())
@@ -149,18 +145,6 @@ class Run:
             self.save_pending()
         self.telemetry.generation(row, timing, held_out)
 
-    def evaluation(self, population: Population, seeds: NDArray[np.int64], mean: Vector | None) -> Evaluation:
-        """Return what the candidates of a generation came to."""
-        terms = self.terms(training=True)
-
-        def play(some: Population, seeds: NDArray[np.int64], mean: Vector | None) -> Evaluation:
-            return self.evaluator.evaluate(some, seeds, terms, mean)
-
-        if not self.config.racing:
-            return play(population, seeds, mean)
-        assert isinstance(population, Dense)  # Config refuses to race seeded ones
-        return racing.race(play, population, seeds, mean, self.config.racing)
-
     def advance(self, evaluation: Evaluation) -> None:
         """Note what the next generation's episodes need to know of this one's."""
         progress = self.progress
@@ -168,30 +152,33 @@ class Run:
         if self.config.obs_norm:
             progress.observations = progress.observations.updated(evaluation.sums)
         if self.config.variable_ep_len:
-            cap = math.ceil(2 * float(evaluation.lengths.sum()) / evaluation.played)  # pytorch-es's factor
+            cap = math.ceil(2 * float(evaluation.lengths.mean()))  # pytorch-es's factor
             progress.episode_cap = min(cap, self.config.episode_cap or cap)
 
-    def terms(self, training: bool) -> Terms:
-        """Return the terms of a generation's episodes, or of held-out ones."""
+    def training_terms(self) -> Terms:
+        """Return the terms of a generation's episodes."""
+        config, progress = self.config, self.progress
+        scaling = progress.observations.scaling if config.obs_norm else None
+        return Terms(progress.episode_cap, scaling, config.action_noise, config.obs_norm, config.early_stop)
+
+    def held_out_terms(self) -> Terms:
+        """Return the terms of held-out episodes."""
         scaling = self.progress.observations.scaling if self.config.obs_norm else None
-        if not training:
-            return self.evaluator.held_out(self.config.episode_cap, scaling)
-        config, cap = self.config, self.progress.episode_cap
-        return Terms(cap, scaling, config.action_noise, config.obs_norm, config.early_stop)
+        return self.evaluator.held_out_terms(self.config.episode_cap, scaling)
 
     # The held-out evaluation
 
     def due(self) -> bool:
-        """Tell whether the generation that was done last is one to evaluate."""
+        """Return whether the generation that was done last is one to evaluate."""
         every = self.config.eval_every
         return every > 0 and self.progress.generation % every == 0
 
     def held_out(self) -> HeldOut:
-        """Evaluate the mean on episodes that training never draws, and remember it if it is the best."""
+        """Evaluate the centre on episodes that training never draws, and remember it if it is the best."""
         config, progress = self.config, self.progress
-        seeds = held_out_seeds(config.seed, config.num_eval_rollouts)
-        alone = Dense(self.strategy.mean[None])
-        returns = self.evaluator.evaluate(alone, seeds[None], self.terms(training=False)).returns[0]
+        episode_seeds = seeds.held_out_seeds(config.seed, config.num_eval_rollouts)
+        alone = Dense(self.strategy.centre[None])
+        returns = self.evaluator.evaluate(alone, episode_seeds[None], self.held_out_terms()).returns[0]
         held_out = HeldOut(progress.generation, returns)
         self.history.evaluations.append(held_out)
         if returns.mean() > progress.best.fitness:
@@ -199,17 +186,17 @@ class Run:
         return held_out
 
     def deployed(self, fitness: float) -> Deployed:
-        """Return the mean as it is now, with what it needs to be evaluated again."""
-        scaling = self.terms(training=False).scaling
+        """Return the centre as it is now, with what it needs to be evaluated again."""
+        scaling = self.held_out_terms().scaling
         return Deployed(
             self.progress.generation,
             fitness,
-            self.evaluator.rollout.policy.whole(self.strategy.mean.astype(np.float32)),
+            self.evaluator.rollout.policy.whole(self.strategy.centre.astype(np.float32)),
             np.zeros((2, 0), np.float32) if scaling is None else scaling,
         )
 
     def evaluate_last(self) -> HeldOut | None:
-        """Evaluate the last generation's mean, unless that was done."""
+        """Evaluate the last generation's centre, unless that was done."""
         done = self.history.evaluations
         if done and done[-1].generation == self.progress.generation:
             return None
@@ -263,7 +250,7 @@ def _timing(clock: list[float], save: float, evaluation: Evaluation) -> Timing:
         tell=tell,
         save=save,
         total=clock[-1] - clock[0] + save,
-        episodes_per_second=evaluation.played / evaluate,
+        episodes_per_second=evaluation.returns.size / evaluate,
         steps_per_second=float(evaluation.lengths.sum()) / evaluate,
         idle=evaluation.idle,
     )

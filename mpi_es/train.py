@@ -48,16 +48,16 @@ class Plan:
     stored: dict[str, Any] | None = None  # the content of run.h5 that is continued
     warning: str = ""
     base: Candidate | None = None  # a whole agent of which a part evolves
-    mean: Candidate | None = None  # a whole agent at which the mean begins
+    centre: Candidate | None = None  # a whole agent at which the strategy begins
 
 
 def main(comm: Comm, arguments: list[str]) -> int:
     """Train, and return the exit code. Collective."""
     plan, config = decide_plan(comm, lambda: prepare(arguments))
-    told = apply_rank_loss_option(comm, config.on_rank_loss)
+    survives, rank_loss = apply_rank_loss_option(comm, config.on_rank_loss)
     base = bcast_object(comm, plan.base if plan else None)
-    evaluator = make_evaluator(comm, config, StopFlag().install(), base)
-    evaluator.run_on_root(lambda: train(plan, evaluator, told))
+    evaluator = make_evaluator(comm, config, StopFlag().install(), base, survives=survives)
+    evaluator.loop.run_on_root(lambda: train(plan, evaluator, rank_loss))
     return 0
 
 
@@ -85,8 +85,8 @@ def prepare(arguments: list[str]) -> Plan:
             f"--resume {directory}, or choose another directory"
         )
     policy = make_policy(config)
-    base, mean = starting_point.fixed_agent(config, policy), starting_point.first_mean(config, policy)
-    return Plan(config, directory, fingerprint, base=base, mean=mean)
+    base, centre = starting_point.fixed_agent(config, policy), starting_point.first_mean(config, policy)
+    return Plan(config, directory, fingerprint, base=base, centre=centre)
 
 
 def resumed(directory: Path, changed: Callable[[Config], Config]) -> Plan:
@@ -107,8 +107,12 @@ def resumed(directory: Path, changed: Callable[[Config], Config]) -> Plan:
     return Plan(wanted, directory, fingerprint, stored, warning, base)
 
 
-def train(plan: Plan, evaluator: Evaluator, told: str) -> None:
-    """Evolve on rank 0, and tell how it goes, after what was `told` of lost ranks."""
+def train(plan: Plan, evaluator: Evaluator, rank_loss: str) -> None:
+    """Evolve on rank 0.
+
+    Args:
+        rank_loss: what happens when a rank is lost, in words.
+    """
     run = make_run(plan, evaluator)
     with checkpoint.locked(plan.directory, plan.fingerprint), run.telemetry:
         if plan.warning:
@@ -116,8 +120,8 @@ def train(plan: Plan, evaluator: Evaluator, told: str) -> None:
             checkpoint.set_aside(plan.directory)
         if not (run.finished() and is_finished(plan.stored, plan.warning)):
             run.keep()
-            run.save(stamp())  # a directory that cannot be written to is told before the work begins
-        run.telemetry.start(plan.config, describe(run, told), run.progress.generation)
+            run.save(stamp())  # a directory that cannot be written to is refused before the work begins
+        run.telemetry.start(plan.config, describe(run, rank_loss), run.progress.generation)
         run.evolve()
 
 
@@ -125,7 +129,7 @@ def make_run(plan: Plan, evaluator: Evaluator) -> Run:
     """Return the run at its beginning, or where its file says that it is."""
     config, stored = plan.config, plan.stored
     policy = evaluator.rollout.policy
-    strategy = make_strategy(config, initial_mean(plan, policy).astype(float), evaluator)
+    strategy = make_strategy(config, initial_centre(plan, policy).astype(float), evaluator.noise)
     progress = Progress(
         episode_cap=config.episode_cap,
         observations=Statistics.of_size(evaluator.rollout.size if config.obs_norm else 0),
@@ -147,26 +151,26 @@ def make_run(plan: Plan, evaluator: Evaluator) -> Run:
     return Run(config, plan.directory, strategy, evaluator, telemetry, History(stored), progress, libraries())
 
 
-def initial_mean(plan: Plan, policy: Any) -> Candidate:
+def initial_centre(plan: Plan, policy: Any) -> Candidate:
     """Return the parameters (policy.dim,) with which the strategy begins."""
     if plan.stored is not None:  # its state replaces them, and drawing them imports torch
         return np.zeros(policy.dim, np.float32)
-    if plan.mean is None:
+    if plan.centre is None:
         drawn: Candidate = policy.initial(plan.config.seed)
         return drawn
-    return plan.mean if plan.base is None else plan.mean[policy.part]
+    return plan.centre if plan.base is None else plan.centre[policy.part]
 
 
-def describe(run: Run, told: str) -> list[str]:
-    """Return what there is to know before the first generation, and what was told of lost ranks."""
+def describe(run: Run, rank_loss: str) -> list[str]:
+    """Return the facts of a run that are printed before its first generation."""
     config, evaluator = run.config, run.evaluator
-    ranks = counted(evaluator.comm.size, "rank")
+    ranks = counted(evaluator.loop.comm.size, "rank")
     part = "" if config.evolve == "all" else f" whose {config.evolve} evolves,"
-    where = "rank 0 only directs" if evaluator.first else "rank 0 evaluates too"
+    where = "rank 0 only directs" if evaluator.first_evaluating_rank else "rank 0 evaluates too"
     facts = [
         f"{config.policy} policy{part} of {evaluator.dim} parameters on {config.env}",
         getattr(run.strategy, "description", f"{config.strategy}, population {run.strategy.popsize}"),
-        ", ".join(filter(None, [ranks, f"{config.dispatch} dispatch", where, told])),
+        ", ".join(filter(None, [ranks, f"{config.dispatch} dispatch", where, rank_loss])),
         endless(config, evaluator.rollout),
         f"run directory {run.directory}",
     ]

@@ -36,7 +36,7 @@ _RESUME = (
 def main(comm: Comm, arguments: list[str]) -> int:
     """Train, and return the exit code. Collective."""
     plan, config = decide_plan(comm, lambda: prepare(arguments))
-    rank_loss = apply_rank_loss_option(comm, config.on_rank_loss)
+    _, rank_loss = apply_rank_loss_option(comm, config.on_rank_loss)
     tuned = all_or_raise(comm, lambda: space(config))  # a package may be missing on one rank only
     population = Population(config, tuned, comm, StopFlag().install())
     train(comm, plan, population, rank_loss)

@@ -16,6 +16,7 @@ from mpi_es.policies.mlp import MLP
 from mpi_es.run_file import checkpoint
 from mpi_es.seeds import held_out_seeds
 from mpi_es.strategies.base import Dense
+from mpi_es.strategies.noise import ComputedNoise
 from tests.evaluation.drift import Drift
 from tests.launching import assert_same
 
@@ -54,7 +55,7 @@ def make_run(directory, low=0, nth=0, **changes):
     policy = MLP(Drift.observation_space, Drift.action_space, config.hidden)
     env = Interrupting(flag, low, nth)
     rollout = Rollout(policy, lambda: (env, 30), 1)
-    evaluator = Evaluator(SerialComm(), rollout, None, flag)
+    evaluator = Evaluator(SerialComm(), rollout, ComputedNoise(0, rollout.policy.dim), flag)
     return train.make_run(train.Plan(config, directory, fingerprint, stored), evaluator)
 
 
@@ -129,8 +130,8 @@ def test_without_evaluations_between_there_is_the_last(tmp_path):
 def test_a_held_out_evaluation_is_of_the_mean_uncut_and_undisturbed(tmp_path):
     run = make_run(tmp_path, episode_cap=2, early_stop=1, action_noise=0.5, max_iter=3)
     run.evolve()
-    mean, seeds = Dense(run.strategy.mean[None]), held_out_seeds(CONFIG.seed, 5)[None]
-    again = run.evaluator.evaluate(mean, seeds, run.terms(training=False))
+    mean, seeds = Dense(run.strategy.centre[None]), held_out_seeds(CONFIG.seed, 5)[None]
+    again = run.evaluator.evaluate(mean, seeds, run.held_out_terms())
     np.testing.assert_array_equal(again.returns[0], run.history.evaluations[-1].returns)
     assert again.lengths.max() > 2
 

@@ -36,7 +36,6 @@ VARIANTS: dict[str, dict[str, str]] = {
     "independent seeds": {"--episode-seeds": "independent"},
     "1 rollout": {"--num-rollouts": "1"},
     "4 rollouts": {"--num-rollouts": "4"},
-    "4 rollouts, racing after 2": {"--num-rollouts": "4", "--racing": "2"},
     "popsize 32": {"--population-size": "32"},
     "popsize 128": {"--population-size": "128"},
     "popsize 256": {"--population-size": "256"},

@@ -7,8 +7,6 @@ Every candidate drives the same tracks, --steps of each if it is not 0; how thei
 of the mean is told first, and what of their order remains where the same tracks are driven whole. A return
 is the track's, plus the candidate's, plus what this track makes of this candidate; their standard deviations
 say how well the mean of k episodes ranks the candidates, on tracks common to all and on tracks of their own.
-Then what racing loses: of the better half by all episodes, the share that it drops after some, and the share
-of episodes that it saves.
 """
 
 import argparse
@@ -20,7 +18,6 @@ from mpi_es.agents.load import Agent, load
 from mpi_es.config.presets import PRESETS
 from mpi_es.errors import expected
 from mpi_es.evaluation.build import make_evaluator
-from mpi_es.evaluation.racing import survivors
 from mpi_es.evaluation.rollout import Terms
 from mpi_es.parallel.collectives import Comm, on_root
 from mpi_es.parallel.program import launch
@@ -29,7 +26,6 @@ from mpi_es.strategies.base import Dense
 
 FIRST_TRACK = 500_000
 SHARES = (0, 5, 25, 50, 75, 95, 100)  # % of the candidates that score less
-DRAWS = 100  # of the episodes that are played first
 
 
 def main(comm: Comm, arguments: list[str]) -> int:
@@ -37,14 +33,15 @@ def main(comm: Comm, arguments: list[str]) -> int:
     options, agent = on_root(comm, lambda: prepare(arguments))
     config = agent.config
     evaluator = make_evaluator(comm, config, StopFlag())
-    draw = np.random.default_rng(0)
-    noise = options.sigma * draw.standard_normal((options.candidates, len(agent.parameters)))
+    noise = options.sigma * np.random.default_rng(0).standard_normal(
+        (options.candidates, len(agent.parameters))
+    )
     rows = np.vstack([agent.parameters + noise, agent.parameters])
     tracks = np.tile(FIRST_TRACK + np.arange(options.episodes), (len(rows), 1))
 
     def report() -> None:
         def played(cap: int) -> NDArray[np.float64]:
-            return evaluator.evaluate(Dense(rows), tracks, Terms(cap, patience=config.early_stop)).returns
+            return evaluator.evaluate(Dense(rows), tracks, Terms(cap, early_stop=config.early_stop)).returns
 
         cut = played(options.steps or config.episode_cap)
         returns, of_mean = cut[:-1], cut[-1]
@@ -55,11 +52,8 @@ def main(comm: Comm, arguments: list[str]) -> int:
             kept = rank_correlation(returns.mean(axis=1), whole.mean(axis=1))
             print(f"rank correlation with whole episodes: {kept:.2f}")
         tell_apart(returns)
-        for share, after in ((0.25, 2), (0.375, 2), (0.5, 2), (0.375, 4), (0.5, 4)):
-            if after < options.episodes:
-                race(returns, share, after, draw)
 
-    evaluator.run_on_root(report)
+    evaluator.loop.run_on_root(report)
     return 0
 
 
@@ -102,18 +96,6 @@ def tell_apart(returns: NDArray[np.float64]) -> None:
         noises = of_both / count, (of_both + of_tracks) / count
         rows = [(of_candidates / (of_candidates + noise)) ** 0.5 for noise in noises]
         print(f"{count} | {rows[0]:.2f} | {rows[1]:.2f}")
-
-
-def race(returns: NDArray[np.float64], share: float, after: int, draw: np.random.Generator) -> None:
-    """Print what dropping a share of the candidates after some episodes loses and saves."""
-    n, k = returns.shape
-    better = np.argsort(-returns.mean(axis=1))[: n // 2]
-    lost = []
-    for _ in range(DRAWS):
-        first = draw.choice(k, after, replace=False)
-        lost.append(1 - survivors(returns[:, first], share)[better].mean())
-    saved = share * (k - after) / k
-    print(f"racing drops {share} after {after}: {np.mean(lost):.1%} of the better half, saves {saved:.0%}")
 
 
 if __name__ == "__main__":

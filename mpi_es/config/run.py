@@ -131,8 +131,6 @@ class Config:
     """Episodes of each candidate in a generation"""
     episode_seeds: Literal["independent", "common", "paired"] = "independent"
     """Episodes differ between candidates, are common to all, or are shared by mirrored pairs"""
-    racing: Annotated[Natural, of_strategy("cma_es")] = 0
-    """Episodes after which the worst three eighths of the candidates are dropped (cma_es); 0 drops none"""
     episode_cap: Annotated[Natural, _alias("--max-episode-length")] = 0
     """Steps after which a training episode is cut; 0 leaves the environment's own limit"""
     variable_ep_len: bool = False
@@ -191,10 +189,6 @@ class Config:
             raise expected("--base-from-pretrained", rule, self.base_from_pretrained, "use --evolve PART")
         if self.num_frames > 1 and self.controller != "mlp":
             raise expected("--num-frames", "1 for a controller that remembers", self.num_frames)
-        if self.racing and self.strategy != "cma_es":
-            raise expected("--racing", "0 for a strategy that learns from all candidates", self.racing)
-        if self.racing >= self.num_rollouts:
-            raise expected("--racing", f"less than --num-rollouts {self.num_rollouts}", self.racing)
         if self.strategy == "cma_es" and self.episode_seeds == "paired":
             rule = "independent or common for a strategy without mirrored pairs"
             raise expected("--episode-seeds", rule, self.episode_seeds)

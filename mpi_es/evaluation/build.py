@@ -2,6 +2,7 @@
 
 import os
 import socket
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -18,12 +19,11 @@ from mpi_es.evaluation.rollout import Rollout
 from mpi_es.jit.warm_up import prepare
 from mpi_es.parallel import heartbeat
 from mpi_es.parallel.collectives import Comm, all_or_raise, of_this_node
-from mpi_es.parallel.rank_loss import survivable
 from mpi_es.parallel.stop_signal import StopFlag
 from mpi_es.parallel.waiting import wait
 from mpi_es.policies.base import Policy
 from mpi_es.policies.partly_fixed import PartlyFixed
-from mpi_es.strategies.noise import ComputedNoise, TableNoise, fill_table
+from mpi_es.strategies.noise import ComputedNoise, SlicedNoise, TableNoise, fill_table
 
 
 def make_policy(config: Config) -> Policy:
@@ -91,13 +91,13 @@ def make_evaluator(
     stop_flag: StopFlag,
     base: Candidate | None = None,
     *,
-    survives: bool | None = None,
+    survives: bool = False,
 ) -> Evaluator:
     """Return this rank's evaluator, or raise on every rank what one of them met. Collective.
 
     Args:
         base: see make_rollout.
-        survives: whether it goes on when a rank dies; if not told, where MPI can.
+        survives: whether the other ranks go on when one dies.
     """
     # The ranks agree before they make the noise, which they do together.
     rollout, held_out_rollout = all_or_raise(
@@ -106,22 +106,23 @@ def make_evaluator(
     prepare(comm, rollout.compile)
     if held_out_rollout:
         prepare(comm, held_out_rollout.compile)
-    seeded = config.strategy == "openai_es"
+    # Noise that is computed costs nothing; a table is for the strategy that reads it.
+    table = config.noise_table if config.strategy not in ("cma_es", "pepg") else 0
     return Evaluator(
         comm,
         rollout,
-        make_noise(comm, config, rollout.policy.dim) if seeded else None,
+        make_noise(comm, replace(config, noise_table=table), rollout.policy.dim),
         stop_flag,
         dynamic=config.dispatch == "dynamic",
         dedicated_root=dedicated(config, comm.size),
         heartbeat=heartbeat.start(comm, config.evaluation_timeout) if config.evaluation_timeout else None,
-        survives=survivable() if survives is None else survives,
+        survives=survives,
         held_out_rollout=held_out_rollout,
     )
 
 
 def dedicated(config: Config, size: int) -> bool:
-    """Tell whether rank 0 leaves evaluation to the others."""
+    """Return whether rank 0 leaves evaluation to the others."""
     if config.dedicated_root != "auto":
         return config.dedicated_root == "yes"
     # An answer takes rank 0 0.11 ms. 128 ranks with episodes of 50 ms would have a third of its time, which
@@ -129,7 +130,7 @@ def dedicated(config: Config, size: int) -> bool:
     return config.dispatch == "dynamic" and size >= 128
 
 
-def make_noise(comm: Comm, config: Config, dim: int) -> Any:
+def make_noise(comm: Comm, config: Config, dim: int) -> SlicedNoise:
     """Return the noise of a seeded strategy: computed, or a table that a node's ranks share. Collective."""
     if not config.noise_table:
         return ComputedNoise(config.seed, dim)

@@ -1,8 +1,10 @@
-"""Who evaluates what: a share given beforehand, or episodes handed out as ranks come free.
+"""Episodes handed out as ranks come free: rank 0 answers requests, the other ranks make them.
 
-Either way a rank's rollout takes episodes from a source; what an episode returns does not depend on it.
+What an episode returns does not depend on who plays it, or when.
 """
 
+import threading
+import time
 from collections import deque
 from typing import Any
 
@@ -10,39 +12,41 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpi_es.arrays import Candidate
+from mpi_es.evaluation.header import Header, Units, Work
 from mpi_es.evaluation.rollout import Episode
-from mpi_es.evaluation.sources import Lookup, Units
+from mpi_es.evaluation.sources import Lookup
 from mpi_es.parallel.collectives import Comm
 from mpi_es.parallel.stop_signal import StopFlag, Stopped
 from mpi_es.parallel.waiting import wait
 
 REQUEST, WORK, ROWS = 1, 2, 3  # tags
-MORE, LEAVE = 1, 0  # what a request says
+MORE, LEAVE = 1, 0  # the word of a request
 _PROBES = 3  # MPICH's second finds what is there; one more for other libraries
+_LONG_STEP = 5e-3  # seconds: below it requests wait for the step, above it a thread answers them
 
 
 class Schedule:
     """The order in which units go out; it changes no result.
 
     How long an episode takes is not known beforehand, but a candidate that lasted in one tends to last in
-    the next. So each gets a first episode, and then come the candidates with the longest: what goes out
-    last, when other ranks have nothing left to do, is short.
+    the next. So each candidate gets a first episode, and then the candidates with the longest episodes come
+    first: what goes out last, when other ranks have nothing left to do, is short.
     """
 
-    def __init__(self, units: Units, episodes: int) -> None:
-        self.episodes = episodes
+    def __init__(self, header: Header, units: Units) -> None:
+        self.candidate = header.candidate
         self.left = len(units)
-        candidates = int(units.max(initial=-1)) // episodes + 1
-        self.waiting: list[deque[int]] = [deque() for _ in range(candidates)]  # units of each candidate
-        for unit in units.tolist():
-            self.waiting[unit // episodes].append(unit)
+        candidates = header.candidate(int(units[:, 0].max(initial=-1))) + 1
+        self.waiting: list[deque[tuple[int, int]]] = [deque() for _ in range(candidates)]
+        for unit, seed in units.tolist():
+            self.waiting[header.candidate(unit)].append((unit, seed))
         self.over = np.zeros(candidates, np.int64)
-        self.steps = np.zeros(candidates)  # of an episode, the mean of those that are over
-        # In steps; infinite before the first episode, minus that when none waits.
+        self.steps = np.zeros(candidates)  # mean length of the episodes that are over
+        # In steps; infinite before the first episode, minus infinite when none waits.
         self.urgency = np.where([bool(queue) for queue in self.waiting], np.inf, -np.inf)
 
-    def next(self) -> int:
-        """Return the unit that goes out next."""
+    def next(self) -> tuple[int, int]:
+        """Return the unit that goes out next, with its episode seed."""
         candidate = int(np.argmax(self.urgency))
         unit = self.waiting[candidate].popleft()
         self.left -= 1
@@ -51,7 +55,7 @@ class Schedule:
 
     def note(self, unit: int, length: int) -> None:
         """Learn how many steps an episode took."""
-        candidate = unit // self.episodes
+        candidate = self.candidate(unit)
         self.over[candidate] += 1
         self.steps[candidate] += (length - self.steps[candidate]) / self.over[candidate]
         self._rank(candidate)
@@ -69,6 +73,7 @@ class _Request:
 
         self.comm = comm
         self.status = MPI.Status()
+        self.threads = MPI.Query_thread() >= MPI.THREAD_SERIALIZED
 
     def Test(self) -> bool:  # noqa: N802  (mpi4py's name)
         # A probe may look before it fetches: where several messages lie waiting, one that follows a receive
@@ -82,50 +87,60 @@ class _Request:
 
 
 class DynamicRoot:
-    """Rank 0's side: hands out units, to itself too, and answers requests between two steps."""
+    """Rank 0's side: hands out units, to itself too, and answers requests between two steps.
 
-    def __init__(
-        self,
-        comm: Comm,
-        units: Units,
-        seeds: Units,
-        width: int,
-        lookup: Lookup,
-        stop: StopFlag,
-        *,
-        send_rows: bool,
-    ) -> None:
-        self.comm, self.seeds, self.width = comm, seeds.ravel(), width
-        self.lookup, self.stop, self.send_rows = lookup, stop, send_rows
-        self.schedule = Schedule(units, seeds.shape[1])
+    Where a step lasts longer than a request should wait, a thread answers.
+    """
+
+    def __init__(self, comm: Comm, header: Header, work: Work, lookup: Lookup, stop: StopFlag) -> None:
+        self.comm, self.header, self.lookup, self.stop = comm, header, lookup, stop
+        self.schedule = Schedule(header, work.units)
         self.working = comm.size - 1  # ranks that have not left
         self.sent: list[tuple[Any, Any]] = []  # requests, with the buffers that must live as long
         self.request = _Request(comm)
         self.waited = 0.0
+        self._lock = threading.Lock()
+        self._polled = time.monotonic()
+        self._halted = threading.Event()
+        self._error: BaseException | None = None  # that the thread met
+        self._thread = threading.Thread(target=self._answer_in_long_steps, daemon=True)
+        if self.request.threads:
+            self._thread.start()
 
     def take(self, block: bool) -> Episode | None:
         """Return the next episode."""
-        return self._next() if self.schedule.left else None
-
-    def _next(self) -> Episode:
-        unit = self.schedule.next()
-        candidate = unit // self.schedule.episodes
-        return Episode(unit, candidate, int(self.seeds[unit]), self.lookup(candidate))
+        with self._lock:
+            if not self.schedule.left:
+                return None
+            unit, seed = self.schedule.next()
+        candidate = self.header.candidate(unit)
+        return Episode(unit, candidate, seed, self.lookup(candidate))
 
     def done(self, unit: int, length: int) -> None:
         """Note an episode that is over."""
-        self.schedule.note(unit, length)
+        with self._lock:
+            self.schedule.note(unit, length)
 
     def poll(self) -> None:
-        """Answer the requests that have come; give up where a signal came."""
-        while self.working and self.request.Test():
-            self._answer()
+        """Answer the requests that have come; raise Stopped where a signal came."""
+        with self._lock:
+            if self._error:
+                raise self._error
+            self._answer_all()
+            self._polled = time.monotonic()
         if self.stop:
             raise Stopped
 
-    def finish(self, *, abandon: bool) -> None:
-        """Serve until every rank has left; to `abandon` is to hand out nothing more."""
-        if abandon:
+    def close(self, *, complete: bool) -> None:
+        """Serve until every rank has left.
+
+        Args:
+            complete: all of this rank's episodes are over; else no more are handed out to any rank.
+        """
+        self.halt()
+        if self._error:
+            raise self._error
+        if not complete:
             self.schedule.left = 0
         while self.working:
             self.waited += wait(self.request)
@@ -133,27 +148,50 @@ class DynamicRoot:
         for request, _ in self.sent:
             self.waited += wait(request)
 
+    def halt(self) -> None:
+        """End the thread."""
+        self._halted.set()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def _answer_in_long_steps(self) -> None:
+        """Answer requests while the main thread has not polled for a while."""
+        while not self._halted.wait(_LONG_STEP):
+            with self._lock:
+                if time.monotonic() - self._polled < _LONG_STEP:
+                    continue
+                try:
+                    self._answer_all()
+                except BaseException as error:  # the main thread raises it at its next poll
+                    self._error = error
+                    return
+
+    def _answer_all(self) -> None:
+        while self.working and self.request.Test():
+            self._answer()
+
     def _answer(self) -> None:
         """Send units to the rank whose request is next; one that leaves gets no answer."""
-        message = np.empty(3 + 2 * self.width, np.int64)
+        width = self.header.episodes_side_by_side
+        message = np.empty(3 + 2 * width, np.int64)
         self.request.receive(message)
         rank, word, over = message[:3].tolist()
         for unit, length in message[3 : 3 + 2 * over].reshape(-1, 2).tolist():
             self.schedule.note(unit, length)
         left = self.schedule.left
         # Many at first, one at a time in the end: the last to come should find all others still busy.
-        count = min(left, self.width, max(1, left // (4 * self.comm.size)))
+        count = min(left, width, max(1, left // (4 * self.comm.size)))
         if word == LEAVE or count == 0:
             self.working -= 1
         if word == LEAVE:  # before the end: it failed or was stopped, and the evaluation with it
             self.schedule.left = 0
             return
-        chunk = [self._next() for _ in range(count)]
+        units = np.array([self.schedule.next() for _ in range(count)], np.int64).reshape(-1, 2)
         plenty = left > 4 * self.comm.size
-        work = np.array([count, plenty, *(e.unit for e in chunk), *(e.seed for e in chunk)], np.int64)
-        self._send(work, rank, WORK)
-        if self.send_rows and count:
-            self._send(np.stack([e.parameters for e in chunk]), rank, ROWS)
+        self._send(np.concatenate([[count, plenty], units.ravel()]), rank, WORK)
+        if self.header.keys is None and count:
+            candidates = _distinct(self.header, units[:, 0].tolist())
+            self._send(np.stack([self.lookup(candidate) for candidate in candidates]), rank, ROWS)
 
     def _send(self, array: NDArray[Any], rank: int, tag: int) -> None:
         self.sent = [pair for pair in self.sent if not pair[0].Test()]
@@ -161,13 +199,15 @@ class DynamicRoot:
 
 
 class DynamicWorker:
-    """The other ranks' side: asks rank 0 when its own queue is empty."""
+    """The other ranks' side: asks rank 0 when its own queue is empty.
 
-    def __init__(
-        self, comm: Comm, episodes: int, width: int, dim: int, lookup: Lookup | None, stop: StopFlag
-    ) -> None:
-        self.comm, self.episodes, self.width = comm, episodes, width
-        self.lookup, self.stop = lookup, stop
+    Args:
+        lookup: None where rank 0 sends the candidates.
+    """
+
+    def __init__(self, comm: Comm, header: Header, dim: int, lookup: Lookup | None, stop: StopFlag) -> None:
+        self.comm, self.header, self.lookup, self.stop = comm, header, lookup, stop
+        width = header.episodes_side_by_side
         self.rows = np.empty((0 if lookup else width, dim), np.float32)
         self.work = np.zeros(2 + 2 * width, np.int64)
         self.queue: deque[Episode] = deque()
@@ -192,11 +232,11 @@ class DynamicWorker:
         self.over_since += (unit, length)
 
     def poll(self) -> None:
-        """Give up where a signal came."""
+        """Raise Stopped where a signal came."""
         if self.stop:
             raise Stopped
 
-    def leave(self) -> None:
+    def close(self, *, complete: bool) -> None:
         """Tell rank 0, which would wait otherwise, that this rank asks for nothing more."""
         if self.pending is not None:
             self._receive(block=True)
@@ -204,8 +244,11 @@ class DynamicWorker:
             self._request(LEAVE)
             self.over = True
 
+    def halt(self) -> None:
+        """Do nothing: there is no thread."""
+
     def _request(self, word: int) -> None:
-        over = self.over_since[: 2 * self.width]
+        over = self.over_since[: 2 * self.header.episodes_side_by_side]
         message = np.array([self.comm.rank, word, len(over) // 2, *over], np.int64)
         wait(self.comm.Isend(message, dest=0, tag=REQUEST))
         del self.over_since[: len(over)]
@@ -224,13 +267,31 @@ class DynamicWorker:
         self.pending = None
         count, plenty = self.work[:2].tolist()
         self.over, self.plenty = count == 0, bool(plenty)
-        units, seeds = self.work[2 : 2 + 2 * count].reshape(2, count).tolist()
-        for unit, seed, row in zip(units, seeds, self._receive_rows(units), strict=True):
-            self.queue.append(Episode(unit, unit // self.episodes, seed, row))
+        units = self.work[2 : 2 + 2 * count].reshape(-1, 2).tolist()
+        lookup = self.lookup or self._received([unit for unit, _ in units])
+        for unit, seed in units:
+            candidate = self.header.candidate(unit)
+            self.queue.append(Episode(unit, candidate, seed, lookup(candidate)))
 
-    def _receive_rows(self, units: list[int]) -> list[Candidate]:
-        if self.lookup:
-            return [self.lookup(unit // self.episodes) for unit in units]
-        if units:
-            self.waited += wait(self.comm.Irecv(self.rows[: len(units)], source=0, tag=ROWS))
-        return [row.copy() for row in self.rows[: len(units)]]
+    def _received(self, units: list[int]) -> Lookup:
+        """Return how to look up the candidates of the units, which rank 0 has sent."""
+        candidates = _distinct(self.header, units)
+        if candidates:
+            self.waited += wait(self.comm.Irecv(self.rows[: len(candidates)], source=0, tag=ROWS))
+        rows: dict[int, Candidate] = dict(zip(candidates, self.rows[: len(candidates)].copy(), strict=True))
+        return rows.__getitem__
+
+
+def _distinct(header: Header, units: list[int]) -> list[int]:
+    """Return the candidates of some units, each once: in this order they travel."""
+    return [*dict.fromkeys(map(header.candidate, units))]
+
+
+def dynamic_source(
+    comm: Comm, header: Header, work: Work | None, dim: int, lookup: Lookup | None, stop: StopFlag
+) -> DynamicRoot | DynamicWorker:
+    """Return what hands out the episodes on rank 0, and what asks for them elsewhere."""
+    if work is None:
+        return DynamicWorker(comm, header, dim, lookup, stop)
+    assert lookup is not None, "rank 0 has the population"
+    return DynamicRoot(comm, header, work, lookup, stop)

@@ -1,47 +1,95 @@
-"""Where a rank's rollout gets its episodes from, and what can be put around such a source."""
+"""Where a rank's rollout gets its episodes from: a fixed share, and what can be put around any source."""
 
 from collections.abc import Callable
+from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mpi_es.arrays import Candidate
+from mpi_es.evaluation.header import Header, Units, Work
 from mpi_es.evaluation.rollout import Episode, Source
-from mpi_es.parallel.collectives import Comm
+from mpi_es.parallel.collectives import Comm, offsets, scatter_rows
 from mpi_es.parallel.heartbeat import Heartbeat
 from mpi_es.parallel.rank_loss import RankLost, losses
 from mpi_es.parallel.stop_signal import StopFlag, Stopped
 
-Units = NDArray[np.int64]
 Lookup = Callable[[int], Candidate]  # candidate -> parameters
 
 
 class StaticSource:
     """A rank's share of the units, known beforehand."""
 
-    def __init__(self, units: Units, seeds: Units, episodes: int, lookup: Lookup, stop: StopFlag) -> None:
-        self.share = zip(units.tolist(), seeds.tolist(), strict=True)
-        self.episodes, self.lookup, self.stop = episodes, lookup, stop
+    def __init__(self, header: Header, units: Units, lookup: Lookup, stop: StopFlag) -> None:
+        self.header, self.lookup, self.stop = header, lookup, stop
+        self.share = iter(units.tolist())
         self.waited = 0.0
 
     def take(self, block: bool) -> Episode | None:
         """Return the next episode of the share."""
         for unit, seed in self.share:
-            candidate = unit // self.episodes
+            candidate = self.header.candidate(unit)
             return Episode(unit, candidate, seed, self.lookup(candidate))
         return None
 
     def done(self, unit: int, length: int) -> None:
-        """Do nothing: the share is what it is."""
+        """Do nothing: the share is fixed."""
 
     def poll(self) -> None:
-        """Give up where a signal came."""
+        """Raise Stopped where a signal came."""
         if self.stop:
             raise Stopped
 
+    def close(self, *, complete: bool) -> None:
+        """Do nothing: no rank waits for this one."""
+
+    def halt(self) -> None:
+        """Do nothing: there is no thread."""
+
+
+def static_source(
+    comm: Comm, header: Header, work: Work | None, dim: int, lookup: Lookup | None, stop: StopFlag
+) -> StaticSource:
+    """Scatter the units, and the rows of a dense population. Collective.
+
+    Args:
+        lookup: None where this rank has no population.
+    """
+    starts = offsets(header.unplayed, comm.size, header.first_evaluating_rank)
+    share = np.empty((starts[comm.rank + 1] - starts[comm.rank], 2), np.int64)
+    scatter_rows(comm, work.units if work else None, starts, share)
+    if header.keys is None:
+        lookup = _scatter_candidates(comm, header, work, dim, starts, share, lookup)
+    assert lookup is not None
+    return StaticSource(header, share, lookup, stop)
+
+
+def _scatter_candidates(
+    comm: Comm,
+    header: Header,
+    work: Work | None,
+    dim: int,
+    starts: list[int],
+    share: Units,
+    lookup: Lookup | None,
+) -> Lookup:
+    """Send each rank the candidates of its units, those of two ranks to both."""
+    rows, ends = None, []
+    if work and lookup:
+        units = work.units[:, 0]
+        parts = [np.unique(header.candidate(units[a:b])) for a, b in pairwise(starts)]
+        ends = np.cumsum([0, *map(len, parts)]).tolist()
+        rows = np.empty((ends[-1], dim), np.float32)
+        for place, candidate in enumerate(np.concatenate(parts).tolist()):
+            rows[place] = lookup(candidate)
+    candidates = np.unique(header.candidate(share[:, 0])).tolist()
+    received = np.empty((len(candidates), dim), np.float32)
+    scatter_rows(comm, rows, ends, received)
+    places = {candidate: place for place, candidate in enumerate(candidates)}
+    return lambda candidate: received[places[candidate]]
+
 
 class WithHeartbeat:
-    """A source whose every episode that begins or ends is a sign of life."""
+    """A source whose episodes are signs of life when they begin and end."""
 
     def __init__(self, source: Source, heartbeat: Heartbeat) -> None:
         self.source, self.heartbeat = source, heartbeat
@@ -70,7 +118,7 @@ class WithHeartbeat:
 
 
 class StopsAtRankLoss:
-    """A source that has no more to give when a rank is lost: what is under way here is played to its end."""
+    """A source that gives no more episodes once a rank is lost; those under way are played to their end."""
 
     def __init__(self, source: Source, comm: Comm) -> None:
         self.source, self.comm = source, comm

@@ -1,46 +1,38 @@
-"""Ranks in step: rank 0 gives a command, the others do their part, and a rank that dies is left behind."""
+"""Ranks in step: rank 0 sends commands, the others handle them, and a rank that dies is left behind."""
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import TypeVar
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any, TypeVar
 
 from mpi_es.errors import RolloutError, UserError, warn
-from mpi_es.parallel.collectives import Comm, bcast
+from mpi_es.parallel.collectives import Comm, bcast_object
 from mpi_es.parallel.rank_loss import END, ONWARD, RankLost, losses, shrink
 
 T = TypeVar("T")
-STOP = 0  # the command that ends serve
+_STOP = "stop"  # the command that ends serve
 
 
-class CommandLoop(ABC):
-    """Rank 0 leads, the others serve. A subclass says which commands there are.
+class CommandLoop:
+    """Rank 0 works in run_on_root and sends commands; the other ranks handle them in serve.
+
+    `handlers` has, on every rank, what a rank other than 0 does at each command, given its payload.
 
     Args:
-        header: how many numbers a command is.
-        survives: whether the others go on when one dies, where MPI lets them.
+        survives: whether the other ranks go on when one dies, where MPI lets them.
     """
 
-    def __init__(self, comm: Comm, header: int, *, survives: bool) -> None:
-        self.comm, self.header, self.survives = comm, header, survives
+    def __init__(self, comm: Comm, *, survives: bool = False) -> None:
+        self.comm, self.survives = comm, survives
+        self.handlers: dict[str, Callable[[Any], object]] = {}
 
-    @abstractmethod
-    def handle(self, numbers: NDArray[np.float64]) -> None:
-        """Do this rank's part of a command (header,) of rank 0's. Collective."""
-
-    def send(self, *numbers: float) -> None:
-        """Tell the others what to take part in."""
-        header = np.zeros(self.header)
-        header[: len(numbers)] = numbers
-        bcast(self.comm, header)
+    def send(self, command: str, payload: Any = None) -> None:
+        """Start the handlers of the other ranks."""
+        bcast_object(self.comm, (command, payload))
 
     def run_on_root(self, work: Callable[[], None]) -> None:
         """Do the work on rank 0 while the others serve; then all return. Collective.
 
-        What `work` raises ends the others' part too if it was told between two commands, as UserError and
-        RolloutError are; after anything else the ranks are no longer in step, and the job must end.
+        A UserError or RolloutError of `work` ends serve on the other ranks, since both are raised between
+        two commands. After any other exception the ranks are out of step, and the job must end.
         """
         if self.comm.rank != 0:
             self.serve()
@@ -53,24 +45,23 @@ class CommandLoop(ABC):
         self.stop()
 
     def serve(self) -> None:
-        """Take part in what rank 0 commands, until it says stop. Collective."""
+        """Handle what rank 0 sends, until it stops. Collective."""
         while self.retry_without_lost_ranks(self._serve_one):
             continue
 
     def _serve_one(self) -> bool:
-        """Obey the next command; return whether there is more to come."""
-        numbers = np.empty(self.header)
-        bcast(self.comm, numbers)
-        if numbers[0] == STOP:
+        """Handle the next command; return whether there is more to come."""
+        command, payload = bcast_object(self.comm, None)
+        if command == _STOP:
             return not self._all_at_end()
-        self.handle(numbers)
+        self.handlers[command](payload)
         return True
 
     def stop(self) -> None:
-        """Let the others return from serve."""
+        """Let the other ranks return from serve."""
 
         def attempt() -> bool:
-            self.send(STOP)
+            self.send(_STOP)
             return self._all_at_end()
 
         while not self.retry_without_lost_ranks(attempt):
@@ -79,7 +70,7 @@ class CommandLoop(ABC):
     # Losing a rank
 
     def retry_without_lost_ranks(self, attempt: Callable[[], T]) -> T:
-        """Return what comes of an attempt, made again with those who are left when a rank is lost."""
+        """Return what the attempt returns; when a rank is lost, the ranks that are left make it again."""
         while True:
             try:
                 with losses(self.comm):
@@ -90,11 +81,11 @@ class CommandLoop(ABC):
                 self._regroup(ONWARD)
 
     def _all_at_end(self) -> bool:
-        """Tell whether all have heard of the end; else a rank was lost meanwhile. Collective."""
+        """Return whether all ranks know of the end; else one was lost meanwhile. Collective."""
         return not self.survives or self._regroup(END)
 
     def _regroup(self, word: int) -> bool:
-        """Go on without the dead; return whether there are none. Collective over those who are left."""
+        """Go on without the dead ranks; return whether there are none. Collective over the ranks left."""
         before, self.comm = self.comm, shrink(self.comm, word)
         if self.comm is before:
             return True

@@ -18,7 +18,7 @@ from mpi_es.parallel import death_reporter
 from mpi_es.parallel.collectives import Comm, bcast_object, gather_objects, of_this_node
 from mpi_es.parallel.rank_loss import ANEW, END, BeginAnew, RankLost, losses, shrink, survivable
 from mpi_es.parallel.start_mpi import abort, connect
-from mpi_es.parallel.stop_signal import StopFlag, ignore
+from mpi_es.parallel.stop_signal import ignore
 from mpi_es.parallel.waiting import wait
 
 
@@ -38,19 +38,21 @@ def launch(
         sys.stdout.reconfigure(errors="replace")  # a terminal without our signs must not end a run
     # Until main catches Ctrl-C it ends a process, as SIGTERM does: an exception on some ranks could hang.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    comm, arguments, code = None, sys.argv[1:], None
     try:
-        comm = connect(os.environ)
+        comm = connect(os.environ)  # which may end a process that has nothing to print
+    except UserError as error:
+        sys.exit(_print_error(error))
+    arguments, code = sys.argv[1:], None
+    try:
         while code is None:
             try:
                 code = _once(main, comm, arguments)
             except BeginAnew as loss:
-                StopFlag.hand_over()
                 comm, arguments = loss.comm, again(arguments)
                 if comm.rank == 0:
                     warn(f"ranks lost; {comm.size} begin anew")
     except UserError as error:
-        code = _tell(error)
+        code = _print_error(error)
     except BaseException as error:  # the others would wait for ever
         code = 1
         if not _unread(comm, error):
@@ -97,12 +99,12 @@ def _answered(main: Callable[[Comm, list[str]], int], comm: Comm, arguments: lis
     try:
         return main(comm, arguments)
     except (UserError, RolloutError) as error:
-        return _tell(error) if comm.rank == 0 else 2
+        return _print_error(error) if comm.rank == 0 else 2
     except SystemExit as end:  # --help
         return int(end.code or 0)
 
 
-def _tell(error: Exception) -> int:
+def _print_error(error: Exception) -> int:
     print(f"error: {error}", file=sys.stderr, flush=True)
     return 2
 

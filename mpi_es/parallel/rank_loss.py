@@ -35,32 +35,33 @@ class BeginAnew(Exception):
 
 
 def survivable() -> bool:
-    """Tell whether the other ranks can outlive one: under `mpiexec --with-ft ulfm` of Open MPI."""
+    """Return whether the other ranks can outlive one: under `mpiexec --with-ft ulfm` of Open MPI."""
     return os.environ.get(_FT) == "1"
 
 
-def apply_rank_loss_option(comm: Comm, wish: str) -> str:
-    """Return what happens when a rank is lost, for people to read; let MPI end the job if that is wished.
+def apply_rank_loss_option(comm: Comm, option: str) -> tuple[bool, str]:
+    """Return whether the other ranks go on when one dies, and that in words; empty on a rank that is alone.
+
+    Where the job is to end, it is MPI that ends it.
 
     Args:
-        wish: auto, shrink or abort.
+        option: auto, shrink or abort.
     """
     if comm.size == 1:
-        return ""
-    if wish == "shrink" and not survivable():
+        return False, ""
+    if option == "shrink" and not survivable():
         rule = "abort, where no other rank can outlive one"
-        raise expected("--on-rank-loss", rule, wish, "start with mpiexec --with-ft ulfm of Open MPI")
-    if wish != "abort" and survivable():
-        return "a rank that dies is left behind"
+        raise expected("--on-rank-loss", rule, option, "start with mpiexec --with-ft ulfm of Open MPI")
+    if option != "abort" and survivable():
+        return True, "a rank that dies is left behind"
     if survivable():
         from mpi4py import MPI  # there are other ranks, so this runs under MPI
 
         comm.Set_errhandler(MPI.ERRORS_ARE_FATAL)
-        os.environ[_FT] = "0"  # from here on as if it had been started without
-    return "a rank that dies ends the job"
+    return False, "a rank that dies ends the job"
 
 
-def _tells_of_death(error: Exception) -> bool:
+def _is_death(error: Exception) -> bool:
     mpi: Any = sys.modules.get("mpi4py.MPI")
     if mpi is None or not isinstance(error, mpi.Exception):
         return False
@@ -69,14 +70,14 @@ def _tells_of_death(error: Exception) -> bool:
 
 @contextmanager
 def losses(comm: Comm) -> Iterator[None]:
-    """Raise RankLost where MPI tells of a death, and let all ranks of the communicator know."""
+    """Raise RankLost where MPI reports a death, and let all ranks of the communicator know."""
     try:
         yield
     except RankLost:  # in a part of this communicator
         comm.Revoke()
         raise
     except Exception as error:
-        if not _tells_of_death(error):
+        if not _is_death(error):
             raise
         comm.Revoke()
         raise RankLost from error
@@ -91,7 +92,7 @@ def _agree(comm: Comm, word: int) -> int:
             wait(comm.Iagree(agreed))
             return int(agreed[0])
         except Exception as error:  # on all ranks alike: one died whose death was not acknowledged
-            if not _tells_of_death(error):
+            if not _is_death(error):
                 raise
 
 

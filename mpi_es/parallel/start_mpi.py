@@ -119,8 +119,8 @@ def _remedy(launcher: str, mpi_library: str) -> str:
 def connect(environ: Mapping[str, str]) -> "MPI.Intracomm":
     """Start MPI and return the world. Collective. Call it in an entry module's main().
 
-    What is wrong with the launcher raises UserError in its first rank; the others, which may all be rank 0
-    of a world of one, exit quietly and with 0, lest their end takes the message away.
+    What is wrong with the launcher raises UserError in its first rank. The others, which may all be rank 0
+    of a world of one, exit with 0: if they failed, the launcher might end the first before it has printed.
     """
     try:
         with warnings.catch_warnings():

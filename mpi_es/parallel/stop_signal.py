@@ -2,7 +2,6 @@
 
 import signal
 from types import FrameType
-from typing import ClassVar
 
 CAUGHT = (signal.SIGTERM, signal.SIGUSR1, signal.SIGINT)
 
@@ -20,24 +19,20 @@ class Stopped(Exception):
 class StopFlag:
     """Whether a signal has come, and which. A second Ctrl-C ends the process at once."""
 
-    earlier: ClassVar["StopFlag | None"] = None  # whose signals the next that is installed takes over
-
     def __init__(self) -> None:
         self.name = ""
 
     def install(self) -> "StopFlag":
-        """Catch the signals of a time limit, a preemption and a user."""
+        """Catch the signals of a time limit, a preemption and a user.
+
+        A signal that the flag installed before has caught counts for this one, too.
+        """
+        earlier = getattr(signal.getsignal(signal.SIGTERM), "__self__", None)
         for number in CAUGHT:
             signal.signal(number, self._note)
-        if StopFlag.earlier is not None:
-            self.name, StopFlag.earlier = StopFlag.earlier.name, None
+        if isinstance(earlier, StopFlag):
+            self.name = self.name or earlier.name
         return self
-
-    @classmethod
-    def hand_over(cls) -> None:
-        """Let no signal be lost between the flag that is installed and the next."""
-        installed = getattr(signal.getsignal(signal.SIGTERM), "__self__", None)
-        cls.earlier = installed if isinstance(installed, StopFlag) else None
 
     def _note(self, number: int, frame: FrameType | None) -> None:
         if self.name == "SIGINT" and number == signal.SIGINT:

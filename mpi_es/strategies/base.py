@@ -1,4 +1,4 @@
-"""What a strategy is: ask for a population, tell its fitness, deploy the mean."""
+"""What a strategy is: ask for a population, tell its fitness, deploy the centre."""
 
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -33,22 +33,28 @@ class Noise(Protocol):
 
 @dataclass(frozen=True)
 class Dense:
-    """A population that is an array, rows (popsize, dim), and travels row by row."""
+    """A population that is an array, rows (popsize, dim), and travels row by row.
+
+    Args:
+        centre: evaluated next to the population where the run asks for it; the loop fills it in.
+    """
 
     rows: Vector
+    centre: Vector | None = None
 
     def __len__(self) -> int:
         return len(self.rows)
 
-    def candidate(self, index: int) -> Candidate:
-        """Return row `index`, (dim,)."""
-        row: Candidate = self.rows[index].astype(np.float32)
-        return row
+    def candidate(self, index: int, noise: Noise | None = None) -> Candidate:
+        """Return row `index`, (dim,); the one after the last is the centre."""
+        row = self.rows[index] if index < len(self) or self.centre is None else self.centre
+        candidate: Candidate = row.astype(np.float32)
+        return candidate
 
 
 @dataclass(frozen=True)
 class Seeded:
-    """A population of mirrored pairs around a centre (dim,), told by the keys (pairs,) of its noise.
+    """A population of mirrored pairs around a centre (dim,), given by the keys (pairs,) of its noise.
 
     Candidate 2i adds perturbation keys[i], candidate 2i+1 subtracts it.
     """
@@ -61,7 +67,9 @@ class Seeded:
         return 2 * len(self.keys)
 
     def candidate(self, index: int, noise: Noise) -> Candidate:
-        """Return candidate `index`, (dim,)."""
+        """Return candidate `index`, (dim,); the one after the last is the centre."""
+        if index == len(self):
+            return self.centre
         step = np.float32(self.sigma if index % 2 == 0 else -self.sigma)
         moved = noise.row(int(self.keys[index // 2])) * step
         moved += self.centre
@@ -93,7 +101,7 @@ class Strategy(Protocol):
         ...
 
     @property
-    def mean(self) -> Vector:
+    def centre(self) -> Vector:
         """The candidate (dim,) that is deployed and evaluated."""
         ...
 

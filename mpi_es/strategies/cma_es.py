@@ -120,7 +120,7 @@ class CMAES:
         return self._popsize
 
     @property
-    def mean(self) -> Vector:
+    def centre(self) -> Vector:
         """The mean of the search distribution, (dim,)."""
         return np.array(self._es.mean, np.float64)
 

@@ -60,7 +60,7 @@ class OpenAIES:
         return self._popsize
 
     @property
-    def mean(self) -> Vector:
+    def centre(self) -> Vector:
         """The centre (dim,)."""
         return self.state.centre
 

@@ -68,7 +68,7 @@ class PEPG:
         return self._popsize
 
     @property
-    def mean(self) -> Vector:
+    def centre(self) -> Vector:
         """The centre (dim,)."""
         return self.state.centre
 

@@ -64,7 +64,7 @@ class ES(Member):
         self.observations = Statistics.of_size(self.evaluator.rollout.size if config.obs_norm else 0)
         self.hyperparameters = {"sigma": self.run.init_sigma, "learning_rate": self.run.learning_rate}
         initial = self.evaluator.rollout.policy.initial(seed).astype(float)
-        self.strategy = make_strategy(self.run, initial, self.evaluator)
+        self.strategy = make_strategy(self.run, initial, self.evaluator.noise)
 
     @classmethod
     def declared(cls, config: Config) -> Sequence[Hyperparameter]:
@@ -91,7 +91,7 @@ class ES(Member):
 
     def evaluate(self, episode_seeds: NDArray[np.int64]) -> Score:
         """Return the score of the mean in the held-out environment. Collective, as `score` is."""
-        return self._score(self.evaluator.held_out, episode_seeds)
+        return self._score(self.evaluator.held_out_terms, episode_seeds)
 
     def _score(self, terms_of: Callable[..., Terms], episode_seeds: NDArray[np.int64]) -> Score:
         """Return the score of the mean in whole episodes."""
@@ -100,7 +100,7 @@ class ES(Member):
         terms = terms_of(self.run.episode_cap, scaling)
 
         def evaluate() -> None:
-            played = self.evaluator.evaluate(Dense(self.strategy.mean[None]), episode_seeds[None], terms)
+            played = self.evaluator.evaluate(Dense(self.strategy.centre[None]), episode_seeds[None], terms)
             results.append(Score(played.returns[0], played.lengths[0].astype(float)))
 
         self._run_on_root(evaluate)
@@ -134,7 +134,7 @@ class ES(Member):
             except Exception as error:  # raised below, when the other ranks have left the evaluation
                 raised.append(error)
 
-        self.evaluator.run_on_root(guarded)
+        self.evaluator.loop.run_on_root(guarded)
         if raised:
             raise raised[0]
 
@@ -160,7 +160,7 @@ class ES(Member):
         popsize = 2 * int(values.get("pairs", self.run.population_size // 2))
         run = dataclasses.replace(self.run, population_size=popsize)
         state = self.strategy.state
-        strategy = make_strategy(run, state.centre, self.evaluator)
+        strategy = make_strategy(run, state.centre, self.evaluator.noise)
         sizes = {name: values[name] for name in ("sigma", "learning_rate") if name in values}
         strategy.state = dataclasses.replace(state, **sizes)
         return strategy

@@ -5,10 +5,22 @@ import numpy as np
 import pytest
 
 from mpi_es.evaluation.dynamic_dispatch import Schedule
+from mpi_es.evaluation.header import Header
+from mpi_es.evaluation.rollout import Terms
 from mpi_es.evaluation.sources import StaticSource
 from mpi_es.parallel.stop_signal import StopFlag, Stopped
 
 SCRIPT = ("-m", "mpi4py", "-c")  # which ends all ranks where one fails
+
+
+def header(episodes):
+    """The header of an evaluation of so many episodes a candidate."""
+    return Header(1, 9, episodes, 9, Terms(), True, 0, 4)
+
+
+def units(*numbers):
+    """Units with the episode seeds 100, 101 …"""
+    return np.array([[unit, 100 + i] for i, unit in enumerate(numbers)], np.int64).reshape(-1, 2)
 
 
 def taken(source):
@@ -18,20 +30,20 @@ def taken(source):
 
 def test_a_share_is_its_units_with_their_candidates():
     rows = np.arange(8.0).reshape(4, 2)
-    source = StaticSource(np.array([3, 4, 7]), np.array([70, 71, 72]), 2, rows.__getitem__, StopFlag())
+    source = StaticSource(header(2), units(3, 4, 7), rows.__getitem__, StopFlag())
     episodes = taken(source)
-    assert [(e.unit, e.candidate, e.seed) for e in episodes] == [(3, 1, 70), (4, 2, 71), (7, 3, 72)]
+    assert [(e.unit, e.candidate, e.seed) for e in episodes] == [(3, 1, 100), (4, 2, 101), (7, 3, 102)]
     np.testing.assert_array_equal(episodes[0].parameters, rows[1])
 
 
 def test_an_empty_share_gives_nothing():
-    source = StaticSource(np.zeros(0, np.int64), np.zeros(0, np.int64), 2, lambda candidate: None, StopFlag())
+    source = StaticSource(header(2), units(), lambda candidate: None, StopFlag())
     assert taken(source) == []
 
 
 def test_a_share_is_given_up_at_a_signal():
     flag = StopFlag()
-    source = StaticSource(np.zeros(1, np.int64), np.zeros(1, np.int64), 1, lambda candidate: None, flag)
+    source = StaticSource(header(1), units(0), lambda candidate: None, flag)
     source.poll()
     flag.name = "SIGUSR1"
     with pytest.raises(Stopped):
@@ -39,20 +51,20 @@ def test_a_share_is_given_up_at_a_signal():
 
 
 def test_every_candidate_goes_first_once_and_then_the_one_with_the_longest_episodes():
-    schedule = Schedule(np.arange(9), 3)
-    assert [schedule.next() for _ in range(3)] == [0, 3, 6]
+    schedule = Schedule(header(3), units(*range(9)))
+    assert [schedule.next() for _ in range(3)] == [(0, 100), (3, 103), (6, 106)]
     schedule.note(0, 10)
     schedule.note(3, 30)
-    assert schedule.next() == 4
+    assert schedule.next() == (4, 104)
     schedule.note(4, 2)  # a mean of 16 still is the longest
     schedule.note(6, 13)
-    assert [schedule.next() for _ in range(5)] == [5, 7, 8, 1, 2]
+    assert [schedule.next()[0] for _ in range(5)] == [5, 7, 8, 1, 2]
     assert schedule.left == 0
 
 
 def test_units_that_were_played_do_not_go_out_again():
-    schedule = Schedule(np.array([1, 6, 8]), 3)
-    assert sorted(schedule.next() for _ in range(3)) == [1, 6, 8]
+    schedule = Schedule(header(3), units(1, 6, 8))
+    assert sorted(schedule.next()[0] for _ in range(3)) == [1, 6, 8]
     assert schedule.left == 0
 
 
@@ -60,16 +72,19 @@ HEAD = """
 import json, sys, time
 import numpy as np
 from mpi4py import MPI
-from mpi_es.evaluation.dynamic_dispatch import DynamicRoot, DynamicWorker
+from mpi_es.evaluation.dynamic_dispatch import dynamic_source
+from mpi_es.evaluation.header import Header, Work
+from mpi_es.evaluation.rollout import Terms
 from mpi_es.parallel.stop_signal import StopFlag
+from mpi_es.strategies.base import Dense
 comm, units, dense = MPI.COMM_WORLD, int(sys.argv[1]), sys.argv[2] == "dense"
 lookup = lambda candidate: np.full(3, candidate, np.float32)
-flag, width, episodes = StopFlag(), 4, 2
+keys = None if dense else np.zeros(1, np.int64)
+header, work = Header(1, units // 2, 2, units, Terms(), True, 0, 4, keys), None
 if comm.rank == 0:
-    seeds = 1000 + np.arange(units).reshape(-1, episodes)
-    source = DynamicRoot(comm, np.arange(units), seeds, width, lookup, flag, send_rows=dense)
-else:
-    source = DynamicWorker(comm, episodes, width, 3, None if dense else lookup, flag)
+    work = Work(Dense(np.zeros((0, 3))), np.stack([np.arange(units), 1000 + np.arange(units)], axis=1))
+found = lookup if comm.rank == 0 or not dense else None
+source = dynamic_source(comm, header, work, 3, found, StopFlag())
 taken = []
 def note(episode):
     taken.append([episode.unit, episode.candidate, episode.seed, *map(int, episode.parameters)])
@@ -87,7 +102,7 @@ while (episode := source.take(block=True)) is not None:
     time.sleep(0.001 * (comm.rank + 1))
     source.done(episode.unit, 1)
     source.poll()
-source.finish(abandon=False) if comm.rank == 0 else source.leave()
+source.close(complete=True)
 report()
 """
 )
@@ -114,7 +129,7 @@ while True:
     note(running.pop(0))
     source.done(taken[-1][0], len(taken))
     source.poll()
-source.finish(abandon=False) if comm.rank == 0 else source.leave()
+source.close(complete=True)
 report()
 """
 )
@@ -133,13 +148,13 @@ if comm.rank == comm.size - 1:
     note(source.take(block=True))  # the rest of its queue is lost, and so may be an answer on its way
     while source.plenty and source.queue:
         note(source.take(block=True))
-    source.leave()
+    source.close(complete=True)
 else:
     while (episode := source.take(block=True)) is not None:
         note(episode)
         time.sleep(0.01)
         source.poll()
-    source.finish(abandon=False) if comm.rank == 0 else source.leave()
+    source.close(complete=True)
 report()
 """
 )
@@ -158,12 +173,12 @@ ABANDONED = (
     + """
 if comm.rank == 0:
     note(source.take(block=True))
-    source.finish(abandon=True)
+    source.close(complete=False)
 else:
     while (episode := source.take(block=True)) is not None:
         note(episode)
         time.sleep(0.001)
-    source.leave()
+    source.close(complete=True)
 report()
 """
 )

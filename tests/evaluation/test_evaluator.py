@@ -28,7 +28,7 @@ def make_evaluator(width=3, comm=None, env=Drift, **options):
 
 
 def dense(popsize=4):
-    return Dense(np.random.default_rng(0).normal(size=(popsize, POLICY.dim)))
+    return Dense(np.random.default_rng(0).normal(size=(popsize, POLICY.dim)), MEAN)
 
 
 def seeded(pairs=2):
@@ -58,9 +58,9 @@ def test_the_width_does_not_matter(width):
 
 
 @pytest.mark.parametrize("population", [dense(), seeded()], ids=["dense", "seeded"])
-def test_the_mean_is_one_more_candidate(population):
+def test_the_centre_is_one_more_candidate(population):
     evaluator, seeds = make_evaluator(), training_seeds(1, 0, 5, 2, "independent")
-    both = evaluator.evaluate(population, seeds, COLLECT, MEAN)
+    both = evaluator.evaluate(population, seeds, COLLECT)
     alone = evaluator.evaluate(Dense(MEAN[None]), seeds[4:], COLLECT)
     without = evaluator.evaluate(population, seeds[:4], COLLECT)
     np.testing.assert_array_equal(both.returns, np.concatenate([without.returns, alone.returns]))
@@ -96,7 +96,7 @@ class World(SerialComm):
 )
 def test_no_rank_holds_so_many_episodes_that_others_have_none(size, dynamic, dedicated, units, width):
     evaluator = make_evaluator(16, World(size), dynamic=dynamic, dedicated_root=dedicated)
-    assert evaluator._width(units) == width
+    assert evaluator._side_by_side(units) == width
 
 
 def test_idle_time_is_a_share():
@@ -124,12 +124,10 @@ def test_a_failure_names_rank_and_host():
 
 
 def test_the_sum_is_the_noise_s_own():
-    evaluator = make_evaluator()
-    keys, weights = evaluator.keys(3, 7), np.linspace(-1, 1, 7)
-    np.testing.assert_array_equal(
-        evaluator.weighted_sum(keys, weights), evaluator.noise.weighted_sum(keys, weights)
-    )
-    np.testing.assert_array_equal(evaluator.row(int(keys[0])), evaluator.noise.row(int(keys[0])))
+    shared, own = make_evaluator().noise, ComputedNoise(5, POLICY.dim)
+    keys, weights = shared.keys(3, 7), np.linspace(-1, 1, 7)
+    np.testing.assert_array_equal(shared.weighted_sum(keys, weights), own.weighted_sum(keys, weights))
+    np.testing.assert_array_equal(shared.row(int(keys[0])), own.row(int(keys[0])))
 
 
 SUM = """
@@ -145,10 +143,10 @@ noise = make_noise(comm, Config(noise_table=table, seed=5), dim)
 rollout = SimpleNamespace(policy=SimpleNamespace(dim=dim))
 evaluator = Evaluator(comm, rollout, noise)
 if comm.rank:
-    evaluator.serve()
+    evaluator.loop.serve()
 else:
-    total = evaluator.weighted_sum(evaluator.keys(3, 9), np.linspace(-1, 1, 9))
-    evaluator.stop()
+    total = evaluator.noise.weighted_sum(evaluator.noise.keys(3, 9), np.linspace(-1, 1, 9))
+    evaluator.loop.stop()
     print(hashlib.sha256(total.tobytes()).hexdigest())
 """
 
@@ -176,19 +174,18 @@ import numpy as np
 from mpi4py import MPI
 from mpi_es.evaluation.rollout import Terms
 from mpi_es.seeds import training_seeds
-from tests.evaluation.test_evaluator import dense, make_evaluator, MEAN, seeded
+from tests.evaluation.test_evaluator import dense, make_evaluator, seeded
 evaluator = make_evaluator(2, MPI.COMM_WORLD, dynamic=sys.argv[1] == "dynamic")
-if evaluator.comm.rank:
-    evaluator.serve()
+if evaluator.loop.comm.rank:
+    evaluator.loop.serve()
 else:
     seeds, scaling = training_seeds(1, 0, 5, 3, "independent"), np.ones((2, 3), np.float32)
     terms = Terms(7, scaling, 0.2, True, 3)
     for population in (dense(), seeded()):
         for part in (seeds, seeds[:, :1], seeds[:4]):
-            mean = MEAN if len(part) == 5 else None
-            found = evaluator.evaluate(population, part, terms, mean)
+            found = evaluator.evaluate(population, part, terms)
             print(found.returns.tolist(), found.lengths.tolist(), found.sums.tolist())
-    evaluator.stop()
+    evaluator.loop.stop()
 """
 
 
@@ -199,8 +196,7 @@ def serial_evaluation():
     seeds, scaling = training_seeds(1, 0, 5, 3, "independent"), np.ones((2, 3), np.float32)
     for population in (dense(), seeded()):
         for part in (seeds, seeds[:, :1], seeds[:4]):
-            mean = MEAN if len(part) == 5 else None
-            found = evaluator.evaluate(population, part, Terms(7, scaling, 0.2, True, 3), mean)
+            found = evaluator.evaluate(population, part, Terms(7, scaling, 0.2, True, 3))
             said.append(f"{found.returns.tolist()} {found.lengths.tolist()} {found.sums.tolist()}\n")
     return "".join(said)
 

@@ -11,7 +11,7 @@ SMALL = ("--env", "CartPole-v1", "--hidden", "4", "--population-size", "6", "--o
 EVALUATION = ("--eval-every", "3", "--num-eval-rollouts", "5")
 STRATEGIES = {
     "cma_es": ("--strategy", "cma_es"),
-    "separable": ("--cma-variant", "separable", "--num-rollouts", "4", "--racing", "2"),
+    "separable": ("--cma-variant", "separable", "--num-rollouts", "4"),
     "openai_es": ("--strategy", "openai_es", "--episode-seeds", "paired"),
     "table": ("--strategy", "openai_es", "--noise-table", "100000", "--num-rollouts", "2"),
     "pepg": ("--strategy", "pepg", "--variable-ep-len"),

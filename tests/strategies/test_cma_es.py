@@ -159,7 +159,7 @@ def test_equals_plain_pycma_with_the_same_random_numbers(variant, dim, popsize):
     plain = Plain(variant, dim, popsize)
     strategy = make(variant, dim, popsize)
     np.testing.assert_array_equal(advance(strategy, 20), plain.run(20))
-    np.testing.assert_array_equal(strategy.mean, plain.es.mean)
+    np.testing.assert_array_equal(strategy.centre, plain.es.mean)
 
 
 @pytest.mark.parametrize("dim", [1, 2, 5])
@@ -167,7 +167,7 @@ def test_equals_plain_pycma_with_the_same_random_numbers(variant, dim, popsize):
 def test_converges_on_an_ellipsoid(variant, dim):
     strategy = make(variant, dim, 12)
     advance(strategy, 500)
-    assert -ellipsoid(strategy.mean[None])[0] < 1e-12
+    assert -ellipsoid(strategy.centre[None])[0] < 1e-12
     assert strategy.sigma < 1e-5
 
 
@@ -176,14 +176,14 @@ def test_flat_and_infinitely_bad_fitness_are_survived(variant):
     strategy = make(variant)
     advance(strategy, 20, lambda rows: np.zeros(len(rows)))
     advance(strategy, 20, lambda rows: np.where(rows[:, 0] < 0.7, -np.inf, -(rows[:, 0] ** 2)))
-    assert np.isfinite(strategy.mean).all()
+    assert np.isfinite(strategy.centre).all()
 
 
 @pytest.mark.parametrize("variant", ["full", "separable", "vd"])
 def test_goes_on_after_all_candidates_became_equal(variant):
     strategy = make(variant, 6)
     advance(strategy, 3000, lambda rows: -((rows - 0.3) ** 2).sum(axis=1))
-    np.testing.assert_allclose(strategy.mean, 0.3, rtol=1e-12)
+    np.testing.assert_allclose(strategy.centre, 0.3, rtol=1e-12)
     assert np.isfinite(strategy.sigma)
 
 
@@ -191,7 +191,7 @@ def test_goes_on_after_all_candidates_became_equal(variant):
 def test_maximises(variant):
     strategy = make(variant)
     advance(strategy, 30, lambda rows: rows[:, 0])
-    assert strategy.mean[0] > 2
+    assert strategy.centre[0] > 2
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
@@ -215,8 +215,8 @@ def test_population_is_dense_and_told_as_it_was_asked():
 
 def test_mean_is_a_copy():
     strategy = make("full")
-    strategy.mean[:] = 9
-    np.testing.assert_array_equal(strategy.mean, np.full(5, 0.7))
+    strategy.centre[:] = 9
+    np.testing.assert_array_equal(strategy.centre, np.full(5, 0.7))
 
 
 def test_sigma_of_vkd_is_the_one_that_it_adapts():
@@ -230,7 +230,7 @@ def test_sigma_of_vkd_is_the_one_that_it_adapts():
 def test_four_candidates_are_enough(variant):
     strategy = make(variant, 3, 4)
     advance(strategy, 300, lambda rows: -(rows**2).sum(axis=1))
-    assert np.abs(strategy.mean).max() < 1e-3
+    assert np.abs(strategy.centre).max() < 1e-3
 
 
 def test_fewer_than_four_candidates_are_refused():

@@ -70,7 +70,7 @@ def test_ask_returns_popsize_candidates_of_the_dimension(name: str) -> None:
 @each
 def test_it_starts_at_x0_with_the_given_sigma(name: str) -> None:
     strategy = build(strategy=name, population_size=400)
-    np.testing.assert_allclose(strategy.mean, X0)
+    np.testing.assert_allclose(strategy.centre, X0)
     assert strategy.sigma == pytest.approx(0.1)
     np.testing.assert_allclose(rows_of(strategy.ask()).std(axis=0), 0.1, rtol=0.2)
 
@@ -85,7 +85,7 @@ def test_an_assigned_state_continues_bit_for_bit(options: dict[str, Any], saved_
     second.state = copy.deepcopy(first.state)
     for _ in range(20):
         assert generation(second).tobytes() == generation(first).tobytes()
-    assert second.mean.tobytes() == first.mean.tobytes()
+    assert second.centre.tobytes() == first.centre.tobytes()
     assert second.sigma == first.sigma
     assert_same(second.state, first.state)
 
@@ -125,7 +125,7 @@ def test_an_assigned_state_is_not_changed_either(options: dict[str, Any]) -> Non
 def test_a_state_is_read_between_two_generations_without_effect(options: dict[str, Any]) -> None:
     watched, alone = build(**options), build(**options)
     for _ in range(10):
-        _ = watched.state, watched.mean, watched.sigma
+        _ = watched.state, watched.centre, watched.sigma
         assert generation(watched).tobytes() == generation(alone).tobytes()
 
 
@@ -173,7 +173,7 @@ def test_it_climbs_a_quadratic(name: str) -> None:
     strategy = build(strategy=name, population_size=50)
     for _ in range(200):
         generation(strategy)
-    assert -np.square(strategy.mean - TARGET).sum() > -1e-4
+    assert -np.square(strategy.centre - TARGET).sum() > -1e-4
 
 
 @each

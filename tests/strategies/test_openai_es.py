@@ -26,17 +26,17 @@ def candidates(population: Seeded) -> np.ndarray:
 def test_candidates_are_mirrored_pairs_around_the_mean() -> None:
     strategy = build()
     rows = candidates(strategy.ask())
-    np.testing.assert_allclose((rows[0::2] + rows[1::2]) / 2, np.tile(strategy.mean, (4, 1)), atol=1e-7)
+    np.testing.assert_allclose((rows[0::2] + rows[1::2]) / 2, np.tile(strategy.centre, (4, 1)), atol=1e-7)
     np.testing.assert_allclose((rows[0] - rows[1]) / 2, 0.02 * NOISE.row(NOISE.keys(0, 4)[0]), atol=1e-7)
 
 
 def test_the_step_is_that_of_algorithm_1() -> None:
     strategy, fitness = build(), np.array([3.0, -1.0, 2.0, 2.5, 0.0, 7.0, -4.0, 1.0])
     population = strategy.ask()
-    epsilon = (candidates(population) - strategy.mean) / 0.02
-    expected = strategy.mean + 0.1 * (fitness @ epsilon) / (8 * 0.02)
+    epsilon = (candidates(population) - strategy.centre) / 0.02
+    expected = strategy.centre + 0.1 * (fitness @ epsilon) / (8 * 0.02)
     strategy.tell(population, fitness)
-    np.testing.assert_allclose(strategy.mean, expected, rtol=1e-4)
+    np.testing.assert_allclose(strategy.centre, expected, rtol=1e-4)
 
 
 def test_the_gradient_of_a_linear_function_is_its_slope() -> None:
@@ -44,24 +44,24 @@ def test_the_gradient_of_a_linear_function_is_its_slope() -> None:
     strategy = build(np.zeros(DIM), popsize=20_000, learning_rate=1.0)
     population = strategy.ask()
     strategy.tell(population, candidates(population) @ slope)
-    np.testing.assert_allclose(strategy.mean, slope, atol=0.15)
+    np.testing.assert_allclose(strategy.centre, slope, atol=0.15)
 
 
 def test_weight_decay_is_the_starters() -> None:
     """Its es.py: optimizer.update(-g + l2coeff * theta), with g = sum of (r+ - r-) eps, over n."""
     strategy, fitness = build(weight_decay=0.005), np.array([3.0, -1.0, 2.0, 2.5, 0.0, 7.0, -4.0, 1.0])
-    theta, population = strategy.mean, strategy.ask()
+    theta, population = strategy.centre, strategy.ask()
     pairs = np.stack([NOISE.row(int(key)) for key in population.keys])
     g = (fitness[0::2] - fitness[1::2]) @ pairs / 8
     strategy.tell(population, fitness)
-    np.testing.assert_allclose(strategy.mean - theta, 0.1 / 0.02 * (g - 0.005 * theta), rtol=1e-4)
+    np.testing.assert_allclose(strategy.centre - theta, 0.1 / 0.02 * (g - 0.005 * theta), rtol=1e-4)
 
 
 def test_equal_fitness_and_no_decay_leave_the_mean() -> None:
     strategy = build()
-    before = strategy.mean
+    before = strategy.centre
     strategy.tell(strategy.ask(), np.full(8, 3.0))
-    np.testing.assert_array_equal(strategy.mean, before)
+    np.testing.assert_array_equal(strategy.centre, before)
 
 
 def test_sigma_and_the_learning_rate_decay_to_their_floors() -> None:

@@ -32,7 +32,7 @@ def evolve(strategy: PEPG, function: Callable[[np.ndarray], np.ndarray], generat
     for _ in range(generations):
         population = strategy.ask()
         strategy.tell(population, function(population.rows))
-    return float(function(strategy.mean))
+    return float(function(strategy.centre))
 
 
 def test_candidates_are_mirrored_pairs_of_the_given_deviation() -> None:
@@ -47,13 +47,13 @@ def test_one_generation_is_that_of_estool() -> None:
     population, sigma = strategy.ask(), strategy.state.sigma
     reward = np.array([3.0, -1.0, 2.0, 2.5, 0.0, 7.0, -4.0, 1.0])
     reward = (reward - reward.mean()) / reward.std()
-    epsilon = population.rows[0::2] - strategy.mean
+    epsilon = population.rows[0::2] - strategy.centre
     change_mu = (reward[0::2] - reward[1::2]) @ epsilon
     s = (epsilon * epsilon - sigma * sigma) / sigma
     r_s = (reward[0::2] + reward[1::2]) / 2 - reward.mean()
     delta_sigma = (r_s / np.sqrt(12)) @ s / (2 * 4)
     strategy.tell(population, reward)
-    np.testing.assert_allclose(strategy.mean, np.arange(3.0) + change_mu / 8, rtol=1e-6)
+    np.testing.assert_allclose(strategy.centre, np.arange(3.0) + change_mu / 8, rtol=1e-6)
     np.testing.assert_allclose(strategy.state.sigma, sigma + 0.2 * delta_sigma, rtol=1e-6)
 
 
@@ -103,7 +103,7 @@ def test_the_scale_of_raw_fitness_does_not_change_the_deviations() -> None:
 def test_equal_fitness_changes_nothing() -> None:
     strategy = build(np.ones(3))
     strategy.tell(strategy.ask(), np.full(8, 0.1))
-    np.testing.assert_array_equal(strategy.mean, np.ones(3))
+    np.testing.assert_array_equal(strategy.centre, np.ones(3))
     np.testing.assert_array_equal(strategy.state.sigma, np.full(3, 0.1))
 
 
@@ -112,7 +112,7 @@ def test_weight_decay_pulls_towards_zero() -> None:
         np.array([1.0, -2.0]), optimizer=optimizers.SGD(0.0), learning_rate=1.0, weight_decay=0.5
     )
     strategy.tell(strategy.ask(), np.zeros(8))
-    np.testing.assert_allclose(strategy.mean, [0.95, -1.9], rtol=1e-6)  # by 0.5 sigma
+    np.testing.assert_allclose(strategy.centre, [0.95, -1.9], rtol=1e-6)  # by 0.5 sigma
 
 
 def test_the_learning_rate_decays_to_its_floor() -> None:

@@ -32,12 +32,12 @@ def member(index=0, **values):
 
 
 def test_the_step_sizes_take_effect():
-    centre = member().strategy.mean
+    centre = member().strategy.centre
     steps = []
     for rate in (0.01, 0.05):
         one = member(learning_rate=rate, sigma=0.2)
         one.train(1)
-        steps.append(np.abs(one.strategy.mean - centre).max())
+        steps.append(np.abs(one.strategy.centre - centre).max())
         assert one.strategy.sigma == 0.2
     assert steps == pytest.approx([0.01, 0.05], rel=0.01)  # Adam's first step
 
@@ -74,7 +74,7 @@ def test_evaluate_uses_the_held_out_environment():
 
 
 def test_members_begin_with_weights_of_their_own():
-    assert (member(0).strategy.mean != member(1).strategy.mean).any()
+    assert (member(0).strategy.centre != member(1).strategy.centre).any()
 
 
 @pytest.mark.parametrize(
