@@ -197,9 +197,10 @@ def test_the_panel_keeps_to_the_width(width):
 
 def tell(telemetry):
     with telemetry:
-        telemetry.start(Config(), ["a fact"])
-        telemetry.generation(row(), TIMING, held_out())
-        telemetry.finish("reached the end")
+        for sink in telemetry:
+            sink.start(Config(), ["a fact"], 0)
+            sink.generation(row(), TIMING, held_out())
+            sink.finish("reached the end", None)
 
 
 def test_without_sinks_it_is_silent(capfd):
