@@ -25,7 +25,7 @@ from mpi_es.parallel.collectives import Comm, SerialComm, bcast_object, gather_o
 from mpi_es.telemetry.terminal import find_terminal, terminal_size
 from mpi_es.text import counted
 
-_COLOURS = {"ok": "green", "warn": "yellow", "fail": "bold red"}  # from good to bad
+_COLOURS = {"ok": "green", "warn": "yellow", "fail": "bold red"}  # in the order of severity
 _PACKAGE = Path(__file__).parent
 
 
@@ -45,7 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _start() -> tuple[Comm, Comm | None, list[Finding]]:
-    """Return the world, the ranks of this host, and what there is to say of them. Collective."""
+    """Return the world, the ranks of this host, and the findings on MPI. Collective."""
     try:
         comm = start_mpi.connect(os.environ)
     except UserError as error:
@@ -77,13 +77,13 @@ def _parse(arguments: Sequence[str] | None) -> tuple[argparse.Namespace, int | N
 
 
 def _examine_hosts(comm: Comm, node: Comm | None) -> list[Finding]:
-    """Return on rank 0 what each host has to offer. Collective."""
+    """Return on rank 0 the findings on all hosts. Collective."""
     here = (_host(), frozenset(os.sched_getaffinity(0)))
     places = bcast_object(comm, gather_objects(comm, here))
     group = job.own_group(Path("/proc/self/cgroup").read_text())
     quota = job.cpu_quota(group)
     findings = []
-    if node is None or node.rank == 0:  # the others see the same
+    if node is None or node.rank == 0:  # the other ranks of the host find the same
         ranks = 1 if node is None else node.size
         cores = min(len(frozenset().union(*(of for host, of in places if host == here[0]))), quota)
         findings = [
@@ -106,24 +106,24 @@ def _host() -> str:
 
 
 def _thread_pools() -> list[dict[str, Any]]:
-    """Return the pools of threads that numpy and torch bring."""
+    """Return the thread pools of numpy and torch."""
     for library in ("numpy", "torch"):
-        with contextlib.suppress(ImportError):  # told by the check of the libraries
+        with contextlib.suppress(ImportError):  # the check of the libraries reports it
             importlib.import_module(library)
-    with threadpoolctl.threadpool_limits(1):  # as in every program; some libraries keep to their own number
+    with threadpoolctl.threadpool_limits(1):  # as in every program; some libraries keep their own number
         pools: list[dict[str, Any]] = threadpoolctl.threadpool_info()
     return pools
 
 
 def _gather(comm: Comm, node: Comm | None, findings: list[Finding]) -> list[Finding]:
     """Return on rank 0 the findings of all hosts, merged. Collective."""
-    told = node is None or node.rank == 0
-    reports = gather_objects(comm, (_host(), findings) if told else None)
+    speaks = node is None or node.rank == 0
+    reports = gather_objects(comm, (_host(), findings) if speaks else None)
     return merge([report for report in reports if report]) if reports else []
 
 
 def merge(reports: Sequence[tuple[str, Sequence[Finding]]]) -> list[Finding]:
-    """Return for each check the worst of what the hosts found, with their names if others did better."""
+    """Return for each check the worst finding of the hosts, with their names unless all found the same."""
     order = list(_COLOURS)
     merged = []
     for column in zip(*(findings for _, findings in reports), strict=True):
@@ -135,7 +135,7 @@ def merge(reports: Sequence[tuple[str, Sequence[Finding]]]) -> list[Finding]:
 
 
 def _examine_once(directory: Path) -> list[Finding]:
-    """Return what concerns rank 0 alone: it saves the run."""
+    """Return the findings on the run directory, which rank 0 alone writes, and on the system."""
     system = f"Python {platform.python_version()}, {platform.system()} {platform.release()}"
     return [
         memory_and_files.hdf5_write(directory),
@@ -147,10 +147,10 @@ def _examine_once(directory: Path) -> list[Finding]:
 
 
 def _examine_environment(options: argparse.Namespace) -> list[Finding]:
-    """Return what there is to say of the environment, if one is named."""
+    """Return the finding on the environment, if one is named."""
     if not options.env:
         return []
-    from mpi_es.config.run import Config  # the environments and policies, which the other checks do without
+    from mpi_es.config.run import Config  # environments and policies, which the other checks do not need
     from mpi_es.diagnosis.environment import repeats
 
     made_with = tuple(options.env_options)
@@ -160,8 +160,8 @@ def _examine_environment(options: argparse.Namespace) -> list[Finding]:
 def show(findings: Sequence[Finding], terminal: TextIO | None) -> None:
     """Print a table on a terminal, else a line for each finding and one for each remedy."""
     worst = sum(finding.status == "fail" for finding in findings)
-    doubts = sum(finding.status == "warn" for finding in findings)
-    summary = f"{worst} failed, {doubts} to look at, {len(findings) - worst - doubts} ok"
+    warnings = sum(finding.status == "warn" for finding in findings)
+    summary = f"{worst} failed, {warnings} to look at, {len(findings) - worst - warnings} ok"
     if terminal is None:
         for finding in findings:
             print(f"{finding.status:<5}{finding.name:<15}{finding.seen}")
@@ -180,7 +180,7 @@ def show(findings: Sequence[Finding], terminal: TextIO | None) -> None:
 
 
 def launch() -> int:
-    """Return main's exit code; what it did not foresee on one rank ends all, which would wait for it."""
+    """Return main's exit code; an unexpected exception on one rank ends all, which would wait for it."""
     try:
         return main()
     except Exception:

@@ -1,18 +1,18 @@
-"""What goes wrong and is told in one line: a user's mistake, and a rollout that failed."""
+"""Errors that are printed in one line: a user's mistake, and a rollout that failed."""
 
 import difflib
 import sys
 from collections.abc import Iterable
 
-_FEW = 8  # choices that are read before what was given
+_FEW = 8  # choices: the length of a short list
 
 
 class UserError(Exception):
-    """A mistake that its user can mend: one line on rank 0, exit code 2."""
+    """A mistake that the user can correct: one line on rank 0, exit code 2."""
 
 
 class RolloutError(Exception):
-    """An episode or an update that raised or made no number; of an episode with the traceback of its rank."""
+    """An episode or an update raised an exception or returned no finite number; with the rank's traceback."""
 
 
 def one_line(error: BaseException) -> str:
@@ -21,7 +21,7 @@ def one_line(error: BaseException) -> str:
 
 
 def warn(text: str) -> None:
-    """Tell of what does not end the program."""
+    """Print a warning; the program continues."""
     print(f"warning: {text}", file=sys.stderr, flush=True)
 
 
@@ -34,7 +34,7 @@ def expected(name: str, rule: str, got: object, hint: str = "") -> UserError:
 def unknown(name: str, got: str, choices: Iterable[str]) -> UserError:
     """Build the error for a name that is not registered, with the nearest one that is.
 
-    A few choices stand in the rule; many stand at the end, after the nearest.
+    A short list of choices is part of the rule; a long one comes last, after the nearest name.
     """
     known = sorted(choices)
     near = difflib.get_close_matches(got, known, n=1)

@@ -33,46 +33,46 @@ from mpi_es.run_file.scores import summary
 from mpi_es.seeds import Stream, held_out_seeds
 from mpi_es.strategies.base import Dense
 
-MOST_EPISODES = 1_000_000  # which rank 0 hands out at once
-# Options that have no effect beside another.
+MOST_EPISODES = 1_000_000  # of one evaluation, which rank 0 holds in memory
+# Options that have no effect with another.
 IDLE = {"RUN": ("preset", "layout"), "--from-pretrained": ("candidate",), "--seeds": ("episodes",)}
 
 
 @dataclass(frozen=True)
 class Options:
-    """Evaluate the policy of a run on episodes that its training never drew."""
+    """Evaluate the policy of a run on episodes that its training did not use."""
 
     episodes: int = 100
-    """Episodes"""
+    """Number of episodes"""
     candidate: Literal["best", "last"] = "best"
-    """The mean that was best in held-out evaluations, or the last one"""
+    """The mean with the best held-out evaluation, or the last mean"""
     seeds: str = "held-out"
-    """held-out: those of the run's own evaluations, and more; fresh: never used; or all of 0-99,200"""
+    """held-out: seeds of the run's own evaluations; fresh: seeds it never used; or a list such as 0-99,200"""
     csv: str = ""
-    """Write episode seed, return and length of every episode into this file"""
+    """File for the episode seed, return and length of every episode"""
     video: str = ""
-    """Write a film of the first episode into this file, .mp4 or .gif"""
+    """File for a film of the first episode, .mp4 or .gif"""
     frames: str = ""
-    """Write every frame of the first episode, and what was done and looked at, into this directory"""
+    """Directory for every frame of the first episode, with its actions and attention"""
     env: str = ""
-    """Another environment than the run's: fast and gymnasium are CarRacing, ours and theirs"""
+    """Another environment than the run's; fast: our CarRacing, gymnasium: gymnasium's CarRacing"""
     env_options: tuple[str, ...] = ()
-    """What the environment is made with, instead of the run's: name=value"""
+    """Arguments of the environment instead of the run's: name=value"""
     compiled: bool = True
-    """Run whole episodes in compiled code where there is any; the results are the same"""
+    """Run whole episodes in compiled code where policy and environment allow; results are the same"""
     from_pretrained: str = ""
-    """Instead of RUN: a run, run.h5 or npz file"""
+    """Run, run.h5 or npz file with the agent, instead of RUN"""
     preset: str = "carracing"
-    """What an npz file that does not tell it was trained with"""
+    """Preset with which an npz file was trained that does not name its config"""
     layout: Layout = "auto"
-    """Order of the numbers in an npz file that does not tell it; auto drives with both"""
+    """Order of the parameters in an npz file that does not name it; auto tries both on CarRacing"""
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be evaluated."""
+        """Refuse options that no evaluation can have."""
         if not 1 <= self.episodes <= MOST_EPISODES:
             raise expected("--episodes", f"a whole number from 1 to {MOST_EPISODES}", self.episodes)
         if not re.fullmatch(r"held-out|fresh|\d+(-\d+)?(,\d+(-\d+)?)*", self.seeds):
-            raise expected("--seeds", "held-out, fresh or numbers as 0-99,200", self.seeds)
+            raise expected("--seeds", "held-out, fresh or numbers such as 0-99,200", self.seeds)
         if any(first > last or last >= 2**31 for first, last in self.ranges):
             raise expected("--seeds", "ranges that go up, below 2147483648", self.seeds)
         if (count := sum(last - first + 1 for first, last in self.ranges)) > MOST_EPISODES:
@@ -84,14 +84,14 @@ class Options:
 
     @property
     def ranges(self) -> list[tuple[int, int]]:
-        """First and last of each range of seeds; empty where they are named."""
+        """First and last seed of each range; empty for held-out and fresh."""
         parts = [part.split("-") for part in self.seeds.split(",") if self.seeds[0].isdigit()]
         return [(int(ends[0]), int(ends[-1])) for ends in parts]
 
 
 @dataclass(frozen=True)
-class Plan:
-    """What rank 0 makes of the command line and the run."""
+class EvaluationPlan:
+    """The evaluation that the command line asks for, on rank 0."""
 
     options: Options
     config: Config
@@ -109,8 +109,8 @@ def main(comm: Comm, arguments: list[str]) -> int:
     return 0
 
 
-def prepare(arguments: list[str]) -> Plan:
-    """Return the plan, with the run's file read."""
+def prepare(arguments: list[str]) -> EvaluationPlan:
+    """Return the plan of the evaluation; read the run's file."""
     run, options = command_line.parse_run(arguments, Options(), "python -m mpi_es.evaluate", must=False)
     if bool(run) == bool(options.from_pretrained):
         rule = "the directory of a run as the first argument, or else --from-pretrained FILE"
@@ -124,11 +124,11 @@ def prepare(arguments: list[str]) -> Plan:
     if options.video or options.frames:
         footage(plan).check()
     if options.csv:
-        write_csv(Path(options.csv), None)  # what cannot be written is told before the work
+        write_csv(Path(options.csv), None)  # a file that cannot be written is reported before the work
     return plan
 
 
-def of_run(run: str, options: Options) -> Plan:
+def of_run(run: str, options: Options) -> EvaluationPlan:
     """Return the plan of evaluating a run's policy."""
     content, warning = checkpoint.load_of("mpi_es.train", Path(run))
     if warning:
@@ -136,17 +136,17 @@ def of_run(run: str, options: Options) -> Plan:
     chosen = checkpoint.mean_of(content, options.candidate, run)
     config = placed(checkpoint.from_plain(Config, content["config"]), options)
     title = f"{options.candidate} candidate, of generation {chosen['generation']}"
-    return Plan(options, config, content, chosen["candidate"], chosen["scaling"], title)
+    return EvaluationPlan(options, config, content, chosen["candidate"], chosen["scaling"], title)
 
 
-def of_file(options: Options, arguments: list[str]) -> Plan:
+def of_file(options: Options, arguments: list[str]) -> EvaluationPlan:
     """Return the plan of evaluating the policy that a file holds."""
     given = replace(PRESETS[options.preset], evolve="all", layout=options.layout)
     agent = load.load(options.from_pretrained, given, "--from-pretrained")
-    if agent.tells:
-        command_line.refuse_idle(arguments, IDLE["RUN"], "a file that tells it", Options)
+    if agent.described:
+        command_line.refuse_idle(arguments, IDLE["RUN"], "a file that names it", Options)
     config = placed(agent.config, options)
-    return Plan(options, config, {}, agent.parameters, agent.scaling, options.from_pretrained)
+    return EvaluationPlan(options, config, {}, agent.parameters, agent.scaling, options.from_pretrained)
 
 
 def placed(config: Config, options: Options) -> Config:
@@ -159,8 +159,8 @@ def placed(config: Config, options: Options) -> Config:
     )
 
 
-def report(plan: Plan, evaluator: Evaluator) -> None:
-    """Evaluate on rank 0 and print what came out."""
+def report(plan: EvaluationPlan, evaluator: Evaluator) -> None:
+    """Evaluate on rank 0 and print the scores."""
     options = plan.options
     seeds = episode_seeds(plan)
     scaling = plan.scaling if plan.scaling.size else None
@@ -178,14 +178,14 @@ def report(plan: Plan, evaluator: Evaluator) -> None:
         write_csv(Path(options.csv), zip(*parts, strict=True))
 
 
-def footage(plan: Plan) -> Any:
-    """Return what makes the film and the frames."""
-    from mpi_es.film.film import Footage  # Pillow and ffmpeg, which a mere score does without
+def footage(plan: EvaluationPlan) -> Any:
+    """Return the writer of film and frames."""
+    from mpi_es.film.film import Footage  # Pillow and ffmpeg, which scores alone do not need
 
     return Footage(plan.config, plan.options.video, plan.options.frames)
 
 
-def episode_seeds(plan: Plan) -> NDArray[np.int64]:
+def episode_seeds(plan: EvaluationPlan) -> NDArray[np.int64]:
     """Return the seeds (episodes,) that the options ask for."""
     options, seed = plan.options, plan.config.seed
     if options.seeds == "held-out":
@@ -195,8 +195,8 @@ def episode_seeds(plan: Plan) -> NDArray[np.int64]:
     return np.concatenate([np.arange(first, last + 1) for first, last in options.ranges])
 
 
-def compared(plan: Plan, returns: NDArray[np.float64]) -> str:
-    """Return how the episodes compare with those that the run logged of the same candidate, if it did."""
+def compared(plan: EvaluationPlan, returns: NDArray[np.float64]) -> str:
+    """Return how the returns compare with those that the run logged of the candidate; empty without a log."""
     options = plan.options
     if not plan.content or options.env or options.env_options or options.seeds != "held-out":
         return ""
@@ -213,7 +213,7 @@ def compared(plan: Plan, returns: NDArray[np.float64]) -> str:
 
 
 def write_csv(path: Path, rows: Iterable[tuple[int, float, int]] | None) -> None:
-    """Write episodes into a file; without rows, only see whether that can be done."""
+    """Write episodes into a file; without rows, only check that it can be written."""
     new = not os.path.lexists(path)
     try:
         with path.open("a" if rows is None else "w", newline="") as file:

@@ -1,6 +1,6 @@
-"""python -m mpi_es.export RUN: a run's policy as an npz file of weights, or as TorchScript.
+"""python -m mpi_es.export RUN: write a run's policy as an npz file of parameters, or as TorchScript.
 
-In the place of RUN may be a file with an agent: one order of weights becomes the other, or TorchScript.
+RUN may also be a file with an agent, to change the order of its parameters or to write TorchScript.
 """
 
 import io
@@ -23,6 +23,7 @@ from mpi_es.parallel.collectives import Comm, on_root
 from mpi_es.parallel.program import launch
 from mpi_es.run_file import checkpoint
 from mpi_es.run_file.atomic_write import write_whole
+from mpi_es.text import counted
 
 
 @dataclass(frozen=True)
@@ -30,20 +31,20 @@ class Options:
     """Write the policy of a run into files."""
 
     candidate: Literal["best", "last"] = "best"
-    """The mean that was best in held-out evaluations, or the last one"""
+    """The mean with the best held-out evaluation, or the last mean"""
     out: str = ""
-    """npz file for its parameters `params`, with what mpi_es needs to read them again"""
+    """npz file for the parameters `params`, with their config, order and normalisation"""
     layout: Literal["torch", "paper"] = "torch"
     """Order of the parameters: torch's, or the paper's, which sorts the names in each layer"""
     torchscript: str = ""
     """File for the network as TorchScript, with the normalisation of its observations"""
     preset: str = "carracing"
-    """What an npz file in RUN's place was trained with, if it does not tell it"""
+    """Preset with which an npz file given as RUN was trained, if it does not name its config"""
     from_layout: Layout = "auto"
-    """Order of the numbers in such a file; auto drives with both"""
+    """Order of the parameters in such a file; auto tries both on CarRacing"""
 
     def __post_init__(self) -> None:
-        """Refuse a preset that there is not."""
+        """Refuse an unknown preset."""
         if self.preset not in PRESETS:
             raise unknown("--preset", self.preset, PRESETS)
 
@@ -55,7 +56,7 @@ def main(comm: Comm, arguments: list[str]) -> int:
 
 
 def export(arguments: list[str]) -> None:
-    """Write what the arguments ask for."""
+    """Write the files that the arguments name."""
     run, options = command_line.parse_run(arguments, Options(), "python -m mpi_es.export")
     if not (options.out or options.torchscript):
         raise UserError("--out: expected a file, here or as --torchscript, got nothing")
@@ -89,7 +90,7 @@ def _refuse_clashes(run: str, options: Options) -> None:
 
 
 def _of_run(run: str, options: Options) -> tuple[Config, dict[str, Any]]:
-    """Return the config of a run, and the candidate that is asked for with its scaling."""
+    """Return the config of a run, and the chosen candidate with its normalisation."""
     content, warning = checkpoint.load_of("mpi_es.train", Path(run))
     if warning:
         warn(warning)
@@ -101,13 +102,13 @@ def _of_file(name: str, options: Options, arguments: list[str]) -> tuple[Config,
     """Return the same of the agent in a file."""
     bare = replace(PRESETS[options.preset], layout=options.from_layout)
     agent = load.load(name, bare, "RUN")
-    if agent.tells:
-        command_line.refuse_idle(arguments, ("preset", "from_layout"), "a file that tells it", Options)
+    if agent.described:
+        command_line.refuse_idle(arguments, ("preset", "from_layout"), "a file that names it", Options)
     return agent.config, {"candidate": agent.parameters, "scaling": agent.scaling}
 
 
 def write_weights(path: Path, config: Config, chosen: dict[str, Any], layout: str) -> None:
-    """Write parameters, and what `pretrained.load` wants to know of them."""
+    """Write parameters, with what `agents.load` reads."""
     nowhere = replace(config, from_pretrained="", base_from_pretrained="", evolve="all", run_dir="")
     parameters = from_torch(chosen["candidate"], shapes_of(make_policy(config)), layout)
     arrays = {
@@ -119,12 +120,12 @@ def write_weights(path: Path, config: Config, chosen: dict[str, Any], layout: st
     image = io.BytesIO()
     np.savez(image, **arrays)
     write_whole(path, image.getvalue(), "--out")
-    print(f"{len(parameters)} parameters in {layout}'s order: {path}")
+    print(f"{counted(len(parameters), 'parameter')} in {layout}'s order: {path}")
 
 
 def write_script(path: Path, config: Config, chosen: dict[str, Any]) -> None:
     """Write the network as TorchScript."""
-    from mpi_es.agents import torchscript  # torch, for which weights alone do not wait
+    from mpi_es.agents import torchscript  # torch, which parameters alone do not need
 
     env, _ = make_env(config)
     space = env.observation_space

@@ -1,4 +1,4 @@
-"""python -m mpi_es.report RUN…: plots of runs and one page, report.html; while they are under way, too."""
+"""python -m mpi_es.report RUN…: plots of runs, finished or under way, and one page, report.html."""
 
 import io
 from collections.abc import Mapping, Sequence
@@ -24,10 +24,10 @@ _DPI = 160
 
 @dataclass(frozen=True)
 class Options:
-    """Draw how runs went, and compare them where there are several."""
+    """Draw the course of runs, and compare several runs."""
 
     out: str = ""
-    """Directory of the report; by default the run's own, if there is only one"""
+    """Directory of the report; empty: the directory of the run, if there is only one"""
 
 
 def main(comm: Comm, arguments: list[str]) -> int:
@@ -37,7 +37,7 @@ def main(comm: Comm, arguments: list[str]) -> int:
 
 
 def report(arguments: list[str]) -> None:
-    """Write and print what the arguments ask for."""
+    """Write the report that the arguments ask for, and print its paths."""
     names = list(takewhile(lambda word: not word.startswith("-"), arguments))
     if not names and not {"-h", "--help"} & {*arguments}:
         raise UserError("RUN: expected directories of runs as the first arguments, got none")
@@ -55,7 +55,7 @@ def report(arguments: list[str]) -> None:
 
 
 def loaded(directories: Sequence[Path]) -> list[Curves]:
-    """Return the runs, and print warnings; of several those that cannot be drawn are left out."""
+    """Return the runs, and print warnings; where there are several, leave out those that cannot be drawn."""
     runs: list[Curves] = []
     complaints = []
     for directory in directories:
@@ -75,7 +75,9 @@ def loaded(directories: Sequence[Path]) -> list[Curves]:
 
 def write(place: Path, runs: Sequence[Curves]) -> None:
     """Write the figures and the page into a directory, and print their paths."""
-    from mpi_es.reports import figures as plots  # matplotlib takes a second; the other ranks go without
+    from mpi_es.reports import (
+        figures as plots,  # matplotlib takes a second to import, and rank 0 alone needs it
+    )
 
     groups = curves.grouped(runs)
     shared = {"search": plots.search(groups)}
@@ -102,7 +104,7 @@ def _saved(place: Path, figures: Mapping[str, "Figure"]) -> dict[str, bytes]:
 
 
 def _file(run: Curves, runs: Sequence[Curves]) -> str:
-    """Return how a run's figure is called: after its directory, numbered where others have that name."""
+    """Return the name of a run's figure: that of its directory, with a number if others have the same."""
     if len(runs) == 1:
         return "learning"
     names = [other.directory.resolve().name for other in runs]

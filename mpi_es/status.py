@@ -1,4 +1,4 @@
-"""python -m mpi_es.status RUN…: where runs are, while they go or after, read from run.h5 and nothing else."""
+"""python -m mpi_es.status RUN…: progress and state of runs, read from run.h5 alone."""
 
 import argparse
 import math
@@ -15,15 +15,16 @@ from mpi_es.errors import UserError
 from mpi_es.run_file import checkpoint, stamp
 from mpi_es.text import clock, number
 
-_RECENT = 50  # generations by which the speed is judged, as on the console
-# A held-out evaluation may make a generation a few times as long as the others; a minute starts a job.
-_PATIENCE = 3.0
+_RECENT = 50  # generations that the speed averages over, as on the console
+# A run counts as silent after three of its longest generations, since one with a held-out evaluation takes
+# longer, and a minute, in which a job starts.
+_SILENT_AFTER = 3.0
 _START = 60.0  # seconds
 
 
 @dataclass(frozen=True)
 class Status:
-    """A run as its file shows it, in words."""
+    """A row of the table: a run's progress and state as text."""
 
     run: str
     generation: str
@@ -35,12 +36,16 @@ class Status:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print a line for each run; return 2 if one could not be read."""
+    """Print a line for each run; return 2 if a run cannot be read."""
     parser = argparse.ArgumentParser("python -m mpi_es.status", description=(__doc__ or "").split(": ")[1])
     parser.add_argument("runs", nargs="+", type=Path, metavar="RUN", help="directory of a run")
-    parser.add_argument("--finished", action="store_true", help="print nothing; 0: all are finished, 1: not")
     parser.add_argument(
-        "--generations", action="store_true", help="print only how many are done, of all runs"
+        "--finished", action="store_true", help="print nothing; exit code 0: all are finished, 1: not"
+    )
+    parser.add_argument(
+        "--generations",
+        action="store_true",
+        help="print only the number of generations done by all runs",
     )
     options = parser.parse_args(arguments)
     if options.generations:
@@ -61,7 +66,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def generations(run: Path) -> int:
-    """Return how many generations of a run are done, 0 where none can be read."""
+    """Return the number of generations done; 0 if the file cannot be read."""
     try:
         return int(checkpoint.load(run)[0]["progress"]["generation"])
     except UserError:
@@ -69,7 +74,7 @@ def generations(run: Path) -> int:
 
 
 def is_finished(run: Path) -> bool:
-    """Tell whether there is nothing left to do for a run."""
+    """Return whether a run is finished; false if its file cannot be read."""
     try:
         return stamp.is_finished(checkpoint.load(run)[0])
     except UserError:
@@ -77,7 +82,7 @@ def is_finished(run: Path) -> bool:
 
 
 def status(run: Path, now: float) -> Status:
-    """Return what is known of a run.
+    """Return the status of a run.
 
     Args:
         now: seconds since 1970.
@@ -119,22 +124,22 @@ def speed_of(timing: dict[str, Any], seconds: float) -> str:
 
 
 def state_of(content: dict[str, Any], now: float, longest: float) -> tuple[str, float]:
-    """Return why a run stopped or that it goes on, and the seconds since its last save.
+    """Return the state of a run (why it stopped, running or silent) and the seconds since its last save.
 
     Args:
         longest: seconds of the longest generation.
     """
     life = content.get("life")
     if life is None:
-        return "saved by an older version, which did not tell", math.nan
+        return "saved by an older version, which stored no state", math.nan
     silence = now - life["saved"]
     where = f"on {life['host']}" + (f", job {life['job']}" if life["job"] else "")
     if life["reason"]:
         return life["reason"] + ("" if life["finished"] else "; to be continued"), silence
-    if longest == 0:  # nothing tells how long one takes
+    if longest == 0:  # the length of one is unknown
         return f"running {where}, no generation done", silence
-    if silence > _PATIENCE * longest * content["config"]["checkpoint_every"] + _START:
-        return f"silent: was killed, or hangs ({where})", silence
+    if silence > _SILENT_AFTER * longest * content["config"]["checkpoint_every"] + _START:
+        return f"silent: killed or hung ({where})", silence
     return f"running {where}", silence
 
 

@@ -1,4 +1,4 @@
-"""Numbers as people read them."""
+"""Numbers formatted for people."""
 
 import math
 
@@ -9,19 +9,19 @@ def thousands(value: float) -> str:
 
 
 def number(value: float) -> str:
-    """Return a value in four digits or a few more; a dash for NaN."""
+    """Return a value with four significant digits, whole above 1,000; a dash for NaN."""
     if math.isnan(value):
         return "-"
     return thousands(round(value)) if 999.95 <= abs(value) < 1e7 else f"{value:.4g}"
 
 
 def counted(number: float, noun: str) -> str:
-    """Return a number with its noun, in the plural where that is due."""
+    """Return a number with its noun, in the singular or plural."""
     return f"{thousands(round(number, 2))} {noun}{'' if number == 1 else 's'}"
 
 
 def clock(seconds: float) -> str:
-    """Return h:mm:ss, after the days if there are any."""
+    """Return h:mm:ss, with the number of days in front if it is not 0."""
     days, rest = divmod(round(seconds), 86400)
     text = f"{rest // 3600}:{rest // 60 % 60:02}:{rest % 60:02}"
     return f"{days}d {text}" if days else text

@@ -1,15 +1,15 @@
 # shellcheck shell=bash
-# What the jobs here share. It is sourced by them, sets Python and its libraries up, and has the functions
-#   resume MODULE ARGUMENTS…   one run: begin or continue it, and decide what comes after
+# Shared by the jobs here, which source it. It sets up Python and its libraries, and has the functions
+#   resume MODULE ARGUMENTS…   begin or continue one run, and decide what follows
 #   launch MODULE ARGUMENTS…   a program on all ranks
-# README.md tells of the variables MPI_ES_….
+# README.md describes the variables MPI_ES_….
 set -euo pipefail
 
-# Signals: the first comes before the time limit, the other from scancel, preemption and requeueing. They are
-# caught before all else: one that comes earlier ends the job for good.
+# Signals: USR1 comes before the time limit, TERM from scancel, preemption and requeueing. The traps are set before
+# all else: an earlier signal ends the job for good.
 
 caught='' # the last signal that asked this job to stop
-signals=0 # how many did
+signals=0 # the number of these signals
 child=''  # the launcher's process, while there is one
 asking='' # the process that repeats the signal to it
 trap 'note SIGUSR1' USR1
@@ -22,7 +22,7 @@ note() {
 }
 
 pass_on() {
-    # Every launcher passes USR1 on, and to the ranks it means the same; but while they start, MPI may drop it.
+    # Every launcher passes USR1 to the ranks, which then stop; but MPI may drop it while they start.
     if [[ -n $child && -n $caught && -z $asking ]]; then
         (while kill -USR1 "$child"; do sleep 5; done) >/dev/null 2>&1 &
         asking=$!
@@ -40,7 +40,7 @@ launcher=()
 say() { printf 'slurm: %s\n' "$*"; }
 
 fail() {
-    # SIGTERM ends what this script has started too, and that is nobody's mistake.
+    # SIGTERM also ends the children of this script, which is not a mistake.
     [[ $caught != SIGTERM ]] || stopped_by_slurm
     printf 'error: %s\n' "$*" >&2
     exit 2
@@ -50,22 +50,22 @@ fail() {
 
 setup() {
     if [[ -n ${MPI_ES_SETUP:-} ]]; then
-        set +eu # conda's scripts and modules survive neither
+        set +eu # conda's scripts and modules fail under either
         eval "$MPI_ES_SETUP" || fail "MPI_ES_SETUP: expected a command that succeeds, got ${MPI_ES_SETUP@Q}"
         set -eu
     elif [[ -d $project/.venv ]]; then
         PATH=$project/.venv/bin:$PATH
     fi
     export PYTHONPATH=$project${PYTHONPATH:+:$PYTHONPATH}
-    # Since Slurm 22.05 srun no longer takes it from the job by itself.
+    # Since Slurm 22.05 srun does not take it from the job.
     [[ -z ${SLURM_CPUS_PER_TASK:-} ]] || export SRUN_CPUS_PER_TASK=$SLURM_CPUS_PER_TASK
     export PYTHONUNBUFFERED=1 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
     python -c 'import mpi_es' || fail "MPI_ES_SETUP: expected a python with mpi_es, got $(command -v python || echo none)"
 }
 
-# The launcher: the first that brings up one world in which the doctor finds nothing wrong.
+# The launcher: the first that starts one world in which the doctor finds no failure.
 
-choose_launcher() { # RUN_DIRECTORY; the code of what was no verdict of the doctor's
+choose_launcher() { # RUN_DIRECTORY; returns the code of a launcher that failed without a verdict of the doctor
     local lines line report='' code accident=''
     lines=${MPI_ES_LAUNCHER:-$(python -m mpi_es.jobs.launchers)} || return 1
     while IFS= read -r line; do
@@ -73,7 +73,7 @@ choose_launcher() { # RUN_DIRECTORY; the code of what was no verdict of the doct
         code=0
         report=$(examine "$1") || code=$?
         if [[ $code == 0 || -n $caught ]]; then
-            sed -n '/^warn/,/^ *->/p' <<<"$report" # what to look at, with what helps
+            sed -n '/^warn/,/^ *->/p' <<<"$report" # the warnings and their remedies
             return 0
         fi
         say "not with $line"
@@ -85,19 +85,19 @@ choose_launcher() { # RUN_DIRECTORY; the code of what was no verdict of the doct
 }
 
 examine() { # RUN_DIRECTORY
-    # A launcher that does not fit may hang; 32 ranks on two cores need 20 s. Launchers read what they can.
+    # A wrong launcher may hang; 32 ranks on two cores need 20 s. Launchers read standard input.
     timeout --kill-after=10 200 "${launcher[@]}" "$project/slurm/rank.sh" -m mpi_es.doctor "$1" </dev/null 2>&1
 }
 
 same_launcher() {
-    # After a requeue the one that was chosen before: the world is checked by every program anyway.
+    # After a requeue use the launcher that was chosen before: every program checks the world anyway.
     local line
     [[ ${SLURM_RESTART_COUNT:-0} != 0 ]] || return 1
     line=$(cat "$(noted launcher)" 2>/dev/null) && eval "launcher=($line)"
 }
 
 note_launcher() {
-    # Where it cannot be noted, it is chosen again.
+    # If it cannot be stored, it is chosen again.
     [[ -n $caught ]] || { mkdir -p "$run" && echo "${launcher[*]@Q}" >"$(noted launcher)"; } 2>/dev/null || true
 }
 
@@ -108,18 +108,18 @@ launch() { # MODULE ARGUMENTS…
     [[ -z $caught ]] || return 0
     "${launcher[@]}" "$project/slurm/rank.sh" -m "$@" &
     child=$!
-    pass_on # what came before there was one
+    pass_on # a signal that came before the launcher ran
     while :; do
         before=$signals code=0
         wait "$child" || code=$?
-        [[ $signals == "$before" ]] && break # else it was a signal that ended the wait
+        [[ $signals == "$before" ]] && break # otherwise a signal ended the wait
     done
     child=''
     [[ -z $asking ]] || kill "$asking" 2>/dev/null || true
     return "$code"
 }
 
-# One run: begin or continue it, and decide what comes after.
+# One run: begin or continue it, and decide what follows.
 
 resume() { # MODULE ARGUMENTS…
     local module=$1 code=0 before
@@ -139,28 +139,28 @@ resume() { # MODULE ARGUMENTS…
     case $code:$caught in
         *:SIGTERM) stopped_by_slurm ;;
         0:*) stopped_by_signal "$before" saved ;;
-        2:*) say "ended by what the line above tells; mend it and submit the same command again: $run" && exit 2 ;;
+        2:*) say "ended by the error above; correct it and submit the same command again: $run" && exit 2 ;;
         *:SIGUSR1) stopped_by_signal "$before" "code $code" ;;
         *) again_after_failure "$code" ;;
     esac
 }
 
 await_former() {
-    # Where Slurm has lost sight of a node it begins the job again elsewhere, while ranks on that node may go on
-    # and hold the run's lock, until Slurm finds and ends them.
-    local code told=''
+    # When Slurm loses contact to a node, it starts the job again on others, while ranks on that node may still run
+    # and hold the lock of the run, until Slurm ends them.
+    local code announced=''
     while [[ ${SLURM_RESTART_COUNT:-0} != 0 && -z $caught ]]; do
         code=0
         flock --nonblock --conflict-exit-code 75 "$run/.lock" true 2>/dev/null || code=$?
         [[ $code == 75 ]] || return 0
-        [[ -n $told ]] || say "waits: ranks of this job go on on a node that Slurm has lost sight of"
-        told=yes
+        [[ -n $announced ]] || say "waits: ranks of this job still run on a node that Slurm has lost contact to"
+        announced=yes
         sleep 5
     done
 }
 
 stopped() {
-    # A rank that leaves with code 0 in the middle gives the launcher that code as well.
+    # A rank that exits early with code 0 gives the launcher that code as well.
     python -m mpi_es.status "$run" | grep --quiet 'stopped by'
 }
 
@@ -170,18 +170,18 @@ mistaken() {
 }
 
 stopped_by_slurm() {
-    say "ended by scancel, preemption or a node that goes down: ${run:-its run} holds the last whole generation;" \
+    say "ended by scancel, preemption or a node that goes down: ${run:-its run} holds the last complete generation;" \
         "if Slurm does not start this job again by itself, submit the same command"
     exit 143
 }
 
-generations() { # that the run has behind it
+generations() { # the number that are done
     python -m mpi_es.status --generations "$run"
 }
 
 stopped_by_signal() { # GENERATIONS_BEFORE HOW
     local reason="stopped by ${caught:-a signal}, $2: $run"
-    # A generation that does not fit into the time limit would be begun again for ever.
+    # A generation that does not fit into the time limit would be repeated for ever.
     [[ $(generations) != "$1" ]] || again_after_failure 0 "$reason, but no generation was done"
     rm -f "$(noted failures)"
     requeue "$reason"
@@ -190,7 +190,7 @@ stopped_by_signal() { # GENERATIONS_BEFORE HOW
 again_after_failure() { # CODE [REASON]
     local file count most=${MPI_ES_RETRIES:-3} reason=${2:-the launcher ended with code $1}
     file=$(noted failures)
-    # Where that cannot be noted, it cannot be counted, and the job would fail for ever.
+    # If it cannot be stored, it cannot be counted, and the job would fail for ever.
     mkdir -p "$run" && echo "code $1, $(date)" >>"$file" || most=0
     count=$(wc -l <"$file" || echo 1)
     if ((count <= most)); then
@@ -214,8 +214,8 @@ requeue() { # REASON
 }
 
 still_ours() {
-    # A job that Slurm is ending already must not come back; one that Slurm has begun again elsewhere, since
-    # it lost sight of this node, must not be disturbed.
+    # A job that Slurm is ending must not be requeued; one that Slurm has started again on other nodes, since
+    # it lost contact to this one, must not be disturbed.
     local seen='' state restarts tries
     for ((tries = 0; tries < 60; tries++)); do
         if seen=$(squeue --noheader --jobs "$job" --Format State:20,RestartCnt:10); then break; fi

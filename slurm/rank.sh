@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What every rank is started through: machine code that numba keeps must fit the CPU, and nodes may differ.
+# Starts every rank: the machine code that numba stores depends on the CPU, and nodes may differ.
 set -euo pipefail
 
 kind=$({ grep -m 1 -E '^(flags|Features)' /proc/cpuinfo || uname -m; } | cksum | cut -d ' ' -f 1) # Features: ARM

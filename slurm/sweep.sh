@@ -2,7 +2,7 @@
 # A run for each task of an array, and a summary when all are over:
 #   sbatch --array=0-9 [options of sbatch] slurm/sweep.sh DIRECTORY [PRESET] [options of mpi_es.train]
 #   sbatch --array=1-6 [options of sbatch] slurm/sweep.sh DIRECTORY --table FILE [PRESET] [options of mpi_es.train]
-# A task's number is its seed, or that of its line of options in FILE.
+# The number of a task is its seed, or the number of its line of options in FILE.
 #SBATCH --job-name=sweep
 #SBATCH --ntasks=32
 #SBATCH --cpus-per-task=1
@@ -24,7 +24,7 @@ sweep=$1 task=$SLURM_ARRAY_TASK_ID
 shift
 
 if [[ ${1:-} == --table ]]; then
-    # Lines that are empty or begin with # are no options.
+    # Empty lines and lines that begin with # are not counted.
     ((task > 0)) || fail "--table: expected tasks from 1, as lines are counted, got 0; use sbatch --array=1-N"
     row=$(sed -e '/^ *#/d' -e '/^ *$/d' -- "${2:?}" | sed -n "${task}p")
     [[ -n $row ]] || fail "--table: expected a line of options number $task in $2, got none"
@@ -36,7 +36,7 @@ else
     run=$sweep/seed-$task
 fi
 
-# The first task to come here submits the summary.
+# The first task to arrive here submits the summary.
 mkdir -p "$sweep"
 if mkdir "$sweep/.summary-$SLURM_ARRAY_JOB_ID" 2>/dev/null; then
     if number=$(sbatch --parsable --dependency="afterany:$SLURM_ARRAY_JOB_ID" \
@@ -44,7 +44,7 @@ if mkdir "$sweep/.summary-$SLURM_ARRAY_JOB_ID" 2>/dev/null; then
         "$project/slurm/summary.sh" "$sweep"); then
         say "summary in $sweep by job $number when all are over"
     else
-        rmdir "$sweep/.summary-$SLURM_ARRAY_JOB_ID" # so that the next task tries
+        rmdir "$sweep/.summary-$SLURM_ARRAY_JOB_ID" # the next task tries again
         say "the summary could not be submitted; when all are over: slurm/summary.sh $sweep"
     fi
 fi

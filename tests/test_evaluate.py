@@ -9,14 +9,14 @@ import pytest
 from mpi_es import evaluate
 from mpi_es.config.run import Config
 from mpi_es.errors import UserError
-from mpi_es.evaluate import Options, Plan
+from mpi_es.evaluate import EvaluationPlan, Options
 from mpi_es.run_file import checkpoint
 from mpi_es.seeds import Stream, held_out_seeds
 
 
 def plan(**content):
     nothing = np.zeros(0, np.float32)
-    return Plan(Options(), Config(seed=3), content, nothing, nothing, "title")
+    return EvaluationPlan(Options(), Config(seed=3), content, nothing, nothing, "title")
 
 
 def seeds_of(text, episodes=4):
@@ -61,7 +61,7 @@ def test_no_episodes_and_too_many_are_refused(episodes):
     ],
 )
 def test_an_option_without_effect_is_refused(words, option, other):
-    complaint = f"{option}: expected to be left out, as it has no effect beside {other}"
+    complaint = f"{option}: expected to be left out, as it has no effect with {other}"
     with pytest.raises(UserError, match=complaint):
         evaluate.prepare(words.split())
 
@@ -82,7 +82,7 @@ def test_a_table_for_noise_is_not_made_for_an_evaluation():
     assert evaluate.placed(Config(strategy="openai_es", noise_table=10**6), Options()).noise_table == 0
 
 
-def test_a_damaged_file_is_told_before_what_it_lacks(tmp_path, run, capfd):
+def test_a_damaged_file_is_reported_before_what_it_lacks(tmp_path, run, capfd):
     content = checkpoint.load(run)[0]
     nothing = content["best"] | {"candidate": np.zeros(0, np.float32)}
     checkpoint.save(tmp_path, content | {"best": nothing})
@@ -161,19 +161,19 @@ def test_under_mpiexec_one_rank_draws_the_first_episode(launch, tmp_path, run):
     assert frames == int(first["length"])
 
 
-def test_a_film_that_cannot_be_made_is_told(launch, run):
+def test_a_film_that_cannot_be_made_is_reported(launch, run):
     done = launch(2, "-m", "mpi_es.evaluate", run, "--video", "/nowhere/out.mp4")
     assert done.returncode == 2
     assert done.stderr == "error: --video: cannot write /nowhere/out.mp4 (No such file or directory)\n"
 
 
-def test_a_table_that_cannot_be_written_is_told(launch, run):
+def test_a_table_that_cannot_be_written_is_reported(launch, run):
     done = launch(2, "-m", "mpi_es.evaluate", run, "--episodes", 2, "--csv", "/nowhere/out.csv")
     assert done.returncode == 2
     assert done.stderr == "error: --csv: cannot write /nowhere/out.csv (No such file or directory)\n"
 
 
-def test_a_missing_run_is_told():
+def test_a_missing_run_is_reported():
     with pytest.raises(UserError, match=r"RUN: expected the directory of a run .*, got nothing"):
         evaluate.prepare(["--episodes", "3"])
     with pytest.raises(UserError, match=r"Unrecognized options: / .*; RUN is the first argument"):
@@ -184,7 +184,7 @@ def test_a_missing_run_is_told():
         evaluate.prepare(["/nowhere"])
 
 
-def test_an_unknown_preset_is_told():
+def test_an_unknown_preset_is_reported():
     with pytest.raises(UserError, match=r"--preset: expected one of .*; did you mean .cartpole."):
         Options(preset="cartpol")
 

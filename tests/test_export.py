@@ -55,14 +55,14 @@ def test_an_agent_in_a_file_is_exported_as_well(run, tmp_path):
     assert other.tobytes() == checkpoint.load(run)[0]["best"]["candidate"].tobytes() != one.tobytes()
 
 
-def test_a_bare_file_is_exported_by_what_is_told_of_it(tmp_path):
+def test_a_bare_file_is_exported_by_what_is_reported_of_it(tmp_path):
     bare, out = tmp_path / "bare.npz", tmp_path / "out.npz"
     numbers = np.random.default_rng(0).standard_normal(1891, np.float32)
     np.savez(bare, params=numbers)
     told = ["--preset", "carracing-exp4", "--from-layout", "paper"]
     export.export([str(bare), *told, "--layout", "paper", "--out", str(out)])
     assert np.load(out)["params"].tobytes() == numbers.tobytes()
-    with pytest.raises(UserError, match=r"--preset: .* no effect beside a file that tells it"):
+    with pytest.raises(UserError, match=r"--preset: .* no effect with a file that names it"):
         export.export([str(out), *told, "--out", str(bare)])
 
 
@@ -81,7 +81,7 @@ def test_an_agent_that_reads_normalised_observations_is_no_beginning(run, tmp_pa
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (("--preset", "cartpole", "--out", "a"), "--preset: .* no effect beside a run"),
+        (("--preset", "cartpole", "--out", "a"), "--preset: .* no effect with a run"),
         ((), "--out: expected a file, here or as --torchscript, got nothing"),
         (
             ("--out", "agent", "--torchscript", "./agent"),
@@ -93,11 +93,11 @@ def test_an_agent_that_reads_normalised_observations_is_no_beginning(run, tmp_pa
         (("--torchscript", "/nowhere/agent.pt"), "--torchscript: cannot write /nowhere/agent.pt"),
         (
             ("--torchscript", "agent.pt", "--layout", "paper"),
-            "--layout: .* no effect beside --torchscript alone",
+            "--layout: .* no effect with --torchscript alone",
         ),
     ],
 )
-def test_a_mistake_is_told(run, arguments, complaint):
+def test_a_mistake_is_reported(run, arguments, complaint):
     with pytest.raises(UserError, match=complaint):
         export.export([str(run), *arguments])
 
@@ -111,18 +111,18 @@ def test_a_run_is_not_written_over(run, option):
     assert (run / "run.h5").read_bytes() == before
 
 
-def test_a_missing_file_is_told_before_its_options():
+def test_a_missing_file_is_reported_before_its_options():
     with pytest.raises(UserError, match="RUN: expected a run or an npz file, got"):
         export.export(["/nowhere.npz", "--preset", "cartpole", "--out", "a"])
 
 
 def test_a_candidate_is_chosen_of_a_run_only(run, tmp_path):
     shutil.copy(run / "run.h5", tmp_path / "agent.h5")
-    with pytest.raises(UserError, match=r"--candidate: .* no effect beside a file"):
+    with pytest.raises(UserError, match=r"--candidate: .* no effect with a file"):
         export.export([str(tmp_path / "agent.h5"), "--candidate", "last", "--out", "agent.npz"])
 
 
-def test_a_missing_run_is_told(launch):
+def test_a_missing_run_is_reported(launch):
     done = launch(2, "-m", "mpi_es.export", "--out", "agent.npz")
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert "RUN: expected the directory of a run" in done.stderr
@@ -191,7 +191,7 @@ def test_a_script_does_the_same_without_this_package(tmp_path):
         np.testing.assert_array_equal(np.load(tmp_path / f"{name}-outputs.npy"), outputs, err_msg=name)
 
 
-def test_a_module_that_cannot_be_traced_is_told(tmp_path):
+def test_a_module_that_cannot_be_traced_is_reported(tmp_path):
     policy = make(Config(policy="tests.policies.user_policies:Branching"), VECTOR, spaces.Discrete(3))
-    with pytest.raises(UserError, match="--torchscript: expected a module that does the same in each step"):
+    with pytest.raises(UserError, match="--torchscript: expected a module that computes the same in each"):
         write(tmp_path / "x.pt", policy, policy.initial(0), np.zeros((2, 0), np.float32), VECTOR)

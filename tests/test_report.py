@@ -85,8 +85,8 @@ def test_a_damaged_file_is_passed_over_or_told(capsys, runs, tmp_path):
     assert "\n" not in str(caught.value)
     (tmp_path / checkpoint.PREVIOUS).write_bytes((runs[0] / checkpoint.NAME).read_bytes())
     assert report.main(SerialComm(), [str(tmp_path)]) == 0
-    assert "going on from run.previous.h5" in capsys.readouterr().err
-    assert "going on from run.previous.h5" in (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "continuing from run.previous.h5" in capsys.readouterr().err
+    assert "continuing from run.previous.h5" in (tmp_path / "report.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_a_damaged_file_is_passed_over_or_told(capsys, runs, tmp_path):
         (["a", "--outt", "b"], "did you mean --out"),
     ],
 )
-def test_a_mistake_is_told(arguments, complaint):
+def test_a_mistake_is_reported(arguments, complaint):
     with pytest.raises(UserError, match=complaint):
         report.report(arguments)
 

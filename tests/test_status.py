@@ -49,7 +49,7 @@ def test_a_run_that_a_signal_stopped_is_to_be_continued(finished, tmp_path):
     assert not status.is_finished(run)
 
 
-@pytest.mark.parametrize(("silence", "state"), [(5, "running on"), (3600, "silent: was killed, or hangs")])
+@pytest.mark.parametrize(("silence", "state"), [(5, "running on"), (3600, "silent: killed or hung")])
 def test_a_run_that_told_no_end_is_judged_by_its_last_save(finished, tmp_path, silence, state):
     run = as_saved(finished, tmp_path / "run", reason="", finished=False, saved=1000.0)
     seen = status.status(run, 1000.0 + silence)
@@ -89,7 +89,7 @@ def test_a_run_of_before_there_were_signs(finished, tmp_path):
     assert status.status(tmp_path, 0.0).state.startswith("saved by an older version")
 
 
-def test_what_cannot_be_read_is_told_beside_what_can(finished, tmp_path):
+def test_what_cannot_be_read_is_reported_beside_what_can(finished, tmp_path):
     command = [sys.executable, "-m", "mpi_es.status", str(finished), str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stdout.count("\n"), done.stderr.count("\n")) == (2, 2, 1)

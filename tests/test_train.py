@@ -19,7 +19,7 @@ OWN = "tests.envs.user_envs:"
         ({"env": OWN + "make_unwrapped"}, True),  # its spec has the limit of the wrapper that is gone
     ],
 )
-def test_an_environment_without_a_step_limit_is_told(options, told):
+def test_an_environment_without_a_step_limit_is_reported(options, told):
     config = Config(**options, hidden=(4,))
     warning = endless(config, make_rollout(config))
     assert bool(warning) == told

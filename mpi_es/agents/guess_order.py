@@ -1,4 +1,4 @@
-"""The order of the numbers in a file that does not tell it: the agent is driven with both."""
+"""The order of the parameters in a file that does not name it: drive the agent with each order."""
 
 from dataclasses import replace
 from typing import Any
@@ -18,15 +18,15 @@ from mpi_es.strategies.base import Dense
 
 _EXPORTS = "--from-layout of mpi_es.export"
 _EPISODES = 4
-# What a run may have that a drive has no use for.
-_ALONE: dict[str, Any] = {"held_out_env_options": (), "strategy": "cma_es", "evaluation_timeout": 0.0}
-# Mean returns. The published weights come to 900, in the wrong order to 6; of 1200 drawn ones, among them
-# 400 as large as the published, the best came to 26.
+# Options that a run may have and a drive does not need.
+_UNUSED: dict[str, Any] = {"held_out_env_options": (), "strategy": "cma_es", "evaluation_timeout": 0.0}
+# Mean returns. The published weights score 900, and 6 in the wrong order. The best of 1200 random agents,
+# 400 of them with weights as large as the published, scored 26.
 _DRIVES, _LOST = 200.0, 50.0
 
 
 def recognised(numbers: Candidate, shapes: Shapes, config: Config, option: str) -> str:
-    """Return the layout with which an attention agent drives; refuse where neither or both do.
+    """Return the layout with which an attention agent drives; refuse the file if neither or both do.
 
     Args:
         config: of the agent.
@@ -35,16 +35,16 @@ def recognised(numbers: Candidate, shapes: Shapes, config: Config, option: str) 
     if config.policy != "attention":
         rule = f"torch or paper for an npz file of --policy {config.policy}"
         raise expected(f"--layout ({_EXPORTS})", rule, config.layout)
-    alone = replace(config, env=CAR_RACING["fast"], env_options=_kind(config), **_ALONE)
+    alone = replace(config, env=CAR_RACING["fast"], env_options=_kind(config), **_UNUSED)
     if (dim := make_policy(alone).dim) != len(numbers):
         hint = f"an agent that drives has {dim}; give --layout ({_EXPORTS})"
-        raise expected(option, "numbers whose order shows on CarRacing", len(numbers), hint)
+        raise expected(option, "parameters whose order a drive on CarRacing can show", len(numbers), hint)
     returns = _returns(np.stack([to_torch(numbers, shapes, layout) for layout in LAYOUTS]), alone)
     found = int(returns.argmax())
     if returns[found] < _DRIVES or returns[1 - found] > _LOST:
         scores = ", ".join(f"{score:.0f} in {name}'s" for name, score in zip(LAYOUTS, returns, strict=True))
         raise UserError(
-            f"{option}: the order of the numbers does not show ({scores}); give --layout ({_EXPORTS})"
+            f"{option}: no order of the parameters clearly drives ({scores}); give --layout ({_EXPORTS})"
         )
     return LAYOUTS[found]
 

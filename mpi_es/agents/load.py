@@ -1,4 +1,4 @@
-"""Agents that were trained before: read from a run, from its file, or from an npz file of weights."""
+"""Read an agent that was trained before from a run, a run file, or an npz file of parameters."""
 
 import json
 import os
@@ -28,13 +28,13 @@ _PAPERS: dict[str, Any] = {name: getattr(CARRACING, name) for name in (*_PLACE, 
 
 @dataclass(frozen=True)
 class Agent:
-    """A network's parameters, and what they belong to."""
+    """A network's parameters, with their config, shapes and normalisation."""
 
     config: Config
     parameters: Candidate  # (dim,) in torch's order
     shapes: Shapes
     scaling: NDArray[np.float32]  # (2, size) of its observations; (2, 0) where they are not normalised
-    tells: bool = True  # its file holds all that is above
+    described: bool = True  # its file holds all fields above
 
     def part(self, part: str) -> tuple[Shapes, Candidate]:
         """Return shapes and numbers of the parameters of one part of the module, of all for ""."""
@@ -48,7 +48,7 @@ def load(name: str, config: Config, option: str) -> Agent:
     """Return the agent of a run directory, a run file or an npz file.
 
     Args:
-        config: what a file that says nothing may be the agent of; else it is the paper's.
+        config: of a bare file's agent, unless its size is that of the paper's agent.
         option: that named the file.
     """
     path = Path(name)
@@ -61,7 +61,7 @@ def load(name: str, config: Config, option: str) -> Agent:
 def check_there(name: str, option: str) -> None:
     """Refuse a path at which there is nothing."""
     if not os.path.exists(name):  # pathlib's raises where a directory is closed
-        raise expected(option, "a run or an npz file", name, "there is none that could be read")
+        raise expected(option, "a run or an npz file", name, "it does not exist or cannot be read")
 
 
 def _of_run(path: Path, option: str) -> Agent:
@@ -79,12 +79,12 @@ def _of_run(path: Path, option: str) -> Agent:
 
 
 def _of_file(path: Path, config: Config, option: str) -> Agent:
-    """Return the agent of an npz file: one of mpi_es.export, which tells all, or a bare one."""
+    """Return the agent of an npz file: one of mpi_es.export, which describes it, or bare parameters."""
     arrays = _arrays(path, option)
     numbers = _numbers(arrays, path, option)
     if "config" in arrays:
-        told, layout, scaling = _told(arrays, path, option)
-        config, shapes = _owner(len(numbers), [told], path, option)
+        stored, layout, scaling = _description(arrays, path, option)
+        config, shapes = _owner(len(numbers), [stored], path, option)
         return Agent(config, to_torch(numbers, shapes, layout), shapes, scaling)
     configs = [config, replace(config, **_PAPERS)] if config.policy == "attention" else [config]
     config, shapes = _owner(len(numbers), configs, path, option)
@@ -93,11 +93,11 @@ def _of_file(path: Path, config: Config, option: str) -> Agent:
         raise expected(option, rule, str(path))
     layout = config.layout
     if layout == "auto":
-        from mpi_es.agents.guess_order import recognised  # the simulator, which takes its time
+        from mpi_es.agents.guess_order import recognised  # the simulator, which is slow to import
 
         layout = recognised(numbers, shapes, config, option)
     none = np.zeros((2, 0), np.float32)
-    return Agent(config, to_torch(numbers, shapes, layout), shapes, none, tells=False)
+    return Agent(config, to_torch(numbers, shapes, layout), shapes, none, described=False)
 
 
 def _arrays(path: Path, option: str) -> Arrays:
@@ -119,7 +119,7 @@ def _numbers(arrays: Arrays, path: Path, option: str) -> Candidate:
     params = arrays["params"]
     if params.ndim != 1 or params.dtype.kind != "f":
         raise expected(
-            option, f"fractions in one row in `params` of {path}", f"{params.dtype} {params.shape}"
+            option, f"a row of floating-point numbers in `params` of {path}", f"{params.dtype} {params.shape}"
         )
     with np.errstate(over="ignore"):
         numbers: Candidate = params.astype(np.float32)
@@ -128,8 +128,8 @@ def _numbers(arrays: Arrays, path: Path, option: str) -> Candidate:
     return numbers
 
 
-def _told(arrays: Arrays, path: Path, option: str) -> tuple[Config, str, NDArray[np.float32]]:
-    """Return config, layout and scaling, which a file of mpi_es.export tells of its agent."""
+def _description(arrays: Arrays, path: Path, option: str) -> tuple[Config, str, NDArray[np.float32]]:
+    """Return config, layout and scaling from a file of mpi_es.export."""
     try:
         config = checkpoint.from_plain(Config, json.loads(str(arrays["config"])))
         layout, scaling = str(arrays["layout"]), arrays["scaling"].astype(np.float32)
@@ -142,7 +142,7 @@ def _told(arrays: Arrays, path: Path, option: str) -> tuple[Config, str, NDArray
 
 
 def _owner(size: int, configs: list[Config], path: Path, option: str) -> tuple[Config, Shapes]:
-    """Return the first config whose policy has so many parameters, and their shapes."""
+    """Return the first config whose policy has `size` parameters, and their shapes."""
     policies = [make_policy(config) for config in configs]
     for config, policy in zip(configs, policies, strict=True):
         if policy.dim == size:

@@ -1,4 +1,4 @@
-"""The orders in which a file may hold an agent's parameters: torch's, and that of the paper's own code."""
+"""The two orders of an agent's parameters in a file: torch's, and that of the paper's code."""
 
 from math import prod
 
@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from mpi_es.arrays import Candidate
 from mpi_es.policies.base import Policy
 
-Shapes = dict[str, tuple[int, ...]]  # parameters by name, in the order in which they lie
+Shapes = dict[str, tuple[int, ...]]  # by parameter name, in the order of the parameters
 LAYOUTS = ("torch", "paper")
 
 
@@ -18,7 +18,7 @@ def shapes_of(policy: Policy) -> Shapes:
 
 
 def arranged(shapes: Shapes, layout: str) -> Shapes:
-    """Return shapes in torch's order as they lie in a layout: the paper's sorts the names in each layer."""
+    """Return shapes, given in torch's order, in a layout's: the paper's sorts the names in each layer."""
     if layout == "torch":
         return shapes
     layers = [*dict.fromkeys(name.rpartition(".")[0] for name in shapes)]
@@ -27,17 +27,17 @@ def arranged(shapes: Shapes, layout: str) -> Shapes:
 
 
 def to_torch(numbers: Candidate, shapes: Shapes, layout: str) -> Candidate:
-    """Return numbers (dim,) that lie in a layout, in torch's order."""
+    """Return numbers (dim,), given in a layout's order, in torch's order."""
     return numbers[np.argsort(_places(shapes, layout))]
 
 
 def from_torch(numbers: Candidate, shapes: Shapes, layout: str) -> Candidate:
-    """Return numbers (dim,) in torch's order as they lie in a layout."""
+    """Return numbers (dim,), given in torch's order, in a layout's order."""
     return numbers[_places(shapes, layout)]
 
 
 def _places(shapes: Shapes, layout: str) -> NDArray[np.int64]:
-    """Return where in torch's order each number of a layout lies, (dim,)."""
+    """Return for each number of a layout its index in torch's order, (dim,)."""
     ends = np.cumsum([prod(shape) for shape in shapes.values()])
     places = dict(zip(shapes, np.split(np.arange(ends[-1]), ends[:-1]), strict=True))
     return np.concatenate([places[name] for name in arranged(shapes, layout)])

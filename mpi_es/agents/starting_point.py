@@ -1,4 +1,4 @@
-"""Where a run begins: the first mean and the parts that stay fixed, taken from agents trained before."""
+"""The start of a run: the first mean and the fixed parts, taken from agents that were trained before."""
 
 from math import prod
 
@@ -13,7 +13,7 @@ from mpi_es.policies.base import Policy, within
 
 
 def first_mean(config: Config, policy: Policy) -> Candidate | None:
-    """Return the whole agent (policy.dim,) at which the mean begins; None if it is to be drawn."""
+    """Return the whole agent (policy.dim,) that is the first mean; None if it is drawn at random."""
     name = config.from_pretrained
     if not name:
         return None
@@ -22,39 +22,41 @@ def first_mean(config: Config, policy: Policy) -> Candidate | None:
 
 
 def fixed_agent(config: Config, policy: Policy) -> Candidate | None:
-    """Return a whole agent (policy.dim,) whose parts but one stay fixed; None if all evolve."""
+    """Return a whole agent (policy.dim,) of which all parts but one stay fixed; None if all evolve."""
     if config.evolve == "all":
         return None
     if config.evolve not in policy.parts:
         if not policy.parts:
             raise expected("--evolve", f"all for --policy {config.policy}, which has no parts", config.evolve)
         raise unknown("--evolve", config.evolve, ["all", *policy.parts])
-    name, fixed = config.base_from_pretrained, _beside(config.evolve, policy)
+    name, fixed = config.base_from_pretrained, _other_parts(config.evolve, policy)
     if not fixed:
-        raise expected("--evolve", "all, since nothing is beside this part", config.evolve)
+        raise expected("--evolve", "all, since no other part would stay fixed", config.evolve)
     if not name:
         raise expected("--base-from-pretrained", f"a run or an npz file with the {' and '.join(fixed)}", name)
     return _taken(_plain(name, config, "--base-from-pretrained"), policy, fixed, "--base-from-pretrained")
 
 
 def _plain(name: str, config: Config, option: str) -> Agent:
-    """Return an agent whose observations are the run's: normalised in neither."""
+    """Return an agent; refuse it if it or the run normalises observations."""
     if config.obs_norm:
-        raise expected("--obs-norm", f"to be off beside {option}, whose agent would see other numbers", "on")
+        raise expected(
+            "--obs-norm", f"to be off with {option}, whose agent was trained on other numbers", "on"
+        )
     agent = load(name, config, option)
     if agent.scaling.size:
         raise expected(option, "an agent trained without --obs-norm", f"one trained with it, {name}")
     return agent
 
 
-def _beside(evolving: str, policy: Policy) -> list[str]:
-    """Return the parts that have nothing to do with the one that evolves, without the parts of these."""
-    beside: list[str] = []
+def _other_parts(evolving: str, policy: Policy) -> list[str]:
+    """Return the largest parts that do not overlap with the one that evolves."""
+    others: list[str] = []
     for part in policy.parts:
         related = within(part, evolving) or within(evolving, part)
-        if not related and not any(within(part, whole) for whole in beside):
-            beside.append(part)
-    return beside
+        if not related and not any(within(part, whole) for whole in others):
+            others.append(part)
+    return others
 
 
 def _taken(agent: Agent, policy: Policy, parts: list[str], option: str) -> Candidate:
@@ -71,7 +73,7 @@ def _taken(agent: Agent, policy: Policy, parts: list[str], option: str) -> Candi
 
 
 def _difference(ours: Shapes, theirs: Shapes) -> str:
-    """Say which parameter is the first that is missing or has another shape."""
+    """Return the first parameter that is missing or has another shape."""
     name = next(name for name in ours | theirs if ours.get(name) != theirs.get(name))
     wanted, got = (str(shapes.get(name, "none")) for shapes in (ours, theirs))
     return f"{name}: {wanted} here, {got} there"

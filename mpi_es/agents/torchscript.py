@@ -19,11 +19,11 @@ from mpi_es.policies.torch_module import remembers
 from mpi_es.run_file.atomic_write import write_whole
 
 Read = Callable[[Tensor], Tensor]
-_STEPS = 5  # of an episode on which the script is held against the module
+_STEPS = 5  # of an episode in which script and module are compared
 
 
-class Deployed(nn.Module):
-    """A network that reads the environment's observations; its memory is a tensor or tensors, never None.
+class ScriptedAgent(nn.Module):
+    """A network that reads the environment's observations; its memory is one tensor or several, never None.
 
     Args:
         read: from observations to what the network reads, before they are normalised.
@@ -35,7 +35,7 @@ class Deployed(nn.Module):
         self.register_buffer("scaling", torch.from_numpy(scaling.copy()))
 
     def forward(self, observations: Tensor, *memory: Any) -> Any:
-        """Return the outputs, with a memory also the memory afterwards."""
+        """Return the outputs, and the new memory of a network that has one."""
         return self.network(self.normalised(observations), *memory)
 
     def start(self, observations: Tensor) -> Any:
@@ -43,7 +43,7 @@ class Deployed(nn.Module):
         return self.network(self.normalised(observations), None)
 
     def normalised(self, observations: Tensor) -> Tensor:
-        """Return observations as the network reads them, and as `observations.normalise` makes them."""
+        """Return observations as the network reads them, normalised as in training."""
         numbers = self.read(observations)
         if not self.scaled:
             return numbers
@@ -52,7 +52,7 @@ class Deployed(nn.Module):
 
 def reader(policy: Policy, space: Any) -> Read:
     """Return the function from observations (k, …) to what the policy's module reads."""
-    if not hasattr(policy, "features"):  # it reads them as they are
+    if not hasattr(policy, "features"):  # it reads the observations unchanged
         return lambda seen: seen.float() if seen.is_floating_point() else seen
     if isinstance(space, spaces.Discrete):
         n, start = int(space.n), int(space.start)
@@ -63,28 +63,30 @@ def reader(policy: Policy, space: Any) -> Read:
 def write(path: Path, policy: Policy, agent: Candidate, scaling: NDArray[np.float32], space: Any) -> None:
     """Write the policy with an agent's parameters.
 
-    It is called as script(observations) -> outputs. One that remembers begins with script.start(observations)
-    -> (outputs, memory) and goes on with script(observations, memory) -> (outputs, memory).
+    The call is script(observations) -> outputs. With a memory, the first call is script.start(observations)
+    -> (outputs, memory), and the others are script(observations, memory) -> (outputs, memory).
 
     Args:
         space: of the environment's observations.
     """
     module = policy.module()
     nn.utils.vector_to_parameters(torch.from_numpy(agent.copy()), module.parameters())
-    deployed = Deployed(module.eval(), reader(policy, space), scaling).requires_grad_(False)
+    deployed = ScriptedAgent(module.eval(), reader(policy, space), scaling).requires_grad_(False)
     observations = _observations(space)
     try:
         with warnings.catch_warnings(), torch.no_grad():
-            warnings.simplefilter("ignore")  # that TorchScript is old, and that sizes become constants
+            warnings.simplefilter("ignore")  # TorchScript is deprecated; sizes become constants
             script = _traced(deployed, observations)
             same = _agree(script, deployed, observations)
     except Exception as error:
         raise UserError(f"--torchscript: the module cannot be traced: {one_line(error)}") from error
     if not same:
         raise UserError(
-            "--torchscript: expected a module that does the same in each step, got one that branches"
+            "--torchscript: expected a module that computes the same in each step, got one that branches"
         )
-    write_whole(path, script.save_to_buffer(), "--torchscript")  # torch's own ends the process on a full disk
+    write_whole(
+        path, script.save_to_buffer(), "--torchscript"
+    )  # torch's own writer ends the process on a full disk
 
 
 def _observations(space: Any) -> list[Tensor]:
@@ -93,7 +95,7 @@ def _observations(space: Any) -> list[Tensor]:
     return [torch.from_numpy(np.asarray(space.sample())[None]) for _ in range(_STEPS)]
 
 
-def _traced(deployed: Deployed, observations: list[Tensor]) -> Any:
+def _traced(deployed: ScriptedAgent, observations: list[Tensor]) -> Any:
     """Return the script, recorded from two steps of an episode."""
     if not remembers(deployed.network):
         return torch.jit.trace(deployed, observations[0])
@@ -102,8 +104,8 @@ def _traced(deployed: Deployed, observations: list[Tensor]) -> Any:
     return torch.jit.trace_module(deployed, inputs)
 
 
-def _agree(script: Any, deployed: Deployed, observations: list[Tensor]) -> bool:
-    """Tell whether script and module put out the same over an episode."""
+def _agree(script: Any, deployed: ScriptedAgent, observations: list[Tensor]) -> bool:
+    """Return whether the outputs of script and module are equal in each step of an episode."""
     if not remembers(deployed.network):
         return all(torch.equal(script(x), deployed(x)) for x in observations)
     (ours, memory), (theirs, its_memory) = deployed.start(observations[0]), script.start(observations[0])

@@ -1,1 +1,1 @@
-"""What a run is told: its options, their presets, and from a command line to them."""
+"""The options of a run: their declaration, their presets, and the parser of the command line."""

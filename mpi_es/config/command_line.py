@@ -1,4 +1,4 @@
-"""From the command line to a config: a preset or a run's own config first, then the options given."""
+"""The parser of the command line: a preset or a run's config, changed by the options that are given."""
 
 import contextlib
 import dataclasses
@@ -18,7 +18,7 @@ C = TypeVar("C")
 
 
 def take_option(arguments: Sequence[str], name: str) -> tuple[str | None, list[str]]:
-    """Return the value of one option, None where it is not given, and the other arguments."""
+    """Return the value of one option (None if it is not given) and the other arguments."""
     rest: list[str] = []
     value = None
     words = iter(arguments)
@@ -40,13 +40,17 @@ def take_flag(arguments: Sequence[str], name: str) -> tuple[bool, list[str]]:
 
 
 def take_run(arguments: Sequence[str]) -> tuple[str, list[str]]:
-    """Return the run that the first argument names, empty if it names none, and the other arguments."""
+    """Return the run that the first argument names (empty if it names none) and the other arguments."""
     words = list(arguments)
     return words.pop(0) if words and not words[0].startswith("-") else "", words
 
 
 def parse_run(arguments: Sequence[str], default: C, program: str, must: bool = True) -> tuple[str, C]:
-    """Return the run that the first argument names, or must name, and the options after it."""
+    """Return the run that the first argument names, and the options after it.
+
+    Args:
+        must: refuse arguments without a run.
+    """
     run, words = take_run(arguments)
     try:
         options = parse(words, default, {}, f"{program} RUN")
@@ -60,13 +64,13 @@ def parse_run(arguments: Sequence[str], default: C, program: str, must: bool = T
 
 
 def continued(arguments: Sequence[str]) -> list[str]:
-    """Return the arguments with which a training that was called with these goes on where it is."""
+    """Return the arguments that continue the training that these began."""
     given = any(word.partition("=")[0] in ("--resume", "--continue") for word in arguments)
     return [*arguments] if given else [*arguments, "--continue"]
 
 
 def translated(arguments: Sequence[str]) -> list[str]:
-    """Return the arguments with what the systems that we replace call otherwise as it is called here."""
+    """Return the arguments, with options of the systems that we replace translated to ours."""
     words: list[str] = []
     for word in arguments:
         if word.partition("=")[0].replace("_", "-") == "--num-workers":
@@ -83,11 +87,11 @@ def is_given(arguments: Sequence[str], name: str, config: type) -> bool:
 
 
 def refuse_idle(arguments: Sequence[str], names: Sequence[str], other: str, config: type) -> None:
-    """Refuse options that have no effect beside another."""
+    """Refuse options that have no effect with another."""
     for name in names:
         if is_given(arguments, name, config):
             option = names_of(name, config)[0]
-            raise UserError(f"{option}: expected to be left out, as it has no effect beside {other}")
+            raise UserError(f"{option}: expected to be left out, as it has no effect with {other}")
 
 
 def warn_idle(arguments: Sequence[str], config: object) -> None:
@@ -104,7 +108,7 @@ def parse(arguments: Sequence[str], default: C, presets: Mapping[str, C], progra
     """Return the config that the arguments describe: a preset's name, if any, then options.
 
     Args:
-        extra: what the help says of options that are not fields of the config.
+        extra: help on options that are not fields of the config.
     """
     words = list(arguments)
     if words and not words[0].startswith("-"):
@@ -133,7 +137,7 @@ def parse(arguments: Sequence[str], default: C, presets: Mapping[str, C], progra
 
 
 def condensed(box: str) -> str:
-    """Return in one line what tyro says in a box, with its first suggestion."""
+    """Return tyro's boxed complaint as one line, with its first suggestion."""
     lines = [line.strip("│ ").strip() for line in box.splitlines() if line.startswith("│")]
     rules = [number for number, line in enumerate(lines) if set(line) <= {"─"}]
     said = " ".join(lines[: rules[0]] if rules else lines) or " ".join(box.split())
@@ -145,7 +149,7 @@ def condensed(box: str) -> str:
 
 
 def check_resumed(stored: C, wanted: C) -> None:
-    """Refuse options that would make a resumed run another one."""
+    """Refuse options that would change what a resumed run learns."""
     allowed = changeable(type(stored))
     for field in dataclasses.fields(stored):  # type: ignore[arg-type]
         old, new = getattr(stored, field.name), getattr(wanted, field.name)
@@ -153,5 +157,5 @@ def check_resumed(stored: C, wanted: C) -> None:
             option = "--" + field.name.replace("_", "-")
             raise UserError(
                 f"{option}: expected {old!r}, with which the run began, got {new!r}; "
-                "only options that do not change what is learnt can change when a run goes on"
+                "a resumed run can change only the options that do not affect learning"
             )

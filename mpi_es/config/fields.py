@@ -1,4 +1,4 @@
-"""What a config declares of its fields: their ranges and names, when they have an effect, what may change."""
+"""What a config declares of its fields: range, names, when a field has an effect, whether it may change."""
 
 import math
 from dataclasses import dataclass, fields
@@ -6,12 +6,12 @@ from typing import Annotated, Any, TypeVar, get_type_hints
 
 from mpi_es.errors import expected
 
-LARGEST = 2**63 - 1  # that numpy and HDF5 hold
+LARGEST = 2**63 - 1  # the largest integer of numpy and HDF5
 
 
 @dataclass(frozen=True)
 class Range:
-    """The numbers that an option can have: from `low` on, or above it, up to `high`, or below it."""
+    """An interval of numbers, closed or open at each end."""
 
     low: float
     high: float = math.inf
@@ -19,14 +19,14 @@ class Range:
     with_high: bool = True
 
     def holds(self, value: float) -> bool:
-        """Tell whether a value lies in it."""
+        """Return whether the value is finite and in the interval."""
         above = value >= self.low if self.with_low else value > self.low
         below = value <= self.high if self.with_high else value < self.high
         return math.isfinite(value) and above and below
 
     def __str__(self) -> str:
         if (self.low, self.high) == (-math.inf, math.inf):
-            return "a number that is finite"
+            return "a finite number"
         if self.high >= LARGEST:
             begin = f"a number of {self.low:g} or more" if self.with_low else f"a number above {self.low:g}"
             return begin if self.high == math.inf else f"{begin}, below 2**63"
@@ -36,7 +36,7 @@ class Range:
 
 CHANGEABLE = "may be changed when a run is resumed"
 T = TypeVar("T")
-Free = Annotated[T, CHANGEABLE]  # changing it does not change what is learnt
+Free = Annotated[T, CHANGEABLE]  # a resume may change it: it does not affect learning
 Natural = Annotated[int, Range(0, LARGEST)]
 Count = Annotated[int, Range(1, LARGEST)]
 Positive = Annotated[float, Range(0, with_low=False)]
@@ -98,18 +98,18 @@ def of_policy(*names: str) -> Of:
 
 
 def option(name: str) -> str:
-    """Return a field as it is written on the command line."""
+    """Return a field's option on the command line."""
     return "--" + name.replace("_", "-")
 
 
 def names_of(name: str, cls: type) -> list[str]:
-    """Return all names under which a field may be given on the command line."""
+    """Return all options that set a field on the command line."""
     rules = getattr(get_type_hints(cls, include_extras=True)[name], "__metadata__", ())
     return [option(name)] + [alias for rule in rules for alias in getattr(rule, "aliases", None) or ()]
 
 
 def marks(cls: type) -> dict[str, tuple[Any, ...]]:
-    """Return for each field what its annotation says beside the type."""
+    """Return the marks of each field: what its annotation has in addition to the type."""
     hints = get_type_hints(cls, include_extras=True)
     return {field.name: getattr(hints[field.name], "__metadata__", ()) for field in fields(cls)}
 
@@ -131,7 +131,7 @@ def without_effect(config: Any) -> dict[str, str]:
 
 
 def check_ranges(config: Any) -> None:
-    """Refuse a number outside the range that its field declares, and text that no file could hold."""
+    """Refuse a number outside its field's range, and text that is not UTF-8, which no file can hold."""
     for name, hint in get_type_hints(type(config), include_extras=True).items():
         value = getattr(config, name)
         if isinstance(value, str) and value.encode(errors="ignore").decode() != value:

@@ -18,7 +18,7 @@ CARRACING = Config(
     eval_every=10,
     num_eval_rollouts=100,
 )
-# What its parts learn alone, beside the others of an agent that was trained before.
+# One part learns; the others stay fixed, taken from an agent that was trained before.
 CONTROLLER = replace(CARRACING, evolve="controller", eval_every=25, num_eval_rollouts=64)
 ATTENTION = replace(CONTROLLER, evolve="attention")
 EXPERIMENTS = {
@@ -32,9 +32,9 @@ EXPERIMENTS = {
 
 
 def _fast(config: Config) -> Config:
-    """Return a run of two cores and minutes: on seeds common to all, two episodes tell who is better.
+    """Return a config that learns in minutes on two cores: two episodes on common seeds rank the candidates.
 
-    Of 32 to 256 candidates 64 learnt fastest (docs/carracing.md).
+    64 candidates learnt fastest, of the sizes 32 to 256 (docs/carracing.md).
     """
     return replace(
         config,
@@ -48,14 +48,14 @@ def _fast(config: Config) -> Config:
 
 
 def _named(configs: Mapping[str, Config]) -> dict[str, Config]:
-    """Return configs whose runs are named after them, since their environment does not tell them apart."""
+    """Return configs with run directories named after them, since they share an environment."""
     return {name: replace(config, run_dir=f"runs/{name}-{{seed}}") for name, config in configs.items()}
 
 
 PRESETS = {
     "carracing": CARRACING,
     **_named(EXPERIMENTS),
-    # From the paper's sigma one of three seeds learns nothing, from this all do (docs/carracing.md).
+    # With the paper's sigma one of three seeds learns nothing; with this one all do (docs/carracing.md).
     **_named({"carracing-fast": replace(_fast(CARRACING), init_sigma=0.2)}),
     **_named({name.replace("-", "-fast-", 1): _fast(part) for name, part in EXPERIMENTS.items()}),
     "cartpole": Config(

@@ -1,6 +1,6 @@
 """python -m mpi_es.config.tables [FILE]: the README's tables of options and presets, read from the config.
 
-Without FILE they are printed; with it they replace what stands between their markers there.
+Without FILE it prints them; with FILE it replaces the text between their markers there.
 """
 
 import ast
@@ -21,8 +21,8 @@ from mpi_es.config.run import Config
 from mpi_es.errors import expected
 
 _KINDS = {int: "whole number", float: "number", str: "text", bool: "flag"}
-_BOUNDLESS = 2.0**62  # a limit above it is one of storage
-_ALWAYS = "env"  # is told though it is the default's: without it, training begins from the paper's run
+_BOUNDLESS = 2.0**62  # a larger limit is that of the storage, and not printed
+_ALWAYS = "env"  # is printed even if it is the default: without --env, training takes the paper's preset
 
 
 def tables() -> dict[str, str]:
@@ -49,7 +49,7 @@ def presets_table(presets: Mapping[str, Any] = PRESETS, always: str = _ALWAYS) -
 
 
 def as_options(config: Any, always: str = _ALWAYS) -> list[str]:
-    """Return the words of a command line that makes this config: what is no default, and `always`."""
+    """Return the command line of a config: the options that differ from the default, and `always`."""
     words: list[str] = []
     for field in fields(config):
         value = getattr(config, field.name)
@@ -64,7 +64,7 @@ def as_options(config: Any, always: str = _ALWAYS) -> list[str]:
 
 
 def help_texts(cls: type) -> dict[str, str]:
-    """Return the line below each field of a dataclass, which Python itself does not keep."""
+    """Return the help text of each field: the string below it, which Python does not keep at run time."""
     body = ast.parse(inspect.getsource(cls)).body[0]
     assert isinstance(body, ast.ClassDef)
     texts = {}
@@ -87,7 +87,7 @@ def replaced(text: str, made: Mapping[str, str] | None = None) -> str:
 
 
 def _values(hint: Any) -> str:
-    """Return what an annotation lets an option be."""
+    """Return the values that an annotation allows."""
     rules = getattr(hint, "__metadata__", ())
     inner = get_args(hint)[0] if get_origin(hint) is Annotated else hint
     if get_origin(inner) is Annotated:
@@ -104,7 +104,7 @@ def _values(hint: Any) -> str:
 
 
 def _interval(span: Range) -> str:
-    """Return a range as it is said in a few signs."""
+    """Return a range as an inequality or an interval."""
     if span.high > _BOUNDLESS or span.high == math.inf:
         return f"{'≥' if span.with_low else '>'} {span.low:g}"
     begin, end = "[" if span.with_low else "(", "]" if span.with_high else ")"
@@ -129,7 +129,7 @@ def _markdown(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def main(arguments: Sequence[str], made: Mapping[str, str] | None = None) -> None:
-    """Print the tables, ours or those given, or write them into the file that is named."""
+    """Print the tables (ours, or those given), or write them into the named file."""
     if arguments:
         path = Path(arguments[0])
         path.write_text(replaced(path.read_text(encoding="utf-8"), made), encoding="utf-8")

@@ -10,7 +10,7 @@ def load(option: str, name: str, kind: type | None = None) -> Any:
     """Return the object that `package.module:name` names.
 
     Args:
-        kind: only subclasses of it are offered when `name` is not found.
+        kind: suggest only its subclasses where `name` is not found.
     """
     module_name, _, attribute = name.partition(":")
     if not module_name or not attribute.isidentifier():
@@ -21,12 +21,12 @@ def load(option: str, name: str, kind: type | None = None) -> Any:
     except AttributeError:
         offered = _offered(module, kind)
         if not offered:
-            raise expected(option, f"a name in {module_name}, which has none to offer", attribute) from None
+            raise expected(option, f"a name in {module_name}, which defines none", attribute) from None
         raise unknown(f"{option} {module_name}", attribute, offered) from None
 
 
 def load_module(option: str, name: str) -> Any:
-    """Return the imported module, or raise a line that says why it cannot be."""
+    """Return the imported module, or raise a UserError with the reason."""
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:

@@ -1,4 +1,4 @@
-"""What the doctor looks at in an environment: whether the episode seed determines the episode."""
+"""The doctor's check of an environment: does the episode seed determine the episode?"""
 
 import hashlib
 from dataclasses import dataclass, field
@@ -60,10 +60,10 @@ class _OneEpisode:
         return Episode(0, 0, self.seed, self.parameters)
 
     def done(self, unit: int, length: int) -> None:
-        """Need no note."""
+        """Ignore the length."""
 
     def poll(self) -> None:
-        """Have nothing else to do."""
+        """Do nothing between steps."""
 
 
 def repeats(config: Config) -> Finding:

@@ -1,4 +1,4 @@
-"""What the doctor looks at in a job: ranks, cores, threads, Slurm, libraries; see also storage."""
+"""The doctor's checks of a job: ranks, cores, threads, Slurm, libraries."""
 
 import importlib.metadata
 import itertools
@@ -18,12 +18,12 @@ _SLURM = ("sbatch", "srun", "squeue", "scontrol")
 
 @dataclass(frozen=True)
 class Finding:
-    """What a check saw."""
+    """The result of a check."""
 
     name: str
     status: Literal["ok", "warn", "fail"]
     seen: str
-    remedy: str = ""  # what to do, unless it is ok
+    remedy: str = ""  # what the user can do; empty if ok
 
 
 # The job
@@ -61,18 +61,18 @@ def ranks_per_host(places: Sequence[tuple[str, frozenset[int]]], quota: float, m
 
     Args:
         places: the host of each rank and the cores that it may run on.
-        quota: cores' worth of time that the control group grants, on any host.
+        quota: CPU time that the control group grants on each host, in cores.
         machine: cores of a host.
     """
     ranks = Counter(host for host, _ in places)
     union = {host: frozenset().union(*(of for where, of in places if where == host)) for host in ranks}
     cores = {host: min(len(union[host]), quota) for host in ranks}
     tightest = max(ranks, key=lambda host: ranks[host] / cores[host])
-    told = (
+    shares = (
         f"{counted(ranks[host], 'rank')} on {counted(cores[host], 'core')} of {host}"
         for host in sorted(ranks)
     )
-    seen = ", ".join(itertools.islice(told, 4))
+    seen = ", ".join(itertools.islice(shares, 4))
     seen += f" and {counted(len(ranks) - 4, 'host')} more" if len(ranks) > 4 else ""
     if ranks[tightest] <= cores[tightest]:
         return Finding("cores", "ok", seen)
@@ -85,7 +85,7 @@ def ranks_per_host(places: Sequence[tuple[str, frozenset[int]]], quota: float, m
 
 
 def cpu_quota(group: Path, root: Path = Path("/sys/fs/cgroup")) -> float:
-    """Return how many cores' worth of time a control group and those around it grant; inf without a limit."""
+    """Return the CPU time that a control group and its parents grant, in cores; inf without a limit."""
     quota = float("inf")
     for directory in (group, *group.parents):
         limit = directory / "cpu.max"
@@ -98,7 +98,7 @@ def cpu_quota(group: Path, root: Path = Path("/sys/fs/cgroup")) -> float:
 
 
 def own_group(table: str, root: Path = Path("/sys/fs/cgroup")) -> Path:
-    """Return the control group (v2) that /proc/self/cgroup tells of."""
+    """Return the control group (v2) that /proc/self/cgroup names."""
     found = re.search(r"^0::/(.*)$", table, re.MULTILINE)
     return root / found[1] if found else root
 
@@ -109,7 +109,7 @@ def threads(
     """Compare the threads of the numerical libraries with the cores.
 
     Args:
-        pools: what threadpoolctl tells.
+        pools: from threadpoolctl.
         ranks: on this host, as are the cores.
     """
     seen = ", ".join(f"{pool['prefix']} {pool['num_threads']}" for pool in pools)
@@ -126,7 +126,7 @@ def threads(
 
 
 def requirements(project: Path) -> list[str]:
-    """Return what the package needs, from pyproject.toml beside it or from its installation."""
+    """Return the names of the required packages, from pyproject.toml or from the installed metadata."""
     if project.is_file():
         wanted: list[str] = tomllib.loads(project.read_text())["project"]["dependencies"]
     else:
@@ -135,7 +135,7 @@ def requirements(project: Path) -> list[str]:
 
 
 def versions(names: Sequence[str]) -> Finding:
-    """Tell the versions of the libraries."""
+    """Report the versions of the libraries."""
     found, missing = [], []
     for name in names:
         try:

@@ -1,4 +1,4 @@
-"""What the doctor looks at in memory and on disk: what ranks share, and where a run is saved."""
+"""The doctor's checks of memory and disk: what ranks share, and where a run is saved."""
 
 import contextlib
 import fcntl
@@ -28,7 +28,7 @@ _NETWORK = {"nfs", "nfs4", "cifs", "smb3", "9p", "fuse.sshfs"}
 
 
 def shared_memory(directory: Path, ranks: int) -> Finding:
-    """Look at the size of the memory that ranks of a host exchange messages through."""
+    """Check the size of the shared memory in which the ranks of a host exchange messages."""
     try:
         with tempfile.NamedTemporaryFile(dir=directory):
             usage = shutil.disk_usage(directory)
@@ -45,14 +45,14 @@ def shared_memory(directory: Path, ranks: int) -> Finding:
 
 
 def leftovers(directory: Path, processes: Path = Path("/proc")) -> Finding:
-    """Look for segments of jobs that ended badly: no process that we can look into maps them."""
+    """Look for segments of jobs that ended badly: no process maps them, as far as we may look."""
     segments = [path for pattern in _SEGMENTS for path in directory.glob(pattern)]
     mapped = "".join(_read(maps) for maps in processes.glob("[0-9]*/maps")) if segments else ""
     dead: dict[Path, int] = {}  # bytes of each
     for path in segments:
-        with contextlib.suppress(FileNotFoundError):  # its job ended meanwhile, well
+        with contextlib.suppress(FileNotFoundError):  # its job ended meanwhile
             found = path.stat()
-            # Of other users' processes we cannot tell.
+            # The maps of other users' processes are closed to us.
             if str(path) not in mapped and os.geteuid() in (0, found.st_uid):
                 dead[path] = found.st_size
     if not dead:
@@ -90,7 +90,7 @@ def window(node: Comm, allocate: Callable[..., Any]) -> Finding:
         win.Unlock_all()
         wait(node.Ibarrier())  # before anybody frees it
         win.Free()
-    except Exception as error:  # whatever an MPI may throw
+    except Exception as error:  # an MPI may raise anything
         return Finding(
             "shared window", "fail", " ".join(str(error).split()), "make room in /dev/shm, or --noise-table 0"
         )
@@ -98,7 +98,7 @@ def window(node: Comm, allocate: Callable[..., Any]) -> Finding:
         return Finding(
             "shared window",
             "fail",
-            f"{counted(node.size, 'rank')} read other than they wrote",
+            f"{counted(node.size, 'rank')} read other numbers than they wrote",
             "--noise-table 0",
         )
     return Finding("shared window", "ok", f"written and read by {counted(node.size, 'rank')} of a host")
@@ -108,7 +108,7 @@ def window(node: Comm, allocate: Callable[..., Any]) -> Finding:
 
 
 def hdf5_write(directory: Path) -> Finding:
-    """Save as a checkpoint is saved: write, fsync, rename; and read it back."""
+    """Write, sync, rename and read a file, as a checkpoint is saved."""
     import h5py
 
     try:
@@ -128,13 +128,13 @@ def hdf5_write(directory: Path) -> Finding:
         return Finding("HDF5", "fail", f"{directory}: {error.strerror or error}", remedy)
     if not same:
         return Finding(
-            "HDF5", "fail", f"{directory} gives back other than was written", "use another file system"
+            "HDF5", "fail", f"{directory} returns other numbers than were written", "use another file system"
         )
     return Finding("HDF5", "ok", f"written, synced, renamed and read in {nearest_directory(directory)}")
 
 
 def file_lock(directory: Path) -> Finding:
-    """Lock a file, and see that it cannot be locked twice."""
+    """Lock a file, and check that it cannot be locked twice."""
     try:
         with (
             tempfile.NamedTemporaryFile(dir=nearest_directory(directory)) as first,
@@ -144,7 +144,7 @@ def file_lock(directory: Path) -> Finding:
             try:
                 fcntl.flock(second, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                return Finding("file lock", "ok", "held against a second one")
+                return Finding("file lock", "ok", "a second lock is refused")
     except OSError as error:
         return Finding("file lock", "fail", f"{directory}: {error.strerror or error}", _WRITABLE)
     remedy = "run one job at a time in a run directory (Lustre: mount it with -o flock)"
@@ -152,14 +152,14 @@ def file_lock(directory: Path) -> Finding:
 
 
 def file_system(directory: Path, mounts: str) -> Finding:
-    """Tell the type of the file system, and the room on it.
+    """Report the type of the file system and its free space.
 
     Args:
         mounts: the text of /proc/self/mounts.
     """
     place = nearest_directory(directory).resolve()
     entries = [line.split() for line in mounts.splitlines()]
-    # Of mounts at the same place the last one counts, and max takes the first: hence reversed.
+    # The last mount at a place counts, and max returns the first: hence reversed.
     around = [(Path(entry[1].replace("\\040", " ")), entry[2]) for entry in reversed(entries)]
     inside = [(mount, kind) for mount, kind in around if place.is_relative_to(mount)]
     kind = max(inside, key=lambda one: len(one[0].parts))[1] if inside else "unknown"
@@ -169,7 +169,7 @@ def file_system(directory: Path, mounts: str) -> Finding:
         return Finding("file system", "warn", seen, "make room, or choose another --run-dir")
     if kind in ("tmpfs", "ramfs"):
         return Finding(
-            "file system", "warn", seen, "it is memory, gone with the machine: choose another --run-dir"
+            "file system", "warn", seen, "it is memory and is lost with the machine: choose another --run-dir"
         )
     if kind in _NETWORK:
         return Finding("file system", "warn", seen, "if saving is slow, raise --checkpoint-every")
@@ -177,7 +177,7 @@ def file_system(directory: Path, mounts: str) -> Finding:
 
 
 def numba_cache(environ: Mapping[str, str], package: Path) -> Finding:
-    """Look for a directory in which numba can keep machine code."""
+    """Look for a directory in which numba can store machine code."""
     place = cache_directory(environ, package)
     if place:
         return Finding("numba cache", "ok", str(place))

@@ -17,7 +17,7 @@ _GIF = (
     "fps=25,scale='min(640,iw)':-1:flags=area,split[all][first];"
     "[first]trim=end_frame=100,palettegen=max_colors=128[colours];[all][colours]paletteuse=dither=none"
 )
-# 4:2:0 and an index that comes first: then browsers play it, at once. 18 is next to lossless.
+# 4:2:0 lets browsers play it, an index at the front lets them start at once. 18 is almost lossless.
 _MP4 = ["-codec:v", "libx264", "-crf", "18", "-pix_fmt", "yuv420p", "-movflags", "+faststart"]
 ENDINGS = {".mp4": _MP4, ".gif": ["-filter_complex", _GIF, "-loop", "0"]}
 
@@ -48,7 +48,7 @@ class Film:
         assert self.process.stdin is not None
         try:
             self.process.stdin.write(frame.tobytes())
-        except OSError:  # ffmpeg is gone, and has said why
+        except OSError:  # ffmpeg has ended, and printed why
             self._finish(self.process)
 
     def __exit__(self, kind: type[BaseException] | None, error: object, trace: TracebackType | None) -> None:
@@ -71,7 +71,7 @@ class Film:
         return subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE)
 
     def _finish(self, process: "subprocess.Popen[bytes]") -> None:
-        """Wait for ffmpeg, and tell what it complains of."""
+        """Wait for ffmpeg, and raise its complaint."""
         _, said = process.communicate()
         if process.returncode:
             lines = said.decode(errors="replace").splitlines()

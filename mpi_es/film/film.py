@@ -1,4 +1,4 @@
-"""What `evaluate --video --frames` makes of one episode: a film, and every frame with its numbers."""
+"""Write one episode as a film, and as frames with their numbers: `evaluate --video --frames`."""
 
 import contextlib
 import os
@@ -24,7 +24,7 @@ FRAMES = "frames.h5"
 
 @dataclass(frozen=True)
 class Footage:
-    """Where one episode of a config's policy is to be seen."""
+    """The files that show one episode of a config's policy."""
 
     config: Config
     video: str  # the film's path; empty for none
@@ -46,10 +46,10 @@ class Footage:
         make_env(self.config)[0].close()
 
     def shoot(self, policy: Policy, episode: Episode, terms: Terms, name: str) -> str:
-        """Run the episode, write what is asked for, and return what came of it.
+        """Run the episode, write the files, and return a line with the outcome.
 
         Args:
-            name: what is told of the policy.
+            name: of the policy, for the title.
         """
         recorder = Recorder(self.config, policy)
         title = f"{self.config.env}, episode seed {episode.seed}; {Path(name).name}"
@@ -72,7 +72,7 @@ class Footage:
 
 
 def _try(name: str, path: str, directory: Path, make: bool = False) -> None:
-    """Refuse a path if its directory takes no file."""
+    """Refuse a path whose directory cannot be written to."""
     try:
         if make:
             directory.mkdir(parents=True, exist_ok=True)
@@ -111,7 +111,7 @@ class Frames:
         """Write frames.h5.
 
         Args:
-            facts: attributes that tell what episode it is.
+            facts: attributes that identify the episode.
         """
         path = self.directory / FRAMES
         try:

@@ -1,4 +1,4 @@
-"""One episode of a run's policy to look at: what `evaluate --video --frames` shows beside the scores."""
+"""Record one episode of a policy, step by step, for `evaluate --video --frames`."""
 
 import contextlib
 import os
@@ -19,27 +19,27 @@ from mpi_es.jit.warm_up import prepare
 from mpi_es.parallel.collectives import SerialComm
 from mpi_es.policies.base import Attention, Policy
 
-_FPS = 30.0  # of an environment that names no rate
+_FPS = 30.0  # frames per second of an environment that names no rate
 
 
 @dataclass(frozen=True)
 class Step:
-    """A step of the episode, as it is drawn and noted."""
+    """A step of the episode, with what is drawn of it and stored."""
 
     number: int  # the first is 1
-    picture: Any  # (height, width, 3) of bytes, drawn by the environment before the step
-    observation: NDArray[Any]  # that the policy answered
+    picture: Any  # (height, width, 3) uint8, rendered by the environment before the step
+    observation: NDArray[Any]  # on which the policy acted
     attention: Attention | None
     action: Any
     reward: float
     score: float  # with this step's reward
 
 
-class Camera(gym.Wrapper[Any, Any, Any, Any]):
-    """Keeps the last step of an environment that draws itself.
+class StepRecorder(gym.Wrapper[Any, Any, Any, Any]):
+    """Keeps the last step of an environment that renders itself.
 
     Args:
-        policy: answers an observation right before the environment is stepped.
+        policy: acts on an observation right before the environment steps.
     """
 
     def __init__(self, env: Any, policy: Policy) -> None:
@@ -64,7 +64,7 @@ class Camera(gym.Wrapper[Any, Any, Any, Any]):
         return observation, reward, terminated, truncated, info
 
     def _draw(self) -> Any:
-        """Return the environment's picture, or in its place the reason why there is none."""
+        """Return the environment's picture, or the reason why there is none."""
         try:
             return self.env.render()
         except Exception as error:
@@ -72,10 +72,10 @@ class Camera(gym.Wrapper[Any, Any, Any, Any]):
 
 
 class _Screening:
-    """A source of one episode, of which each step is shown when it is over."""
+    """A source of one episode, whose steps are shown as they are made."""
 
-    def __init__(self, episode: Episode, camera: Camera, show: Callable[[Step], None]) -> None:
-        self.episodes, self.camera, self.show = [episode], camera, show
+    def __init__(self, episode: Episode, recorder: StepRecorder, show: Callable[[Step], None]) -> None:
+        self.episodes, self.recorder, self.show = [episode], recorder, show
 
     def take(self, block: bool) -> Episode | None:
         return self.episodes.pop() if self.episodes else None
@@ -84,12 +84,12 @@ class _Screening:
         pass
 
     def poll(self) -> None:
-        assert self.camera.last is not None
-        self.show(_checked(self.camera.last))
+        assert self.recorder.last is not None
+        self.show(_checked(self.recorder.last))
 
 
 class Recorder:
-    """A policy in an environment that draws itself."""
+    """A policy in an environment that renders itself."""
 
     def __init__(self, config: Config, policy: Policy) -> None:
         self.rollout = Rollout(policy, lambda: make_env(config), 1)
@@ -99,21 +99,21 @@ class Recorder:
     def record(self, episode: Episode, terms: Terms, show: Callable[[Step], None]) -> Step:
         """Run the episode as an evaluation does, show each of its steps, and return the last."""
         prepare(SerialComm(), self.rollout.compile)
-        camera = Camera(self.env, self.rollout.policy)
-        self.rollout.envs[0] = camera
-        with contextlib.closing(camera):
-            self.rollout.run(_Screening(episode, camera, show), terms)
-        assert camera.last is not None
-        return camera.last
+        recorder = StepRecorder(self.env, self.rollout.policy)
+        self.rollout.envs[0] = recorder
+        with contextlib.closing(recorder):
+            self.rollout.run(_Screening(episode, recorder, show), terms)
+        assert recorder.last is not None
+        return recorder.last
 
 
 def make_env(config: Config) -> tuple[Any, int]:
-    """Return the config's environment, one that draws itself, and its step limit."""
-    # Nothing is ever shown on a screen, of whose absence SDL would complain.
+    """Return the config's environment, which must render itself, and its step limit."""
+    # Nothing is shown on a screen, and SDL fails where there is none.
     os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
     rule = "an environment that renders rgb_array"
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # what gymnasium thinks of a mode is an error below
+        warnings.simplefilter("ignore")  # gymnasium warns of a mode that is an error below
         try:
             env, limit = envs.make(config.env, config.env_options, "rgb_array")
         except UserError as error:

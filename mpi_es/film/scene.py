@@ -57,7 +57,7 @@ def _canvas(width: int, height: int) -> Image.Image:
 def spotlight(observation: NDArray[np.uint8], attention: Attention, factor: int) -> Image.Image:
     """Return the observation (size, size, 3), `factor` times larger, under white squares.
 
-    A square is as opaque as its patch is important, beside the most important one.
+    The opacity of a square is the importance of its patch, relative to the most important one.
     """
     size, side = len(observation), attention.patch
     opacity = np.zeros((size, size, 1))
@@ -76,6 +76,6 @@ def spotlight(observation: NDArray[np.uint8], attention: Attention, factor: int)
 
 
 def opacities(attention: Attention) -> NDArray[np.float64]:
-    """Return for each chosen patch (top_k,) its importance beside that of the first."""
+    """Return the importance of each chosen patch (top_k,) relative to that of the first."""
     importance = attention.importance[attention.chosen]
     return np.asarray(importance / importance[0], float)

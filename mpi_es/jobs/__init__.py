@@ -1,1 +1,1 @@
-"""What slurm/*.sh ask before they start a job."""
+"""What slurm/*.sh call before they start a run."""

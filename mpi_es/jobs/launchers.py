@@ -1,4 +1,4 @@
-"""python -m mpi_es.jobs.launchers: what may start ranks here, the likeliest first, for the job scripts."""
+"""python -m mpi_es.jobs.launchers: commands that may start ranks here, the likeliest first."""
 
 import os
 import re
@@ -44,7 +44,7 @@ def candidates(
 
 
 def _has_ulfm(library: str) -> bool:
-    """Tell whether ranks of this library can outlive one another, if its mpiexec is told so."""
+    """Return whether the ranks of this library can survive the death of another, by an option of mpiexec."""
     version = re.match(r"Open MPI v(\d+)", library)
     return version is not None and int(version[1]) >= 5
 

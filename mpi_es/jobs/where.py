@@ -1,7 +1,7 @@
-"""python -m mpi_es.jobs.where MODULE ARGUMENTS…: the directory of the run that a command means.
+"""python -m mpi_es.jobs.where MODULE ARGUMENTS…: the directory of the run that a command begins or continues.
 
-It starts no MPI, and tells a mistake in the arguments as the command itself would. Only the directory goes to
-stdout; all else, as what an environment's module prints, to stderr.
+It starts no MPI, and prints a mistake in the arguments as the command itself would. Only the directory goes
+to stdout; everything else, such as output of an environment's module, goes to stderr.
 """
 
 import importlib
@@ -13,7 +13,7 @@ from mpi_es.errors import UserError
 
 
 def main(arguments: list[str], answer: TextIO) -> int:
-    """Print the directory; return 2 after a mistake, and where there is none as only help was asked for."""
+    """Print the directory; return 2 after a mistake, and after --help, which has no directory."""
     module, *rest = arguments
     try:
         print(importlib.import_module(module).prepare(["--continue", *rest]).directory, file=answer)

@@ -1,4 +1,4 @@
-"""What a report draws of runs: their histories along three axes, and which are seeds of one config."""
+"""The data of a report: the histories of runs along three axes, grouped by config."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
@@ -18,12 +18,12 @@ from mpi_es.run_file.records import HeldOut
 
 Vector = NDArray[np.float64]
 AXES = ("generations", "episodes", "seconds")
-_LONGEST_LABEL = 40  # characters that fit into a legend
+_LONGEST_LABEL = 40  # characters: what fits into a legend
 
 
 @dataclass(frozen=True, eq=False)
 class Curves:
-    """A run as it is on the disk now."""
+    """A run as its file is now."""
 
     directory: Path
     config: Config
@@ -33,7 +33,7 @@ class Curves:
 
     @cached_property
     def axes(self) -> dict[str, Vector]:
-        """What was spent after each generation, and before the first: (n + 1,) on each axis."""
+        """What was spent on each axis, (n + 1,): 0 at first, then the sum after each generation."""
         spent = (self.history["episodes"], self.content["timing"]["total"])
         totals = [np.concatenate([[0.0], np.cumsum(costs)]) for costs in spent]
         return dict(zip(AXES, [np.arange(len(totals[0]), dtype=float), *totals], strict=True))
@@ -45,7 +45,7 @@ class Curves:
         return columns
 
     def line(self, axis: str, quantity: str) -> tuple[Vector, Vector]:
-        """Return x and y of a column of the history, or of the held-out mean; what is unknown is left out."""
+        """Return x and y of a column of the history, or of the held-out mean, without unknown values."""
         if quantity == "held_out":
             after = np.array([held.generation for held in self.evaluations], int)
             values = np.array([held.returns.mean() for held in self.evaluations], float)
@@ -57,13 +57,13 @@ class Curves:
 
 @dataclass(frozen=True)
 class Group:
-    """Runs whose configs differ in the seed only, or in what does not change what is learnt."""
+    """Runs whose configs differ only in the seed or in options that do not affect learning."""
 
     label: str
     runs: list[Curves]
 
     def summary(self, axis: str, quantity: str) -> tuple[Vector, Vector, Vector, Vector]:
-        """Return x, and the runs' lowest, median and highest value there, as far as all of them reach."""
+        """Return x and the runs' lowest, median and highest values there, where all runs have values."""
         lines = [line for run in self.runs if len((line := run.line(axis, quantity))[0])]
         if not lines:
             return (np.zeros(0),) * 4
@@ -96,18 +96,18 @@ def grouped(runs: Sequence[Curves]) -> list[Group]:
 
 
 def said(value: object) -> str:
-    """Return an option's value as it is written."""
+    """Return an option's value as on the command line."""
     return " ".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
 def _learning(config: Config) -> tuple[Any, ...]:
-    """Return the values of all fields that decide what is learnt, the seed apart; None for the others."""
+    """Return the values of the fields that affect learning, except the seed; None for the others."""
     others = changeable(Config) | {"seed", "run_dir"}
     return tuple(None if f.name in others else getattr(config, f.name) for f in fields(config))
 
 
 def _label(members: Sequence[Curves], differing: Sequence[str]) -> str:
-    """Return in what a group differs from the others, or its first directory where that is a lot."""
+    """Return the options in which a group differs from the others, or, if too long, its first directory."""
     config = members[0].config
     label = " ".join(f"{option(name)} {said(getattr(config, name))}" for name in differing)
     if not label or len(label) > _LONGEST_LABEL:

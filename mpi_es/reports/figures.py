@@ -1,4 +1,4 @@
-"""Figures of runs, by matplotlib without a screen: how fitness, step size and episodes went."""
+"""Figures of runs by matplotlib, without a screen: fitness, step size, episode length."""
 
 from collections.abc import Callable, Sequence
 from itertools import cycle, product
@@ -13,7 +13,7 @@ from mpi_es.reports.curves import AXES, Curves, Group
 from mpi_es.run_file.scores import half_interval
 from mpi_es.text import thousands
 
-# Okabe and Ito's colours, which the colour-blind tell apart; further groups have other dashes.
+# The colours of Okabe and Ito, which colour-blind people can distinguish; more groups get other dashes.
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 _LOOKS = [(colour, dash) for dash, colour in product(("-", "--", ":"), _COLOURS)]
 _STYLE: dict[Any, Any] = {
@@ -81,7 +81,7 @@ def search(groups: Sequence[Group]) -> Figure:
 
 
 def _group_lines(groups: Sequence[Group], quantity: str) -> Draw:
-    """Return what draws a group as a line, or as its runs' median and range with each of them in pale."""
+    """Return a function that draws a group: a line, or the median, range and single lines of several runs."""
 
     def draw(panel: Axes, axis: str) -> None:
         for group, (colour, dash) in zip(groups, cycle(_LOOKS), strict=False):
@@ -115,7 +115,7 @@ def _along_axes(runs: Sequence[Curves], rows: dict[str, Draw]) -> Figure:
 
 
 def _scale(panel: Axes, unit: float) -> None:
-    """Label an axis in a multiple of what is drawn."""
+    """Label an axis in multiples of a unit."""
     panel.xaxis.set_major_locator(_Multiples(unit))
     panel.xaxis.set_major_formatter(lambda value, _: thousands(value / unit))
 

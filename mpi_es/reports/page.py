@@ -1,4 +1,4 @@
-"""A report as one HTML page that needs nothing from elsewhere: figures, configs, scores and commands."""
+"""A report as one self-contained HTML page: figures, configs, scores and commands."""
 
 import base64
 import shlex
@@ -30,10 +30,10 @@ pre { background: #f3f5f7; padding: .7rem 1rem; overflow-x: auto; white-space: p
 """
 
 
-_BEST = """Best is the mean of the search that had the highest mean return over held-out episodes, given with
-its 95&nbsp;% interval. It was chosen by this score; an unbiased one needs <code>--seeds fresh</code>."""
-_LINES = """Several seeds of one config: the strong line is their median and the band their range, as far as
-all of them reach; the pale lines are the runs."""
+_BEST = """Best is the mean of the search with the highest mean return over held-out episodes; the 95&nbsp;%
+interval is in brackets. This score chose the mean: use <code>--seeds fresh</code> for an unbiased one."""
+_LINES = """Several seeds of one config: the strong line is their median, the band is their range, up to the
+end of the shortest run; the pale lines are the single runs."""
 
 
 def page(runs: Sequence[Curves], shared: Mapping[str, bytes], own: Sequence[Mapping[str, bytes]]) -> str:
@@ -54,7 +54,7 @@ def page(runs: Sequence[Curves], shared: Mapping[str, bytes], own: Sequence[Mapp
 
 
 def _scores(runs: Sequence[Curves]) -> str:
-    """Return a row for each run: how far it is, and its best mean."""
+    """Return a table with a row for each run: its progress and its best mean."""
     titles = ("Run", "Best held-out return", "of generation", "Generations", "Training episodes", "Wall time")
     rows = []
     for run in runs:
@@ -77,7 +77,7 @@ def _best(run: Curves) -> tuple[str, str]:
 
 
 def _section(run: Curves, figures: Mapping[str, bytes]) -> list[str]:
-    """Return what is told of one run."""
+    """Return the section of one run."""
     default, config = Config(), replace(run.config, run_dir="")
     differing = [
         (option(name), said(value), said(getattr(default, name)))
@@ -91,11 +91,11 @@ def _section(run: Curves, figures: Mapping[str, bytes]) -> list[str]:
         f"<h2>{escape(_name(run))}</h2>",
         *warning,
         *_figures(figures),
-        "<p>What differs from the defaults:</p>",
+        "<p>Options that differ from the defaults:</p>",
         _table(("Option", "Value", "Default"), differing),
         "<p>The same run again, on any number of ranks, and its score:</p>",
         f"<pre>{escape(train)}\n{escape(evaluate)}</pre>",
-        "<details><summary>Libraries, of which other versions may round otherwise</summary>",
+        "<details><summary>Versions of the libraries; others may round differently</summary>",
         _table(("Library", "Version"), run.content["libraries"].items()),
         "</details>",
     ]

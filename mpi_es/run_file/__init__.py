@@ -1,1 +1,1 @@
-"""A run on disk: run.h5, and what is in it."""
+"""A run on disk: run.h5 and its content."""

@@ -1,4 +1,4 @@
-"""Files that others read: they appear under their name when they are whole."""
+"""Write files atomically: a file appears under its name only when it is complete."""
 
 import contextlib
 import os
@@ -8,7 +8,7 @@ from mpi_es.errors import UserError
 
 
 def write_whole(path: Path, content: bytes, option: str) -> None:
-    """Write a file, or leave what was there; a device or a pipe just takes the content.
+    """Write a file completely, or leave the old one; write directly to a device or a pipe.
 
     Args:
         option: that named the file.

@@ -1,9 +1,8 @@
-"""run.h5: everything that a run knows, as an HDF5 file that a kill, a full disk or a flipped bit cannot turn
-into a wrong one.
+"""run.h5: the whole state of a run as an HDF5 file; a kill, a full disk or a flipped bit is always detected.
 
-The file starts with a block of 512 bytes, which HDF5 leaves to its users: name, format version and a digest
-of all that follows. HDF5 is only ever used in memory, so a file is written and read in one piece, its locks
-do not matter, and reading it while a job writes disturbs nobody.
+The file starts with a user block of 512 bytes, which HDF5 ignores: name, format version and a digest of the
+rest. HDF5 works in memory only: a file is written and read in one piece, HDF5's locks do not matter, and
+reading a file while a job writes disturbs nobody.
 """
 
 import contextlib
@@ -36,7 +35,7 @@ _BLOCK = 512  # the smallest user block that HDF5 knows
 
 
 class Damaged(UserError):
-    """A file that is not, or no longer, what was written."""
+    """A file whose content is not what was written."""
 
 
 def save(directory: Path, content: dict[str, Any]) -> None:
@@ -64,7 +63,7 @@ def save(directory: Path, content: dict[str, Any]) -> None:
 
 
 def exists(directory: Path) -> bool:
-    """Tell whether a directory holds a run."""
+    """Return whether a directory holds a run."""
     try:
         return any((directory / name).exists() for name in (NAME, PREVIOUS))
     except OSError as error:
@@ -84,7 +83,7 @@ def directory_of(run: Path) -> Path:
 
 
 def fingerprint(directory: Path) -> bytes:
-    """Return what tells a directory's files from those of any other save: their first blocks."""
+    """Return the first blocks of a directory's files, which differ from those of any other save."""
     blocks = []
     for name in (NAME, PREVIOUS):
         try:
@@ -96,7 +95,7 @@ def fingerprint(directory: Path) -> bytes:
 
 
 def load(directory: Path) -> tuple[dict[str, Any], str]:
-    """Return the content of the run's file, and a warning: empty, or why the previous one was taken."""
+    """Return the content of the run's file, and a warning: empty, or why the previous file was read."""
     directory = directory_of(directory)
     path, previous = directory / NAME, directory / PREVIOUS
     if not exists(directory):
@@ -106,14 +105,14 @@ def load(directory: Path) -> tuple[dict[str, Any], str]:
     except Damaged as error:
         if not previous.exists():
             raise
-        warning = f"{error}; going on from {PREVIOUS}, a checkpoint earlier"
+        warning = f"{error}; continuing from {PREVIOUS}, the checkpoint before"
         return decode(previous), warning
 
 
 def load_run(directory: str | Path) -> dict[str, Any]:
-    """Return all that a run's file holds, as nested dicts of arrays and plain values.
+    """Return the content of a run's file as nested dicts of arrays and plain values.
 
-    Where run.h5 is damaged, the checkpoint before it is taken, with a warning.
+    Where run.h5 is damaged, read the checkpoint before it, with a warning.
     """
     content, warning = load(Path(directory))
     if warning:
@@ -122,7 +121,7 @@ def load_run(directory: str | Path) -> dict[str, Any]:
 
 
 def load_of(program: str, directory: Path) -> tuple[dict[str, Any], str]:
-    """Return the same of a run of `program`, and refuse one of the other."""
+    """Return the content and the warning of a run of `program`; refuse a run of the other program."""
     content, warning = load(directory)
     check_program(program, content, directory)
     return content, warning
@@ -136,7 +135,7 @@ def check_program(program: str, content: dict[str, Any], path: Path) -> None:
 
 
 def mean_of(content: dict[str, Any], which: str, run: str) -> dict[str, Any]:
-    """Return the best or the last mean of a run, with all that its file holds of it."""
+    """Return the best or the last mean of a run, with the other fields of its group."""
     mean: dict[str, Any] = content[which]
     if mean["candidate"].size == 0:
         raise UserError(f"{run}: expected a held-out evaluation, got none yet; use --candidate last")
@@ -144,7 +143,7 @@ def mean_of(content: dict[str, Any], which: str, run: str) -> dict[str, Any]:
 
 
 def set_aside(directory: Path) -> None:
-    """Rename a damaged run.h5, lest the next save keeps it as the previous file and drops the whole one."""
+    """Rename a damaged run.h5; the next save would keep it as the previous file and lose the intact one."""
     with contextlib.suppress(OSError):
         os.replace(directory / NAME, directory / DAMAGED)
 
@@ -156,7 +155,7 @@ def decode(path: Path) -> dict[str, Any]:
     except OSError as error:
         raise Damaged(f"{path}: cannot be read ({error.strerror})") from error
     if not image.startswith(b"mpi_es "):
-        raise Damaged(f"{path}: expected a run file of mpi_es, got a foreign or damaged file")
+        raise Damaged(f"{path}: expected a run file of mpi_es, got another or a damaged file")
     words = image[:_BLOCK].split()
     version = int(words[2]) if len(words) > 2 and words[2].isdigit() else VERSION
     if image[:_BLOCK] != _block(image, version):
@@ -174,8 +173,8 @@ def locked(directory: Path, before: bytes) -> Iterator[None]:
     """Keep other jobs from writing the same run inside the block; the lock goes with its process.
 
     Args:
-        before: the `fingerprint` of the directory when the plan was made; whoever has saved since is not
-            to be overwritten.
+        before: the `fingerprint` of the directory when the plan was made; a later save must not be
+            overwritten.
     """
     with _lock(directory):
         if fingerprint(directory) != before:
@@ -190,7 +189,7 @@ def _lock(directory: Path) -> Iterator[None]:
     try:
         file = open(path, "ab", buffering=0)  # noqa: SIM115  (closed below, with the block)
     except OSError:
-        yield  # the first save tells what is wrong with the directory
+        yield  # the first save reports what is wrong with the directory
         return
     with file:
         try:
@@ -242,7 +241,7 @@ def _as(hint: Any, value: Any) -> Any:
 
 
 def _encode(content: dict[str, Any]) -> memoryview:
-    """Return the bytes of a run file, without a copy: a population's may be gigabytes."""
+    """Return the bytes of a run file, without a copy: they may be gigabytes."""
     buffer = io.BytesIO()
     with h5py.File(buffer, "w", userblock_size=_BLOCK) as file:
         file.attrs["format"], file.attrs["version"] = "mpi_es run", VERSION
@@ -289,7 +288,7 @@ def _plain(value: Any) -> Any:
 
 
 def _keep(path: Path, previous: Path) -> None:
-    """Let `previous` name the file at `path` as well, so that one of them is whole at every moment."""
+    """Give the file at `path` the name `previous` too, so that one of them is complete at every moment."""
     if not path.exists():
         return
     link = previous.with_suffix(".tmp")
@@ -303,7 +302,7 @@ def _keep(path: Path, previous: Path) -> None:
 
 
 def _sync(directory: Path) -> None:
-    """Make renames in a directory last through a power cut."""
+    """Sync a directory, so that its renames survive a power cut."""
     handle = os.open(directory, os.O_RDONLY)
     try:
         os.fsync(handle)

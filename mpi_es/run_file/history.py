@@ -1,4 +1,4 @@
-"""What a run has behind it, in the form in which run.h5 keeps it."""
+"""The past generations and evaluations of a run, as run.h5 stores them."""
 
 import dataclasses
 from typing import Any, get_type_hints
@@ -10,7 +10,7 @@ from mpi_es.run_file import evaluations
 from mpi_es.run_file.records import Row, Timing
 
 
-class Columns:
+class Table:
     """A table that grows by rows: one column for each field of a record."""
 
     def __init__(self, record: type, stored: dict[str, Any] | None = None) -> None:
@@ -42,8 +42,8 @@ class History:
 
     def __init__(self, stored: dict[str, Any] | None = None) -> None:
         stored = stored or {}
-        self.rows = Columns(Row, stored.get("history"))
-        self.timings = Columns(Timing, stored.get("timing"))
+        self.rows = Table(Row, stored.get("history"))
+        self.timings = Table(Timing, stored.get("timing"))
         self.evaluations = evaluations.read(stored["evaluations"]) if stored else []
 
     def content(self) -> dict[str, Any]:
@@ -55,7 +55,7 @@ class History:
         }
 
     def streak(self, target: float) -> int:
-        """Return how many of the last held-out evaluations in succession reached a mean."""
+        """Return the number of last held-out evaluations in a row whose mean reached the target."""
         count = 0
         for held in reversed(self.evaluations):
             if held.returns.mean() < target:

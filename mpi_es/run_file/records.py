@@ -1,4 +1,4 @@
-"""The records of a generation, which the loop fills and history, console and TensorBoard take."""
+"""The records of a generation: the loop fills them; history, console and TensorBoard read them."""
 
 import math
 from collections.abc import Iterator
@@ -13,16 +13,16 @@ from mpi_es.run_file.scores import deviation
 
 @dataclass(frozen=True)
 class Row:
-    """What is exact about a generation. The names are those in /history; the marks are TensorBoard's tags."""
+    """The exact numbers of a generation. The names are those in /history, the marks TensorBoard's tags."""
 
-    generation: int  # how many are done, this one included: the first is 1
+    generation: int  # the first is 1
     best: Annotated[float, "fitness/best"]
     mean: Annotated[float, "fitness/mean"]
     min: Annotated[float, "fitness/min"]
     std: Annotated[float, "fitness/std"]
     sigma: Annotated[float, "sigma"]
     mean_fitness: Annotated[float, "fitness/of_mean"]  # of the unperturbed mean; NaN if not tracked
-    mean_rank: Annotated[float, "rank_of_mean"]  # candidates above it; 0: the step taught nothing
+    mean_rank: Annotated[float, "rank_of_mean"]  # candidates above it; 0: none was better
     elite: Annotated[int, "elite"]  # candidates above the population's mean fitness
     episodes: Annotated[int, "generation/episodes"]  # of this generation, as are the steps
     steps: Annotated[int, "generation/steps"]
@@ -33,7 +33,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Timing:
-    """What is measured about a generation; the names are those in /timing. Seconds unless they say else."""
+    """The times of a generation, in seconds unless named otherwise. The names are those in /timing."""
 
     ask: Annotated[float, "seconds/ask"]
     evaluate: Annotated[float, "seconds/evaluate"]
@@ -42,12 +42,12 @@ class Timing:
     total: Annotated[float, "seconds/total"]  # with the held-out evaluation, where there was one
     episodes_per_second: Annotated[float, "speed/episodes_per_second"]
     steps_per_second: Annotated[float, "speed/steps_per_second"]
-    idle: Annotated[float, "speed/idle"]  # share of the ranks' time that went by waiting
+    idle: Annotated[float, "speed/idle"]  # share of the ranks' time spent waiting
 
 
 @dataclass(frozen=True)
 class HeldOut:
-    """Returns (n,) of the mean in episodes that training never draws, after so many generations."""
+    """Returns (n,) of the mean in held-out episodes, after `generation` generations."""
 
     generation: int
     returns: NDArray[np.float64]
@@ -84,7 +84,7 @@ def summarize(
 
 
 def scalars(record: Row | Timing | HeldOut) -> Iterator[tuple[str, float]]:
-    """Yield a record's tags and values for TensorBoard; what is not known is left out."""
+    """Yield a record's tags and values for TensorBoard, without unknown values."""
     if isinstance(record, HeldOut):
         returns = record.returns
         yield "held_out/mean", float(returns.mean())

@@ -1,4 +1,4 @@
-"""The group /life of run.h5: when and where it was saved, why the run stopped. No part of what is exact."""
+"""The group /life of run.h5: when and where it was saved, and why the run stopped. It is not exact."""
 
 import os
 import socket
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def is_finished(content: dict[str, Any] | None, warning: str = "") -> bool:
-    """Tell whether a run's file, if there is one and it is whole, says that there is nothing left to do."""
+    """Return whether a run's file exists, is intact, and says that the run is finished."""
     return content is not None and not warning and bool(content.get("life", {}).get("finished", False))
 
 
@@ -15,8 +15,8 @@ def stamp(reason: str = "", *, finished: bool = False) -> dict[str, Any]:
     """Return the group's content.
 
     Args:
-        reason: why the run stopped; empty while it goes on.
-        finished: there is nothing left to do.
+        reason: why the run stopped; empty while it runs.
+        finished: nothing is left to do.
     """
     return {
         "saved": time.time(),  # seconds since 1970

@@ -1,4 +1,4 @@
-"""The versions of the libraries that a run was made with."""
+"""The versions of the libraries of a run."""
 
 import platform
 from importlib.metadata import PackageNotFoundError, version
@@ -9,7 +9,7 @@ _LIBRARIES = ("numpy", "cma", "gymnasium", "h5py", "mpi4py", "torch")
 
 
 def libraries() -> dict[str, str]:
-    """Return the versions that a run was made with."""
+    """Return the installed versions of what computes a run, by name."""
     found = {"mpi_es": __version__, "python": platform.python_version()}
     for name in _LIBRARIES:
         try:

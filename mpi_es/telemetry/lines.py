@@ -1,4 +1,4 @@
-"""A run's progress as plain lines, one a generation: what belongs into a log file."""
+"""A run's progress as plain lines, one for each generation, as in a log file."""
 
 import math
 from collections import deque
@@ -30,20 +30,20 @@ _HEADER_EVERY = 25  # lines
 
 
 class TimeLeft:
-    """How long the rest of a run will take, judged by its last generations."""
+    """The time left of a run, estimated from its last generations."""
 
     def __init__(self, max_iter: int) -> None:
         self._max_iter = max_iter
-        self._recent: deque[float] = deque(maxlen=50)  # enough to hold some held-out evaluations
+        self._recent: deque[float] = deque(maxlen=50)  # enough to include some held-out evaluations
 
     def after(self, generation: int, seconds: float) -> float:
-        """Return the seconds left after a generation that took so many."""
+        """Return the seconds left after a generation that took `seconds`."""
         self._recent.append(seconds)
         return max(self._max_iter - generation, 0) * sum(self._recent) / len(self._recent)
 
 
-class Columns:
-    """Text, and rows of cells under a header now and then; each at once: a log is read while it grows."""
+class LogColumns:
+    """Write text, and rows of cells with a header every 25; flush each, as a log is read while it grows."""
 
     def __init__(self, stream: TextIO, widths: Mapping[str, int]) -> None:
         self._stream, self._widths = stream, widths
@@ -53,10 +53,10 @@ class Columns:
         """Write a line of text."""
         try:
             print(text, file=self._stream, flush=True)
-        except BrokenPipeError:  # whoever read it has left
+        except BrokenPipeError:  # the reader has left
             raise
         except OSError as error:
-            raise UserError(f"--console: cannot write ({error.strerror}); silent needs no room") from error
+            raise UserError(f"--console: cannot write ({error.strerror}); use silent") from error
 
     def row(self, cells: Sequence[str]) -> None:
         """Write a cell of each column."""
@@ -75,7 +75,7 @@ class Lines:
     """Write a line for each generation."""
 
     def __init__(self, stream: TextIO) -> None:
-        self._columns = Columns(stream, _COLUMNS)
+        self._columns = LogColumns(stream, _COLUMNS)
 
     def start(self, config: Config, facts: Sequence[str], done: int) -> None:
         """Write the facts."""

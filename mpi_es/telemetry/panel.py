@@ -7,7 +7,7 @@ from typing import TextIO
 
 from rich.console import RenderableType
 from rich.markup import escape
-from rich.panel import Panel as Frame
+from rich.panel import Panel
 from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
@@ -24,7 +24,7 @@ _WIDEST, _BESIDE_CURVE = 100, 16  # columns
 
 @dataclass
 class Course:
-    """What a panel shows: where the run stands and how it came there."""
+    """The data of the panel: the run's last generation and its course."""
 
     config: Config
     done: int = 0  # generations
@@ -47,7 +47,7 @@ def draw(course: Course, gone: float, width: int) -> RenderableType:
         row, timing = course.latest
         _add_scores(grid, course, row, width - _BESIDE_CURVE)
         _add_speeds(grid, row, timing)
-    return Frame(
+    return Panel(
         grid,
         title=f"[bold]{escape(config.env)}[/] · {escape(config.strategy)} · seed {config.seed}",
         title_align="left",
@@ -59,7 +59,7 @@ def draw(course: Course, gone: float, width: int) -> RenderableType:
 
 
 def _grid(*columns: str) -> Table:
-    """Return a table without lines, in which the columns with a name share what room is left."""
+    """Return a table without lines, whose named columns share the remaining width."""
     grid = Table.grid(padding=(0, 2), expand=True)
     for name in columns:
         grid.add_column(ratio=1 if name else None, no_wrap=not name, style="" if name else "dim")
@@ -125,7 +125,7 @@ def _add_speeds(grid: Table, row: Row, timing: Timing) -> None:
     grid.add_row("seconds", _pairs(*((name, _seconds(getattr(timing, name))) for name in names)))
 
 
-class Panel:
+class LivePanel:
     """Show a run on a terminal, redrawn twice a second."""
 
     def __init__(self, terminal: TextIO) -> None:
@@ -137,7 +137,7 @@ class Panel:
         self._display.start(facts, lambda gone, size: draw(self._course, gone, min(size.width, _WIDEST)))
 
     def generation(self, row: Row, timing: Timing, held_out: HeldOut | None) -> None:
-        """Keep what the next redraw shows."""
+        """Store what the next redraw shows."""
         course = self._course
         course.done, course.latest = row.generation, (row, timing)
         course.left = self._time_left.after(row.generation, timing.total)
@@ -146,11 +146,11 @@ class Panel:
             course.held_out.append(held_out)
 
     def finish(self, reason: str, held_out: HeldOut | None) -> None:
-        """Leave the last panel where it is, with the reason below."""
+        """Leave the last panel on the terminal, and print the reason below."""
         if held_out:
             self._course.held_out.append(held_out)
         self._display.finish(reason)
 
     def close(self) -> None:
-        """Give the terminal back."""
+        """Release the terminal."""
         self._display.close()

@@ -1,4 +1,4 @@
-"""What a run tells while it goes: a console and TensorBoard, each told once a generation by rank 0."""
+"""The output of a run under way: rank 0 passes each generation to a console and to TensorBoard."""
 
 import sys
 from collections.abc import Sequence
@@ -13,22 +13,22 @@ __all__ = ["HeldOut", "Row", "Sink", "Telemetry", "Timing", "open_telemetry", "s
 
 
 class Sink(Protocol):
-    """One place that a run tells its progress to."""
+    """A destination of a run's progress, such as a console."""
 
     def start(self, config: Config, facts: Sequence[str], done: int) -> None:
-        """Begin, with what there is to know about the run and the generations that it has behind it."""
+        """Begin, with facts about the run and the number of generations done."""
         ...
 
     def generation(self, row: Row, timing: Timing, held_out: HeldOut | None) -> None:
-        """Tell of a generation."""
+        """Report a generation."""
         ...
 
     def finish(self, reason: str, held_out: HeldOut | None) -> None:
-        """Tell why the run ended, and of an evaluation that was made after its last generation."""
+        """Report why the run ended, and an evaluation made after its last generation."""
         ...
 
     def close(self) -> None:
-        """Give back terminal and files; also after an exception, also if nothing was started."""
+        """Release terminal and files; also after an exception, also before start."""
         ...
 
 
@@ -36,15 +36,15 @@ Telemetry = AllSinks[Sink]
 
 
 def open_telemetry(config: Config, directory: str | Path, stream: TextIO | None = None) -> Telemetry:
-    """Return what rank 0 tells of a run in `directory`; a panel where standard output ends on a terminal.
+    """Return the sinks of a run in `directory`: a panel if standard output ends on a terminal, else lines.
 
     Args:
         stream: another standard output.
     """
     # Imported here, so that the other ranks start without TensorBoard and rich.
     from mpi_es.telemetry.lines import Lines
-    from mpi_es.telemetry.panel import Panel
+    from mpi_es.telemetry.panel import LivePanel
     from mpi_es.telemetry.tensorboard import TensorBoard
 
     sinks: list[Sink] = [TensorBoard(Path(directory))] if config.tensorboard else []
-    return Telemetry(sinks + console_sinks(config.console, stream or sys.stdout, Panel, Lines))
+    return Telemetry(sinks + console_sinks(config.console, stream or sys.stdout, LivePanel, Lines))

@@ -17,14 +17,14 @@ from mpi_es.run_file.records import HeldOut, Row, Timing, scalars
 
 
 class TensorBoard:
-    """Write a record for each generation; TensorBoard's and torch's own writers would add a thread."""
+    """Write a record for each generation, without the thread of TensorBoard's and torch's own writers."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
         self._file: BinaryIO | None = None
 
     def start(self, config: object, facts: Sequence[str], done: int) -> None:
-        """Begin a file, and take back what an earlier one tells of generations that are not behind us."""
+        """Begin a file, and hide the generations of an earlier file that this run makes again."""
         # Nanoseconds, since readers take the files in the order of their names.
         name = f"events.out.tfevents.{time.time_ns()}.{socket.gethostname()}.{os.getpid()}"
         try:
@@ -47,7 +47,7 @@ class TensorBoard:
     def close(self) -> None:
         """Close the file."""
         if self._file:
-            with contextlib.suppress(OSError):  # a full disk, which was told
+            with contextlib.suppress(OSError):  # a full disk, which was reported
                 self._file.close()
 
     def _write_scalars(self, generation: int, *records: Row | Timing | HeldOut) -> None:
@@ -70,5 +70,5 @@ class TensorBoard:
 
 def _failure(directory: Path, error: OSError) -> UserError:
     return UserError(
-        f"--tensorboard: cannot write to {directory} ({error.strerror}); --no-tensorboard does without"
+        f"--tensorboard: cannot write to {directory} ({error.strerror}); --no-tensorboard writes none"
     )

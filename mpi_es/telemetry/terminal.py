@@ -1,4 +1,4 @@
-"""The terminal that a run is shown on: which one it is, and a part of it that is redrawn in place."""
+"""Find the terminal that shows a run, and redraw its last lines in place."""
 
 import contextlib
 import math
@@ -20,10 +20,10 @@ Draw = Callable[[float, ConsoleDimensions], RenderableType]  # seconds since the
 
 
 def find_terminal(stream: TextIO) -> TextIO | None:
-    """Return the terminal that `stream`, this process's standard output, ends on, if it does.
+    """Return the terminal at which `stream`, the standard output of this process, ends, or None.
 
-    A rank's output goes to its launcher, by a pipe or (Open MPI, srun -u) by a pseudo-terminal that nobody
-    looks at. So the launcher's output decides: if that is a file or another pipe, it is a batch job.
+    A rank's output goes to its launcher, by a pipe or (Open MPI, srun -u) by a pseudo-terminal that no user
+    sees. So the output of the launcher decides: a file or another pipe means a batch job.
     """
     if os.environ.get("TERM", "dumb") in ("dumb", "unknown"):
         return None
@@ -58,9 +58,9 @@ def _status(process: int, name: str) -> str:
 
 
 def terminal_size(terminal: TextIO) -> ConsoleDimensions:
-    """Return columns and lines; rich would ask the standard streams, which are pipes below a launcher."""
+    """Return columns and lines; rich would ask the standard streams, which are pipes under a launcher."""
     columns, lines = os.get_terminal_size(terminal.fileno())
-    return ConsoleDimensions(columns or 80, lines or 24)  # a pseudo-terminal may not know
+    return ConsoleDimensions(columns or 80, lines or 24)  # a pseudo-terminal may have no size
 
 
 class Display:
@@ -76,7 +76,7 @@ class Display:
         begin = time.monotonic()
 
         def render() -> RenderableType:
-            # At each redraw, since a window may change.
+            # At each redraw, since the window may be resized.
             self._console.size = size = terminal_size(self._terminal)
             return draw(time.monotonic() - begin, size)
 
@@ -84,18 +84,18 @@ class Display:
             self._console.print(fact, style="dim", highlight=False, markup=False)
         self._live = Live(console=self._console, get_renderable=render, refresh_per_second=2)
         self._live.start()
-        self._console.show_cursor(True)  # after a SIGKILL nobody else would
+        self._console.show_cursor(True)  # after a SIGKILL nothing else shows it
 
     def finish(self, reason: str) -> None:
-        """Leave what was drawn last where it is, with the reason below."""
+        """Leave the last drawing on the terminal, and print the reason below."""
         self.close()
         with contextlib.suppress(OSError):
             self._console.print(reason, highlight=False, markup=False)
 
     def close(self) -> None:
-        """Give the terminal back."""
+        """Release the terminal."""
         if self._live:
-            with contextlib.suppress(OSError):  # a terminal that is gone must not end a run
+            with contextlib.suppress(OSError):  # a closed terminal must not end a run
                 self._live.stop()
             self._live = None
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from mpi_es.run_file.records import HeldOut, scalars
 from mpi_es.telemetry.all_sinks import AllSinks, console_sinks
-from mpi_es.telemetry.lines import Columns, TimeLeft
+from mpi_es.telemetry.lines import LogColumns, TimeLeft
 from mpi_es.text import clock, number
 from pbt.config import Config
 from pbt.lineage import Generation
@@ -58,7 +58,7 @@ class Lines:
     """Write a line for each generation."""
 
     def __init__(self, stream: TextIO) -> None:
-        self._columns = Columns(stream, _COLUMNS)
+        self._columns = LogColumns(stream, _COLUMNS)
 
     def start(self, config: Config, names: Sequence[str], facts: Sequence[str], done: int) -> None:
         """Write the facts."""

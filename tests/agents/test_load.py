@@ -59,31 +59,31 @@ def test_a_part_has_the_shapes_and_numbers_of_one_child(tmp_path):
         ({"params": np.zeros(9)}, f"expected {DIM} numbers in `params` of .*agent.npz, got 9"),
         ({"params": np.full(DIM, np.nan)}, f"expected finite numbers in .*, got '{DIM} that are not'"),
         ({"params": np.full(DIM, 1e300)}, f"expected finite numbers in .*, got '{DIM} that are not'"),
-        ({"params": np.zeros((1, DIM))}, r"expected fractions in one row .*got 'float64 \(1, "),
-        ({"params": np.array(["a"])}, "expected fractions in one row"),
+        ({"params": np.zeros((1, DIM))}, r"expected a row of floating-point numbers .*got 'float64 \(1, "),
+        ({"params": np.array(["a"])}, "expected a row of floating-point numbers"),
         ({"params": np.array([{}])}, "expected an npz file with .*, which cannot be read"),
     ],
 )
-def test_a_file_that_holds_no_such_agent_is_told(tmp_path, arrays, complaint):
+def test_a_file_that_holds_no_such_agent_is_reported(tmp_path, arrays, complaint):
     with pytest.raises(UserError, match=f"--from-pretrained: {complaint}") as caught:
         load(file_of(tmp_path, **arrays))
     assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize("content", [b"", b"no archive", b"PK\x03\x04 torn"])
-def test_a_file_that_is_no_archive_is_told(tmp_path, content):
+def test_a_file_that_is_no_archive_is_reported(tmp_path, content):
     (tmp_path / "agent.npz").write_bytes(content)
     with pytest.raises(UserError, match="expected an npz file with an array `params`"):
         load(str(tmp_path / "agent.npz"))
 
 
-def test_a_bare_array_is_told(tmp_path):
+def test_a_bare_array_is_reported(tmp_path):
     np.save(tmp_path / "agent.npy", numbers())
     with pytest.raises(UserError, match=r"expected an npz file with .*agent.npy'; its arrays: none"):
         load(str(tmp_path / "agent.npy"))
 
 
-def test_a_damaged_file_is_told_or_read(tmp_path):
+def test_a_damaged_file_is_reported_or_read(tmp_path):
     np.savez_compressed(tmp_path / "agent.npz", params=numbers())
     whole = (tmp_path / "agent.npz").read_bytes()
     for place in range(0, len(whole), 7):
@@ -104,7 +104,7 @@ TORN = [
 
 
 @pytest.mark.parametrize("told", TORN)
-def test_a_file_of_ours_that_tells_nonsense_is_told(tmp_path, told):
+def test_a_file_of_ours_that_tells_nonsense_is_reported(tmp_path, told):
     config = json.dumps({"policy": USER.policy})
     whole = {"params": numbers(), "config": config, "layout": "torch", "scaling": np.zeros((2, 0))}
     arrays = {name: value for name, value in (whole | told).items() if value is not None}
@@ -114,21 +114,23 @@ def test_a_file_of_ours_that_tells_nonsense_is_told(tmp_path, told):
     assert "\n" not in str(caught.value)
 
 
-def test_a_missing_file_and_a_directory_without_a_run_are_told(tmp_path):
-    with pytest.raises(UserError, match="expected a run or an npz file, got '/nowhere'; there is none that"):
+def test_a_missing_file_and_a_directory_without_a_run_are_reported(tmp_path):
+    with pytest.raises(
+        UserError, match="expected a run or an npz file, got '/nowhere'; it does not exist or"
+    ):
         load("/nowhere")
     with pytest.raises(UserError, match=r"run: expected a directory that holds run\.h5"):
         load(str(tmp_path))
 
 
-def test_a_name_that_the_system_refuses_is_told():
-    with pytest.raises(UserError, match="there is none that could be read"):
+def test_a_name_that_the_system_refuses_is_reported():
+    with pytest.raises(UserError, match="it does not exist or cannot be read"):
         load("a" * 300)
 
 
 def test_the_order_for_another_number_of_actions_is_to_be_given():
     policy = make_policy(replace(PRESETS["carracing"], env="CartPole-v1", policy="mlp"))
-    with pytest.raises(UserError, match=r"order shows on CarRacing, got 114; an agent that drives has 3667"):
+    with pytest.raises(UserError, match="can show, got 114; an agent that drives has 3667"):
         recognised(policy.initial(0), shapes_of(policy), PRESETS["carracing"], "--from-pretrained")
 
 
@@ -145,7 +147,7 @@ def test_a_bare_file_lacks_the_normalisation_of_observations(tmp_path):
         load(file_of(tmp_path, params=numbers()), config)
 
 
-def test_a_size_that_is_neither_the_options_nor_the_paper_s_is_told(tmp_path):
+def test_a_size_that_is_neither_the_options_nor_the_paper_s_is_reported(tmp_path):
     with pytest.raises(UserError, match="expected 3071 or 3667 numbers in `params` of"):
         load(file_of(tmp_path, params=np.zeros(3000)), PRESETS["carracing-exp3.1"])
 
@@ -160,5 +162,5 @@ def test_the_published_weights_drive_in_their_own_order_only(layout):
 
 def test_an_agent_that_drives_in_neither_order_is_refused(tmp_path):
     params = 0.1 * numbers(3667)
-    with pytest.raises(UserError, match=r"the order of the numbers does not show \(.*\); give --layout"):
+    with pytest.raises(UserError, match=r"no order of the parameters clearly drives \(.*\); give --layout"):
         load(file_of(tmp_path, params=params), PRESETS["carracing"])

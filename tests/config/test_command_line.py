@@ -25,7 +25,7 @@ def test_an_option_is_taken_out_of_the_others(words, value, rest):
 
 
 @pytest.mark.parametrize("words", ["--resume", "--resume --seed 1"])
-def test_an_option_without_its_value_is_told(words):
+def test_an_option_without_its_value_is_reported(words):
     with pytest.raises(UserError, match="--resume: expected a value, got nothing"):
         command_line.take_option(words.split(), "--resume")
 
@@ -70,7 +70,7 @@ def test_options_come_on_top_of_the_preset():
         ("--target-consecutive 3", "no effect without --target-fitness: --target-consecutive"),
     ],
 )
-def test_an_option_without_effect_is_told_if_it_was_given(words, warning, capsys):
+def test_an_option_without_effect_is_reported_if_it_was_given(words, warning, capsys):
     command_line.warn_idle(words.split(), parse(words))
     assert capsys.readouterr().err == (f"warning: {warning}\n" if warning else "")
 
@@ -80,7 +80,7 @@ def test_nothing_given_is_the_default():
     assert parse("", Config(seed=7)) == Config(seed=7)
 
 
-def test_a_word_that_is_no_preset_is_told():
+def test_a_word_that_is_no_preset_is_reported():
     with pytest.raises(
         UserError,
         match=r"preset: expected one of 17 names, got 'lunarlandr'; did you mean 'lunarlander'\? \(one of",

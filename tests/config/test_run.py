@@ -17,7 +17,7 @@ RANGES = [
     (Range(0, with_low=False), "a number above 0", [1e-300, 3], [0, -1]),
     (Range(0, 1), "a number in [0, 1]", [0, 0.5, 1], [-0.1, 1.1]),
     (Range(0, 1, with_low=False), "a number in (0, 1]", [0.1, 1], [0, 2]),
-    (Range(-math.inf), "a number that is finite", [-1e300, 0, 1], []),
+    (Range(-math.inf), "a finite number", [-1e300, 0, 1], []),
     (Range(0, 1, with_high=False), "a number in [0, 1)", [0, 0.99], [1]),
 ]
 
@@ -57,7 +57,7 @@ def test_marks_name_strategies_and_policies_that_exist():
 
 @pytest.mark.parametrize("values", [{"sigma_min": 0.2}, {"lr_min": 0.02}])
 def test_a_floor_above_the_start_is_refused(values):
-    with pytest.raises(UserError, match=r"expected no more than --(init-sigma 0.1|learning-rate 0.01), got"):
+    with pytest.raises(UserError, match=r"expected at most --(init-sigma 0.1|learning-rate 0.01), got"):
         Config(**values)
 
 
@@ -84,7 +84,7 @@ def test_a_name_that_no_file_can_hold_is_refused():
     ],
 )
 def test_numbers_that_no_run_can_have_are_refused(field, value):
-    with pytest.raises(UserError, match=f"{option(field)}: expected a number"):
+    with pytest.raises(UserError, match=f"{option(field)}: expected a (finite )?number"):
         Config(**{field: value})
 
 

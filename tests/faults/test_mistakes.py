@@ -34,14 +34,14 @@ MISTAKES = [
     ("--cma-variant fulll", r"invalid choice 'fulll' for argument '--cma-variant'"),
     ("--seed=-3", r"--seed: expected a number of 0 or more, below 2\*\*63, got -3"),
     ("--momentum 1", r"--momentum: expected a number in \[0, 1\), got 1.0"),
-    ("--lr-min 1", r"--lr-min: expected no more than --learning-rate 0.01, got 1.0"),
+    ("--lr-min 1", r"--lr-min: expected at most --learning-rate 0.01, got 1.0"),
     ("--max-iter 99999999999999999999", r"--max-iter: expected a number of 1 or more, below 2\*\*63, got"),
     ("--hidden 0", r"--hidden: expected widths above 0"),
     (
         "cartpole --evolve 0 --base-from-pretrained x",
         r"--evolve: expected all for --policy mlp, which has no",
     ),
-    ("lunarlander --from-pretrained x", r"--obs-norm: expected to be off beside --from-pretrained, whose"),
+    ("lunarlander --from-pretrained x", r"--obs-norm: expected to be off with --from-pretrained, whose"),
     ("cartpol", r"preset: expected one of .*did you mean 'cartpole'\?"),
     ("--env Pendulum-v1 --output argmax", r"--output: expected auto, tanh or clip"),
     ("--env CartPole-v1 --output tanh", r"--output: expected"),
@@ -50,8 +50,8 @@ MISTAKES = [
     ("--num-workers 32", r"--num-workers: expected mpiexec -n N before the command"),
     ("--evolve controller", r"--base-from-pretrained: expected a run or an npz file with the attention"),
     ("--evolve contoller", r"--evolve: expected one of .*did you mean 'controller'\?"),
-    ("--base-from-pretrained x", r"--base-from-pretrained: expected nothing, where all evolves"),
-    ("--num-frames 2", r"--num-frames: expected 1 for a controller that remembers, got 2"),
+    ("--base-from-pretrained x", r"--base-from-pretrained: expected no file, since --evolve all fixes"),
+    ("--num-frames 2", r"--num-frames: expected 1 with a recurrent controller, got 2"),
     ("--patch-size 97", r"--patch-size: expected at most 96, the picture's size, got 97"),
     ("--top-k 530", r"--top-k: expected at most 529, the number of patches, got 530"),
     ("--resume /nowhere", r"run: expected a directory that holds run.h5, got '/nowhere'"),
@@ -66,7 +66,7 @@ def test_a_mistake_on_the_command_line(arguments, complaint):
     assert "\n" not in str(caught.value)
 
 
-def test_an_option_without_effect_is_told_before_the_run(launch, tmp_path):
+def test_an_option_without_effect_is_reported_before_the_run(launch, tmp_path):
     words = (*CARTPOLE, "--max-iter", 1, "--num-eval-rollouts", 1, "--lr", 0.1, "--run-dir", tmp_path / "run")
     done = launch(2, "-m", "mpi_es.train", *words)
     assert (done.returncode, done.stderr) == (
@@ -214,7 +214,7 @@ def test_a_run_that_is_over_by_a_new_end_is_marked_finished(finished, launch):
     assert (done.returncode, is_finished(finished)) == (0, True)
 
 
-def test_a_damaged_file_of_a_finished_run_is_told_and_replaced(finished, launch):
+def test_a_damaged_file_of_a_finished_run_is_reported_and_replaced(finished, launch):
     path = finished / checkpoint.NAME
     path.write_bytes(path.read_bytes()[:3000])
     done = launch(0, "-m", "mpi_es.train", "--resume", finished)
@@ -225,7 +225,7 @@ def test_a_damaged_file_of_a_finished_run_is_told_and_replaced(finished, launch)
     assert is_finished(finished)
 
 
-def test_a_log_that_cannot_be_written_is_told(tmp_path):
+def test_a_log_that_cannot_be_written_is_reported(tmp_path):
     words = (*CARTPOLE, "--no-tensorboard", "--run-dir", tmp_path / "run")
     with open("/dev/full", "w") as full:
         process = start(0, "-m", "mpi_es.train", *words, stdout=full)
@@ -238,7 +238,7 @@ def test_a_preset_beside_a_run(finished):
         train.prepare(["--resume", str(finished), "cartpole"])
 
 
-def test_a_field_of_a_newer_version_is_told(finished):
+def test_a_field_of_a_newer_version_is_reported(finished):
     content, _ = checkpoint.load(finished)
     content["config"]["warp"] = 9
     checkpoint.save(finished, content)
@@ -262,7 +262,7 @@ def test_a_directory_that_cannot_be_written_to(launch, tmp_path):
     assert "could not be saved" in done.stderr
 
 
-def test_worlds_of_one_are_told_at_the_start(launch):
+def test_worlds_of_one_are_reported_at_the_start(launch):
     # What Open MPI's mpiexec sets; its ranks then find themselves alone under another MPI.
     environ = os.environ | {"OMPI_COMM_WORLD_SIZE": "4", "OMPI_COMM_WORLD_RANK": "0"}
     done = launch(0, "-m", "mpi_es.train", env=environ)

@@ -66,7 +66,7 @@ def test_a_picture_of_another_size_is_refused(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_what_ffmpeg_complains_of_is_told_in_one_line(tmp_path):
+def test_what_ffmpeg_complains_of_is_reported_in_one_line(tmp_path):
     with pytest.raises(
         UserError, match=r"^--video: cannot write .*film\.mp4 \(.*No such file.*\)$"
     ) as caught:

@@ -51,7 +51,7 @@ def test_the_numbers_of_the_attention_agent_tell_what_it_looked_at(tmp_path):
     assert content["chosen"].tolist() == ranked.tolist()
 
 
-def test_what_a_form_in_torch_looked_at_is_told_too(tmp_path):
+def test_what_a_form_in_torch_looked_at_is_reported_too(tmp_path):
     config = replace(RACING, patch_size=6, stride=5, top_k=3)
     content = shot(tmp_path / "frames", config, 3, patch=6, stride=5)
     assert content["importances"].shape == (3, 19**2)

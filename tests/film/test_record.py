@@ -91,6 +91,6 @@ def test_an_environment_that_cannot_be_drawn_is_refused(env, reason):
     assert "\n" not in str(caught.value)
 
 
-def test_a_drawing_that_fails_is_told_in_one_line():
+def test_a_drawing_that_fails_is_reported_in_one_line():
     with pytest.raises(UserError, match=r"render, got 'OSError: no graphics card'$"):
         recorded(dataclasses.replace(CARTPOLE, env="tests.envs.user_envs:make_screenless"))

@@ -54,7 +54,7 @@ def test_a_mistake_is_one_line(capsys):
     assert capsys.readouterr().err.startswith("error: preset: expected one of")
 
 
-def test_a_damaged_run_is_told(capsys, tmp_path):
+def test_a_damaged_run_is_reported(capsys, tmp_path):
     (tmp_path / checkpoint.NAME).write_bytes(b"")
     assert where.main(["mpi_es.train", "cartpole", "--run-dir", str(tmp_path)], sys.stdout) == 2
     assert "expected a run file of mpi_es" in capsys.readouterr().err

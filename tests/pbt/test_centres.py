@@ -42,7 +42,7 @@ def test_a_run_without_an_agent_raises():
     with pytest.raises(UserError, match="--env-options base_from_pretrained: expected a run or an npz file"):
         space(PRESETS["carracing-exp2"])
     missing = replace(PRESETS["carracing-exp2"], env_options=("base_from_pretrained=nowhere.npz",))
-    with pytest.raises(UserError, match=r"got 'nowhere.npz'; there is none that could be read"):
+    with pytest.raises(UserError, match=r"got 'nowhere.npz'; it does not exist or cannot be read"):
         space(missing)
 
 

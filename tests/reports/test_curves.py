@@ -70,7 +70,7 @@ def test_a_group_without_the_quantity_has_an_empty_summary():
     assert [len(values) for values in Group("", [run()]).summary("seconds", "held_out")] == [0] * 4
 
 
-def test_a_run_without_a_generation_is_told(tmp_path):
+def test_a_run_without_a_generation_is_reported(tmp_path):
     checkpoint.save(tmp_path, {"history": {"generation": np.zeros(0, int)}})
     with pytest.raises(UserError, match="expected a generation or more, got none yet"):
         curves.load(tmp_path)

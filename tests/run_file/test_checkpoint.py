@@ -117,10 +117,10 @@ def test_whatever_befalls_the_file_it_is_whole_or_the_previous_one_is_taken(tmp_
         path.write_bytes(image)
         read, warning = checkpoint.load(tmp_path)
         assert read["state"]["generation"] == 1
-        assert "going on from run.previous.h5" in warning
+        assert "continuing from run.previous.h5" in warning
 
 
-def test_whatever_befalls_both_files_is_told_in_one_line(tmp_path):
+def test_whatever_befalls_both_files_is_reported_in_one_line(tmp_path):
     for generation in (1, 2):
         checkpoint.save(tmp_path, content(generation))
     for image in damages((tmp_path / "run.h5").read_bytes(), 50):
@@ -163,13 +163,13 @@ def test_the_file_stands_for_its_directory(tmp_path):
 @pytest.mark.parametrize(
     ("name", "hint"), [("other", ""), ("run.previous.h5", ", where it is read if run.h5")]
 )
-def test_another_file_in_the_place_of_the_directory_is_told(tmp_path, name, hint):
+def test_another_file_in_the_place_of_the_directory_is_reported(tmp_path, name, hint):
     (tmp_path / name).touch()
     with pytest.raises(UserError, match=rf"got '.*{name}'; use {re.escape(str(tmp_path))}{hint}"):
         checkpoint.load(tmp_path / name)
 
 
-def test_a_directory_that_cannot_be_searched_is_told(tmp_path, monkeypatch):
+def test_a_directory_that_cannot_be_searched_is_reported(tmp_path, monkeypatch):
     def refused(path):
         raise PermissionError(13, "Permission denied")
 
@@ -178,12 +178,12 @@ def test_a_directory_that_cannot_be_searched_is_told(tmp_path, monkeypatch):
         checkpoint.load(tmp_path)
 
 
-def test_no_run_is_told(tmp_path):
+def test_no_run_is_reported(tmp_path):
     with pytest.raises(UserError, match=r"expected a directory that holds run\.h5"):
         checkpoint.load(tmp_path)
 
 
-def test_an_unknown_field_is_told():
+def test_an_unknown_field_is_reported():
     with pytest.raises(UserError, match="got colour"):
         checkpoint.from_plain(State, {"colour": 1})
 

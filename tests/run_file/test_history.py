@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mpi_es.run_file import checkpoint
-from mpi_es.run_file.history import Columns, History
+from mpi_es.run_file.history import History, Table
 from mpi_es.run_file.records import HeldOut, Timing, summarize
 
 
@@ -15,7 +15,7 @@ class Pair:
 
 
 def test_columns_grow_and_keep_the_types_of_their_fields():
-    columns = Columns(Pair)
+    columns = Table(Pair)
     for i in range(300):
         columns.append(Pair(i, i / 2))
     content = columns.content()
@@ -27,7 +27,7 @@ def test_columns_grow_and_keep_the_types_of_their_fields():
 @pytest.mark.parametrize("length", [0, 1, 63, 64, 65, 200])
 def test_columns_go_on_where_they_were_stored(length):
     stored = {"number": np.arange(length), "value": np.arange(length) / 2}
-    columns = Columns(Pair, stored)
+    columns = Table(Pair, stored)
     columns.append(Pair(length, length / 2))
     np.testing.assert_array_equal(columns.content()["number"], np.arange(length + 1))
     np.testing.assert_array_equal(columns.content()["value"], np.arange(length + 1) / 2)
