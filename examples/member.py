@@ -24,7 +24,7 @@ class Regression(Member):
 
     def __init__(self, *place):
         super().__init__(*place)
-        self.weights = self.draw().normal(size=len(TRUTH))
+        self.weights = self.rng().normal(size=len(TRUTH))
 
     @classmethod
     def declared(cls, config):
@@ -32,7 +32,7 @@ class Regression(Member):
 
     def train(self, steps):
         rate = self.hyperparameters["learning_rate"]
-        for x, y in zip(*sample(self.draw(), steps), strict=True):
+        for x, y in zip(*sample(self.rng(), steps), strict=True):
             self.weights = self.weights - rate * 2 * (x @ self.weights - y) * x
 
     def score(self, episode_seeds):

@@ -90,7 +90,8 @@ class Run:
                 self.end(str(error).splitlines()[0])
             raise
         self.end(reason, finished=finished)
-        self.telemetry.finish(f"generation {self.saved}: {reason}; {outcome}", held_out)
+        for sink in self.telemetry:
+            sink.finish(f"generation {self.saved}: {reason}; {outcome}", held_out)
 
     def finished(self) -> str:
         """Return why the run is at its end; empty while it is not."""
@@ -143,7 +144,8 @@ class Run:
         self.keep()
         if progress.generation % config.checkpoint_every == 0:
             self.save_pending()
-        self.telemetry.generation(row, timing, held_out)
+        for sink in self.telemetry:
+            sink.generation(row, timing, held_out)
 
     def advance(self, evaluation: Evaluation) -> None:
         """Note what the next generation's episodes need to know of this one's."""

@@ -24,7 +24,8 @@ class Stream(IntEnum):
     MODULE = 12  # what a user's torch module draws in an episode: (episode seed, candidate)
 
 
-_HALF = 2**30  # episode seeds are int32 (some simulators take no more): half for training, half held out
+# Episode seeds are int32, since some simulators take no more: half are for training, half are held out.
+FIRST_HELD_OUT_SEED = 2**30
 
 
 def rng(seed: int, stream: Stream, *index: int) -> np.random.Generator:
@@ -46,10 +47,10 @@ def training_seeds(
             2i and 2i+1, which mirror each other, share.
     """
     rows = {"independent": popsize, "paired": (popsize + 1) // 2, "common": 1}[sharing]
-    drawn = rng(seed, Stream.EPISODE, generation).integers(0, _HALF, size=(rows, episodes))
+    drawn = rng(seed, Stream.EPISODE, generation).integers(0, FIRST_HELD_OUT_SEED, size=(rows, episodes))
     return np.repeat(drawn, -(-popsize // rows), axis=0)[:popsize]
 
 
 def held_out_seeds(seed: int, episodes: int, stream: Stream = Stream.EVALUATION) -> NDArray[np.int64]:
     """Return `episodes` seeds that training never draws; more episodes extend the same sequence."""
-    return rng(seed, stream).integers(_HALF, 2 * _HALF, size=episodes)
+    return rng(seed, stream).integers(FIRST_HELD_OUT_SEED, 2 * FIRST_HELD_OUT_SEED, size=episodes)

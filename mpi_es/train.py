@@ -1,8 +1,6 @@
 """python -m mpi_es.train [PRESET] [options]: evolve a policy; under mpiexec, on all of its ranks."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
 
 import gymnasium as gym
@@ -13,7 +11,6 @@ from mpi_es.arrays import Candidate
 from mpi_es.config import command_line
 from mpi_es.config.presets import PRESETS
 from mpi_es.config.run import Config
-from mpi_es.errors import UserError, warn
 from mpi_es.evaluation.build import make_evaluator, make_policy
 from mpi_es.evaluation.evaluator import Evaluator
 from mpi_es.evaluation.normalisation import Statistics
@@ -24,14 +21,14 @@ from mpi_es.parallel.rank_loss import apply_rank_loss_option
 from mpi_es.parallel.stop_signal import StopFlag
 from mpi_es.run_file import checkpoint
 from mpi_es.run_file.history import History
-from mpi_es.run_file.stamp import is_finished, stamp
+from mpi_es.run_file.stamp import stamp
+from mpi_es.run_file.training_plan import TrainingPlan, plan_training
 from mpi_es.run_file.versions import libraries
 from mpi_es.strategies import find as find_strategy
 from mpi_es.strategies import make as make_strategy
 from mpi_es.telemetry.sinks import open_telemetry
 from mpi_es.text import counted
 
-_PROGRAM = "python -m mpi_es.train"
 _HELP = (
     "Without PRESET and --env it is carracing. --resume RUN continues the run in that directory; it needs no "
     "other option. --continue begins the run, or continues it where its directory holds one. "
@@ -40,14 +37,9 @@ _HELP = (
 
 
 @dataclass(frozen=True)
-class Plan:
-    """What rank 0 makes of the command line."""
+class Plan(TrainingPlan[Config]):
+    """The plan of a run, with the agents that it begins with."""
 
-    config: Config
-    directory: Path
-    fingerprint: bytes  # of the directory, before anything was read
-    stored: dict[str, Any] | None = None  # the content of run.h5 that is continued
-    warning: str = ""
     base: Candidate | None = None  # a whole agent of which a part evolves
     centre: Candidate | None = None  # a whole agent at which the strategy begins
 
@@ -64,50 +56,23 @@ def main(comm: Comm, arguments: list[str]) -> int:
 
 def prepare(arguments: list[str]) -> Plan:
     """Return the plan; every mistake that can be seen before the work begins is raised here."""
-    again, words = command_line.take_flag(command_line.translated(arguments), "--continue")
-    resume, rest = command_line.take_option(words, "--resume")
-    if resume is not None:
-        plan = resumed(
-            checkpoint.directory_of(Path(resume)),
-            lambda begun: command_line.parse(rest, begun, {}, _PROGRAM + " --resume RUN"),
-        )
-        command_line.warn_idle(rest, plan.config)
-        return plan
-    default = PRESETS["carracing"] if not command_line.is_given(rest, "env", Config) else Config()
-    config = command_line.parse(rest, default, PRESETS, _PROGRAM, _HELP)
-    command_line.warn_idle(rest, config)
-    directory = Path(config.directory)
-    fingerprint = checkpoint.fingerprint(directory)
-    if checkpoint.exists(directory):
-        if again:
-            return resumed(directory, lambda _: replace(config, run_dir=str(directory)))
-        raise UserError(
-            f"--run-dir: {directory} holds a run already; continue it with "
-            f"--resume {directory}, or choose another directory"
-        )
+    words = command_line.translated(arguments)
+    plan = plan_training("mpi_es.train", Config, words, _new_config)
+    config, stored = plan.config, plan.stored
+    command_line.warn_idle(words, config)
     find_strategy(config.strategy)
     policy = make_policy(config)
-    base, centre = starting_point.fixed_agent(config, policy), starting_point.first_mean(config, policy)
-    return Plan(config, directory, fingerprint, base=base, centre=centre)
-
-
-def resumed(directory: Path, changed: Callable[[Config], Config]) -> Plan:
-    """Return the plan of continuing a run.
-
-    Args:
-        changed: from the config with which it began to the one that is wanted.
-    """
-    fingerprint = checkpoint.fingerprint(directory)
-    stored, warning = checkpoint.load_of("mpi_es.train", directory)
-    begun = checkpoint.from_plain(Config, stored["config"])
-    begun = replace(begun, run_dir=str(directory))  # it may have been moved
-    wanted = changed(begun)
-    command_line.check_resumed(begun, wanted)
-    find_strategy(wanted.strategy)
-    make_policy(wanted)
+    if stored is None:
+        base, centre = starting_point.fixed_agent(config, policy), starting_point.first_mean(config, policy)
+        return Plan(**vars(plan), base=base, centre=centre)
     # The last mean is a whole agent: what stays fixed is in it, and the file it came from is not needed.
-    base = None if begun.evolve == "all" else stored["last"]["candidate"]
-    return Plan(wanted, directory, fingerprint, stored, warning, base)
+    return Plan(**vars(plan), base=None if config.evolve == "all" else stored["last"]["candidate"])
+
+
+def _new_config(words: list[str]) -> Config:
+    """Return the config of a new run."""
+    default = PRESETS["carracing"] if not command_line.is_given(words, "env", Config) else Config()
+    return command_line.parse(words, default, PRESETS, "python -m mpi_es.train", _HELP)
 
 
 def train(plan: Plan, evaluator: Evaluator, rank_loss: str) -> None:
@@ -117,14 +82,12 @@ def train(plan: Plan, evaluator: Evaluator, rank_loss: str) -> None:
         rank_loss: what happens when a rank is lost, in words.
     """
     run = make_run(plan, evaluator)
-    with checkpoint.locked(plan.directory, plan.fingerprint), run.telemetry:
-        if plan.warning:
-            warn(plan.warning)
-            checkpoint.set_aside(plan.directory)
-        if not (run.finished() and is_finished(plan.stored, plan.warning)):
+    with plan.locked_directory(), run.telemetry:
+        if not (run.finished() and plan.is_finished):
             run.keep()
             run.save(stamp())  # a directory that cannot be written to is refused before the work begins
-        run.telemetry.start(plan.config, describe(run, rank_loss), run.progress.generation)
+        for sink in run.telemetry:
+            sink.start(plan.config, describe(run, rank_loss), run.progress.generation)
         run.evolve()
 
 
@@ -146,10 +109,6 @@ def make_run(plan: Plan, evaluator: Evaluator) -> Run:
             checkpoint.from_plain(Statistics, loaded["observations"]),
             checkpoint.from_plain(Deployed, stored["best"]),
         )
-    try:
-        plan.directory.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UserError(f"--run-dir: cannot create {plan.directory} ({error.strerror})") from error
     telemetry = open_telemetry(config, plan.directory)
     return Run(config, plan.directory, strategy, evaluator, telemetry, History(stored), progress, libraries())
 

@@ -1,6 +1,6 @@
-"""Population-based training over MPI: each generation the weak copy the strong.
+"""Population-based training over MPI: in each generation weak members copy strong ones.
 
-What is imported from here is public; a name's module is imported when the name is first used.
+The names in this package are public. The module of a name is imported at its first use.
 """
 
 from typing import TYPE_CHECKING
@@ -8,17 +8,18 @@ from typing import TYPE_CHECKING
 from mpi_es.lazy import attributes
 
 if TYPE_CHECKING:
+    from mpi_es.parallel.stop_signal import Stopped
     from pbt.config import Config
     from pbt.explore import Hyperparameter
     from pbt.members.base import Diverged, Member, Score
 
-__all__ = ["Config", "Diverged", "Hyperparameter", "Member", "Score"]
+__all__ = ["Config", "Diverged", "Hyperparameter", "Member", "Score", "Stopped"]
 _MODULES = {
+    "mpi_es.parallel.stop_signal": ("Stopped",),
     "pbt.config": ("Config",),
     "pbt.explore": ("Hyperparameter",),
     "pbt.members.base": ("Diverged", "Member", "Score"),
 }
-
 
 __getattr__ = attributes(__name__, _MODULES)
 

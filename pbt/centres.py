@@ -22,7 +22,7 @@ _OPTION = "--env-options base_from_pretrained"
 
 
 class Centres(gym.ObservationWrapper[NDArray[np.float32], Any, NDArray[np.uint8]]):
-    """Observes the centres (20,) of the most important patches, as shares of the picture."""
+    """Observes the centres (20,) of the most important patches, in units of the picture's size."""
 
     def __init__(self, env: Any, agent: load.Agent) -> None:
         super().__init__(env)
@@ -34,13 +34,13 @@ class Centres(gym.ObservationWrapper[NDArray[np.float32], Any, NDArray[np.uint8]
         self.memory = policy.initial_memory(1)
 
     def observation(self, observation: NDArray[np.uint8]) -> NDArray[np.float32]:
-        """Return what the agent's controller would read."""
+        """Return the input of the agent's controller."""
         self.policy.outputs(self.weights, observation[None], self.memory)
         return self.policy.scratch.activations.features.copy()
 
 
 def make(base_from_pretrained: str = "", picture: str = "close", variant: str = "plain") -> Any:
-    """Return a race of 1000 steps with actions in [-1, 1].
+    """Return an environment with episodes of 1000 steps and actions in [-1, 1].
 
     Args:
         base_from_pretrained: a run or an npz file of an attention agent.
@@ -50,11 +50,11 @@ def make(base_from_pretrained: str = "", picture: str = "close", variant: str = 
     if not base_from_pretrained:
         raise expected(_OPTION, "a run or an npz file with an attention agent", "nothing")
     env, limit = envs.make(CARRACING.env, (f"picture={picture}", f"variant={variant}"))
-    seen = Centres(env, _agent(base_from_pretrained))
-    return gym.wrappers.TimeLimit(gym.wrappers.RescaleAction(seen, np.float32(-1), np.float32(1)), limit)
+    centres = Centres(env, _agent(base_from_pretrained))
+    return gym.wrappers.TimeLimit(gym.wrappers.RescaleAction(centres, np.float32(-1), np.float32(1)), limit)
 
 
 @lru_cache(1)
 def _agent(name: str) -> load.Agent:
-    """Return the agent; its layout may take races to find out, which are run once."""
+    """Return the agent; cached, since finding the layout of its file may take some episodes."""
     return load.load(name, CARRACING, _OPTION)

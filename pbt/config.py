@@ -11,27 +11,27 @@ from mpi_es.errors import expected
 
 @dataclass(frozen=True)
 class Config:
-    """Train a population of agents whose weak members copy the strong, on all ranks of an MPI job."""
+    """Train a population of agents on all ranks of an MPI job; weak members copy strong ones."""
 
     # The members
     member: str = "toy"
     """toy, sb3 (Stable-Baselines3), es (a run of mpi_es), or package.module:Class"""
     env: str = "CartPole-v1"
-    """A gymnasium id, package.module:make, a function that returns an environment, or envpool:ID"""
+    """A gymnasium id, package.module:make (a function that returns an environment), or envpool:ID"""
     env_options: tuple[str, ...] = ()
-    """What the environment is made with: name=value, as its documentation calls it"""
+    """Arguments of the environment: name=value, with the names of its documentation"""
     held_out_env_options: tuple[str, ...] = ()
-    """What the held-out environment is made with instead, such as unseen levels; empty is --env-options"""
+    """Arguments of the held-out environment, for example for unseen levels; empty is --env-options"""
     algorithm: str = "PPO"
-    """Of sb3: A2C, DDPG, DQN, PPO, SAC, TD3, or one of sb3_contrib"""
+    """Algorithm of sb3 members: A2C, DDPG, DQN, PPO, SAC, TD3, or one of sb3_contrib"""
     member_options: tuple[str, ...] = ()
-    """What a member is made with: name=value, as the algorithm (es: mpi_es.train) calls it"""
+    """Arguments of the algorithm, or options of mpi_es.train for es members: name=value"""
     obs_norm: bool = False
     """Normalise the observations of sb3 members; their statistics travel with the weights"""
     reward_norm: bool = False
-    """Scale the rewards that sb3 members train on by the deviation of their returns"""
+    """Scale the rewards that sb3 members train on by the standard deviation of the discounted returns"""
     num_envs: Count = 1
-    """Environments that an sb3 member steps side by side"""
+    """Environments that an sb3 member steps in parallel"""
     num_agents: Annotated[Count, tyro.conf.arg(aliases=("--population-size",))] = 8
     """Members of the population; ranks hold one, several or none"""
     seed: Natural = 1143
@@ -39,59 +39,57 @@ class Config:
 
     # A generation
     steps: Count = 5000
-    """Steps that a member trains between two selections: of its environments, or generations of es"""
+    """Steps that a member trains between two selections: environment steps, or generations of es"""
     max_iter: Annotated[Free[Count], tyro.conf.arg(aliases=("--generations",))] = 100
     """Generations after which the run ends"""
     num_rollouts: Count = 10
-    """Episodes that a member is scored on in each generation, on the same seeds as the others"""
+    """Episodes that score a member in each generation; all members play the same seeds"""
     selection: str = "truncation"
     """truncation, winner-takes-all or tournament"""
     fraction: Annotated[float, Range(0, 0.5, with_low=False)] = 0.25
-    """Truncation: so many at the bottom copy from so many at the top, a share of the population"""
+    """Truncation: share of the population that copies, and share that it copies from"""
     copy: Literal["all", "weights", "nothing"] = "all"
-    """What the weak copy: weights and hyperparameters, weights only, or nothing (they still explore)"""
+    """What weak members copy: weights and hyperparameters, weights only, or nothing (they still explore)"""
     explore: bool = True
-    """Change the hyperparameters of those that copied"""
+    """Change the hyperparameters of members that copied"""
     resample: Annotated[float, Range(0, 1)] = 0.25
-    """Probability that a hyperparameter is drawn anew; otherwise it is multiplied by 0.8 or 1.2"""
+    """Probability that a hyperparameter is sampled anew; otherwise it is multiplied by 0.8 or 1.2"""
     tune: tuple[str, ...] = ()
-    """Hyperparameters under training: name, or name=low:high; none are all that a member declares"""
+    """Hyperparameters to tune: name, or name=low:high; empty is all that a member declares"""
     baseline: bool = False
     """Train the members independently, without selection"""
 
     # The winner
     eval_every: Free[Natural] = 0
-    """Generations between held-out evaluations of the best member; 0 evaluates at the end only"""
+    """Generations between held-out evaluations of the best member; 0 is at the end only"""
     num_eval_rollouts: Free[Count] = 100
-    """Episodes of a held-out evaluation, on seeds that training and selection never draw"""
+    """Episodes of a held-out evaluation, on seeds that training and selection never use"""
 
     # The machine
     exchange: Free[Literal["auto", "collective", "point-to-point"]] = "auto"
-    """How states travel; the outcome is the same, and auto takes the one that measured faster"""
+    """How ranks send states; the results are the same, and auto is the one that was measured to be faster"""
     ranks_per_member: Free[Count] = 1
-    """Ranks that train a member of es together, at least, where a job has so many"""
+    """Minimum number of ranks that train an es member together, if the job has enough"""
 
     # The run
     run_dir: str = ""
-    """Directory of the run; empty is runs/pbt-MEMBER-SEED, with the environment where there is one"""
+    """Directory of the run; empty is runs/pbt-MEMBER-ENV-SEED, without ENV for toy"""
     on_rank_loss: Free[Literal["auto", "shrink", "abort"]] = "auto"
-    """When a rank dies the others go on, or the job ends; auto: they go on where MPI lets them"""
+    """When a rank dies the others go on (shrink) or the job ends (abort); auto is shrink if MPI can"""
     checkpoint_every: Free[Count] = 1
     """Generations between checkpoints; a signal saves at once, a kill loses at most these"""
     tensorboard: Free[bool] = True
     """Write TensorBoard events into the run's directory"""
     console: Free[Literal["auto", "live", "lines", "silent"]] = "auto"
-    """A live table, a line for each generation, or nothing; auto is live on a terminal"""
+    """A live table, one line per generation, or nothing; auto is live on a terminal, else lines"""
     plot: Free[bool] = False
-    """Draw scores, hyperparameters and family tree at the end; of toy, the paper's figure 2"""
+    """Draw scores, hyperparameters and family tree at the end; for toy also figure 2 of the paper"""
 
     def __post_init__(self) -> None:
         """Refuse values that no run can have."""
         check_ranges(self)
         if self.copy == "nothing" and not self.explore and not self.baseline:
-            raise expected(
-                "--copy", "all or weights where nobody explores; --baseline does neither", self.copy
-            )
+            raise expected("--copy", "all or weights with --no-explore; --baseline does neither", self.copy)
 
     @property
     def directory(self) -> str:

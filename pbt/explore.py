@@ -1,4 +1,4 @@
-"""What may be tuned and how it moves: a hyperparameter declares its range and scale once."""
+"""Hyperparameters, their ranges and scales, and how exploration changes them."""
 
 import math
 from collections.abc import Sequence
@@ -15,11 +15,11 @@ _FACTORS = (0.8, 1.2)  # of the paper (arXiv:1711.09846)
 
 @dataclass(frozen=True)
 class Hyperparameter:
-    """A number that a member trains with, and where exploration may take it.
+    """A number that a member trains with, and the range that exploration keeps it in.
 
-    `log` draws uniformly in the logarithm, `complement` does so with 1 - value: a discount's horizon is
-    1 / (1 - gamma), and a fifth more of gamma itself would mostly be its bound. Of `choices`, in their
-    order, a perturbation takes a neighbour.
+    The scale `log` samples uniformly in the logarithm of the value, `complement` in that of 1 - value. A
+    discount needs the latter: its horizon is 1 / (1 - gamma), and 1.2 * gamma would mostly be the bound. A
+    perturbation of one of the `choices` takes a neighbour in their order.
     """
 
     name: str
@@ -30,7 +30,7 @@ class Hyperparameter:
     choices: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse ranges from which nothing can be drawn."""
+        """Refuse ranges that cannot be sampled."""
         low, high = self.low, self.high
         if "/" in self.name:
             raise expected("hyperparameter", "a name without '/'", self.name)
@@ -46,24 +46,24 @@ class Hyperparameter:
             raise expected(self.name, "a range below 1 for a complement scale", (low, high))
 
     def holds(self, value: float) -> bool:
-        """Tell whether a value lies in the range."""
+        """Return whether a value is in the range."""
         return value in self.choices if self.choices else self.low <= value <= self.high
 
-    def sample(self, draw: np.random.Generator) -> float:
-        """Return a value drawn from the whole range."""
+    def sample(self, rng: np.random.Generator) -> float:
+        """Return a random value from the whole range."""
         if self.choices:
-            return float(self.choices[draw.integers(len(self.choices))])
-        # An integer at an end is to come as often as the others.
+            return float(self.choices[rng.integers(len(self.choices))])
+        # The integers at the ends must be as likely as the others.
         ends = (self.low - 0.5, self.high + 0.5) if self.integer else (self.low, self.high)
         if self.scale == "linear":
-            return self._fitted(draw.uniform(*ends))
+            return self._fitted(rng.uniform(*ends))
         inside = (1 - ends[1], 1 - ends[0]) if self.scale == "complement" else ends
-        value = math.exp(draw.uniform(math.log(inside[0]), math.log(inside[1])))
+        value = math.exp(rng.uniform(math.log(inside[0]), math.log(inside[1])))
         return self._fitted(1 - value if self.scale == "complement" else value)
 
-    def perturb(self, value: float, draw: np.random.Generator) -> float:
-        """Return the value times 0.8 or 1.2, within the range; another integer, a choice's neighbour."""
-        up = int(draw.integers(2))
+    def perturb(self, value: float, rng: np.random.Generator) -> float:
+        """Return the value times 0.8 or 1.2, within the range; an integer changes by 1 at least."""
+        up = int(rng.integers(2))
         if self.choices:
             place = self.choices.index(value) + (1 if up else -1)
             return float(self.choices[min(max(place, 0), len(self.choices) - 1)])
@@ -74,29 +74,29 @@ class Hyperparameter:
         return self._fitted(moved)
 
     def _fitted(self, value: float) -> float:
-        """Return the nearest value that the range holds."""
+        """Return the nearest value in the range."""
         if self.integer:
             value = round(value)
         return float(min(max(value, self.low), self.high))
 
 
 def explore(
-    space: Sequence[Hyperparameter], values: NDArray[np.float64], draw: np.random.Generator, resample: float
+    space: Sequence[Hyperparameter], values: NDArray[np.float64], rng: np.random.Generator, resample: float
 ) -> NDArray[np.float64]:
-    """Return new values (len(space),): each is drawn anew with probability `resample`, or else perturbed."""
-    moved = np.empty(len(space))
+    """Return new values (len(space),): each is sampled anew with probability `resample`, else perturbed."""
+    explored = np.empty(len(space))
     for place, one in enumerate(space):
-        anew = draw.random() < resample
-        moved[place] = one.sample(draw) if anew else one.perturb(float(values[place]), draw)
-    return moved
+        resampled = rng.random() < resample
+        explored[place] = one.sample(rng) if resampled else one.perturb(float(values[place]), rng)
+    return explored
 
 
 def tuned(declared: Sequence[Hyperparameter], wanted: Sequence[str], member: str) -> list[Hyperparameter]:
-    """Return what `--tune` names of a member's hyperparameters; all of them where it names none.
+    """Return those of a member's hyperparameters that `--tune` names, or all of them if it names none.
 
     Args:
         wanted: `name`, or `name=low:high` for another range.
-        member: in words, for complaints.
+        member: its description for error messages.
     """
     known = {one.name: one for one in declared}
     chosen = {}
@@ -122,7 +122,7 @@ def _range(word: str, span: str) -> tuple[float, float]:
 
 
 def check_bounds(space: Sequence[Hyperparameter], before: Sequence[float], after: Sequence[float]) -> None:
-    """Refuse values that a member itself moved out of their ranges."""
+    """Refuse values that a member itself changed to ones out of their ranges."""
     for one, old, new in zip(space, before, after, strict=True):
         if new != old and not one.holds(new):
             rule = f"one of {one.choices}" if one.choices else f"a number in [{one.low:g}, {one.high:g}]"

@@ -5,20 +5,20 @@ from pathlib import Path
 from typing import Any
 
 from mpi_es.config import command_line
-from mpi_es.errors import UserError, expected, warn
+from mpi_es.errors import UserError, expected
 from mpi_es.parallel.collectives import Comm, SerialComm, on_root
 from mpi_es.parallel.program import launch
 from mpi_es.parallel.stop_signal import StopFlag
-from mpi_es.run_file import checkpoint
 from pbt.config import Config
+from pbt.record import load
 
 
 @dataclass(frozen=True)
 class Options:
-    """Write the best member of a run of sb3 members into files that Stable-Baselines3 loads without us."""
+    """Write the best member of a run of sb3 members into files that Stable-Baselines3 alone can load."""
 
     out: str = ""
-    """zip file for the model; where observations or rewards are normalised, FILE.pkl gets the VecNormalize"""
+    """zip file for the model; if observations or rewards are normalised, FILE.pkl gets the VecNormalize"""
 
 
 def main(comm: Comm, arguments: list[str]) -> int:
@@ -28,14 +28,11 @@ def main(comm: Comm, arguments: list[str]) -> int:
 
 
 def export(arguments: list[str]) -> None:
-    """Write what the arguments ask for, and print the paths."""
+    """Write the files that the arguments name, and print their paths."""
     run, options = command_line.parse_run(arguments, Options(), "python -m pbt.export")
     if Path(options.out).suffix != ".zip":
         raise expected("--out", "a file that ends in .zip", options.out)
-    content, warning = checkpoint.load_of("pbt.train", Path(run))
-    if warning:
-        warn(warning)
-    config = checkpoint.from_plain(Config, content["config"])
+    config, content = load(run)
     if config.member != "sb3":
         raise expected("RUN", "a run of sb3 members", config.member)
     if not content["best"]["state"]:
@@ -44,8 +41,8 @@ def export(arguments: list[str]) -> None:
 
 
 def write(path: Path, config: Config, best: dict[str, Any]) -> None:
-    """Write the member that a run file holds as its best."""
-    from pbt.members.sb3 import settings  # torch, which --help does without
+    """Write the member in /best of a run file."""
+    from pbt.members.sb3 import settings  # torch, which --help does not need
     from pbt.members.sb3.member import SB3
 
     agent = SB3(config, int(best["member"]), SerialComm(), StopFlag())

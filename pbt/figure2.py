@@ -17,11 +17,11 @@ from pbt.population.population import Population
 from pbt.presets import PRESETS
 
 NAME = "figure2.png"
-_COLORS, _WIDTHS = ("tab:red", "black"), (3, 1)  # both are seen where they coincide
+_COLORS, _WIDTHS = ("tab:red", "black"), (3, 1)  # both members are visible where they coincide
 
 
 class Traced(Toy):
-    """A toy that remembers where it was after each step."""
+    """A toy that records theta after each step."""
 
     def __init__(self, config: Config, index: int, *place: object) -> None:
         super().__init__(config, index, *place)
@@ -34,7 +34,7 @@ class Traced(Toy):
             self.path.append(self.theta)
 
     def adopt(self, state: State) -> None:
-        """Be where the other is from now on."""
+        """Take over theta, and record it in place of the last one."""
         super().adopt(state)
         self.path[-1] = self.theta
 

@@ -1,4 +1,4 @@
-"""The network of IMPALA (arXiv:1802.01561), with which Procgen's paper trains, for Stable-Baselines3.
+"""The network of IMPALA (arXiv:1802.01561) for Stable-Baselines3; the paper of Procgen trains with it.
 
 `--member-options "policy_kwargs={'features_extractor_class': 'pbt.impala:Impala', 'net_arch': []}"`
 """
@@ -15,12 +15,12 @@ PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 
 
 class Impala(nn.Module):
-    """Pictures (batch, channels, height, width) in [0, 1] to features (batch, width).
+    """From pictures (batch, channels, height, width) in [0, 1] to features (batch, width).
 
     Args:
-        depths: channels of each part, which halves height and width.
+        depths: channels of each part; a part halves height and width.
         width: of the features.
-        precision: of the layers' work, "float32" or "bfloat16"; weights and features are float32.
+        precision: of the layers' arithmetic, "float32" or "bfloat16"; weights and features are float32.
     """
 
     def __init__(
@@ -48,8 +48,8 @@ class Impala(nn.Module):
 
     def forward(self, observations: Tensor) -> Tensor:
         """Return the features."""
-        # With a picture's channels side by side in memory all layers take 0.6 of the time; weights stay as
-        # they are, so that a copied state is laid out like its original.
+        # With channels last in memory all layers take 0.6 of the time. The weights keep their layout, so that
+        # a copied state has the layout of its original.
         pictures = observations.contiguous(memory_format=torch.channels_last)
         half = self.precision != torch.float32
         with torch.autocast(pictures.device.type, dtype=self.precision, enabled=half):
@@ -72,7 +72,7 @@ class Part(nn.Module):
 
 
 class Residual(nn.Module):
-    """Two convolutions, whose result is added to what they are given."""
+    """Two convolutions; their result is added to their input."""
 
     def __init__(self, depth: int) -> None:
         super().__init__()

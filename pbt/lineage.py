@@ -1,4 +1,4 @@
-"""What a population has behind it, in the form in which run.h5 keeps it, and whose child is whose."""
+"""The history of a population, as run.h5 keeps it, and the ancestors of a member."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -7,16 +7,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mpi_es.run_file import evaluations
 from mpi_es.run_file.records import HeldOut
 
 
 @dataclass(frozen=True)
 class Generation:
-    """One generation of all members: what they trained with, how they did, and whom they then copied."""
+    """One generation: the hyperparameters and scores of all members, and which members they then copied."""
 
     number: int  # counts from 1
     score: NDArray[np.float64]  # (n,); NaN: diverged
-    length: NDArray[np.float64]  # (n,) mean steps of an episode
+    length: NDArray[np.float64]  # (n,) mean number of steps of an episode
     hyperparameters: NDArray[np.float64]  # (n, space)
     source: NDArray[np.int64]  # (n,)
 
@@ -38,10 +39,6 @@ class Lineage:
     def content(self) -> dict[str, Any]:
         """Return the groups of run.h5; all of /history is (generation, member)."""
         values = self.stacked("hyperparameters")
-        widest = max((len(held.returns) for _, held in self.evaluations), default=0)
-        returns = np.full((len(self.evaluations), widest), np.nan)
-        for row, (_, held) in zip(returns, self.evaluations, strict=True):
-            row[: len(held.returns)] = held.returns
         return {
             "history": {
                 **{name: self.stacked(name) for name in ("score", "length", "source")},
@@ -49,9 +46,8 @@ class Lineage:
             },
             "timing": {"seconds": np.array(self.seconds)},
             "evaluations": {
-                "generation": np.array([held.generation for _, held in self.evaluations], np.int64),
+                **evaluations.content([held_out for _, held_out in self.evaluations]),
                 "member": np.array([member for member, _ in self.evaluations], np.int64),
-                "returns": returns,
             },
         }
 
@@ -63,7 +59,7 @@ class Lineage:
 
 def read(stored: dict[str, Any], names: Sequence[str]) -> Lineage:
     """Return the lineage that a run file holds."""
-    history, evaluations = stored["history"], stored["evaluations"]
+    history, held = stored["history"], stored["evaluations"]
     values = [history["hyperparameters"][name] for name in names]
     lineage = Lineage(names)
     for place, score in enumerate(history["score"]):
@@ -77,17 +73,15 @@ def read(stored: dict[str, Any], names: Sequence[str]) -> Lineage:
             )
         )
     lineage.seconds = stored["timing"]["seconds"].tolist()
-    columns = (evaluations[name] for name in ("generation", "member", "returns"))
-    for generation, member, returns in zip(*columns, strict=True):
-        lineage.evaluations.append((int(member), HeldOut(int(generation), returns[~np.isnan(returns)])))
+    lineage.evaluations = list(zip(held["member"].tolist(), evaluations.read(held), strict=True))
     return lineage
 
 
 def ancestors(source: NDArray[np.int64], member: int) -> NDArray[np.int64]:
-    """Return the member (generations,) in which `member` of the last generation lived in each one.
+    """Return the ancestor (generations,) in each generation of `member` of the last one.
 
     Args:
-        source: (generations, n); what was copied after the last generation comes too late to matter.
+        source: (generations, n); the copies after the last generation do not matter.
     """
     chain = np.empty(len(source), np.int64)
     for generation in range(len(source) - 1, -1, -1):

@@ -1,4 +1,4 @@
-"""A member's state as one flat buffer and back: names, types and shapes in JSON, then the numbers."""
+"""A member's state packed into one flat buffer: names, types and shapes in JSON, then the arrays."""
 
 import json
 from typing import Any
@@ -11,12 +11,12 @@ from mpi_es.errors import expected
 State = dict[str, Any]  # arrays of numbers, numbers and texts by name; names hold no "/"
 Buffer = NDArray[np.uint8]
 
-_ALIGNED = 16  # bytes: arrays begin at multiples, for whoever computes on them in place
-_LENGTH = 8  # bytes, in front: the length of the JSON text
+_ALIGNMENT = 16  # bytes: arrays begin at multiples, so that they can be used in place
+_LENGTH = 8  # bytes at the beginning, for the length of the JSON text
 
 
 def pack(state: State) -> Buffer:
-    """Return a buffer that holds the whole state; refuse what does not come back from it or from a file."""
+    """Return a buffer with the whole state; refuse values that it or a file could not restore."""
     for name, value in state.items():
         _check(name, value)
     arrays = {name: np.ascontiguousarray(value) for name, value in state.items() if _is_array(value)}
@@ -34,7 +34,7 @@ def pack(state: State) -> Buffer:
 
 
 def unpack(buffer: Buffer) -> State:
-    """Return the state that a buffer holds; its arrays are copies."""
+    """Return the state in a buffer; its arrays are copies."""
     length = int.from_bytes(buffer[:_LENGTH].tobytes(), "little")
     names, plain, kinds = json.loads(buffer[_LENGTH : _LENGTH + length].tobytes())
     begin = _padded(_LENGTH + length)
@@ -60,7 +60,7 @@ def _check(name: Any, value: Any) -> None:
 
 
 def _is_text(value: str) -> bool:
-    """Tell whether a file takes it."""
+    """Return whether HDF5 can store the text."""
     return "\0" not in value and value.encode(errors="ignore").decode() == value
 
 
@@ -69,4 +69,4 @@ def _is_array(value: Any) -> bool:
 
 
 def _padded(size: int) -> int:
-    return -(-size // _ALIGNED) * _ALIGNED
+    return -(-size // _ALIGNMENT) * _ALIGNMENT

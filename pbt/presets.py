@@ -1,10 +1,10 @@
-"""The runs that have a name; each takes either selection, `--selection winner-takes-all` being the other."""
+"""The presets: configs of runs by name. Each preset works with every --selection."""
 
 from dataclasses import replace
 
 from pbt.config import Config
 
-# Figure 2 of the paper: two agents, 200 steps, the loser copies each 20th.
+# Figure 2 of the paper: two agents, 200 steps, the loser copies after every 20th step.
 _TOY = Config(
     num_agents=2,
     steps=20,
@@ -15,20 +15,20 @@ _TOY = Config(
     resample=0.0,
     num_eval_rollouts=1,
 )
-# Ranges of EVO's: rates 10^U(-4, -3), discounts in [0.8, 0.99].
+# The ranges are those of EVO: learning rates 10^U(-4, -3), discounts in [0.8, 0.99].
 _PPO = Config(
     member="sb3",
     num_envs=8,
     num_rollouts=5,
     tune=("learning_rate=1e-4:1e-3", "gamma=0.8:0.99"),
 )
-# What else differs from SB3's defaults is what its users have tuned (rl-baselines3-zoo).
+# Other values that differ from SB3's defaults are those of rl-baselines3-zoo.
 _ROLLOUTS_OF_1024 = ("n_steps=1024", "batch_size=64", "n_epochs=4", "gae_lambda=0.98")
-# SB3 would draw orthogonal weights, and put hidden layers behind the features.
+# By default SB3 would initialise the weights orthogonally and add hidden layers after the features.
 _IMPALA = {"features_extractor_class": "pbt.impala:Impala", "net_arch": [], "ortho_init": False}
 _IN_BFLOAT16 = {"features_extractor_kwargs": {"precision": "bfloat16"}}
-# Actions of deviation 1 cost Ant-v5 more than it is paid for being healthy, and it learns to fall soon.
-_CAUTIOUS = {"log_std_init": -1}
+# Actions with a standard deviation of 1 cost Ant-v5 more than its reward for health: it learns to fall.
+_SMALL_NOISE = {"log_std_init": -1}
 _PROCGEN = ("n_steps=256", "batch_size=2048", "n_epochs=3", "gae_lambda=0.95", "max_grad_norm=0.5")
 _BIGFISH = replace(
     _PPO,
@@ -79,7 +79,7 @@ PRESETS: dict[str, Config] = {
         reward_norm=True,
         steps=20480,
         max_iter=100,
-        member_options=("n_steps=256", "batch_size=256", "gae_lambda=0.95", f"policy_kwargs={_CAUTIOUS}"),
+        member_options=("n_steps=256", "batch_size=256", "gae_lambda=0.95", f"policy_kwargs={_SMALL_NOISE}"),
         tune=("learning_rate=1e-5:1e-3", "gamma=0.95:0.999", "clip_range=0.1:0.3", "ent_coef=1e-6:0.01"),
     ),
     "bigfish": _BIGFISH,
@@ -95,7 +95,7 @@ PRESETS: dict[str, Config] = {
         member_options=(
             "policy='MlpLstmPolicy'",
             "policy_kwargs={'lstm_hidden_size': 16, 'net_arch': []}",
-            "n_steps=128",  # its steps are computed one by one, but a batch's rollouts side by side
+            "n_steps=128",  # the steps of a rollout are computed one by one, the rollouts of a batch together
             "batch_size=512",
         ),
         tune=("learning_rate=1e-3:1e-2", "gamma=0.97:0.999", "ent_coef=1e-5:0.01"),

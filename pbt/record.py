@@ -1,4 +1,4 @@
-"""What rank 0 keeps and tells of a population: run.h5 and telemetry."""
+"""What rank 0 keeps of a population: run.h5, which it writes, and telemetry."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mpi_es.errors import UserError
+from mpi_es.errors import warn
 from mpi_es.run_file import checkpoint
 from mpi_es.run_file.records import HeldOut
 from mpi_es.run_file.scores import mean_and_deviation
@@ -32,8 +32,8 @@ class Winner:
 
 
 @dataclass
-class Log:
-    """The run's directory, its history, and those who are told."""
+class Record:
+    """The run's directory, its history and its telemetry."""
 
     config: Config
     directory: Path
@@ -48,15 +48,16 @@ class Log:
         self.saved: dict[str, Any] = {}  # what this job wrote last
 
     def generation(self, done: Generation, seconds: float, winner: Winner | None) -> None:
-        """Note a generation, and tell of it."""
+        """Record a generation, and show it."""
         self.lineage.generations.append(done)
         self.lineage.seconds.append(seconds)
         if winner:
             self._evaluated(winner)
-        self.telemetry.generation(done, seconds, winner.held_out if winner else None)
+        for sink in self.telemetry:
+            sink.generation(done, seconds, winner.held_out if winner else None)
 
     def _evaluated(self, winner: Winner) -> None:
-        """Note a held-out evaluation, and the member itself if none did better."""
+        """Record a held-out evaluation, and the member's state if none was better."""
         self.lineage.evaluations.append((winner.member, winner.held_out))
         fitness = float(winner.held_out.returns.mean())
         if fitness > self.best["fitness"]:
@@ -87,29 +88,28 @@ class Log:
         return dict(zip(self.lineage.names, values, strict=True))
 
     def finish(self, generation: int, reason: str) -> None:
-        """Tell why the run ended."""
+        """Save and show why the run ended."""
         outcome = f"continue with --resume {self.directory}"
         if generation >= self.config.max_iter and self.lineage.evaluations:
             member, held_out = self.lineage.evaluations[-1]
             score = mean_and_deviation(held_out.returns)
             outcome = f"member {member} scores {score} held-out, in {self.directory}"
         self.end(reason, finished=generation >= self.config.max_iter)
-        drawn = f"; {self._drawn()}" if self.config.plot and self.lineage.generations else ""
-        self.telemetry.finish(f"generation {generation}: {reason}; {outcome}{drawn}")
+        for sink in self.telemetry:
+            sink.finish(f"generation {generation}: {reason}; {outcome}")
 
     def end(self, reason: str, *, finished: bool = False) -> None:
-        """Write run.h5 again, with why nothing comes after it; a run that was over stays untouched."""
+        """Write run.h5 again, with the reason for the end; a run that was finished stays untouched."""
         if self.saved:
             checkpoint.save(self.directory, self.saved | {"life": stamp(reason, finished=finished)})
 
-    def _drawn(self) -> str:
-        """Draw the run, and return in words where, or why not."""
-        from pbt import report  # matplotlib takes a while to import
 
-        try:
-            return "drawn in " + ", ".join(path.name for path in report.draw(self.directory))
-        except UserError as error:
-            return f"not drawn: {error}"
+def load(run: str | Path) -> tuple[Config, dict[str, Any]]:
+    """Return the config and the content of a run's file, with a warning if it is the previous checkpoint."""
+    content, warning = checkpoint.load_of("pbt.train", Path(run))
+    if warning:
+        warn(warning)
+    return checkpoint.from_plain(Config, content["config"]), content
 
 
 def name_of(index: int) -> str:
@@ -118,6 +118,6 @@ def name_of(index: int) -> str:
 
 
 def stored_values(stored: dict[str, Any], names: Sequence[str]) -> NDArray[np.float64]:
-    """Return the hyperparameters (n, space) that a run file goes on with."""
+    """Return the hyperparameters (n, space) of the next generation from a run file."""
     columns = [stored["hyperparameters"][name] for name in names]
     return np.stack(columns, axis=1) if columns else np.zeros((len(stored["members"]), 0))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mpi_es.errors import UserError, warn
+from mpi_es.errors import UserError
 from mpi_es.parallel.collectives import Comm, on_root
 from mpi_es.parallel.program import launch
 from mpi_es.run_file import checkpoint
@@ -16,17 +16,18 @@ from pbt import figure2, lineage
 from pbt.config import Config
 from pbt.lineage import Lineage, ancestors
 from pbt.members import space
+from pbt.record import load
 from pbt.selection import best
 
 NAME = "population.png"
 _LOGARITHMIC = ("log", "complement")
-# The line of its ancestors, in each panel.
-_WINNER: dict[str, Any] = {"color": "black", "linewidth": 2, "marker": "."}
+# The line of the winner's ancestors, in each panel.
+_WINNER_STYLE: dict[str, Any] = {"color": "black", "linewidth": 2, "marker": "."}
 _COLORS = 10  # of matplotlib's cycle
 
 
 def main(comm: Comm, arguments: list[str]) -> int:
-    """Draw, tell where, and return the exit code. Collective: only rank 0 works."""
+    """Draw, print the paths, and return the exit code. Collective: only rank 0 works."""
     on_root(comm, lambda: _report(arguments))
     return 0
 
@@ -44,10 +45,7 @@ def _report(runs: list[str]) -> None:
 
 def draw(directory: Path) -> list[Path]:
     """Write the pictures of a run and return their paths."""
-    stored, warning = checkpoint.load_of("pbt.train", directory)
-    if warning:
-        warn(warning)
-    config = checkpoint.from_plain(Config, stored["config"])
+    config, stored = load(directory)
     scales = _scales(config, stored["hyperparameters"])
     past = lineage.read(stored, list(scales))
     if not past.generations:
@@ -60,7 +58,7 @@ def draw(directory: Path) -> list[Path]:
 
 
 def _scales(config: Config, names: Iterable[str]) -> dict[str, str]:
-    """Return the scale of each hyperparameter; linear where the member or its environment is not here."""
+    """Return the scale of each hyperparameter; linear if the member or its environment cannot be imported."""
     try:
         known: dict[str, str] = {one.name: one.scale for one in space(config)}
     except UserError:
@@ -69,7 +67,7 @@ def _scales(config: Config, names: Iterable[str]) -> dict[str, str]:
 
 
 def _population(directory: Path, past: Lineage, scales: dict[str, str]) -> Path:
-    """Write scores, a panel for each hyperparameter, and the family tree, one below the other."""
+    """Write scores, one panel per hyperparameter, and the family tree, from top to bottom."""
     from matplotlib.figure import Figure
 
     source = past.stacked("source")
@@ -99,13 +97,13 @@ def _draw_scores(panel: Any, past: Lineage, generations: NDArray[np.int64], chai
     panel.lines[0].set_label("each member")
     panel.lines[-1].set_label("the last winner and its ancestors")
     panel.plot(generations, np.nanmax(known, axis=1), ".-", label="best")
-    held = [held_out for _, held_out in past.evaluations]
+    evaluations = [held_out for _, held_out in past.evaluations]
     panel.errorbar(
-        [one.generation for one in held],
-        [one.returns.mean() for one in held],
-        [deviation(one.returns) for one in held],
+        [one.generation for one in evaluations],
+        [one.returns.mean() for one in evaluations],
+        [deviation(one.returns) for one in evaluations],
         fmt="o",
-        label="held-out, with its deviation",
+        label="held-out ± standard deviation",
     )
     panel.set_ylabel("score")
     panel.legend(loc="lower center", bbox_to_anchor=(0.5, 1), ncols=4, frameon=False)
@@ -114,17 +112,17 @@ def _draw_scores(panel: Any, past: Lineage, generations: NDArray[np.int64], chai
 def _draw_lines(
     panel: Any, generations: NDArray[np.int64], values: NDArray[np.float64], chain: NDArray[np.int64]
 ) -> None:
-    """Draw each member's line, and over them that of the winner's ancestors."""
+    """Draw each member's line, and over these the line of the winner's ancestors."""
     panel.plot(generations, values, ".-", color="lightgrey", linewidth=1)
-    panel.plot(generations, values[np.arange(len(chain)), chain], **_WINNER)
+    panel.plot(generations, values[np.arange(len(chain)), chain], **_WINNER_STYLE)
 
 
 def _draw_tree(panel: Any, source: NDArray[np.int64], chain: NDArray[np.int64]) -> None:
-    """Draw a line from each member to whom its next state comes from, in the colour of its founder.
+    """Draw a line from each member to the source of its next state, in the colour of its founder.
 
-    Who copies after the last generation trains no more, and is not drawn.
+    Copies after the last generation are not drawn: nobody trains after them.
     """
-    from matplotlib.collections import LineCollection  # one artist for all: thousands take half a minute
+    from matplotlib.collections import LineCollection  # one artist: thousands of lines take half a minute
 
     count, n = source.shape
     founders, lines, colors = np.arange(n), [], []
@@ -134,7 +132,7 @@ def _draw_tree(panel: Any, source: NDArray[np.int64], chain: NDArray[np.int64]) 
         lines += [((generation + 1, begin), (generation + 2, end)) for begin, end in pairs]
         colors += [f"C{founder % _COLORS}" for founder in founders]
     panel.add_collection(LineCollection(lines, colors=colors, linewidths=1))
-    panel.plot(np.arange(1, count + 1), chain, **_WINNER)
+    panel.plot(np.arange(1, count + 1), chain, **_WINNER_STYLE)
     panel.set_ylim(-0.5, n - 0.5)
     for axis in (panel.xaxis, panel.yaxis):
         axis.get_major_locator().set_params(integer=True)

@@ -1,91 +1,58 @@
 """python -m pbt.train [PRESET] [options]: train a population; under mpiexec, on all of its ranks."""
 
-from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mpi_es.config import command_line
-from mpi_es.errors import UserError, warn
-from mpi_es.parallel.collectives import Comm, all_or_raise, bcast, decide_plan, on_root, share_rows
+from mpi_es.errors import UserError
+from mpi_es.parallel.collectives import Comm, bcast, decide_plan, on_root, share_rows
 from mpi_es.parallel.program import launch
 from mpi_es.parallel.rank_loss import apply_rank_loss_option
 from mpi_es.parallel.stop_signal import StopFlag
-from mpi_es.run_file import checkpoint
-from mpi_es.run_file.stamp import is_finished
+from mpi_es.run_file.training_plan import TrainingPlan, plan_training
 from mpi_es.run_file.versions import libraries
 from mpi_es.text import counted
-from pbt import lineage
+from pbt import lineage, report
 from pbt.config import Config
 from pbt.lineage import Lineage
 from pbt.loop import Run
 from pbt.members import describe, find, space, unused
 from pbt.packing import pack
+from pbt.population.agreement import MemberFailed, all_or_raise
 from pbt.population.exchange import distribute
 from pbt.population.population import Population
 from pbt.presets import PRESETS
-from pbt.record import Log, name_of, stored_values
+from pbt.record import Record, name_of, stored_values
 from pbt.telemetry.sinks import open_telemetry
 
-_PROGRAM = "python -m pbt.train"
 _RESUME = (
     "--resume RUN continues the run in that directory; it needs no other option. "
     "--continue begins the run, or continues it where its directory holds one."
 )
 
 
-@dataclass(frozen=True)
-class Plan:
-    """What rank 0 makes of the command line."""
-
-    config: Config
-    directory: Path
-    fingerprint: bytes  # of the directory, before anything was read
-    stored: dict[str, Any] | None = None  # the content of run.h5 that is continued
-    warning: str = ""
-
-
 def main(comm: Comm, arguments: list[str]) -> int:
     """Train, and return the exit code. Collective."""
     plan, config = decide_plan(comm, lambda: prepare(arguments))
-    _, told = apply_rank_loss_option(comm, config.on_rank_loss)
-    tuned = all_or_raise(comm, lambda: space(config))  # what one rank lacks is told by all
+    _, rank_loss = apply_rank_loss_option(comm, config.on_rank_loss)
+    tuned = all_or_raise(comm, lambda: space(config))  # a package may be missing on one rank only
     population = Population(config, tuned, comm, StopFlag().install())
-    train(comm, plan, population, told)
+    train(comm, plan, population, rank_loss)
     return 0
 
 
-def prepare(arguments: list[str]) -> Plan:
+def prepare(arguments: list[str]) -> TrainingPlan[Config]:
     """Return the plan; every mistake that can be seen before the work begins is raised here."""
-    again, words = command_line.take_flag(arguments, "--continue")
-    resume, rest = command_line.take_option(words, "--resume")
-    if resume is None:
-        config = command_line.parse(rest, Config(), PRESETS, _PROGRAM, _RESUME)
-        refuse_idle(rest, config)
-        directory = Path(config.directory)
-        plan = Plan(config, directory, checkpoint.fingerprint(directory))
-        if checkpoint.exists(plan.directory):
-            if not again:
-                raise UserError(
-                    f"--run-dir: {plan.directory} holds a run already; continue it with "
-                    f"--resume {plan.directory}, or choose another directory"
-                )
-            plan = resumed(plan.directory, lambda _: replace(config, run_dir=str(plan.directory)))
-    else:
-        plan = resumed(
-            checkpoint.directory_of(Path(resume)),
-            lambda begun: command_line.parse(rest, begun, {}, _PROGRAM + " --resume RUN"),
-        )
+    plan = plan_training("pbt.train", Config, arguments, _new_config)
     space(plan.config)
     return plan
 
 
-def refuse_idle(words: list[str], config: Config) -> None:
-    """Refuse options that have no effect beside the others."""
+def _new_config(words: list[str]) -> Config:
+    """Return the config of a new run; refuse options that have no effect with the others."""
+    config = command_line.parse(words, Config(), PRESETS, "python -m pbt.train", _RESUME)
     for name in find(config).unused:
         if command_line.is_given(words, name, Config):  # also with the default's value
             raise unused(config, name)
@@ -93,44 +60,46 @@ def refuse_idle(words: list[str], config: Config) -> None:
         command_line.refuse_idle(words, ("fraction",), f"--selection {config.selection}", Config)
     if not config.explore:
         command_line.refuse_idle(words, ("resample",), "--no-explore", Config)
+    return config
 
 
-def resumed(directory: Path, changed: Callable[[Config], Config]) -> Plan:
-    """Return the plan of continuing a run.
-
-    Args:
-        changed: from the config with which it began to the one that is wanted.
-    """
-    fingerprint = checkpoint.fingerprint(directory)
-    stored, warning = checkpoint.load_of("pbt.train", directory)
-    begun = replace(checkpoint.from_plain(Config, stored["config"]), run_dir=str(directory))
-    wanted = changed(begun)
-    command_line.check_resumed(begun, wanted)
-    return Plan(wanted, directory, fingerprint, stored, warning)
-
-
-def train(comm: Comm, plan: Plan | None, population: Population, told: str) -> None:
-    """Train the population, and let rank 0 keep and tell how it goes. Collective.
+def train(comm: Comm, plan: TrainingPlan[Config] | None, population: Population, rank_loss: str) -> None:
+    """Train the population; rank 0, which has the plan, records it. Collective.
 
     Args:
-        told: what becomes of the run when a rank is lost.
+        rank_loss: what happens when a rank is lost, in words.
     """
     values, generation = begin(comm, plan, population)
     with ExitStack() as stack:
-        logs: list[Log] = []
-        # What rank 0 cannot open is told on all ranks, and given back however it ends.
-        on_root(comm, lambda: logs.append(opened(plan, population, told, stack)) if plan else None)
-        over = on_root(comm, lambda: is_finished(plan.stored, plan.warning) if plan else None)
-        run = Run(population, values, generation, logs[0] if logs else None, over)
-        run.evolve()
+        records: list[Record] = []
+        # If rank 0 cannot open its files, all ranks raise, and what it did open is closed.
+        on_root(comm, lambda: records.append(opened(plan, population, rank_loss, stack)) if plan else None)
+        finished = on_root(comm, lambda: plan.is_finished if plan else None)
+        record = records[0] if records else None
+        Run(population, values, generation, record, finished).evolve()
+        on_root(comm, lambda: plot(record) if record and record.config.plot else None)
 
 
-def begin(comm: Comm, plan: Plan | None, population: Population) -> tuple[NDArray[np.float64], int]:
+def plot(record: Record) -> None:
+    """Draw a run that has ended, and show where, or why it could not be drawn."""
+    if not record.lineage.generations:
+        return
+    try:
+        text = "drawn in " + ", ".join(path.name for path in report.draw(record.directory))
+    except UserError as error:
+        text = f"not drawn: {error}"
+    for sink in record.telemetry:
+        sink.finish(text)
+
+
+def begin(
+    comm: Comm, plan: TrainingPlan[Config] | None, population: Population
+) -> tuple[NDArray[np.float64], int]:
     """Return the hyperparameters (n, space) and how many generations are done. Collective."""
     stored = plan.stored if plan else None
     done = on_root(comm, lambda: stored["progress"]["generation"] if stored else None)
     if done is None:
-        rows = all_or_raise(comm, population.initial)
+        rows = all_or_raise(comm, population.initial, (MemberFailed,))
         return share_rows(comm, rows if population.leads else rows[:0], population.counts), 0
     values = np.empty((len(population.owners), len(population.space)))
     buffers = {}
@@ -140,32 +109,26 @@ def begin(comm: Comm, plan: Plan | None, population: Population) -> tuple[NDArra
         buffers = {index: pack(states[name_of(index)]) for index in range(len(states))}
     bcast(comm, values)
     mine = distribute(comm, buffers, population.owners)
-    all_or_raise(comm, lambda: population.restore(mine))
+    all_or_raise(comm, lambda: population.restore(mine), (MemberFailed,))
     return values, int(done)
 
 
-def opened(plan: Plan, population: Population, told: str, stack: ExitStack) -> Log:
-    """Return rank 0's log, with the run's directory locked and all who are told ready."""
+def opened(plan: TrainingPlan[Config], population: Population, rank_loss: str, stack: ExitStack) -> Record:
+    """Return rank 0's record; its directory is locked and its telemetry open until the stack is closed."""
     config, directory, stored = plan.config, plan.directory, plan.stored
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise UserError(f"--run-dir: cannot create {directory} ({error.strerror})") from error
-    stack.enter_context(checkpoint.locked(directory, plan.fingerprint))
+    stack.enter_context(plan.locked_directory())
     telemetry = stack.enter_context(open_telemetry(config, directory))
     past = lineage.read(stored, population.names) if stored else Lineage(population.names)
-    log = Log(config, directory, past, telemetry, libraries())
+    record = Record(config, directory, past, telemetry, libraries())
     if stored:
-        log.best = stored["best"]
-    if plan.warning:
-        warn(plan.warning)
-        checkpoint.set_aside(directory)
-    telemetry.start(config, population.names, facts_of(population, told), len(past.generations))
-    return log
+        record.best = stored["best"]
+    for sink in telemetry:
+        sink.start(config, population.names, facts_of(population, rank_loss), len(past.generations))
+    return record
 
 
-def facts_of(population: Population, told: str) -> list[str]:
-    """Return what there is to know before the first generation, and what was told of lost ranks."""
+def facts_of(population: Population, rank_loss: str) -> list[str]:
+    """Return lines about the run to print before its first generation."""
     config, ranks = population.config, counted(population.comm.size, "rank")
     members = counted(config.num_agents, "member")
     idle = f"{population.idle} of them without a member" if population.idle else ""
@@ -173,7 +136,7 @@ def facts_of(population: Population, told: str) -> list[str]:
     rule = "no selection" if config.baseline else f"selection {config.selection}"
     return [
         f"{members}, {describe(config)}; {rule}, {exploring}",
-        ", ".join(filter(None, [ranks, idle, told, f"run directory {config.directory}"])),
+        ", ".join(filter(None, [ranks, idle, rank_loss, f"run directory {config.directory}"])),
     ]
 
 

@@ -50,6 +50,7 @@ class Interrupting(Drift):
 def make_run(directory, low=0, nth=0, **changes):
     """A new run, or the one that the directory holds; a signal comes in an Interrupting's episode."""
     config, flag = dataclasses.replace(CONFIG, **changes), StopFlag()
+    directory.mkdir(exist_ok=True)
     fingerprint = checkpoint.fingerprint(directory)
     stored = checkpoint.load(directory)[0] if (directory / checkpoint.NAME).exists() else None
     policy = MLP(Drift.observation_space, Drift.action_space, config.hidden)

@@ -6,7 +6,8 @@ from typing import Any, get_type_hints
 import numpy as np
 from numpy.typing import NDArray
 
-from mpi_es.run_file.records import HeldOut, Row, Timing
+from mpi_es.run_file import evaluations
+from mpi_es.run_file.records import Row, Timing
 
 
 class Table:
@@ -43,23 +44,14 @@ class History:
         stored = stored or {}
         self.rows = Table(Row, stored.get("history"))
         self.timings = Table(Timing, stored.get("timing"))
-        evaluations = stored.get("evaluations", {"generation": [], "returns": []})
-        self.evaluations = [
-            HeldOut(int(generation), returns[~np.isnan(returns)])
-            for generation, returns in zip(evaluations["generation"], evaluations["returns"], strict=True)
-        ]
+        self.evaluations = evaluations.read(stored["evaluations"]) if stored else []
 
     def content(self) -> dict[str, Any]:
-        """Return the groups of run.h5; evaluations with fewer episodes end in NaN."""
-        widest = max((len(held.returns) for held in self.evaluations), default=0)
-        returns = np.full((len(self.evaluations), widest), np.nan)
-        for row, held in zip(returns, self.evaluations, strict=True):
-            row[: len(held.returns)] = held.returns
-        generations = np.array([held.generation for held in self.evaluations], np.int64)
+        """Return the groups of run.h5."""
         return {
             "history": self.rows.content(),
             "timing": self.timings.content(),
-            "evaluations": {"generation": generations, "returns": returns},
+            "evaluations": evaluations.content(self.evaluations),
         }
 
     def streak(self, target: float) -> int:

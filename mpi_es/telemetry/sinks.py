@@ -2,12 +2,12 @@
 
 import sys
 from collections.abc import Sequence
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Protocol, TextIO
 
 from mpi_es.config.run import Config
 from mpi_es.run_file.records import HeldOut, Row, Timing, summarize
+from mpi_es.telemetry.all_sinks import AllSinks, console_sinks
 
 __all__ = ["HeldOut", "Row", "Sink", "Telemetry", "Timing", "open_telemetry", "summarize"]
 
@@ -32,32 +32,7 @@ class Sink(Protocol):
         ...
 
 
-class Telemetry(ExitStack):
-    """All sinks of a run, as a context manager that closes them.
-
-    Without sinks it is silent, as on all ranks except rank 0.
-    """
-
-    def __init__(self, sinks: Sequence[Sink] = ()) -> None:
-        super().__init__()
-        self._sinks = sinks
-        for sink in sinks:
-            self.callback(sink.close)
-
-    def start(self, config: Config, facts: Sequence[str], done: int = 0) -> None:
-        """Begin, with facts about the run and the number of generations done."""
-        for sink in self._sinks:
-            sink.start(config, facts, done)
-
-    def generation(self, row: Row, timing: Timing, held_out: HeldOut | None = None) -> None:
-        """Report a generation."""
-        for sink in self._sinks:
-            sink.generation(row, timing, held_out)
-
-    def finish(self, reason: str, held_out: HeldOut | None = None) -> None:
-        """Report why the run ended, and an evaluation made after its last generation."""
-        for sink in self._sinks:
-            sink.finish(reason, held_out)
+Telemetry = AllSinks[Sink]
 
 
 def open_telemetry(config: Config, directory: str | Path, stream: TextIO | None = None) -> Telemetry:
@@ -70,13 +45,6 @@ def open_telemetry(config: Config, directory: str | Path, stream: TextIO | None 
     from mpi_es.telemetry.lines import Lines
     from mpi_es.telemetry.panel import LivePanel
     from mpi_es.telemetry.tensorboard import TensorBoard
-    from mpi_es.telemetry.terminal import find_terminal
 
-    stream = stream or sys.stdout
     sinks: list[Sink] = [TensorBoard(Path(directory))] if config.tensorboard else []
-    terminal = find_terminal(stream) if config.console in ("auto", "live") else None
-    if terminal is not None:
-        sinks.append(LivePanel(terminal))
-    elif config.console != "silent":
-        sinks.append(Lines(stream))
-    return Telemetry(sinks)
+    return Telemetry(sinks + console_sinks(config.console, stream or sys.stdout, LivePanel, Lines))

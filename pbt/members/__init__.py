@@ -1,4 +1,4 @@
-"""The registry of members: a config names one, or the user's own as package.module:Class."""
+"""The registry of members: a config names one of these, or the user's own as package.module:Class."""
 
 from mpi_es.config import user_objects
 from mpi_es.config.fields import option
@@ -20,17 +20,17 @@ _USED_BY = {  # what to do about an option that the members do not have
 
 
 def find(config: Config) -> type[Member]:
-    """Return the class of the config's members; one that is not asked for is not imported."""
+    """Return the class of the config's members; no other member is imported."""
     if ":" not in config.member and config.member not in MEMBERS:
         raise unknown("--member", config.member, [*MEMBERS, "package.module:Class"])
     found = user_objects.load("--member", MEMBERS.get(config.member, config.member), Member)
     if not (isinstance(found, type) and issubclass(found, Member)):
-        raise expected("--member", "a subclass of pbt.members.base.Member", config.member)
+        raise expected("--member", "a subclass of pbt.Member", config.member)
     return found
 
 
 def space(config: Config) -> list[Hyperparameter]:
-    """Return what is tuned, or refuse what the config's members do not have."""
+    """Return the hyperparameters to tune, or refuse options that the config's members do not have."""
     member = find(config)
     if config.selection not in SELECTIONS:
         raise unknown("--selection", config.selection, SELECTIONS)
@@ -44,7 +44,7 @@ def space(config: Config) -> list[Hyperparameter]:
     names = {member.options.get(one.name, one.name) for one in chosen}
     for word in config.member_options:
         if word.partition("=")[0] in names:
-            raise expected("--member-options", "none of what is tuned (--tune names what is)", word)
+            raise expected("--member-options", "no hyperparameter that is tuned (--tune lists these)", word)
     if not chosen and config.explore and not config.baseline:
         raise UserError(f"--tune: expected hyperparameters to explore, got none of {describe(config)}")
     return chosen
@@ -52,12 +52,12 @@ def space(config: Config) -> list[Hyperparameter]:
 
 def unused(config: Config, name: str) -> UserError:
     """Build the error for an option that the config's members do not use."""
-    rule = f"to be left out, since members {config.member} have no use for it"
+    rule = f"to be left out, since members {config.member} do not use it"
     return expected(option(name), rule, getattr(config, name), _USED_BY.get(name, ""))
 
 
 def describe(config: Config) -> str:
-    """Return what the members are, in words."""
+    """Return a description of the members."""
     if config.member == "toy" or ":" in config.member:
         return config.member
     return f"{config.algorithm if config.member == 'sb3' else 'OpenAI-ES'} on {config.env}"

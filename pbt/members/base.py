@@ -1,4 +1,4 @@
-"""What the loop asks of a member of a population."""
+"""The interface of a member of a population."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -8,9 +8,10 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from mpi_es import seeds
 from mpi_es.parallel.collectives import Comm
 from mpi_es.parallel.stop_signal import StopFlag
-from mpi_es.seeds import Stream, rng
+from mpi_es.seeds import Stream
 from pbt.config import Config
 from pbt.explore import Hyperparameter
 from pbt.packing import State
@@ -19,12 +20,12 @@ Values = dict[str, float]
 
 
 class Diverged(Exception):
-    """A member that cannot go on, as with weights that are no numbers: it scores NaN and copies another."""
+    """A member cannot train on, for example since its weights are NaN: it scores NaN and copies another."""
 
 
 @dataclass(frozen=True)
 class Score:
-    """Returns and lengths (episodes,) of the episodes that a member was scored on."""
+    """Returns and lengths (episodes,) of the episodes that a member played."""
 
     returns: NDArray[np.float64]
     lengths: NDArray[np.float64]
@@ -33,64 +34,63 @@ class Score:
 class Member(ABC):
     """One agent of a population.
 
-    Every random number that it uses comes from `self.draw()`, the environments' seeds included, and nothing
-    but its state lasts from one generation to the next: that is what makes a run independent of ranks and
-    of interruptions.
+    All its random numbers come from `self.rng()`, the environments' seeds included, and only its state lasts
+    from one generation to the next. That makes a run independent of ranks and interruptions.
     """
 
     collective: ClassVar[bool] = False  # whether several ranks train one member together
-    unused: ClassVar[Sequence[str]] = ()  # fields of the config that say nothing of such a member
-    options: ClassVar[Mapping[str, str]] = {}  # of --member-options by hyperparameter, where names differ
-    hyperparameters: Values  # that training uses; a property where setting them does something
+    unused: ClassVar[Sequence[str]] = ()  # fields of the config that have no effect on such members
+    options: ClassVar[Mapping[str, str]] = {}  # names in --member-options of hyperparameters, if they differ
+    hyperparameters: Values  # for training; may be a property whose setter applies them
 
     def __init__(self, config: Config, index: int, comm: Comm, stop: StopFlag) -> None:
-        """Keep who this is; `draw` is the construction's until the first generation sets another.
+        """Set the attributes; a subclass then makes its initial state.
 
         Args:
             comm: the ranks that hold this member, one unless it is collective.
-            stop: is true once a signal came; `train` may then raise Stopped.
+            stop: true after a signal; `train` may then raise Stopped.
         """
         self.config, self.index, self.comm, self.stop = config, index, comm, stop
-        self.generation = 0  # the one under way counts from 1
+        self.generation = 0  # 0 in the constructor; the first one trained is 1
 
-    def draw(self, stream: Stream = Stream.MEMBER) -> np.random.Generator:
-        """Return this member's generator of the generation."""
-        return rng(self.config.seed, stream, self.generation, self.index)
+    def rng(self, stream: Stream = Stream.MEMBER) -> np.random.Generator:
+        """Return this member's random generator for the generation, fresh at each call."""
+        return seeds.rng(self.config.seed, stream, self.generation, self.index)
 
     @classmethod
     @abstractmethod
     def declared(cls, config: Config) -> Sequence[Hyperparameter]:
         """Return all that can be tuned. Raise UserError for a config that no member can have."""
 
-    @classmethod  # noqa: B027  (most have none)
+    @classmethod  # noqa: B027  (most members compile nothing)
     def compile(cls, config: Config) -> None:
-        """Make the machine code that the members run, if there is any that takes long to make."""
+        """Compile the machine code that the members run, if there is any."""
 
     def initial(self, space: Sequence[Hyperparameter]) -> Values:
-        """Return the values to begin with."""
-        draw = self.draw(Stream.EXPLORE)
-        return {one.name: one.sample(draw) for one in space}
+        """Return the initial values of the hyperparameters."""
+        rng = self.rng(Stream.EXPLORE)
+        return {one.name: one.sample(rng) for one in space}
 
     @abstractmethod
     def train(self, steps: int) -> None:
-        """Train for so many steps."""
+        """Train for this number of steps."""
 
     @abstractmethod
     def score(self, episode_seeds: NDArray[np.int64]) -> Score:
-        """Return how the member does in an episode of each seed, without learning from it."""
+        """Return the score of one episode per seed, without learning from it."""
 
     def evaluate(self, episode_seeds: NDArray[np.int64]) -> Score:
-        """Return how the winner does in a held-out evaluation: as in `score`, unless it says other."""
+        """Return the score of one held-out episode per seed."""
         return self.score(episode_seeds)
 
     @abstractmethod
     def get_state(self) -> State:
-        """Return all that training goes on from, but the hyperparameters."""
+        """Return all that training continues from, except the hyperparameters."""
 
     @abstractmethod
     def set_state(self, state: State) -> None:
-        """Go on from a state."""
+        """Continue from this state."""
 
     def adopt(self, state: State) -> None:
-        """Take over what a stronger member is to give: all of its state, unless a member says less."""
+        """Copy the state of a stronger member; a subclass may take over a part of it only."""
         self.set_state(state)

@@ -1,4 +1,4 @@
-"""A member that is a whole run of OpenAI-ES on the ranks of its group, with step sizes and popsize tuned."""
+"""A member that is a whole run of OpenAI-ES on the ranks of its group; step sizes and popsize are tuned."""
 
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
@@ -23,7 +23,7 @@ from pbt.explore import Hyperparameter
 from pbt.members.base import Member, Score
 from pbt.packing import State
 
-# Options of mpi_es.train that a member may be given; the rest the population decides, or has no use for.
+# Options of mpi_es.train that a member may be given; the population sets the others, or does not use them.
 _OPTIONS = {
     "init_sigma",
     "learning_rate",
@@ -51,7 +51,7 @@ _OPTIONS = {
 
 
 class ES(Member):
-    """Rank 0 of the group runs the strategy, all of its ranks evaluate."""
+    """Rank 0 of the group runs the strategy; all ranks of the group evaluate."""
 
     collective: ClassVar[bool] = True
     options: ClassVar[Mapping[str, str]] = {"sigma": "init_sigma", "pairs": "population_size"}
@@ -59,7 +59,7 @@ class ES(Member):
 
     def __init__(self, config: Config, index: int, *place: Any) -> None:
         super().__init__(config, index, *place)
-        seed = int(self.draw().integers(2**62))
+        seed = int(self.rng().integers(2**62))
         self.run = dataclasses.replace(_run_config(config), seed=seed)
         self.evaluator = make_evaluator(self.comm, self.run, self.stop, survives=False)
         self.observations = Statistics.of_size(self.evaluator.rollout.size if config.obs_norm else 0)
@@ -69,7 +69,7 @@ class ES(Member):
 
     @classmethod
     def declared(cls, config: Config) -> Sequence[Hyperparameter]:
-        """Return the strategy's step sizes and its mirrored pairs: a population is twice as many."""
+        """Return the strategy's step sizes, and its number of mirrored pairs: half of the popsize."""
         make_policy(_run_config(config))
         return [
             Hyperparameter("sigma", 1e-3, 1, "log"),
@@ -78,52 +78,53 @@ class ES(Member):
         ]
 
     def train(self, steps: int) -> None:
-        """Do so many generations of the strategy. Collective over the group."""
+        """Do `steps` generations of the strategy. Collective over the group."""
 
         def generations() -> None:
             for _ in range(steps):
                 self._one_generation()
 
-        self._lead(generations)
+        self._run_on_root(generations)
 
     def score(self, episode_seeds: NDArray[np.int64]) -> Score:
-        """Return how the mean does. Collective over the group; only its first rank knows."""
-        return self._scored(self.evaluator.rollout.whole, episode_seeds)
+        """Return the score of the mean, on the first rank of the group. Collective over the group."""
+        return self._score(self.evaluator.rollout.whole, episode_seeds)
 
     def evaluate(self, episode_seeds: NDArray[np.int64]) -> Score:
-        """Return how the mean does in the held-out environment. Collective, as `score` is."""
-        return self._scored(self.evaluator.held_out_terms, episode_seeds)
+        """Return the score of the mean in the held-out environment. Collective, as `score` is."""
+        return self._score(self.evaluator.held_out_terms, episode_seeds)
 
-    def _scored(self, terms_of: Callable[..., Terms], episode_seeds: NDArray[np.int64]) -> Score:
-        """Return how the mean does in whole episodes."""
+    def _score(self, terms_of: Callable[..., Terms], episode_seeds: NDArray[np.int64]) -> Score:
+        """Return the score of the mean in whole episodes."""
         results: list[Score] = []
         scaling = self.observations.scaling if self.config.obs_norm else None
         terms = terms_of(self.run.episode_cap, scaling)
 
         def evaluate() -> None:
-            found = self.evaluator.evaluate(Dense(self.strategy.centre[None]), episode_seeds[None], terms)
-            results.append(Score(found.returns[0], found.lengths[0].astype(float)))
+            played = self.evaluator.evaluate(Dense(self.strategy.centre[None]), episode_seeds[None], terms)
+            results.append(Score(played.returns[0], played.lengths[0].astype(float)))
 
-        self._lead(evaluate)
+        self._run_on_root(evaluate)
         return results[0] if results else Score(np.zeros(1), np.zeros(1))
 
     def get_state(self) -> State:
         """Return the strategy's state and the statistics of the observations."""
         state = dataclasses.asdict(self.strategy.state)
-        memory = {f"optimizer.{name}": value for name, value in state.pop("optimizer").items()}
-        seen = dataclasses.asdict(self.observations)
-        return state | memory | {f"observations.{name}": value for name, value in seen.items()}
+        optimizer = {f"optimizer.{name}": value for name, value in state.pop("optimizer").items()}
+        statistics = dataclasses.asdict(self.observations)
+        return state | optimizer | {f"observations.{name}": value for name, value in statistics.items()}
 
     def set_state(self, state: State) -> None:
-        """Go on from the strategy's state and the statistics."""
-        plain = {name: value for name, value in state.items() if "." not in name}
-        memory = {name[10:]: value for name, value in state.items() if name.startswith("optimizer.")}
-        seen = {name[13:]: value for name, value in state.items() if name.startswith("observations.")}
-        self.strategy.state = type(self.strategy.state)(**plain, optimizer=memory)
-        self.observations = Statistics(**seen)
+        """Continue from the strategy's state and the statistics."""
+        groups: dict[str, State] = {"": {}, "optimizer": {}, "observations": {}}
+        for name, value in state.items():
+            group, _, field = name.rpartition(".")
+            groups[group][field] = value
+        self.strategy.state = type(self.strategy.state)(**groups[""], optimizer=groups["optimizer"])
+        self.observations = Statistics(**groups["observations"])
 
-    def _lead(self, work: Callable[[], None]) -> None:
-        """Do the work on the group's first rank while the others serve. Collective over the group."""
+    def _run_on_root(self, work: Callable[[], None]) -> None:
+        """Do the work on the group's first rank while the others evaluate. Collective over the group."""
         raised: list[Exception] = []
 
         def guarded() -> None:
@@ -131,7 +132,7 @@ class ES(Member):
                 work()
             except RankLost:
                 raise
-            except Exception as error:  # the others are to hear of the end before anybody hears of this
+            except Exception as error:  # raised below, when the other ranks have left the evaluation
                 raised.append(error)
 
         self.evaluator.loop.run_on_root(guarded)
@@ -139,8 +140,8 @@ class ES(Member):
             raise raised[0]
 
     def _one_generation(self) -> None:
-        """Ask, evaluate and tell, with the hyperparameters as they are now."""
-        strategy = self._tuned()
+        """Ask, evaluate and tell, with the present hyperparameters."""
+        strategy = self._tuned_strategy()
         run, state = self.run, strategy.state
         population = strategy.ask()
         seeds = training_seeds(
@@ -154,8 +155,8 @@ class ES(Member):
             self.observations = self.observations.updated(evaluation.sums)
         self.strategy = strategy
 
-    def _tuned(self) -> Any:
-        """Return the strategy with its state, and with the hyperparameters in it."""
+    def _tuned_strategy(self) -> Any:
+        """Return the strategy with its state and the present hyperparameters."""
         values = self.hyperparameters
         popsize = 2 * int(values.get("pairs", self.run.population_size // 2))
         run = dataclasses.replace(self.run, population_size=popsize)
@@ -167,12 +168,12 @@ class ES(Member):
 
 
 def _run_config(config: Config) -> RunConfig:
-    """Return the config of one member's run; its values are read as mpi_es.train reads them."""
+    """Return the config of one member's run; mpi_es.train parses the member options."""
     words = []
-    for given in config.member_options:
-        name, equals, value = given.partition("=")
+    for member_option in config.member_options:
+        name, equals, value = member_option.partition("=")
         if not equals:
-            raise expected("--member-options", "name=value", given)
+            raise expected("--member-options", "name=value", member_option)
         if name not in _OPTIONS:
             raise unknown("--member-options, of es", name, _OPTIONS)
         words += [option(name), *value.split()]

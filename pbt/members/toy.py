@@ -1,7 +1,7 @@
 """The toy problem of figure 2 in the paper of population-based training (arXiv:1711.09846).
 
-The score Q = 1.2 - sum(theta^2) is what matters; an agent can only ascend 1.2 - sum(h * theta^2), and with
-h = (1, 0) or (0, 0.1) it finds one half of the way.
+The score is Q = 1.2 - sum(theta^2). An agent can ascend 1.2 - sum(h * theta^2) only. With h = (1, 0) or
+(0, 0.1) this improves one of the two parameters.
 """
 
 from collections.abc import Sequence
@@ -18,8 +18,8 @@ from pbt.packing import State
 _DECAY, _STEP, _EPSILON = 0.9, 0.01, 1e-5  # of RMSprop
 _START = 0.9  # both parameters
 _WEIGHTS = ((1.0, 0.0), (0.0, 0.1))  # h of even and of odd members
-# A weight of 0 stays 0 under factors. From this floor, where epsilon slows the ascent, exploration alone
-# gets to Q of 1.198 to 1.200 in 200 steps.
+# A weight of 0 would stay 0 when it is multiplied. From this floor, where epsilon slows the ascent,
+# exploration alone reaches a Q of 1.198 to 1.200 in 200 steps.
 _FLOOR = 0.0035
 
 
@@ -49,7 +49,7 @@ class Toy(Member):
         return [Hyperparameter(name, _FLOOR, 1) for name in ("h0", "h1")]
 
     def initial(self, space: Sequence[Hyperparameter]) -> Values:
-        """Return the paper's weights, which lie below the range where they are 0."""
+        """Return the paper's weights; a weight of 0 is below the range."""
         return {one.name: self.hyperparameters[one.name] for one in space}
 
     @property
@@ -69,18 +69,18 @@ class Toy(Member):
             self.theta = self.theta + _STEP * gradient / np.sqrt(self.squares + _EPSILON)
 
     def score(self, episode_seeds: NDArray[np.int64]) -> Score:
-        """Return Q, the same in each episode."""
+        """Return Q for each episode."""
         q = 1.2 - float((self.theta**2).sum())
         return Score(np.full(len(episode_seeds), q), np.ones(len(episode_seeds)))
 
     def get_state(self) -> State:
-        """Return parameters and the optimiser's memory."""
+        """Return the parameters and the optimiser's state."""
         return {"theta": self.theta, "squares": self.squares}
 
     def set_state(self, state: State) -> None:
-        """Go on from parameters and the optimiser's memory."""
+        """Continue from the parameters and the optimiser's state."""
         self.theta, self.squares = state["theta"], state["squares"]
 
     def adopt(self, state: State) -> None:
-        """Take over theta alone, as the paper's figure does."""
+        """Copy theta only, as the paper's figure does."""
         self.theta = state["theta"]

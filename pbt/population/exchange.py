@@ -1,4 +1,4 @@
-"""Move members' states between ranks, as flat buffers: collectively or point to point, with one outcome."""
+"""Send members' states between ranks as flat buffers, by broadcasts or point to point."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -16,36 +16,35 @@ Move = tuple[int, int]  # of a member's buffer, to a rank
 def exchange(
     comm: Comm, buffers: Mapping[int, Buffer], source: Sequence[int], owners: Sequence[int], mode: str
 ) -> Buffers:
-    """Return the buffers that this rank's copying members copy, by the member they come from. Collective.
+    """Return the buffers that this rank's members copy, by the member that they come from. Collective.
 
     Args:
-        buffers: of this rank's members, those that are copied at least.
+        buffers: of this rank's members, at least of those that are copied.
         source: member i copies from source[i].
         owners: the rank that holds each member.
         mode: collective, point-to-point or auto.
     """
     copies = [(int(origin), owners[member]) for member, origin in enumerate(source) if origin != member]
-    moves = sorted(set(copies))  # a rank gets a buffer once, however many of its members copy it
-    far = [(member, rank) for member, rank in moves if owners[member] != rank]
-    got = {member: buffers[member] for member, rank in moves if owners[member] == rank == comm.rank}
-    if not far:
-        return got
-    sizes = share_sizes(comm, buffers, [member for member, _ in far], owners)
-    by_broadcast = mode == "collective" or (mode == "auto" and broadcasts(far))
-    received = (_broadcast if by_broadcast else send)(comm, buffers, far, owners, sizes)
-    return got | received
+    moves = sorted(set(copies))  # a rank receives a buffer once, even if several of its members copy it
+    remote = [(member, rank) for member, rank in moves if owners[member] != rank]
+    local = {member: buffers[member] for member, rank in moves if owners[member] == rank == comm.rank}
+    if not remote:
+        return local
+    sizes = share_sizes(comm, buffers, [member for member, _ in remote], owners)
+    broadcasting = mode == "collective" or (mode == "auto" and should_broadcast(remote))
+    return local | (_broadcast if broadcasting else send)(comm, buffers, remote, owners, sizes)
 
 
-def broadcasts(far: Sequence[Move]) -> bool:
-    """Tell whether to broadcast: where one state goes to more ranks than were measured."""
-    copies = Counter(member for member, _ in far)
-    return max(copies.values()) > _MEASURED
+def should_broadcast(moves: Sequence[Move]) -> bool:
+    """Return whether one state goes to more ranks than point to point was measured with."""
+    copies = Counter(member for member, _ in moves)
+    return max(copies.values()) > _MEASURED_RANKS
 
 
-# Up to this many ranks on one host, and from 10 kB to 50 MB, point to point took 0.03 to 1.1 of the time of
-# broadcasts, mostly less than half (benchmarks/pbt_exchange.py). A state that goes to more leaves its sender
-# so many times, one after the other; a broadcast takes log2(ranks) rounds.
-_MEASURED = 32
+# Up to this number of ranks on one host, and from 10 kB to 50 MB, point to point took 0.03 to 1.1 of the time
+# of broadcasts, mostly less than half (benchmarks/pbt_exchange.py). To n receivers it needs n sends one after
+# another, a broadcast log2(n) rounds.
+_MEASURED_RANKS = 32
 
 
 def share_sizes(
@@ -66,15 +65,15 @@ def _broadcast(
     owners: Sequence[int],
     sizes: Mapping[int, int],
 ) -> Buffers:
-    """Broadcast each buffer that is to move. Collective."""
-    got = {}
+    """Broadcast each buffer that moves; return those for this rank. Collective."""
+    received = {}
     for member in sorted({member for member, _ in moves}):
         here = owners[member] == comm.rank
         buffer = buffers[member] if here else np.empty(sizes[member], np.uint8)
         wait(comm.Ibcast(buffer, root=owners[member]))
         if (member, comm.rank) in moves:
-            got[member] = buffer
-    return got
+            received[member] = buffer
+    return received
 
 
 def send(
@@ -84,38 +83,38 @@ def send(
     owners: Sequence[int],
     sizes: Mapping[int, int],
 ) -> Buffers:
-    """Send each buffer to each rank that it is to move to; those of other ranks are not concerned."""
-    requests, got = [], {}
+    """Send each buffer to its ranks; return those for this rank. Only ranks in `moves` need to call it."""
+    requests, received = [], {}
     for member, rank in moves:
         if rank == comm.rank:
-            got[member] = np.empty(sizes[member], np.uint8)
-            requests.append(comm.Irecv(got[member], source=owners[member], tag=member))
+            received[member] = np.empty(sizes[member], np.uint8)
+            requests.append(comm.Irecv(received[member], source=owners[member], tag=member))
     for member, rank in moves:
         if owners[member] == comm.rank:
             requests.append(comm.Isend(buffers[member], dest=rank, tag=member))
     for request in requests:
         wait(request)
-    return got
+    return received
 
 
 def collect(
     comm: Comm, buffers: Mapping[int, Buffer], members: Sequence[int], owners: Sequence[int]
 ) -> Buffers:
     """Return on rank 0 the buffers of these members, nothing elsewhere. Collective."""
-    near = {member: buffers[member] for member in members if owners[member] == comm.rank == 0}
-    far = [(member, 0) for member in members if owners[member] != 0]
-    if not far:
-        return near
-    sizes = share_sizes(comm, buffers, [member for member, _ in far], owners)
-    return near | send(comm, buffers, far, owners, sizes)
+    local = {member: buffers[member] for member in members if owners[member] == comm.rank == 0}
+    remote = [(member, 0) for member in members if owners[member] != 0]
+    if not remote:
+        return local
+    sizes = share_sizes(comm, buffers, [member for member, _ in remote], owners)
+    return local | send(comm, buffers, remote, owners, sizes)
 
 
 def distribute(comm: Comm, buffers: Mapping[int, Buffer], owners: Sequence[int]) -> Buffers:
-    """Return to each rank the buffers of its members, all of which rank 0 has. Collective."""
-    near = {member: buffers[member] for member, rank in enumerate(owners) if rank == comm.rank == 0}
-    far = [(member, rank) for member, rank in enumerate(owners) if rank != 0]
-    if not far:
-        return near
+    """Return on each rank the buffers of its members; rank 0 has all buffers. Collective."""
+    local = {member: buffers[member] for member, rank in enumerate(owners) if rank == comm.rank == 0}
+    remote = [(member, rank) for member, rank in enumerate(owners) if rank != 0]
+    if not remote:
+        return local
     at_root = [0] * len(owners)
-    sizes = share_sizes(comm, buffers, [member for member, _ in far], at_root)
-    return near | send(comm, buffers, far, at_root, sizes)
+    sizes = share_sizes(comm, buffers, [member for member, _ in remote], at_root)
+    return local | send(comm, buffers, remote, at_root, sizes)

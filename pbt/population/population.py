@@ -1,4 +1,4 @@
-"""The members that live on this rank, or that its group of ranks trains together."""
+"""The members that this rank holds, or that its group of ranks trains together."""
 
 import socket
 import traceback
@@ -9,36 +9,36 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from mpi_es import seeds
 from mpi_es.errors import UserError, expected
 from mpi_es.jit.warm_up import prepare
-from mpi_es.parallel.collectives import Comm, all_or_raise, offsets, split
+from mpi_es.parallel.collectives import Comm, offsets, split
 from mpi_es.parallel.rank_loss import RankLost
 from mpi_es.parallel.stop_signal import StopFlag, Stopped
-from mpi_es.seeds import Stream, rng
+from mpi_es.seeds import FIRST_HELD_OUT_SEED, Stream
 from pbt.config import Config
 from pbt.explore import Hyperparameter, check_bounds
 from pbt.members import find
 from pbt.members.base import Diverged, Member, Score
 from pbt.packing import Buffer, pack, unpack
-from pbt.population.agreement import MemberFailed, together
+from pbt.population.agreement import ENDINGS, MemberFailed, all_or_raise
 from pbt.population.exchange import Buffers
 
 T = TypeVar("T")
-_HALF = 2**30  # episode seeds below it train and score, those above are held out (mpi_es.seeds)
 
 
 class Population:
-    """Members `mine` of all; `owners[i]` is the rank that holds member i. Constructing it is collective."""
+    """This rank's members; `owners[i]` is the rank that holds member i. The constructor is collective."""
 
     def __init__(
         self, config: Config, space: Sequence[Hyperparameter], comm: Comm, stop: StopFlag | None = None
     ) -> None:
         self.config, self.space, self.comm = config, space, comm
         self.stop = StopFlag() if stop is None else stop
-        kind = find(config)
-        prepare(comm, partial(kind.compile, config))
+        member_class = find(config)
+        prepare(comm, partial(member_class.compile, config))
         groups = comm.size
-        if kind.collective:
+        if member_class.collective:
             groups = max(1, min(comm.size // config.ranks_per_member, config.num_agents))
         starts = np.array(offsets(comm.size, groups))  # the first rank of each group leads it
         group = int(np.searchsorted(starts, comm.rank, side="right")) - 1
@@ -46,19 +46,19 @@ class Population:
         self.owners: list[int] = np.repeat(starts[:-1], np.diff(shares)).tolist()
         self.mine = range(shares[group], shares[group + 1])
         self.leads = comm.rank == starts[group]
-        alone = groups == comm.size
-        self.idle = comm.size - len(set(self.owners)) if alone else 0  # ranks without a member
-        colour = comm.rank if alone else group
+        single = groups == comm.size  # each group is one rank
+        self.idle = comm.size - len(set(self.owners)) if single else 0  # ranks without a member
+        colour = comm.rank if single else group
         self.group = split(comm, lambda: comm.Split(colour)) if comm.size > 1 else comm
-        self.members: dict[int, Member] = all_or_raise(comm, lambda: self._made(kind))
+        self.members = all_or_raise(comm, partial(self._make, member_class), (UserError, MemberFailed))
 
-    def _made(self, kind: type[Member]) -> dict[int, Member]:
-        """Return this rank's members; what is wrong with an option is everybody's, and told as it is."""
-        made = {}
+    def _make(self, member_class: type[Member]) -> dict[int, Member]:
+        """Return this rank's members; a wrong option raises UserError, all else MemberFailed."""
+        members = {}
         for index in self.mine:
-            make = partial(kind, self.config, index, self.group, self.stop)
-            made[index] = self._guarded(index, make, (UserError,))
-        return made
+            make = partial(member_class, self.config, index, self.group, self.stop)
+            members[index] = self._guarded(index, make, (UserError,))
+        return members
 
     @property
     def names(self) -> list[str]:
@@ -67,60 +67,58 @@ class Population:
 
     @property
     def counts(self) -> list[int]:
-        """How many members each rank holds."""
+        """The number of members on each rank."""
         return [self.owners.count(rank) for rank in range(self.comm.size)]
 
     def initial(self) -> NDArray[np.float64]:
-        """Return the hyperparameters (mine, space) that this rank's members begin with."""
-        rows = [self._guarded(index, partial(self._begin, one)) for index, one in self.members.items()]
+        """Return the initial hyperparameters (mine, space) of this rank's members."""
+        rows = [self._guarded(index, partial(self._initial, one)) for index, one in self.members.items()]
         return np.array(rows, float).reshape(len(rows), len(self.space))
 
-    def _begin(self, member: Member) -> list[float]:
+    def _initial(self, member: Member) -> list[float]:
         values = member.initial(self.space)
         return [values[name] for name in self.names]
 
     def apply(self, hyperparameters: NDArray[np.float64]) -> None:
-        """Let each member here train with its row of the population's (num_agents, space)."""
+        """Set each member's hyperparameters to its row of the population's (num_agents, space)."""
         for index, member in self.members.items():
-            row = hyperparameters[index].tolist()
-            self._guarded(index, partial(self._set, member, row))
-
-    def _set(self, member: Member, row: Sequence[float]) -> None:
-        member.hyperparameters = dict(zip(self.names, row, strict=True))
+            values = dict(zip(self.names, hyperparameters[index].tolist(), strict=True))
+            self._guarded(index, partial(setattr, member, "hyperparameters", values))
 
     def train(self, generation: int) -> NDArray[np.float64]:
         """Return score and mean episode length (mine, 2) of a generation; its first is 1."""
-        rows = [self._one(index, member, generation) for index, member in self.members.items()]
+        rows = [self._train_and_score(index, generation) for index in self.members]
         return np.array(rows if self.leads else [], float).reshape(-1, 2)
 
-    def _one(self, index: int, member: Member, generation: int) -> tuple[float, float]:
-        """Return mean score and length of a member after its training; NaN if it diverged."""
-        self._step(index, self._go_on)
+    def _train_and_score(self, index: int, generation: int) -> tuple[float, float]:
+        """Return mean score and mean episode length of a member after its training; NaN if it diverged."""
+        self._in_group(index, self._check_stop)
+        member = self.members[index]
         member.generation = generation
-        seeds, before = score_seeds(self.config, generation), self._values(member)
+        episode_seeds, before = score_seeds(self.config, generation), self._values(member)
 
-        def scored() -> Score:
-            score = self._checked(member.score(seeds), len(seeds))
+        def score() -> Score:
+            result = self._checked(member.score(episode_seeds), len(episode_seeds))
             check_bounds(self.space, before, self._values(member))
-            return score
+            return result
 
         try:
-            self._step(index, partial(member.train, self.config.steps))
-            score = self._step(index, scored)
+            self._in_group(index, partial(member.train, self.config.steps))
+            result = self._in_group(index, score)
         except Diverged:
             return np.nan, np.nan
-        return float(score.returns.mean()), float(score.lengths.mean())
+        return float(result.returns.mean()), float(result.lengths.mean())
 
-    def _step(self, index: int, work: Callable[[], T]) -> T:
-        """Return what the work gives; where it ends on one rank of the group, it ends on all."""
-        return together(self.group, lambda: self._guarded(index, work, (Diverged,)))
+    def _in_group(self, index: int, work: Callable[[], T]) -> T:
+        """Return what the work gives; if it raises on one rank of the group, it raises on all of them."""
+        return all_or_raise(self.group, lambda: self._guarded(index, work, (Diverged,)), ENDINGS)
 
-    def _go_on(self) -> None:
+    def _check_stop(self) -> None:
         if self.stop:
             raise Stopped
 
     def _checked(self, score: Score, episodes: int) -> Score:
-        """Return a member's score, or refuse one that is not of so many episodes."""
+        """Return a member's score, or refuse one of another number of episodes."""
         shapes = np.shape(score.returns), np.shape(score.lengths)
         if self.leads and shapes != ((episodes,), (episodes,)):
             raise expected("score", f"returns and lengths ({episodes},)", shapes)
@@ -130,16 +128,16 @@ class Population:
         values = member.hyperparameters
         return [values[name] for name in self.names]
 
-    def evaluate(self, index: int, seeds: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return a member's returns (episodes, 1) on the rank that holds it, no rows elsewhere."""
+    def evaluate(self, index: int, episode_seeds: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return a member's held-out returns (episodes, 1) on the rank that holds it, no rows elsewhere."""
         if index not in self.members:
             return np.zeros((0, 1))
-        member = self.members[index]
-        score = self._guarded(index, lambda: self._checked(member.evaluate(seeds), len(seeds)))
+        member, episodes = self.members[index], len(episode_seeds)
+        score = self._guarded(index, lambda: self._checked(member.evaluate(episode_seeds), episodes))
         return score.returns[:, None] if self.leads else np.zeros((0, 1))
 
     def buffers(self, wanted: Container[int] | None = None) -> Buffers:
-        """Return the states of the members that this rank holds, of all or of those wanted."""
+        """Return the states of this rank's members, or of those wanted."""
         if not self.leads:
             return {}
         chosen = self.mine if wanted is None else [index for index in self.mine if index in wanted]
@@ -149,37 +147,36 @@ class Population:
         return pack(member.get_state())
 
     def restore(self, buffers: Buffers) -> None:
-        """Let each member go on from its state."""
+        """Set each member's state."""
         for index, buffer in buffers.items():
-            self._guarded(index, partial(self._restore, self.members[index], buffer))
-
-    def _restore(self, member: Member, buffer: Buffer) -> None:
-        member.set_state(unpack(buffer))
+            self._guarded(index, partial(self.members[index].set_state, unpack(buffer)))
 
     def adopt(self, source: Sequence[int], buffers: Buffers) -> None:
-        """Let each member that copies take over what the buffer of its source gives."""
+        """Give each member that copies the state of its source."""
         for index, member in self.members.items():
             if self.leads and source[index] != index:
-                buffer = buffers[source[index]]
-                self._guarded(index, partial(self._adopt, member, buffer))
-
-    def _adopt(self, member: Member, buffer: Buffer) -> None:
-        member.adopt(unpack(buffer))
+                self._guarded(index, partial(member.adopt, unpack(buffers[source[index]])))
 
     def _guarded(self, index: int, work: Callable[[], T], passed: tuple[type[Exception], ...] = ()) -> T:
-        """Return what the work gives; what it raises, but these, is told with rank and member."""
+        """Return what the work gives, or raise MemberFailed with rank and member.
+
+        Args:
+            passed: exceptions that are raised as they are, as are Stopped and RankLost.
+        """
         try:
             return work()
         except (Stopped, RankLost):
             raise
         except passed:
             raise
-        except BaseException as error:  # the others would wait for ever
+        except BaseException as error:  # without it the other ranks would wait for ever
             where = f"rank {self.comm.rank} on {socket.gethostname()}: member {index}"
-            told = f"{error}" if isinstance(error, UserError) else f"\n{traceback.format_exc().rstrip()}"
-            raise MemberFailed(f"{where}: {told}") from error
+            known = isinstance(error, UserError)
+            text = str(error) if known else f"\n{traceback.format_exc().rstrip()}"
+            raise MemberFailed(f"{where}: {text}") from error
 
 
 def score_seeds(config: Config, generation: int) -> NDArray[np.int64]:
     """Return the episode seeds (num_rollouts,) on which all members of a generation are scored."""
-    return rng(config.seed, Stream.SCORE, generation).integers(0, _HALF, size=config.num_rollouts)
+    rng = seeds.rng(config.seed, Stream.SCORE, generation)
+    return rng.integers(0, FIRST_HELD_OUT_SEED, size=config.num_rollouts)

@@ -1,15 +1,15 @@
-"""What a population tells while it trains: plain lines or a live table, and TensorBoard."""
+"""The telemetry of a population: plain lines or a live table, and TensorBoard."""
 
 import math
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Protocol, TextIO
 
 import numpy as np
 
 from mpi_es.run_file.records import HeldOut, scalars
+from mpi_es.telemetry.all_sinks import AllSinks, console_sinks
 from mpi_es.telemetry.lines import LogColumns, TimeLeft
 from mpi_es.text import clock, number
 from pbt.config import Config
@@ -32,18 +32,18 @@ _COLUMNS = {  # title: width
 
 
 class Sink(Protocol):
-    """One place that a run tells its progress to."""
+    """One place where a run shows its progress."""
 
     def start(self, config: Config, names: Sequence[str], facts: Sequence[str], done: int) -> None:
-        """Begin, with the hyperparameters' names and the generations that are done."""
+        """Begin, with the hyperparameters' names, lines about the run, and the number of generations done."""
         ...
 
     def generation(self, done: Generation, seconds: float, held_out: HeldOut | None) -> None:
-        """Tell of a generation."""
+        """Show a generation."""
         ...
 
-    def finish(self, reason: str) -> None:
-        """Tell why the run ended."""
+    def finish(self, text: str) -> None:
+        """Show a last line: why the run ended, or where it is drawn."""
         ...
 
     def close(self) -> None:
@@ -51,29 +51,7 @@ class Sink(Protocol):
         ...
 
 
-class Telemetry(ExitStack):
-    """All that a run tells, as a context manager, which closes every sink."""
-
-    def __init__(self, sinks: Sequence[Sink] = ()) -> None:
-        super().__init__()
-        self._sinks = sinks
-        for sink in sinks:
-            self.callback(sink.close)
-
-    def start(self, config: Config, names: Sequence[str], facts: Sequence[str], done: int) -> None:
-        """Begin, with the hyperparameters' names and the generations that are done."""
-        for sink in self._sinks:
-            sink.start(config, names, facts, done)
-
-    def generation(self, done: Generation, seconds: float, held_out: HeldOut | None) -> None:
-        """Tell of a generation."""
-        for sink in self._sinks:
-            sink.generation(done, seconds, held_out)
-
-    def finish(self, reason: str) -> None:
-        """Tell why the run ended."""
-        for sink in self._sinks:
-            sink.finish(reason)
+Telemetry = AllSinks[Sink]
 
 
 class Lines:
@@ -99,12 +77,12 @@ class Lines:
         numbers = [number(float(value)) for value in (*scores, *ends)]
         self._columns.row([str(done.number), *numbers[:3], *counts, *numbers[3:], left])
 
-    def finish(self, reason: str) -> None:
-        """Write the reason."""
-        self._columns.write(reason)
+    def finish(self, text: str) -> None:
+        """Write the text."""
+        self._columns.write(text)
 
     def close(self) -> None:
-        """Leave the stream to its owner."""
+        """Leave the stream open: it is not ours."""
 
 
 class Board:
@@ -140,8 +118,8 @@ class Board:
             for member, value in enumerate(done.hyperparameters[:, place].tolist()):
                 yield f"{name}/{member}", value
 
-    def finish(self, reason: str) -> None:
-        """Say nothing: there is no more to tell."""
+    def finish(self, text: str) -> None:
+        """Write nothing: events are numbers."""
 
     def close(self) -> None:
         """Close the file."""
@@ -149,16 +127,8 @@ class Board:
 
 
 def open_telemetry(config: Config, directory: Path, stream: TextIO | None = None) -> Telemetry:
-    """Return what rank 0 tells of a run; a table where standard output ends on a terminal."""
-    # Imported here, so that the other ranks start without rich.
-    from mpi_es.telemetry.terminal import find_terminal
-    from pbt.telemetry.table import LiveTable
+    """Return the sinks of rank 0; among them a table if standard output ends on a terminal, or else lines."""
+    from pbt.telemetry.table import LiveTable  # rich, which only rank 0 needs
 
-    stream = stream or sys.stdout
     sinks: list[Sink] = [Board(directory)] if config.tensorboard else []
-    terminal = find_terminal(stream) if config.console in ("auto", "live") else None
-    if terminal is not None:
-        sinks.append(LiveTable(terminal))
-    elif config.console != "silent":
-        sinks.append(Lines(stream))
-    return Telemetry(sinks)
+    return Telemetry(sinks + console_sinks(config.console, stream or sys.stdout, LiveTable, Lines))

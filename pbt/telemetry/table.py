@@ -1,4 +1,4 @@
-"""A population as a table on a terminal, redrawn in place: a line for each member."""
+"""A population as a table on a terminal, redrawn in place: one line per member."""
 
 import math
 import time
@@ -22,27 +22,27 @@ from pbt.lineage import Generation
 from pbt.members import describe
 from pbt.selection import best
 
-_AROUND = 7  # lines of a terminal that are not a member's
-_WIDEST = 120  # columns
-_NUMBER = 6  # columns of a number, such as -200.5
+_LINES_AROUND = 7  # lines of a terminal that show no member
+_MAX_WIDTH = 120  # columns
+_NUMBER_WIDTH = 6  # columns of a number, such as -200.5
 
 
 @dataclass
 class Course:
-    """What the table shows: where the run stands and how it came there."""
+    """What the table shows: the run's latest generation and the scores before it."""
 
     config: Config
     names: Sequence[str]
     number: int = 0  # of generations that are done
-    left: float = 0.0  # seconds, as of the last generation
-    at: float = 0.0  # seconds from the start to there
+    left: float = 0.0  # seconds to the end, when the latest generation was done
+    at: float = 0.0  # seconds from the start until then
     latest: Generation | None = None
     held_out: HeldOut | None = None
     best: list[float] = field(default_factory=list)
 
 
 def draw(course: Course, gone: float, width: int, height: int) -> RenderableType:
-    """Return the table: the best members first, as many as there is room for.
+    """Return the table: the best members first, as many as fit.
 
     Args:
         gone: seconds since the start.
@@ -54,7 +54,7 @@ def draw(course: Course, gone: float, width: int, height: int) -> RenderableType
     ]
     if course.latest:
         parts.append(Text(sparkline(course.best, width - 4), "cyan"))
-        parts.append(_members(course, course.latest, max(1, height - _AROUND)))
+        parts.append(_members(course, course.latest, max(1, height - _LINES_AROUND)))
     if course.held_out:
         returns = course.held_out.returns
         text = f"held-out {mean_and_deviation(returns)} at {course.held_out.generation}"
@@ -72,10 +72,10 @@ def draw(course: Course, gone: float, width: int, height: int) -> RenderableType
 
 
 def _members(course: Course, done: Generation, room: int) -> Table:
-    """Return a line for each member: score, length, hyperparameters, and whom it copied."""
+    """Return one line per member: score, length, hyperparameters, and which member it copied."""
     table = Table(box=None, pad_edge=False, header_style="dim")
     for title in ("member", "score", "length", *course.names, "copies"):
-        least = 1 if title in course.names else _NUMBER  # where there is no room, hyperparameters are cut
+        least = 1 if title in course.names else _NUMBER_WIDTH  # a narrow terminal cuts hyperparameters
         table.add_column(escape(title), justify="right", no_wrap=True, min_width=least)
     winner = best(done.score)
     order = sorted(range(len(done.score)), key=lambda member: (-_known(float(done.score[member])), member))
@@ -99,24 +99,24 @@ class LiveTable:
         self._display = Display(terminal)
 
     def start(self, config: Config, names: Sequence[str], facts: Sequence[str], done: int) -> None:
-        """Print the facts and put the table below."""
+        """Print the facts, and the table below them."""
         self._course, self._time_left = Course(config, names, done), TimeLeft(config.max_iter)
         self._begin = time.monotonic()
         self._display.start(
-            facts, lambda gone, size: draw(self._course, gone, min(size.width, _WIDEST), size.height)
+            facts, lambda gone, size: draw(self._course, gone, min(size.width, _MAX_WIDTH), size.height)
         )
 
     def generation(self, done: Generation, seconds: float, held_out: HeldOut | None) -> None:
-        """Keep what the next redraw shows."""
+        """Note what the next redraw shows."""
         course = self._course
         course.number, course.latest = done.number, done
         course.left, course.at = self._time_left.after(done.number, seconds), time.monotonic() - self._begin
         course.best.append(float(done.score[best(done.score)]))
         course.held_out = held_out or course.held_out
 
-    def finish(self, reason: str) -> None:
-        """Leave the last table where it is, with the reason below."""
-        self._display.finish(reason)
+    def finish(self, text: str) -> None:
+        """Leave the last table where it is, and print the text below it."""
+        self._display.finish(text)
 
     def close(self) -> None:
         """Give the terminal back."""

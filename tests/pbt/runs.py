@@ -11,8 +11,8 @@ from pbt.population.population import Population
 WALKERS = "tests.pbt.user_members:"
 
 
-class Memory:
-    """A log that only remembers."""
+class MemoryRecord:
+    """A record that writes no file."""
 
     def __init__(self, names):
         self.lineage, self.saves = Lineage(names), []
@@ -35,7 +35,7 @@ class Memory:
 def run(config: Config) -> Run:
     """Return a run that was led to its end."""
     population = Population(config, space(config), SerialComm())
-    done = Run(population, population.initial(), 0, Memory(population.names))
+    done = Run(population, population.initial(), 0, MemoryRecord(population.names))
     done.evolve()
     return done
 

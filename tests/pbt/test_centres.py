@@ -26,7 +26,7 @@ def agent(**options):
     return load.Agent(config, policy.initial(3), shapes_of(policy), np.zeros((2, 0), np.float32))
 
 
-def test_what_is_observed_is_what_the_agents_controller_reads():
+def test_observations_are_the_inputs_of_the_agents_controller():
     seen, module = Centres(envs.make(CARRACING.env)[0], agent()), make_policy(CARRACING).module()
     torch.nn.utils.vector_to_parameters(torch.from_numpy(agent().parameters), module.parameters())
     frames = np.random.default_rng(0).integers(0, 256, (3, 96, 96, 3), dtype=np.uint8)
@@ -38,7 +38,7 @@ def test_what_is_observed_is_what_the_agents_controller_reads():
     assert all(row in seen.observation_space for row in observed)
 
 
-def test_an_agent_in_a_file_is_asked_for():
+def test_a_run_without_an_agent_raises():
     with pytest.raises(UserError, match="--env-options base_from_pretrained: expected a run or an npz file"):
         space(PRESETS["carracing-exp2"])
     missing = replace(PRESETS["carracing-exp2"], env_options=("base_from_pretrained=nowhere.npz",))

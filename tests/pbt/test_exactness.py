@@ -32,7 +32,7 @@ ROOT = Path(__file__).parents[2]
         pytest.param("truncation", 32, "auto", marks=SLOW),
     ],
 )
-def test_ranks_and_exchange_do_not_matter(trained, launch, tmp_path, setting, ranks, exchange):
+def test_results_do_not_depend_on_ranks_or_exchange(trained, launch, tmp_path, setting, ranks, exchange):
     options = (*SMALL, *SETTINGS[setting], "--max-iter", 6)
     trained(tmp_path / "serial", *options)
     done = launch(ranks, *TRAIN, *options, "--exchange", exchange, "--run-dir", tmp_path / "run")

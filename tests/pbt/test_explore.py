@@ -41,8 +41,8 @@ def test_a_choice_moves_to_a_neighbour(value, reached):
 
 
 def samples(one, count=4000):
-    draw = np.random.default_rng(1)
-    return np.array([one.sample(draw) for _ in range(count)])
+    rng = np.random.default_rng(1)
+    return np.array([one.sample(rng) for _ in range(count)])
 
 
 def test_samples_are_uniform_on_the_declared_scale():
@@ -59,21 +59,21 @@ def test_every_integer_comes_as_often_as_the_others():
 
 @given(seed=st.integers(0, 999), resample=st.floats(0, 1), rounds=st.integers(1, 6))
 def test_exploration_never_leaves_the_bounds(seed, resample, rounds):
-    draw = np.random.default_rng(seed)
-    values = np.array([one.sample(draw) for one in ALL])
+    rng = np.random.default_rng(seed)
+    values = np.array([one.sample(rng) for one in ALL])
     for _ in range(rounds):
-        values = explore(ALL, values, draw, resample)
+        values = explore(ALL, values, rng, resample)
     assert all(one.holds(value) for one, value in zip(ALL, values, strict=True))
 
 
-def test_a_quarter_is_drawn_anew():
-    draw = np.random.default_rng(0)
-    moved = [explore([LINEAR], np.array([0.2]), draw, 0.25)[0] for _ in range(2000)]
+def test_a_quarter_is_resampled():
+    rng = np.random.default_rng(0)
+    moved = [explore([LINEAR], np.array([0.2]), rng, 0.25)[0] for _ in range(2000)]
     fresh = [value for value in moved if value not in (0.2 * 0.8, 0.2 * 1.2)]
     assert len(fresh) / 2000 == pytest.approx(0.25, abs=0.03)
 
 
-def test_tune_chooses_and_narrows():
+def test_tune_selects_hyperparameters_and_their_ranges():
     chosen = tuned(ALL, ["rate=1e-4:1e-3", "epochs"], "PPO")
     assert chosen == [Hyperparameter("rate", 1e-4, 1e-3, "log"), EPOCHS]
     assert tuned(ALL, [], "PPO") == ALL
@@ -90,7 +90,7 @@ def test_tune_chooses_and_narrows():
         ("batch=1:2", r"--tune: expected batch without a range, since it has choices"),
     ],
 )
-def test_what_cannot_be_tuned_is_told(word, complaint):
+def test_a_wrong_tune_option_raises(word, complaint):
     with pytest.raises(UserError, match=complaint):
         tuned(ALL, [word], "PPO")
 
@@ -110,12 +110,12 @@ def test_a_name_is_tuned_once():
         ({"choices": ("tanh", "relu")}, r"n: expected choices that are numbers"),
     ],
 )
-def test_what_cannot_be_declared_is_told(declared, complaint):
+def test_a_wrong_hyperparameter_raises(declared, complaint):
     with pytest.raises(UserError, match=complaint):
         Hyperparameter("n", **declared)
 
 
-def test_a_member_that_leaves_its_bounds_by_itself_is_told():
+def test_a_member_that_leaves_its_bounds_raises():
     check_bounds([LINEAR], [0.9], [0.9])  # it began outside and stayed
     with pytest.raises(
         UserError, match=r"clip: expected a number in \[0.1, 0.4\] after training too, got 0.5"

@@ -1,8 +1,5 @@
 """The best member in the hands of Stable-Baselines3 alone."""
 
-import subprocess
-import sys
-
 import pytest
 
 from mpi_es.errors import UserError
@@ -36,13 +33,11 @@ agent.learn(64)
 """
 
 
-def test_without_us_it_scores_what_the_run_says_and_learns_on(trained, tmp_path, capsys):
+def test_stable_baselines3_alone_gets_the_same_score_and_trains_on(trained, launch, tmp_path, capsys):
     best = trained(tmp_path / "run", *SMALL, *PPO)["best"]
     assert export.main(SerialComm(), [str(tmp_path / "run"), "--out", str(tmp_path / "agent.zip")]) == 0
     assert capsys.readouterr().out.split() == [str(tmp_path / "agent.zip"), str(tmp_path / "agent.pkl")]
-    seeds = map(str, held_out_seeds(3, 3).tolist())
-    command = [sys.executable, "-c", ALONE, *seeds]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    done = launch(0, "-c", ALONE, *held_out_seeds(3, 3).tolist(), cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     mean, clip = map(float, done.stdout.split())
     assert (mean, clip) == (best["fitness"], float(best["hyperparameters"]["clip_range"]))
@@ -56,7 +51,7 @@ def test_without_us_it_scores_what_the_run_says_and_learns_on(trained, tmp_path,
         (["run", "--out", "agent.zip"], "RUN: expected a run of sb3 members, got 'toy'"),
     ],
 )
-def test_mistakes_are_told(trained, tmp_path, monkeypatch, arguments, complaint):
+def test_mistakes_raise(trained, tmp_path, monkeypatch, arguments, complaint):
     monkeypatch.chdir(tmp_path)
     trained(tmp_path / "run", "toy", "--max-iter", 1)
     with pytest.raises(UserError, match=complaint):

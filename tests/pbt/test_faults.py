@@ -1,4 +1,4 @@
-"""What goes wrong is told in one line, and never hangs."""
+"""Mistakes and failures end all ranks with one line; none of them hangs."""
 
 import re
 import shutil
@@ -17,7 +17,7 @@ from mpi_es.status import is_finished
 from pbt import train
 from pbt.population.agreement import MemberFailed
 from pbt.population.population import Population
-from pbt.telemetry.sinks import Telemetry
+from pbt.telemetry.sinks import Lines
 from tests.launching import assert_same
 from tests.pbt.runs import WALKERS, exact
 
@@ -26,18 +26,21 @@ TRAIN = ("-m", "pbt.train", "--console", "silent", "--no-tensorboard", "--num-ag
 
 MISTAKES = [
     ("--member tooy", r"--member: expected one of .*, got 'tooy'; did you mean 'toy'\?"),
-    ("--member json:JSONDecoder", r"--member: expected a subclass of pbt.members.base.Member"),
+    ("--member json:JSONDecoder", r"--member: expected a subclass of pbt.Member"),
     ("--selection truncate", r"--selection: expected one of .*did you mean 'truncation'\?"),
     ("--fraction 0.6", r"--fraction: expected a number in \(0, 0.5\], got 0.6"),
     ("--resample 2", r"--resample: expected a number in \[0, 1\], got 2.0"),
     ("--tune h2", r"--tune, of toy: expected one of h0, h1, got 'h2'"),
     ("--ranks-per-member 2", r"--ranks-per-member: expected 1: a member toy is trained by one rank, got 2"),
     ("--selection tournament --fraction 0.3", r"--fraction: expected to be left out, as it has no effect"),
-    ("--no-explore --resample 0.3", r"--resample: expected to be left out, as it has no effect with --no-"),
-    ("--copy nothing --no-explore", r"--copy: expected all or weights where nobody explores"),
-    ("toy --env CartPole-v0", r"--env: expected to be left out, since members toy have no use for it"),
+    (
+        "--no-explore --resample 0.3",
+        r"--resample: expected to be left out, as it has no effect .*--no-explore",
+    ),
+    ("--copy nothing --no-explore", r"--copy: expected all or weights with --no-explore"),
+    ("toy --env CartPole-v0", r"--env: expected to be left out, since members toy do not use it"),
     ("--env CartPole-v1", r"--env: .*, got 'CartPole-v1'; use --member sb3 or --member es, which play env"),
-    ("--member es --num-envs 4", r"--num-envs: expected to be left out, since members es have no use"),
+    ("--member es --num-envs 4", r"--num-envs: expected to be left out, since members es do not use it"),
     ("--num-agents 0", r"--num-agents: expected a number of 1 or more, below 2\*\*63, got 0"),
     ("to", r"preset: expected one of .*did you mean 'toy'\?"),
     ("--resume /nowhere", r"run: expected a directory that holds run.h5, got '/nowhere'"),
@@ -87,7 +90,7 @@ def test_a_run_is_never_overwritten(finished):
         train.prepare(["toy", "--run-dir", str(finished)])
 
 
-def test_a_run_of_the_other_program_is_told_apart(tmp_path):
+def test_a_run_of_mpi_es_train_cannot_be_resumed(tmp_path):
     checkpoint.save(tmp_path, {"config": {"env": "CartPole-v1"}})
     with pytest.raises(UserError, match=r"run: expected one of pbt.train, got .* of mpi_es.train"):
         train.prepare(["--resume", str(tmp_path)])
@@ -108,7 +111,7 @@ def test_the_file_holds_every_generation_of_every_member(finished):
 
 
 @pytest.mark.parametrize("ranks", [3])
-def test_a_member_that_raises_is_told_once_with_its_traceback(launch, tmp_path, ranks):
+def test_a_member_that_raises_is_reported_once_with_its_traceback(launch, tmp_path, ranks):
     options = ("--member", WALKERS + "Raising", "--run-dir", tmp_path / "run")
     done = launch(ranks, *TRAIN, *options, cwd=ROOT)
     assert done.returncode == 2
@@ -117,7 +120,7 @@ def test_a_member_that_raises_is_told_once_with_its_traceback(launch, tmp_path, 
     assert checkpoint.load(tmp_path / "run")[0]["progress"]["generation"] == 1
 
 
-def test_a_member_that_leaves_its_bounds_is_told_in_one_line(launch, tmp_path):
+def test_a_member_that_leaves_its_bounds_is_reported_in_one_line(launch, tmp_path):
     options = ("--member", WALKERS + "Leaving", "--run-dir", tmp_path / "run")
     done = launch(2, *TRAIN, *options, cwd=ROOT)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
@@ -134,13 +137,13 @@ def test_a_member_that_leaves_its_bounds_is_told_in_one_line(launch, tmp_path):
         ("Unmade", r"member 0: \nTraceback(.*\n)*OSError: no simulator\n$"),
     ],
 )
-def test_a_member_that_is_not_what_it_should_be(launch, tmp_path, member, complaint):
+def test_a_member_that_breaks_its_contract_is_reported(launch, tmp_path, member, complaint):
     done = launch(2, *TRAIN, "--member", WALKERS + member, "--run-dir", tmp_path / "run", cwd=ROOT)
     assert done.returncode == 2
     assert re.match(r"error: rank 0 on \S+: " + complaint, done.stderr), done.stderr
 
 
-def test_what_one_rank_lacks_is_told_by_all(launch, tmp_path):
+def test_a_module_that_one_rank_lacks_ends_all_ranks(launch, tmp_path):
     options = ("--member", "es", "--env", "tests.faults.broken_envs:lacking", "--run-dir", tmp_path / "run")
     done = launch(2, *TRAIN, *options, cwd=ROOT)
     assert (done.returncode, done.stderr) == (2, "error: --env: not on rank 1\n")
@@ -181,15 +184,16 @@ def test_a_generation_that_ends_early_does_not_count(
     assert_same(exact(run), exact(tmp_path / "unbroken"))
 
 
-def test_what_cannot_be_told_ends_the_run_after_it_is_saved(trained, tmp_path, monkeypatch):
+def test_a_full_disk_under_the_log_ends_the_run_after_a_save(tmp_path, monkeypatch):
     def full(self, done, seconds, held_out):
         if done.number == 3:
             raise UserError("--console: cannot write (No space left on device)")
 
-    monkeypatch.setattr(Telemetry, "generation", full)
-    options = ("--member", WALKERS + "Walker", "--num-agents", 5, "--steps", 9, "--max-iter", 4)
+    monkeypatch.setattr(Lines, "generation", full)
+    options = ["--member", WALKERS + "Walker", "--num-agents", "5", "--steps", "9", "--max-iter", "4"]
+    options += ["--checkpoint-every", "100", "--console", "lines", "--run-dir", str(tmp_path / "run")]
     with pytest.raises(UserError, match="No space left"):
-        trained(tmp_path / "run", *options, "--checkpoint-every", 100)
+        train.main(SerialComm(), options)
     content = checkpoint.load(tmp_path / "run")[0]
     assert content["progress"]["generation"] == 3
     assert content["life"]["reason"] == "--console: cannot write (No space left on device)"
@@ -202,7 +206,7 @@ def test_a_rank_that_dies_ends_the_job_and_leaves_the_last_checkpoint(launch, tm
     assert checkpoint.load(tmp_path / "run")[0]["progress"]["generation"] == 2
 
 
-def test_a_run_that_is_over_by_a_new_end_is_marked_finished(finished, tmp_path):
+def test_a_run_that_a_smaller_max_iter_ends_is_marked_finished(finished, tmp_path):
     run = Path(shutil.copytree(finished, tmp_path / "run"))
     content = checkpoint.load(run)[0]
     content["config"]["max_iter"] = 100
@@ -215,7 +219,7 @@ def test_a_run_that_is_over_by_a_new_end_is_marked_finished(finished, tmp_path):
     assert checkpoint.fingerprint(run) == before
 
 
-def test_a_damaged_file_of_a_finished_run_is_told_and_replaced(finished, tmp_path, capfd):
+def test_a_damaged_file_of_a_finished_run_is_replaced_with_a_warning(finished, tmp_path, capfd):
     run = Path(shutil.copytree(finished, tmp_path / "run"))
     (run / checkpoint.NAME).write_bytes(b"mpi_es damaged")
     assert train.main(SerialComm(), ["--resume", str(run), "--max-iter", "2"]) == 0
@@ -223,20 +227,20 @@ def test_a_damaged_file_of_a_finished_run_is_told_and_replaced(finished, tmp_pat
     assert [checkpoint.load(run)[1], is_finished(run)] == ["", True]
 
 
-def test_what_rank_0_cannot_open_ends_all_ranks(launch, finished):
+def test_a_locked_directory_ends_all_ranks(launch, finished):
     with checkpoint.locked(finished, checkpoint.fingerprint(finished)):
         done = launch(2, "-m", "pbt.train", "--resume", finished, "--max-iter", 3)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert "another job is running this run" in done.stderr
 
 
-def test_a_directory_that_cannot_be_made(launch):
+def test_a_directory_that_cannot_be_created_ends_the_run(launch):
     done = launch(2, "-m", "pbt.train", "toy", "--run-dir", "/proc/run")
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert "--run-dir: cannot create" in done.stderr
 
 
-def test_a_directory_that_cannot_be_written_to_is_told_before_the_work(launch):
+def test_a_directory_that_cannot_be_written_to_ends_the_run_before_the_work(launch):
     options = ("--run-dir", "/sys/kernel", "--no-tensorboard", "--console", "silent")
     done = launch(2, "-m", "pbt.train", "toy", *options)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)

@@ -13,12 +13,12 @@ SMALL = Config(member=WALKERS + "Walker", num_agents=6, steps=5, max_iter=5, num
 
 def test_a_copy_has_weights_and_hyperparameters_of_its_source():
     done = run(replace(SMALL, explore=False, max_iter=1))
-    source, places = done.log.lineage.stacked("source")[0], {}
+    source, places = done.record.lineage.stacked("source")[0], {}
     for index, member in done.population.members.items():
         places[index] = member.place.tolist()
     assert any(source != np.arange(6))
     assert all(places[index] == places[source[index]] for index in places)
-    before = done.log.lineage.stacked("hyperparameters")[0]
+    before = done.record.lineage.stacked("hyperparameters")[0]
     assert (done.hyperparameters == before[source]).all()
     assert [one.hyperparameters["rate"] for one in done.population.members.values()] == before[source][
         :, 0
@@ -27,49 +27,49 @@ def test_a_copy_has_weights_and_hyperparameters_of_its_source():
 
 def test_weights_alone_may_be_copied():
     done = run(replace(SMALL, copy="weights", explore=False))
-    values = done.log.lineage.stacked("hyperparameters")
+    values = done.record.lineage.stacked("hyperparameters")
     assert (values == values[0]).all()
 
 
-def test_who_copies_nothing_is_nobodys_child():
-    lineage = run(replace(SMALL, copy="nothing", selection="winner-takes-all")).log.lineage
+def test_members_that_copy_nothing_have_no_source():
+    lineage = run(replace(SMALL, copy="nothing", selection="winner-takes-all")).record.lineage
     assert (lineage.stacked("source") == np.arange(6)).all()
     values = lineage.stacked("hyperparameters")
     assert ((values[1] != values[0]).any(axis=1)).sum() == 5  # all but the winner explored
 
 
 def test_a_baseline_has_no_selection():
-    lineage = run(replace(SMALL, baseline=True)).log.lineage
+    lineage = run(replace(SMALL, baseline=True)).record.lineage
     assert (lineage.stacked("source") == np.arange(6)).all()
     assert (lineage.stacked("hyperparameters") == lineage.stacked("hyperparameters")[0]).all()
 
 
 def test_a_member_alone_trains_like_its_namesake_in_a_baseline():
-    alone = run(replace(SMALL, num_agents=1)).log.lineage.stacked("score")
-    among = run(replace(SMALL, baseline=True)).log.lineage.stacked("score")
+    alone = run(replace(SMALL, num_agents=1)).record.lineage.stacked("score")
+    among = run(replace(SMALL, baseline=True)).record.lineage.stacked("score")
     assert alone[:, 0].tolist() == among[:, 0].tolist()
 
 
 def test_selection_raises_the_population():
-    selected = run(replace(SMALL, max_iter=20)).log.lineage.stacked("score")[-1].mean()
-    independent = run(replace(SMALL, max_iter=20, baseline=True)).log.lineage.stacked("score")[-1].mean()
+    selected = run(replace(SMALL, max_iter=20)).record.lineage.stacked("score")[-1].mean()
+    independent = run(replace(SMALL, max_iter=20, baseline=True)).record.lineage.stacked("score")[-1].mean()
     assert selected > independent + 1
 
 
 def test_members_that_diverged_copy_and_go_on():
-    lineage = run(replace(SMALL, member=WALKERS + "Diverging")).log.lineage
+    lineage = run(replace(SMALL, member=WALKERS + "Diverging")).record.lineage
     scores, source = lineage.stacked("score"), lineage.stacked("source")
     assert np.isnan(scores).nonzero() == (np.array([1]), np.array([1]))
     assert source[1, 1] != 1
     assert np.isfinite(scores[2:]).all()
 
 
-def test_a_population_that_diverged_altogether_is_told():
+def test_a_population_of_which_all_diverged_raises():
     with pytest.raises(RolloutError, match="generation 1: expected a finite score, got none: all diverged"):
         run(replace(SMALL, member=WALKERS + "AllDiverging"))
 
 
-def test_ancestors_follow_what_was_copied():
+def test_ancestors_are_the_sources_of_copies():
     source = np.array([[0, 0, 2], [2, 1, 2], [0, 1, 1]])
     assert ancestors(source, 0).tolist() == [2, 2, 0]
     assert ancestors(source, 1).tolist() == [0, 1, 1]
@@ -77,7 +77,7 @@ def test_ancestors_follow_what_was_copied():
 
 def test_the_winner_is_evaluated_as_it_was_scored():
     done = run(replace(SMALL, eval_every=2))
-    lineage = done.log.lineage
+    lineage = done.record.lineage
     winners = lineage.stacked("score").argmax(axis=1)
     assert [(held.generation, member) for member, held in lineage.evaluations] == [
         (generation, winners[generation - 1]) for generation in (2, 4, 5)

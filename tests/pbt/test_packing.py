@@ -17,7 +17,7 @@ STATE = {
 }
 
 
-def test_a_state_comes_back_from_its_buffer_to_the_bit():
+def test_a_state_unpacked_from_its_buffer_is_bit_identical():
     buffer = pack(STATE)
     assert (buffer.dtype, buffer.ndim) == (np.uint8, 1)
     back = unpack(buffer)
@@ -34,19 +34,19 @@ def test_equal_states_have_equal_buffers():
     assert pack(STATE).tobytes() == pack(unpack(pack(STATE))).tobytes()
 
 
-def test_what_comes_back_does_not_share_memory():
+def test_an_unpacked_state_does_not_share_memory_with_the_buffer():
     buffer = pack(STATE)
     unpack(buffer)["weights"][:] = 9
     assert unpack(buffer)["weights"][0, 1] == 1
 
 
 @pytest.mark.parametrize("value", [object(), np.float32(1), [1, 2], {"deep": [1]}, None, np.array(["text"])])
-def test_what_has_no_plain_form_is_refused(value):
+def test_values_other_than_arrays_numbers_and_texts_are_refused(value):
     with pytest.raises(UserError, match="state odd: expected an array of numbers, a number or a text, got"):
         pack({"odd": value})
 
 
-def test_a_name_that_a_file_would_take_for_a_place_is_refused():
+def test_a_name_with_a_slash_is_refused():
     with pytest.raises(
         UserError, match="state: expected names that are texts without '/', got 'net/weights'"
     ):
@@ -63,6 +63,6 @@ def test_a_name_that_a_file_would_take_for_a_place_is_refused():
         ({"text": "\ud800"}, "state text: expected a text that UTF-8 can hold, without NUL"),
     ],
 )
-def test_what_a_file_cannot_hold_is_refused(state, complaint):
+def test_values_that_hdf5_cannot_hold_are_refused(state, complaint):
     with pytest.raises(UserError, match=complaint):
         pack(state)

@@ -32,7 +32,7 @@ def test_a_command_is_accepted_as_written(words, tmp_path, monkeypatch):
     train.prepare(words)
 
 
-def test_the_member_of_ones_own_climbs(tmp_path, monkeypatch):
+def test_the_users_own_member_climbs(tmp_path, monkeypatch):
     program = re.search(r"^```python\n# my_member.py\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)[1]
     (tmp_path / "my_member.py").write_text(program)
     monkeypatch.chdir(tmp_path)

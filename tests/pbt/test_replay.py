@@ -4,34 +4,36 @@ import pytest
 
 from mpi_es.errors import UserError
 from mpi_es.parallel.collectives import SerialComm
-from pbt import replay, train
+from pbt import replay
 from pbt.packing import pack
+from pbt.record import load
 from tests.pbt.runs import WALKERS
 
 WALK = ("--member", WALKERS + "Walker", "--num-agents", 6, "--steps", 5, "--max-iter", 6)
 SMALL = (*WALK, "--num-eval-rollouts", 7)
 
 
-def planned(stored):
-    return replay.schedule(stored, train.checkpoint.from_plain(train.Config, stored["config"]))
+def recorded(run):
+    config, stored = load(run)
+    return replay.schedule(stored, config)
 
 
-def test_with_the_runs_seed_the_agent_is_the_winner_to_the_bit(trained, tmp_path):
+def test_with_the_runs_seed_the_agent_is_bit_identical_to_the_winner(trained, tmp_path):
     stored = trained(tmp_path, *SMALL, "--selection", "winner-takes-all")
-    plan = planned(stored)
+    schedule = recorded(tmp_path)
     scores = []
-    agent = replay.replay(plan, lambda generation, score: scores.append(score))
-    assert len(set(plan.chain.tolist())) > 1  # the winner moved
+    agent = replay.replay(schedule, lambda generation, score: scores.append(score))
+    assert len(set(schedule.chain.tolist())) > 1  # the winner moved
     history = stored["history"]["score"]
-    assert scores == [history[generation, member] for generation, member in enumerate(plan.chain)]
+    assert scores == [history[generation, member] for generation, member in enumerate(schedule.chain)]
     assert pack(agent.get_state()).tobytes() == pack(stored["best"]["state"]).tobytes()
 
 
-def test_the_schedule_is_what_the_winner_was_trained_with(trained, tmp_path):
+def test_the_schedule_has_the_hyperparameters_of_the_winner(trained, tmp_path):
     stored = trained(tmp_path, *SMALL)
-    plan = planned(stored)
+    schedule = recorded(tmp_path)
     rates = stored["history"]["hyperparameters"]["rate"]
-    assert plan.values[:, 0].tolist() == [rates[g, member] for g, member in enumerate(plan.chain)]
+    assert schedule.values[:, 0].tolist() == [rates[g, member] for g, member in enumerate(schedule.chain)]
 
 
 def test_it_prints_the_schedule_and_the_held_out_score(trained, tmp_path, capsys):
@@ -53,7 +55,7 @@ def test_another_seed_gives_another_agent(trained, tmp_path, capsys):
 
 
 @pytest.mark.parametrize("option", ["--episodes 0", "--seed -5"])
-def test_numbers_that_there_are_not(option, tmp_path):
+def test_a_number_out_of_range_raises(option, tmp_path):
     with pytest.raises(UserError, match=f"{option.split()[0]}: expected a number"):
         replay.main(SerialComm(), [str(tmp_path), *option.split()])
 

@@ -26,7 +26,7 @@ def test_a_run_is_drawn_afterwards(trained, tmp_path, capsys):
     assert (tmp_path / report.NAME).read_bytes().startswith(PNG)
 
 
-def test_the_figures_paths_are_those_of_the_runs():
+def test_the_figures_settings_reach_the_papers_scores():
     reached = {name: figure2.scores(figure2.paths(config)) for name, config in figure2.settings(1).items()}
     assert {name: q.shape for name, q in reached.items()} == dict.fromkeys(reached, (2, 201))
     assert reached["PBT"].max() == pytest.approx(1.2, abs=1e-4)
@@ -42,7 +42,7 @@ def test_a_path_jumps_where_theta_is_copied():
     assert (one[20] == other[20]).all()
 
 
-def test_help_says_what_it_does(capsys):
+def test_help_prints_the_usage(capsys):
     assert report.main(SerialComm(), ["--help"]) == 0
     assert "python -m pbt.report RUN" in capsys.readouterr().out
 

@@ -16,11 +16,11 @@ def chosen(name, scores, fraction=0.25, seed=0):
     return select(name, np.array(scores, float), np.random.default_rng(seed), fraction).tolist()
 
 
-def test_the_winner_takes_all():
+def test_all_members_copy_the_winner():
     assert chosen("winner-takes-all", [1, 5, 3, 2]) == [1, 1, 1, 1]
 
 
-def test_those_as_good_as_the_winner_keep():
+def test_members_as_good_as_the_winner_keep_their_states():
     assert chosen("winner-takes-all", [5, 1, 5]) == [0, 0, 2]
 
 
@@ -31,13 +31,13 @@ def test_truncation_lets_the_bottom_quarter_copy_from_the_top_quarter(seed):
     assert {source[1], source[4]} <= {0, 3}
 
 
-def test_truncation_draws_every_one_of_the_top():
+def test_truncation_draws_every_member_of_the_top():
     drawn = {chosen("truncation", [1, 2, 3, 4], 0.5, seed)[0] for seed in range(20)}
     assert drawn == {2, 3}
 
 
 @pytest.mark.parametrize(("n", "copies"), [(1, 0), (2, 1), (3, 1), (4, 1), (5, 1), (8, 2), (11, 2)])
-def test_a_quarter_that_leaves_nobody_takes_one(n, copies):
+def test_truncation_replaces_one_member_at_least(n, copies):
     source = chosen("truncation", range(n))
     assert sum(source[i] != i for i in range(n)) == copies
 
@@ -47,16 +47,16 @@ def test_half_of_an_odd_population_leaves_the_middle_alone():
     assert source == [2, 1, 2]
 
 
-def test_equal_scores_copy_nobody():
+def test_members_with_equal_scores_keep_their_states():
     for name in SELECTIONS:
         assert chosen(name, [2, 2, 2, 2]) == [0, 1, 2, 3]
 
 
-def test_all_that_diverged_copy_from_the_top():
+def test_all_diverged_members_copy_from_the_top():
     assert chosen("truncation", [NAN, 3, NAN, NAN]) == [1, 1, 1, 1]
 
 
-def test_where_all_diverged_nobody_copies():
+def test_no_member_copies_if_all_diverged():
     for name in SELECTIONS:
         assert chosen(name, [NAN, NAN, NAN]) == [0, 1, 2]
 
@@ -71,7 +71,7 @@ def test_a_tournament_is_won_by_the_better_of_two():
 
 @pytest.mark.parametrize("name", SELECTIONS)
 @given(scores=SCORES, seed=st.integers(0, 99), fraction=st.floats(0.01, 0.5))
-def test_nobody_copies_from_one_that_is_no_better_or_that_itself_copies_worse(name, scores, seed, fraction):
+def test_members_copy_only_from_strictly_better_ones(name, scores, seed, fraction):
     source = chosen(name, scores, fraction, seed)
     for member, origin in enumerate(source):
         assert origin == member or np.isfinite(scores[origin])
@@ -81,7 +81,7 @@ def test_nobody_copies_from_one_that_is_no_better_or_that_itself_copies_worse(na
 
 @pytest.mark.parametrize("name", SELECTIONS)
 @given(scores=SCORES, seed=st.integers(0, 99))
-def test_one_that_diverged_never_wins_and_in_truncation_always_loses(name, scores, seed):
+def test_a_diverged_member_is_never_copied_and_truncation_replaces_it(name, scores, seed):
     source = chosen(name, scores, seed=seed)
     diverged = [i for i, score in enumerate(scores) if not np.isfinite(score)]
     assert not any(origin in diverged and origin != member for member, origin in enumerate(source))

@@ -5,16 +5,15 @@ import signal
 
 import numpy as np
 
-from pbt.explore import Hyperparameter
-from pbt.members.base import Diverged, Member, Score
+from pbt import Diverged, Hyperparameter, Member, Score
 
 
 class Walker(Member):
-    """A random walk: every draw comes from the generator that the run names."""
+    """A random walk: all its random numbers come from `rng`."""
 
     def __init__(self, *place):
         super().__init__(*place)
-        self.place, self.rate = self.draw().standard_normal(3), 0.0
+        self.place, self.rate = self.rng().standard_normal(3), 0.0
 
     @classmethod
     def declared(cls, config):
@@ -29,7 +28,7 @@ class Walker(Member):
         self.rate, self.kind = values["rate"], values["kind"]
 
     def train(self, steps):
-        self.place = self.place + self.rate * self.draw().standard_normal((steps, 3)).sum(axis=0) / self.kind
+        self.place = self.place + self.rate * self.rng().standard_normal((steps, 3)).sum(axis=0) / self.kind
 
     def score(self, episode_seeds):
         noise = np.array([np.random.default_rng(seed).standard_normal() for seed in episode_seeds.tolist()])

@@ -1,4 +1,4 @@
-"""The environments of an sb3 member: gymnasium's, stepped one by one, or those of envpool."""
+"""The environments of an sb3 member: gymnasium's, which are stepped one by one, or envpool's."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -14,23 +14,23 @@ _POOL = "envpool:"
 
 
 class Episodes(Protocol):
-    """One episode of each of some seeds, side by side."""
+    """One episode per seed, stepped together."""
 
     observations: NDArray[Any]  # (seeds, …) the latest
 
     def step(
         self, actions: NDArray[Any], running: NDArray[np.bool_]
     ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        """Return rewards and ends (seeds,) of the episodes that run; what it says of the others is void."""
+        """Return rewards and ends (seeds,); those of episodes that do not run have no meaning."""
         ...
 
     def close(self) -> None:
-        """End the environments."""
+        """Close the environments."""
         ...
 
 
-def observed(name: str, options: Sequence[str]) -> gym.Space[Any]:
-    """Return what is observed; an environment that cannot be made is told here."""
+def observation_space(name: str, options: Sequence[str]) -> gym.Space[Any]:
+    """Return the observation space; refuse an environment that cannot be made."""
     if name.startswith(_POOL):
         from pbt.members.sb3 import envpool
 
@@ -43,7 +43,7 @@ def observed(name: str, options: Sequence[str]) -> gym.Space[Any]:
 
 
 def vectorised(name: str, options: Sequence[str], count: int) -> Any:
-    """Return environments as Stable-Baselines3 trains on them."""
+    """Return a vectorised environment for Stable-Baselines3."""
     if name.startswith(_POOL):
         from pbt.members.sb3.envpool import Pool
 
@@ -54,7 +54,7 @@ def vectorised(name: str, options: Sequence[str], count: int) -> Any:
 
 
 def episodes(name: str, options: Sequence[str], seeds: Sequence[int]) -> Episodes:
-    """Return episodes that have begun."""
+    """Return episodes after their reset."""
     if name.startswith(_POOL):
         from pbt.members.sb3.envpool import PoolEpisodes
 
@@ -63,13 +63,13 @@ def episodes(name: str, options: Sequence[str], seeds: Sequence[int]) -> Episode
 
 
 def single(name: str, options: Sequence[str]) -> Any:
-    """Return an environment of gymnasium that ends its episodes at its limit."""
+    """Return a gymnasium environment that ends its episodes at its step limit."""
     env, limit = envs.make(name, options)
     return gym.wrappers.TimeLimit(env, limit) if limit else env
 
 
 def compile_one(name: str, options: Sequence[str]) -> None:
-    """Compile what the environment's first step would, if it is a compiled one."""
+    """Step the environment once if it is a compiled one: its first step compiles."""
     if name.startswith(_POOL):
         return
     env, _ = envs.make(name, options)
@@ -80,7 +80,7 @@ def compile_one(name: str, options: Sequence[str]) -> None:
 
 
 class Singles:
-    """One episode of each seed, stepped one by one."""
+    """One episode per seed, in environments that are stepped one by one."""
 
     def __init__(self, name: str, options: Sequence[str], seeds: Sequence[int]) -> None:
         self.envs = [single(name, options) for _ in seeds]
@@ -90,7 +90,7 @@ class Singles:
     def step(
         self, actions: NDArray[Any], running: NDArray[np.bool_]
     ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        """Return rewards and ends; only those that run are stepped."""
+        """Return rewards and ends; only running episodes are stepped."""
         rewards, ends = np.zeros(len(self.envs)), np.zeros(len(self.envs), bool)
         for place in np.flatnonzero(running).tolist():
             observation, reward, over, cut, _ = self.envs[place].step(actions[place])
@@ -99,6 +99,6 @@ class Singles:
         return rewards, ends
 
     def close(self) -> None:
-        """End the environments."""
+        """Close the environments."""
         for env in self.envs:
             env.close()

@@ -1,6 +1,6 @@
-"""envpool's environments, which step many at once in compiled code, as an sb3 member uses them.
+"""envpool's environments for sb3 members: many environments, stepped at once in compiled code.
 
-They take their seeds when they are made, and begin the next episode by themselves in the step after the last.
+They get their seeds from the constructor. The step after the end of an episode begins the next one.
 """
 
 import difflib
@@ -18,7 +18,7 @@ from mpi_es.errors import UserError, expected, one_line
 
 
 def make(name: str, options: Sequence[str], seeds: Sequence[int]) -> Any:
-    """Return envpool's environments of that name, one for each seed."""
+    """Return envpool's environments of this name, one per seed."""
     if not importlib.util.find_spec("envpool"):
         raise UserError(f"--env: envpool:{name} needs the package 'envpool': pip install it")
     import envpool
@@ -38,12 +38,12 @@ def make(name: str, options: Sequence[str], seeds: Sequence[int]) -> Any:
 
 
 def cast(actions: NDArray[Any], space: spaces.Space[Any]) -> NDArray[Any]:
-    """Return actions in the type that envpool takes."""
+    """Return actions in the dtype that envpool requires."""
     return actions.astype(np.int32 if isinstance(space, spaces.Discrete) else space.dtype)
 
 
 class Pool(VecEnv):
-    """Environments that one algorithm trains on, all stepped at once."""
+    """The environments that an algorithm trains on, all stepped at once."""
 
     def __init__(self, name: str, options: Sequence[str], count: int) -> None:
         self._recipe = name, options
@@ -53,7 +53,7 @@ class Pool(VecEnv):
         one.close()
 
     def reset(self) -> NDArray[Any]:
-        """Begin anew with the seeds that were last given."""
+        """Make the environments again, with the seeds of the last call of seed()."""
         self.close()
         seeds = [place if seed is None else seed for place, seed in enumerate(self._seeds)]
         self.pool = make(*self._recipe, seeds)
@@ -61,11 +61,11 @@ class Pool(VecEnv):
         return observations
 
     def step_async(self, actions: NDArray[Any]) -> None:
-        """Note the actions."""
+        """Store the actions for step_wait."""
         self._actions = cast(actions, self.action_space)
 
     def step_wait(self) -> Any:
-        """Step all, and begin the next episode of those that ended."""
+        """Step all environments, and reset those whose episodes ended."""
         observations, rewards, over, cut, _ = self.pool.step(self._actions)
         ended, infos = over | cut, [dict[str, Any]() for _ in rewards]
         if ended.any():
@@ -80,13 +80,13 @@ class Pool(VecEnv):
         return observations, rewards, ended, infos
 
     def close(self) -> None:
-        """End the environments."""
+        """Close the environments."""
         if self.pool is not None:
             self.pool.close()
             self.pool = None
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
-        """Return that nothing is drawn, and nothing else: envpool's environments are not Python objects."""
+        """Return None for render_mode, the only attribute: envpool's environments are not Python objects."""
         if attr_name != "render_mode":
             raise AttributeError(attr_name)
         return [None] * self.num_envs
@@ -100,12 +100,12 @@ class Pool(VecEnv):
         raise AttributeError(method_name)
 
     def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:
-        """Return that none is."""
+        """Return that no environment is wrapped."""
         return [False] * self.num_envs
 
 
 class PoolEpisodes:
-    """One episode of each seed, stepped together."""
+    """One episode per seed, stepped together."""
 
     def __init__(self, name: str, options: Sequence[str], seeds: Sequence[int]) -> None:
         self.pool = make(name, options, seeds)
@@ -114,11 +114,11 @@ class PoolEpisodes:
     def step(
         self, actions: NDArray[Any], running: NDArray[np.bool_]
     ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        """Return rewards and ends; those that ended before go on by themselves and do not count."""
+        """Return rewards and ends; envpool begins new episodes after those that ended, which do not count."""
         step = self.pool.step(cast(actions, self.pool.action_space))
         self.observations = step[0]
         return step[1].astype(float), step[2] | step[3]
 
     def close(self) -> None:
-        """End the environments."""
+        """Close the environments."""
         self.pool.close()

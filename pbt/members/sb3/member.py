@@ -1,6 +1,6 @@
 """A member that trains with Stable-Baselines3: PPO, A2C, SAC, TD3, DDPG, DQN, and those of sb3_contrib.
 
-Each generation begins with new environments and all generators seeded, so that nothing lasts but the state.
+Each generation begins with new environments and newly seeded generators, so that only the state lasts.
 """
 
 import re
@@ -16,6 +16,7 @@ from mpi_es import envs
 from mpi_es.config import user_objects
 from mpi_es.errors import UserError, expected, one_line
 from mpi_es.parallel.stop_signal import Stopped
+from mpi_es.seeds import FIRST_HELD_OUT_SEED
 from pbt.config import Config
 from pbt.explore import Hyperparameter
 from pbt.members.base import Diverged, Member, Score, Values
@@ -24,9 +25,8 @@ from pbt.members.sb3 import settings
 from pbt.members.sb3 import state as sb3_state
 from pbt.packing import State
 
-_HALF = 2**30  # training's half of the episode seeds (mpi_es.seeds)
 _NO_DISTRIBUTION = re.compile(r"Expected (parameter|value) .* distribution ", re.DOTALL)
-_BESIDE = 16  # episodes that are scored side by side: one call of the policy serves them all
+_TOGETHER = 16  # episodes of a score that are played together: one call of the policy serves them all
 
 
 class SB3(Member):
@@ -37,7 +37,7 @@ class SB3(Member):
         import torch
         from stable_baselines3.common.logger import Logger
 
-        torch.set_num_threads(1)  # a rank is a core; and sums do not depend on how many there are
+        torch.set_num_threads(1)  # a rank is one core, and sums must not depend on the number of cores
         self._values: Values = {}
         self.normalizer: Any = None
         environments = self._environments()
@@ -46,7 +46,7 @@ class SB3(Member):
         if "action_noise" in options:
             options["action_noise"] = settings.noise(environments.action_space, options["action_noise"])
         make = settings.find(config.algorithm)
-        seed = int(self.draw().integers(_HALF))
+        seed = int(self.rng().integers(FIRST_HELD_OUT_SEED))
         try:
             self.model = make(policy, environments, seed=seed, device="cpu", **options)
         except (TypeError, ValueError, AssertionError) as error:
@@ -58,22 +58,22 @@ class SB3(Member):
 
     @classmethod
     def declared(cls, config: Config) -> Sequence[Hyperparameter]:
-        """Return what the algorithm has; refuse options and environments that it cannot take."""
+        """Return the algorithm's hyperparameters; refuse unsupported options and environments."""
         settings.check_options(config.algorithm, _options(config))
-        trained = worlds.observed(config.env, config.env_options)
+        trained = worlds.observation_space(config.env, config.env_options)
         if not isinstance(trained, gym.spaces.Box | gym.spaces.Discrete):
             raise expected("--env", "one that observes a Box or a Discrete", config.env)
         if config.obs_norm and not isinstance(trained, gym.spaces.Box):
-            raise expected("--env", "one that observes a Box, beside --obs-norm", config.env)
+            raise expected("--env", "one that observes a Box, with --obs-norm", config.env)
         with envs.held_out():
-            examined = worlds.observed(config.env, _held_out_options(config))
-        if examined != trained:
-            raise expected("--held-out-env-options", f"observations in {trained}", examined)
+            held_out = worlds.observation_space(config.env, _held_out_options(config))
+        if held_out != trained:
+            raise expected("--held-out-env-options", f"observations in {trained}", held_out)
         return settings.declared(config.algorithm)
 
     @property
     def hyperparameters(self) -> Values:
-        """The values that are tuned."""
+        """The values of the tuned hyperparameters."""
         return self._values
 
     @hyperparameters.setter
@@ -82,13 +82,13 @@ class SB3(Member):
         settings.apply(self.model, self._values)
 
     def train(self, steps: int) -> None:
-        """Learn for so many steps of all environments, rounded up to whole rollouts."""
+        """Train for this number of steps of all environments together, rounded up to whole rollouts."""
         environments = self._environments()
-        self.model.set_env(environments)  # it resets them when it learns
-        settings.apply(self.model, self._values)  # to the new normaliser too
-        self.model.set_random_seed(int(self.draw().integers(_HALF)))
+        self.model.set_env(environments)  # learn() resets them
+        settings.apply(self.model, self._values)  # also to the new normaliser
+        self.model.set_random_seed(int(self.rng().integers(FIRST_HELD_OUT_SEED)))
         try:
-            with self._judged(), self._stoppable():
+            with self._divergence(), self._stoppable():
                 self.model.learn(steps, callback=lambda *scope: not self.stop, reset_num_timesteps=False)
         finally:
             environments.close()
@@ -96,39 +96,39 @@ class SB3(Member):
             raise Stopped
         if not self._finite():
             raise Diverged
-        sb3_state.end_episodes(self.model)  # the next generation begins others
+        sb3_state.end_episodes(self.model)  # the next generation begins new ones
 
     @classmethod
     def compile(cls, config: Config) -> None:
-        """Compile the simulator, if it is one that is compiled."""
+        """Compile the simulator, if it is a compiled one."""
         worlds.compile_one(config.env, config.env_options)
 
     def score(self, episode_seeds: NDArray[np.int64]) -> Score:
-        """Return how the policy does without exploring."""
-        return self._scored(self.config.env_options, episode_seeds)
+        """Return the score of the policy with deterministic actions."""
+        return self._score(self.config.env_options, episode_seeds)
 
     def evaluate(self, episode_seeds: NDArray[np.int64]) -> Score:
-        """Return how it does in the environment of held-out evaluations."""
-        return self._scored(_held_out_options(self.config), episode_seeds)
+        """Return the score in the held-out environment."""
+        return self._score(_held_out_options(self.config), episode_seeds)
 
-    def _scored(self, options: Sequence[str], episode_seeds: NDArray[np.int64]) -> Score:
+    def _score(self, options: Sequence[str], episode_seeds: NDArray[np.int64]) -> Score:
         seeds = episode_seeds.tolist()
-        groups = [seeds[begin : begin + _BESIDE] for begin in range(0, len(seeds), _BESIDE)]
-        with self._judged():
+        groups = [seeds[begin : begin + _TOGETHER] for begin in range(0, len(seeds), _TOGETHER)]
+        with self._divergence():
             parts = [self._episodes(options, group) for group in groups]
         returns, lengths = (np.concatenate(part) for part in zip(*parts, strict=True))
         return Score(returns, lengths)
 
     def get_state(self) -> State:
-        """Return weights, optimisers, counters, statistics and the replay buffer's filled part."""
+        """Return weights, optimisers, counters, statistics and the filled part of the replay buffer."""
         return sb3_state.read(self.model, self.normalizer)
 
     def set_state(self, state: State) -> None:
-        """Go on from a state."""
+        """Continue from a state."""
         sb3_state.write(self.model, self.normalizer, state)
 
     def _environments(self) -> Any:
-        """Return new environments, normalised by the statistics so far."""
+        """Return new environments, normalised with the present statistics."""
         from stable_baselines3.common.vec_env import VecNormalize
 
         config = self.config
@@ -146,13 +146,13 @@ class SB3(Member):
 
     @contextmanager
     def _stoppable(self) -> Iterator[None]:
-        """Look for a signal before each step of an optimiser too: a rollout's updates may take minutes."""
+        """Check for a signal before each optimiser step too: updates after a rollout may take minutes."""
 
-        def look(*_: Any) -> None:
+        def check(*_: Any) -> None:
             if self.stop:
                 raise Stopped
 
-        hooks = [one.register_step_pre_hook(look) for _, one in sb3_state.optimizers(self.model)]
+        hooks = [one.register_step_pre_hook(check) for _, one in sb3_state.optimizers(self.model)]
         try:
             yield
         finally:
@@ -160,8 +160,8 @@ class SB3(Member):
                 hook.remove()
 
     @contextmanager
-    def _judged(self) -> Iterator[None]:
-        """Take it for divergence that torch has no distribution of what the network says."""
+    def _divergence(self) -> Iterator[None]:
+        """Raise Diverged if torch cannot make a distribution of the network's outputs."""
         try:
             yield
         except ValueError as error:
@@ -170,30 +170,30 @@ class SB3(Member):
             raise Diverged from error
 
     def _finite(self) -> bool:
-        """Tell whether all weights and statistics of the network are numbers."""
+        """Return whether all weights and statistics of the network are finite."""
         return all(bool(weight.isfinite().all()) for weight in self.model.policy.state_dict().values())
 
     def _episodes(
         self, options: Sequence[str], seeds: Sequence[int]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return returns and lengths (episodes,), played side by side."""
-        played = worlds.episodes(self.config.env, options, seeds)
+        """Return returns and lengths (episodes,) of episodes that are stepped together."""
+        episodes = worlds.episodes(self.config.env, options, seeds)
         returns, lengths = np.zeros(len(seeds)), np.zeros(len(seeds))
         running, starts, memory = np.ones(len(seeds), bool), np.ones(len(seeds), bool), None
         while running.any() and not self.stop:
-            seen = self._seen(played.observations)
-            actions, memory = self.model.predict(seen, memory, starts, deterministic=True)
+            observations = self._normalized(episodes.observations)
+            actions, memory = self.model.predict(observations, memory, starts, deterministic=True)
             starts = np.zeros(len(seeds), bool)
-            rewards, over = played.step(actions, running)
+            rewards, over = episodes.step(actions, running)
             returns += np.where(running, rewards, 0)
             lengths += running
             running &= ~over
-        played.close()
+        episodes.close()
         if self.stop:
             raise Stopped
         return returns, lengths
 
-    def _seen(self, observations: NDArray[Any]) -> NDArray[Any]:
+    def _normalized(self, observations: NDArray[Any]) -> NDArray[Any]:
         if not self.config.obs_norm:
             return observations
         normalized: NDArray[Any] = self.normalizer.normalize_obs(observations)
@@ -220,7 +220,7 @@ def _held_out_options(config: Config) -> tuple[str, ...]:
 
 
 def _policy(space: Any) -> str:
-    """Return SB3's name of the network that suits what is observed."""
+    """Return SB3's name of the network for an observation space."""
     from stable_baselines3.common.preprocessing import is_image_space
 
     return "CnnPolicy" if is_image_space(space) else "MlpPolicy"

@@ -1,7 +1,7 @@
-"""The algorithms of Stable-Baselines3, what can be tuned of them, and making a new value take effect.
+"""The algorithms of Stable-Baselines3, their hyperparameters, and how a new value takes effect.
 
-Most algorithms copy what they are given into schedules and buffers when they are constructed; setting the
-attribute of the same name later changes nothing.
+The constructors of most algorithms copy their arguments into schedules and buffers. Setting the attribute of
+the same name later has no effect.
 """
 
 import importlib.util
@@ -26,18 +26,18 @@ _ON_POLICY = (
     Hyperparameter("clip_range", 0.05, 0.4),
     Hyperparameter("n_epochs", 1, 20, integer=True),
 )
-# What this program decides: where and how it runs, and a replay buffer that keeps next observations.
-_OURS = {"self", "env", "seed", "device", "verbose", "tensorboard_log", "optimize_memory_usage"}
-# DQN copies its target network whole, so that its tau is no matter of taste.
+# Arguments that pbt sets: where and how the algorithm runs, and a replay buffer that keeps next observations.
+_SET_BY_PBT = {"self", "env", "seed", "device", "verbose", "tensorboard_log", "optimize_memory_usage"}
+# Not for DQN: it copies its whole target network, with a tau of 1.
 _OFF_POLICY = (Hyperparameter("tau", 1e-3, 0.1, "log"),)
-SCHEDULES = ("lr_schedule", "exploration_schedule")  # what an algorithm makes of numbers when it is loaded
+SCHEDULES = ("lr_schedule", "exploration_schedule")  # made from numbers when an algorithm is loaded
 _NOISE = (Hyperparameter("action_noise", 0.01, 0.5, "log"),)
-_NEED_NOISE = ("DDPG", "TD3")  # whose policies do not explore by themselves
+_NEED_NOISE = ("DDPG", "TD3")  # their policies are deterministic
 _DQN = (Hyperparameter("exploration", 0.01, 0.5, "log"),)  # instead of a schedule over the whole run
 
 
 def find(name: str) -> Any:
-    """Return the algorithm's class, of stable_baselines3 or of sb3_contrib."""
+    """Return the algorithm's class, from stable_baselines3 or sb3_contrib."""
     module = load_module("--algorithm", "stable_baselines3")
     found = _algorithms(module)
     if importlib.util.find_spec("sb3_contrib"):
@@ -55,7 +55,7 @@ def _algorithms(module: Any) -> dict[str, Any]:
 
 
 def declared(name: str) -> list[Hyperparameter]:
-    """Return what can be tuned of an algorithm: all of it that its constructor takes."""
+    """Return the hyperparameters of an algorithm: those that its constructor takes."""
     known = set(inspect.signature(find(name)).parameters)
     if name.endswith("DQN"):
         return [*_BOTH, *_DQN]
@@ -66,7 +66,7 @@ def declared(name: str) -> list[Hyperparameter]:
 
 def check_options(name: str, options: dict[str, Any]) -> None:
     """Refuse an option that the algorithm's constructor does not take."""
-    known = {one for one in inspect.signature(find(name)).parameters if not one.startswith("_")} - _OURS
+    known = {one for one in inspect.signature(find(name)).parameters if not one.startswith("_")} - _SET_BY_PBT
     for option in options:
         if option not in known:
             raise unknown(f"--member-options, of {name}", option, known)
@@ -76,30 +76,30 @@ def check_options(name: str, options: dict[str, Any]) -> None:
 
 
 def noise(space: Any, sigma: float) -> Any:
-    """Return the noise on actions of a space, which for the algorithms lie in [-1, 1]."""
+    """Return the noise on the actions of a space; the algorithms scale actions to [-1, 1]."""
     from stable_baselines3.common.noise import NormalActionNoise
 
     return NormalActionNoise(np.zeros(space.shape), np.full(space.shape, sigma))
 
 
 def unbind(model: Any) -> None:
-    """Put numbers in the place of schedules that only this package can read."""
+    """Replace the schedules, which only this package can unpickle, by numbers."""
     for name, value in vars(model).items():
         if isinstance(value, Constant) and name not in SCHEDULES:
             setattr(model, name, value.value)
 
 
 def apply(model: Any, values: dict[str, float]) -> None:
-    """Let the model train with these values from now on, the rest of them being its own."""
+    """Let the model train with these values; it keeps its own for the other hyperparameters."""
     normalizer = model.get_vec_normalize_env()
     if normalizer is not None:
-        normalizer.gamma = model.gamma  # a value below may replace it
+        normalizer.gamma = model.gamma  # the loop below may replace it
     for name, value in values.items():
         _SETTERS.get(name, _set_everywhere)(model, name, value)
 
 
 def _set_everywhere(model: Any, name: str, value: float) -> None:
-    """Set an attribute of the model and of those parts of it that keep a copy."""
+    """Set an attribute of the model and of its parts that have a copy."""
     if not hasattr(model, name):
         raise expected("hyperparameter", f"one of {type(model).__name__}", name)
     buffers = (getattr(model, "rollout_buffer", None), getattr(model, "replay_buffer", None))
@@ -113,7 +113,7 @@ def _set_integer(model: Any, name: str, value: float) -> None:
 
 
 def _set_learning_rate(model: Any, name: str, value: float) -> None:
-    """Replace the schedule from which each update sets the optimisers' rates."""
+    """Replace the schedule from which each update sets the optimisers' learning rates."""
     model.learning_rate = value
     model.lr_schedule = Constant(value)
 
@@ -132,13 +132,13 @@ def _set_exploration(model: Any, name: str, value: float) -> None:
 
 
 class Constant:
-    """A schedule that is the same all the time."""
+    """A constant schedule."""
 
     def __init__(self, value: float) -> None:
         self.value = value
 
     def __call__(self, remaining: float) -> float:
-        """Return the value, whatever share of the training remains."""
+        """Return the value; `remaining` is the share of the training that remains."""
         return self.value
 
 

@@ -1,4 +1,4 @@
-"""All that an algorithm of Stable-Baselines3 goes on from, as named arrays and numbers, and back."""
+"""The state of an algorithm of Stable-Baselines3 as named arrays and numbers: read and write it."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -13,7 +13,7 @@ _MOMENTS = ("mean", "var", "count")
 
 
 def read(model: Any, normalizer: Any) -> State:
-    """Return weights, optimisers, counters, statistics and, of its filled part, the replay buffer."""
+    """Return weights, optimisers, counters, statistics and the filled part of the replay buffer."""
     state: State = {name: int(getattr(model, name)) for name in _COUNTERS if hasattr(model, name)}
     for name, module in _modules(model):
         state |= {f"{name}.{key}": _array(tensor) for key, tensor in module.state_dict().items()}
@@ -28,15 +28,15 @@ def read(model: Any, normalizer: Any) -> State:
 
 
 def write(model: Any, normalizer: Any, state: State) -> None:
-    """Let a model, and the normaliser beside it, go on from a state."""
+    """Set the state of a model and of its normaliser."""
     import torch
 
     for counter in _COUNTERS:
         if counter in state:
             setattr(model, counter, state[counter])
     for name, module in _modules(model):
-        found = {key: torch.from_numpy(value) for key, value in _below(name, state)}
-        module.load_state_dict({key: found[key] for key in module.state_dict()})
+        tensors = {key: torch.from_numpy(value) for key, value in _below(name, state)}
+        module.load_state_dict({key: tensors[key] for key in module.state_dict()})
     for name, optimizer in optimizers(model):
         optimizer.load_state_dict(_optimizer_state(optimizer, name, state))
     with torch.no_grad():
@@ -53,12 +53,12 @@ def _modules(model: Any) -> Iterator[tuple[str, Any]]:
 
 
 def optimizers(model: Any) -> Iterator[tuple[str, Any]]:
-    """Yield the optimisers by name."""
+    """Yield the optimisers with their names."""
     yield from _parts(model, optimizers=True)
 
 
 def _parts(model: Any, *, optimizers: bool) -> Iterator[tuple[str, Any]]:
-    """Yield what the algorithm itself saves of torch: modules, or optimisers."""
+    """Yield the modules, or the optimisers, that the algorithm itself saves."""
     from torch.optim import Optimizer
 
     for name in model._get_torch_save_params()[0]:
@@ -68,7 +68,7 @@ def _parts(model: Any, *, optimizers: bool) -> Iterator[tuple[str, Any]]:
 
 
 def _variables(model: Any) -> Iterator[tuple[str, Any]]:
-    """Yield tensors that are in no module, as the logarithm of SAC's entropy coefficient."""
+    """Yield tensors that are in no module, such as the logarithm of SAC's entropy coefficient."""
     for name in model._get_torch_save_params()[1]:
         tensor = _attribute(model, name)
         if tensor is not None:
@@ -82,7 +82,7 @@ def _attribute(holder: Any, name: str) -> Any:
 
 
 def _optimizer_state(optimizer: Any, name: str, state: State) -> dict[str, Any]:
-    """Return what load_state_dict takes: the slots of the state, the groups that are there."""
+    """Return the argument of load_state_dict: slots from the state, groups from the optimiser."""
     import torch
 
     slots: dict[int, dict[str, Any]] = {}
@@ -94,7 +94,7 @@ def _optimizer_state(optimizer: Any, name: str, state: State) -> dict[str, Any]:
 
 
 def _below(name: str, state: State) -> Iterator[tuple[str, Any]]:
-    """Yield what belongs to a part, by the rest of its name."""
+    """Yield the entries below a name, with the rest of their names."""
     for key, value in state.items():
         if key.startswith(f"{name}."):
             yield key[len(name) + 1 :], value
@@ -105,7 +105,7 @@ def _array(tensor: Any) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """Return an array as it is, a number as a number."""
+    """Return a 0-dimensional array as a number, others as they are."""
     return value if np.ndim(value) else float(value)
 
 
@@ -116,7 +116,7 @@ def _statistics(normalizer: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _transitions(model: Any) -> State:
-    """Return the filled rows of the replay buffer, where there is one."""
+    """Return the filled rows of the replay buffer, if there is one."""
     buffer = getattr(model, "replay_buffer", None)
     if buffer is None:
         return {}
@@ -126,7 +126,7 @@ def _transitions(model: Any) -> State:
 
 
 def end_episodes(model: Any) -> None:
-    """Cut the episodes that the replay buffer's last transitions are of, so that no return goes on across."""
+    """Mark the replay buffer's last transitions as truncated: the next generation begins new episodes."""
     buffer = getattr(model, "replay_buffer", None)
     if buffer is not None and buffer.size():
         last = buffer.pos - 1

@@ -51,7 +51,7 @@ def test_the_popsize_takes_effect_in_the_middle_of_a_run():
     assert one.strategy.state.generation == 2
 
 
-def test_a_state_is_all_that_a_member_goes_on_from():
+def test_a_member_continues_from_its_state_alone():
     one = member()
     one.train(2)
     state, other = unpack(pack(one.get_state())), member()
@@ -63,7 +63,7 @@ def test_a_state_is_all_that_a_member_goes_on_from():
     assert (one.score(np.arange(3)).returns == other.score(np.arange(3)).returns).all()
 
 
-def test_the_held_out_environment_is_that_of_evaluate():
+def test_evaluate_uses_the_held_out_environment():
     config = Config("es", "Pendulum-v1", ("g=9.0",), ("g=1.0",), member_options=OPTIONS)
     plain = Config("es", "Pendulum-v1", ("g=9.0",), member_options=OPTIONS)
     one, other = (ES(each, 0, SerialComm(), StopFlag()) for each in (config, plain))
@@ -84,16 +84,16 @@ def test_members_begin_with_weights_of_their_own():
         ("hidden", "--member-options: expected name=value, got 'hidden'"),
         ("hidden=x", "--hidden"),
         ("policy=mpl", "--policy: expected one of"),
-        ("init_sigma=0.1", "--member-options: expected none of what is tuned"),
-        ("population_size=8", "--member-options: expected none of what is tuned"),
+        ("init_sigma=0.1", "--member-options: expected no hyperparameter that is tuned"),
+        ("population_size=8", "--member-options: expected no hyperparameter that is tuned"),
     ],
 )
-def test_mistakes_are_told(given, complaint):
+def test_mistakes_raise(given, complaint):
     with pytest.raises(UserError, match=complaint):
         space(Config(member="es", member_options=(given,)))
 
 
-def test_what_is_not_tuned_is_as_the_options_set_it():
+def test_options_set_what_is_not_tuned():
     options = (*OPTIONS, "init_sigma=0.3", "population_size=12")
     config = Config(member="es", member_options=options, tune=("learning_rate",))
     assert [one.name for one in space(config)] == ["learning_rate"]
@@ -106,7 +106,7 @@ def test_what_is_not_tuned_is_as_the_options_set_it():
 @pytest.mark.parametrize(
     ("ranks", "together"), [(3, 2), pytest.param(2, 1, marks=SLOW), pytest.param(5, 2, marks=SLOW)]
 )
-def test_neither_ranks_nor_ranks_per_member_matter(trained, launch, tmp_path, ranks, together):
+def test_results_do_not_depend_on_ranks_or_ranks_per_member(trained, launch, tmp_path, ranks, together):
     small = ("--num-agents", 3, "--steps", 2, "--max-iter", 3, "--num-rollouts", 2, "--num-eval-rollouts", 2)
     options = ("--member", "es", "--member-options", *OPTIONS, *small)
     trained(tmp_path / "serial", *options)

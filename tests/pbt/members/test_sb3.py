@@ -69,7 +69,7 @@ def test_the_learning_rate_is_the_size_of_adams_first_step(rate):
 
 
 @pytest.mark.parametrize(("gamma", "gae_lambda"), [(0.9, 0.8), (0.99, 0.95)])
-def test_discount_and_lambda_are_those_of_the_advantages(gamma, gae_lambda):
+def test_advantages_use_the_tuned_discount_and_lambda(gamma, gae_lambda):
     one, _, _ = after_training(gamma=gamma, gae_lambda=gae_lambda)
     buffer = one.model.rollout_buffer
     # The buffer has turned its values environment by environment, not its rewards.
@@ -81,7 +81,7 @@ def test_discount_and_lambda_are_those_of_the_advantages(gamma, gae_lambda):
     assert one.normalizer.gamma == gamma
 
 
-def test_epochs_are_those_that_the_optimiser_counts():
+def test_the_optimiser_counts_the_tuned_epochs():
     one, _, _ = after_training(n_epochs=5.0)
     assert {int(slots["step"]) for slots in one.model.policy.optimizer.state.values()} == {5 * 2}
 
@@ -109,7 +109,7 @@ def test_an_entropy_coefficient_keeps_the_entropy_up():
     assert entropy(curious) > entropy(greedy) + 0.01
 
 
-def test_a_clip_range_of_nothing_holds_the_policy():
+def test_a_tiny_clip_range_keeps_the_policy_close():
     def moved(clip_range):
         _, before, after = after_training(n_epochs=10, clip_range=clip_range, vf_coef=0.0, learning_rate=1e-2)
         return np.abs(after - before).sum()
@@ -117,13 +117,13 @@ def test_a_clip_range_of_nothing_holds_the_policy():
     assert moved(1e-6) < 0.7 * moved(0.4)
 
 
-def test_dqn_explores_at_the_rate_that_is_tuned():
+def test_dqn_explores_at_the_tuned_rate():
     one = member("DQN", exploration=0.3)
     one.train(32)
     assert one.model.exploration_rate == 0.3
 
 
-def test_what_an_update_uses_follows_a_change_between_generations():
+def test_the_next_update_uses_a_changed_learning_rate():
     one, _, _ = after_training(learning_rate=1e-3)
     one.hyperparameters = {"learning_rate": 1e-5}
     before, one.generation = weights(one), 2
@@ -138,7 +138,7 @@ LATER = {"RecurrentPPO", "SAC", "TD3"}  # the other three show the same in less 
     "algorithm",
     [pytest.param(name, marks=[pytest.mark.slow] * (name in LATER)) for name in ALGORITHMS],
 )
-def test_a_state_is_all_that_a_member_goes_on_from(algorithm):
+def test_a_member_continues_from_its_state_alone(algorithm):
     one = member(algorithm, learning_rate=1e-3, gamma=0.9)
     one.train(64)
     state = one.get_state()
@@ -164,7 +164,7 @@ def test_scoring_teaches_nothing():
     assert pack(one.get_state()).tobytes() == before
 
 
-def test_statistics_travel():
+def test_the_state_holds_the_normalisation_statistics():
     one, _, _ = after_training()
     state = one.get_state()
     assert state["obs_rms.mean"].shape == (4,)
@@ -172,7 +172,7 @@ def test_statistics_travel():
     assert float(state["ret_rms.var"]) != 1
 
 
-def test_a_replay_buffer_travels_as_far_as_it_is_filled():
+def test_the_state_holds_the_filled_part_of_the_replay_buffer():
     one = member("DQN")
     one.train(64)
     assert one.get_state()["replay.rewards"].shape == (64, 1)
@@ -180,12 +180,12 @@ def test_a_replay_buffer_travels_as_far_as_it_is_filled():
     assert one.get_state()["replay.rewards"].shape == (90, 1)
 
 
-def test_a_member_whose_weights_are_no_numbers_diverged():
+def test_a_member_with_weights_that_are_not_finite_diverged():
     with pytest.raises(Diverged):
         after_training(steps=640, learning_rate=1e30)
 
 
-def test_a_network_of_which_torch_makes_no_distribution_diverged():
+def test_a_member_without_a_valid_action_distribution_diverged():
     one = made(Config(algorithm="A2C", env="Pendulum-v1", member_options=(NET,)), learning_rate=1e-3)
     with torch.no_grad():
         one.model.policy.log_std.fill_(-1e4)  # a number, whose exponential is a deviation of 0
@@ -196,7 +196,7 @@ def test_a_network_of_which_torch_makes_no_distribution_diverged():
 
 
 @pytest.mark.parametrize("given", [("action_noise=0.3",), ()])
-def test_a_policy_that_does_not_explore_by_itself_gets_noise(given):
+def test_a_deterministic_policy_gets_action_noise(given):
     values = {} if given else {"action_noise": 0.3}
     config = Config(algorithm="TD3", env="Pendulum-v1", num_envs=2, member_options=(*OFF, *given))
     one = made(config, **values)
@@ -213,7 +213,7 @@ def test_a_replay_buffer_ends_its_episodes_with_the_generation():
     assert (buffer.dones[47], buffer.timeouts[46], buffer.timeouts[47]) == (0, 0, 1)
 
 
-def test_rewards_are_scaled_by_the_discount_that_is_given():
+def test_reward_normalisation_uses_the_discount_of_the_options():
     one = made(Config(member_options=(*PPO, "gamma=0.5"), reward_norm=True), learning_rate=1e-3)
     one.train(64)
     assert (one.model.gamma, one.normalizer.gamma) == (0.5, 0.5)
@@ -245,7 +245,7 @@ def test_a_signal_ends_an_update_too():
     assert len(steps) == 3
 
 
-def test_mistakes_are_told():
+def test_mistakes_raise():
     assert "'PPPO'; did you mean 'PPO'? (one of A2C, " in refused(algorithm="PPPO")
     assert "did you mean 'PPO'?" in refused(algorithm="PPPO")
     assert "--tune, of DQN on CartPole-v1: expected one of exploration" in refused(
@@ -253,8 +253,10 @@ def test_mistakes_are_told():
     )
     assert "--member-options, of PPO: expected one of" in refused(member_options=("nsteps=3",))
     assert "--env: expected a gymnasium id" in refused(env="CartPol-v1")
-    assert "observes a Box, beside --obs-norm, got 'FrozenLake" in refused(env="FrozenLake-v1", obs_norm=True)
-    assert "--member-options: expected none of what is tuned" in refused(member_options=("gamma=0.9",))
+    assert "observes a Box, with --obs-norm, got 'FrozenLake" in refused(env="FrozenLake-v1", obs_norm=True)
+    assert "--member-options: expected no hyperparameter that is tuned" in refused(
+        member_options=("gamma=0.9",)
+    )
     assert "of SAC: expected one of" in refused(
         algorithm="SAC", member_options=("optimize_memory_usage=True",)
     )
@@ -263,13 +265,13 @@ def test_mistakes_are_told():
     )
 
 
-def test_options_that_contradict_the_environment(tmp_path):
+def test_an_algorithm_that_refuses_the_environment_raises(tmp_path):
     arguments = ["--member", "sb3", "--algorithm", "SAC", "--run-dir", str(tmp_path / "run")]
     with pytest.raises(UserError, match=r"--member-options: SAC refuses them: AssertionError: .*Discrete"):
         train.main(SerialComm(), arguments)
 
 
-def test_ranks_do_not_matter(trained, launch, tmp_path):
+def test_results_do_not_depend_on_ranks(trained, launch, tmp_path):
     small = ("--num-agents", 3, "--steps", 64, "--max-iter", 3, "--num-rollouts", 2, "--num-eval-rollouts", 2)
     tuned = ("--tune", "learning_rate", "gamma")
     options = ("--member", "sb3", "--obs-norm", "--member-options", *PPO, *tuned, *small)

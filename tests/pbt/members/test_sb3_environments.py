@@ -37,7 +37,7 @@ def played(options, seeds, steps=150):
 
 
 @procgen
-def test_a_seed_is_an_episode_whoever_is_beside_it():
+def test_an_episode_depends_on_its_seed_only():
     rewards, ends, pictures = played(EASY, [7, 8, 9])
     again, ends_again, pictures_again = played(EASY, [7, 8, 9])
     assert (rewards == again).all()
@@ -50,7 +50,7 @@ def test_a_seed_is_an_episode_whoever_is_beside_it():
 
 
 @procgen
-def test_levels_of_the_held_out_evaluation_are_unseen_in_training():
+def test_held_out_levels_are_not_those_of_training():
     from pbt.members.sb3.envpool import make
 
     def levels(options):
@@ -102,7 +102,7 @@ def member(index=0):
 
 
 @procgen
-def test_a_member_on_pictures_goes_on_from_its_state():
+def test_a_member_on_pictures_continues_from_its_state():
     one, other = member(), member(1)
     one.train(32)
     other.set_state(one.get_state())
@@ -112,7 +112,7 @@ def test_a_member_on_pictures_goes_on_from_its_state():
     assert pack(one.get_state()).tobytes() == pack(other.get_state()).tobytes()
 
 
-def test_the_held_out_evaluation_has_an_environment_of_its_own():
+def test_the_held_out_evaluation_uses_its_own_environment():
     light = Config(member="sb3", env="Pendulum-v1", held_out_env_options=("g=1.0",))
     one, seeds = SB3(light, 0, SerialComm(), StopFlag()), np.arange(2)
     heavy = SB3(Config(member="sb3", env="Pendulum-v1"), 0, SerialComm(), StopFlag())
@@ -159,13 +159,13 @@ def test_the_network_in_bfloat16_has_nearly_the_same_features_and_gradients():
         (BIGFISH, ("levels=3",), "--env: envpool:BigfishEasy-v0 cannot be made: "),
     ],
 )
-def test_an_environment_that_cannot_be_made_is_told(env, options, complaint):
+def test_an_environment_that_cannot_be_made_raises(env, options, complaint):
     with pytest.raises(UserError, match=complaint) as caught:
         space(Config(member="sb3", env=env, env_options=options))
     assert "\n" not in str(caught.value)
 
 
-def test_held_out_episodes_must_look_like_those_of_training():
+def test_held_out_observations_must_have_the_space_of_training():
     with pytest.raises(UserError, match="--held-out-env-options: expected observations in Discrete"):
         space(
             Config(

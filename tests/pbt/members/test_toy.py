@@ -18,7 +18,7 @@ SETTINGS = {
 
 
 def best_at_the_end(setting, seed):
-    return run(replace(SETTINGS[setting], seed=seed)).log.lineage.stacked("score")[-1].max()
+    return run(replace(SETTINGS[setting], seed=seed)).record.lineage.stacked("score")[-1].max()
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,7 @@ def test_the_best_score_at_step_200_is_that_of_the_papers_figure(setting, low, h
 
 
 def test_exploration_leaves_the_winner_alone_and_changes_the_loser():
-    lineage = run(replace(TOY, seed=1)).log.lineage
+    lineage = run(replace(TOY, seed=1)).record.lineage
     values, source = lineage.stacked("hyperparameters"), lineage.stacked("source")
     for generation in range(len(source) - 1):
         moved = (values[generation + 1] != values[generation]).any(axis=1)

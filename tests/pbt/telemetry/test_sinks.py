@@ -18,7 +18,7 @@ HELD = HeldOut(7, np.array([4.0, 6.0]))
 NAMES = ["learning_rate", "gamma"]
 
 
-def test_a_line_tells_best_mean_copies_and_who_diverged():
+def test_a_line_has_best_mean_copies_and_diverged():
     stream = io.StringIO()
     lines = Lines(stream)
     lines.start(Config(max_iter=9), NAMES, ["a fact"], 0)

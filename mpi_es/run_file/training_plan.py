@@ -1,0 +1,103 @@
+"""What rank 0 makes of a training's command line: a run that begins, or one that its file resumes."""
+
+import contextlib
+import dataclasses
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
+
+from mpi_es.config import command_line
+from mpi_es.errors import UserError, warn
+from mpi_es.run_file import checkpoint
+from mpi_es.run_file.stamp import is_finished
+
+
+class TrainingConfig(Protocol):
+    """A program's config: a dataclass with a field run_dir, which knows the directory of its run."""
+
+    __dataclass_fields__: ClassVar[dict[str, dataclasses.Field[Any]]]
+
+    @property
+    def directory(self) -> str:
+        """The directory of the run."""
+        ...
+
+
+C = TypeVar("C", bound=TrainingConfig)
+
+
+@dataclass(frozen=True)
+class TrainingPlan(Generic[C]):
+    """The config of a run, and the content of run.h5 if the run is resumed."""
+
+    config: C
+    directory: Path
+    fingerprint: bytes  # of the directory, before anything was read
+    stored: dict[str, Any] | None = None  # the content of run.h5
+    warning: str = ""  # why stored is the previous checkpoint
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether run.h5 says that nothing is left to do."""
+        return is_finished(self.stored, self.warning)
+
+    @contextlib.contextmanager
+    def locked_directory(self) -> Iterator[None]:
+        """Create the directory, hold its lock inside the block, and set a damaged run.h5 aside."""
+        try:
+            self.directory.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UserError(f"--run-dir: cannot create {self.directory} ({error.strerror})") from error
+        with checkpoint.locked(self.directory, self.fingerprint):
+            if self.warning:
+                warn(self.warning)
+                checkpoint.set_aside(self.directory)
+            yield
+
+
+def plan_training(
+    program: str, kind: type[C], arguments: Sequence[str], parse: Callable[[list[str]], C]
+) -> TrainingPlan[C]:
+    """Return the plan; mistakes in the arguments and in the run's directory are raised here.
+
+    `--resume RUN` resumes the run in that directory. `--continue` resumes the run in the config's directory,
+    or begins it if the directory holds none.
+
+    Args:
+        program: mpi_es.train or pbt.train.
+        kind: of its config.
+        parse: the config of a new run from the other arguments.
+    """
+    resume_if_begun, words = command_line.take_flag(arguments, "--continue")
+    run, rest = command_line.take_option(words, "--resume")
+    if run is not None:
+        usage = f"python -m {program} --resume RUN"
+        directory = checkpoint.directory_of(Path(run))
+        return _resumed(program, kind, directory, lambda begun: command_line.parse(rest, begun, {}, usage))
+    config = parse(rest)
+    directory = Path(config.directory)
+    fingerprint = checkpoint.fingerprint(directory)
+    if not checkpoint.exists(directory):
+        return TrainingPlan(config, directory, fingerprint)
+    if not resume_if_begun:
+        raise UserError(
+            f"--run-dir: {directory} holds a run already; continue it with "
+            f"--resume {directory}, or choose another directory"
+        )
+    return _resumed(program, kind, directory, lambda _: dataclasses.replace(config, run_dir=str(directory)))
+
+
+def _resumed(program: str, kind: type[C], directory: Path, changed: Callable[[C], C]) -> TrainingPlan[C]:
+    """Return the plan of resuming a run.
+
+    Args:
+        changed: the wanted config from that with which the run began.
+    """
+    fingerprint = checkpoint.fingerprint(directory)
+    stored, warning = checkpoint.load_of(program, directory)
+    begun = checkpoint.from_plain(kind, stored["config"])
+    begun = dataclasses.replace(begun, run_dir=str(directory))  # it may have been moved
+    wanted = changed(begun)
+    command_line.check_resumed(begun, wanted)
+    return TrainingPlan(wanted, directory, fingerprint, stored, warning)

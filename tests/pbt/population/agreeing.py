@@ -1,0 +1,31 @@
+"""Run under mpiexec: every rank's attempt ends as its argument says; print what all ranks then have."""
+
+from mpi_es.parallel.collectives import gather_objects
+from mpi_es.parallel.program import launch
+from mpi_es.parallel.stop_signal import Stopped
+from pbt import Diverged
+from pbt.population.agreement import ENDINGS, MemberFailed, all_or_raise
+
+KINDS = {"diverged": Diverged, "stopped": Stopped, "failed": MemberFailed}
+
+
+def raising(ending, rank):
+    """Return the rank, or raise the named exception with it as the text."""
+    if ending in KINDS:
+        raise KINDS[ending](str(rank))
+    return rank
+
+
+def main(comm, arguments):
+    try:
+        outcome = str(all_or_raise(comm, lambda: raising(arguments[comm.rank], comm.rank), ENDINGS))
+    except ENDINGS as error:
+        outcome = f"{type(error).__name__}: {error}"
+    outcomes = gather_objects(comm, outcome)
+    if comm.rank == 0:
+        print(", ".join(dict.fromkeys(outcomes)))
+    return 0
+
+
+if __name__ == "__main__":
+    launch(main)

@@ -1,0 +1,30 @@
+from pathlib import Path
+
+import pytest
+
+from mpi_es.parallel.collectives import SerialComm
+from mpi_es.parallel.stop_signal import Stopped
+from pbt.population.agreement import ENDINGS, all_or_raise
+from tests.pbt.population.agreeing import raising
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.mark.parametrize(
+    ("endings", "outcome"),
+    [
+        ("none none none", "0, 1, 2"),
+        ("none none diverged", "Diverged: 2"),
+        ("stopped none diverged", "Stopped: 0"),
+        ("diverged failed failed", "MemberFailed: 1"),
+    ],
+)
+def test_all_ranks_raise_the_worst_kind_with_the_text_of_its_first_rank(launch, endings, outcome):
+    done = launch(3, "-m", "tests.pbt.population.agreeing", *endings.split(), cwd=ROOT)
+    assert (done.returncode, done.stdout.strip()) == (0, outcome), done.stderr
+
+
+def test_one_rank_raises_its_own_exception():
+    with pytest.raises(Stopped):
+        all_or_raise(SerialComm(), lambda: raising("stopped", 0), ENDINGS)
+    assert all_or_raise(SerialComm(), lambda: raising("none", 7), ENDINGS) == 7

@@ -1,0 +1,90 @@
+from dataclasses import dataclass
+
+import pytest
+
+from mpi_es.config import command_line
+from mpi_es.errors import UserError
+from mpi_es.run_file import checkpoint
+from mpi_es.run_file.stamp import stamp
+from mpi_es.run_file.training_plan import plan_training
+
+
+@dataclass(frozen=True)
+class Config:
+    """Train."""
+
+    steps: int = 3
+    """Steps"""
+    run_dir: str = "run"
+    """Directory"""
+
+    @property
+    def directory(self):
+        return self.run_dir
+
+
+def plan(*words):
+    def parse(rest):
+        return command_line.parse(rest, Config(), {}, "test")
+
+    return plan_training("mpi_es.train", Config, [str(word) for word in words], parse)
+
+
+def saved(directory, **life):
+    """Save a run of 3 steps that began in another directory."""
+    checkpoint.save(directory, {"config": Config(run_dir="elsewhere"), "life": stamp(**life)})
+    return directory
+
+
+def test_an_empty_directory_begins_a_run(tmp_path):
+    made = plan("--steps", 5, "--run-dir", tmp_path, "--continue")
+    assert (made.config.steps, made.directory, made.stored) == (5, tmp_path, None)
+
+
+def test_a_run_is_resumed_where_it_lies_now(tmp_path):
+    made = plan("--resume", saved(tmp_path))
+    assert made.config == Config(3, str(tmp_path))
+    assert made.stored["config"]["run_dir"] == "elsewhere"
+    assert not made.is_finished
+
+
+def test_continue_resumes_the_run_in_its_directory(tmp_path):
+    saved(tmp_path, reason="last generation done", finished=True)
+    assert plan("--run-dir", tmp_path, "--continue").is_finished
+
+
+def test_another_config_cannot_resume_a_run(tmp_path):
+    with pytest.raises(UserError, match="--steps: expected 3, with which the run began, got 4"):
+        plan("--resume", saved(tmp_path), "--steps", 4)
+
+
+def test_a_run_is_not_overwritten(tmp_path):
+    with pytest.raises(UserError, match=r"--run-dir: .* holds a run already; continue it with --resume"):
+        plan("--run-dir", saved(tmp_path))
+
+
+def test_the_directory_is_created_and_locked(tmp_path):
+    made = plan("--run-dir", tmp_path / "new" / "run")
+    with (
+        made.locked_directory(),
+        pytest.raises(UserError, match="another job is running this run"),
+        made.locked_directory(),
+    ):
+        pass
+
+
+def test_a_damaged_file_is_set_aside_with_a_warning(tmp_path, capfd):
+    saved(tmp_path)
+    saved(tmp_path)
+    (tmp_path / checkpoint.NAME).write_bytes(b"mpi_es damaged")
+    with plan("--resume", tmp_path).locked_directory():
+        assert capfd.readouterr().err.startswith("warning: ")
+        assert (tmp_path / checkpoint.DAMAGED).read_bytes() == b"mpi_es damaged"
+
+
+def test_a_directory_that_cannot_be_created_raises():
+    with (
+        pytest.raises(UserError, match="--run-dir: cannot create"),
+        plan("--run-dir", "/proc/run").locked_directory(),
+    ):
+        pass
