@@ -97,7 +97,7 @@ class EvaluationPlan:
     config: Config
     content: dict[str, Any]  # of the run's file; empty without one
     parameters: Candidate
-    scaling: NDArray[np.float32]
+    normalisation: NDArray[np.float32]
     title: str
 
 
@@ -136,7 +136,7 @@ def of_run(run: str, options: Options) -> EvaluationPlan:
     chosen = checkpoint.mean_of(content, options.candidate, run)
     config = placed(checkpoint.from_plain(Config, content["config"]), options)
     title = f"{options.candidate} candidate, of generation {chosen['generation']}"
-    return EvaluationPlan(options, config, content, chosen["candidate"], chosen["scaling"], title)
+    return EvaluationPlan(options, config, content, chosen["candidate"], chosen["normalisation"], title)
 
 
 def of_file(options: Options, arguments: list[str]) -> EvaluationPlan:
@@ -146,7 +146,7 @@ def of_file(options: Options, arguments: list[str]) -> EvaluationPlan:
     if agent.described:
         command_line.refuse_idle(arguments, IDLE["RUN"], "a file that names it", Options)
     config = placed(agent.config, options)
-    return EvaluationPlan(options, config, {}, agent.parameters, agent.scaling, options.from_pretrained)
+    return EvaluationPlan(options, config, {}, agent.parameters, agent.normalisation, options.from_pretrained)
 
 
 def placed(config: Config, options: Options) -> Config:
@@ -163,8 +163,8 @@ def report(plan: EvaluationPlan, evaluator: Evaluator) -> None:
     """Evaluate on rank 0 and print the scores."""
     options = plan.options
     seeds = episode_seeds(plan)
-    scaling = plan.scaling if plan.scaling.size else None
-    terms = evaluator.held_out_terms(plan.config.episode_cap, scaling)
+    normalisation = plan.normalisation if plan.normalisation.size else None
+    terms = evaluator.held_out_terms(plan.config.episode_cap, normalisation)
     if options.video or options.frames:  # first, since drawing may fail
         first = Episode(0, 0, int(seeds[0]), plan.parameters)
         print(footage(plan).shoot(evaluator.rollout.policy, first, terms, plan.title), flush=True)

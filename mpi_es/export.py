@@ -104,7 +104,7 @@ def _of_file(name: str, options: Options, arguments: list[str]) -> tuple[Config,
     agent = load.load(name, bare, "RUN")
     if agent.described:
         command_line.refuse_idle(arguments, ("preset", "from_layout"), "a file that names it", Options)
-    return agent.config, {"candidate": agent.parameters, "scaling": agent.scaling}
+    return agent.config, {"candidate": agent.parameters, "normalisation": agent.normalisation}
 
 
 def write_weights(path: Path, config: Config, chosen: dict[str, Any], layout: str) -> None:
@@ -113,7 +113,7 @@ def write_weights(path: Path, config: Config, chosen: dict[str, Any], layout: st
     parameters = from_torch(chosen["candidate"], shapes_of(make_policy(config)), layout)
     arrays = {
         "params": parameters,
-        "scaling": chosen["scaling"],
+        "normalisation": chosen["normalisation"],
         "layout": np.array(layout),
         "config": np.array(json.dumps(asdict(nowhere))),
     }
@@ -130,7 +130,7 @@ def write_script(path: Path, config: Config, chosen: dict[str, Any]) -> None:
     env, _ = make_env(config)
     space = env.observation_space
     env.close()
-    torchscript.write(path, make_policy(config), chosen["candidate"], chosen["scaling"], space)
+    torchscript.write(path, make_policy(config), chosen["candidate"], chosen["normalisation"], space)
     print(f"TorchScript: {path}")
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mpi_es import seeds
 from mpi_es.arrays import Candidate
@@ -20,7 +21,7 @@ from mpi_es.config.run import Config
 from mpi_es.errors import RolloutError, UserError
 from mpi_es.evaluation.evaluator import Evaluator
 from mpi_es.evaluation.header import Evaluation
-from mpi_es.evaluation.normalisation import Statistics
+from mpi_es.evaluation.normalisation import ObservationSums
 from mpi_es.evaluation.rollout import Terms
 from mpi_es.parallel.stop_signal import Stopped
 from mpi_es.run_file import checkpoint
@@ -39,7 +40,7 @@ class Deployed:
     generation: int = 0
     fitness: float = -math.inf
     candidate: Candidate = field(default_factory=lambda: np.zeros(0, np.float32))
-    scaling: Any = field(default_factory=lambda: np.zeros((2, 0), np.float32))  # of its observations
+    normalisation: Any = field(default_factory=lambda: np.zeros((2, 0), np.float32))  # of its observations
 
 
 @dataclass
@@ -48,7 +49,7 @@ class Progress:
 
     generation: int = 0  # how many are done
     episode_cap: int = 0  # of the next generation; 0 is none
-    observations: Statistics = field(default_factory=Statistics)
+    observations: ObservationSums = field(default_factory=ObservationSums)
     best: Deployed = field(default_factory=Deployed)
 
 
@@ -130,7 +131,7 @@ class Run:
             fitness[:popsize],
             evaluation.lengths,
             sigma=strategy.sigma,
-            mean_fitness=float(fitness[popsize]) if config.track_mean else math.nan,
+            fitness_of_centre=float(fitness[popsize]) if config.track_mean else math.nan,
             episode_cap=progress.episode_cap,
             learning_rate=getattr(strategy, "learning_rate", math.nan),
         )
@@ -159,14 +160,17 @@ class Run:
 
     def training_terms(self) -> Terms:
         """Return the terms of a generation's episodes."""
-        config, progress = self.config, self.progress
-        scaling = progress.observations.scaling if config.obs_norm else None
-        return Terms(progress.episode_cap, scaling, config.action_noise, config.obs_norm, config.early_stop)
+        config, cap = self.config, self.progress.episode_cap
+        return Terms(cap, self.normalisation, config.action_noise, config.obs_norm, config.early_stop)
 
     def held_out_terms(self) -> Terms:
         """Return the terms of held-out episodes."""
-        scaling = self.progress.observations.scaling if self.config.obs_norm else None
-        return self.evaluator.held_out_terms(self.config.episode_cap, scaling)
+        return self.evaluator.held_out_terms(self.config.episode_cap, self.normalisation)
+
+    @property
+    def normalisation(self) -> NDArray[np.float32] | None:
+        """What observations are normalised with now, (2, size); None without --obs-norm."""
+        return self.progress.observations.normalisation if self.config.obs_norm else None
 
     # The held-out evaluation
 
@@ -189,12 +193,12 @@ class Run:
 
     def deployed(self, fitness: float) -> Deployed:
         """Return the centre as it is now, with what it needs to be evaluated again."""
-        scaling = self.held_out_terms().scaling
+        normalisation = self.held_out_terms().normalisation
         return Deployed(
             self.progress.generation,
             fitness,
             self.evaluator.rollout.policy.whole(self.strategy.centre.astype(np.float32)),
-            np.zeros((2, 0), np.float32) if scaling is None else scaling,
+            np.zeros((2, 0), np.float32) if normalisation is None else normalisation,
         )
 
     def evaluate_last(self) -> HeldOut | None:

@@ -13,7 +13,7 @@ from mpi_es.config.presets import PRESETS
 from mpi_es.config.run import Config
 from mpi_es.evaluation.build import make_evaluator, make_policy
 from mpi_es.evaluation.evaluator import Evaluator
-from mpi_es.evaluation.normalisation import Statistics
+from mpi_es.evaluation.normalisation import ObservationSums
 from mpi_es.loop import Deployed, Progress, Run
 from mpi_es.parallel.collectives import Comm, bcast_object, decide_plan
 from mpi_es.parallel.program import launch
@@ -63,7 +63,7 @@ def prepare(arguments: list[str]) -> Plan:
     find_strategy(config.strategy)
     policy = make_policy(config)
     if stored is None:
-        base, centre = starting_point.fixed_agent(config, policy), starting_point.first_mean(config, policy)
+        base, centre = starting_point.fixed_agent(config, policy), starting_point.first_centre(config, policy)
         return Plan(**vars(plan), base=base, centre=centre)
     # The last mean is a whole agent: what stays fixed is in it, and the file it came from is not needed.
     return Plan(**vars(plan), base=None if config.evolve == "all" else stored["last"]["candidate"])
@@ -98,7 +98,7 @@ def make_run(plan: Plan, evaluator: Evaluator) -> Run:
     strategy = make_strategy(config, initial_centre(plan, policy).astype(float), evaluator.noise)
     progress = Progress(
         episode_cap=config.episode_cap,
-        observations=Statistics.of_size(evaluator.rollout.size if config.obs_norm else 0),
+        observations=ObservationSums.of_size(evaluator.rollout.size if config.obs_norm else 0),
     )
     if stored is not None:
         strategy.state = checkpoint.from_plain(type(strategy.state), stored["state"])
@@ -106,7 +106,7 @@ def make_run(plan: Plan, evaluator: Evaluator) -> Run:
         progress = Progress(
             loaded["generation"],
             loaded["episode_cap"],
-            checkpoint.from_plain(Statistics, loaded["observations"]),
+            checkpoint.from_plain(ObservationSums, loaded["observations"]),
             checkpoint.from_plain(Deployed, stored["best"]),
         )
     telemetry = open_telemetry(config, plan.directory)

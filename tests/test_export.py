@@ -34,7 +34,7 @@ def test_a_file_that_was_exported_holds_the_run_s_agent_to_the_bit(run, tmp_path
     agent = load(str(path), Config(), "--from-pretrained")
     assert (agent.config.policy, agent.config.hidden) == ("lstm", (4,))
     assert agent.parameters.tobytes() == chosen["candidate"].tobytes()
-    assert agent.scaling.tobytes() == chosen["scaling"].tobytes()
+    assert agent.normalisation.tobytes() == chosen["normalisation"].tobytes()
     same_order = np.array_equal(np.load(path)["params"], chosen["candidate"])
     assert same_order == (layout == "torch")
     assert f"parameters in {layout}'s order" in capsys.readouterr().out
@@ -62,7 +62,7 @@ def test_a_bare_file_is_exported_by_what_is_reported_of_it(tmp_path):
 def test_a_run_and_its_file_hold_the_same_agent(run):
     directory, file = (load(str(path), Config(), "--from-pretrained") for path in (run, run / "run.h5"))
     assert directory.parameters.tobytes() == file.parameters.tobytes()
-    assert directory.scaling.shape == (2, 3)
+    assert directory.normalisation.shape == (2, 3)
 
 
 def test_an_agent_that_reads_normalised_observations_is_no_beginning(run, tmp_path):

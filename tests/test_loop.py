@@ -8,7 +8,7 @@ from mpi_es import train
 from mpi_es.config.run import Config
 from mpi_es.errors import RolloutError, UserError
 from mpi_es.evaluation.evaluator import Evaluator
-from mpi_es.evaluation.normalisation import Statistics
+from mpi_es.evaluation.normalisation import ObservationSums
 from mpi_es.evaluation.rollout import Rollout
 from mpi_es.parallel.collectives import SerialComm
 from mpi_es.parallel.stop_signal import StopFlag
@@ -171,8 +171,8 @@ def test_a_cap_follows_the_mean_length_and_stays_under_the_fixed_one(tmp_path):
 def test_the_mean_runs_beside_the_population_if_it_is_tracked(tmp_path, track, episodes):
     history = evolved(tmp_path, track_mean=track, num_rollouts=2)["history"]
     assert set(history["episodes"]) == {episodes}
-    assert np.isnan(history["mean_fitness"]).all() != track
-    assert np.isnan(history["mean_rank"]).all() != track
+    assert np.isnan(history["fitness_of_centre"]).all() != track
+    assert np.isnan(history["rank_of_centre"]).all() != track
 
 
 def test_tracking_the_mean_does_not_change_the_population(tmp_path):
@@ -182,7 +182,7 @@ def test_tracking_the_mean_does_not_change_the_population(tmp_path):
 
 def test_statistics_count_the_training_episodes_only(tmp_path):
     file = evolved(tmp_path, obs_norm=True)
-    fingerprint = file["progress"]["observations"]["count"] - Statistics().count
+    fingerprint = file["progress"]["observations"]["count"] - ObservationSums().count
     assert fingerprint == pytest.approx(file["history"]["steps"].sum())
 
 

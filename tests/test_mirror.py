@@ -20,6 +20,8 @@ ABOUT_ANOTHER = {
     "policies/test_contract.py": "what holds for every policy",
     "policies/test_make.py": "mpi_es/policies/__init__.py",
     "strategies/test_contract.py": "what holds for every strategy",
+    "test_door.py": "what mpi_es and pbt export",
+    "test_examples.py": "examples/",
     "test_imports.py": "which way all imports point",
     "test_mirror.py": "the tests",
     "test_packaging.py": "pyproject.toml and what lies beside it",
@@ -29,7 +31,7 @@ ABOUT_ANOTHER = {
 
 def place_of_tests(module: str) -> str:
     """Return where the tests of a module lie."""
-    folder, _, name = module.rpartition("/")
+    folder, _, name = module.replace("__main__", "main").rpartition("/")
     return f"{folder}/test_{name}" if folder else f"test_{name}"
 
 

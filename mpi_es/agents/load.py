@@ -18,6 +18,7 @@ from mpi_es.errors import UserError, expected, one_line, warn
 from mpi_es.evaluation.build import make_policy
 from mpi_es.policies.base import within
 from mpi_es.run_file import checkpoint
+from mpi_es.run_file.upgrade import upgraded_agent
 
 Arrays = dict[str, NDArray[Any]]
 # The agent of arXiv:2003.08165, whose weights others have published.
@@ -33,7 +34,7 @@ class Agent:
     config: Config
     parameters: Candidate  # (dim,) in torch's order
     shapes: Shapes
-    scaling: NDArray[np.float32]  # (2, size) of its observations; (2, 0) where they are not normalised
+    normalisation: NDArray[np.float32]  # (2, size) of its observations; (2, 0) where they are not normalised
     described: bool = True  # its file holds all fields above
 
     def part(self, part: str) -> tuple[Shapes, Candidate]:
@@ -75,7 +76,7 @@ def _of_run(path: Path, option: str) -> Agent:
         hint = "python -m mpi_es.export RUN --candidate last writes the last mean into a file"
         raise expected(option, "a run with a held-out evaluation", str(path), hint)
     config = checkpoint.from_plain(Config, content["config"])
-    return Agent(config, best["candidate"], shapes_of(make_policy(config)), best["scaling"])
+    return Agent(config, best["candidate"], shapes_of(make_policy(config)), best["normalisation"])
 
 
 def _of_file(path: Path, config: Config, option: str) -> Agent:
@@ -83,9 +84,9 @@ def _of_file(path: Path, config: Config, option: str) -> Agent:
     arrays = _arrays(path, option)
     numbers = _numbers(arrays, path, option)
     if "config" in arrays:
-        stored, layout, scaling = _description(arrays, path, option)
+        stored, layout, normalisation = _description(arrays, path, option)
         config, shapes = _owner(len(numbers), [stored], path, option)
-        return Agent(config, to_torch(numbers, shapes, layout), shapes, scaling)
+        return Agent(config, to_torch(numbers, shapes, layout), shapes, normalisation)
     configs = [config, replace(config, **_PAPERS)] if config.policy == "attention" else [config]
     config, shapes = _owner(len(numbers), configs, path, option)
     if config.obs_norm:
@@ -129,16 +130,19 @@ def _numbers(arrays: Arrays, path: Path, option: str) -> Candidate:
 
 
 def _description(arrays: Arrays, path: Path, option: str) -> tuple[Config, str, NDArray[np.float32]]:
-    """Return config, layout and scaling from a file of mpi_es.export."""
+    """Return config, layout and normalisation from a file of mpi_es.export."""
     try:
-        config = checkpoint.from_plain(Config, json.loads(str(arrays["config"])))
-        layout, scaling = str(arrays["layout"]), arrays["scaling"].astype(np.float32)
+        arrays = upgraded_agent(dict(arrays))
+        stored = json.loads(str(arrays["config"]))
+        stored.pop("racing", None)  # an option of older versions
+        config = checkpoint.from_plain(Config, stored)
+        layout, normalisation = str(arrays["layout"]), arrays["normalisation"].astype(np.float32)
         if layout not in LAYOUTS:
             raise expected("layout", " or ".join(LAYOUTS), layout)
     except (UserError, KeyError, TypeError, ValueError, AttributeError) as error:
         rule = "a file that mpi_es.export wrote, since it has a `config`"
         raise expected(option, rule, str(path), one_line(error)) from error
-    return config, layout, scaling
+    return config, layout, normalisation
 
 
 def _owner(size: int, configs: list[Config], path: Path, option: str) -> tuple[Config, Shapes]:

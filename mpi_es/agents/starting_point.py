@@ -12,7 +12,7 @@ from mpi_es.errors import expected, unknown
 from mpi_es.policies.base import Policy, within
 
 
-def first_mean(config: Config, policy: Policy) -> Candidate | None:
+def first_centre(config: Config, policy: Policy) -> Candidate | None:
     """Return the whole agent (policy.dim,) that is the first mean; None if it is drawn at random."""
     name = config.from_pretrained
     if not name:
@@ -44,7 +44,7 @@ def _plain(name: str, config: Config, option: str) -> Agent:
             "--obs-norm", f"to be off with {option}, whose agent was trained on other numbers", "on"
         )
     agent = load(name, config, option)
-    if agent.scaling.size:
+    if agent.normalisation.size:
         raise expected(option, "an agent trained without --obs-norm", f"one trained with it, {name}")
     return agent
 
@@ -64,7 +64,7 @@ def _taken(agent: Agent, policy: Policy, parts: list[str], option: str) -> Candi
     shapes, taken = shapes_of(policy), np.zeros(policy.dim, np.float32)
     for part in parts:
         theirs, numbers = agent.part(part)
-        ours = Agent(agent.config, taken, shapes, agent.scaling).part(part)[0]
+        ours = Agent(agent.config, taken, shapes, agent.normalisation).part(part)[0]
         if theirs != ours:
             rule = f"{part or 'an agent'} of {sum(map(prod, ours.values()))} numbers"
             raise expected(option, rule, len(numbers), _difference(ours, theirs))

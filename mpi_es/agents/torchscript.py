@@ -29,10 +29,10 @@ class ScriptedAgent(nn.Module):
         read: from observations to what the network reads, before they are normalised.
     """
 
-    def __init__(self, network: nn.Module, read: Read, scaling: NDArray[np.float32]) -> None:
+    def __init__(self, network: nn.Module, read: Read, normalisation: NDArray[np.float32]) -> None:
         super().__init__()
-        self.network, self.read, self.scaled = network, read, scaling.size > 0
-        self.register_buffer("scaling", torch.from_numpy(scaling.copy()))
+        self.network, self.read, self.scaled = network, read, normalisation.size > 0
+        self.register_buffer("normalisation", torch.from_numpy(normalisation.copy()))
 
     def forward(self, observations: Tensor, *memory: Any) -> Any:
         """Return the outputs, and the new memory of a network that has one."""
@@ -47,7 +47,7 @@ class ScriptedAgent(nn.Module):
         numbers = self.read(observations)
         if not self.scaled:
             return numbers
-        return torch.clip((numbers - self.scaling[0]) * self.scaling[1], -CLIP, CLIP)
+        return torch.clip((numbers - self.normalisation[0]) * self.normalisation[1], -CLIP, CLIP)
 
 
 def reader(policy: Policy, space: Any) -> Read:
@@ -60,7 +60,9 @@ def reader(policy: Policy, space: Any) -> Read:
     return lambda seen: seen.flatten(1).float()
 
 
-def write(path: Path, policy: Policy, agent: Candidate, scaling: NDArray[np.float32], space: Any) -> None:
+def write(
+    path: Path, policy: Policy, agent: Candidate, normalisation: NDArray[np.float32], space: Any
+) -> None:
     """Write the policy with an agent's parameters.
 
     The call is script(observations) -> outputs. With a memory, the first call is script.start(observations)
@@ -71,7 +73,7 @@ def write(path: Path, policy: Policy, agent: Candidate, scaling: NDArray[np.floa
     """
     module = policy.module()
     nn.utils.vector_to_parameters(torch.from_numpy(agent.copy()), module.parameters())
-    deployed = ScriptedAgent(module.eval(), reader(policy, space), scaling).requires_grad_(False)
+    deployed = ScriptedAgent(module.eval(), reader(policy, space), normalisation).requires_grad_(False)
     observations = _observations(space)
     try:
         with warnings.catch_warnings(), torch.no_grad():

@@ -69,7 +69,7 @@ class CompiledRollout:
 
         return network(self.policy.unpack(parameters[None]), 0)
 
-    def whole(self, cap: int, scaling: NDArray[np.float32] | None) -> Terms:
+    def whole(self, cap: int, normalisation: NDArray[np.float32] | None) -> Terms:
         """Return the terms of whole episodes."""
         return Terms(0 if self.limit else cap)
 

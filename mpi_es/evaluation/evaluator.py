@@ -63,9 +63,9 @@ class Evaluator:
 
     # What rank 0 calls
 
-    def held_out_terms(self, cap: int, scaling: NDArray[np.float32] | None) -> Terms:
+    def held_out_terms(self, cap: int, normalisation: NDArray[np.float32] | None) -> Terms:
         """Return the terms of held-out episodes; the arguments are Rollout.whole's."""
-        return replace(self.held_out_rollout.whole(cap, scaling), held_out=True)
+        return replace(self.held_out_rollout.whole(cap, normalisation), held_out=True)
 
     def evaluate(self, population: Population, seeds: NDArray[np.int64], terms: Terms) -> Evaluation:
         """Return what each candidate came to on its row of episode seeds (candidates, episodes).

@@ -11,7 +11,7 @@ _PRIOR = 1e-2  # observations of mean 0 and deviation 1 that count before the fi
 
 
 @dataclass
-class Statistics:
+class ObservationSums:
     """What was seen so far of each of `size` observed numbers."""
 
     count: float = _PRIOR
@@ -19,27 +19,27 @@ class Statistics:
     squares: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
 
     @classmethod
-    def of_size(cls, size: int) -> "Statistics":
-        """Return the statistics before anything was seen."""
+    def of_size(cls, size: int) -> "ObservationSums":
+        """Return the sums before anything was seen."""
         return cls(_PRIOR, np.zeros(size), np.full(size, _PRIOR))
 
-    def updated(self, sums: NDArray[np.float64]) -> "Statistics":
-        """Return the statistics with episodes (n, 1 + 2 * size) added: lengths, sums and sums of squares.
+    def updated(self, sums: NDArray[np.float64]) -> "ObservationSums":
+        """Return the sums with episodes (n, 1 + 2 * size) added: lengths, sums and sums of squares.
 
         The rows lie in the order of the episodes whoever ran them, so the result is the same to the bit.
         """
         count, total, squares = sums[:, 0].sum(), *np.split(sums[:, 1:].sum(axis=0), 2)
-        return Statistics(self.count + float(count), self.total + total, self.squares + squares)
+        return ObservationSums(self.count + float(count), self.total + total, self.squares + squares)
 
     @property
-    def scaling(self) -> NDArray[np.float32]:
+    def normalisation(self) -> NDArray[np.float32]:
         """The mean and the reciprocal of the deviation, (2, size)."""
         mean = self.total / self.count
         variance = np.maximum(self.squares / self.count - mean**2, 1e-4)
         return np.asarray(np.stack([mean, 1 / np.sqrt(variance)]), np.float32)
 
 
-def normalise(observations: NDArray[Any], scaling: NDArray[np.float32]) -> NDArray[np.float32]:
+def normalise(observations: NDArray[Any], normalisation: NDArray[np.float32]) -> NDArray[np.float32]:
     """Return observations (k, size) with about mean 0 and deviation 1, within [-5, 5]."""
-    scaled: NDArray[np.float32] = (observations.astype(np.float32) - scaling[0]) * scaling[1]
+    scaled: NDArray[np.float32] = (observations.astype(np.float32) - normalisation[0]) * normalisation[1]
     return np.clip(scaled, -CLIP, CLIP, out=scaled)

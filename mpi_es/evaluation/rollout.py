@@ -34,7 +34,7 @@ class Terms:
     """What all episodes of one evaluation have in common."""
 
     cap: int = 0  # steps; 0 is no cap
-    scaling: NDArray[np.float32] | None = None  # (2, size) of the observations' normalisation
+    normalisation: NDArray[np.float32] | None = None  # (2, size) of the observations' normalisation
     action_noise: float = 0.0
     collect: bool = False  # sum up the observations
     early_stop: int = 0  # steps in a row of negative reward that an episode survives; 0 is no such rule
@@ -85,13 +85,13 @@ class Rollout:
             observation = np.zeros((1, *self.shape), self.dtype)
             self.policy.act(weights, observation, self.policy.initial_memory(1))
 
-    def whole(self, cap: int, scaling: NDArray[np.float32] | None) -> Terms:
+    def whole(self, cap: int, normalisation: NDArray[np.float32] | None) -> Terms:
         """Return the terms of episodes that are undisturbed, and whole where the environment ends them.
 
         Args:
             cap: the steps of an episode whose environment names no limit and might never end.
         """
-        return Terms(0 if self.limit else cap, scaling)
+        return Terms(0 if self.limit else cap, normalisation)
 
     def run(self, source: Source, terms: Terms, width: int | None = None) -> Rows:
         """Return the rows of all episodes that the source gives."""
@@ -180,8 +180,8 @@ class _Batch:
             flat = observations.reshape(k, -1).astype(np.float64)
             self.sums[:k, 0] += flat
             self.sums[:k, 1] += flat * flat
-        if self.terms.scaling is not None:
-            observations = normalise(observations, self.terms.scaling)
+        if self.terms.normalisation is not None:
+            observations = normalise(observations, self.terms.normalisation)
         try:
             actions, self.memory = self.policy.act(self.weights, observations, self.memory)
         except BaseException as error:  # a simulator may call exit, or be in Rust

@@ -44,7 +44,7 @@ def learning(run: Curves) -> Figure:
         panel.fill_between(x, low, high, color="#56B4E9", alpha=0.3, lw=0, label="population, range")
         panel.plot(*run.line(axis, "mean"), "#0072B2", label="population, mean")
         if run.config.track_mean:
-            panel.plot(*run.line(axis, "mean_fitness"), "#009E73", lw=0.8, label="unperturbed mean")
+            panel.plot(*run.line(axis, "fitness_of_centre"), "#009E73", lw=0.8, label="unperturbed mean")
         if run.evaluations:
             errors = [half_interval(held.returns) for held in run.evaluations]
             line = run.line(axis, "held_out")

@@ -22,11 +22,12 @@ import h5py
 import numpy as np
 
 from mpi_es.errors import UserError, expected
+from mpi_es.run_file.upgrade import upgraded
 
 NAME = "run.h5"
 PREVIOUS = "run.previous.h5"
 DAMAGED = "run.damaged.h5"
-VERSION = 1
+VERSION = 2  # upgrade.py knows the older ones
 _COMMANDS = {  # what reads a run of each program
     "mpi_es.train": "use python -m mpi_es.report, .evaluate or .export; mpi_es.train continues it",
     "pbt.train": "use python -m pbt.report, .replay or .export; pbt.train continues it",
@@ -165,7 +166,7 @@ def decode(path: Path) -> dict[str, Any]:
             raise Damaged(f"{path}: damaged, it has two versions")
         if version > VERSION:
             raise UserError(f"{path}: expected format {VERSION} or older, got {version}; use a newer mpi_es")
-        return _read(file)
+        return upgraded(_read(file), version)
 
 
 @contextlib.contextmanager

@@ -21,8 +21,8 @@ class Row:
     min: Annotated[float, "fitness/min"]
     std: Annotated[float, "fitness/std"]
     sigma: Annotated[float, "sigma"]
-    mean_fitness: Annotated[float, "fitness/of_mean"]  # of the unperturbed mean; NaN if not tracked
-    mean_rank: Annotated[float, "rank_of_mean"]  # candidates above it; 0: none was better
+    fitness_of_centre: Annotated[float, "fitness/of_mean"]  # of the unperturbed mean; NaN if not tracked
+    rank_of_centre: Annotated[float, "rank_of_mean"]  # candidates above it; 0: none was better
     elite: Annotated[int, "elite"]  # candidates above the population's mean fitness
     episodes: Annotated[int, "generation/episodes"]  # of this generation, as are the steps
     steps: Annotated[int, "generation/steps"]
@@ -59,12 +59,13 @@ def summarize(
     lengths: NDArray[np.integer],
     *,
     sigma: float,
-    mean_fitness: float = math.nan,
+    fitness_of_centre: float = math.nan,
     episode_cap: int = 0,
     learning_rate: float = math.nan,
 ) -> Row:
     """Return the row of a generation, from its fitness (popsize,) and episode lengths (0: not played)."""
     episodes = int(np.count_nonzero(lengths))
+    above = (fitness > fitness_of_centre).sum()
     return Row(
         generation=generation,
         best=float(fitness.max()),
@@ -72,8 +73,8 @@ def summarize(
         min=float(fitness.min()),
         std=float(fitness.std()),
         sigma=sigma,
-        mean_fitness=mean_fitness,
-        mean_rank=math.nan if math.isnan(mean_fitness) else float((fitness > mean_fitness).sum()),
+        fitness_of_centre=fitness_of_centre,
+        rank_of_centre=math.nan if math.isnan(fitness_of_centre) else float(above),
         elite=int((fitness > fitness.mean()).sum()),
         episodes=episodes,
         steps=int(lengths.sum()),

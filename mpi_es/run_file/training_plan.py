@@ -11,6 +11,7 @@ from mpi_es.config import command_line
 from mpi_es.errors import UserError, warn
 from mpi_es.run_file import checkpoint
 from mpi_es.run_file.stamp import is_finished
+from mpi_es.run_file.upgrade import check_resumable
 
 
 class TrainingConfig(Protocol):
@@ -96,6 +97,7 @@ def _resumed(program: str, kind: type[C], directory: Path, changed: Callable[[C]
     """
     fingerprint = checkpoint.fingerprint(directory)
     stored, warning = checkpoint.load_of(program, directory)
+    check_resumable(stored)
     begun = checkpoint.from_plain(kind, stored["config"])
     begun = dataclasses.replace(begun, run_dir=str(directory))  # it may have been moved
     wanted = changed(begun)

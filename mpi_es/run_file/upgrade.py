@@ -6,6 +6,7 @@ from mpi_es.errors import UserError
 
 _HISTORY = {"mean_fitness": "fitness_of_centre", "mean_rank": "rank_of_centre"}  # 1 -> 2
 _AGENTS = {"scaling": "normalisation"}  # of /best and /last, 1 -> 2
+_REMOVED = "removed"  # a group: the options of the run that there are no more, where they had an effect
 
 
 def upgraded(content: dict[str, Any], version: int) -> dict[str, Any]:
@@ -14,9 +15,24 @@ def upgraded(content: dict[str, Any], version: int) -> dict[str, Any]:
         _rename(content.get("history", {}), _HISTORY)
         for agent in ("best", "last"):
             _rename(content.get(agent, {}), _AGENTS)
-        if content.get("config", {}).pop("racing", 0):
-            raise UserError("run: expected one without --racing, which mpi_es 0.2 no longer has")
+        if raced := content.get("config", {}).pop("racing", 0):
+            content[_REMOVED] = {"racing": raced}
     return content
+
+
+def upgraded_agent(content: dict[str, Any]) -> dict[str, Any]:
+    """Return the arrays of an older file of mpi_es.export in the names of today's."""
+    _rename(content, _AGENTS)
+    return content
+
+
+def check_resumable(content: dict[str, Any]) -> None:
+    """Refuse to go on with a run that depends on an option that there is no more."""
+    for name, value in content.get(_REMOVED, {}).items():
+        raise UserError(
+            f"run: expected one without --{name}, which was removed, got --{name} {value}; "
+            "it can be evaluated and exported, not resumed"
+        )
 
 
 def _rename(group: dict[str, Any], names: dict[str, str]) -> None:

@@ -85,7 +85,7 @@ class Lines:
 
     def generation(self, row: Row, timing: Timing, held_out: HeldOut | None) -> None:
         """Write a line."""
-        exact = (row.best, row.mean, row.min, row.mean_fitness, row.mean_rank)
+        exact = (row.best, row.mean, row.min, row.fitness_of_centre, row.rank_of_centre)
         score = float(held_out.returns.mean()) if held_out else math.nan
         rates = (row.sigma, row.mean_length, timing.steps_per_second)
         left = clock(self._left.after(row.generation, timing.total))

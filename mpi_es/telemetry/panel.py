@@ -94,9 +94,9 @@ def _add_scores(grid: Table, course: Course, row: Row, width: int) -> None:
     grid.add_row("", Text(sparkline(course.fitness, width), "cyan"))
     of = f"of {course.config.population_size}"
     above_mean = ("elite", f"{row.elite} {of}")
-    if not math.isnan(row.mean_rank):
-        above = ("candidates above it", f"{row.mean_rank:.0f} {of}")
-        grid.add_row("of the mean", _pairs(("", number(row.mean_fitness)), above, above_mean))
+    if not math.isnan(row.rank_of_centre):
+        above = ("candidates above it", f"{row.rank_of_centre:.0f} {of}")
+        grid.add_row("of the mean", _pairs(("", number(row.fitness_of_centre)), above, above_mean))
     else:
         grid.add_row("above mean", _pairs(above_mean))
     if course.held_out:

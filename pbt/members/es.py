@@ -12,7 +12,7 @@ from mpi_es.config.fields import option
 from mpi_es.config.run import Config as RunConfig
 from mpi_es.errors import expected, unknown
 from mpi_es.evaluation.build import make_evaluator, make_policy
-from mpi_es.evaluation.normalisation import Statistics
+from mpi_es.evaluation.normalisation import ObservationSums
 from mpi_es.evaluation.rollout import Terms
 from mpi_es.parallel.rank_loss import RankLost
 from mpi_es.seeds import training_seeds
@@ -62,7 +62,7 @@ class ES(Member):
         seed = int(self.rng().integers(2**62))
         self.run = dataclasses.replace(_run_config(config), seed=seed)
         self.evaluator = make_evaluator(self.comm, self.run, self.stop, survives=False)
-        self.observations = Statistics.of_size(self.evaluator.rollout.size if config.obs_norm else 0)
+        self.observations = ObservationSums.of_size(self.evaluator.rollout.size if config.obs_norm else 0)
         self.hyperparameters = {"sigma": self.run.init_sigma, "learning_rate": self.run.learning_rate}
         initial = self.evaluator.rollout.policy.initial(seed).astype(float)
         self.strategy = make_strategy(self.run, initial, self.evaluator.noise)
@@ -97,8 +97,8 @@ class ES(Member):
     def _score(self, terms_of: Callable[..., Terms], episode_seeds: NDArray[np.int64]) -> Score:
         """Return the score of the mean in whole episodes."""
         results: list[Score] = []
-        scaling = self.observations.scaling if self.config.obs_norm else None
-        terms = terms_of(self.run.episode_cap, scaling)
+        normalisation = self.observations.normalisation if self.config.obs_norm else None
+        terms = terms_of(self.run.episode_cap, normalisation)
 
         def evaluate() -> None:
             played = self.evaluator.evaluate(Dense(self.strategy.centre[None]), episode_seeds[None], terms)
@@ -121,7 +121,7 @@ class ES(Member):
             group, _, field = name.rpartition(".")
             groups[group][field] = value
         self.strategy.state = type(self.strategy.state)(**groups[""], optimizer=groups["optimizer"])
-        self.observations = Statistics(**groups["observations"])
+        self.observations = ObservationSums(**groups["observations"])
 
     def _run_on_root(self, work: Callable[[], None]) -> None:
         """Do the work on the group's first rank while the others evaluate. Collective over the group."""
@@ -147,8 +147,8 @@ class ES(Member):
         seeds = training_seeds(
             run.seed, state.generation, len(population), run.num_rollouts, run.episode_seeds
         )
-        scaling = self.observations.scaling if self.config.obs_norm else None
-        terms = Terms(run.episode_cap, scaling, run.action_noise, self.config.obs_norm, run.early_stop)
+        normalisation = self.observations.normalisation if self.config.obs_norm else None
+        terms = Terms(run.episode_cap, normalisation, run.action_noise, self.config.obs_norm, run.early_stop)
         evaluation = self.evaluator.evaluate(population, seeds, terms)
         strategy.tell(population, evaluation.returns.mean(axis=1))
         if self.config.obs_norm:

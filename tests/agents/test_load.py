@@ -79,14 +79,14 @@ TORN = [
     {"config": "[]"},
     {"config": '{"nobody": 1}'},
     {"layout": "odd"},
-    {"scaling": None},
+    {"normalisation": None},
 ]
 
 
 @pytest.mark.parametrize("told", TORN)
 def test_a_file_of_ours_that_tells_nonsense_is_reported(tmp_path, told):
     config = json.dumps({"policy": USER.policy})
-    whole = {"params": numbers(), "config": config, "layout": "torch", "scaling": np.zeros((2, 0))}
+    whole = {"params": numbers(), "config": config, "layout": "torch", "normalisation": np.zeros((2, 0))}
     arrays = {name: value for name, value in (whole | told).items() if value is not None}
     load(file_of(tmp_path, **whole))
     with pytest.raises(UserError, match=r"a file that mpi_es.export wrote, .*; \w+Error: ") as caught:

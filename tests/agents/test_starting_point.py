@@ -37,7 +37,7 @@ def prepared(preset, directory, *options):
     plan = train.prepare([preset, "--layout", "torch", "--run-dir", str(directory), *options])
     policy = make_policy(plan.config)
     policy = policy if plan.base is None else PartlyFixed(policy, plan.config.evolve, plan.base)
-    return plan, policy, train.initial_mean(plan, policy)
+    return plan, policy, train.initial_centre(plan, policy)
 
 
 @pytest.mark.parametrize(("preset", "dim"), DIMENSIONS.items())

@@ -52,17 +52,17 @@ def written(name, directory):
     policy = make(Config(hidden=(6,), **options), space, spaces.Discrete(3))
     agent, module = 2 * policy.initial(3), policy.module().requires_grad_(False)
     torch.nn.utils.vector_to_parameters(torch.from_numpy(agent), module.parameters())
-    scaling = np.zeros((2, 0), np.float32)
+    normalisation = np.zeros((2, 0), np.float32)
     if space is VECTOR:
-        scaling = np.stack([np.linspace(-1, 1, 5), np.full(5, 3)]).astype(np.float32)
-    write(directory / f"{name}.pt", policy, agent, scaling, space)
+        normalisation = np.stack([np.linspace(-1, 1, 5), np.full(5, 3)]).astype(np.float32)
+    write(directory / f"{name}.pt", policy, agent, normalisation, space)
     space.seed(1)
     observations = np.stack([[space.sample() for _ in range(2)] for _ in range(4)])  # (steps, batch, …)
     np.save(directory / f"{name}.npy", observations)
     outputs, memory = [], None
     for x in observations:
         x = policy.features(x) if hasattr(policy, "features") else x
-        x = torch.from_numpy(normalise(x, scaling) if scaling.size else x)
+        x = torch.from_numpy(normalise(x, normalisation) if normalisation.size else x)
         answer = module(x) if options["policy"] == "mlp" else module(x, memory)
         answer, memory = answer if isinstance(answer, tuple) else (answer, None)
         outputs.append(answer.numpy())

@@ -193,10 +193,10 @@ else:
 def serial_evaluation():
     """What EVALUATE prints without MPI."""
     evaluator, said = make_evaluator(2), []
-    seeds, scaling = training_seeds(1, 0, 5, 3, "independent"), np.ones((2, 3), np.float32)
+    seeds, normalisation = training_seeds(1, 0, 5, 3, "independent"), np.ones((2, 3), np.float32)
     for population in (dense(), seeded()):
         for part in (seeds, seeds[:, :1], seeds[:4]):
-            found = evaluator.evaluate(population, part, Terms(7, scaling, 0.2, True, 3))
+            found = evaluator.evaluate(population, part, Terms(7, normalisation, 0.2, True, 3))
             said.append(f"{found.returns.tolist()} {found.lengths.tolist()} {found.sums.tolist()}\n")
     return "".join(said)
 

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mpi_es.evaluation.normalisation import Statistics, normalise
+from mpi_es.evaluation.normalisation import ObservationSums, normalise
 
 
 def episodes(seed, lengths, mean=3.0, deviation=2.0):
@@ -19,7 +19,7 @@ def sums(observed):
 
 def test_scaling_is_mean_and_deviation_of_all_observations():
     observed = episodes(0, [300, 200, 500])
-    mean, inverse = Statistics.of_size(4).updated(sums(observed)).scaling
+    mean, inverse = ObservationSums.of_size(4).updated(sums(observed)).normalisation
     np.testing.assert_allclose(mean, np.concatenate(observed).mean(axis=0), rtol=1e-4)
     np.testing.assert_allclose(1 / inverse, np.concatenate(observed).std(axis=0), rtol=1e-4)
 
@@ -27,43 +27,43 @@ def test_scaling_is_mean_and_deviation_of_all_observations():
 @given(st.permutations(range(6)))
 def test_the_order_of_episodes_changes_rounding_only(order):
     rows = sums(episodes(1, [5, 1, 70, 3, 20, 9]))
-    one, other = (Statistics.of_size(4).updated(x).scaling for x in (rows, rows[order]))
+    one, other = (ObservationSums.of_size(4).updated(x).normalisation for x in (rows, rows[order]))
     np.testing.assert_allclose(one, other, rtol=1e-6)
 
 
 def test_generation_by_generation_is_the_same_as_at_once():
     rows = sums(episodes(2, [10, 20, 30, 40]))
-    steps = Statistics.of_size(4).updated(rows[:2]).updated(rows[2:])
-    once = Statistics.of_size(4).updated(rows)
+    steps = ObservationSums.of_size(4).updated(rows[:2]).updated(rows[2:])
+    once = ObservationSums.of_size(4).updated(rows)
     assert steps.count == pytest.approx(once.count, rel=1e-12)
     np.testing.assert_allclose(steps.squares, once.squares, rtol=1e-12)
 
 
 def test_before_anything_is_seen_observations_stay_as_they_are():
-    scaling = Statistics.of_size(3).scaling
-    np.testing.assert_array_equal(scaling, [[0, 0, 0], [1, 1, 1]])
+    normalisation = ObservationSums.of_size(3).normalisation
+    np.testing.assert_array_equal(normalisation, [[0, 0, 0], [1, 1, 1]])
     seen = np.array([[0.5, -2, 4]], np.float32)
-    np.testing.assert_array_equal(normalise(seen, scaling), seen)
+    np.testing.assert_array_equal(normalise(seen, normalisation), seen)
 
 
 def test_a_number_that_never_changes_is_not_blown_up():
     observed = [np.full((1000, 4), 7.0)]
-    scaling = Statistics.of_size(4).updated(sums(observed)).scaling
-    assert np.abs(normalise(np.full((1, 4), 7.0, np.float32), scaling)).max() < 0.1
-    assert scaling[1].max() <= 100
+    normalisation = ObservationSums.of_size(4).updated(sums(observed)).normalisation
+    assert np.abs(normalise(np.full((1, 4), 7.0, np.float32), normalisation)).max() < 0.1
+    assert normalisation[1].max() <= 100
 
 
 def test_normalised_observations_are_single_clipped_and_new():
     seen = np.array([[100.0, -100.0, 2.0]])
-    scaling = np.array([[0, 0, 1], [1, 1, 0.5]], np.float32)
-    scaled = normalise(seen, scaling)
+    normalisation = np.array([[0, 0, 1], [1, 1, 0.5]], np.float32)
+    scaled = normalise(seen, normalisation)
     np.testing.assert_array_equal(scaled, np.array([[5, -5, 0.5]], np.float32))
     assert scaled.dtype == np.float32
     assert seen[0, 0] == 100
 
 
 def test_updating_leaves_the_old_statistics_alone():
-    before = Statistics.of_size(4)
+    before = ObservationSums.of_size(4)
     before.updated(sums(episodes(3, [9])))
-    assert before.count == Statistics().count
+    assert before.count == ObservationSums().count
     assert not before.total.any()

@@ -24,10 +24,10 @@ SCALING = np.array([[1, 2, 3], [0.5, 1, 2]], np.float32)
 TERMS = {
     "plain": Terms(),
     "cap": Terms(cap=4),
-    "normalised": Terms(scaling=SCALING, collect=True),
+    "normalised": Terms(normalisation=SCALING, collect=True),
     "patience": Terms(early_stop=2),
     "noise": Terms(action_noise=0.3),
-    "all": Terms(cap=9, scaling=SCALING, action_noise=0.3, collect=True),
+    "all": Terms(cap=9, normalisation=SCALING, action_noise=0.3, collect=True),
 }
 
 
@@ -67,7 +67,11 @@ def alone(policy, episode, terms):
     observation, _ = env.reset(seed=episode.seed)
     while True:
         seen.append(observation.astype(float))
-        read = observation[None] if terms.scaling is None else normalise(observation[None], terms.scaling)
+        read = (
+            observation[None]
+            if terms.normalisation is None
+            else normalise(observation[None], terms.normalisation)
+        )
         action, memory = policy.act(weights, read, memory)
         if terms.action_noise:
             action = np.clip(action + terms.action_noise * noise.standard_normal(2), -1, 1)

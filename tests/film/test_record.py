@@ -43,7 +43,7 @@ class OneEpisode:
 
 
 def test_a_recorded_episode_is_the_evaluated_one():
-    terms = Terms(scaling=np.array([[0.1, 0, 0.02, 0], [2, 1, 3, 1]], np.float32))
+    terms = Terms(normalisation=np.array([[0.1, 0, 0.02, 0], [2, 1, 3, 1]], np.float32))
     steps, policy, parameters = recorded(CARTPOLE, terms)
     rollout = Rollout(policy, lambda: build.make_env(CARTPOLE), 1)
     ((_, total, length),) = rollout.run(OneEpisode(Episode(0, 0, 7, parameters)), terms)

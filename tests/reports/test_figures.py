@@ -20,7 +20,7 @@ def drawn(panel):
 def whole(**options):
     """Return a run with all columns that are drawn."""
     one = run(**options)
-    for name in ("min", "best", "mean_fitness", "sigma", "mean_length"):
+    for name in ("min", "best", "fitness_of_centre", "sigma", "mean_length"):
         one.history[name] = one.history["mean"] + 1
     return one
 

@@ -5,18 +5,18 @@ from tests.telemetry.records import FITNESS, TIMING, held_out, row
 
 
 def test_a_row_summarises_a_generation():
-    known = row(7, mean_fitness=2.5, learning_rate=0.1, episode_cap=9)
+    known = row(7, fitness_of_centre=2.5, learning_rate=0.1, episode_cap=9)
     assert (known.best, known.mean, known.min, known.std) == (10, 4, 1, FITNESS.std())
-    assert (known.elite, known.mean_rank) == (1, 2)
+    assert (known.elite, known.rank_of_centre) == (1, 2)
     assert (known.generation, known.episodes, known.steps, known.mean_length) == (7, 4, 20, 5)
 
 
 def test_a_mean_above_all_has_rank_0():
-    assert row(mean_fitness=10.0).mean_rank == 0
+    assert row(fitness_of_centre=10.0).rank_of_centre == 0
 
 
 def test_a_mean_that_is_not_tracked_has_no_rank():
-    assert math.isnan(row().mean_rank)
+    assert math.isnan(row().rank_of_centre)
 
 
 def test_scalars_leave_out_what_is_not_known():

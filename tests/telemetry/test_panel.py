@@ -18,7 +18,7 @@ def drawn(course, width=80):
 
 def test_the_panel_shows_the_run():
     course = Course(Config(population_size=4, max_iter=50), 3, 4000.0)
-    course.latest = row(3, mean_fitness=2.5, learning_rate=0.01), TIMING
+    course.latest = row(3, fitness_of_centre=2.5, learning_rate=0.01), TIMING
     course.fitness, course.held_out = [1.0, 2.0, 3.0], [held_out(2), HeldOut(3, np.array([1.0]))]
     text = " ".join(drawn(course).replace("\xa0", " ").split())
     for part in (
