@@ -200,7 +200,7 @@ def test_a_module_that_draws_depends_on_candidate_and_seed_only():
     from mpi_es.policies.torch_module import ModulePolicy, load_network
 
     env, _ = envs.make("CartPole-v1")
-    network = load_network("tests.policies.user_policies:Drawing")
+    network = load_network("tests.policies.user_policies:Drawing", {})
     policy = ModulePolicy("Drawing", network, env.observation_space, env.action_space)
     given = [Episode(i, i // 2, i % 2, np.zeros(policy.dim, np.float32)) for i in range(6)]
 

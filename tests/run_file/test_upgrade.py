@@ -42,7 +42,7 @@ def test_a_population_of_format_1_ends_as_an_unbroken_one_of_its_time(launch, tm
 def test_a_run_that_depends_on_a_removed_option_is_read_and_not_resumed():
     content = upgraded({"config": {"racing": 2, "seed": 1}}, 1)
     assert content["config"] == {"seed": 1}
-    with pytest.raises(UserError, match="run: expected one without --racing, .*, got --racing 2"):
+    with pytest.raises(UserError, match=r"run: expected one without --racing, .*, got --racing 2"):
         check_resumable(content)
     check_resumable(upgraded({"config": {"racing": 0}}, 1))
 
