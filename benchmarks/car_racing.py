@@ -46,7 +46,7 @@ from mpi_es.parallel.stop_signal import StopFlag
 from mpi_es.parallel.waiting import wait
 from mpi_es.seeds import Stream, rng
 
-PATIENCE, CAP = 20, 1000  # the paper's early stop and frame cap
+EARLY_STOP, CAP = 20, 1000  # the paper's early stop and frame cap
 POPSIZE, ROLLOUTS, SIGMA = 256, 16, 0.1  # the paper's
 ROUNDS = 8  # of ranks that take turns, in each repeat
 SAMPLE = 64  # episodes from which gymnasium's generation is extrapolated
@@ -89,7 +89,7 @@ def scaled(outputs: Any) -> np.ndarray:
     return (np.asarray(outputs, np.float32) * [1, 0.5, 0.5] + [0, 0.5, 0.5]).astype(np.float32)
 
 
-def drive_gymnasium(weights: np.ndarray, seed: int, cap: int, patience: int) -> tuple[float, int]:
+def drive_gymnasium(weights: np.ndarray, seed: int, cap: int, early_stop: int) -> tuple[float, int]:
     """Return the return and the length of an episode of gymnasium with torch."""
     module, torch = torch_agent(weights.tobytes())
     env, memory = gymnasium_env(), None
@@ -100,14 +100,14 @@ def drive_gymnasium(weights: np.ndarray, seed: int, cap: int, patience: int) -> 
         observation, reward, over, _, _ = env.step(scaled(outputs[0]))
         total, length = total + float(reward), length + 1
         losing = losing + 1 if reward < 0 else 0
-        over = over or length == cap or (patience > 0 and losing > patience)
+        over = over or length == cap or (early_stop > 0 and losing > early_stop)
     return total, length
 
 
-def drive_ours(picture: str, weights: np.ndarray, seeds: Any, cap: int, patience: int) -> np.ndarray:
+def drive_ours(picture: str, weights: np.ndarray, seeds: Any, cap: int, early_stop: int) -> np.ndarray:
     """Return rows (episodes, 3) of unit, return and length."""
     source = StaticSource(np.arange(len(seeds)), np.array(seeds), 1, lambda i: weights, StopFlag())
-    return np.array(rollout(picture).run(source, Terms(cap=cap, patience=patience)))
+    return np.array(rollout(picture).run(source, Terms(cap=cap, early_stop=early_stop)))
 
 
 # Speed
@@ -316,7 +316,7 @@ def evaluate_generation(weights: np.ndarray) -> None:
     done: list[Evaluation] = []
 
     def run_on_root() -> None:
-        terms = Terms(cap=CAP, patience=PATIENCE)
+        terms = Terms(cap=CAP, early_stop=EARLY_STOP)
         done.append(evaluator.evaluate(Dense(candidates), seeds, terms))
 
     begin = time.process_time()
@@ -336,7 +336,7 @@ def generation(weights: np.ndarray, options: argparse.Namespace) -> None:
     costs = []
     for unit in chosen:
         candidate = candidates[unit // ROLLOUTS].astype(np.float32)
-        costs.append(clocked(drive_gymnasium, candidate, int(seeds.ravel()[unit]), CAP, PATIENCE)[0])
+        costs.append(clocked(drive_gymnasium, candidate, int(seeds.ravel()[unit]), CAP, EARLY_STOP)[0])
     theirs = np.mean(costs) * seeds.size / 2
     error = 1.96 * np.std(costs, ddof=1) / np.sqrt(SAMPLE) * seeds.size / 2
     print(

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from mpi_es.envs.car_racing import simulation, variants
 from mpi_es.envs.car_racing.gymnasium_window import Window
 from mpi_es.envs.car_racing.physics.race import randomize_colours
+from mpi_es.envs.car_racing.picture.sizes import SIDE
 from mpi_es.envs.car_racing.simulation import begin_streams
 from mpi_es.envs.car_racing.state import PLAYFIELD
 from mpi_es.errors import expected, unknown
@@ -66,7 +67,7 @@ class CarRacing(gym.Env[NDArray[np.uint8], Any]):
         self.window = Window(render_mode, variant) if render_mode else None
         low, high = np.array([-1, 0, 0], np.float32), np.ones(3, np.float32)
         self.action_space = spaces.Box(low, high) if continuous else spaces.Discrete(len(_DISCRETE))
-        self.observation_space = spaces.Box(0, 255, (96, 96, 3), np.uint8)
+        self.observation_space = spaces.Box(0, 255, (SIDE, SIDE, 3), np.uint8)
         parts = self.simulation
         begin_streams(parts, int(self.np_random.integers(2**62)))  # for a first episode without a seed
         if domain_randomize:  # or that is told to keep its colours

@@ -10,7 +10,7 @@ from mpi_es.envs.car_racing import state
 from mpi_es.envs.car_racing.picture import exact
 from mpi_es.envs.car_racing.picture.camera import rotation
 from mpi_es.envs.car_racing.picture.exact import aaline, car, compose, filled_polygon, runs, shrink
-from mpi_es.envs.car_racing.picture.smoothscale import WINDOW_H, WINDOW_W
+from mpi_es.envs.car_racing.picture.sizes import WINDOW_H, WINDOW_W
 from tests.envs.car_racing.reference import copy_state, drive, reference
 
 ROWS = 84  # the panel is below

@@ -8,7 +8,7 @@ Painting a run of any length is a matter of a few words.
 import numpy as np
 
 from mpi_es.envs.car_racing.picture.exact.canvas import BAND, EACH, STRIDE, Band, Shapes
-from mpi_es.envs.car_racing.picture.smoothscale import WINDOW_W
+from mpi_es.envs.car_racing.picture.sizes import WINDOW_W
 from mpi_es.jit.bits import highest, lowest
 from mpi_es.jit.decorator import compiled
 

@@ -5,12 +5,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mpi_es.envs.car_racing.picture.smoothscale import WINDOW_H
+from mpi_es.envs.car_racing.picture.sizes import PANEL_LINES, SIDE, WINDOW_H
 from mpi_es.envs.car_racing.state import TILES
-
-CELLS = 96  # along either side of the picture
-PICTURE_ROWS = 84  # below them is the panel of indicators
-FIRST_ROW = 100  # the panel hides the window's rows before; it is drawn upside down and flipped afterwards
 
 BAND = 10  # the most rows of the window that have a share in one row of the picture
 STRIDE = 1024  # places from one of its rows to the next
@@ -61,8 +57,8 @@ class Band(NamedTuple):
     colours: NDArray[np.int64]  # (BAND * STRIDE,) of the places that have a bit
     means: NDArray[
         np.int64
-    ]  # (BAND + 1, CELLS + 4) of the rows, shrunk in x, and of the last band's first one
-    sums: NDArray[np.int64]  # (CELLS,) of the means of whole rows
+    ]  # (BAND + 1, SIDE + 4) of the rows, shrunk in x, and of the last band's first one
+    sums: NDArray[np.int64]  # (SIDE,) of the means of whole rows
 
 
 class Canvas(NamedTuple):
@@ -79,7 +75,7 @@ SHAPE_COUNT, RUN_COUNT, BACKGROUND = range(3)  # the last is the colour under al
 
 def allocate() -> Canvas:
     """Return a canvas with no shape on it."""
-    runs = SHAPES * (WINDOW_H - FIRST_ROW)
+    runs = SHAPES * (WINDOW_H - PANEL_LINES)
     shapes = Shapes(
         colour=np.empty(SHAPES, np.int64),
         top=np.empty(SHAPES + 1, np.int64),
@@ -101,7 +97,7 @@ def allocate() -> Canvas:
     band = Band(
         changes=np.zeros(BAND * STRIDE // 64, np.int64),
         colours=np.zeros(BAND * STRIDE, np.int64),
-        means=np.zeros((BAND + 1, CELLS + 4), np.int64),
-        sums=np.zeros(CELLS, np.int64),
+        means=np.zeros((BAND + 1, SIDE + 4), np.int64),
+        sums=np.zeros(SIDE, np.int64),
     )
     return Canvas(shapes, corners, band)

@@ -7,11 +7,10 @@ after each direction. The pixel in which two cells meet is shared between them.
 import numpy as np
 
 from mpi_es.envs.car_racing.picture.exact.band import next_change
-from mpi_es.envs.car_racing.picture.exact.canvas import CELLS, EACH, GREEN, RED, STRIDE, Band
+from mpi_es.envs.car_racing.picture.exact.canvas import EACH, GREEN, RED, STRIDE, Band
+from mpi_es.envs.car_racing.picture.sizes import SIDE, WINDOW_H, WINDOW_W
 from mpi_es.envs.car_racing.picture.smoothscale import (
     ONE,
-    WINDOW_H,
-    WINDOW_W,
     X_RECIPROCAL,
     Y_RECIPROCAL,
     X,
@@ -45,7 +44,7 @@ def rows_of(i: int) -> tuple[int, int]:
 @compiled(borrowing=True)
 def shrink(band: Band, i: int, rows: int, picture: np.ndarray) -> None:
     """Shrink a band to the picture's row i, which is the one after the last band's."""
-    for cell in range(CELLS):
+    for cell in range(SIDE):
         band.means[rows, cell] = band.means[0, cell]
     for row in range(rows):
         _shrink_row(band.changes, band.colours, band.means, row)
@@ -72,7 +71,7 @@ def _shrink_row(changes: np.ndarray, colours: np.ndarray, means: np.ndarray, row
         total += colour * (last - begin) + _share(colour, X_LAST_WEIGHT[mixed])
         means[np.uintp(row), mixed] = _mean(total)
         cell = int(mixed) + 1
-    _set_plain(means, row, cell, CELLS, colour)
+    _set_plain(means, row, cell, SIDE, colour)
 
 
 @compiled(inline=True)
@@ -107,12 +106,12 @@ def _mean(total: int) -> int:
 def _shrink_columns(means: np.ndarray, sums: np.ndarray, i: int, rows: int, picture: np.ndarray) -> None:
     """Set the picture's row i from the means of its rows, of which it shares the first and the last."""
     for row in range(1, rows):
-        for column in range(CELLS):
+        for column in range(SIDE):
             cell = np.uintp(column)
             sums[cell] = means[np.uintp(row), cell] + (sums[cell] if row > 1 else 0)
     before = (-1, -1, -1)  # no cell's
     red = green = blue = 0
-    for column in range(CELLS):
+    for column in range(SIDE):
         cell = np.uintp(column)
         first, total, last = int(means[0, cell]), int(sums[cell]), int(means[np.uintp(rows), cell])
         if (first, total, last) != before:  # else it has the same colour as the cell to the left
