@@ -8,24 +8,24 @@ from mpi_es.jit import warm_up
 from mpi_es.parallel.collectives import SerialComm
 
 
-def test_a_short_wait_is_not_told(capsys):
+def test_a_short_wait_prints_nothing(capsys):
     warm_up.prepare(SerialComm(), lambda: None)
     assert capsys.readouterr() == ("", "")
 
 
 @pytest.mark.parametrize(
-    ("directory", "told"), [("cache", "(kept in "), ("/proc/none", "(not kept: cannot write to ")]
+    ("directory", "kept"), [("cache", "(kept in "), ("/proc/none", "(not kept: cannot write to ")]
 )
-def test_a_long_wait_is_told_and_whether_it_will_come_again(capsys, monkeypatch, tmp_path, directory, told):
-    monkeypatch.setattr(warm_up, "_PATIENCE", 0.0)
+def test_a_long_wait_prints_where_the_code_is_kept(capsys, monkeypatch, tmp_path, directory, kept):
+    monkeypatch.setattr(warm_up, "_QUIET_TIME", 0.0)
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / directory))
     if directory.startswith("/proc"):
         monkeypatch.setattr(warm_up, "PACKAGE", Path("/proc/none"))
         monkeypatch.setenv("XDG_CACHE_HOME", "/proc/none")
     warm_up.prepare(SerialComm(), lambda: time.sleep(0.3))
-    said = capsys.readouterr().err
-    assert said.startswith("compiling simulator and agent")
-    assert told in said
+    printed = capsys.readouterr().err
+    assert printed.startswith("compiling simulator and agent")
+    assert kept in printed
 
 
 SCRIPT = """
