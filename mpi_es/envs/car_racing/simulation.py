@@ -31,7 +31,7 @@ class Simulation(NamedTuple):
     picture: NDArray[np.uint8]  # (SIDE, SIDE, 3) as after the last step
     variant: int  # a place in variants.NAMES
     randomized: bool  # gymnasium's domain_randomize
-    grass_cost: float  # of a wheel beside the road, in a step
+    grass_cost: float  # of a wheel off the road, in a step
 
 
 def allocate(

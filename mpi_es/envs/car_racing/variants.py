@@ -1,7 +1,7 @@
-"""What the attention agent's paper puts in its way: other colours, bars at the sides, a blob beside the road.
+"""The variants of the attention agent's paper: other colours, bars at the sides, a blob next to the road.
 
-As in the paper's code: colours shift by one number for the road and one for the ground, whose brighter
-patches stay; the blob lies in the car's frame, so on the picture it stays where it is.
+As in the paper's code, the road's colour shifts by one number and the ground's by another. The brighter
+patches of the ground keep theirs. The blob is fixed to the car, so that it does not move in the picture.
 """
 
 import numpy as np
@@ -21,7 +21,7 @@ _SHIFT = 0.2 * 255  # the most that a colour shifts
 _GROUND = np.array([[102, 102, 102], [102, 204, 102]])  # gymnasium's road and background
 _BAR = 75.0  # pixels of gymnasium's window
 _BLOB = np.array([21.0, 7.6, 29.0, 15.6])  # metres right and ahead of the car: near corner, far corner
-_RED = 204 - 2  # of the blob; smoothscale's truncation takes two
+_RED = 204 - 2  # of the blob; smoothscale truncates twice
 _CELL_W, _CELL_H = WINDOW_W / SIDE, WINDOW_H / SIDE  # pixels of the window that make one of the picture
 
 

@@ -1,4 +1,4 @@
-"""The indicator panel: rows 84 to 95 of the observation and the score in them, bit for bit as gymnasium's.
+"""The indicator panel: the rows from VIEW_ROWS on and the score in them, bit for bit as gymnasium's.
 
 gymnasium draws at 1000x800 and shrinks that with pygame's `smoothscale`. Since a panel is seven upright bars
 and a text, one line is shrunk for every different set of bars, and the text by itself. The loops over a whole
@@ -232,7 +232,7 @@ def _draw_text(panel: Panel, picture: NDArray[np.uint8]) -> None:
     top = TEXT_BASE - len(column) // 2
     for x in range(TEXT_COLUMNS):
         start, end = X_START[x], X_END[x]
-        before = max(start - 1, 0)  # of which column 0 has no share
+        before = max(start - 1, 0)  # column 0 has a share of 0
         for i in range(len(column)):
             column[i] = part(text[before, i], X_LEAD[x]) + part(text[end, i], X_TRAIL[x])
         for pixel in range(start, end):

@@ -1,9 +1,9 @@
 """Areas that polygons cover of each pixel: every edge adds what lies below it, column by column.
 
-An edge leaves in each pixel that it crosses the change of coverage against the pixel above, so that the sum
-down a column is the coverage. Edges go around a polygon clockwise, y pointing down: those at its top add,
-those at its bottom subtract, and one that two equal neighbours share needs no drawing at all. What is added
-is weighted: by 1 for plain coverage, by a colour for a sum of colours.
+In each pixel that it crosses, an edge adds the change of coverage against the pixel above. The sum down a
+column is then the coverage. Edges go around a polygon clockwise, y pointing down: those at its top add and
+those at its bottom subtract. An edge that two equal neighbours share is not drawn. What is added is weighted:
+1 for plain coverage, a colour for a sum of colours.
 """
 
 from typing import Any

@@ -1,4 +1,4 @@
-"""The ground beside the road: squares of grass on the playfield, and the black beyond it."""
+"""The ground next to the road: squares of grass on the playfield, and the black beyond it."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""How pygame's polygons look once shrunk: corners cut to whole pixels, half a pixel off and a little fat."""
+"""pygame's polygons after shrinking: corners cut to whole pixels, half a pixel off and slightly too large."""
 
 import numpy as np
 from numpy.typing import NDArray

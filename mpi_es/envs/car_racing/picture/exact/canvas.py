@@ -1,4 +1,4 @@
-"""What a picture is drawn from and on: the shapes in view, as runs of pixels, and a band of the window."""
+"""The arrays of a picture: the shapes in view, as runs of pixels, and a band of the window."""
 
 from typing import NamedTuple
 
@@ -16,7 +16,7 @@ STRIDE = 1024  # places from one of its rows to the next
 RED, GREEN = 42, 21
 EACH = 1 << RED | 1 << GREEN | 1  # one of each
 
-# The playfield, 400 patches of grass and the track, of which a crooked one takes two places; the car's four
+# The playfield, 400 patches of grass and the track, where a crooked one takes two places; the car's four
 # wheels with a white stripe each, and its hull of four parts.
 SHAPES = 2 * (401 + 2 * TILES) + 12
 LINES = 4  # around a shape

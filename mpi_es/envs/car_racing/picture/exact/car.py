@@ -1,4 +1,4 @@
-"""The car as Car.draw has it: wheels, the white stripe that shows how each turns, and the hull over them."""
+"""The car as in gymnasium's Car.draw: wheels, a white stripe on each that shows its turn, the hull."""
 
 import numpy as np
 

@@ -1,6 +1,5 @@
 """Put shapes on the canvas: the common part of gfxdraw.filled_polygon and pygame.draw.polygon."""
 
-
 from mpi_es.envs.car_racing.picture.exact.canvas import (
     GREEN,
     RED,

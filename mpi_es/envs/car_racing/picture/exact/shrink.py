@@ -21,8 +21,8 @@ from mpi_es.jit.decorator import compiled
 SUM = (1 << GREEN) - 1  # the bits of a sum of one of red, green and blue
 OUTER = 255 << RED | 255  # red and blue
 
-# Where a cell's row begins and ends in a band, both of which it shares, and with which weights: even numbers,
-# of which half leaves a product of a whole colour within its bits
+# Where a cell begins and ends along x and y, and its weights of the two pixels there, which it shares. The
+# weights are even; half of one keeps the product with a whole colour within its bits.
 X_LAST, X_LAST_WEIGHT = X.end, X.trail // 2
 X_FIRST, X_FIRST_WEIGHT = np.append(-1, X_LAST[:-1]), np.append(0, ONE // 2 - X_LAST_WEIGHT[:-1])
 Y_LAST, Y_LAST_WEIGHT = Y.end, Y.trail
@@ -104,7 +104,7 @@ def _mean(total: int) -> int:
 
 @compiled(borrowing=True)
 def _shrink_columns(means: np.ndarray, sums: np.ndarray, i: int, rows: int, picture: np.ndarray) -> None:
-    """Set the picture's row i from the means of its rows, of which it shares the first and the last."""
+    """Set the picture's row i from the means of its rows; it shares the first and the last."""
     for row in range(1, rows):
         for column in range(SIDE):
             cell = np.uintp(column)
