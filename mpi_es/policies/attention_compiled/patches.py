@@ -113,7 +113,7 @@ def _weigh(words: NDArray[np.uint32]) -> np.uint32:
 @compiled()
 def _group(words: NDArray[np.uint32], patches: Patches) -> int:
     """Give each patch its kind by a hash table with open addressing; return how many kinds there are."""
-    # Read once: numba counts references anew at each reading.
+    # Read once: numba counts references at each reading of a field.
     start, code, kind, first = patches.start, patches.code, patches.kind, patches.first
     table, repeats, width = patches.table, patches.repeats, np.uint64(len(patches.mixed))
     table[:] = EMPTY

@@ -44,7 +44,7 @@ COLOURS = np.array(
     np.uint8,
 )
 LEAST_VALUE = 1e-4  # less is not drawn
-NO_BARS: Any = np.int64(0)  # numba would compile everything twice that is given a literal 0
+NO_BARS: Any = np.int64(0)  # numba would compile each function that gets a literal twice
 
 # The text is centred at (60, 750), in front of the first bar, which begins with pixel 125 and column 12.
 TEXT_MIDDLE, TEXT_BASE = 60, 750

@@ -57,7 +57,7 @@ class Bodywork(NamedTuple):
     """Scratch space."""
 
     wheel: NDArray[np.float64]  # (4, 2) WHEEL
-    hull: NDArray[np.float64]  # (4, 8, 2) HULL; what a polygon lacks in corners is its last one repeated
+    hull: NDArray[np.float64]  # (4, 8, 2) HULL; a polygon with fewer corners repeats its last one
     stripe: NDArray[np.float64]  # (4, 2)
     zoom: NDArray[np.float64]  # (1,) what hull_window was painted for
     hull_window: NDArray[np.uint32]  # (LINES, PIXELS) the hull's paint, y pointing up
@@ -95,7 +95,7 @@ def paint_car(
 ) -> None:
     """Fill car.lights: gymnasium's `Car.draw` without the skid marks, which observations do not show."""
     if camera.zoom != car.zoom[0]:
-        # The camera turns with the hull, so that nothing but its distance changes the hull's look.
+        # The camera turns with the hull, so that only the zoom changes the hull's pixels.
         car.zoom[0] = camera.zoom
         car.hull_window.fill(NOTHING)
         for part in range(len(car.hull)):

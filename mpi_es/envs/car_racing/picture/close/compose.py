@@ -18,8 +18,8 @@ from mpi_es.envs.car_racing.picture.close.road import add_road
 from mpi_es.envs.car_racing.picture.sizes import SIDE, VIEW_ROWS
 from mpi_es.jit.decorator import compiled
 
-# smoothscale truncates twice, so that an even colour c comes out as c - 2 and a mixed one by one to two less;
-# what is above 1 keeps the rounding of float32 away from whole numbers.
+# smoothscale truncates twice, so that an even colour c becomes c - 2 and a mixed one loses one to two. The
+# part above 1 keeps float32's rounding away from whole numbers.
 LOSS = np.float32(1.03)
 ONE, ZERO = np.float32(1.0), np.float32(0.0)
 LANES = 4
@@ -31,9 +31,8 @@ class Canvas(NamedTuple):
 
     car: Bodywork
     grass: NDArray[np.float32]  # (VIEW_ROWS + SPARE, 1, SIDE) coverage
-    road: NDArray[
-        np.float32
-    ]  # (VIEW_ROWS + SPARE, LANES, SIDE) red, green and blue times coverage, and coverage
+    # (VIEW_ROWS + SPARE, LANES, SIDE) red, green and blue times coverage, and coverage
+    road: NDArray[np.float32]
     sums: NDArray[np.float32]  # (1 + LANES, SIDE) of the rows so far: grass, then road
     shares: NDArray[np.float32]  # (2, SIDE) what one row shows of the road's colours, and of the ground
     lights: NDArray[np.float32]  # (3, SIDE) one row's colours

@@ -13,9 +13,7 @@ from mpi_es.envs.car_racing.picture.sizes import PANEL_LINES, WINDOW_H, WINDOW_W
 from mpi_es.jit.decorator import compiled
 
 REACH = 16.0  # more than the diagonal of the largest tile, 14 on the outside of a bend
-NONE: Any = np.int64(
-    -1
-)  # no polygon; a literal would make numba compile everything that it is given to twice
+NONE: Any = np.int64(-1)  # no polygon; numba would compile each function that gets a literal twice
 FRONT_LEFT, FRONT_RIGHT, BACK_RIGHT, BACK_LEFT = range(4)  # corners of a tile in road_poly
 Point = tuple[np.float32, np.float32]
 

@@ -55,9 +55,8 @@ class Band(NamedTuple):
 
     changes: NDArray[np.int64]  # (BAND * STRIDE / 64,) a bit for each place
     colours: NDArray[np.int64]  # (BAND * STRIDE,) of the places that have a bit
-    means: NDArray[
-        np.int64
-    ]  # (BAND + 1, SIDE + 4) of the rows, shrunk in x, and of the last band's first one
+    # (BAND + 1, SIDE + 4) of the rows, shrunk in x, and of the last band's first one
+    means: NDArray[np.int64]
     sums: NDArray[np.int64]  # (SIDE,) of the means of whole rows
 
 

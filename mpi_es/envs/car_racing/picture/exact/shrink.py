@@ -1,7 +1,9 @@
 """Shrink the window to the picture as pygame.transform.smoothscale does with SSE2: in x, then in y.
 
 A pixel of the picture is a mean over a cell of the window, in fixed point with 14 bits of fraction, truncated
-after each direction. The pixel in which two cells meet is shared between them.
+after each direction. The pixel in which two cells meet is shared between them. The arithmetic is that of
+`smoothscale.shrink_cell`, for runs of equal pixels and for red, green and blue in one number: a band has
+thousands of pixels, but few runs.
 """
 
 import numpy as np
