@@ -1,4 +1,4 @@
-"""CarRacing and the self-attention agent: ours beside gymnasium with torch, and beside envpool.
+"""CarRacing and the self-attention agent: ours compared with gymnasium with torch, and with envpool.
 
 python benchmarks/car_racing.py [speed] [start] [ranks] [generation] [scores] [--weights FILE] [--repeats 5]
 

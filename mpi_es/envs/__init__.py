@@ -47,7 +47,7 @@ def make(name: str, options: Sequence[str] = (), render_mode: str | None = None)
 
 @contextmanager
 def held_out() -> Iterator[None]:
-    """Where the environment of held-out episodes is made: have what it refuses bear that option's name."""
+    """Name --held-out-env-options in an error, around the call that makes the held-out environment."""
     try:
         yield
     except UserError as error:
@@ -85,7 +85,7 @@ def _call(name: str, function: Any, options: dict[str, Any]) -> Any:
 
 @contextmanager
 def _asked(name: str, options: dict[str, Any]) -> Iterator[None]:
-    """Where an environment is made: tell in one line that it refuses its options."""
+    """Raise one line, around the call that makes an environment, if it refuses its options."""
     try:
         yield
     except (UserError, ImportError, gym.error.Error):
@@ -99,7 +99,7 @@ def _asked(name: str, options: dict[str, Any]) -> Iterator[None]:
 
 
 def _unknown(env_id: str) -> UserError:
-    """Say which registered id may be meant: there are far too many to list."""
+    """Return the error, with the registered id that may be meant: there are too many to list."""
     stem, version = re.fullmatch(r"(.*?)(-v\d+)?", env_id).groups()  # type: ignore[union-attr]
     others = [known for known in gym.registry if re.fullmatch(re.escape(stem) + r"-v\d+", known)]
     rule = "a gymnasium id or package.module:make"

@@ -1,4 +1,4 @@
-"""CyclicMDP: three states in a ring, where learners of one step at a time stop early.
+"""CyclicMDP: three states in a ring, where a learner that values one step at a time stops early.
 
 From karush17's post on evolution strategies, https://karush17.github.io/posts/2012/08/blog-post-10/.
 """

@@ -1,4 +1,4 @@
-"""A new Box2D world for each episode, where gymnasium's environment goes on using the old one."""
+"""A new Box2D world for each episode, where gymnasium's environment keeps the old one."""
 
 from typing import Any
 

@@ -11,7 +11,7 @@ from mpi_es.policies.attention_compiled.kernel import Scratch, Weights, act
 
 
 class Driver(NamedTuple):
-    """What the agent works with beside its weights."""
+    """The agent's arrays other than its weights."""
 
     memory: NDArray[np.float32]  # (n,) at an episode's start; it is left as it is
     state: NDArray[np.float32]  # (n,) the memory as the episode goes on
@@ -29,7 +29,7 @@ def run_episode(
 
     Args:
         cap: steps, 0 for no cap.
-        patience: steps in a row of negative reward that it survives; 0 is no such rule.
+        early_stop: steps in a row of negative reward that it survives; 0 is no such rule.
     """
     begin(simulation, seed)
     for i in range(len(driver.memory)):

@@ -1,4 +1,4 @@
-"""The bits of an int64 by number, for which LLVM has instructions and Python has no words."""
+"""The number of an int64's lowest and highest bit, for which LLVM has instructions and Python has none."""
 
 from typing import Any
 

@@ -1,7 +1,7 @@
-"""Eight float32 side by side, as a type in compiled code: for loops that LLVM does not vectorise by itself.
+"""A vector of eight float32 as a type in compiled code, for loops that LLVM does not vectorise by itself.
 
-The order of additions is the one that is written, whatever vectors the machine has: LLVM splits or
-joins them.
+Additions keep the order in which they are written, whatever vectors the machine has: LLVM splits or joins
+vectors.
 """
 
 import operator

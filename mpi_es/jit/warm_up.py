@@ -11,16 +11,16 @@ from pathlib import Path
 from mpi_es.parallel.collectives import Comm, all_or_raise, bcast_object, of_this_node
 from mpi_es.run_file.atomic_write import nearest_directory
 
-PACKAGE = Path(__file__).parents[1]  # mpi_es; numba looks beside each module of it
+PACKAGE = Path(__file__).parents[1]  # mpi_es; numba looks next to each of its modules
 CACHE_REMEDY = "export NUMBA_CACHE_DIR to a directory that you can write to"
 
-_PATIENCE = 3.0  # seconds: loading it from the cache takes less
+_QUIET_TIME = 3.0  # seconds before the message is printed: a start from the cache takes less
 
 
 def prepare(comm: Comm, compile_all: Callable[[], None]) -> None:
     """Call `compile_all` on one rank of a node, then on the others, which find it in the cache. Collective.
 
-    Rank 0 tells whoever waits what is going on.
+    Rank 0 prints what the ranks wait for.
     """
     cache = cache_directory(os.environ, PACKAGE)
     with _announced(cache) if comm.rank == 0 else contextlib.nullcontext():
@@ -37,10 +37,12 @@ def prepare(comm: Comm, compile_all: Callable[[], None]) -> None:
 
 @contextlib.contextmanager
 def _announced(cache: Path | None) -> Iterator[None]:
-    """Tell of the compilation if it takes long, and if nothing will be kept of it."""
+    """Print that compilation goes on, if it takes long, and where the result is kept, if anywhere."""
     places = ", ".join(map(str, cache_places(os.environ, PACKAGE)))
     kept = f"kept in {cache}" if cache else f"not kept: cannot write to {places}; {CACHE_REMEDY}"
-    timer = threading.Timer(_PATIENCE, _say, [f"compiling simulator and agent, up to a minute ({kept}) …"])
+    timer = threading.Timer(
+        _QUIET_TIME, _print, [f"compiling simulator and agent, up to a minute ({kept}) …"]
+    )
     timer.daemon = True
     timer.start()
     try:
@@ -49,7 +51,7 @@ def _announced(cache: Path | None) -> Iterator[None]:
         timer.cancel()
 
 
-def _say(words: str) -> None:
+def _print(words: str) -> None:
     print(words, file=sys.stderr, flush=True)
 
 

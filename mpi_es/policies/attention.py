@@ -14,7 +14,7 @@ from mpi_es.policies.torch_module import ModulePolicy
 
 
 class AttentionAgent(nn.Module):
-    """Looks at the `top_k` most important patches and answers to where they are.
+    """Finds the `top_k` most important patches; a controller maps their places to outputs.
 
     Called as module(observations, memory) -> (outputs in [-1, 1], memory), with pictures uint8 (batch,
     size, size, 3) and memory None at an episode's start. The defaults are the paper's.

@@ -1,4 +1,4 @@
-"""The self-attention agent in the form that its options have: compiled, or else in torch."""
+"""The self-attention agent of a config: compiled if its options allow it, else in torch."""
 
 from typing import Any
 
@@ -33,7 +33,7 @@ def make(config: Config, observation_space: Any, action_space: Any) -> Policy:
 
 
 def _compiles(config: Config, size: int) -> bool:
-    """Tell whether the compiled form, in which these numbers are constants, is that of the config."""
+    """Return whether the config's numbers are the constants of the compiled form."""
     fixed = (config.patch_size, config.stride, config.top_k) == (PATCH, STRIDE, TOP_K)
     return fixed and config.query_dim <= QUERY_DIM and size % 4 == 0
 

@@ -1,4 +1,4 @@
-"""What a policy is: a flat vector of parameters that answers observations with actions."""
+"""The protocol of policies: from a flat vector of parameters and observations to actions."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from mpi_es.arrays import Candidate
 
 Actions = NDArray[Any]
 Memory = NDArray[Any] | None  # rows (k, …) that can be indexed and concatenated; None for no memory
-Weights = Any  # what a policy makes of parameters (k, dim) once, before many steps
+Weights = Any  # parameters (k, dim) as `act` uses them, prepared once before many steps
 
 
 @dataclass(frozen=True)
@@ -39,11 +39,11 @@ class Policy(Protocol):
 
     @property
     def parts(self) -> dict[str, slice]:
-        """The named parts of the parameters, of which one may evolve alone, each before those within it."""
+        """The named parts of the parameters, each before those within it."""
         return {}
 
     def whole(self, parameters: Candidate) -> Candidate:
-        """Return the parameters (dim,) with those beside them that stay fixed, if there are any."""
+        """Return the parameters (dim,) together with the fixed ones, if there are any."""
         return parameters
 
     def initial(self, seed: int) -> Candidate:
@@ -73,7 +73,7 @@ class Policy(Protocol):
         ...
 
     def look(self, observation: NDArray[Any]) -> Attention | None:
-        """Return what the network that answered this observation last looked at; None if it looks at all."""
+        """Return what the network that acted last looked at; None if it has no attention."""
         return None
 
     def module(self) -> Any:
@@ -97,5 +97,5 @@ def parts_of(sizes: Mapping[str, int]) -> dict[str, slice]:
 
 
 def within(name: str, part: str) -> bool:
-    """Tell whether a part or parameter is another part or within it; all are within ""."""
+    """Return whether a part or parameter is another part or within it; all are within ""."""
     return not part or f"{name}.".startswith(f"{part}.")

@@ -1,4 +1,4 @@
-"""A policy of which one part evolves, while the others stay as they are in a given agent."""
+"""A policy whose one part evolves, while the other parts stay as in a given agent."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from mpi_es.policies.base import Actions, Attention, Memory, Policy, Weights, wi
 class PartlyFixed(Policy):
     """Another policy with the parameters of one of its parts only.
 
-    What else the other policy has, such as what compiled code works with, is reached through this one.
+    All other attributes are the other policy's, such as the arrays of compiled code.
 
     Args:
         policy: the whole one.
@@ -70,7 +70,7 @@ class PartlyFixed(Policy):
         return self.policy.look(observation)
 
     def module(self) -> Any:
-        """Return the whole policy's module, in which the parameters that stay fixed are buffers."""
+        """Return the whole policy's module, with the fixed parameters as buffers."""
         from torch import from_numpy, nn  # see `initial` of the built-in policies
 
         module = self.policy.module()

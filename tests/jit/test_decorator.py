@@ -2,20 +2,31 @@ import os
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+from mpi_es.envs.car_racing import simulation
+from mpi_es.envs.car_racing.physics import joints
+from mpi_es.evaluation import compiled_episode
 from mpi_es.jit import callee, decorator
 from tests.launching import LIMIT
 
 CALLER = """
-from mpi_es.called import number
+from mpi_es.outer.between import number
 from mpi_es.jit.decorator import compiled
 @compiled()
 def double():
     return 2 * number()
 if __name__ == "__main__":
     print(double(), sum(double.entry.stats.cache_hits.values()))
+"""
+BETWEEN = """
+from mpi_es.outer.inner import called
+from mpi_es.jit.decorator import compiled
+@compiled()
+def number():
+    return called.number()
 """
 CALLED = """
 from mpi_es.jit.decorator import compiled
@@ -27,16 +38,19 @@ def number():
 
 @pytest.fixture
 def package(tmp_path):
-    """A package with two modules of compiled code and a function that runs one of them."""
+    """A package whose compiled code calls a module one folder down, and that one two folders down."""
     place = tmp_path / "mpi_es"
     (place / "jit").mkdir(parents=True)
     for module in (callee, decorator):
         shutil.copy(module.__file__, place / "jit")
-    (place / "__init__.py").touch()
+    (place / "outer" / "inner").mkdir(parents=True)
+    for folder in ("", "outer", "outer/inner"):
+        (place / folder / "__init__.py").touch()
     (place / "caller.py").write_text(CALLER)
+    (place / "outer" / "between.py").write_text(BETWEEN)
 
     def run(number, **environ):
-        (place / "called.py").write_text(CALLED.format(number))
+        (place / "outer" / "inner" / "called.py").write_text(CALLED.format(number))
         done = subprocess.run(
             [sys.executable, "-m", "mpi_es.caller"],
             cwd=tmp_path,
@@ -62,6 +76,11 @@ def test_machine_code_is_kept_until_a_module_changes_that_it_needs(package, tmp_
     left = {path.name for path in tmp_path.glob("cache/*/*")}
     assert len(left) == len(files)
     assert not left & files
+
+
+@pytest.mark.parametrize("caller", [simulation, compiled_episode])
+def test_a_change_in_the_physics_renews_the_simulator_and_the_compiled_episode(caller):
+    assert Path(joints.__file__) in decorator.sources(Path(caller.__file__))
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="mounting a small file system needs root")

@@ -8,8 +8,8 @@ from mpi_es.parallel.collectives import SerialComm
 from tests.launching import LIMIT, wait_until
 
 
-def test_a_short_wait_is_not_told(capsys, monkeypatch):
-    monkeypatch.setattr(warm_up, "_PATIENCE", LIMIT)
+def test_a_short_wait_prints_nothing(capsys, monkeypatch):
+    monkeypatch.setattr(warm_up, "_QUIET_TIME", LIMIT)
     warm_up.prepare(SerialComm(), lambda: None)
     assert capsys.readouterr() == ("", "")
 
@@ -22,17 +22,17 @@ def wait_for_words(capsys):
 
 
 @pytest.mark.parametrize(
-    ("directory", "told"), [("cache", "(kept in "), ("/proc/none", "(not kept: cannot write to ")]
+    ("directory", "kept"), [("cache", "(kept in "), ("/proc/none", "(not kept: cannot write to ")]
 )
-def test_a_long_wait_is_told_and_whether_it_will_come_again(capsys, monkeypatch, tmp_path, directory, told):
-    monkeypatch.setattr(warm_up, "_PATIENCE", 0.0)
+def test_a_long_wait_prints_where_the_code_is_kept(capsys, monkeypatch, tmp_path, directory, kept):
+    monkeypatch.setattr(warm_up, "_QUIET_TIME", 0.0)
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / directory))
     if directory.startswith("/proc"):
         monkeypatch.setattr(warm_up, "PACKAGE", Path("/proc/none"))
         monkeypatch.setenv("XDG_CACHE_HOME", "/proc/none")
     said = wait_for_words(capsys)
     assert said.startswith("compiling simulator and agent")
-    assert told in said
+    assert kept in said
 
 
 SCRIPT = """

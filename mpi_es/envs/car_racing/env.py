@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from mpi_es.envs.car_racing import simulation, variants
 from mpi_es.envs.car_racing.gymnasium_window import Window
 from mpi_es.envs.car_racing.physics.race import randomize_colours
+from mpi_es.envs.car_racing.picture.sizes import SIDE
 from mpi_es.envs.car_racing.simulation import begin_streams
 from mpi_es.envs.car_racing.state import PLAYFIELD
 from mpi_es.errors import expected, unknown
@@ -29,10 +30,10 @@ class CarRacing(gym.Env[NDArray[np.uint8], Any]):
         lap_complete_percent: as gymnasium's.
         domain_randomize: as gymnasium's.
         continuous: as gymnasium's.
-        picture: "exact" observes gymnasium's pixels, "close" some that hardly differ, several times
-            faster.
+        picture: "exact" observes gymnasium's pixels; "close" observes pixels that hardly differ and takes a
+            fraction of the time.
         variant: plain, or the paper's color, bars or blob.
-        grass_cost: what each wheel beside the road takes from a step's reward.
+        grass_cost: what each wheel off the road takes from a step's reward.
     """
 
     compiled = True  # the first step takes long
@@ -66,10 +67,10 @@ class CarRacing(gym.Env[NDArray[np.uint8], Any]):
         self.window = Window(render_mode, variant) if render_mode else None
         low, high = np.array([-1, 0, 0], np.float32), np.ones(3, np.float32)
         self.action_space = spaces.Box(low, high) if continuous else spaces.Discrete(len(_DISCRETE))
-        self.observation_space = spaces.Box(0, 255, (96, 96, 3), np.uint8)
+        self.observation_space = spaces.Box(0, 255, (SIDE, SIDE, 3), np.uint8)
         parts = self.simulation
         begin_streams(parts, int(self.np_random.integers(2**62)))  # for a first episode without a seed
-        if domain_randomize:  # or that is told to keep its colours
+        if domain_randomize:  # for a first episode with options["randomize"] False
             randomize_colours(parts.world, parts.physics, parts.generator)
 
     def reset(
@@ -99,7 +100,7 @@ class CarRacing(gym.Env[NDArray[np.uint8], Any]):
         return self.simulation.picture.copy(), reward, over, False, self._info(over)
 
     def _info(self, over: bool) -> dict[str, Any]:
-        """Return what gymnasium tells at the end."""
+        """Return gymnasium's info at the end of an episode."""
         if not over:
             return {}
         x, y = self.simulation.world.transforms[0, :2]

@@ -1,4 +1,4 @@
-"""Our race in gymnasium's own drawing, for people: its environment is handed our state."""
+"""Our race as gymnasium draws it for people: its environment gets our state."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ class _Covered(CarRacing):
 
 
 class Window:
-    """gymnasium's environment, of which only the drawing is used."""
+    """gymnasium's environment, used for its drawing only."""
 
     def __init__(self, render_mode: str, variant: str) -> None:
         self.mode, self.variant = render_mode, variants.NAMES.index(variant)

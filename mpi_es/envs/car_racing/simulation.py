@@ -11,6 +11,7 @@ from mpi_es.envs.car_racing.picture import panel
 from mpi_es.envs.car_racing.picture.close import compose
 from mpi_es.envs.car_racing.picture.exact import canvas as exact_canvas
 from mpi_es.envs.car_racing.picture.exact import compose as exact
+from mpi_es.envs.car_racing.picture.sizes import SIDE
 from mpi_es.jit.decorator import compiled
 
 PICTURES = ("close", "exact")
@@ -27,10 +28,10 @@ class Simulation(NamedTuple):
     close: compose.Canvas | None  # one of the two, by the choice of picture: only what draws on it compiles
     exact: exact_canvas.Canvas | None
     panel: panel.Panel
-    picture: NDArray[np.uint8]  # (96, 96, 3) as after the last step
+    picture: NDArray[np.uint8]  # (SIDE, SIDE, 3) as after the last step
     variant: int  # a place in variants.NAMES
     randomized: bool  # gymnasium's domain_randomize
-    grass_cost: float  # of a wheel beside the road, in a step
+    grass_cost: float  # of a wheel off the road, in a step
 
 
 def allocate(
@@ -49,7 +50,7 @@ def allocate(
         close=compose.allocate() if picture == "close" else None,
         exact=exact_canvas.allocate() if picture == "exact" else None,
         panel=panel.allocate(),
-        picture=np.zeros((96, 96, 3), np.uint8),
+        picture=np.zeros((SIDE, SIDE, 3), np.uint8),
         variant=variants.NAMES.index(variant),
         randomized=domain_randomize,
         grass_cost=float(grass_cost),

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 TILES = 2500  # the most that gymnasium's track may have (its no_freeze)
-SCALE = 6.0  # gymnasium's: what it measures the track in is this many to the metre
+SCALE = 6.0  # gymnasium's: units of its track in a metre
 PLAYFIELD = 2000 / SCALE  # metres from the map's middle to its edge
 GRASS_DIM = PLAYFIELD / 20  # metres along a patch of grass
 DT = 1.0 / 50  # seconds of a step: gymnasium's FPS

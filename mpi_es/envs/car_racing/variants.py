@@ -1,7 +1,7 @@
-"""What the attention agent's paper puts in its way: other colours, bars at the sides, a blob beside the road.
+"""The variants of the attention agent's paper: other colours, bars at the sides, a blob next to the road.
 
-As in the paper's code: colours shift by one number for the road and one for the ground, whose brighter
-patches stay; the blob lies in the car's frame, so on the picture it stays where it is.
+As in the paper's code, the road's colour shifts by one number and the ground's by another. The brighter
+patches of the ground keep theirs. The blob is fixed to the car, so that it does not move in the picture.
 """
 
 import numpy as np
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from mpi_es.envs.car_racing.physics.arrays import Physics
 from mpi_es.envs.car_racing.physics.numpy_random import uniform
 from mpi_es.envs.car_racing.picture.camera import aim
-from mpi_es.envs.car_racing.picture.smoothscale import WINDOW_H, WINDOW_W
+from mpi_es.envs.car_racing.picture.sizes import SIDE, VIEW_ROWS, WINDOW_H, WINDOW_W
 from mpi_es.envs.car_racing.state import World
 from mpi_es.jit.decorator import compiled
 
@@ -21,9 +21,8 @@ _SHIFT = 0.2 * 255  # the most that a colour shifts
 _GROUND = np.array([[102, 102, 102], [102, 204, 102]])  # gymnasium's road and background
 _BAR = 75.0  # pixels of gymnasium's window
 _BLOB = np.array([21.0, 7.6, 29.0, 15.6])  # metres right and ahead of the car: near corner, far corner
-_RED = 204 - 2  # of the blob; smoothscale's truncation takes two
-_CELL_W, _CELL_H = WINDOW_W / 96, WINDOW_H / 96  # pixels of the window that make one of the picture
-_ROWS = 84  # above the panel
+_RED = 204 - 2  # of the blob; smoothscale truncates twice
+_CELL_W, _CELL_H = WINDOW_W / SIDE, WINDOW_H / SIDE  # pixels of the window that make one of the picture
 
 
 @compiled()
@@ -68,9 +67,9 @@ def _paint(
     picture: NDArray[np.uint8], left: float, top: float, right: float, bottom: float, red: int
 ) -> None:
     """Paint a rectangle of gymnasium's window red, or black; a pixel on its edge takes its share."""
-    for row in range(max(int(top / _CELL_H), 0), min(int(bottom / _CELL_H) + 1, _ROWS)):
+    for row in range(max(int(top / _CELL_H), 0), min(int(bottom / _CELL_H) + 1, VIEW_ROWS)):
         height = min(bottom / _CELL_H, row + 1.0) - max(top / _CELL_H, float(row))
-        for column in range(max(int(left / _CELL_W), 0), min(int(right / _CELL_W) + 1, 96)):
+        for column in range(max(int(left / _CELL_W), 0), min(int(right / _CELL_W) + 1, SIDE)):
             width = min(right / _CELL_W, column + 1.0) - max(left / _CELL_W, float(column))
             rest = 1.0 - height * width
             pixel = picture[row, column]

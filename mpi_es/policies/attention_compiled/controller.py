@@ -103,7 +103,7 @@ def _sigmoid(x: np.float32) -> np.float32:
 
 @compiled()
 def _remember(features: Array, memory: Array) -> None:
-    """Drop the oldest frame of the memory and append the features; they fill one that has seen nothing."""
+    """Drop the oldest frame of the memory and append the features; at an episode's start they fill it."""
     n = len(features)
     kept = len(memory) - n
     if memory[0] == NOTHING_SEEN:

@@ -1,6 +1,6 @@
 """A step of the self-attention agent for one network, compiled; `attention.py` is the same in torch.
 
-Nothing is allocated in a step, and nothing is shared but what is passed in: threads may run it side by side.
+A step allocates nothing and shares only its arguments, so that several threads may run it at once.
 """
 
 from typing import NamedTuple
@@ -13,7 +13,7 @@ from mpi_es.policies.attention_compiled import patches as attention_patches
 from mpi_es.policies.attention_compiled import softmax
 from mpi_es.policies.attention_compiled.controller import Activations, Controller, control
 from mpi_es.policies.attention_compiled.patches import PATCH, STRIDE, Patches, find_kinds, grid, project
-from mpi_es.policies.attention_compiled.softmax import Attention, sum_columns
+from mpi_es.policies.attention_compiled.softmax import SoftmaxScratch, sum_columns
 
 
 class Weights(NamedTuple):
@@ -25,10 +25,10 @@ class Weights(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """What a step works on. `importance` and `chosen` are there to be looked at afterwards."""
+    """The arrays of a step. `importance` and `chosen` may be read afterwards."""
 
     patches: Patches
-    attention: Attention
+    attention: SoftmaxScratch
     activations: Activations
     importance: NDArray[np.float32]  # (patches,) how much attention each patch got from all of them
     chosen: NDArray[np.int64]  # (top_k,) the most important patches, highest first

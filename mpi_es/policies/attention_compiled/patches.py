@@ -1,6 +1,6 @@
 """The different patches of a picture and their queries and keys: the attention agent's first half, compiled.
 
-Much of a race is plain grass and road: of 529 patches some 290 differ, and only these are projected.
+Much of a race is plain grass and road: about 290 of 529 patches differ, and only these are projected.
 """
 
 from typing import NamedTuple
@@ -27,7 +27,7 @@ EMPTY = -1
 
 
 class Patches(NamedTuple):
-    """Where the patches of one picture are noted; `count` patches, numbered row by row."""
+    """The `count` patches of one picture, numbered row by row."""
 
     start: NDArray[np.uint64]  # (count,) the word of the picture at which a patch begins
     code: NDArray[np.uint32]  # (count,) its hash
@@ -113,7 +113,7 @@ def _weigh(words: NDArray[np.uint32]) -> np.uint32:
 @compiled()
 def _group(words: NDArray[np.uint32], patches: Patches) -> int:
     """Give each patch its kind by a hash table with open addressing; return how many kinds there are."""
-    # Read once: numba counts references anew at each reading.
+    # Read once: numba counts references at each reading of a field.
     start, code, kind, first = patches.start, patches.code, patches.kind, patches.first
     table, repeats, width = patches.table, patches.repeats, np.uint64(len(patches.mixed))
     table[:] = EMPTY
@@ -138,7 +138,7 @@ def _group(words: NDArray[np.uint32], patches: Patches) -> int:
 
 @compiled()
 def _equal(words: NDArray[np.uint32], width: np.uint64, here: np.uint64, there: np.uint64) -> bool:
-    """Tell whether the patches that begin at two words are equal, byte for byte."""
+    """Return whether the patches that begin at two words are equal, byte for byte."""
     difference = np.uint32(0)
     for _ in range(PATCH):
         for x in range(U_WORDS):

@@ -109,8 +109,8 @@ class AttentionPolicy(Policy):
             parts.append(parameters[:, start:end].reshape(k, rows, columns))
         q, q_bias, k_, k_bias, *others = parts
         projection, bias = np.zeros((k, PIXELS, WIDTH), np.float32), np.zeros((k, WIDTH), np.float32)
-        # The pixels' division by 255 is done here once. So is that of the scores by the root of a patch's
-        # width; and they are in powers of two, not of e.
+        # Here once instead of in each step: the division of pixels by 255, that of scores by the root of a
+        # patch's width, and the change from powers of e to powers of two.
         scale = np.log2(np.e) / np.sqrt(PIXELS)
         projection[:, :, :d] = np.swapaxes(q * (scale / 255.0), 1, 2)
         projection[:, :, QUERY_DIM : QUERY_DIM + d] = np.swapaxes(k_ * (1 / 255.0), 1, 2)
@@ -119,7 +119,7 @@ class AttentionPolicy(Policy):
         return Weights(projection.reshape(k, -1), bias, self._controller(others))
 
     def initial_memory(self, k: int) -> Memory:
-        """Return the memory (k, n) at an episode's start, see `attention_controller.control`."""
+        """Return the memory (k, n) at an episode's start, see `controller.control`."""
         if self.kind == controllers.MLP:
             return np.full((k, self.num_frames * 2 * TOP_K), controllers.NOTHING_SEEN)
         states = 2 if self.kind == controllers.LSTM else 1

@@ -1,6 +1,6 @@
-"""How important each patch is, by a softmax over all pairs of patches: the attention agent's heart, compiled.
+"""How important each patch is, by a softmax over all pairs of patches: compiled.
 
-Nearly all of a step's time is here: 292 different patches make 85,000 pairs. Eight queries, in eight lanes,
+Most of a step's time is spent here: 292 different patches make 85,000 pairs. Eight queries, in eight lanes,
 go through all keys together, so that nothing is summed across lanes before the end.
 """
 
@@ -16,7 +16,7 @@ from mpi_es.policies.attention_compiled.patches import QUERY_DIM
 Lanes = Any  # eight float32
 
 
-class Attention(NamedTuple):
+class SoftmaxScratch(NamedTuple):
     """Scratch for one picture; the arrays are padded so that eight lanes may begin at any kind."""
 
     projected: NDArray[np.float32]  # (padded * WIDTH,) a kind's query, then its key
@@ -27,10 +27,10 @@ class Attention(NamedTuple):
     importance: NDArray[np.float32]  # (padded,) of each kind
 
 
-def allocate(count: int) -> Attention:
+def allocate(count: int) -> SoftmaxScratch:
     """Return room for `count` patches."""
     padded = count + WIDTH
-    return Attention(
+    return SoftmaxScratch(
         projected=np.zeros(padded * WIDTH, np.float32),
         queries=np.zeros((QUERY_DIM, padded), np.float32),
         keys=np.zeros(padded * QUERY_DIM, np.float32),
@@ -41,7 +41,7 @@ def allocate(count: int) -> Attention:
 
 
 @compiled()
-def sum_columns(kinds: int, repeats: NDArray[np.float32], attention: Attention) -> None:
+def sum_columns(kinds: int, repeats: NDArray[np.float32], attention: SoftmaxScratch) -> None:
     """Write the importance of each kind of patch: its column's sum in the softmax over keys.
 
     A kind that occurs c times stands for c equal rows and columns: it counts c times in the divisor of each
@@ -60,7 +60,7 @@ def sum_columns(kinds: int, repeats: NDArray[np.float32], attention: Attention) 
 
 
 @compiled()
-def _split(kinds: int, attention: Attention) -> None:
+def _split(kinds: int, attention: SoftmaxScratch) -> None:
     """Lay queries and keys out as they are read: queries lane by lane, a key's numbers together."""
     for kind in range(kinds):
         for i in range(QUERY_DIM):
@@ -69,11 +69,11 @@ def _split(kinds: int, attention: Attention) -> None:
 
 
 @compiled()
-def _add_rows(first: int, kinds: int, repeats: NDArray[np.float32], attention: Attention) -> None:
+def _add_rows(first: int, kinds: int, repeats: NDArray[np.float32], attention: SoftmaxScratch) -> None:
     """Add what eight queries, from `first` on, give to each key. Beyond the last kind they count for 0."""
     exponentials, sums = attention.exponentials, attention.sums
     highest = _scores(first, kinds, attention)
-    # Three loops and not one: short chains of dependent instructions, which the processor overlaps.
+    # Three loops instead of one: short chains of dependent instructions, which the processor overlaps.
     divisor = splat(np.float32(0))
     for key in range(kinds):
         value = exp2(load(exponentials, WIDTH * key) - highest)
@@ -86,7 +86,7 @@ def _add_rows(first: int, kinds: int, repeats: NDArray[np.float32], attention: A
 
 
 @compiled()
-def _scores(first: int, kinds: int, attention: Attention) -> Lanes:
+def _scores(first: int, kinds: int, attention: SoftmaxScratch) -> Lanes:
     """Write eight queries' scores with each key; return each query's highest."""
     keys, queries = attention.keys, attention.queries
     q0, q1 = load(queries[0], first), load(queries[1], first)
@@ -107,9 +107,8 @@ def _scores(first: int, kinds: int, attention: Attention) -> Lanes:
 C0, C1, C2, C3, C4, C5 = (
     np.float32(c) for c in (1.00000007, 0.69314697, 0.2402212, 0.05550713, 0.00967554, 0.00132765)
 )
-LOWEST = np.float32(
-    -126
-)  # below it 2**x is no normal number; beside the 1 of the highest score it is nothing
+# Below it 2**x is no normal number; added to the 1 of the highest score it changes nothing
+LOWEST = np.float32(-126)
 
 
 @compiled()

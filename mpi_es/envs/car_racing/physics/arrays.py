@@ -1,4 +1,4 @@
-"""What the physics keeps between steps beside the World, and its working space: arrays, allocated once."""
+"""The physics' own state, which nothing outside it reads, and its working space: arrays, allocated once."""
 
 from typing import Any, NamedTuple
 
@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpi_es.envs.car_racing.physics.bodies import FIXTURES, MOST_VERTICES
+from mpi_es.envs.car_racing.physics.joints import JOINT, Joints
 from mpi_es.envs.car_racing.state import BODIES, TILES
 
 CHECKPOINTS = 12
@@ -33,11 +34,11 @@ class Physics(NamedTuple):
     forces: NDArray[np.float32]  # (WHEELS, 2) of the tyres in this step
     centres: NDArray[np.float32]  # (BODIES, 2) of mass
     at_rest: NDArray[np.float32]  # (BODIES,) seconds
-    joints: NDArray[np.float32]  # (WHEELS, …) see joints.py
+    joints: Joints  # (WHEELS,)
     corners: NDArray[np.float32]  # (FIXTURES, MOST_VERTICES, 2) where the car's polygons are
     bounds: NDArray[np.float32]  # (FIXTURES + 1, 4) the boxes of what they reach, the last the whole car's
-    simplex: NDArray[np.float32]  # (3, …) see overlap.py; working space
-    supports: NDArray[np.int64]  # (2, 3, 2) see overlap.py; working space
+    simplex: NDArray[np.float32]  # (3, …) see gjk.py; working space
+    supports: NDArray[np.int64]  # (2, 3, 2) see gjk.py; working space
 
     # The rule of a lap
     lap: NDArray[np.float64]  # (2,) LAP_COMPLETE_PERCENT, NEW_LAP
@@ -45,7 +46,6 @@ class Physics(NamedTuple):
 
 STEER, GAS, BRAKE = range(3)  # places in Physics.controls
 LAP_COMPLETE_PERCENT, NEW_LAP = range(2)  # places in Physics.lap
-JOINT_WIDTH = 19
 SIMPLEX_WIDTH = 7
 
 
@@ -71,7 +71,7 @@ def allocate(lap_complete_percent: float = 0.95) -> Physics:
         "forces": np.zeros((WHEELS, 2), np.float32),
         "centres": np.zeros((BODIES, 2), np.float32),
         "at_rest": np.zeros(BODIES, np.float32),
-        "joints": np.zeros((WHEELS, JOINT_WIDTH), np.float32),
+        "joints": np.zeros(WHEELS, JOINT),
         "corners": np.zeros((FIXTURES, MOST_VERTICES, 2), np.float32),
         "bounds": np.zeros((FIXTURES + 1, 4), np.float32),
         "simplex": np.zeros((3, SIMPLEX_WIDTH), np.float32),

@@ -9,7 +9,7 @@ import numpy as np
 
 from mpi_es.envs.car_racing.physics.arrays import BRAKE, GAS, STEER, WHEELS, Physics
 from mpi_es.envs.car_racing.physics.bodies import HULL_CENTRE_X, HULL_CENTRE_Y, SIZE, WHEEL_POSITIONS, WHEEL_R
-from mpi_es.envs.car_racing.physics.joints import MOTOR_SPEED
+from mpi_es.envs.car_racing.physics.joints import NO_LIMIT, ZERO
 from mpi_es.envs.car_racing.state import BODIES, DT, World
 from mpi_es.jit.decorator import compiled
 
@@ -47,7 +47,10 @@ def place_car(world: World, physics: Physics) -> None:
     physics.controls[:] = 0
     physics.on_road[:] = 0
     physics.at_rest[:] = 0
-    physics.joints[:] = 0
+    for wheel in range(WHEELS):
+        joint = physics.joints[wheel]
+        joint.impulse_x = joint.impulse_y = joint.limit_impulse = joint.motor_impulse = ZERO
+        joint.limit = NO_LIMIT
 
 
 @compiled()
@@ -73,7 +76,7 @@ def push(world: World, physics: Physics) -> None:
     for wheel in range(WHEELS):
         controls = physics.controls[wheel]
         joint_angle = F64(world.angles[wheel + 1] - world.angles[0])
-        physics.joints[wheel, MOTOR_SPEED] = F32(_motor_speed(controls[STEER] - joint_angle))
+        physics.joints[wheel].motor_speed = F32(_motor_speed(controls[STEER] - joint_angle))
         omega = _spin(world.omega[wheel], controls[GAS], controls[BRAKE])
         world.phase[wheel] += omega * DT
         limit = FRICTION_LIMIT if physics.on_road[wheel] else GRASS_FRICTION

@@ -1,4 +1,4 @@
-"""Which tiles the car touches: gymnasium's FrictionDetector, and what of Box2D's broad phase it needs.
+"""Which tiles the car touches: gymnasium's FrictionDetector, with a part of Box2D's broad phase.
 
 Box2D reports where touching begins and ends. Its order does not matter, for every tile has the same reward
 and the same friction; so it is enough to find, each step, what touches what.
@@ -114,7 +114,7 @@ def _judge(
     tile: int,
     fixture: int,
 ) -> int:
-    """Return whether a part of the car is clear of a tile, touches it, or is too close to tell so simply."""
+    """Return whether a part of the car is clear of a tile, touches it, or is too close to say."""
     if not _boxes_meet(boxes, tile, bounds, fixture) or _is_clear(
         vertices, sizes[tile], tile, corners, fixture
     ):

@@ -1,4 +1,4 @@
-"""numpy's generator in compiled code: SeedSequence, PCG64 and what gymnasium's CarRacing draws from them.
+"""numpy's generator in compiled code: SeedSequence, PCG64 and the draws that gymnasium's CarRacing makes.
 
 A reset with a seed must draw exactly the track that `numpy.random.Generator(PCG64(SeedSequence(seed)))` gives
 gymnasium; the algorithms are numpy's (bit_generator.pyx, pcg64.h, distributions.c), the words 64 bits wide.

@@ -11,7 +11,6 @@ from mpi_es.envs.car_racing.physics.joints import (
     HULL_I,
     HULL_M,
     ISLAND,
-    LIMIT,
     LIMIT_ANGLE,
     MOTOR_MASS,
     NO_LIMIT,
@@ -20,6 +19,7 @@ from mpi_es.envs.car_racing.physics.joints import (
     WHEEL_I,
     WHEEL_M,
     ZERO,
+    Joints,
     Row,
 )
 from mpi_es.jit.decorator import compiled
@@ -32,12 +32,12 @@ MAX_ANGULAR_CORRECTION = F32(8) / F32(180) * PI
 
 
 @compiled()
-def solve_positions(angles: Row, centres: Row, joints: Row) -> bool:
+def solve_positions(angles: Row, centres: Row, joints: Joints) -> bool:
     """Move the bodies until the joints hold; return whether they do."""
     for _ in range(POSITION_ITERATIONS):
         hold, changed = True, False
         for wheel in ISLAND:
-            angular_error, turned = _turn_back(angles, joints[wheel, LIMIT], wheel)
+            angular_error, turned = _turn_back(angles, joints[wheel].limit, wheel)
             error, moved = _move_together(angles, centres, wheel)
             hold &= bool(error <= LINEAR_SLOP and angular_error <= ANGULAR_SLOP)
             changed |= turned | moved

@@ -184,15 +184,15 @@ def _quad(
         left: offset from the path, metres to the right.
         right: likewise.
     """
-    corners[0, 0], corners[0, 1] = _beside(here, left)
-    corners[1, 0], corners[1, 1] = _beside(here, right)
-    corners[2, 0], corners[2, 1] = _beside(before, right)
-    corners[3, 0], corners[3, 1] = _beside(before, left)
+    corners[0, 0], corners[0, 1] = _right_of(here, left)
+    corners[1, 0], corners[1, 1] = _right_of(here, right)
+    corners[2, 0], corners[2, 1] = _right_of(before, right)
+    corners[3, 0], corners[3, 1] = _right_of(before, left)
 
 
 @compiled()
-def _beside(point: NDArray[np.float64], offset: float) -> tuple[float, float]:
-    """Return what lies `offset` metres to the right of a point of the path."""
+def _right_of(point: NDArray[np.float64], offset: float) -> tuple[float, float]:
+    """Return the point `offset` metres to the right of a point of the path."""
     return point[X] + offset * math.cos(point[BETA]), point[Y] + offset * math.sin(point[BETA])
 
 

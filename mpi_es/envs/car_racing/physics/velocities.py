@@ -5,35 +5,18 @@ import numpy as np
 from mpi_es.envs.car_racing.physics.arrays import WHEELS
 from mpi_es.envs.car_racing.physics.bodies import SIZE
 from mpi_es.envs.car_racing.physics.joints import (
-    ARM_X,
-    ARM_Y,
     F32,
     HULL_I,
     HULL_M,
-    IMPULSE_X,
-    IMPULSE_Y,
-    INVERSE_2,
-    INVERSE_3,
     ISLAND,
-    K_XX,
-    K_XY,
-    K_XZ,
-    K_YY,
-    K_YZ,
     K_ZZ,
-    LIMIT,
-    LIMIT_IMPULSE,
-    MOTOR_IMPULSE,
     MOTOR_MASS,
-    MOTOR_SPEED,
-    NEW_IMPULSE,
-    NEW_SPIN,
     NO_LIMIT,
-    PUSH_X,
-    PUSH_Y,
     STEP,
     WHEEL_I,
     WHEEL_M,
+    Joint,
+    Joints,
     Row,
 )
 from mpi_es.jit.decorator import compiled
@@ -43,7 +26,7 @@ MAX_MOTOR_IMPULSE = STEP * F32(180 * 900 * SIZE * SIZE)
 
 
 @compiled()
-def solve_velocities(velocities: Row, joints: Row) -> None:
+def solve_velocities(velocities: Row, joints: Joints) -> None:
     """Apply impulses in all of Box2D's iterations, but for those that would change nothing.
 
     After some ten iterations nothing moves any more but the last bits of the wheels' spins and of the
@@ -58,13 +41,13 @@ def solve_velocities(velocities: Row, joints: Row) -> None:
 
 
 @compiled()
-def _iterate(velocities: Row, joints: Row) -> bool:
+def _iterate(velocities: Row, joints: Joints) -> bool:
     """Let each joint push and turn hull and wheel; return whether more moves than a free wheel's spin."""
     x, y, spin, moved = velocities[0, 0], velocities[0, 1], velocities[0, 2], False
     for wheel in ISLAND:
         joint, own = joints[wheel], velocities[wheel + 1]
         spin, motor_moved = _turn(joint, own, spin)
-        if joint[LIMIT] == NO_LIMIT:
+        if joint.limit == NO_LIMIT:
             x, y, spin, pin_moved = _pin(joint, own, x, y, spin)
         else:
             x, y, spin, pin_moved = _pin_at_limit(joint, own, x, y, spin)
@@ -74,7 +57,7 @@ def _iterate(velocities: Row, joints: Row) -> bool:
 
 
 @compiled()
-def _iterate_at_rest(velocities: Row, joints: Row, done: int) -> int:
+def _iterate_at_rest(velocities: Row, joints: Joints, done: int) -> int:
     """Iterate as long as only the wheels' spins move; return the number of iterations then done.
 
     The pins then push as in the last iteration, and each wheel is alone with its motor.
@@ -84,19 +67,19 @@ def _iterate_at_rest(velocities: Row, joints: Row, done: int) -> int:
         hull_moved = changed = False
         for wheel in range(WHEELS):
             joint, spin = joints[wheel], velocities[wheel + 1, 2]
-            joint[NEW_IMPULSE] = _motor_impulse(joint, spin, hull_spin)
-            more = joint[NEW_IMPULSE] - joint[MOTOR_IMPULSE]
-            joint[NEW_SPIN] = spin + WHEEL_I * more
+            joint.new_impulse = _motor_impulse(joint, spin, hull_spin)
+            more = joint.new_impulse - joint.motor_impulse
+            joint.new_spin = spin + WHEEL_I * more
             hull_moved |= hull_spin - HULL_I * more != hull_spin
-            changed |= (joint[NEW_IMPULSE] != joint[MOTOR_IMPULSE]) | (joint[NEW_SPIN] != spin)
+            changed |= (joint.new_impulse != joint.motor_impulse) | (joint.new_spin != spin)
         if hull_moved:
             return done
         for wheel in range(WHEELS):
             joint = joints[wheel]
-            joint[MOTOR_IMPULSE], velocities[wheel + 1, 2] = joint[NEW_IMPULSE], joint[NEW_SPIN]
-            sum_x, sum_y = joint[IMPULSE_X] + joint[PUSH_X], joint[IMPULSE_Y] + joint[PUSH_Y]
-            changed |= (sum_x != joint[IMPULSE_X]) | (sum_y != joint[IMPULSE_Y])
-            joint[IMPULSE_X], joint[IMPULSE_Y] = sum_x, sum_y
+            joint.motor_impulse, velocities[wheel + 1, 2] = joint.new_impulse, joint.new_spin
+            sum_x, sum_y = joint.impulse_x + joint.push_x, joint.impulse_y + joint.push_y
+            changed |= (sum_x != joint.impulse_x) | (sum_y != joint.impulse_y)
+            joint.impulse_x, joint.impulse_y = sum_x, sum_y
         done += 1
         if not changed:
             return VELOCITY_ITERATIONS
@@ -104,36 +87,36 @@ def _iterate_at_rest(velocities: Row, joints: Row, done: int) -> int:
 
 
 @compiled()
-def _motor_impulse(joint: Row, own_spin: np.float32, hull_spin: np.float32) -> np.float32:
+def _motor_impulse(joint: Joint, own_spin: np.float32, hull_spin: np.float32) -> np.float32:
     """Return a motor's impulse after one more iteration."""
-    impulse = joint[MOTOR_IMPULSE] - MOTOR_MASS * (own_spin - hull_spin - joint[MOTOR_SPEED])
+    impulse = joint.motor_impulse - MOTOR_MASS * (own_spin - hull_spin - joint.motor_speed)
     impulse = impulse if impulse < MAX_MOTOR_IMPULSE else MAX_MOTOR_IMPULSE
     return impulse if impulse > -MAX_MOTOR_IMPULSE else -MAX_MOTOR_IMPULSE
 
 
 @compiled()
-def _turn(joint: Row, own: Row, hull_spin: np.float32) -> tuple[np.float32, bool]:
+def _turn(joint: Joint, own: Row, hull_spin: np.float32) -> tuple[np.float32, bool]:
     """Let a motor turn its wheel; return the hull's spin, and whether that or a wheel at its limit moved."""
-    before = joint[MOTOR_IMPULSE]
+    before = joint.motor_impulse
     impulse = _motor_impulse(joint, own[2], hull_spin)
     more = impulse - before
     new_hull, new_own = hull_spin - HULL_I * more, own[2] + WHEEL_I * more
     changed = (impulse != before) | (new_own != own[2])
-    moved = (new_hull != hull_spin) | (changed & (joint[LIMIT] != NO_LIMIT))
-    joint[MOTOR_IMPULSE], own[2] = impulse, new_own
+    moved = (new_hull != hull_spin) | (changed & (joint.limit != NO_LIMIT))
+    joint.motor_impulse, own[2] = impulse, new_own
     return new_hull, moved
 
 
 @compiled()
 def _pin(
-    joint: Row, own: Row, x: np.float32, y: np.float32, spin: np.float32
+    joint: Joint, own: Row, x: np.float32, y: np.float32, spin: np.float32
 ) -> tuple[np.float32, np.float32, np.float32, bool]:
     """Hold a wheel at its place; return the hull's velocities, and whether anything moved."""
-    arm_x, arm_y = joint[ARM_X], joint[ARM_Y]
+    arm_x, arm_y = joint.arm_x, joint.arm_y
     way_x = -(own[0] - x + spin * arm_y)
     way_y = -(own[1] - y - spin * arm_x)
-    p_x = joint[INVERSE_2] * (joint[K_YY] * way_x - joint[K_XY] * way_y)
-    p_y = joint[INVERSE_2] * (joint[K_XX] * way_y - joint[K_XY] * way_x)
+    p_x = joint.inverse_2 * (joint.k_yy * way_x - joint.k_xy * way_y)
+    p_y = joint.inverse_2 * (joint.k_xx * way_y - joint.k_xy * way_x)
     new_spin = spin - HULL_I * (arm_x * p_y - arm_y * p_x)
     x, y, moved = _push(joint, own, x, y, p_x, p_y)
     return x, y, new_spin, moved | (new_spin != spin)
@@ -141,14 +124,14 @@ def _pin(
 
 @compiled()
 def _pin_at_limit(
-    joint: Row, own: Row, x: np.float32, y: np.float32, spin: np.float32
+    joint: Joint, own: Row, x: np.float32, y: np.float32, spin: np.float32
 ) -> tuple[np.float32, np.float32, np.float32, bool]:
     """Hold a wheel at its place and from turning further; return as `_pin`."""
-    arm_x, arm_y, last = joint[ARM_X], joint[ARM_Y], joint[LIMIT_IMPULSE]
-    k_xx, k_xy, k_yy, k_xz, k_yz = joint[K_XX], joint[K_XY], joint[K_YY], joint[K_XZ], joint[K_YZ]
+    arm_x, arm_y, last = joint.arm_x, joint.arm_y, joint.limit_impulse
+    k_xx, k_xy, k_yy, k_xz, k_yz = joint.k_xx, joint.k_xy, joint.k_yy, joint.k_xz, joint.k_yz
     way_x, way_y, way_z = own[0] - x + spin * arm_y, own[1] - y - spin * arm_x, own[2] - spin
     # b2Mat33::Solve33, by Cramer's rule
-    inverse = joint[INVERSE_3]
+    inverse = joint.inverse_3
     p_x = -inverse * (
         way_x * (k_yy * K_ZZ - k_yz * k_yz)
         + way_y * (k_yz * k_xz - k_xy * K_ZZ)
@@ -164,29 +147,29 @@ def _pin_at_limit(
         + k_xy * (k_yz * way_x - k_xy * way_z)
         + k_xz * (k_xy * way_y - k_yy * way_x)
     )
-    if (last + p_z) * joint[LIMIT] > 0:  # it would pull the wheel to the limit: let go, and only pin it
+    if (last + p_z) * joint.limit > 0:  # it would pull the wheel to the limit: let go, and only pin it
         rest_x, rest_y = -way_x + last * k_xz, -way_y + last * k_yz
-        p_x = joint[INVERSE_2] * (k_yy * rest_x - k_xy * rest_y)
-        p_y = joint[INVERSE_2] * (k_xx * rest_y - k_xy * rest_x)
+        p_x = joint.inverse_2 * (k_yy * rest_x - k_xy * rest_y)
+        p_y = joint.inverse_2 * (k_xx * rest_y - k_xy * rest_x)
         p_z = -last
     new_spin = spin - HULL_I * (arm_x * p_y - arm_y * p_x + p_z)
     new_own = own[2] + WHEEL_I * p_z
     x, y, moved = _push(joint, own, x, y, p_x, p_y)
     moved |= (new_spin != spin) | (new_own != own[2]) | (last + p_z != last)
-    own[2], joint[LIMIT_IMPULSE] = new_own, last + p_z
+    own[2], joint.limit_impulse = new_own, last + p_z
     return x, y, new_spin, moved
 
 
 @compiled()
 def _push(
-    joint: Row, own: Row, x: np.float32, y: np.float32, p_x: np.float32, p_y: np.float32
+    joint: Joint, own: Row, x: np.float32, y: np.float32, p_x: np.float32, p_y: np.float32
 ) -> tuple[np.float32, np.float32, bool]:
     """Push hull and wheel apart; return the hull's velocity, and whether one of them moved."""
     new_x, new_y = x - HULL_M * p_x, y - HULL_M * p_y
     own_x, own_y = own[0] + WHEEL_M * p_x, own[1] + WHEEL_M * p_y
     moved = (new_x != x) | (new_y != y) | (own_x != own[0]) | (own_y != own[1])
     own[0], own[1] = own_x, own_y
-    joint[PUSH_X], joint[PUSH_Y] = p_x, p_y
-    joint[IMPULSE_X] += p_x
-    joint[IMPULSE_Y] += p_y
+    joint.push_x, joint.push_y = p_x, p_y
+    joint.impulse_x += p_x
+    joint.impulse_y += p_y
     return new_x, new_y, moved

@@ -4,13 +4,13 @@ import math
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from mpi_es.envs.car_racing.picture.smoothscale import WINDOW_H, WINDOW_W
+from mpi_es.envs.car_racing.picture.sizes import PANEL_LINES, WINDOW_H, WINDOW_W
 from mpi_es.envs.car_racing.state import SCALE, TIME, World
 from mpi_es.jit.decorator import compiled
 
-ZOOM = 2.7
-PANEL = 100  # pixels that the panel hides at the bottom
+ZOOM = 2.7  # gymnasium's
 EPSILON = 1e-6  # of pygame's Vector2
 
 
@@ -56,6 +56,17 @@ def project(camera: Camera, x: float, y: float) -> tuple[int, int]:
     return int(seen_x), int(seen_y)
 
 
+@compiled(borrowing=True)
+def project_from_body(
+    camera: Camera, transforms: NDArray[np.float32], body: int, x: np.float32, y: np.float32
+) -> tuple[int, int]:
+    """Return the pixel of a point of a body, which Box2D moves into the world in single precision."""
+    sine, cosine = transforms[body, 2], transforms[body, 3]
+    world_x = (cosine * x - sine * y) + transforms[body, 0]
+    world_y = (sine * x + cosine * y) + transforms[body, 1]
+    return project(camera, np.float64(world_x), np.float64(world_y))
+
+
 @compiled()
 def look(camera: Camera, x: float, y: float) -> tuple[float, float]:
     """Return where a point of the world is seen, in pixels with y pointing up."""
@@ -67,7 +78,7 @@ def look(camera: Camera, x: float, y: float) -> tuple[float, float]:
 @compiled()
 def sight(camera: Camera) -> tuple[float, float, float]:
     """Return centre and radius of a circle in the world around all that is seen above the panel."""
-    x, y = (WINDOW_W / 2 - camera.x) / camera.zoom, ((WINDOW_H + PANEL) / 2 - camera.y) / camera.zoom
-    half_diagonal = math.hypot(WINDOW_W / 2, (WINDOW_H - PANEL) / 2)
+    x, y = (WINDOW_W / 2 - camera.x) / camera.zoom, ((WINDOW_H + PANEL_LINES) / 2 - camera.y) / camera.zoom
+    half_diagonal = math.hypot(WINDOW_W / 2, (WINDOW_H - PANEL_LINES) / 2)
     radius = (half_diagonal + 2) / camera.zoom  # corners may be off by a pixel
     return camera.cosine * x + camera.sine * y, camera.cosine * y - camera.sine * x, radius

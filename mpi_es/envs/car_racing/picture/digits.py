@@ -1,4 +1,4 @@
-"""The digits of gymnasium's score: rendered once by pygame, then placed as its font library places them."""
+"""The digits of gymnasium's score: rendered once by pygame, then placed as pygame's font library does."""
 
 import math
 from typing import NamedTuple
@@ -12,7 +12,7 @@ CHARACTERS = "0123456789-"
 MINUS = 10
 SIZE = 42  # of gymnasium's font
 LONGEST = 5  # characters of a score that are shown
-LEAST, MOST = -9999.0, 99999.0  # hence; a race gives 1000 at most and takes 0.1 a step
+LEAST, MOST = -9999.0, 99999.0  # of LONGEST characters; a race gives 1000 at most and takes 0.1 a step
 
 
 class Glyphs(NamedTuple):

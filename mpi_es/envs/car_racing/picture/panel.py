@@ -1,7 +1,8 @@
-"""The indicator panel: rows 84 to 95 of the observation and the score in them, bit for bit as gymnasium's.
+"""The indicator panel: the rows from VIEW_ROWS on and the score in them, bit for bit as gymnasium's.
 
 gymnasium draws at 1000x800 and shrinks that with pygame's `smoothscale`. Since a panel is seven upright bars
-and a text, one line is shrunk for every different set of bars, and the text by itself.
+and a text, one line is shrunk for every different set of bars, and the text by itself. The loops over a whole
+line and over a column of the text are written so that they run in vectors.
 """
 
 import math
@@ -12,10 +13,8 @@ from numpy.typing import NDArray
 
 from mpi_es.envs.car_racing import state
 from mpi_es.envs.car_racing.picture.digits import LONGEST, Glyphs, render_glyphs, typeset
+from mpi_es.envs.car_racing.picture.sizes import PANEL_LINES, SIDE, VIEW_ROWS, WINDOW_H, WINDOW_W
 from mpi_es.envs.car_racing.picture.smoothscale import (
-    SIDE,
-    WINDOW_H,
-    WINDOW_W,
     X_END,
     X_LEAD,
     X_RECIPROCAL,
@@ -28,13 +27,13 @@ from mpi_es.envs.car_racing.picture.smoothscale import (
     Y_TRAIL,
     part,
     scaled,
+    shrink_cell,
 )
 from mpi_es.jit.decorator import compiled
 
 S, H = WINDOW_W / 40.0, WINDOW_H / 40.0  # gymnasium's units of the panel, in pixels
-TOP = WINDOW_H - 100  # the panel's first line, H - 5 * h
-LINES = WINDOW_H - TOP
-FIRST_ROW = 84  # of the observation: 96 * 700 / 800, so no row is shared with the picture above
+TOP = WINDOW_H - PANEL_LINES  # the panel's first line
+FIRST_PIXEL: Any = np.int64(0)  # of a line; a literal would make numba compile `shrink_cell` twice
 
 # Speed, the wheels' spin, the steering, the gyroscope: gymnasium's order of drawing
 BARS = 7
@@ -45,7 +44,7 @@ COLOURS = np.array(
     np.uint8,
 )
 LEAST_VALUE = 1e-4  # less is not drawn
-NO_BARS: Any = np.int64(0)  # numba would compile everything twice that is given a literal 0
+NO_BARS: Any = np.int64(0)  # numba would compile each function that gets a literal twice
 
 # The text is centred at (60, 750), in front of the first bar, which begins with pixel 125 and column 12.
 TEXT_MIDDLE, TEXT_BASE = 60, 750
@@ -57,8 +56,8 @@ class Panel(NamedTuple):
 
     glyphs: Glyphs
     bars: NDArray[np.int64]  # (BARS, 4) first and last pixel, first and last line counted from TOP
-    cover: NDArray[np.int64]  # (LINES,) the set of bars that cross a line, a bit each
-    pixels: NDArray[np.uint8]  # (WINDOW_W, 3) one line as drawn
+    cover: NDArray[np.int64]  # (PANEL_LINES,) the set of bars that cross a line, a bit each
+    pixels: NDArray[np.int32]  # (3, WINDOW_W) one line as drawn
     line: NDArray[np.int32]  # (3 * SIDE,) the same, shrunk
     sums: NDArray[np.int32]  # (3 * SIDE,) lines of one row, added
     characters: NDArray[np.int64]  # (LONGEST,)
@@ -73,8 +72,8 @@ def allocate() -> Panel:
     return Panel(
         glyphs=glyphs,
         bars=np.zeros((BARS, 4), np.int64),
-        cover=np.zeros(LINES, np.int64),
-        pixels=np.zeros((WINDOW_W, 3), np.uint8),
+        cover=np.zeros(PANEL_LINES, np.int64),
+        pixels=np.zeros((3, WINDOW_W), np.int32),
         line=np.zeros(3 * SIDE, np.int32),
         sums=np.zeros(3 * SIDE, np.int32),
         characters=np.zeros(LONGEST, np.int64),
@@ -85,7 +84,7 @@ def allocate() -> Panel:
 
 @compiled()
 def draw_panel(world: state.World, panel: Panel, picture: NDArray[np.uint8]) -> None:
-    """Draw the rows from FIRST_ROW on of the picture (96, 96, 3)."""
+    """Draw the rows from VIEW_ROWS on of the picture (SIDE, SIDE, 3)."""
     _measure(world, panel.bars)
     _find_cover(panel.bars, panel.cover)
     _draw_bars(panel, picture)
@@ -127,7 +126,7 @@ def _level(bars: NDArray[np.int64], bar: int, length: float, value: float) -> No
 def _set(bar: NDArray[np.int64], x0: int, x1: int, y0: int, y1: int, value: float) -> None:
     """Store a bar, clipped to the panel. Both ends belong to it, in pygame's polygons."""
     bar[0], bar[1] = max(min(x0, x1), 0), min(max(x0, x1), WINDOW_W - 1)
-    bar[2], bar[3] = max(min(y0, y1) - TOP, 0), min(max(y0, y1) - TOP, LINES - 1)
+    bar[2], bar[3] = max(min(y0, y1) - TOP, 0), min(max(y0, y1) - TOP, PANEL_LINES - 1)
     if abs(value) <= LEAST_VALUE:
         bar[3] = -1
 
@@ -146,7 +145,7 @@ def _draw_bars(panel: Panel, picture: NDArray[np.uint8]) -> None:
     """Shrink the lines in y, a run of equal ones at a time."""
     shown = NO_BARS  # the set that panel.line shows
     panel.line.fill(0)
-    for row in range(FIRST_ROW, SIDE):
+    for row in range(VIEW_ROWS, SIDE):
         panel.sums.fill(0)
         shown = _show(panel, shown, max(Y_START[row] - 1 - TOP, 0))
         _add_part(panel, shown, Y_LEAD[row])
@@ -213,20 +212,17 @@ def _paint(panel: Panel, bar: int, light: np.uint8) -> None:
     """Draw a bar in panel.pixels, or wipe it out with light 0."""
     for x in range(panel.bars[bar, 0], panel.bars[bar, 1] + 1):
         for channel in range(3):
-            panel.pixels[x, channel] = COLOURS[bar, channel] * light
+            panel.pixels[channel, x] = COLOURS[bar, channel] * light
 
 
 @compiled()
-def _shrink(pixels: NDArray[np.uint8], first: int, last: int, line: NDArray[np.int32]) -> None:
+def _shrink(pixels: NDArray[np.int32], first: int, last: int, line: NDArray[np.int32]) -> None:
     """Shrink in x the columns that the pixels first to last lie in."""
-    for column in range(first * SIDE // WINDOW_W, min((last + 1) * SIDE // WINDOW_W, SIDE - 1) + 1):
-        start, end = X_START[column], X_END[column]
+    for x in range(first * SIDE // WINDOW_W, min((last + 1) * SIDE // WINDOW_W, SIDE - 1) + 1):
+        start, end, lead, trail = X_START[x], X_END[x], X_LEAD[x], X_TRAIL[x]
         for channel in range(3):
-            total = part(pixels[max(start - 1, 0), channel], X_LEAD[column])
-            for x in range(start, end):
-                total += pixels[x, channel]
-            total += part(pixels[end, channel], X_TRAIL[column])
-            line[3 * column + channel] = scaled(total, X_RECIPROCAL)
+            cell = shrink_cell(pixels[channel], FIRST_PIXEL, start, end, lead, trail, X_RECIPROCAL)
+            line[3 * x + channel] = cell
 
 
 @compiled()
@@ -236,7 +232,7 @@ def _draw_text(panel: Panel, picture: NDArray[np.uint8]) -> None:
     top = TEXT_BASE - len(column) // 2
     for x in range(TEXT_COLUMNS):
         start, end = X_START[x], X_END[x]
-        before = max(start - 1, 0)  # of which column 0 has no share
+        before = max(start - 1, 0)  # column 0 has a share of 0
         for i in range(len(column)):
             column[i] = part(text[before, i], X_LEAD[x]) + part(text[end, i], X_TRAIL[x])
         for pixel in range(start, end):
@@ -252,13 +248,7 @@ def _stack(column: NDArray[np.int32], top: int, x: int, picture: NDArray[np.uint
     """Shrink one column of the text in y; beyond the text's box it is black."""
     bottom = top + len(column)
     for row in range(top * SIDE // WINDOW_H, bottom * SIDE // WINDOW_H + 1):
-        start, end = Y_START[row], Y_END[row]
-        total = 0
-        if start > top:
-            total += part(column[start - 1 - top], Y_LEAD[row])
-        for line in range(max(start, top), min(end, bottom)):
-            total += column[line - top]
-        if end < bottom:
-            total += part(column[end - top], Y_TRAIL[row])
+        start, end, lead, trail = Y_START[row], Y_END[row], Y_LEAD[row], Y_TRAIL[row]
+        cell = shrink_cell(column, top, start, end, lead, trail, Y_RECIPROCAL)
         for channel in range(3):
-            picture[row, x, channel] = scaled(total, Y_RECIPROCAL)
+            picture[row, x, channel] = cell

@@ -5,10 +5,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from mpi_es.envs.car_racing.picture.sizes import SIDE, WINDOW_H, WINDOW_W
 from mpi_es.jit.decorator import compiled
 
-WINDOW_W, WINDOW_H = 1000, 800  # gymnasium's WINDOW_W and WINDOW_H
-SIDE = 96  # its STATE_W and STATE_H
 ONE = 1 << 14  # a whole pixel's share
 
 
@@ -51,3 +50,22 @@ def part(colour: int, share: int) -> Any:
 def scaled(total: int, reciprocal: int) -> Any:
     """Return a sum of contributions as a colour."""
     return np.int32(total * reciprocal) >> 16
+
+
+@compiled()
+def shrink_cell(
+    pixels: NDArray[np.int32], begin: int, start: int, end: int, lead: int, trail: int, reciprocal: int
+) -> Any:
+    """Return a pixel of the small picture, of a line that is black but for pixels from `begin` on.
+
+    Args:
+        start: its place in `Axis.start`; likewise end, lead, trail and reciprocal.
+    """
+    behind, total = begin + len(pixels), 0
+    if begin < start <= behind:
+        total += part(pixels[start - 1 - begin], lead)
+    for i in range(max(start, begin), min(end, behind)):
+        total += pixels[i - begin]
+    if begin <= end < behind:
+        total += part(pixels[end - begin], trail)
+    return scaled(total, reciprocal)

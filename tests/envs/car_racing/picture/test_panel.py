@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 
 from mpi_es.envs.car_racing import state
 from mpi_es.envs.car_racing.picture import panel
+from mpi_es.envs.car_racing.picture.sizes import VIEW_ROWS
 from tests.envs.car_racing.reference import copy_state, drive, reference
 
 
@@ -20,8 +21,8 @@ def drawn(env: Any, shown_reward: float | None = None) -> NDArray[np.uint8]:
     world, picture = state.allocate(), np.full((96, 96, 3), 7, np.uint8)
     copy_state(env, world, shown_reward)
     panel.draw_panel(world, panel.allocate(), picture)
-    assert (picture[: panel.FIRST_ROW] == 7).all()
-    return picture[panel.FIRST_ROW :]
+    assert (picture[:VIEW_ROWS] == 7).all()
+    return picture[VIEW_ROWS:]
 
 
 @pytest.mark.parametrize("style", ["road", "spin", "straight", "random"])
@@ -30,7 +31,7 @@ def test_the_panel_is_gymnasiums_to_the_bit(style: str) -> None:
     picture, _ = env.reset(seed=11)
     actions = drive(style, env, 11)
     for _ in range(60):
-        np.testing.assert_array_equal(drawn(env), picture[panel.FIRST_ROW :])
+        np.testing.assert_array_equal(drawn(env), picture[VIEW_ROWS:])
         picture, *_ = env.step(next(actions))
 
 
@@ -58,7 +59,7 @@ def test_the_panel_is_gymnasiums_to_the_bit(style: str) -> None:
 def test_the_score_is_gymnasiums_to_the_bit(env: Any, score: float) -> None:
     env.reward = score
     picture = env._render("state_pixels")
-    np.testing.assert_array_equal(drawn(env, shown_reward=score), picture[panel.FIRST_ROW :])
+    np.testing.assert_array_equal(drawn(env, shown_reward=score), picture[VIEW_ROWS:])
 
 
 def test_bars_of_any_length_are_gymnasiums_to_the_bit(env: Any) -> None:
@@ -69,7 +70,7 @@ def test_bars_of_any_length_are_gymnasiums_to_the_bit(env: Any) -> None:
         for wheel in env.car.wheels:
             wheel.omega = rng.normal(0, 12 * scale)
         picture = env._render("state_pixels")
-        np.testing.assert_array_equal(drawn(env, env.reward), picture[panel.FIRST_ROW :])
+        np.testing.assert_array_equal(drawn(env, env.reward), picture[VIEW_ROWS:])
 
 
 @pytest.mark.slow
@@ -77,4 +78,4 @@ def test_all_scores_of_a_race_are_gymnasiums_to_the_bit(env: Any) -> None:
     for score in range(-120, 1001):
         env.reward = float(score)
         picture = env._render("state_pixels")
-        np.testing.assert_array_equal(drawn(env, shown_reward=float(score)), picture[panel.FIRST_ROW :])
+        np.testing.assert_array_equal(drawn(env, shown_reward=float(score)), picture[VIEW_ROWS:])

@@ -4,8 +4,7 @@ The camera holds the car in place, so the window never moves. It is painted pixe
 parts overlap and its stripes are thinner than a pixel of the small picture.
 """
 
-import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,12 +18,11 @@ from mpi_es.envs.car_racing.physics.bodies import (
     WHEEL_W,
     stripe_ends,
 )
-from mpi_es.envs.car_racing.picture.camera import Camera, look
+from mpi_es.envs.car_racing.picture.camera import Camera, project_from_body
+from mpi_es.envs.car_racing.picture.pygame_polygon import extent, find_runs
+from mpi_es.envs.car_racing.picture.sizes import SIDE, WINDOW_H, WINDOW_W
 from mpi_es.envs.car_racing.picture.smoothscale import (
     ONE,
-    SIDE,
-    WINDOW_H,
-    WINDOW_W,
     X_END,
     X_LEAD,
     X_START,
@@ -52,20 +50,21 @@ STRIPE, PAINTED_HULL = np.uint32(1 + (1 << BITS)), np.uint32(1 + (1 << 2 * BITS)
 STRIPE_LIGHT, HULL_LIGHT = np.float32(77), np.float32(204)  # grey; red
 AREA = np.float32(SIDE / WINDOW_W * SIDE / WINDOW_H / UNIT)  # of a 64th of a pixel, in pixels of 96x96
 INDEX = np.arange(PIXELS, dtype=np.int32)
+HULL_BODY: Any = np.int64(0)  # in World.transforms; a literal would make numba compile `_paint` twice
 
 
 class Bodywork(NamedTuple):
     """Scratch space."""
 
     wheel: NDArray[np.float64]  # (4, 2) WHEEL
-    hull: NDArray[np.float64]  # (4, 8, 2) HULL; what a polygon lacks in corners is its last one repeated
+    hull: NDArray[np.float64]  # (4, 8, 2) HULL; a polygon with fewer corners repeats its last one
     stripe: NDArray[np.float64]  # (4, 2)
     zoom: NDArray[np.float64]  # (1,) what hull_window was painted for
     hull_window: NDArray[np.uint32]  # (LINES, PIXELS) the hull's paint, y pointing up
     window: NDArray[np.uint32]  # (LINES, PIXELS) all paints
-    points: NDArray[np.int64]  # (8, 2) a polygon's corners in the window
-    crossings: NDArray[np.int64]  # (LINES, 2) where its edges cross each line
-    counts: NDArray[np.int64]  # (LINES,) how many of them did so far
+    x: NDArray[np.int64]  # (8,) a polygon's corners in the window
+    y: NDArray[np.int64]  # (8,)
+    ends: NDArray[np.int32]  # (2, LINES) of its run on each line, from its lowest line on
     sums: NDArray[np.uint32]  # (PIXELS,) one row's paints
     columns: NDArray[np.float32]  # (3, PIXELS) its lines of any paint, of stripe and of hull, in 64ths
     lights: NDArray[np.float32]  # (ROWS, 3, COLUMNS) red, green or blue, and coverage
@@ -81,9 +80,9 @@ def allocate() -> Bodywork:
         zoom=np.zeros(1),
         hull_window=np.zeros((LINES, PIXELS), np.uint32),
         window=np.zeros((LINES, PIXELS), np.uint32),
-        points=np.zeros((8, 2), np.int64),
-        crossings=np.zeros((LINES, 2), np.int64),
-        counts=np.zeros(LINES, np.int64),
+        x=np.zeros(MOST_VERTICES, np.int64),
+        y=np.zeros(MOST_VERTICES, np.int64),
+        ends=np.zeros((2, LINES), np.int32),
         sums=np.zeros(PIXELS, np.uint32),
         columns=np.zeros((3, PIXELS), np.float32),
         lights=np.zeros((ROWS, 3, COLUMNS), np.float32),
@@ -96,19 +95,18 @@ def paint_car(
 ) -> None:
     """Fill car.lights: gymnasium's `Car.draw` without the skid marks, which observations do not show."""
     if camera.zoom != car.zoom[0]:
-        # The camera turns with the hull, so that nothing but its distance changes the hull's look.
+        # The camera turns with the hull, so that only the zoom changes the hull's pixels.
         car.zoom[0] = camera.zoom
         car.hull_window.fill(NOTHING)
         for part in range(len(car.hull)):
-            _paint(car.hull[part], transforms[0], camera, car, car.hull_window, PAINTED_HULL)
+            _paint(car.hull[part], transforms, HULL_BODY, camera, car, car.hull_window, PAINTED_HULL)
     for line in range(LINES):
         for pixel in range(PIXELS):
             car.window[line, pixel] = car.hull_window[line, pixel]
     for wheel in range(4):
-        transform = transforms[1 + wheel]
-        _paint(car.wheel, transform, camera, car, car.window, TYRE)
+        _paint(car.wheel, transforms, 1 + wheel, camera, car, car.window, TYRE)
         if _turn_stripe(phase[wheel], car.stripe):
-            _paint(car.stripe, transform, camera, car, car.window, STRIPE)
+            _paint(car.stripe, transforms, 1 + wheel, camera, car, car.window, STRIPE)
     _average(car)
 
 
@@ -125,49 +123,25 @@ def _turn_stripe(phase: float, stripe: NDArray[np.float64]) -> bool:
 @compiled()
 def _paint(
     polygon: NDArray[np.float64],
-    transform: NDArray[np.float32],
+    transforms: NDArray[np.float32],
+    body: int,
     camera: Camera,
     car: Bodywork,
     window: NDArray[np.uint32],
     paint: np.uint32,
 ) -> None:
     """Paint a body's polygon, behind the hull, its corners cut to whole pixels as pygame does."""
-    at_x, at_y, sine, cosine = transform[0], transform[1], transform[2], transform[3]
     for i in range(len(polygon)):
         x, y = np.float32(polygon[i, 0]), np.float32(polygon[i, 1])
-        world_x = (cosine * x - sine * y) + at_x  # in float32, as Box2D
-        world_y = (sine * x + cosine * y) + at_y
-        seen_x, seen_y = look(camera, np.float64(world_x), np.float64(world_y))
-        car.points[i, 0], car.points[i, 1] = int(seen_x) - LEFT, int(seen_y) - BOTTOM
-    _fill(car, len(polygon), window, paint)
-
-
-@compiled()
-def _fill(car: Bodywork, corners: int, window: NDArray[np.uint32], paint: np.uint32) -> None:
-    """Fill a convex polygon as pygame.draw.polygon does: its highest line and both ends of each line, too."""
-    points, crossings = car.points, car.crossings
-    low, high = LINES, -1
-    for i in range(corners):
-        low, high = min(low, points[i, 1]), max(high, points[i, 1])
+        column, line = project_from_body(camera, transforms, body, x, y)
+        car.x[i], car.y[i] = column - LEFT, line - BOTTOM
+    low, high = extent(car.y, len(polygon))
     if low < 0 or high >= LINES:
         return
-    car.counts[low : high + 1].fill(0)
-    if low == high:  # pygame's special case, in the first second
-        crossings[low, 0], crossings[low, 1] = PIXELS, -1
-        for i in range(corners):
-            crossings[low, 0], crossings[low, 1] = (
-                min(crossings[low, 0], points[i, 0]),
-                max(crossings[low, 1], points[i, 0]),
-            )
-    for i in range(corners):
-        before = i - 1 if i > 0 else corners - 1
-        if points[before, 1] < points[i, 1]:
-            _cross(points[before], points[i], high, crossings, car.counts)
-        elif points[before, 1] > points[i, 1]:
-            _cross(points[i], points[before], high, crossings, car.counts)
-    for line in range(low, high + 1):
-        a, b = crossings[line, 0], crossings[line, 1]
-        _fill_line(window[line], np.int32(min(a, b)), np.int32(max(a, b)), paint)
+    first, second = car.ends[0], car.ends[1]
+    find_runs(car.x, car.y, len(polygon), first, second)
+    for i in range(high - low + 1):
+        _fill_line(window[low + i], min(first[i], second[i]), max(first[i], second[i]), paint)
 
 
 @compiled()
@@ -176,28 +150,6 @@ def _fill_line(line: NDArray[np.uint32], first: np.int32, last: np.int32, paint:
     for pixel in range(PIXELS):
         inside = (first <= INDEX[pixel]) & (INDEX[pixel] <= last) & (line[pixel] != PAINTED_HULL)
         line[pixel] = paint if inside else line[pixel]
-
-
-@compiled()
-def _cross(
-    lower: NDArray[np.int64],
-    upper: NDArray[np.int64],
-    high: int,
-    crossings: NDArray[np.int64],
-    counts: NDArray[np.int64],
-) -> None:
-    """Find where an edge crosses the lines; its upper end counts only in the polygon's highest line.
-
-    The first edge to cross a line is rounded down, the second up, whichever of them is on the left.
-    """
-    width, height = np.float32(upper[0] - lower[0]), np.float32(upper[1] - lower[1])
-    for line in range(lower[1], upper[1] + (upper[1] == high)):
-        at = np.float32(line - lower[1]) * width / height
-        if counts[line] == 0:
-            crossings[line, 0] = lower[0] + math.floor(at)
-        else:
-            crossings[line, 1] = lower[0] + math.ceil(at)
-        counts[line] += 1
 
 
 @compiled()

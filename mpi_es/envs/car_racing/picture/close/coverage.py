@@ -1,9 +1,9 @@
 """Areas that polygons cover of each pixel: every edge adds what lies below it, column by column.
 
-An edge leaves in each pixel that it crosses the change of coverage against the pixel above, so that the sum
-down a column is the coverage. Edges go around a polygon clockwise, y pointing down: those at its top add,
-those at its bottom subtract, and one that two equal neighbours share needs no drawing at all. What is added
-is weighted: by 1 for plain coverage, by a colour for a sum of colours.
+In each pixel that it crosses, an edge adds the change of coverage against the pixel above. The sum down a
+column is then the coverage. Edges go around a polygon clockwise, y pointing down: those at its top add and
+those at its bottom subtract. An edge that two equal neighbours share is not drawn. What is added is weighted:
+1 for plain coverage, a colour for a sum of colours.
 """
 
 from typing import Any
@@ -11,15 +11,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mpi_es.envs.car_racing.picture.sizes import SIDE, VIEW_ROWS
 from mpi_es.jit.decorator import compiled
 
-COLUMNS, ROWS = 96, 84  # of the picture above the indicator panel
-SPARE = 2  # rows below, for the lower ends of edges that end at ROWS
+SPARE = 2  # rows below, for the lower ends of edges that end at VIEW_ROWS
 FIRST_ROW: Any = np.int64(0)  # a literal 0 would make numba compile a second `_deposit` for it
 Weights = tuple[np.float32, ...]
 
 ZERO, HALF, ONE = np.float32(0.0), np.float32(0.5), np.float32(1.0)
-RIGHT, BOTTOM = np.float32(COLUMNS), np.float32(ROWS)
+RIGHT, BOTTOM = np.float32(SIDE), np.float32(VIEW_ROWS)
 
 
 @compiled()
@@ -31,7 +31,7 @@ def add_edge(
     y1: np.float32,
     weights: Weights,
 ) -> None:
-    """Add what lies below the edge from (x0, y0) to (x1, y1) to cells (ROWS + SPARE, weights, COLUMNS)."""
+    """Add what lies below the edge from (x0, y0) to (x1, y1) to cells (VIEW_ROWS + SPARE, weights, SIDE)."""
     sign = ONE
     if x0 > x1:
         x0, y0, x1, y1, sign = x1, y1, x0, y0, -ONE

@@ -1,4 +1,4 @@
-"""The ground beside the road: squares of grass on the playfield, and the black beyond it."""
+"""The ground next to the road: squares of grass on the playfield, and the black beyond it."""
 
 import math
 
@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpi_es.envs.car_racing.picture.camera import Camera, sight
-from mpi_es.envs.car_racing.picture.close.coverage import COLUMNS, add_edge
+from mpi_es.envs.car_racing.picture.close.coverage import add_edge
 from mpi_es.envs.car_racing.picture.close.pygame_outlines import add_rectangle
+from mpi_es.envs.car_racing.picture.sizes import SIDE
 from mpi_es.envs.car_racing.state import GRASS_DIM, PLAYFIELD
 from mpi_es.jit.decorator import compiled
 
@@ -18,7 +19,7 @@ BLACK, NO_BLACK = (NIL, NIL, NIL, UNIT), (NIL, NIL, NIL, -UNIT)
 
 @compiled()
 def add_grass(cells: NDArray[np.float32], camera: Camera) -> None:
-    """Add the coverage of gymnasium's 20 x 20 squares of grass to cells (…, 1, COLUMNS)."""
+    """Add the coverage of gymnasium's 20 x 20 squares of grass to cells (…, 1, SIDE)."""
     x, y, radius = sight(camera)
     reach = radius + GRASS_DIM
     first_i, last_i = _squares(x - reach, x + reach)
@@ -39,9 +40,9 @@ def _squares(low: float, high: float) -> tuple[int, int]:
 
 @compiled()
 def add_void(cells: NDArray[np.float32], camera: Camera) -> None:
-    """Add the black around the playfield to cells (…, 4, COLUMNS), if any is in view."""
+    """Add the black around the playfield to cells (…, 4, SIDE), if any is in view."""
     x, y, radius = sight(camera)
     if max(abs(x), abs(y)) + radius < PLAYFIELD:
         return
-    add_edge(cells, NIL, NIL, np.float32(COLUMNS), NIL, BLACK)
+    add_edge(cells, NIL, NIL, np.float32(SIDE), NIL, BLACK)
     add_rectangle(cells, camera, -PLAYFIELD, -PLAYFIELD, PLAYFIELD, PLAYFIELD, NO_BLACK)

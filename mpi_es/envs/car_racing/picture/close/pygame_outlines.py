@@ -1,11 +1,11 @@
-"""How pygame's polygons look once shrunk: corners cut to whole pixels, half a pixel off and a little fat."""
+"""pygame's polygons after shrinking: corners cut to whole pixels, half a pixel off and slightly too large."""
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mpi_es.envs.car_racing.picture.camera import Camera, look
 from mpi_es.envs.car_racing.picture.close.coverage import Weights, add_edge
-from mpi_es.envs.car_racing.picture.smoothscale import SIDE, WINDOW_H, WINDOW_W
+from mpi_es.envs.car_racing.picture.sizes import SIDE, WINDOW_H, WINDOW_W
 from mpi_es.jit.decorator import compiled
 
 # By how many pixels gfxdraw's polygons exceed the true ones. A steep edge's fill is half a pixel too wide,

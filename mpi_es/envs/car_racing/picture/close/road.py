@@ -6,16 +6,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mpi_es.envs.car_racing.picture.camera import PANEL, Camera, look
+from mpi_es.envs.car_racing.picture.camera import Camera, look
 from mpi_es.envs.car_racing.picture.close.coverage import Weights, add_edge
 from mpi_es.envs.car_racing.picture.close.pygame_outlines import fatness, see
-from mpi_es.envs.car_racing.picture.smoothscale import WINDOW_H, WINDOW_W
+from mpi_es.envs.car_racing.picture.sizes import PANEL_LINES, WINDOW_H, WINDOW_W
 from mpi_es.jit.decorator import compiled
 
 REACH = 16.0  # more than the diagonal of the largest tile, 14 on the outside of a bend
-NONE: Any = np.int64(
-    -1
-)  # no polygon; a literal would make numba compile everything that it is given to twice
+NONE: Any = np.int64(-1)  # no polygon; numba would compile each function that gets a literal twice
 FRONT_LEFT, FRONT_RIGHT, BACK_RIGHT, BACK_LEFT = range(4)  # corners of a tile in road_poly
 Point = tuple[np.float32, np.float32]
 
@@ -29,12 +27,12 @@ def add_road(
     count: int,
     camera: Camera,
 ) -> None:
-    """Add the tiles and kerbs in view to cells (…, 4, COLUMNS): red, green, blue and coverage."""
+    """Add the tiles and kerbs in view to cells (…, 4, SIDE): red, green, blue and coverage."""
     margin = REACH * camera.zoom
     previous = NONE  # the polygon of the tile before, if that is in view
     for i in range(count):
         x, y = look(camera, polygons[i, 0, 0], polygons[i, 0, 1])
-        if not (-margin < x < WINDOW_W + margin and PANEL - margin < y < WINDOW_H + margin):
+        if not (-margin < x < WINDOW_W + margin and PANEL_LINES - margin < y < WINDOW_H + margin):
             continue
         colour = _colour(colours[i])
         if tile[i] < 0:

@@ -4,7 +4,7 @@ import numpy as np
 
 from mpi_es.envs.car_racing.picture.exact.band import blend_run, paint_run
 from mpi_es.envs.car_racing.picture.exact.canvas import LINES, SHAPE_COUNT, STRIDE, Band, Canvas, Shapes
-from mpi_es.envs.car_racing.picture.smoothscale import WINDOW_H, WINDOW_W
+from mpi_es.envs.car_racing.picture.sizes import WINDOW_H, WINDOW_W
 from mpi_es.jit.decorator import compiled
 
 # Places in Shapes.lines. A line walks from its upper end; WIDTH and HEIGHT are not negative, and a height of

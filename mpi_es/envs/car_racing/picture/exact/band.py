@@ -1,14 +1,14 @@
-"""Paint on a band of the window, of which only the changes of colour along its rows are kept.
+"""Paint on a band of the window, kept as the changes of colour along its rows.
 
-A place is a row of the band times STRIDE, plus a column. There is a bit for each place where another colour
-begins, maybe the same one again, and that colour; columns 0 and WINDOW_W, where a row ends, always have one.
-Painting a run of any length is a matter of a few words.
+A place is a row of the band times STRIDE, plus a column. A place where a colour begins has a bit, and the
+colour is stored for it. Columns 0 and WINDOW_W, where a row ends, always have one. Painting a run changes
+a few words only, however long it is.
 """
 
 import numpy as np
 
 from mpi_es.envs.car_racing.picture.exact.canvas import BAND, EACH, STRIDE, Band, Shapes
-from mpi_es.envs.car_racing.picture.smoothscale import WINDOW_W
+from mpi_es.envs.car_racing.picture.sizes import WINDOW_W
 from mpi_es.jit.bits import highest, lowest
 from mpi_es.jit.decorator import compiled
 

@@ -1,16 +1,12 @@
-"""What a picture is drawn from and on: the shapes in view, as runs of pixels, and a band of the window."""
+"""The arrays of a picture: the shapes in view, as runs of pixels, and a band of the window."""
 
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mpi_es.envs.car_racing.picture.smoothscale import WINDOW_H
+from mpi_es.envs.car_racing.picture.sizes import PANEL_LINES, SIDE, WINDOW_H
 from mpi_es.envs.car_racing.state import TILES
-
-CELLS = 96  # along either side of the picture
-PICTURE_ROWS = 84  # below them is the panel of indicators
-FIRST_ROW = 100  # the panel hides the window's rows before; it is drawn upside down and flipped afterwards
 
 BAND = 10  # the most rows of the window that have a share in one row of the picture
 STRIDE = 1024  # places from one of its rows to the next
@@ -20,7 +16,7 @@ STRIDE = 1024  # places from one of its rows to the next
 RED, GREEN = 42, 21
 EACH = 1 << RED | 1 << GREEN | 1  # one of each
 
-# The playfield, 400 patches of grass and the track, of which a crooked one takes two places; the car's four
+# The playfield, 400 patches of grass and the track, where a crooked one takes two places; the car's four
 # wheels with a white stripe each, and its hull of four parts.
 SHAPES = 2 * (401 + 2 * TILES) + 12
 LINES = 4  # around a shape
@@ -59,10 +55,9 @@ class Band(NamedTuple):
 
     changes: NDArray[np.int64]  # (BAND * STRIDE / 64,) a bit for each place
     colours: NDArray[np.int64]  # (BAND * STRIDE,) of the places that have a bit
-    means: NDArray[
-        np.int64
-    ]  # (BAND + 1, CELLS + 4) of the rows, shrunk in x, and of the last band's first one
-    sums: NDArray[np.int64]  # (CELLS,) of the means of whole rows
+    # (BAND + 1, SIDE + 4) of the rows, shrunk in x, and of the last band's first one
+    means: NDArray[np.int64]
+    sums: NDArray[np.int64]  # (SIDE,) of the means of whole rows
 
 
 class Canvas(NamedTuple):
@@ -79,7 +74,7 @@ SHAPE_COUNT, RUN_COUNT, BACKGROUND = range(3)  # the last is the colour under al
 
 def allocate() -> Canvas:
     """Return a canvas with no shape on it."""
-    runs = SHAPES * (WINDOW_H - FIRST_ROW)
+    runs = SHAPES * (WINDOW_H - PANEL_LINES)
     shapes = Shapes(
         colour=np.empty(SHAPES, np.int64),
         top=np.empty(SHAPES + 1, np.int64),
@@ -101,7 +96,7 @@ def allocate() -> Canvas:
     band = Band(
         changes=np.zeros(BAND * STRIDE // 64, np.int64),
         colours=np.zeros(BAND * STRIDE, np.int64),
-        means=np.zeros((BAND + 1, CELLS + 4), np.int64),
-        sums=np.zeros(CELLS, np.int64),
+        means=np.zeros((BAND + 1, SIDE + 4), np.int64),
+        sums=np.zeros(SIDE, np.int64),
     )
     return Canvas(shapes, corners, band)

@@ -7,7 +7,6 @@ from mpi_es.envs.car_racing.picture.exact.aaline import paint_lines
 from mpi_es.envs.car_racing.picture.exact.band import paint_runs, wipe
 from mpi_es.envs.car_racing.picture.exact.canvas import (
     BACKGROUND,
-    PICTURE_ROWS,
     SHAPE_COUNT,
     Band,
     Canvas,
@@ -16,13 +15,14 @@ from mpi_es.envs.car_racing.picture.exact.canvas import (
 from mpi_es.envs.car_racing.picture.exact.car import draw_car
 from mpi_es.envs.car_racing.picture.exact.ground import draw_ground, draw_track
 from mpi_es.envs.car_racing.picture.exact.shrink import rows_of, shrink
+from mpi_es.envs.car_racing.picture.sizes import VIEW_ROWS
 from mpi_es.envs.car_racing.state import World
 from mpi_es.jit.decorator import compiled
 
 
 @compiled()
 def draw(world: World, canvas: Canvas, picture: np.ndarray) -> None:
-    """Fill rows 0 to 83 of picture, uint8 (96, 96, 3)."""
+    """Fill the first VIEW_ROWS of picture, uint8 (SIDE, SIDE, 3)."""
     view = aim(world)
     canvas.shapes.counts[:] = 0
     draw_ground(canvas, view, world)
@@ -34,7 +34,7 @@ def draw(world: World, canvas: Canvas, picture: np.ndarray) -> None:
 @compiled(borrowing=True)
 def paint_bands(band: Band, shapes: Shapes, picture: np.ndarray) -> None:
     """Fill the picture from the shapes."""
-    for i in range(PICTURE_ROWS):
+    for i in range(VIEW_ROWS):
         first, last = rows_of(i)
         paint(band, shapes, first, last)
         shrink(band, i, last - first + 1, picture)

@@ -7,7 +7,8 @@ from crossing to crossing, rounded.
 import numpy as np
 
 from mpi_es.envs.car_racing.picture.exact.canvas import Canvas, Corners
-from mpi_es.envs.car_racing.picture.exact.runs import begin_shape, extent, visible_run
+from mpi_es.envs.car_racing.picture.exact.runs import begin_shape, visible_run
+from mpi_es.envs.car_racing.picture.pygame_polygon import extent
 from mpi_es.jit.decorator import compiled
 
 ONE = 65536  # a pixel

@@ -12,9 +12,8 @@ from mpi_es.envs.car_racing.picture.exact.runs import in_view, pack
 from mpi_es.envs.car_racing.state import GRASS_DIM, PLAYFIELD, POLYGON_COUNT, World
 from mpi_es.jit.decorator import compiled
 
-REACH = GRASS_DIM * math.sqrt(
-    2
-)  # of a tile from its first corner: gymnasium skips what is farther off as well
+# Of a tile, from its first corner: gymnasium, too, skips what is farther off
+REACH = GRASS_DIM * math.sqrt(2)
 
 # Corners in gymnasium's order, which decides where lines begin
 FIELD = np.array([[1.0, 1.0], [1.0, -1.0], [-1.0, -1.0], [-1.0, 1.0]])  # in playfields
@@ -29,7 +28,9 @@ def draw_ground(canvas: Canvas, camera: Camera, world: World) -> None:
     """Put playfield and grass on the canvas."""
     red, green, blue = world.ground[FIELD_COLOUR]
     x, y, radius = sight(camera)
-    if max(abs(x), abs(y)) + radius < PLAYFIELD:  # nothing else can be seen: not a shape, but the background
+    if (
+        max(abs(x), abs(y)) + radius < PLAYFIELD
+    ):  # the field fills the view: it is the background, not a shape
         canvas.shapes.counts[BACKGROUND] = pack(red, green, blue)
     else:
         canvas.shapes.counts[BACKGROUND] = BEYOND_COLOUR

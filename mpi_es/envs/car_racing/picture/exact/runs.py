@@ -1,9 +1,6 @@
 """Put shapes on the canvas: the common part of gfxdraw.filled_polygon and pygame.draw.polygon."""
 
-import numpy as np
-
 from mpi_es.envs.car_racing.picture.exact.canvas import (
-    FIRST_ROW,
     GREEN,
     RED,
     RUN_COUNT,
@@ -11,7 +8,8 @@ from mpi_es.envs.car_racing.picture.exact.canvas import (
     Canvas,
     Corners,
 )
-from mpi_es.envs.car_racing.picture.smoothscale import WINDOW_H, WINDOW_W
+from mpi_es.envs.car_racing.picture.pygame_polygon import extent
+from mpi_es.envs.car_racing.picture.sizes import PANEL_LINES, WINDOW_H, WINDOW_W
 from mpi_es.jit.decorator import compiled
 
 
@@ -26,16 +24,7 @@ def in_view(corners: Corners, count: int) -> bool:
     """Return whether the box around the first corners meets the visible part of the window."""
     left, right = extent(corners.x, count)
     top, bottom = extent(corners.y, count)
-    return left < WINDOW_W and right >= 0 and top < WINDOW_H and bottom >= FIRST_ROW
-
-
-@compiled(borrowing=True)
-def extent(corners: np.ndarray, count: int) -> tuple[int, int]:
-    """Return the least and the greatest of the first numbers."""
-    least = greatest = corners[0]
-    for i in range(1, count):
-        least, greatest = min(least, corners[i]), max(greatest, corners[i])
-    return least, greatest
+    return left < WINDOW_W and right >= 0 and top < WINDOW_H and bottom >= PANEL_LINES
 
 
 @compiled(borrowing=True)
@@ -46,7 +35,7 @@ def begin_shape(canvas: Canvas, colour: int, count: int) -> int:
     shape: int = shapes.counts[SHAPE_COUNT]
     shapes.counts[SHAPE_COUNT] += 1
     shapes.colour[shape] = colour
-    shapes.top[shape] = max(top, FIRST_ROW)
+    shapes.top[shape] = max(top, PANEL_LINES)
     shapes.bottom[shape] = min(bottom, WINDOW_H - 1)
     shapes.top[shape + 1] = WINDOW_H  # none yet
     shapes.line_count[shape] = 0

@@ -1,17 +1,18 @@
 """Shrink the window to the picture as pygame.transform.smoothscale does with SSE2: in x, then in y.
 
 A pixel of the picture is a mean over a cell of the window, in fixed point with 14 bits of fraction, truncated
-after each direction. The pixel in which two cells meet is shared between them.
+after each direction. The pixel in which two cells meet is shared between them. The arithmetic is that of
+`smoothscale.shrink_cell`, for runs of equal pixels and for red, green and blue in one number: a band has
+thousands of pixels, but few runs.
 """
 
 import numpy as np
 
 from mpi_es.envs.car_racing.picture.exact.band import next_change
-from mpi_es.envs.car_racing.picture.exact.canvas import CELLS, EACH, GREEN, RED, STRIDE, Band
+from mpi_es.envs.car_racing.picture.exact.canvas import EACH, GREEN, RED, STRIDE, Band
+from mpi_es.envs.car_racing.picture.sizes import SIDE, WINDOW_H, WINDOW_W
 from mpi_es.envs.car_racing.picture.smoothscale import (
     ONE,
-    WINDOW_H,
-    WINDOW_W,
     X_RECIPROCAL,
     Y_RECIPROCAL,
     X,
@@ -22,8 +23,8 @@ from mpi_es.jit.decorator import compiled
 SUM = (1 << GREEN) - 1  # the bits of a sum of one of red, green and blue
 OUTER = 255 << RED | 255  # red and blue
 
-# Where a cell's row begins and ends in a band, both of which it shares, and with which weights: even numbers,
-# of which half leaves a product of a whole colour within its bits
+# Where a cell begins and ends along x and y, and its weights of the two pixels there, which it shares. The
+# weights are even; half of one keeps the product with a whole colour within its bits.
 X_LAST, X_LAST_WEIGHT = X.end, X.trail // 2
 X_FIRST, X_FIRST_WEIGHT = np.append(-1, X_LAST[:-1]), np.append(0, ONE // 2 - X_LAST_WEIGHT[:-1])
 Y_LAST, Y_LAST_WEIGHT = Y.end, Y.trail
@@ -45,7 +46,7 @@ def rows_of(i: int) -> tuple[int, int]:
 @compiled(borrowing=True)
 def shrink(band: Band, i: int, rows: int, picture: np.ndarray) -> None:
     """Shrink a band to the picture's row i, which is the one after the last band's."""
-    for cell in range(CELLS):
+    for cell in range(SIDE):
         band.means[rows, cell] = band.means[0, cell]
     for row in range(rows):
         _shrink_row(band.changes, band.colours, band.means, row)
@@ -72,7 +73,7 @@ def _shrink_row(changes: np.ndarray, colours: np.ndarray, means: np.ndarray, row
         total += colour * (last - begin) + _share(colour, X_LAST_WEIGHT[mixed])
         means[np.uintp(row), mixed] = _mean(total)
         cell = int(mixed) + 1
-    _set_plain(means, row, cell, CELLS, colour)
+    _set_plain(means, row, cell, SIDE, colour)
 
 
 @compiled(inline=True)
@@ -105,14 +106,14 @@ def _mean(total: int) -> int:
 
 @compiled(borrowing=True)
 def _shrink_columns(means: np.ndarray, sums: np.ndarray, i: int, rows: int, picture: np.ndarray) -> None:
-    """Set the picture's row i from the means of its rows, of which it shares the first and the last."""
+    """Set the picture's row i from the means of its rows; it shares the first and the last."""
     for row in range(1, rows):
-        for column in range(CELLS):
+        for column in range(SIDE):
             cell = np.uintp(column)
             sums[cell] = means[np.uintp(row), cell] + (sums[cell] if row > 1 else 0)
     before = (-1, -1, -1)  # no cell's
     red = green = blue = 0
-    for column in range(CELLS):
+    for column in range(SIDE):
         cell = np.uintp(column)
         first, total, last = int(means[0, cell]), int(sums[cell]), int(means[np.uintp(rows), cell])
         if (first, total, last) != before:  # else it has the same colour as the cell to the left
