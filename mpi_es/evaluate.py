@@ -24,7 +24,8 @@ from mpi_es.errors import UserError, expected, unknown, warn
 from mpi_es.evaluation.build import make_evaluator, make_policy
 from mpi_es.evaluation.evaluator import Evaluator
 from mpi_es.evaluation.rollout import Episode
-from mpi_es.parallel.collectives import Comm, decide_plan
+from mpi_es.parallel.agreement import plan_on_root
+from mpi_es.parallel.collectives import Comm
 from mpi_es.parallel.program import launch
 from mpi_es.parallel.rank_loss import survivable
 from mpi_es.parallel.stop_signal import StopFlag
@@ -103,7 +104,7 @@ class EvaluationPlan:
 
 def main(comm: Comm, arguments: list[str]) -> int:
     """Evaluate, print, and return the exit code. Collective."""
-    plan, config = decide_plan(comm, lambda: prepare(arguments))
+    plan, config = plan_on_root(comm, lambda: prepare(arguments))
     evaluator = make_evaluator(comm, config, StopFlag(), survives=survivable())
     evaluator.loop.run_on_root(lambda: report(plan, evaluator))
     return 0

@@ -19,7 +19,8 @@ from mpi_es.config.presets import PRESETS
 from mpi_es.config.run import Config, Layout
 from mpi_es.errors import UserError, expected, unknown, warn
 from mpi_es.evaluation.build import make_env, make_policy
-from mpi_es.parallel.collectives import Comm, on_root
+from mpi_es.parallel.agreement import on_root
+from mpi_es.parallel.collectives import Comm
 from mpi_es.parallel.program import launch
 from mpi_es.run_file import checkpoint
 from mpi_es.run_file.atomic_write import write_whole

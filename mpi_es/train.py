@@ -15,7 +15,8 @@ from mpi_es.evaluation.build import make_evaluator, make_policy
 from mpi_es.evaluation.evaluator import Evaluator
 from mpi_es.evaluation.normalisation import ObservationSums
 from mpi_es.loop import Deployed, Progress, Run
-from mpi_es.parallel.collectives import Comm, bcast_object, decide_plan
+from mpi_es.parallel.agreement import plan_on_root
+from mpi_es.parallel.collectives import Comm, bcast_object
 from mpi_es.parallel.program import launch
 from mpi_es.parallel.rank_loss import apply_rank_loss_option
 from mpi_es.parallel.stop_signal import StopFlag
@@ -46,7 +47,7 @@ class Plan(TrainingPlan[Config]):
 
 def main(comm: Comm, arguments: list[str]) -> int:
     """Train, and return the exit code. Collective."""
-    plan, config = decide_plan(comm, lambda: prepare(arguments))
+    plan, config = plan_on_root(comm, lambda: prepare(arguments))
     survives, rank_loss = apply_rank_loss_option(comm, config.on_rank_loss)
     base = bcast_object(comm, plan.base if plan else None)
     evaluator = make_evaluator(comm, config, StopFlag().install(), base, survives=survives)

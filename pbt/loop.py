@@ -17,15 +17,15 @@ from numpy.typing import NDArray
 
 from mpi_es import seeds
 from mpi_es.errors import RolloutError, UserError
-from mpi_es.parallel.collectives import on_root, share_rows
+from mpi_es.parallel.agreement import all_or_raise, on_root
+from mpi_es.parallel.collectives import share_rows
 from mpi_es.parallel.stop_signal import Stopped
 from mpi_es.run_file.records import HeldOut
 from mpi_es.seeds import Stream
 from pbt.explore import explore
 from pbt.lineage import Generation
-from pbt.population.agreement import ENDINGS, all_or_raise
 from pbt.population.exchange import Buffers, collect, exchange
-from pbt.population.population import Population
+from pbt.population.population import ENDINGS, Population
 from pbt.record import Record, Winner
 from pbt.selection import best, select
 

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpi_es.errors import UserError
-from mpi_es.parallel.collectives import Comm, on_root
+from mpi_es.parallel.agreement import on_root
+from mpi_es.parallel.collectives import Comm
 from mpi_es.parallel.program import launch
 from mpi_es.run_file import checkpoint
 from mpi_es.run_file.scores import deviation

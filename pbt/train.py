@@ -7,7 +7,8 @@ from numpy.typing import NDArray
 
 from mpi_es.config import command_line
 from mpi_es.errors import UserError
-from mpi_es.parallel.collectives import Comm, bcast, decide_plan, on_root, share_rows
+from mpi_es.parallel.agreement import all_or_raise, on_root, plan_on_root
+from mpi_es.parallel.collectives import Comm, bcast, share_rows
 from mpi_es.parallel.program import launch
 from mpi_es.parallel.rank_loss import apply_rank_loss_option
 from mpi_es.parallel.stop_signal import StopFlag
@@ -20,9 +21,8 @@ from pbt.lineage import Lineage
 from pbt.loop import Run
 from pbt.members import describe, find, space, unused
 from pbt.packing import pack
-from pbt.population.agreement import MemberFailed, all_or_raise
 from pbt.population.exchange import distribute
-from pbt.population.population import Population
+from pbt.population.population import MemberFailed, Population
 from pbt.presets import PRESETS
 from pbt.record import Record, name_of, stored_values
 from pbt.telemetry.sinks import open_telemetry
@@ -35,7 +35,7 @@ _RESUME = (
 
 def main(comm: Comm, arguments: list[str]) -> int:
     """Train, and return the exit code. Collective."""
-    plan, config = decide_plan(comm, lambda: prepare(arguments))
+    plan, config = plan_on_root(comm, lambda: prepare(arguments))
     _, rank_loss = apply_rank_loss_option(comm, config.on_rank_loss)
     tuned = all_or_raise(comm, lambda: space(config))  # a package may be missing on one rank only
     population = Population(config, tuned, comm, StopFlag().install())

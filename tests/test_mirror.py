@@ -11,7 +11,7 @@ WITHOUT_TESTS = {
     "arrays.py": "names two types and does nothing",
     "envs/car_racing/state.py": "allocates arrays, which every test of the physics compares with gymnasium's",
     "envs/car_racing/physics/arrays.py": "allocates arrays, which every test of the physics fills and reads",
-    "envs/car_racing/picture/exact/canvas.py": "allocates arrays, which the other tests of the picture fill and read",
+    "envs/car_racing/picture/exact/canvas.py": "allocates arrays, which its neighbours' tests fill and read",
     "envs/car_racing/picture/sizes.py": "numbers of gymnasium's, which every test of the pictures depends on",
 }
 ABOUT_SEVERAL = ("faults/", "mpi/", "slurm/", "pbt/")  # whole programs, the job scripts, and another package

@@ -19,7 +19,8 @@ from mpi_es.config.presets import PRESETS
 from mpi_es.errors import expected
 from mpi_es.evaluation.build import make_evaluator
 from mpi_es.evaluation.rollout import Terms
-from mpi_es.parallel.collectives import Comm, on_root
+from mpi_es.parallel.agreement import on_root
+from mpi_es.parallel.collectives import Comm
 from mpi_es.parallel.program import launch
 from mpi_es.parallel.stop_signal import StopFlag
 from mpi_es.strategies.base import Dense

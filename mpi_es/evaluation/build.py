@@ -18,7 +18,8 @@ from mpi_es.evaluation.evaluator import Evaluator
 from mpi_es.evaluation.rollout import Rollout
 from mpi_es.jit.warm_up import prepare
 from mpi_es.parallel import heartbeat
-from mpi_es.parallel.collectives import Comm, all_or_raise, of_this_node
+from mpi_es.parallel.agreement import all_or_raise
+from mpi_es.parallel.collectives import Comm, of_this_node
 from mpi_es.parallel.stop_signal import StopFlag
 from mpi_es.parallel.waiting import wait
 from mpi_es.policies.base import Policy

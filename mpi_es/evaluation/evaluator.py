@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpi_es.errors import RolloutError
+from mpi_es.evaluation.compiled_rollout import CompiledRollout
 from mpi_es.evaluation.dynamic_dispatch import dynamic_source
 from mpi_es.evaluation.header import Evaluation, Header, Units, Work, arranged
 from mpi_es.evaluation.rollout import Rollout, Rows, Terms
@@ -39,7 +40,7 @@ class Evaluator:
     def __init__(
         self,
         comm: Comm,
-        rollout: Rollout,
+        rollout: Rollout | CompiledRollout,
         noise: SlicedNoise,
         stop_flag: StopFlag | None = None,
         *,
@@ -47,7 +48,7 @@ class Evaluator:
         dedicated_root: bool = False,
         heartbeat: Heartbeat | None = None,
         survives: bool = False,
-        held_out_rollout: Rollout | None = None,
+        held_out_rollout: Rollout | CompiledRollout | None = None,
     ) -> None:
         self.loop = CommandLoop(comm, survives=survives)
         self.loop.handlers |= {_EVALUATE: self._play, _PLAYED: self._share_played}

@@ -8,7 +8,8 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from mpi_es.parallel.collectives import Comm, all_or_raise, bcast_object, of_this_node
+from mpi_es.parallel.agreement import all_or_raise
+from mpi_es.parallel.collectives import Comm, bcast_object, of_this_node
 from mpi_es.run_file.atomic_write import nearest_directory
 
 PACKAGE = Path(__file__).parents[1]  # mpi_es; numba looks next to each of its modules

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mpi_es.errors import UserError
 from mpi_es.parallel.rank_loss import END, shrink, survivable
 from mpi_es.parallel.waiting import wait
 
@@ -145,43 +144,3 @@ def split(comm: Comm, divide: Callable[[], Comm]) -> Comm:
     if survivable():
         shrink(comm, END)  # where a rank was lost, no other may wait for it in a part
     return part
-
-
-def on_root(comm: Comm, decision: Callable[[], Any]) -> Any:
-    """Return on every rank what rank 0 decides, or raise on every rank what it raises. Collective."""
-    outcome: tuple[Any, BaseException | None] = (None, None)
-    if comm.rank == 0:
-        try:
-            outcome = (decision(), None)
-        except (UserError, SystemExit) as error:
-            outcome = (None, type(error)(*error.args))
-    value, complaint = bcast_object(comm, outcome)
-    if complaint is not None:
-        raise complaint
-    return value
-
-
-def decide_plan(comm: Comm, decision: Callable[[], Any]) -> tuple[Any, Any]:
-    """Return rank 0's plan, which stays there (None elsewhere), and on every rank its config. Collective."""
-    plans: list[Any] = [None]
-
-    def config() -> Any:
-        plans[0] = decision()
-        return plans[0].config
-
-    shared = on_root(comm, config)
-    return plans[0], shared
-
-
-def all_or_raise(comm: Comm, attempt: Callable[[], Any]) -> Any:
-    """Return what each rank's attempt gives; if any rank's is a UserError, raise it on all. Collective."""
-    value, complaint = None, ""
-    try:
-        value = attempt()
-    except UserError as error:
-        complaint = str(error)
-    complaints = gather_objects(comm, complaint)
-    said = on_root(comm, lambda: next(filter(None, complaints or []), ""))
-    if said:
-        raise UserError(said)
-    return value

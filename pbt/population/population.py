@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpi_es import seeds
-from mpi_es.errors import UserError, expected
+from mpi_es.errors import RolloutError, UserError, expected
 from mpi_es.jit.warm_up import prepare
+from mpi_es.parallel.agreement import all_or_raise
 from mpi_es.parallel.collectives import Comm, offsets, split
 from mpi_es.parallel.rank_loss import RankLost
 from mpi_es.parallel.stop_signal import StopFlag, Stopped
@@ -21,10 +22,16 @@ from pbt.explore import Hyperparameter, check_bounds
 from pbt.members import find
 from pbt.members.base import Diverged, Member, Score
 from pbt.packing import Buffer, pack, unpack
-from pbt.population.agreement import ENDINGS, MemberFailed, all_or_raise
 from pbt.population.exchange import Buffers
 
 T = TypeVar("T")
+
+
+class MemberFailed(RolloutError):
+    """A member that raised, with its rank, its index and its traceback."""
+
+
+ENDINGS = (Diverged, Stopped, MemberFailed)  # of a member's work, from the mildest to the worst
 
 
 class Population:

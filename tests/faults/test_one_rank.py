@@ -128,7 +128,7 @@ def test_the_rank_that_dies_is_named_and_not_those_that_the_launcher_ends(launch
 
 SLOW = """
 import time
-from mpi_es.parallel.collectives import on_root
+from mpi_es.parallel.agreement import on_root
 from mpi_es.parallel.program import launch
 def main(comm, arguments):
     print("ready\\n", end="", flush=True)  # in one piece, however Python buffers: two ranks say it

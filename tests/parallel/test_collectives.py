@@ -4,15 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mpi_es.errors import UserError
-from mpi_es.parallel.collectives import (
-    SerialComm,
-    all_or_raise,
-    bcast_object,
-    gather_rows,
-    offsets,
-    on_root,
-    scatter_rows,
-)
+from mpi_es.parallel.agreement import all_or_raise, on_root
+from mpi_es.parallel.collectives import SerialComm, bcast_object, gather_rows, offsets, scatter_rows
 
 
 @given(st.integers(0, 300), st.integers(1, 40), st.integers(0, 1), st.integers(1, 9))

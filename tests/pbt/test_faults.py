@@ -15,8 +15,7 @@ from mpi_es.run_file import checkpoint
 from mpi_es.run_file.stamp import stamp
 from mpi_es.status import is_finished
 from pbt import train
-from pbt.population.agreement import MemberFailed
-from pbt.population.population import Population
+from pbt.population.population import MemberFailed, Population
 from pbt.telemetry.sinks import Lines
 from tests.launching import assert_same
 from tests.pbt.runs import WALKERS, exact

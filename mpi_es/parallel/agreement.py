@@ -1,23 +1,40 @@
-"""All ranks go on, or all raise the same exception."""
+"""Ranks that go on together, or raise the same exception."""
 
 from collections.abc import Callable, Sequence
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from mpi_es.errors import RolloutError, UserError
+from mpi_es.errors import UserError
 from mpi_es.parallel.collectives import Comm, bcast_object, gather_objects, share_rows
-from mpi_es.parallel.stop_signal import Stopped
-from pbt.members.base import Diverged
 
 T = TypeVar("T")
 
 
-class MemberFailed(RolloutError):
-    """A member that raised, with its rank, its index and its traceback."""
+def on_root(comm: Comm, decision: Callable[[], Any]) -> Any:
+    """Return on every rank what rank 0 returns, or raise on every rank what it raises. Collective."""
+    outcome: tuple[Any, BaseException | None] = (None, None)
+    if comm.rank == 0:
+        try:
+            outcome = (decision(), None)
+        except (UserError, SystemExit) as error:
+            outcome = (None, type(error)(*error.args))
+    value, complaint = bcast_object(comm, outcome)
+    if complaint is not None:
+        raise complaint
+    return value
 
 
-ENDINGS = (Diverged, Stopped, MemberFailed)  # of a member's work, from the mildest to the worst
+def plan_on_root(comm: Comm, decision: Callable[[], Any]) -> tuple[Any, Any]:
+    """Return rank 0's plan, which stays there (None elsewhere), and on every rank its config. Collective."""
+    plans: list[Any] = [None]
+
+    def config() -> Any:
+        plans[0] = decision()
+        return plans[0].config
+
+    shared = on_root(comm, config)
+    return plans[0], shared
 
 
 def all_or_raise(comm: Comm, attempt: Callable[[], T], kinds: Sequence[type[Exception]] = (UserError,)) -> T:

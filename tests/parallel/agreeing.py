@@ -1,10 +1,11 @@
 """Run under mpiexec: every rank's attempt ends as its argument says; print what all ranks then have."""
 
+from mpi_es.parallel.agreement import all_or_raise
 from mpi_es.parallel.collectives import gather_objects
 from mpi_es.parallel.program import launch
 from mpi_es.parallel.stop_signal import Stopped
 from pbt import Diverged
-from pbt.population.agreement import ENDINGS, MemberFailed, all_or_raise
+from pbt.population.population import ENDINGS, MemberFailed
 
 KINDS = {"diverged": Diverged, "stopped": Stopped, "failed": MemberFailed}
 

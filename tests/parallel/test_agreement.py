@@ -2,12 +2,13 @@ from pathlib import Path
 
 import pytest
 
+from mpi_es.parallel.agreement import all_or_raise
 from mpi_es.parallel.collectives import SerialComm
 from mpi_es.parallel.stop_signal import Stopped
-from pbt.population.agreement import ENDINGS, all_or_raise
-from tests.pbt.population.agreeing import raising
+from pbt.population.population import ENDINGS
+from tests.parallel.agreeing import raising
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.parametrize(
@@ -20,7 +21,7 @@ ROOT = Path(__file__).parents[3]
     ],
 )
 def test_all_ranks_raise_the_worst_kind_with_the_text_of_its_first_rank(launch, endings, outcome):
-    done = launch(3, "-m", "tests.pbt.population.agreeing", *endings.split(), cwd=ROOT)
+    done = launch(3, "-m", "tests.parallel.agreeing", *endings.split(), cwd=ROOT)
     assert (done.returncode, done.stdout.strip()) == (0, outcome), done.stderr
 
 
