@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mpi_es import seeds
+from mpi_es import seeds, strategies
 from mpi_es.arrays import Candidate
 from mpi_es.config.run import Config
 from mpi_es.errors import RolloutError, UserError
@@ -123,7 +123,7 @@ class Run:
         clock.append(time.perf_counter())
         strategy.tell(population, fitness[:popsize])
         if not np.isfinite(strategy.centre).all():
-            cause = "--init-sigma" if config.strategy == "cma_es" else "--learning-rate"
+            cause = strategies.find(config.strategy).step_option
             raise RolloutError(f"the strategy's mean is no longer finite; try a smaller {cause}")
         clock.append(time.perf_counter())
         row = summarize(
@@ -143,10 +143,10 @@ class Run:
         self.history.timings.append(timing)
         self.save_seconds = 0.0
         self.keep()
+        for sink in self.telemetry:  # before the save: after a kill in between a sink has more, never less
+            sink.generation(row, timing, held_out)
         if progress.generation % config.checkpoint_every == 0:
             self.save_pending()
-        for sink in self.telemetry:
-            sink.generation(row, timing, held_out)
 
     def advance(self, evaluation: Evaluation) -> None:
         """Note what the next generation's episodes need to know of this one's."""

@@ -6,6 +6,7 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 
+from mpi_es import strategies
 from mpi_es.agents import starting_point
 from mpi_es.arrays import Candidate
 from mpi_es.config import command_line
@@ -25,8 +26,6 @@ from mpi_es.run_file.history import History
 from mpi_es.run_file.stamp import stamp
 from mpi_es.run_file.training_plan import TrainingPlan, plan_training
 from mpi_es.run_file.versions import libraries
-from mpi_es.strategies import find as find_strategy
-from mpi_es.strategies import make as make_strategy
 from mpi_es.telemetry.sinks import open_telemetry
 from mpi_es.text import counted
 
@@ -61,7 +60,7 @@ def prepare(arguments: list[str]) -> Plan:
     plan = plan_training("mpi_es.train", Config, words, _new_config)
     config, stored = plan.config, plan.stored
     command_line.warn_idle(words, config)
-    find_strategy(config.strategy)
+    strategies.check(config)
     policy = make_policy(config)
     if stored is None:
         base, centre = starting_point.fixed_agent(config, policy), starting_point.first_centre(config, policy)
@@ -96,7 +95,7 @@ def make_run(plan: Plan, evaluator: Evaluator) -> Run:
     """Return the run at its beginning, or where its file says that it is."""
     config, stored = plan.config, plan.stored
     policy = evaluator.rollout.policy
-    strategy = make_strategy(config, initial_centre(plan, policy).astype(float), evaluator.noise)
+    strategy = strategies.make(config, initial_centre(plan, policy).astype(float), evaluator.noise)
     progress = Progress(
         episode_cap=config.episode_cap,
         observations=ObservationSums.of_size(evaluator.rollout.size if config.obs_norm else 0),

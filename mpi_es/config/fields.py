@@ -51,12 +51,12 @@ class Of:
 
     name: str  # of the other field
     values: tuple[object, ...]
-    others: bool = False  # also values that no mark names, such as a strategy of the user's own
+    own: bool = False  # also a value package.module:Class of the user's own
 
     def obstacle(self, config: Any) -> str:
         """Return what keeps the field from having an effect; empty if nothing does."""
         value = getattr(config, self.name)
-        if value in self.values or (self.others and value not in _named(type(config), self.name)):
+        if value in self.values or (self.own and ":" in str(value)):
             return ""
         return f"with {option(self.name)} {value}"
 
@@ -89,7 +89,7 @@ class Needs:
 
 def of_strategy(*names: str) -> Of:
     """Mark a field that only these of the built-in strategies use; a user's own may use any."""
-    return Of("strategy", names, others=True)
+    return Of("strategy", names, own=True)
 
 
 def of_policy(*names: str) -> Of:
@@ -112,12 +112,6 @@ def marks(cls: type) -> dict[str, tuple[Any, ...]]:
     """Return the marks of each field: what its annotation has in addition to the type."""
     hints = get_type_hints(cls, include_extras=True)
     return {field.name: getattr(hints[field.name], "__metadata__", ()) for field in fields(cls)}
-
-
-def _named(cls: type, name: str) -> set[object]:
-    """Return the values of an option that marks name."""
-    found = [mark for of_field in marks(cls).values() for mark in of_field if isinstance(mark, Of)]
-    return {value for mark in found if mark.name == name for value in mark.values}
 
 
 def without_effect(config: Any) -> dict[str, str]:

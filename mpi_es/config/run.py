@@ -191,9 +191,6 @@ class Config:
             raise expected("--base-from-pretrained", rule, self.base_from_pretrained, "use --evolve PART")
         if self.num_frames > 1 and self.controller != "mlp":
             raise expected("--num-frames", "1 with a recurrent controller", self.num_frames)
-        if self.strategy == "cma_es" and self.episode_seeds == "paired":
-            rule = "independent or common with a strategy without mirrored pairs"
-            raise expected("--episode-seeds", rule, self.episode_seeds)
         self._check_floors()
 
     def _check_floors(self) -> None:

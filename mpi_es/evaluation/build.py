@@ -24,7 +24,7 @@ from mpi_es.parallel.stop_signal import StopFlag
 from mpi_es.parallel.waiting import wait
 from mpi_es.policies.base import Policy
 from mpi_es.policies.partly_fixed import PartlyFixed
-from mpi_es.strategies import takes_noise
+from mpi_es.strategies import find as find_strategy
 from mpi_es.strategies.noise import ComputedNoise, SlicedNoise, TableNoise, fill_table
 
 
@@ -109,7 +109,7 @@ def make_evaluator(
     if held_out_rollout:
         prepare(comm, held_out_rollout.compile)
     # Noise that is computed costs nothing; a table is for the strategy that reads it.
-    table = config.noise_table if takes_noise(config.strategy) else 0
+    table = config.noise_table if find_strategy(config.strategy).seeded else 0
     return Evaluator(
         comm,
         rollout,

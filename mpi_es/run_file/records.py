@@ -1,4 +1,4 @@
-"""The records of a generation: the loop fills them; history, console and TensorBoard read them."""
+"""The records of a generation: the loop makes them, the history and all sinks take them."""
 
 import math
 from collections.abc import Iterator

@@ -1,6 +1,7 @@
 """The registry of strategies: a config names one, or the user's own as package.module:Class."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -67,26 +68,31 @@ def _pepg(config: Config, x0: Vector, noise: Noise) -> Strategy:
     )
 
 
-STRATEGIES: dict[str, Callable[[Config, Vector, Noise], Strategy]] = {
-    "cma_es": _cma_es,
-    "openai_es": _openai_es,
-    "pepg": _pepg,
+@dataclass(frozen=True)
+class Registered:
+    """A strategy, and what other parts of a run need to know of it."""
+
+    make: Callable[[Config, Vector, Noise], Any]
+    mirrored: bool = False  # candidates 2i and 2i + 1 mirror each other, and may share episode seeds
+    seeded: bool = False  # populations may be Seeded, for which all ranks need the noise
+    step_option: str = "--init-sigma"  # the option to lower where the centre runs off to infinity
+
+
+STRATEGIES = {
+    "cma_es": Registered(_cma_es),
+    "openai_es": Registered(_openai_es, mirrored=True, seeded=True, step_option="--learning-rate"),
+    "pepg": Registered(_pepg, mirrored=True, step_option="--learning-rate"),
 }
 
 
 def make(config: Config, x0: Vector, noise: Noise) -> Strategy:
-    """Return the config's strategy, started at x0 (dim,); one that takes no noise may be given None."""
-    strategy: Strategy = find(config.strategy)(config, x0, noise)
+    """Return the config's strategy, started at x0 (dim,)."""
+    strategy: Strategy = find(config.strategy).make(config, x0, noise)
     return strategy
 
 
-def takes_noise(name: str) -> bool:
-    """Tell whether a strategy may return a Seeded population, for which all ranks need the noise."""
-    return name == "openai_es" or ":" in name
-
-
-def find(name: str) -> Callable[[Config, Vector, Noise], Any]:
-    """Return what makes a strategy, or refuse a name that names none."""
+def find(name: str) -> Registered:
+    """Return a built-in strategy, or one of the user's own, package.module:Class."""
     if name in STRATEGIES:
         return STRATEGIES[name]
     if ":" not in name:
@@ -94,4 +100,12 @@ def find(name: str) -> Callable[[Config, Vector, Noise], Any]:
     made = load("--strategy", name)
     if not callable(made):
         raise expected("--strategy", "package.module:Class, constructed as Class(config, x0, noise)", name)
-    return partial(UserStrategy, name, made)
+    return Registered(partial(UserStrategy, name, made), mirrored=True, seeded=True)
+
+
+def check(config: Config) -> None:
+    """Refuse a strategy that there is not, and episode seeds that do not suit it."""
+    mirrored = find(config.strategy).mirrored
+    if config.episode_seeds == "paired" and not mirrored:
+        rule = f"independent or common with {config.strategy}, which has no mirrored pairs"
+        raise expected("--episode-seeds", rule, config.episode_seeds)

@@ -91,6 +91,10 @@ class Strategy(Protocol):
     `state` is one dataclass whose fields are arrays, numbers, strings or dicts of these. Assigning a
     state continues exactly from where it was read. It is read and assigned between tell and ask, and
     later calls do not change what was read.
+
+    A strategy may also have `learning_rate`, a number for the history, and `description`, a line that is
+    printed before the first generation. Its constructor refuses a population size that it cannot have, with
+    an error that begins with `--population-size: expected`.
     """
 
     state: Any

@@ -1,4 +1,4 @@
-"""The output of a run under way: rank 0 passes each generation to a console and to TensorBoard."""
+"""The output of a run under way: rank 0 passes each generation to all of its sinks."""
 
 import sys
 from collections.abc import Sequence
@@ -13,10 +13,14 @@ __all__ = ["HeldOut", "Row", "Sink", "Telemetry", "Timing", "open_telemetry", "s
 
 
 class Sink(Protocol):
-    """A destination of a run's progress, such as a console."""
+    """A destination of a run's progress, such as a console. Rank 0 alone has sinks.
+
+    A generation is reported before it is saved: a file of the sink's own may be ahead of run.h5 when a run is
+    resumed. A write that fails raises UserError with the option that switches the sink off.
+    """
 
     def start(self, config: Config, facts: Sequence[str], done: int) -> None:
-        """Begin, with facts about the run and the number of generations done."""
+        """Begin, with facts about the run and the number of generations that run.h5 holds."""
         ...
 
     def generation(self, row: Row, timing: Timing, held_out: HeldOut | None) -> None:
@@ -36,7 +40,7 @@ Telemetry = AllSinks[Sink]
 
 
 def open_telemetry(config: Config, directory: str | Path, stream: TextIO | None = None) -> Telemetry:
-    """Return the sinks of a run in `directory`: a panel if standard output ends on a terminal, else lines.
+    """Return the sinks that the config asks for; of a panel and lines the one that suits standard output.
 
     Args:
         stream: another standard output.

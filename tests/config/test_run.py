@@ -22,19 +22,14 @@ def test_marks_name_strategies_and_policies_that_exist():
     for mark in (mark for of_field in marks(Config).values() for mark in of_field):
         if isinstance(mark, Of) and mark.name in named:
             named[mark.name] |= set(mark.values)
-    assert named == {"strategy": set(STRATEGIES), "policy": set(REGISTRY)}
+    assert named["strategy"] <= set(STRATEGIES)
+    assert named["policy"] <= set(REGISTRY)
 
 
 @pytest.mark.parametrize("values", [{"sigma_min": 0.2}, {"lr_min": 0.02}])
 def test_a_floor_above_the_start_is_refused(values):
     with pytest.raises(UserError, match=r"expected at most --(init-sigma 0.1|learning-rate 0.01), got"):
         Config(**values)
-
-
-def test_seeds_of_pairs_are_for_strategies_with_pairs():
-    with pytest.raises(UserError, match="--episode-seeds: expected independent or common"):
-        Config(episode_seeds="paired")
-    Config(episode_seeds="paired", strategy="pepg")
 
 
 def test_a_name_that_no_file_can_hold_is_refused():

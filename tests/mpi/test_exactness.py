@@ -4,13 +4,13 @@ import signal
 
 import pytest
 
+from mpi_es.strategies import STRATEGIES
 from tests.launching import ENDLESS, LIMIT, assert_same, interrupt, start
 
 TRAIN = ("-m", "mpi_es.train", "--console", "silent", "--no-tensorboard")
 SMALL = ("--env", "CartPole-v1", "--hidden", "4", "--population-size", "6", "--obs-norm")
 EVALUATION = ("--eval-every", "3", "--num-eval-rollouts", "5")
-STRATEGIES = {
-    "cma_es": ("--strategy", "cma_es"),
+SETTINGS = {name: ("--strategy", name) for name in STRATEGIES} | {
     "separable": ("--cma-variant", "separable", "--num-rollouts", "4"),
     "openai_es": ("--strategy", "openai_es", "--episode-seeds", "paired"),
     "table": ("--strategy", "openai_es", "--noise-table", "100000", "--num-rollouts", "2"),
@@ -19,10 +19,10 @@ STRATEGIES = {
 }
 
 
-@pytest.fixture(scope="module", params=STRATEGIES)
+@pytest.fixture(scope="module", params=SETTINGS)
 def setting(request, tmp_path_factory):
     """Options of a run, and its file after six generations in one process."""
-    options = (*TRAIN, *SMALL, *EVALUATION, *STRATEGIES[request.param])
+    options = (*TRAIN, *SMALL, *EVALUATION, *SETTINGS[request.param])
     directory = tmp_path_factory.mktemp("serial") / "run"
     process = start(0, *options, "--max-iter", "6", "--run-dir", directory)
     _, err = process.communicate(timeout=LIMIT)

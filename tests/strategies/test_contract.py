@@ -9,7 +9,7 @@ import pytest
 
 from mpi_es.config.run import Config
 from mpi_es.errors import UserError
-from mpi_es.strategies import STRATEGIES, make
+from mpi_es.strategies import STRATEGIES, check, make
 from mpi_es.strategies.base import Population, Seeded, Strategy
 from mpi_es.strategies.noise import ComputedNoise
 
@@ -198,3 +198,16 @@ def test_a_population_of_one_is_refused(name: str) -> None:
 def test_an_unknown_strategy_is_refused_with_the_nearest() -> None:
     with pytest.raises(UserError, match=r"--strategy: expected one of .*did you mean 'openai_es'\?"):
         build(strategy="open_es")
+
+
+@each
+def test_pairs_share_episode_seeds_only_where_there_are_pairs(name: str) -> None:
+    config = Config(strategy=name, episode_seeds="paired", population_size=6)
+    if not STRATEGIES[name].mirrored:
+        with pytest.raises(UserError, match="--episode-seeds: expected independent or common with"):
+            check(config)
+        return
+    check(config)
+    strategy = make(config, np.zeros(3), NOISE)
+    rows = rows_of(strategy.ask())
+    np.testing.assert_allclose(rows[0::2], -rows[1::2], atol=1e-6)
