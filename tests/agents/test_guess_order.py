@@ -14,7 +14,7 @@ from tests.policies.attention_reference import PUBLISHED, needs_published, publi
 
 def test_the_order_for_another_number_of_actions_is_to_be_given():
     policy = make_policy(replace(PRESETS["carracing"], env="CartPole-v1", policy="mlp"))
-    with pytest.raises(UserError, match=r"order shows on CarRacing, got 114; an agent that drives has 3667"):
+    with pytest.raises(UserError, match=r"can show, got 114; an agent that drives has 3667"):
         recognised(policy.initial(0), shapes_of(policy), PRESETS["carracing"], "--from-pretrained")
 
 
@@ -35,5 +35,5 @@ def test_the_published_weights_drive_in_their_own_order_only(layout):
 
 def test_an_agent_that_drives_in_neither_order_is_refused(tmp_path):
     params = 0.1 * numbers(3667)
-    with pytest.raises(UserError, match=r"the order of the numbers does not show \(.*\); give --layout"):
+    with pytest.raises(UserError, match=r"no order of the parameters clearly drives \(.*\); give --layout"):
         load(file_of(tmp_path, params=params), PRESETS["carracing"])

@@ -80,5 +80,5 @@ def test_a_script_does_the_same_without_this_package(tmp_path):
 
 def test_a_module_that_cannot_be_traced_is_told(tmp_path):
     policy = make(Config(policy="tests.policies.user_policies:Branching"), VECTOR, spaces.Discrete(3))
-    with pytest.raises(UserError, match="--torchscript: expected a module that does the same in each step"):
+    with pytest.raises(UserError, match="--torchscript: expected a module that computes the same in each"):
         write(tmp_path / "x.pt", policy, policy.initial(0), np.zeros((2, 0), np.float32), VECTOR)

@@ -53,8 +53,8 @@ def test_options_come_on_top_of_the_preset():
         ("--policy my.own:Net --hidden 8 --no-bias", "no effect with --policy my.own:Net: --hidden, --bias"),
         ("--policy lstm --hidden 8 --activation tanh", "no effect with --policy lstm: --activation"),
         (
-            "--top-k=5 --strategy pepg --racing 0",
-            "no effect with --policy mlp: --top-k; no effect with --strategy pepg: --racing",
+            "--top-k=5 --strategy pepg --cma-variant full",
+            "no effect with --policy mlp: --top-k; no effect with --strategy pepg: --cma-variant",
         ),
         ("carracing --threads-per-rank 2 --top-k 5", ""),
         (

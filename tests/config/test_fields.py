@@ -13,7 +13,7 @@ RANGES = [
     (Range(0, with_low=False), "a number above 0", [1e-300, 3], [0, -1]),
     (Range(0, 1), "a number in [0, 1]", [0, 0.5, 1], [-0.1, 1.1]),
     (Range(0, 1, with_low=False), "a number in (0, 1]", [0.1, 1], [0, 2]),
-    (Range(-math.inf), "a number that is finite", [-1e300, 0, 1], []),
+    (Range(-math.inf), "a finite number", [-1e300, 0, 1], []),
     (Range(0, 1, with_high=False), "a number in [0, 1)", [0, 0.99], [1]),
 ]
 

@@ -36,7 +36,7 @@ def test_an_evaluator_has_the_parts_that_the_config_names():
     config = Config(hidden=(4,), strategy="openai_es", envs_per_rank=5, noise_table=200)
     evaluator = build.make_evaluator(SerialComm(), config, StopFlag())
     assert (evaluator.dim, evaluator.rollout.width, evaluator.rollout.limit) == (30, 5, 500)
-    assert isinstance(evaluator.noise, TableNoise)
+    assert isinstance(evaluator.noise.noise, TableNoise)
 
 
 def test_held_out_episodes_run_in_an_environment_of_their_own():

@@ -9,6 +9,7 @@ from mpi_es.evaluation.compiled_rollout import CompiledRollout
 from mpi_es.evaluation.rollout import Rollout, Terms
 from mpi_es.evaluation.sources import StaticSource
 from mpi_es.parallel.stop_signal import StopFlag, Stopped
+from tests.evaluation.units import header
 
 CONFIG = Config(env="mpi_es/CarRacing-v3", policy="attention", hidden=(16,), envs_per_rank=2)
 
@@ -22,9 +23,8 @@ def source(rollout, episodes=5, flag=None):
     """Candidates that drive badly, each on a seed of its own."""
     rows = np.random.default_rng(0).normal(0, 0.2, (episodes, rollout.policy.dim)).astype(np.float32)
     seeds = 100 + np.arange(episodes)
-    return StaticSource(
-        np.arange(len(seeds)), seeds, 1, lambda i: rows[i], StopFlag() if flag is None else flag
-    )
+    units = np.stack([np.arange(len(seeds)), seeds], axis=1)
+    return StaticSource(header(1), units, lambda i: rows[i], StopFlag() if flag is None else flag)
 
 
 def in_order(rows):
@@ -54,9 +54,9 @@ def test_a_part_of_an_agent_drives_as_the_whole_one(changes):
     partly = build.make_rollout(config, agent)
     assert isinstance(partly, CompiledRollout)
     assert partly.policy.dim == whole.policy.dim - 1184
-    terms, flag, seeds = Terms(cap=40), StopFlag(), np.array([5])
-    expected = whole.run(StaticSource(np.arange(len(seeds)), seeds, 1, lambda _: agent, flag), terms)
-    found = partly.run(StaticSource(np.arange(len(seeds)), seeds, 1, lambda _: agent[1184:], flag), terms)
+    terms, flag, unit = Terms(cap=40), StopFlag(), np.array([[0, 5]])
+    expected = whole.run(StaticSource(header(1), unit, lambda _: agent, flag), terms)
+    found = partly.run(StaticSource(header(1), unit, lambda _: agent[1184:], flag), terms)
     np.testing.assert_array_equal(found, expected)
 
 

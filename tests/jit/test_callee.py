@@ -30,4 +30,4 @@ def test_of_a_nest_of_functions_only_the_one_that_python_calls_becomes_machine_c
     for function in (inner, middle):
         assert "entry" not in vars(function)  # nobody asked for the form that Python calls
         (library,) = (result.library for result in function.callee.overloads.values())
-        assert type(library).__name__ == "_Notation"
+        assert type(library).__name__ == "_IRLibrary"

@@ -20,9 +20,9 @@ def test_buffers_are_the_same_in_every_module_of_a_policy():
 
 
 def test_a_class_of_modules_is_loaded_and_anything_else_refused():
-    assert load_network(f"{HERE}:Remembering").__name__ == "Remembering"
+    assert load_network(f"{HERE}:Remembering", {}).func.__name__ == "Remembering"
     with pytest.raises(UserError, match=r"--policy: expected a subclass of torch\.nn\.Module"):
-        load_network(f"{HERE}:not_a_module")
+        load_network(f"{HERE}:not_a_module", {})
 
 
 class Both(torch.nn.Module):
@@ -44,4 +44,4 @@ def test_numbers_of_each_network_are_its_own():
     outputs, memory = policy.outputs(policy.unpack(rows), seen, policy.initial_memory(4))
     expected = [row[:6].reshape(2, 3) @ x + row[6:] for row, x in zip(rows, seen, strict=True)]
     np.testing.assert_allclose(outputs, expected, rtol=1e-5)
-    assert memory is None
+    assert [recall.content for recall in memory] == [None] * 4

@@ -6,7 +6,7 @@ import pytest
 
 from mpi_es.reports import curves
 from mpi_es.reports.page import page
-from mpi_es.run_file.scores import half_interval
+from mpi_es.run_file.scores import interval
 
 RUN = Path(__file__).parents[1] / "fixtures" / "cartpole"
 
@@ -23,7 +23,8 @@ def test_a_page_of_one_run_shows_its_figures_score_and_options(run):
         assert base64.b64encode(picture).decode() in text
     assert 'alt="all &lt;runs&gt;"' in text
     (held,) = [e for e in run.evaluations if e.generation == run.content["best"]["generation"]][-1:]
-    assert f"{held.returns.mean():.2f} ± {half_interval(held.returns):.2f} (n = {len(held.returns)})" in text
+    low, high = interval(held.returns)
+    assert f"{held.returns.mean():.2f} [{low:.2f}, {high:.2f}] (n = {len(held.returns)})" in text
     assert "of all of them reach" not in text
 
 

@@ -1,4 +1,4 @@
-"""Records of a generation, sinks that are told of them, and what TensorBoard reads."""
+"""Records of a generation, sinks that report them, and what TensorBoard reads."""
 
 import numpy as np
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
@@ -26,8 +26,9 @@ def curves(directory):
     }
 
 
-def tell(telemetry):
+def report(telemetry):
     with telemetry:
-        telemetry.start(Config(), ["a fact"])
-        telemetry.generation(row(), TIMING, held_out())
-        telemetry.finish("reached the end")
+        for sink in telemetry:
+            sink.start(Config(), ["a fact"], 0)
+            sink.generation(row(), TIMING, held_out())
+            sink.finish("reached the end", None)

@@ -20,7 +20,7 @@ def test_lines_have_a_header_now_and_then():
     assert text[2].split() == ["1", "10", "4", "1", "-", "-", "-", "0.5", "5", "100", "25%", "3", "0:04:57"]
     assert text[32].split()[6] == "5"
     assert len({len(line) for line in text[1:33]}) == 1
-    assert text[33:] == ["held-out 5 ± 1 at generation 30", "reached the end"]
+    assert text[33:] == ["held-out mean 5 ± 1.414 (deviation) at generation 30", "reached the end"]
 
 
 def test_time_left_follows_the_recent_generations():

@@ -36,6 +36,26 @@ def find_runs(x: NDArray[np.int64], y: NDArray[np.int64], count: int, first: End
 
 
 @compiled(borrowing=True)
+def include_flat_edges(
+    x: NDArray[np.int64], y: NDArray[np.int64], count: int, low: int, first: Ends, second: Ends
+) -> None:
+    """Let the runs reach to both ends of each edge that lies in a row, as pygame's do.
+
+    It matters where corners that were cut to whole pixels leave such an edge between the highest and the
+    lowest row. The close picture goes without.
+
+    Args:
+        low: the row of the first run.
+    """
+    for i in range(count):
+        before = i - 1 if i > 0 else count - 1
+        if y[before] == y[i]:
+            row = y[i] - low
+            least, greatest = min(first[row], second[row]), max(first[row], second[row])
+            first[row], second[row] = min(least, x[before], x[i]), max(greatest, x[before], x[i])
+
+
+@compiled(borrowing=True)
 def extent(numbers: NDArray[np.int64], count: int) -> tuple[int, int]:
     """Return the least and the greatest of the first numbers."""
     least = greatest = numbers[0]

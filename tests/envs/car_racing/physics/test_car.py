@@ -3,7 +3,6 @@ from typing import Any
 import numpy as np
 
 from mpi_es.envs.car_racing.physics.arrays import BRAKE, GAS, STEER
-from mpi_es.envs.car_racing.physics.joints import MOTOR_SPEED
 from tests.envs.car_racing.physics.lockstep import Race, shove
 
 
@@ -14,7 +13,7 @@ def test_what_the_driver_wants_reaches_the_wheels_as_in_gymnasium(env: Any) -> N
         wanted = [(wheel.steer, wheel.gas, wheel.brake) for wheel in env.car.wheels]
         np.testing.assert_array_equal(both.own.controls[:, [STEER, GAS, BRAKE]], wanted)
         speeds = [wheel.joint.motorSpeed for wheel in env.car.wheels]
-        np.testing.assert_array_equal(both.own.joints[:, MOTOR_SPEED], np.array(speeds, np.float32))
+        np.testing.assert_array_equal(both.own.joints["motor_speed"], np.array(speeds, np.float32))
 
 
 def test_wheels_spin_up_brake_and_slip_as_gymnasium_s(env: Any) -> None:

@@ -3,12 +3,8 @@ from typing import Any
 import numpy as np
 
 from mpi_es.envs.car_racing.physics.joints import (
-    IMPULSE_X,
-    IMPULSE_Y,
-    LIMIT,
     LIMIT_ANGLE,
     LOWER,
-    MOTOR_IMPULSE,
     NO_LIMIT,
     UPPER,
 )
@@ -23,11 +19,11 @@ def test_impulses_are_the_forces_and_torques_that_box2d_tells(env: Any) -> None:
         both.step(np.array([steer, 1.0, 0.0], np.float32))
         joints = [wheel.joint for wheel in env.car.wheels]
         forces = [tuple(joint.GetReactionForce(PER_SECOND)) for joint in joints]
-        ours = both.own.joints[:, [IMPULSE_X, IMPULSE_Y]]
+        ours = np.stack([both.own.joints["impulse_x"], both.own.joints["impulse_y"]], axis=1)
         np.testing.assert_array_equal(ours * np.float32(PER_SECOND), np.array(forces, np.float32))
         torques = [joint.GetMotorTorque(PER_SECOND) for joint in joints]
         np.testing.assert_array_equal(
-            both.own.joints[:, MOTOR_IMPULSE] * np.float32(PER_SECOND), np.array(torques, np.float32)
+            both.own.joints["motor_impulse"] * np.float32(PER_SECOND), np.array(torques, np.float32)
         )
 
 
@@ -36,7 +32,7 @@ def test_a_front_wheel_stops_at_its_limit_on_either_side(env: Any) -> None:
         both = Race(env, 9)
         for _ in range(20):
             both.step(np.array([steer, 0.0, 0.0], np.float32))
-        np.testing.assert_array_equal(both.own.joints[:, LIMIT], [limit, limit, NO_LIMIT, NO_LIMIT])
+        np.testing.assert_array_equal(both.own.joints["limit"], [limit, limit, NO_LIMIT, NO_LIMIT])
         angle = env.car.wheels[0].joint.angle
         assert both.ours.angles[1] - both.ours.angles[0] == np.float32(angle)
         assert abs(abs(angle) - LIMIT_ANGLE) < 0.035  # Box2D's slop of two degrees

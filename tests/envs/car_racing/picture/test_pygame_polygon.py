@@ -4,7 +4,7 @@ import numpy as np
 import pygame
 import pytest
 
-from mpi_es.envs.car_racing.picture.pygame_polygon import find_runs
+from mpi_es.envs.car_racing.picture.pygame_polygon import find_runs, include_flat_edges
 
 WINDOW = 80  # pixels
 
@@ -19,6 +19,7 @@ def test_runs_of_convex_polygons_are_pygames_pixels(scale):
         surface = pygame.Surface((WINDOW, WINDOW))
         pygame.draw.polygon(surface, "white", np.stack([x, y], axis=1).tolist())
         low = find_runs(x, y, 8, first, second)
+        include_flat_edges(x, y, 8, low, first, second)
         ours = np.zeros((WINDOW, WINDOW), bool)
         for row in range(np.ptp(y) + 1):
             ends = sorted((first[row], second[row]))

@@ -6,7 +6,7 @@ from mpi_es.envs.car_racing.physics.bodies import HULL, SIZE, WHEEL, WHEEL_R, WH
 from mpi_es.envs.car_racing.picture.camera import Camera, project_from_body
 from mpi_es.envs.car_racing.picture.exact.canvas import EACH, RED, Canvas
 from mpi_es.envs.car_racing.picture.exact.runs import begin_shape, in_view, visible_run
-from mpi_es.envs.car_racing.picture.pygame_polygon import find_runs
+from mpi_es.envs.car_racing.picture.pygame_polygon import find_runs, include_flat_edges
 from mpi_es.envs.car_racing.state import World
 from mpi_es.jit.decorator import compiled
 
@@ -62,6 +62,7 @@ def draw_polygon(canvas: Canvas, colour: int, count: int) -> None:
     corners, shapes = canvas.corners, canvas.shapes
     shape = begin_shape(canvas, colour, count)
     lowest = find_runs(corners.x, corners.y, count, corners.left, corners.right)
+    include_flat_edges(corners.x, corners.y, count, lowest, corners.left, corners.right)
     for y in range(shapes.top[shape], shapes.bottom[shape] + 1):
         run = shapes.place[shape] + y - shapes.top[shape]
         first, second = int(corners.left[y - lowest]), int(corners.right[y - lowest])

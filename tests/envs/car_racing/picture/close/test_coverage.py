@@ -1,26 +1,27 @@
 import numpy as np
 import pytest
 
-from mpi_es.envs.car_racing.picture.close.coverage import COLUMNS, ROWS, SPARE, add_edge
+from mpi_es.envs.car_racing.picture.close.coverage import SPARE, add_edge
+from mpi_es.envs.car_racing.picture.sizes import SIDE, VIEW_ROWS
 
 WHOLE = (np.float32(1),)
 
 
 def covered(corners):
-    """Return the coverage (ROWS, COLUMNS) of a polygon whose corners go around clockwise, y down."""
-    cells = np.zeros((ROWS + SPARE, 1, COLUMNS), np.float32)
+    """Return the coverage (VIEW_ROWS, SIDE) of a polygon whose corners go around clockwise, y down."""
+    cells = np.zeros((VIEW_ROWS + SPARE, 1, SIDE), np.float32)
     for (x0, y0), (x1, y1) in zip(corners, np.roll(corners, -1, axis=0), strict=True):
         add_edge(cells, x0, y0, x1, y1, WHOLE)
-    return cells[:ROWS, 0].cumsum(axis=0)
+    return cells[:VIEW_ROWS, 0].cumsum(axis=0)
 
 
 def sampled(corners, times=8):
     """Return about the same of a convex polygon, from points in each pixel."""
-    y, x = (np.mgrid[: ROWS * times, : COLUMNS * times] + 0.5) / times
+    y, x = (np.mgrid[: VIEW_ROWS * times, : SIDE * times] + 0.5) / times
     inside = np.ones(x.shape, bool)
     for (x0, y0), (x1, y1) in zip(corners, np.roll(corners, -1, axis=0), strict=True):
         inside &= (x1 - x0) * (y - y0) - (y1 - y0) * (x - x0) >= 0
-    return inside.reshape(ROWS, times, COLUMNS, times).mean(axis=(1, 3))
+    return inside.reshape(VIEW_ROWS, times, SIDE, times).mean(axis=(1, 3))
 
 
 @pytest.mark.parametrize("radius", [0.4, 3, 30, 150])
@@ -28,7 +29,7 @@ def test_a_pixel_is_covered_by_the_share_of_its_points_that_lie_inside(radius):
     rng = np.random.default_rng(0)
     for _ in range(5):
         angles = np.sort(rng.uniform(0, 2 * np.pi, 5))
-        middle = rng.uniform([0, 0], [COLUMNS, ROWS])
+        middle = rng.uniform([0, 0], [SIDE, VIEW_ROWS])
         corners = (middle + radius * np.stack([np.cos(angles), np.sin(angles)], 1)).astype(np.float32)
         ours, theirs = covered(corners), sampled(corners)
         assert np.abs(ours - theirs).max() < 0.13
