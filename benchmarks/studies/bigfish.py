@@ -64,14 +64,14 @@ def main() -> None:
         scores = list(processes.map(played, [None, *(run["best"]["state"] for run in runs)]))
     print("| | steps of all | steps a second | levels of training | others |")
     print("| --- | --- | --- | --- | --- |")
-    print(f"| untrained | 0 | | {' | '.join(map(told, scores[0]))} |")
+    print(f"| untrained | 0 | | {' | '.join(map(shown, scores[0]))} |")
     for (setting, members), run, returns in zip(MEMBERS.items(), runs, scores[1:], strict=True):
         steps = run["progress"]["generation"] * members * ROLLOUT
         speed = steps / run["timing"]["seconds"].sum()
-        print(f"| {setting} | {steps:,} | {speed:.0f} | {' | '.join(map(told, returns))} |")
+        print(f"| {setting} | {steps:,} | {speed:.0f} | {' | '.join(map(shown, returns))} |")
 
 
-def told(returns: NDArray[np.float64]) -> str:
+def shown(returns: NDArray[np.float64]) -> str:
     """Return a mean and its standard error in words."""
     return f"{returns.mean():.2f} ± {returns.std(ddof=1) / len(returns) ** 0.5:.2f}"
 

@@ -146,7 +146,7 @@ def shared_table(comm: Comm, size: int, seed: int) -> Any:
         table = np.empty(size, np.float32)
         fill_table(seed, table, 0, size)
         return table
-    from mpi4py import MPI  # a rank that has others beside it runs under MPI
+    from mpi4py import MPI  # there are other ranks, so this runs under MPI
 
     node = of_this_node(comm)
     window = MPI.Win.Allocate_shared(4 * size if node.rank == 0 else 0, 4, comm=node)

@@ -121,7 +121,7 @@ class CompiledRollout:
         return rows
 
     def _abandon(self) -> None:
-        """End the episodes that are under way, of which nothing counts."""
+        """End the episodes that are under way; nothing of them counts."""
         running = [lane for lane in self.lanes if lane.result is not None]
         for lane in running:
             lane.driver.abandon[0] = 1

@@ -132,7 +132,7 @@ def of_this_node(comm: Comm) -> Comm:
     """Return a communicator of the ranks on this rank's node. Collective."""
     if comm.size == 1:
         return comm
-    from mpi4py import MPI  # a rank that has others beside it runs under MPI
+    from mpi4py import MPI  # there are other ranks, so this runs under MPI
 
     return split(comm, lambda: comm.Split_type(MPI.COMM_TYPE_SHARED))
 

@@ -1,11 +1,11 @@
-"""Who died: a process beside the ranks of a node, since launchers name any rank that they ended.
+"""Reports which rank died, as a process on each node: launchers name any rank that they ended.
 
 It sees the end of a rank before the launcher can end the others, and writes one line. It is run as a script
 by program.py and imports nothing but the standard library, to be there at once.
 
 A dying process closes its files a moment before its own end can be seen. On busy cores that moment is long
-enough for a launcher, at the other end of such a file, to end the others. So every rank keeps a line to the
-sentry: Linux closes last what was opened first, and the launcher's file was.
+enough for a launcher, at the other end of such a file, to end the others. So every rank keeps a line to this
+process: Linux closes last what was opened first, and the launcher's file was.
 """
 
 import contextlib

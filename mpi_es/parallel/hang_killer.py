@@ -1,7 +1,7 @@
-"""Who hangs: a process beside the ranks of a node that ends one whose episodes no longer begin or end.
+"""Kills a rank that hangs, as a process on each node: its episodes no longer begin or end.
 
 It stands outside, since a simulator that hangs may never give Python's lock back. It is run as a script by
-watch.py and imports nothing but the standard library.
+heartbeat.py and imports nothing but the standard library.
 """
 
 import contextlib
@@ -34,12 +34,12 @@ def main(table: int, timeout: float, ranks: list[str]) -> None:
             slot = os.pread(table, SLOT, place * SLOT)
             (since,) = HEAD.unpack_from(slot)
             if since and time.monotonic() - since > timeout:
-                tell(word, timeout, slot[HEAD.size :].rstrip(b"\0").decode(errors="replace"))
+                report(word, timeout, slot[HEAD.size :].rstrip(b"\0").decode(errors="replace"))
                 # The launcher ends the job, or the others go on without it.
                 signal.pidfd_send_signal(handle, signal.SIGKILL)
 
 
-def tell(word: str, timeout: float, episodes: str) -> None:
+def report(word: str, timeout: float, episodes: str) -> None:
     """Write a line on a rank that hangs."""
     rank = word.partition(":")[2]
     text = (

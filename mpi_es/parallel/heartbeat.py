@@ -1,4 +1,4 @@
-"""A rank's signs of life during an evaluation, which the warden of its node reads."""
+"""A rank's signs of life during an evaluation, which the hang killer of its node reads."""
 
 import mmap
 import os
@@ -28,7 +28,7 @@ class Heartbeat:
 
 
 def start(comm: Comm, timeout: float) -> Heartbeat:
-    """Have a warden end a rank that gives no sign for so many seconds. Collective."""
+    """Have a rank killed that gives no sign for `timeout` seconds. Collective."""
     if not hasattr(os, "pidfd_open"):
         raise expected("--evaluation-timeout", "0 on a system that is not Linux", timeout)
     node = of_this_node(comm)
@@ -40,7 +40,7 @@ def start(comm: Comm, timeout: float) -> Heartbeat:
         wait(node.Ibarrier())
         if ranks:
             os.unlink(path)  # it lives on while somebody has it open
-            _post(file.fileno(), timeout, ranks)
+            _start_hang_killer(file.fileno(), timeout, ranks)
         return Heartbeat(table, node.rank)
 
 
@@ -53,7 +53,7 @@ def _create(size: int) -> str:
         return file.name
 
 
-def _post(table: int, timeout: float, ranks: list[str]) -> None:
-    """Start the warden of a node, which stays as long as any of its ranks."""
+def _start_hang_killer(table: int, timeout: float, ranks: list[str]) -> None:
+    """Start the hang killer of a node, which stays as long as any of its ranks."""
     command = [sys.executable, "-I", "-S", hang_killer.__file__, str(table), str(timeout), *ranks]
     subprocess.Popen(command, stdin=subprocess.DEVNULL, pass_fds=[table], start_new_session=True)

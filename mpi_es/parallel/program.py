@@ -65,7 +65,7 @@ def _unread(comm: Comm | None, error: BaseException) -> bool:
     if not isinstance(error, BrokenPipeError) or (comm is not None and comm.size > 1):
         return False
     output = select.poll()
-    output.register(sys.stdout, 0)  # which tells of errors only
+    output.register(sys.stdout, 0)  # which reports errors only
     gone = bool(output.poll(0))
     if gone:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -90,7 +90,7 @@ def _leave(comm: Comm | None, code: int) -> NoReturn:
     if comm is not None and survivable():
         sys.stdout.flush()
         sys.stderr.flush()
-        os._exit(code)  # MPI's own end waits now and then for the dead, of which not all ranks need know
+        os._exit(code)  # MPI's own end waits now and then for dead ranks
     sys.exit(code)
 
 
@@ -111,30 +111,30 @@ def _print_error(error: Exception) -> int:
 
 @contextmanager
 def watched(comm: Comm) -> Iterator[None]:
-    """Have a sentry tell which rank dies inside the block, at whose end all leave together. Collective."""
+    """Report which rank dies inside the block; all ranks leave it together. Collective."""
     if comm.size == 1:
         yield
         return
     with losses(comm):
-        relieve = _post_sentry(comm)
+        all_well = _start_death_reporter(comm)
     try:
         with losses(comm):
             yield
     except (RankLost, BeginAnew):
-        relieve()
+        all_well()
         raise
-    relieve()
+    all_well()
     with suppress(RankLost), losses(comm):
-        wait(comm.Ibarrier())  # nobody ends before every sentry knows that it may
+        wait(comm.Ibarrier())  # nobody ends before every death reporter knows that it may
     if survivable():
         shrink(comm, END)
 
 
-def _post_sentry(comm: Comm) -> Callable[[], None]:
-    """Start a sentry on each node, by one of its ranks; each has a line to it. Collective.
+def _start_death_reporter(comm: Comm) -> Callable[[], None]:
+    """Start a death reporter on each node, by one of its ranks; each has a line to it. Collective.
 
     Returns:
-        what tells it that all is well with this rank.
+        a function that reports that all is well with this rank.
     """
     if sys.platform != "linux":
         return lambda: None
@@ -157,10 +157,10 @@ def _post_sentry(comm: Comm) -> Callable[[], None]:
         line.sendall(word.encode())
         line.recv(1)  # once it watches this rank
 
-    def relieve() -> None:
+    def all_well() -> None:
         with line, suppress(OSError):
             line.sendall(death_reporter.ALL_WELL)
         if process is not None:
             process.wait()
 
-    return relieve
+    return all_well

@@ -101,7 +101,7 @@ def check(environ: Mapping[str, str], world_size: int | None, mpi_library: str) 
     return UserError(
         f"MPI: expected one world of the {ranks} that {launcher} started, got {got}; "
         f"mpi4py loaded {library_name(mpi_library)}: {_remedy(launcher, mpi_library)}; "
-        "`python -m mpi_es.doctor` tells more"
+        "`python -m mpi_es.doctor` shows more"
     )
 
 

@@ -95,7 +95,7 @@ def choose(variant: str, dim: int, popsize: int) -> tuple[str, str]:
 
 
 class CMAES:
-    """CMA-ES with a full or a restricted covariance; `description` tells which one, and why.
+    """CMA-ES with a full or a restricted covariance; `description` says which one, and why.
 
     Its linear algebra may take more threads than one, since the other ranks wait. Their number is part of
     what a run is: LAPACK rounds by it, the same each time, also on fewer cores.
@@ -153,7 +153,7 @@ class CMAES:
 
     @contextlib.contextmanager
     def _computing(self) -> Iterator[None]:
-        """Lend pycma the threads, and tell in a line where it cannot go on."""
+        """Lend pycma the threads, and raise one line where it cannot go on."""
         try:
             with self._libraries.limit(limits=self._threads):
                 yield

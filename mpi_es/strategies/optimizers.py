@@ -73,7 +73,7 @@ class SGD:
 
 @dataclass(frozen=True)
 class ClipUp:
-    """ClipUp (arXiv:2008.02387, algorithm 1): steps of a chosen length; a gradient tells but the direction.
+    """ClipUp (arXiv:2008.02387, algorithm 1): steps of a chosen length in the gradient's direction.
 
     Args:
         max_speed: the largest norm of a step; 0 is twice the learning rate, as the paper advises.

@@ -1,4 +1,4 @@
-"""The sentry's own script, where a rank dies as soon as it has opened its line to it."""
+"""The death reporter's own script, where a rank dies as soon as it has opened its line to it."""
 
 import os
 import re
