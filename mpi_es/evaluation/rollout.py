@@ -31,7 +31,7 @@ class Episode:
 
 @dataclass(frozen=True)
 class Terms:
-    """What all episodes of one evaluation have in common."""
+    """What all episodes of one evaluation have in common; it travels to all ranks."""
 
     cap: int = 0  # steps; 0 is no cap
     normalisation: NDArray[np.float32] | None = None  # (2, size) of the observations' normalisation
@@ -192,9 +192,9 @@ class _Batch:
         return actions.tolist() if actions.ndim == 1 and actions.dtype.kind == "i" else actions
 
     def _disturbed(self, i: int, action: NDArray[Any]) -> NDArray[Any]:
-        space, draw = self.rollout.actions, self.slots[i].noise
-        assert draw is not None
-        noise = self.terms.action_noise * draw.standard_normal(action.shape)
+        space, generator = self.rollout.actions, self.slots[i].noise
+        assert generator is not None
+        noise = self.terms.action_noise * generator.standard_normal(action.shape)
         return np.clip(action + noise, space.low, space.high).astype(space.dtype)
 
     def _begin(self, i: int, episode: Episode) -> None:

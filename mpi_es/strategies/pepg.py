@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mpi_es import seeds
 from mpi_es.arrays import Vector
 from mpi_es.errors import expected
-from mpi_es.seeds import Stream, rng
+from mpi_es.seeds import Stream
 from mpi_es.strategies.base import Dense, Population, check_pairs
 from mpi_es.strategies.optimizers import Memory, Optimizer, decayed
 from mpi_es.strategies.shaping import Shaping, standardized
@@ -85,8 +86,8 @@ class PEPG:
     def ask(self) -> Population:
         """Return centre + epsilon and centre - epsilon in turn."""
         s = self.state
-        draw = rng(self._seed, Stream.SAMPLE, s.generation)
-        epsilon = s.sigma * draw.standard_normal((self._popsize // 2, len(s.centre)))
+        rng = seeds.rng(self._seed, Stream.SAMPLE, s.generation)
+        epsilon = s.sigma * rng.standard_normal((self._popsize // 2, len(s.centre)))
         rows = np.empty((self._popsize, len(s.centre)))
         rows[0::2], rows[1::2] = s.centre + epsilon, s.centre - epsilon
         return Dense(rows)
