@@ -87,9 +87,9 @@ class Slow(StaticSource):
 
 
 def test_a_signal_ends_episodes_under_way_and_leaves_nothing_behind(compiled):
-    units, given = np.arange(5), source(compiled)
+    given, units = source(compiled), np.stack([np.arange(5)] * 2, axis=1)
     with pytest.raises(Stopped):
-        compiled.run(Slow(units, units, 1, given.lookup, StopFlag()), Terms())
+        compiled.run(Slow(header(1), units, given.lookup, StopFlag()), Terms())
     terms = Terms(cap=30)
     first = compiled.run(source(compiled), terms)
     np.testing.assert_array_equal(compiled.run(source(compiled), terms), first)
