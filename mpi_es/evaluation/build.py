@@ -109,7 +109,9 @@ def make_evaluator(
     if held_out_rollout:
         prepare(comm, held_out_rollout.compile)
     # Noise that is computed costs nothing; a table is for the strategy that reads it.
-    table = config.noise_table if find_strategy(config.strategy).seeded else 0
+    table = config.noise_table
+    if table and not find_strategy(config.strategy).seeded:  # without one nobody needs the strategy's module
+        table = 0
     return Evaluator(
         comm,
         rollout,

@@ -9,17 +9,7 @@ from mpi_es.config.run import Config
 from mpi_es.errors import UserError
 from mpi_es.evaluation.build import make_policy
 from mpi_es.policies.partly_fixed import PartlyFixed
-
-DIMENSIONS = {
-    "carracing": 3667,
-    "carracing-exp1": 2483,
-    "carracing-exp3": 1184,
-    "carracing-exp3.1": 588,
-    "carracing-exp4": 707,
-    "carracing-exp4-4frames": 1347,
-    "carracing-exp5": 659,
-}
-
+from tests.config.test_presets import DIMENSIONS
 
 NUMBERS = np.random.default_rng(0).standard_normal(3667, np.float32)
 

@@ -110,3 +110,9 @@ def test_a_run_whose_previous_file_alone_is_left_is_not_overwritten(tmp_path):
     (tmp_path / "run.previous.h5").write_bytes(b"")
     with pytest.raises(UserError, match="holds a run already"):
         train.prepare(["--run-dir", str(tmp_path)])
+
+
+def test_an_evaluation_needs_no_module_of_the_strategy():
+    config = Config(strategy="nowhere_to_be_found:Strategy", hidden=(4,))
+    evaluator = build.make_evaluator(SerialComm(), config, StopFlag())
+    assert evaluator.dim == 4 * 4 + 4 + 4 * 2 + 2
