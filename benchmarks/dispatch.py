@@ -67,6 +67,9 @@ class Nothing:
     def initial_memory(self, k):
         """Return no memory."""
 
+    def start(self, episode_seed, candidate):
+        """Return no memory."""
+
     def unpack(self, parameters):
         """Return nothing."""
 

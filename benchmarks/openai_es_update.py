@@ -133,7 +133,7 @@ class FreeRollout:
     def run(self, source: StaticSource, terms: Terms, width: int | None = None) -> Rows:
         """Return the rows of all episodes that the source gives."""
         if not self.make:
-            source.lookup = lambda candidate: None
+            source.lookup = lambda candidate: np.zeros(0, np.float32)
         rows = []
         while (episode := source.take(block=True)) is not None:
             rows.append([episode.unit, free_return(episode.unit), 1])

@@ -35,6 +35,7 @@ from threadpoolctl import threadpool_limits
 from torch import nn
 
 from mpi_es import envs
+from mpi_es.evaluation.header import Header
 from mpi_es.evaluation.rollout import Rollout, Terms
 from mpi_es.evaluation.sources import StaticSource
 from mpi_es.parallel.stop_signal import StopFlag
@@ -147,13 +148,14 @@ def gymne(work: Work) -> Loop:
 
 def ours(work: Work, width: int) -> Loop:
     """Return a rank's part of a static evaluation."""
-    rollout = Rollout(work.policy, partial(envs.make, work.env_id), width)
+    rollout, count = Rollout(work.policy, partial(envs.make, work.env_id), width), len(work.seeds)
+    header = Header(
+        0, count, 1, count, Terms(), dynamic=False, first_evaluating_rank=0, episodes_side_by_side=width
+    )
+    units = np.stack([np.arange(count), np.array(work.seeds)], axis=1)
 
     def run() -> Outcome:
-        source = StaticSource(
-            np.arange(len(work.seeds)), np.array(work.seeds), 1, lambda i: work.candidates[i], StopFlag()
-        )
-        rows = rollout.run(source, Terms())
+        rows = rollout.run(StaticSource(header, units, work.candidates.__getitem__, StopFlag()), header.terms)
         rows = rows[np.argsort(rows[:, 0])]
         return int(rows[:, 2].sum()), rows[:, 1]
 

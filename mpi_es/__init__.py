@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from mpi_es.arrays import Candidate, Vector
     from mpi_es.config.run import Config
     from mpi_es.errors import UserError
+    from mpi_es.evolve_function import Result, evolve, rank
+    from mpi_es.parallel.call import RunStopped
     from mpi_es.policies.attention import AttentionAgent
     from mpi_es.run_file.checkpoint import load_run
     from mpi_es.seeds import Stream, rng
@@ -25,13 +27,17 @@ __all__ = [
     "Dense",
     "Noise",
     "Population",
+    "Result",
+    "RunStopped",
     "Seeded",
     "Strategy",
     "Stream",
     "UserError",
     "Vector",
     "__version__",
+    "evolve",
     "load_run",
+    "rank",
     "rng",
 ]
 _MODULES = {
@@ -39,6 +45,8 @@ _MODULES = {
     "mpi_es.run_file.checkpoint": ("load_run",),
     "mpi_es.config.run": ("Config",),
     "mpi_es.errors": ("UserError",),
+    "mpi_es.evolve_function": ("Result", "evolve", "rank"),
+    "mpi_es.parallel.call": ("RunStopped",),
     "mpi_es.policies.attention": ("AttentionAgent",),
     "mpi_es.seeds": ("Stream", "rng"),
     "mpi_es.strategies.base": ("Dense", "Noise", "Population", "Seeded", "Strategy"),

@@ -131,7 +131,8 @@ def prepare(arguments: list[str]) -> EvaluationPlan:
 
 def of_run(run: str, options: Options) -> EvaluationPlan:
     """Return the plan of evaluating a run's policy."""
-    content, warning = checkpoint.load_of("mpi_es.train", Path(run))
+    content, warning = checkpoint.load(Path(run))
+    checkpoint.check_agent(content, Path(run))
     if warning:
         warn(warning)
     chosen = checkpoint.mean_of(content, options.candidate, run)

@@ -92,7 +92,8 @@ def _refuse_clashes(run: str, options: Options) -> None:
 
 def _of_run(run: str, options: Options) -> tuple[Config, dict[str, Any]]:
     """Return the config of a run, and the chosen candidate with its normalisation."""
-    content, warning = checkpoint.load_of("mpi_es.train", Path(run))
+    content, warning = checkpoint.load(Path(run))
+    checkpoint.check_agent(content, Path(run))
     if warning:
         warn(warning)
     chosen = checkpoint.mean_of(content, options.candidate, run)

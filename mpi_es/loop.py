@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpi_es import seeds, strategies
-from mpi_es.arrays import Candidate
+from mpi_es.arrays import Candidate, Vector
 from mpi_es.config.run import Config
 from mpi_es.errors import RolloutError, UserError
 from mpi_es.evaluation.evaluator import Evaluator
@@ -26,20 +26,23 @@ from mpi_es.evaluation.rollout import Terms
 from mpi_es.parallel.stop_signal import Stopped
 from mpi_es.run_file import checkpoint
 from mpi_es.run_file.history import History
-from mpi_es.run_file.records import HeldOut, Timing, summarize
+from mpi_es.run_file.records import HeldOut, Timing, sign, summarize
 from mpi_es.run_file.stamp import stamp
-from mpi_es.strategies.base import Dense, Strategy
+from mpi_es.strategies.base import Dense, Population, Strategy
 from mpi_es.telemetry.sinks import Telemetry
 from mpi_es.text import number
 
 
 @dataclass
 class Deployed:
-    """A centre as it is deployed, with the mean return of its held-out evaluation."""
+    """A centre as it is deployed, with the mean return of its held-out evaluation.
+
+    Of a function f(x) it is any candidate, since one value tells all.
+    """
 
     generation: int = 0
     fitness: float = -math.inf
-    candidate: Candidate = field(default_factory=lambda: np.zeros(0, np.float32))
+    candidate: Candidate | Vector = field(default_factory=lambda: np.zeros(0, np.float32))
     normalisation: Any = field(default_factory=lambda: np.zeros((2, 0), np.float32))  # of its observations
 
 
@@ -65,24 +68,26 @@ class Run:
     history: History
     progress: Progress
     libraries: dict[str, str]  # their versions, for the file
+    problem: dict[str, Any] = field(default_factory=dict)  # of a function: where its search began
 
     def __post_init__(self) -> None:
+        self.exact = self.evaluator.rollout.exact  # a call tells a candidate's value; no seed matters
         self.saved = self.progress.generation
         self.pending: dict[str, Any] = {}  # what the next save writes, as of the last generation
         self.save_seconds = 0.0  # of the save after the last generation, if there was one
 
     # The loop
 
-    def evolve(self) -> None:
-        """Run until something ends it, and print the reason."""
+    def evolve(self) -> str:
+        """Run until something ends it; print the reason and return it."""
         held_out, finished = None, False
         try:
             while not (reason := self.finished()):
                 self.one_generation()
             held_out, finished = self.evaluate_last(), True
             best = self.progress.best
-            score = f"{number(best.fitness)} at generation {best.generation}"
-            outcome = f"best held-out mean {score}, in {self.directory}"
+            score = f"{number(sign(self.config) * best.fitness)} at generation {best.generation}"
+            outcome = f"best {'value' if self.exact else 'held-out mean'} {score}, in {self.directory}"
         except Stopped:
             reason = f"stopped by {self.evaluator.stop_flag.name}"
             outcome = f"continue with --resume {self.directory}"
@@ -93,17 +98,22 @@ class Run:
         self.end(reason, finished=finished)
         for sink in self.telemetry:
             sink.finish(f"generation {self.saved}: {reason}; {outcome}", held_out)
+        return reason
 
     def finished(self) -> str:
         """Return why the run is at its end; empty while it is not."""
         config = self.config
         target, wanted = config.target_fitness, config.target_consecutive
-        if target is not None and self.history.streak(target) >= wanted:
+        if target is not None and self.streak(sign(config) * target) >= wanted:
             times = f" {wanted} times in a row" if wanted > 1 else ""
             return f"target of {target:g} reached{times}"
         if self.progress.generation >= config.max_iter:
             return "last generation done"
         return ""
+
+    def streak(self, target: float) -> int:
+        """Return how often in a row the target was reached in the end: by held-out means, or best values."""
+        return (self.history.streak_of_best if self.exact else self.history.streak)(target)
 
     def one_generation(self) -> None:
         """Do one generation; nothing of it counts unless all of it is done."""
@@ -121,6 +131,8 @@ class Run:
         evaluation = self.evaluator.evaluate(population, episode_seeds, self.training_terms())
         fitness = evaluation.returns.mean(axis=1)
         clock.append(time.perf_counter())
+        if self.exact:
+            self.keep_best(population, fitness)
         strategy.tell(population, fitness[:popsize])
         if not np.isfinite(strategy.centre).all():
             cause = strategies.find(config.strategy).step_option
@@ -158,6 +170,14 @@ class Run:
             cap = math.ceil(2 * float(evaluation.lengths.mean()))  # pytorch-es's factor
             progress.episode_cap = min(cap, self.config.episode_cap or cap)
 
+    def keep_best(self, population: Population, fitness: Vector) -> None:
+        """Remember the best candidate of a generation if it is the best of all."""
+        best = int(fitness.argmax())
+        if fitness[best] > self.progress.best.fitness:
+            candidate = population.candidate(best, self.evaluator.noise)
+            generation = self.progress.generation + 1
+            self.progress.best = self.deployed(float(fitness[best]), candidate, generation)
+
     def training_terms(self) -> Terms:
         """Return the terms of a generation's episodes."""
         config, cap = self.config, self.progress.episode_cap
@@ -177,27 +197,29 @@ class Run:
     def due(self) -> bool:
         """Return whether the generation that was done last is one to evaluate."""
         every = self.config.eval_every
-        return every > 0 and self.progress.generation % every == 0
+        return every > 0 and not self.exact and self.progress.generation % every == 0
 
     def held_out(self) -> HeldOut:
         """Evaluate the centre on episodes that training never draws, and remember it if it is the best."""
         config, progress = self.config, self.progress
-        episode_seeds = seeds.held_out_seeds(config.seed, config.num_eval_rollouts)
+        episodes = 1 if self.exact else config.num_eval_rollouts
+        episode_seeds = seeds.held_out_seeds(config.seed, episodes)
         alone = Dense(self.strategy.centre[None])
         returns = self.evaluator.evaluate(alone, episode_seeds[None], self.held_out_terms()).returns[0]
         held_out = HeldOut(progress.generation, returns)
         self.history.evaluations.append(held_out)
         if returns.mean() > progress.best.fitness:
-            progress.best = self.deployed(float(returns.mean()))
+            progress.best = self.deployed(float(returns.mean()), self.strategy.centre, progress.generation)
         return held_out
 
-    def deployed(self, fitness: float) -> Deployed:
-        """Return the centre as it is now, with what it needs to be evaluated again."""
+    def deployed(self, fitness: float, candidate: Candidate | Vector, generation: int) -> Deployed:
+        """Return a candidate, with what it needs to be evaluated again."""
         normalisation = self.held_out_terms().normalisation
+        rollout = self.evaluator.rollout
         return Deployed(
-            self.progress.generation,
+            generation,
             fitness,
-            self.evaluator.rollout.policy.whole(self.strategy.centre.astype(np.float32)),
+            rollout.policy.whole(candidate.astype(rollout.parameter_precision)),
             np.zeros((2, 0), np.float32) if normalisation is None else normalisation,
         )
 
@@ -225,9 +247,11 @@ class Run:
                 "observations": progress.observations,
             },
             "best": progress.best,
-            "last": self.deployed(math.nan),
+            "last": self.deployed(math.nan, self.strategy.centre, progress.generation),
             "libraries": self.libraries,
         }
+        if self.problem:
+            self.pending["problem"] = self.problem
 
     def save_pending(self) -> None:
         """Save the last whole generation, unless that was done."""

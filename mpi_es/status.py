@@ -28,7 +28,7 @@ class Status:
 
     run: str
     generation: str
-    held_out: str
+    best: str  # held-out mean, or value of a function
     speed: str
     left: str
     last_sign: str
@@ -95,8 +95,8 @@ def status(run: Path, now: float) -> Status:
     return Status(
         run=str(run),
         generation=f"{done} of {last}",
-        held_out=best_of(content["best"]),
-        speed=speed_of(content["timing"], mean),
+        best=best_of(content),
+        speed=speed_of(content, mean),
         left="-" if math.isnan(mean) or stamp.is_finished(content) else clock(max(last - done, 0) * mean),
         last_sign="-" if math.isnan(silence) else f"{clock(max(silence, 0.0))} ago",
         state=f"{state}; {warning}" if warning else state,
@@ -108,18 +108,21 @@ def seconds_of(timing: dict[str, Any]) -> Any:
     return timing["total" if "total" in timing else "seconds"]  # of mpi_es, of pbt
 
 
-def best_of(best: dict[str, Any]) -> str:
-    """Return the best held-out score and its generation."""
+def best_of(content: dict[str, Any]) -> str:
+    """Return the best held-out score, or value of a function, and its generation."""
+    best, minimise = content["best"], content["config"].get("minimise", False)
     fitness = float(best["fitness"])
-    return f"{number(fitness)} at {best['generation']}" if math.isfinite(fitness) else "-"
+    score = -fitness if minimise else fitness
+    return f"{number(score)} at {best['generation']}" if math.isfinite(fitness) else "-"
 
 
-def speed_of(timing: dict[str, Any], seconds: float) -> str:
-    """Return steps a second where they are known, and seconds a generation."""
+def speed_of(content: dict[str, Any], seconds: float) -> str:
+    """Return steps a second where they are known, calls a second of a function, and seconds a generation."""
     if math.isnan(seconds):
         return "-"
-    steps = timing.get("steps_per_second", np.zeros(0))[-_RECENT:]
-    rate = f"{number(float(steps.mean()))} steps/s, " if steps.size else ""
+    steps = content["timing"].get("steps_per_second", np.zeros(0))[-_RECENT:]
+    unit = "calls/s" if content["config"].get("function") else "steps/s"
+    rate = f"{number(float(steps.mean()))} {unit}, " if steps.size else ""
     return f"{rate}{number(seconds)} s each"
 
 

@@ -8,12 +8,13 @@ import numpy as np
 
 from mpi_es import strategies
 from mpi_es.agents import starting_point
-from mpi_es.arrays import Candidate
+from mpi_es.arrays import Candidate, Vector
 from mpi_es.config import command_line
 from mpi_es.config.presets import PRESETS
 from mpi_es.config.run import Config
-from mpi_es.evaluation.build import make_evaluator, make_policy
+from mpi_es.evaluation.build import make_evaluator, make_policy, make_problem
 from mpi_es.evaluation.evaluator import Evaluator
+from mpi_es.evaluation.function_rollout import FunctionRollout
 from mpi_es.evaluation.normalisation import ObservationSums
 from mpi_es.loop import Deployed, Progress, Run
 from mpi_es.parallel.agreement import plan_on_root
@@ -61,6 +62,9 @@ def prepare(arguments: list[str]) -> Plan:
     config, stored = plan.config, plan.stored
     command_line.warn_idle(words, config)
     strategies.check(config)
+    if config.function:
+        make_problem(config)
+        return Plan(**vars(plan))
     policy = make_policy(config)
     if stored is None:
         base, centre = starting_point.fixed_agent(config, policy), starting_point.first_centre(config, policy)
@@ -71,12 +75,13 @@ def prepare(arguments: list[str]) -> Plan:
 
 def _new_config(words: list[str]) -> Config:
     """Return the config of a new run."""
-    default = PRESETS["carracing"] if not command_line.is_given(words, "env", Config) else Config()
+    other = any(command_line.is_given(words, problem, Config) for problem in ("env", "function"))
+    default = Config() if other else PRESETS["carracing"]
     return command_line.parse(words, default, PRESETS, "python -m mpi_es.train", _HELP)
 
 
-def train(plan: Plan, evaluator: Evaluator, rank_loss: str) -> None:
-    """Evolve on rank 0.
+def train(plan: Plan, evaluator: Evaluator, rank_loss: str) -> tuple[Run, str]:
+    """Evolve on rank 0; return the run and why it ended.
 
     Args:
         rank_loss: what happens when a rank is lost, in words.
@@ -88,7 +93,7 @@ def train(plan: Plan, evaluator: Evaluator, rank_loss: str) -> None:
             run.save(stamp())  # a directory that cannot be written to is refused before the work begins
         for sink in run.telemetry:
             sink.start(plan.config, describe(run, rank_loss), run.progress.generation)
-        run.evolve()
+        return run, run.evolve()
 
 
 def make_run(plan: Plan, evaluator: Evaluator) -> Run:
@@ -110,15 +115,33 @@ def make_run(plan: Plan, evaluator: Evaluator) -> Run:
             checkpoint.from_plain(Deployed, stored["best"]),
         )
     telemetry = open_telemetry(config, plan.directory)
-    return Run(config, plan.directory, strategy, evaluator, telemetry, History(stored), progress, libraries())
+    return Run(
+        config,
+        plan.directory,
+        strategy,
+        evaluator,
+        telemetry,
+        History(stored),
+        progress,
+        libraries(),
+        beginning(evaluator.rollout),
+    )
 
 
-def initial_centre(plan: Plan, policy: Any) -> Candidate:
+def beginning(rollout: Any) -> dict[str, Any]:
+    """Return what run.h5 holds of a function, to know it again; of an environment nothing."""
+    if not isinstance(rollout, FunctionRollout):
+        return {}
+    problem = rollout.policy
+    return {"x0": problem.x0, "lower": problem.lower, "upper": problem.upper}
+
+
+def initial_centre(plan: Plan, policy: Any) -> Candidate | Vector:
     """Return the parameters (policy.dim,) with which the strategy begins."""
     if plan.stored is not None:  # its state replaces them, and drawing them imports torch
         return np.zeros(policy.dim, np.float32)
     if plan.centre is None:
-        drawn: Candidate = policy.initial(plan.config.seed)
+        drawn: Candidate | Vector = policy.initial(plan.config.seed)
         return drawn
     return plan.centre if plan.base is None else plan.centre[policy.part]
 
@@ -129,8 +152,11 @@ def describe(run: Run, rank_loss: str) -> list[str]:
     ranks = counted(evaluator.loop.comm.size, "rank")
     part = "" if config.evolve == "all" else f" whose {config.evolve} evolves,"
     where = "rank 0 only directs" if evaluator.first_evaluating_rank else "rank 0 evaluates too"
+    evolved = f"{config.policy} policy{part} of {evaluator.dim} parameters on {config.env}"
+    if config.function:
+        evolved = f"{config.function}, a function of {counted(evaluator.dim, 'parameter')}"
     facts = [
-        f"{config.policy} policy{part} of {evaluator.dim} parameters on {config.env}",
+        evolved,
         getattr(run.strategy, "description", f"{config.strategy}, population {run.strategy.popsize}"),
         ", ".join(filter(None, [ranks, f"{config.dispatch} dispatch", where, rank_loss])),
         endless(config, evaluator.rollout),

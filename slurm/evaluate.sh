@@ -14,4 +14,4 @@ project=${MPI_ES_PROJECT:-${SLURM_SUBMIT_DIR:-$PWD}}
 source "$project/slurm/prologue.sh"
 
 choose_launcher .
-launch mpi_es.evaluate "$@"
+launch -m mpi_es.evaluate "$@"

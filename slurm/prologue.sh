@@ -1,7 +1,8 @@
 # shellcheck shell=bash
 # Shared by the jobs here, which source it. It sets up Python and its libraries, and has the functions
-#   resume MODULE ARGUMENTS…   begin or continue one run, and decide what follows
-#   launch MODULE ARGUMENTS…   a program on all ranks
+#   resume MODULE ARGUMENTS…    begin or continue one run, and decide what follows
+#   perform SCRIPT ARGUMENTS…   the same of a script that calls mpi_es.evolve, as often as it likes
+#   launch ARGUMENTS…           python with these arguments, on all ranks
 # README.md describes the variables MPI_ES_….
 set -euo pipefail
 
@@ -34,7 +35,7 @@ pass_on() {
 # One task of an array; its SLURM_JOB_ID may be that of the whole array.
 job=${SLURM_ARRAY_JOB_ID:+${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID}
 job=${job:-${SLURM_JOB_ID:-}}
-run=''
+run='' # its directory; of a script the directory of the runs that it does not place elsewhere
 launcher=()
 
 say() { printf 'slurm: %s\n' "$*"; }
@@ -103,10 +104,10 @@ note_launcher() {
 
 noted() { printf '%s/.%s-%s' "$run" "$1" "$job"; } # WHAT
 
-launch() { # MODULE ARGUMENTS…
+launch() { # ARGUMENTS… of python
     local before code=0
     [[ -z $caught ]] || return 0
-    "${launcher[@]}" "$project/slurm/rank.sh" -m "$@" &
+    "${launcher[@]}" "$project/slurm/rank.sh" "$@" &
     child=$!
     pass_on # a signal that came before the launcher ran
     while :; do
@@ -119,19 +120,40 @@ launch() { # MODULE ARGUMENTS…
     return "$code"
 }
 
-# One run: begin or continue it, and decide what follows.
+# One run, or a script: begin or continue it, and decide what follows.
+
+again='the same command continues it'
 
 resume() { # MODULE ARGUMENTS…
-    local module=$1 code=0 before
+    local module=$1
     shift
     run=$(python -m mpi_es.jobs.where "$module" "$@") || mistaken
+    runs() { printf '%s\n' "$run"; }
+    finished() { python -m mpi_es.status --finished "$run"; } # CODE
+    go_on -m "$module" --continue "$@"
+}
+
+perform() { # SCRIPT ARGUMENTS…
+    [[ -f ${1:-} ]] || fail "SCRIPT: expected a Python script as the first argument, got ${1:-nothing}"
+    local name=${1##*/}
+    run=runs/${name%.py}-${job:-$$}
+    mkdir -p "$run" || fail "runs: expected a directory in which this job can write"
+    export MPI_ES_RUNS=$run
+    again='the same command continues the runs whose run_dir the script names'
+    runs() { sort --unique "$run/.runs" 2>/dev/null || true; }
+    finished() { [[ $1 == 0 && -z $caught ]] && ! stopped; } # CODE
+    go_on "$@"
+}
+
+go_on() { # ARGUMENTS… of python
+    local code=0 before
     same_launcher || choose_launcher "$run" || again_after_failure $?
     note_launcher
     await_former
     before=$(generations) || before=unknown
-    launch "$module" --continue "$@" || code=$?
-    if python -m mpi_es.status --finished "$run"; then
-        rm -f "$(noted failures)" "$(noted launcher)"
+    launch "$@" || code=$?
+    if finished "$code"; then
+        rm -f "$(noted failures)" "$(noted launcher)" "$run/.runs"
         say "finished: $run"
         exit 0
     fi
@@ -139,7 +161,7 @@ resume() { # MODULE ARGUMENTS…
     case $code:$caught in
         *:SIGTERM) stopped_by_slurm ;;
         0:*) stopped_by_signal "$before" saved ;;
-        2:*) say "ended by the error above; correct it and submit the same command again: $run" && exit 2 ;;
+        2:*) say "ended by the error above; correct it, then $again: $run" && exit 2 ;;
         *:SIGUSR1) stopped_by_signal "$before" "code $code" ;;
         *) again_after_failure "$code" ;;
     esac
@@ -148,20 +170,30 @@ resume() { # MODULE ARGUMENTS…
 await_former() {
     # When Slurm loses contact to a node, it starts the job again on others, while ranks on that node may still run
     # and hold the lock of the run, until Slurm ends them.
-    local code announced=''
+    local announced=''
     while [[ ${SLURM_RESTART_COUNT:-0} != 0 && -z $caught ]]; do
-        code=0
-        flock --nonblock --conflict-exit-code 75 "$run/.lock" true 2>/dev/null || code=$?
-        [[ $code == 75 ]] || return 0
+        locked || return 0
         [[ -n $announced ]] || say "waits: ranks of this job still run on a node that Slurm has lost contact to"
         announced=yes
         sleep 5
     done
 }
 
+locked() {
+    local directory code
+    while IFS= read -r directory; do
+        code=0
+        flock --nonblock --conflict-exit-code 75 "$directory/.lock" true 2>/dev/null || code=$?
+        [[ $code != 75 ]] || return 0
+    done < <(runs)
+    return 1
+}
+
 stopped() {
     # A rank that exits early with code 0 gives the launcher that code as well.
-    python -m mpi_es.status "$run" | grep --quiet 'stopped by'
+    local directories
+    mapfile -t directories < <(runs)
+    python -m mpi_es.status "${directories[@]}" 2>/dev/null | grep --quiet 'stopped by'
 }
 
 mistaken() {
@@ -171,12 +203,14 @@ mistaken() {
 
 stopped_by_slurm() {
     say "ended by scancel, preemption or a node that goes down: ${run:-its run} holds the last complete generation;" \
-        "if Slurm does not start this job again by itself, submit the same command"
+        "if Slurm does not start this job again by itself, $again"
     exit 143
 }
 
 generations() { # the number that are done
-    python -m mpi_es.status --generations "$run"
+    local directories
+    mapfile -t directories < <(runs)
+    if ((${#directories[@]} == 0)); then echo 0; else python -m mpi_es.status --generations "${directories[@]}"; fi
 }
 
 stopped_by_signal() { # GENERATIONS_BEFORE HOW
@@ -196,18 +230,18 @@ again_after_failure() { # CODE [REASON]
     if ((count <= most)); then
         requeue "$reason (failure $count, $most are tried again)"
     fi
-    say "gave up after failure $count with code $1: ${2:-see above}; then the same command continues $run"
+    say "gave up after failure $count with code $1: ${2:-see above}; then $again: $run"
     exit $(($1 > 0 ? $1 : 1))
 }
 
 requeue() { # REASON
     if [[ -z $job ]]; then
-        say "$1; the same command continues it"
+        say "$1; $again"
         exit 0
     fi
     still_ours || stopped_by_slurm
     say "$1; requeued"
-    scontrol requeue "$job" || fail "Slurm does not requeue job $job; submit the same command to continue"
+    scontrol requeue "$job" || fail "Slurm does not requeue job $job; $again"
     sleep 600 & # Slurm ends this script by SIGTERM
     wait || true
     exit 0

@@ -24,7 +24,18 @@ ASIDE = {
     "jobs": set(),
     "loop": {"config", "run_file", "parallel", "strategies", "evaluation", "telemetry"},
 }
-COMMANDS = {"__init__", "__main__", "train", "evaluate", "report", "export", "status", "doctor", "completion"}
+COMMANDS = {
+    "__init__",
+    "__main__",
+    "train",
+    "evolve_function",
+    "evaluate",
+    "report",
+    "export",
+    "status",
+    "doctor",
+    "completion",
+}
 
 
 def allowed(package: str) -> set[str]:

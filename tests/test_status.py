@@ -38,7 +38,7 @@ def test_a_finished_run(finished):
     seen = status.status(finished, time.time())
     best = checkpoint.load(finished)[0]["best"]
     assert seen.generation == "3 of 3"
-    assert seen.held_out == f"{best['fitness']:.4g} at {best['generation']}"
+    assert seen.best == f"{best['fitness']:.4g} at {best['generation']}"
     assert (seen.left, seen.state) == ("-", "last generation done")
     assert status.is_finished(finished)
 

@@ -79,8 +79,8 @@ def prepare(arguments: list[str]) -> tuple[argparse.Namespace, Agent]:
 
 def rank_correlation(one: NDArray[np.float64], other: NDArray[np.float64]) -> float:
     """Return Spearman's correlation of values without ties."""
-    ranks = [np.argsort(np.argsort(values)) for values in (one, other)]
-    return float(np.corrcoef(*ranks)[0, 1])
+    first, second = (np.argsort(np.argsort(values)) for values in (one, other))
+    return float(np.corrcoef(first, second)[0, 1])
 
 
 def tell_apart(returns: NDArray[np.float64]) -> None:

@@ -70,7 +70,7 @@ def _of_run(path: Path, option: str) -> Agent:
     content, warning = checkpoint.load(path) if path.is_dir() else (checkpoint.decode(path), "")
     if warning:
         warn(warning)
-    checkpoint.check_program("mpi_es.train", content, path)
+    checkpoint.check_agent(content, path)
     best = content["best"]
     if best["candidate"].size == 0:
         hint = "python -m mpi_es.export RUN --candidate last writes the last mean into a file"

@@ -26,6 +26,8 @@ from mpi_es.config.fields import (
 from mpi_es.errors import expected
 
 Layout = Literal["auto", "torch", "paper"]
+_ENVIRONMENT = Of("function", ("",))  # a mark: of policies and environments, not of functions
+_FUNCTION = Needs(("function",))
 _COMPILED = Of("env", ("mpi_es/CarRacing-v3",))  # whose episodes with the attention agent are compiled
 
 
@@ -39,26 +41,41 @@ class Config:
     """Evolve a neural-network policy with CMA-ES, OpenAI-ES or PEPG on all ranks of an MPI job."""
 
     # The problem
-    env: Annotated[str, _alias("--env-name", "--env-id")] = "CartPole-v1"
+    env: Annotated[str, _alias("--env-name", "--env-id"), _ENVIRONMENT] = "CartPole-v1"
     """A gymnasium id, or package.module:make, a function that returns an environment"""
-    env_options: tuple[str, ...] = ()
+    env_options: Annotated[tuple[str, ...], _ENVIRONMENT] = ()
     """Arguments of the environment: name=value, with the names of its documentation"""
-    held_out_env_options: tuple[str, ...] = ()
+    held_out_env_options: Annotated[tuple[str, ...], _ENVIRONMENT] = ()
     """Arguments of the environment of held-out episodes; empty: those of --env-options"""
-    policy: str = "mlp"
+    policy: Annotated[str, _ENVIRONMENT] = "mlp"
     """mlp, rnn, lstm, gru, attention, or package.module:Class, a torch module"""
-    policy_options: tuple[str, ...] = ()
+    policy_options: Annotated[tuple[str, ...], _ENVIRONMENT] = ()
     """Arguments of a policy of your own: name=value, keywords of its constructor"""
-    hidden: Annotated[tuple[int, ...], of_policy("mlp", "rnn", "lstm", "gru", "attention")] = (64, 64)
+    hidden: Annotated[tuple[int, ...], _ENVIRONMENT, of_policy("mlp", "rnn", "lstm", "gru", "attention")] = (
+        64,
+        64,
+    )
     """Widths of the hidden layers; recurrent policies and the attention agent have one layer"""
-    activation: Annotated[Literal["tanh", "relu", "selu"], of_policy("mlp", "rnn")] = "tanh"
+    activation: Annotated[Literal["tanh", "relu", "selu"], _ENVIRONMENT, of_policy("mlp", "rnn")] = "tanh"
     """Activation function of the hidden layers of mlp and rnn"""
-    output: Literal["auto", "argmax", "tanh", "clip"] = "auto"
+    output: Annotated[Literal["auto", "argmax", "tanh", "clip"], _ENVIRONMENT] = "auto"
     """From network outputs to actions; auto: argmax for discrete actions, else tanh scaled to the bounds"""
-    obs_norm: bool = False
+    obs_norm: Annotated[bool, _ENVIRONMENT] = False
     """Normalise observations by mean and deviation of all observations of the training"""
     seed: Natural = 1143
     """Seed of all random numbers of the run"""
+
+    # A function instead of a policy in an environment
+    function: str = ""
+    """package.module:f, a function to evolve instead of a policy: f(x), or f(x, seed) of random ones"""
+    x0: Annotated[tuple[float, ...], _FUNCTION] = ()
+    """Where the search of a function begins; with --dim, one number stands for all"""
+    dim: Annotated[Natural, _FUNCTION] = 0
+    """Number of parameters of a function; 0: as many as --x0 has"""
+    bounds: Annotated[tuple[float, ...], _FUNCTION] = ()
+    """Lower and upper bound of a function's parameters, which are reflected there"""
+    minimise: Annotated[bool, _FUNCTION] = False
+    """Minimise the function instead of maximising it"""
 
     # The attention agent
     query_dim: Annotated[Count, of_policy("attention")] = 4
@@ -77,11 +94,11 @@ class Config:
     """Number of most important patches that the attention agent's controller reads"""
 
     # Where it begins
-    from_pretrained: str = ""
+    from_pretrained: Annotated[str, _ENVIRONMENT] = ""
     """Run, run.h5 or npz file with the agent at which the search begins"""
-    evolve: str = "all"
+    evolve: Annotated[str, _ENVIRONMENT] = "all"
     """all, or the part that evolves while the rest stays fixed: attention, controller, controller.fc …"""
-    base_from_pretrained: str = ""
+    base_from_pretrained: Annotated[str, _ENVIRONMENT] = ""
     """Run, run.h5 or npz file with the parts that stay fixed"""
     layout: Annotated[Layout, Needs(("from_pretrained", "base_from_pretrained"))] = "auto"
     """Order of the parameters in an npz file that does not name it; auto tries both on CarRacing"""
@@ -133,13 +150,13 @@ class Config:
     """Number of episodes of each candidate in a generation"""
     episode_seeds: Literal["independent", "common", "paired"] = "independent"
     """Candidates get seeds of their own, the same seeds, or one set of seeds for each mirrored pair"""
-    episode_cap: Annotated[Natural, _alias("--max-episode-length")] = 0
+    episode_cap: Annotated[Natural, _alias("--max-episode-length"), _ENVIRONMENT] = 0
     """Steps after which a training episode is cut; 0: only the environment's own limit"""
-    variable_ep_len: bool = False
+    variable_ep_len: Annotated[bool, _ENVIRONMENT] = False
     """Cut training episodes at twice their mean length in the last generation"""
-    early_stop: Natural = 0
+    early_stop: Annotated[Natural, _ENVIRONMENT] = 0
     """Cut a training episode after more than this number of successive negative rewards; 0: never"""
-    action_noise: NotNegative = 0.0
+    action_noise: Annotated[NotNegative, _ENVIRONMENT] = 0.0
     """Standard deviation of noise on continuous actions in training"""
     track_mean: bool = True
     """Evaluate the unperturbed mean with the population, and count the candidates above it"""
@@ -148,18 +165,18 @@ class Config:
     num_eval_rollouts: Free[Count] = 64
     """Number of episodes of a held-out evaluation"""
     target_fitness: Annotated[Free[float | None], Range(-math.inf), _alias("--reward-goal")] = None
-    """End the run when held-out evaluations reach this mean return"""
+    """End the run when held-out evaluations reach this mean return, or values of a function f(x)"""
     target_consecutive: Annotated[
         Free[Count], _alias("--consecutive-goal-stopping"), Needs(("target_fitness",))
     ] = 1
-    """Number of successive held-out evaluations that must reach the target"""
+    """Number of successive held-out evaluations, or best values of generations, that reach the target"""
 
     # The machine
     dispatch: Free[Literal["static", "dynamic"]] = "dynamic"
     """Give each rank a fixed share, or give episodes to ranks as they become free; results are the same"""
     dedicated_root: Free[Literal["auto", "yes", "no"]] = "auto"
     """Rank 0 evaluates no episodes; auto: from 128 ranks, if dispatch is dynamic"""
-    envs_per_rank: Free[Count] = 16
+    envs_per_rank: Annotated[Free[Count], _ENVIRONMENT] = 16
     """Episodes that a rank steps together, so that one call computes all their networks"""
 
     threads_per_rank: Annotated[Free[Count], of_policy("attention"), _COMPILED, Unless("compiled", False)] = 1
@@ -173,7 +190,7 @@ class Config:
 
     # The run
     run_dir: Annotated[str, _alias("--logs-dir", "--save-path")] = ""
-    """Directory of the run, with {seed} for the seed; empty: runs/ENV-STRATEGY-SEED"""
+    """Directory of the run, with {seed} for the seed; empty: runs/ENV-STRATEGY-SEED, or FUNCTION-…"""
     checkpoint_every: Free[Count] = 1
     """Generations between checkpoints, which a kill can lose; a signal saves the last generation"""
     tensorboard: Free[bool] = True
@@ -191,6 +208,8 @@ class Config:
             raise expected("--base-from-pretrained", rule, self.base_from_pretrained, "use --evolve PART")
         if self.num_frames > 1 and self.controller != "mlp":
             raise expected("--num-frames", "1 with a recurrent controller", self.num_frames)
+        if len(self.bounds) not in (0, 2):
+            raise expected("--bounds", "two numbers, the lower and the upper bound", self.bounds)
         self._check_floors()
 
     def _check_floors(self) -> None:
@@ -206,8 +225,13 @@ class Config:
         return replace(self, env_options=made_with, held_out_env_options=())
 
     @property
+    def problem(self) -> str:
+        """The name of what is evolved: the environment or the function."""
+        return self.function or self.env
+
+    @property
     def directory(self) -> str:
         """The directory of the run."""
-        env = self.env.replace("/", "-").replace(":", "-")
+        problem = self.problem.replace("/", "-").replace(":", "-")
         strategy = self.strategy.replace(":", "-")
-        return self.run_dir.replace("{seed}", str(self.seed)) or f"runs/{env}-{strategy}-{self.seed}"
+        return self.run_dir.replace("{seed}", str(self.seed)) or f"runs/{problem}-{strategy}-{self.seed}"

@@ -2,6 +2,7 @@
 
 import os
 import socket
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -11,11 +12,13 @@ import numpy as np
 from mpi_es import envs, policies
 from mpi_es.arrays import Candidate
 from mpi_es.config.run import Config
+from mpi_es.config.user_objects import load
 from mpi_es.errors import expected
 from mpi_es.evaluation import compiled_rollout
 from mpi_es.evaluation.compiled_rollout import CompiledRollout
 from mpi_es.evaluation.evaluator import Evaluator
-from mpi_es.evaluation.rollout import Rollout
+from mpi_es.evaluation.function_rollout import FunctionRollout, Problem, problem
+from mpi_es.evaluation.rollout import AnyRollout, Rollout
 from mpi_es.jit.warm_up import prepare
 from mpi_es.parallel import heartbeat
 from mpi_es.parallel.agreement import all_or_raise
@@ -43,12 +46,27 @@ def make_policy(config: Config) -> Policy:
         env.close()
 
 
-def make_rollout(config: Config, base: Candidate | None = None) -> Rollout | CompiledRollout:
+def make_problem(config: Config) -> Problem:
+    """Return the problem of a config that names a function."""
+    if not config.x0:
+        hint = "a run that a script began is continued by the same script"
+        raise expected("--x0", "where the search begins", "nothing", hint)
+    x0, dim = np.array(config.x0), config.dim or len(config.x0)
+    if len(x0) not in (1, dim):
+        raise expected("--x0", f"one number, or {dim} as --dim says", config.x0)
+    bounds = (config.bounds[0], config.bounds[1]) if config.bounds else None
+    start = np.broadcast_to(x0, dim) if len(x0) else x0
+    return problem(load("--function", config.function), start, bounds, minimise=config.minimise)
+
+
+def make_rollout(config: Config, base: Candidate | None = None) -> AnyRollout:
     """Return what runs episodes in this process.
 
     Args:
         base: a whole agent, of which all stays fixed but the part that the config names.
     """
+    if config.function:
+        return FunctionRollout(make_problem(config))
     policy = make_policy(config)
     if base is not None:
         policy = PartlyFixed(policy, config.evolve, base)
@@ -59,7 +77,7 @@ def make_rollout(config: Config, base: Candidate | None = None) -> Rollout | Com
     return Rollout(policy, partial(make_env, config), config.envs_per_rank)
 
 
-def make_held_out_rollout(config: Config, base: Candidate | None = None) -> Rollout | CompiledRollout | None:
+def make_held_out_rollout(config: Config, base: Candidate | None = None) -> AnyRollout | None:
     """Return what runs held-out episodes in this process, None if it is what runs the others.
 
     Args:
@@ -94,16 +112,22 @@ def make_evaluator(
     base: Candidate | None = None,
     *,
     survives: bool = False,
+    rollout_of: Callable[[], AnyRollout] | None = None,
 ) -> Evaluator:
     """Return this rank's evaluator, or raise on every rank what one of them met. Collective.
 
     Args:
         base: see make_rollout.
         survives: whether the other ranks go on when one dies.
+        rollout_of: makes another rollout than the config's.
     """
     # The ranks agree before they make the noise, which they do together.
     rollout, held_out_rollout = all_or_raise(
-        comm, lambda: (make_rollout(config, base), make_held_out_rollout(config, base))
+        comm,
+        lambda: (
+            rollout_of() if rollout_of else make_rollout(config, base),
+            make_held_out_rollout(config, base),
+        ),
     )
     prepare(comm, rollout.compile)
     if held_out_rollout:

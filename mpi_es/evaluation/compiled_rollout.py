@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mpi_es.arrays import Candidate, Vector
 from mpi_es.config.run import Config
 from mpi_es.errors import RolloutError
 from mpi_es.evaluation.rollout import Episode, Rows, Source, Terms
@@ -43,6 +44,8 @@ class CompiledRollout:
     Returns and lengths are those of the ordinary rollout, to the bit.
     """
 
+    parameter_precision = "f4"
+    exact = False  # an episode depends on its seed
     size = 0  # of observations that are normalised: none
 
     def __init__(self, policy: Any, env: Any, limit: int, threads: int) -> None:
@@ -63,7 +66,7 @@ class CompiledRollout:
         lane = self.lanes[0]
         self.run_episode(lane.simulation, lane.driver, weights, 0, 1, 0)
 
-    def _weights(self, parameters: NDArray[np.float32]) -> Any:
+    def _weights(self, parameters: Candidate | Vector) -> Any:
         """Return the weights of one network as the agent reads them."""
         from mpi_es.policies.attention_compiled.kernel import network
 

@@ -208,7 +208,7 @@ class DynamicWorker:
     def __init__(self, comm: Comm, header: Header, dim: int, lookup: Lookup | None, stop: StopFlag) -> None:
         self.comm, self.header, self.lookup, self.stop = comm, header, lookup, stop
         width = header.episodes_side_by_side
-        self.rows = np.empty((0 if lookup else width, dim), np.float32)
+        self.rows = np.empty((0 if lookup else width, dim), header.precision)
         self.work = np.zeros(2 + 2 * width, np.int64)
         self.queue: deque[Episode] = deque()
         self.over_since: list[int] = []  # unit, length and so on, of episodes that rank 0 does not know of

@@ -10,18 +10,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mpi_es.arrays import Candidate, Vector
 from mpi_es.errors import RolloutError
-from mpi_es.evaluation.compiled_rollout import CompiledRollout
 from mpi_es.evaluation.dynamic_dispatch import dynamic_source
 from mpi_es.evaluation.header import Evaluation, Header, Units, Work, arranged
-from mpi_es.evaluation.rollout import Rollout, Rows, Terms
+from mpi_es.evaluation.rollout import AnyRollout, Rows, Terms
 from mpi_es.evaluation.shared_noise import SharedNoise
 from mpi_es.evaluation.sources import Lookup, StopsAtRankLoss, WithHeartbeat, static_source
 from mpi_es.parallel.collectives import Comm, bcast, gather_rows
 from mpi_es.parallel.command_loop import CommandLoop
 from mpi_es.parallel.heartbeat import Heartbeat
 from mpi_es.parallel.stop_signal import StopFlag, Stopped
-from mpi_es.strategies.base import Population, Seeded
+from mpi_es.strategies.base import Noise, Population, Seeded
 from mpi_es.strategies.noise import SlicedNoise
 
 _EVALUATE, _PLAYED = "evaluate", "played"  # rank 0's commands
@@ -40,7 +40,7 @@ class Evaluator:
     def __init__(
         self,
         comm: Comm,
-        rollout: Rollout | CompiledRollout,
+        rollout: AnyRollout,
         noise: SlicedNoise,
         stop_flag: StopFlag | None = None,
         *,
@@ -48,7 +48,7 @@ class Evaluator:
         dedicated_root: bool = False,
         heartbeat: Heartbeat | None = None,
         survives: bool = False,
-        held_out_rollout: Rollout | CompiledRollout | None = None,
+        held_out_rollout: AnyRollout | None = None,
     ) -> None:
         self.loop = CommandLoop(comm, survives=survives)
         self.loop.handlers |= {_EVALUATE: self._play, _PLAYED: self._share_played}
@@ -110,6 +110,7 @@ class Evaluator:
             episodes_side_by_side=self._side_by_side(len(units)),
             keys=seeded.keys if seeded else None,
             sigma=seeded.sigma if seeded else 0.0,
+            precision=self.rollout.parameter_precision,
         )
 
     def _unplayed(self, evaluation_id: int, units: Units) -> Units:
@@ -158,12 +159,12 @@ class Evaluator:
     def _lookup(self, header: Header, work: Work | None) -> Lookup | None:
         """Return how this rank finds a candidate; None where rank 0 sends a dense one. Collective."""
         if header.keys is None:
-            return partial(work.population.candidate, noise=self.noise) if work else None
-        centre = np.empty(self.dim, np.float32)
+            return partial(_candidate, work.population, header, self.noise) if work else None
+        centre = np.empty(self.dim, header.precision)
         if work:
             centre[:] = work.population.centre
         bcast(self.loop.comm, centre)
-        return partial(Seeded(centre, header.sigma, header.keys).candidate, noise=self.noise)
+        return partial(_candidate, Seeded(centre, header.sigma, header.keys), header, self.noise)
 
     def _play_from(self, source: Any, header: Header) -> tuple[int, str]:
         """Play the episodes of a source; return how that ended, and the explanation of a failure."""
@@ -225,3 +226,8 @@ class Evaluator:
 
     def _ones(self) -> list[int] | None:
         return [1] * self.loop.comm.size if self.loop.comm.rank == 0 else None
+
+
+def _candidate(population: Population, header: Header, noise: Noise, index: int) -> Candidate | Vector:
+    """Return a candidate in the precision in which it travels."""
+    return population.candidate(index, noise).astype(header.precision, copy=False)

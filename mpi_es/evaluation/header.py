@@ -27,6 +27,7 @@ class Header:
     episodes_side_by_side: int  # on a rank
     keys: NDArray[np.int64] | None = None  # of a seeded population's noise; a dense one has none
     sigma: float = 0.0  # of a seeded population
+    precision: str = "f4"  # in which candidates travel, as numpy names it
 
     @overload
     def candidate(self, unit: int) -> int: ...

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from mpi_es.arrays import Candidate
+from mpi_es.arrays import Candidate, Vector
 from mpi_es.errors import RolloutError, one_line
 from mpi_es.evaluation.normalisation import normalise
 from mpi_es.policies.base import Policy
@@ -26,7 +26,7 @@ class Episode:
     unit: int
     candidate: int
     seed: int
-    parameters: Candidate
+    parameters: Candidate | Vector
 
 
 @dataclass(frozen=True)
@@ -57,11 +57,41 @@ class Source(Protocol):
         ...
 
 
+class AnyRollout(Protocol):
+    """Plays episodes: in environments, in compiled code, or as calls of a function."""
+
+    policy: Any
+    parameter_precision: str  # of the candidates that it takes, as numpy names it
+    exact: bool  # what an episode returns does not depend on its seed
+    size: int  # of an observation
+    width: int  # episodes side by side, at most
+    limit: int  # steps of an episode; 0 is none
+
+    def compile(self) -> None:
+        """Have all machine code ready."""
+        ...
+
+    def whole(self, cap: int, normalisation: NDArray[np.float32] | None) -> Terms:
+        """Return the terms of episodes that are undisturbed, and whole where the environment ends them.
+
+        Args:
+            cap: the steps of an episode whose environment names no limit and might never end.
+        """
+        ...
+
+    def run(self, source: Source, terms: Terms, width: int | None = None) -> Rows:
+        """Return the rows of all episodes that the source gives."""
+        ...
+
+
 class Rollout:
     """Runs episodes of a policy in up to `width` environments side by side.
 
     What an episode returns depends on its candidate and seed only, not on its neighbours.
     """
+
+    parameter_precision = "f4"
+    exact = False  # an episode depends on its seed
 
     def __init__(self, policy: Policy, make_env: MakeEnv, width: int) -> None:
         self.policy = policy
@@ -86,11 +116,7 @@ class Rollout:
             self.policy.act(weights, observation, self.policy.initial_memory(1))
 
     def whole(self, cap: int, normalisation: NDArray[np.float32] | None) -> Terms:
-        """Return the terms of episodes that are undisturbed, and whole where the environment ends them.
-
-        Args:
-            cap: the steps of an episode whose environment names no limit and might never end.
-        """
+        """Return the terms of episodes that are undisturbed."""
         return Terms(0 if self.limit else cap, normalisation)
 
     def run(self, source: Source, terms: Terms, width: int | None = None) -> Rows:

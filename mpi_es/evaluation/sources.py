@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from mpi_es.arrays import Candidate
+from mpi_es.arrays import Candidate, Vector
 from mpi_es.evaluation.header import Header, Units, Work
 from mpi_es.evaluation.rollout import Episode, Source
 from mpi_es.parallel.collectives import Comm, offsets, scatter_rows
@@ -13,7 +13,7 @@ from mpi_es.parallel.heartbeat import Heartbeat
 from mpi_es.parallel.rank_loss import RankLost, losses
 from mpi_es.parallel.stop_signal import StopFlag, Stopped
 
-Lookup = Callable[[int], Candidate]  # candidate -> parameters
+Lookup = Callable[[int], Candidate | Vector]  # candidate -> parameters
 
 
 class StaticSource:
@@ -78,11 +78,11 @@ def _scatter_candidates(
         units = work.units[:, 0]
         parts = [np.unique(header.candidate(units[a:b])) for a, b in pairwise(starts)]
         ends = np.cumsum([0, *map(len, parts)]).tolist()
-        rows = np.empty((ends[-1], dim), np.float32)
+        rows = np.empty((ends[-1], dim), header.precision)
         for place, candidate in enumerate(np.concatenate(parts).tolist()):
             rows[place] = lookup(candidate)
     candidates = np.unique(header.candidate(share[:, 0])).tolist()
-    received = np.empty((len(candidates), dim), np.float32)
+    received = np.empty((len(candidates), dim), header.precision)
     scatter_rows(comm, rows, ends, received)
     places = {candidate: place for place, candidate in enumerate(candidates)}
     return lambda candidate: received[places[candidate]]

@@ -5,7 +5,7 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from mpi_es.errors import UserError
+from mpi_es.errors import RolloutError, UserError
 from mpi_es.parallel.collectives import Comm, bcast_object, gather_objects, share_rows
 
 T = TypeVar("T")
@@ -17,7 +17,7 @@ def on_root(comm: Comm, decision: Callable[[], Any]) -> Any:
     if comm.rank == 0:
         try:
             outcome = (decision(), None)
-        except (UserError, SystemExit) as error:
+        except (UserError, RolloutError, SystemExit) as error:
             outcome = (None, type(error)(*error.args))
     value, complaint = bcast_object(comm, outcome)
     if complaint is not None:

@@ -28,7 +28,7 @@ class CommandLoop:
         """Start the handlers of the other ranks."""
         bcast_object(self.comm, (command, payload))
 
-    def run_on_root(self, work: Callable[[], None]) -> None:
+    def run_on_root(self, work: Callable[[], object]) -> None:
         """Do the work on rank 0 while the others serve; then all return. Collective.
 
         A UserError or RolloutError of `work` ends serve on the other ranks, since both are raised between

@@ -27,7 +27,7 @@ _VARIABLES = (  # launcher, its number of ranks, this process's place among them
     (_SRUN, "SLURM_STEP_NUM_TASKS", "SLURM_PROCID"),
 )
 _STARTED = 300  # seconds: 32 ranks need 3, thousands on a busy file system minutes
-_FORWARDED = 0.3  # seconds until mpiexec has what was printed; on an abort it drops the rest
+FORWARDED = 0.3  # seconds until mpiexec has what was printed; on an abort it drops the rest
 
 
 def _launched(environ: Mapping[str, str]) -> tuple[str, int, int] | None:
@@ -70,7 +70,7 @@ def abort(comm: "MPI.Comm | None") -> None:
     traceback.print_exc()
     sys.stderr.flush()
     if comm is not None:
-        time.sleep(_FORWARDED)
+        time.sleep(FORWARDED)
         comm.Abort(1)
 
 

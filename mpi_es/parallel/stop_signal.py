@@ -1,6 +1,9 @@
 """A signal asks a run to stop; the run looks when it can."""
 
+import contextlib
 import signal
+import threading
+from collections.abc import Iterator
 from types import FrameType
 
 CAUGHT = (signal.SIGTERM, signal.SIGUSR1, signal.SIGINT)
@@ -33,6 +36,20 @@ class StopFlag:
         if isinstance(earlier, StopFlag):
             self.name = self.name or earlier.name
         return self
+
+    @contextlib.contextmanager
+    def installed(self) -> Iterator["StopFlag"]:
+        """Catch the signals inside the block; in a thread, which can catch none, do nothing."""
+        if threading.current_thread() is not threading.main_thread():
+            yield self
+            return
+        former = {number: signal.getsignal(number) for number in CAUGHT}
+        self.install()
+        try:
+            yield self
+        finally:
+            for number, handler in former.items():
+                signal.signal(number, handler)
 
     def _note(self, number: int, frame: FrameType | None) -> None:
         if self.name == "SIGINT" and number == signal.SIGINT:

@@ -14,11 +14,26 @@ from mpi_es.config.run import Config
 from mpi_es.errors import UserError
 from mpi_es.run_file import checkpoint
 from mpi_es.run_file.history import History
-from mpi_es.run_file.records import HeldOut
+from mpi_es.run_file.records import HeldOut, sign
 
 Vector = NDArray[np.float64]
 AXES = ("generations", "episodes", "seconds")
 _LONGEST_LABEL = 40  # characters: what fits into a legend
+_VALUES = ("best", "mean", "min", "fitness_of_centre")  # columns in which a run has fitness
+
+
+@dataclass(frozen=True)
+class Words:
+    """What a report calls an episode and its return; of functions it is a call and its value."""
+
+    episodes: str = "training episodes"
+    value: str = "return of an episode"
+    mean: str = "return, population mean"
+    held_out: str = "held-out return, mean"
+    best: str = "best held-out return"
+
+
+_OF_FUNCTIONS = Words("calls", "value", "value, population mean", "value of the mean", "best value")
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,13 +59,19 @@ class Curves:
         columns: dict[str, Any] = self.content["history"]
         return columns
 
+    @property
+    def factor(self) -> float:
+        """The factor between fitness, which the file holds, and the values that a user sees."""
+        return sign(self.config)
+
     def line(self, axis: str, quantity: str) -> tuple[Vector, Vector]:
         """Return x and y of a column of the history, or of the held-out mean, without unknown values."""
         if quantity == "held_out":
             after = np.array([held.generation for held in self.evaluations], int)
-            values = np.array([held.returns.mean() for held in self.evaluations], float)
+            values = self.factor * np.array([held.returns.mean() for held in self.evaluations], float)
         else:
             after, values = self.history["generation"], self.history[quantity]
+            values = self.factor * values if quantity in _VALUES else values
         known = np.isfinite(values)
         return self.axes[axis][after[known]], values[known]
 
@@ -93,6 +114,11 @@ def grouped(runs: Sequence[Curves]) -> list[Group]:
         name for name, values in zip(names, zip(*groups, strict=True), strict=True) if len({*values}) > 1
     ]
     return [Group(_label(members, differing), members) for members in groups.values()]
+
+
+def words(runs: Sequence[Curves]) -> Words:
+    """Return the words for runs: those of functions only where all are."""
+    return _OF_FUNCTIONS if all(run.config.function for run in runs) else Words()
 
 
 def said(value: object) -> str:

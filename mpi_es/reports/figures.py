@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
 
-from mpi_es.reports.curves import AXES, Curves, Group
+from mpi_es.reports.curves import AXES, Curves, Group, words
 from mpi_es.run_file.scores import half_interval
 from mpi_es.text import thousands
 
@@ -48,33 +48,38 @@ def learning(run: Curves) -> Figure:
         if run.evaluations:
             errors = [half_interval(held.returns) for held in run.evaluations]
             line = run.line(axis, "held_out")
-            label = "held-out, mean and 95 % interval"
+            many = max(len(held.returns) for held in run.evaluations) > 1
+            label = "held-out, mean and 95 % interval" if many else "value of the mean"
             panel.errorbar(*line, errors, color="#D55E00", fmt="o-", ms=3, lw=1.0, label=label)
 
-    return _along_axes([run], {"return of an episode": draw})
+    return _along_axes([run], {words([run]).value: draw})
 
 
 def comparison(groups: Sequence[Group]) -> Figure:
     """Return held-out returns and fitness of groups of runs against generations, episodes and wall time."""
-    rows = {"held_out": "held-out return, mean", "mean": "return, population mean"}
+    runs = [run for group in groups for run in group.runs]
+    rows = {"held_out": words(runs).held_out, "mean": words(runs).mean}
     draws = {label: _group_lines(groups, quantity) for quantity, label in rows.items()}
-    return _along_axes([run for group in groups for run in group.runs], draws)
+    return _along_axes(runs, draws)
 
 
 def search(groups: Sequence[Group]) -> Figure:
     """Return the step size and the length of training episodes of groups of runs against generations."""
+    titles = {"sigma": "Step size of the search", "mean_length": "Length of training episodes, mean"}
+    if all(run.config.function for group in groups for run in group.runs):
+        del titles["mean_length"]
     with mpl.rc_context(_STYLE):
         figure = Figure((3 * _WIDTH, _HEIGHT + 0.3))
-        left, right = figure.subplots(1, 2)
-        for panel, quantity, label in ((left, "sigma", "sigma"), (right, "mean_length", "steps")):
+        panels = figure.subplots(1, len(titles), squeeze=False)[0]
+        for panel, (quantity, title) in zip(panels, titles.items(), strict=True):
             _group_lines(groups, quantity)(panel, AXES[0])
-            panel.set(xlabel="generations", ylabel=label)
-        left.set_title("Step size of the search", loc="left")
+            panel.set(xlabel="generations", ylabel="sigma" if quantity == "sigma" else "steps")
+            panel.set_title(title, loc="left")
+        left = panels[0]
         left.set_yscale("log")
         left.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
         left.yaxis.set_major_formatter("{x:g}")
         left.yaxis.set_minor_formatter(NullFormatter())
-        right.set_title("Length of training episodes, mean", loc="left")
         if len(groups) > 1:
             _add_legend(figure, left)
         return figure
@@ -99,7 +104,7 @@ def _along_axes(runs: Sequence[Curves], rows: dict[str, Draw]) -> Figure:
     """Return a row of panels for each quantity, a panel for each axis."""
     longest = max(run.axes["seconds"][-1] for run in runs)
     unit, seconds = [u for u in _UNITS if longest >= 3 * u[1] or u[1] == 1][-1]
-    titles = dict(zip(AXES, ("generations", "training episodes", f"wall time / {unit}"), strict=True))
+    titles = dict(zip(AXES, ("generations", words(runs).episodes, f"wall time / {unit}"), strict=True))
     with mpl.rc_context(_STYLE):
         figure = Figure((3 * _WIDTH, len(rows) * _HEIGHT + 0.4))
         panels = figure.subplots(len(rows), 3, sharex="col", sharey="row", squeeze=False)

@@ -10,10 +10,10 @@ from html import escape
 from mpi_es.config.fields import option
 from mpi_es.config.run import Config
 from mpi_es.config.tables import as_options
-from mpi_es.reports.curves import Curves, said
+from mpi_es.reports.curves import Curves, said, words
 from mpi_es.run_file import checkpoint
 from mpi_es.run_file.scores import interval
-from mpi_es.text import thousands
+from mpi_es.text import number, thousands
 
 _STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; color: #1c2126; background: #fff }
@@ -55,23 +55,28 @@ def page(runs: Sequence[Curves], shared: Mapping[str, bytes], own: Sequence[Mapp
 
 def _scores(runs: Sequence[Curves]) -> str:
     """Return a table with a row for each run: its progress and its best mean."""
-    titles = ("Run", "Best held-out return", "of generation", "Generations", "Training episodes", "Wall time")
+    spoken = words(runs)
+    best, episodes = spoken.best.capitalize(), spoken.episodes.capitalize()
+    titles = ("Run", best, "of generation", "Generations", episodes, "Wall time")
     rows = []
     for run in runs:
-        generations, episodes, seconds = (run.axes[axis][-1] for axis in run.axes)
+        generations, count, seconds = (run.axes[axis][-1] for axis in run.axes)
         done = f"{generations:.0f} of {run.config.max_iter}"
         time = f"{seconds / 3600:.2f} h" if seconds >= 3600 else f"{seconds / 60:.1f} min"
-        rows.append([_name(run), *_best(run), done, thousands(episodes), time])
-    return f"{_table(titles, rows, numbers=range(1, 6))}<p>{_BEST}</p>"
+        rows.append([_name(run), *_best(run), done, thousands(count), time])
+    sampled = any(len(held.returns) > 1 for run in runs for held in run.evaluations)
+    return f"{_table(titles, rows, numbers=range(1, 6))}{f'<p>{_BEST}</p>' if sampled else ''}"
 
 
 def _best(run: Curves) -> tuple[str, str]:
     """Return score and generation of the best mean."""
     best = run.content["best"]
     found = [held.returns for held in run.evaluations if held.generation == best["generation"]]
+    if best["candidate"].size and run.config.function and not (found and len(found[-1]) > 1):
+        return number(run.factor * float(best["fitness"])), f"{best['generation']}"
     if not found or not best["candidate"].size:
         return "not evaluated yet", ""
-    returns = found[-1]
+    returns = run.factor * found[-1]
     low, high = interval(returns)
     return f"{returns.mean():.2f} [{low:.2f}, {high:.2f}] (n = {len(returns)})", f"{best['generation']}"
 
@@ -84,8 +89,6 @@ def _section(run: Curves, figures: Mapping[str, bytes]) -> list[str]:
         for name, value in checkpoint.to_plain(config).items()
         if value != getattr(default, name)
     ]
-    train = shlex.join(["python", "-m", "mpi_es.train", *as_options(config)])
-    evaluate = shlex.join(["python", "-m", "mpi_es.evaluate", str(run.directory)])
     warning = [f'<p class="warning">{escape(run.warning)}</p>'] if run.warning else []
     return [
         f"<h2>{escape(_name(run))}</h2>",
@@ -93,12 +96,23 @@ def _section(run: Curves, figures: Mapping[str, bytes]) -> list[str]:
         *_figures(figures),
         "<p>Options that differ from the defaults:</p>",
         _table(("Option", "Value", "Default"), differing),
-        "<p>The same run again, on any number of ranks, and its score:</p>",
-        f"<pre>{escape(train)}\n{escape(evaluate)}</pre>",
+        *_commands(run, config),
         "<details><summary>Versions of the libraries; others may round differently</summary>",
         _table(("Library", "Version"), run.content["libraries"].items()),
         "</details>",
     ]
+
+
+def _commands(run: Curves, config: Config) -> list[str]:
+    """Return the commands that repeat and evaluate a run; none where a script began it."""
+    commands = [["train", *as_options(config)], ["evaluate", str(run.directory)]]
+    if config.function:
+        del commands[1]
+    if config.function and not config.x0:
+        return []
+    lines = [escape(shlex.join(["python", "-m", f"mpi_es.{name}", *rest])) for name, *rest in commands]
+    text = "The same run again, on any number of ranks" + ("" if config.function else ", and its score")
+    return [f"<p>{text}:</p>", "<pre>" + "\n".join(lines) + "</pre>"]
 
 
 def _figures(figures: Mapping[str, bytes]) -> list[str]:

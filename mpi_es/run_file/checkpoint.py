@@ -135,6 +135,14 @@ def check_program(program: str, content: dict[str, Any], path: Path) -> None:
         raise UserError(f"run: expected one of {program}, got a run of {found}, {path}; {_COMMANDS[found]}")
 
 
+def check_agent(content: dict[str, Any], path: Path) -> None:
+    """Refuse the content of a run that has no agent: of another program, or of a function."""
+    check_program("mpi_es.train", content, path)
+    if function := content["config"].get("function"):
+        hint = f"mpi_es.load_run({str(path)!r})['best']['candidate'] is its best x"
+        raise expected("run", "one of a policy", f"one of the function {function}", hint)
+
+
 def mean_of(content: dict[str, Any], which: str, run: str) -> dict[str, Any]:
     """Return the best or the last mean of a run, with the other fields of its group."""
     mean: dict[str, Any] = content[which]

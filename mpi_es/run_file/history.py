@@ -1,6 +1,8 @@
 """The past generations and evaluations of a run, as run.h5 stores them."""
 
 import dataclasses
+from collections.abc import Iterable
+from itertools import takewhile
 from typing import Any, get_type_hints
 
 import numpy as np
@@ -56,9 +58,15 @@ class History:
 
     def streak(self, target: float) -> int:
         """Return the number of last held-out evaluations in a row whose mean reached the target."""
-        count = 0
-        for held in reversed(self.evaluations):
-            if held.returns.mean() < target:
-                break
-            count += 1
-        return count
+        return _last_in_a_row(held.returns.mean() >= target for held in reversed(self.evaluations))
+
+    def streak_of_best(self, target: float) -> int:
+        """Return the number of last generations in a row of which a candidate or the centre reached it."""
+        columns = self.rows.content()
+        reached = np.fmax(columns["best"], columns["fitness_of_centre"]) >= target
+        return _last_in_a_row(reached[::-1])
+
+
+def _last_in_a_row(reached: Iterable[Any]) -> int:
+    """Return how many are true before the first that is not."""
+    return sum(1 for _ in takewhile(bool, reached))

@@ -2,8 +2,8 @@
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Annotated, get_type_hints
+from dataclasses import dataclass, replace
+from typing import Annotated, Protocol, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,6 +51,29 @@ class HeldOut:
 
     generation: int
     returns: NDArray[np.float64]
+
+
+class Minimising(Protocol):
+    """A config, as far as the sign of what is shown depends on it."""
+
+    @property
+    def minimise(self) -> bool:
+        """Whether a function is minimised."""
+        ...
+
+
+def sign(config: Minimising) -> float:
+    """Return the factor between fitness, which is maximised and stored, and what a user sees."""
+    return -1.0 if config.minimise else 1.0
+
+
+def shown(config: Minimising, row: Row) -> Row:
+    """Return a generation with the values that a user sees; `min` is always the worst."""
+    if not config.minimise:
+        return row
+    return replace(
+        row, best=-row.best, mean=-row.mean, min=-row.min, fitness_of_centre=-row.fitness_of_centre
+    )
 
 
 def summarize(

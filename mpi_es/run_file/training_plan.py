@@ -76,7 +76,15 @@ def plan_training(
         usage = f"python -m {program} --resume RUN"
         directory = checkpoint.directory_of(Path(run))
         return _resumed(program, kind, directory, lambda begun: command_line.parse(rest, begun, {}, usage))
-    config = parse(rest)
+    return plan_run(program, kind, parse(rest), resume_if_begun=resume_if_begun)
+
+
+def plan_run(program: str, kind: type[C], config: C, *, resume_if_begun: bool) -> TrainingPlan[C]:
+    """Return the plan of a run in the config's directory, which may hold it already.
+
+    Args:
+        resume_if_begun: resume the run that is there; else it is refused.
+    """
     directory = Path(config.directory)
     fingerprint = checkpoint.fingerprint(directory)
     if not checkpoint.exists(directory):

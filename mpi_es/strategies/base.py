@@ -45,34 +45,32 @@ class Dense:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def candidate(self, index: int, noise: Noise | None = None) -> Candidate:
+    def candidate(self, index: int, noise: Noise | None = None) -> Vector:
         """Return row `index`, (dim,); the one after the last is the centre."""
-        row = self.rows[index] if index < len(self) or self.centre is None else self.centre
-        candidate: Candidate = row.astype(np.float32)
-        return candidate
+        row: Vector = self.rows[index] if index < len(self) or self.centre is None else self.centre
+        return row
 
 
 @dataclass(frozen=True)
 class Seeded:
     """A population of mirrored pairs around a centre (dim,), given by the keys (pairs,) of its noise.
 
-    Candidate 2i adds perturbation keys[i], candidate 2i+1 subtracts it.
+    Candidate 2i adds perturbation keys[i], candidate 2i+1 subtracts it. They have the centre's precision.
     """
 
-    centre: Candidate
+    centre: Candidate | Vector
     sigma: float
     keys: NDArray[np.int64]
 
     def __len__(self) -> int:
         return 2 * len(self.keys)
 
-    def candidate(self, index: int, noise: Noise) -> Candidate:
+    def candidate(self, index: int, noise: Noise) -> Candidate | Vector:
         """Return candidate `index`, (dim,); the one after the last is the centre."""
         if index == len(self):
             return self.centre
         step = np.float32(self.sigma if index % 2 == 0 else -self.sigma)
-        moved = noise.row(int(self.keys[index // 2])) * step
-        moved += self.centre
+        moved: Candidate | Vector = noise.row(int(self.keys[index // 2])) * step + self.centre
         return moved
 
 

@@ -77,7 +77,7 @@ class OpenAIES:
     def ask(self) -> Population:
         """Return centre + sigma * noise and centre - sigma * noise for each key."""
         keys = self._noise.keys(self.state.generation, self._popsize // 2)
-        return Seeded(self.state.centre.astype(np.float32), self.state.sigma, keys)
+        return Seeded(self.state.centre, self.state.sigma, keys)
 
     def tell(self, population: Population, fitness: Vector) -> None:
         """Climb the gradient of the expected utility. Collective where the noise is."""

@@ -69,8 +69,7 @@ class UserStrategy:
             check_pairs(popsize)
             self._check_array("ask, centre", population.centre, (self._dim,))
             self._check_array("ask, keys", population.keys, (popsize // 2,))
-            centre = population.centre.astype(np.float32)  # the types in which they travel
-            return Seeded(centre, float(population.sigma), population.keys.astype(np.int64))
+            return Seeded(population.centre, float(population.sigma), population.keys.astype(np.int64))
         got = type(population).__name__
         raise expected(f"{self._option}: ask", "a Dense or a Seeded population", got)
 

@@ -7,7 +7,7 @@ from typing import TextIO
 
 from mpi_es.config.run import Config
 from mpi_es.errors import UserError
-from mpi_es.run_file.records import HeldOut, Row, Timing
+from mpi_es.run_file.records import HeldOut, Row, Timing, shown, sign
 from mpi_es.run_file.scores import mean_and_deviation
 from mpi_es.text import clock, number
 
@@ -25,6 +25,11 @@ _COLUMNS = {  # title: width
     "idle": 4,
     "seconds": 8,
     "left": 9,
+}
+_FUNCTION_COLUMNS = {  # of what has no episodes
+    {"min": "worst", "steps/s": "calls/s"}.get(title, title): width
+    for title, width in _COLUMNS.items()
+    if title not in ("length",)
 }
 _HEADER_EVERY = 25  # lines
 
@@ -75,19 +80,23 @@ class Lines:
     """Write a line for each generation."""
 
     def __init__(self, stream: TextIO) -> None:
-        self._columns = LogColumns(stream, _COLUMNS)
+        self._stream = stream
 
     def start(self, config: Config, facts: Sequence[str], done: int) -> None:
         """Write the facts."""
+        self._config = config
+        self._columns = LogColumns(self._stream, _FUNCTION_COLUMNS if config.function else _COLUMNS)
         self._left = TimeLeft(config.max_iter)
         for fact in facts:
             self._columns.write(fact)
 
     def generation(self, row: Row, timing: Timing, held_out: HeldOut | None) -> None:
         """Write a line."""
+        row = shown(self._config, row)
         exact = (row.best, row.mean, row.min, row.fitness_of_centre, row.rank_of_centre)
-        score = float(held_out.returns.mean()) if held_out else math.nan
-        rates = (row.sigma, row.mean_length, timing.steps_per_second)
+        score = sign(self._config) * float(held_out.returns.mean()) if held_out else math.nan
+        length = () if self._config.function else (row.mean_length,)
+        rates = (row.sigma, *length, timing.steps_per_second)
         left = clock(self._left.after(row.generation, timing.total))
         numbers = map(number, (*exact, score, *rates))
         idle, seconds = f"{timing.idle:.0%}", number(timing.total)
@@ -96,8 +105,9 @@ class Lines:
     def finish(self, reason: str, held_out: HeldOut | None) -> None:
         """Write the score and the reason."""
         if held_out:
-            score = mean_and_deviation(held_out.returns)
-            self._columns.write(f"held-out mean {score} at generation {held_out.generation}")
+            score = mean_and_deviation(sign(self._config) * held_out.returns)
+            name = "value of the mean" if self._config.function else "held-out mean"
+            self._columns.write(f"{name} {score} at generation {held_out.generation}")
         self._columns.write(reason)
 
     def close(self) -> None:

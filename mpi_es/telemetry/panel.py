@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from mpi_es.config.run import Config
-from mpi_es.run_file.records import HeldOut, Row, Timing
+from mpi_es.run_file.records import HeldOut, Row, Timing, shown, sign
 from mpi_es.run_file.scores import mean_and_deviation
 from mpi_es.telemetry.lines import TimeLeft
 from mpi_es.telemetry.terminal import Display, sparkline
@@ -46,10 +46,10 @@ def draw(course: Course, gone: float, width: int) -> RenderableType:
     if course.latest:
         row, timing = course.latest
         _add_scores(grid, course, row, width - _BESIDE_CURVE)
-        _add_speeds(grid, row, timing)
+        _add_speeds(grid, config, row, timing)
     return Panel(
         grid,
-        title=f"[bold]{escape(config.env)}[/] · {escape(config.strategy)} · seed {config.seed}",
+        title=f"[bold]{escape(config.problem)}[/] · {escape(config.strategy)} · seed {config.seed}",
         title_align="left",
         subtitle=f"[dim]{escape(config.directory)}[/]",
         subtitle_align="left",
@@ -89,7 +89,8 @@ def _progress(course: Course, gone: float) -> RenderableType:
 
 
 def _add_scores(grid: Table, course: Course, row: Row, width: int) -> None:
-    spread = [("best", row.best), ("mean", row.mean), ("min", row.min), ("std", row.std)]
+    least = "worst" if course.config.function else "min"
+    spread = [("best", row.best), ("mean", row.mean), (least, row.min), ("std", row.std)]
     grid.add_row("fitness", _pairs(*((name, number(value)) for name, value in spread)))
     grid.add_row("", Text(sparkline(course.fitness, width), "cyan"))
     of = f"of {course.config.population_size}"
@@ -100,25 +101,29 @@ def _add_scores(grid: Table, course: Course, row: Row, width: int) -> None:
     else:
         grid.add_row("above mean", _pairs(above_mean))
     if course.held_out:
+        factor = sign(course.config)
         last, best = course.held_out[-1], max(course.held_out, key=lambda one: one.returns.mean())
         grid.add_row(
             Text("held-out", "not dim green"),
             _pairs(
-                ("", mean_and_deviation(last.returns, named=False)),
+                ("", mean_and_deviation(factor * last.returns, named=False)),
                 ("at generation", str(last.generation)),
-                ("best", number(best.returns.mean())),
+                ("best", number(factor * best.returns.mean())),
                 ("at", str(best.generation)),
             ),
         )
-        scores = [float(one.returns.mean()) for one in course.held_out]
+        scores = [factor * float(one.returns.mean()) for one in course.held_out]
         grid.add_row("", Text(sparkline(scores, width), "green"))
 
 
-def _add_speeds(grid: Table, row: Row, timing: Timing) -> None:
+def _add_speeds(grid: Table, config: Config, row: Row, timing: Timing) -> None:
     rate = [] if math.isnan(row.learning_rate) else [("learning rate", number(row.learning_rate))]
     length = number(row.mean_length) + (f" of {row.episode_cap}" if row.episode_cap else "")
-    grid.add_row("sigma", _pairs(("", number(row.sigma)), *rate, ("episode length", length)))
+    lengths = [] if config.function else [("episode length", length)]
+    grid.add_row("sigma", _pairs(("", number(row.sigma)), *rate, *lengths))
     speeds = [("episodes/s", timing.episodes_per_second), ("steps/s", timing.steps_per_second)]
+    if config.function:
+        speeds = [("calls/s", timing.episodes_per_second)]
     idle = ("ranks idle", f"{timing.idle:.0%}")
     grid.add_row("speed", _pairs(*((name, number(value)) for name, value in speeds), idle))
     names = ("ask", "evaluate", "tell", "save", "total")
@@ -139,6 +144,7 @@ class LivePanel:
     def generation(self, row: Row, timing: Timing, held_out: HeldOut | None) -> None:
         """Store what the next redraw shows."""
         course = self._course
+        row = shown(course.config, row)
         course.done, course.latest = row.generation, (row, timing)
         course.left = self._time_left.after(row.generation, timing.total)
         course.fitness.append(row.mean)

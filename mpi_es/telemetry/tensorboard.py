@@ -13,7 +13,15 @@ from tensorboard.compat.proto.summary_pb2 import Summary
 from tensorboard.summary.writer.record_writer import RecordWriter
 
 from mpi_es.errors import UserError
-from mpi_es.run_file.records import HeldOut, Row, Timing, scalars
+from mpi_es.run_file.records import HeldOut, Row, Timing, scalars, shown, sign
+
+# A function's runs have other tags: an episode is a call.
+_OF_FUNCTIONS = {
+    "fitness/min": "fitness/worst",
+    "generation/episodes": "generation/calls",
+    "speed/episodes_per_second": "speed/calls_per_second",
+}
+_OF_EPISODES = {"generation/steps", "episode_length/mean", "episode_length/cap", "speed/steps_per_second"}
 
 
 class TensorBoard:
@@ -23,8 +31,9 @@ class TensorBoard:
         self._directory = directory
         self._file: BinaryIO | None = None
 
-    def start(self, config: object, facts: Sequence[str], done: int) -> None:
+    def start(self, config: Any, facts: Sequence[str], done: int) -> None:
         """Begin a file, and hide the generations of an earlier file that this run makes again."""
+        self._config = config
         # Nanoseconds, since readers take the files in the order of their names.
         name = f"events.out.tfevents.{time.time_ns()}.{socket.gethostname()}.{os.getpid()}"
         try:
@@ -37,6 +46,7 @@ class TensorBoard:
 
     def generation(self, row: Row, timing: Timing, held_out: HeldOut | None) -> None:
         """Write a generation's scalars and let readers see them."""
+        row = shown(self._config, row)
         self._write_scalars(row.generation, row, timing, *([held_out] if held_out else []))
 
     def finish(self, reason: str, held_out: HeldOut | None) -> None:
@@ -51,7 +61,15 @@ class TensorBoard:
                 self._file.close()
 
     def _write_scalars(self, generation: int, *records: Row | Timing | HeldOut) -> None:
-        self.write(generation, (pair for record in records for pair in scalars(record)))
+        pairs = [pair for record in records for pair in scalars(self._shown(record))]
+        if self._config.function:
+            pairs = [(_OF_FUNCTIONS.get(tag, tag), value) for tag, value in pairs if tag not in _OF_EPISODES]
+        self.write(generation, pairs)
+
+    def _shown(self, record: Row | Timing | HeldOut) -> Row | Timing | HeldOut:
+        if not isinstance(record, HeldOut):
+            return record
+        return HeldOut(record.generation, sign(self._config) * record.returns)
 
     def write(self, generation: int, pairs: Iterable[tuple[str, float]]) -> None:
         """Write tags and their values at a generation, and let readers see them."""

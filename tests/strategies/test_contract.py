@@ -66,7 +66,6 @@ def test_ask_returns_popsize_candidates_of_the_dimension(name: str) -> None:
     population = strategy.ask()
     assert strategy.popsize == len(population) == CONFIG.population_size
     assert rows_of(population).shape == (8, 3)
-    assert rows_of(population).dtype == np.float32
 
 
 @each

@@ -1,0 +1,161 @@
+"""A function in place of a policy and its environment: an episode is one call of it."""
+
+import inspect
+import math
+import time
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpi_es.arrays import Candidate, Vector
+from mpi_es.errors import RolloutError, expected, one_line
+from mpi_es.evaluation.rollout import Episode, Rows, Source, Terms
+
+Function = Callable[..., Any]  # of x (dim,), and of a seed if it takes one; returns a number
+_SHORT_CALL = (
+    5e-3  # seconds: of shorter calls a rank takes several at once, since asking for one costs 0.1 ms
+)
+_QUEUE = 16
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A function and where to search: x0 (dim,), and bounds (dim,) at which x is reflected."""
+
+    function: Function
+    x0: Vector
+    lower: Vector
+    upper: Vector
+    minimise: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse what no search can begin with."""
+        if not callable(self.function):
+            raise expected("function", "something that can be called", self.function)
+        if self.x0.ndim != 1 or not len(self.x0) or not np.isfinite(self.x0).all():
+            raise expected("--x0", "one or more finite numbers in a row", _short(self.x0))
+        if not (self.lower < self.upper).all():
+            got = f"{_short(self.lower)} and {_short(self.upper)}"
+            raise expected("--bounds", "lower bounds below the upper ones", got)
+        if not ((self.lower <= self.x0) & (self.x0 <= self.upper)).all():
+            raise expected("--x0", "numbers within --bounds", _short(self.x0))
+
+    @property
+    def dim(self) -> int:
+        """The number of parameters."""
+        return len(self.x0)
+
+    @property
+    def sign(self) -> float:
+        """The factor from values of the function to fitness, which is maximised."""
+        return -1.0 if self.minimise else 1.0
+
+    def whole(self, x: Candidate | Vector) -> Vector:
+        """Return x (dim,) within the bounds: reflected at them, as often as it takes."""
+        inside: Vector = np.array(x, np.float64)
+        for bound, side in ((self.lower, -1.0), (self.upper, 1.0)):
+            lone = np.isfinite(bound) & ~(np.isfinite(self.lower) & np.isfinite(self.upper))
+            beyond = lone & (side * inside > side * bound)
+            inside[beyond] = 2 * bound[beyond] - inside[beyond]
+        both = np.isfinite(self.lower) & np.isfinite(self.upper)
+        outside = both & ((inside < self.lower) | (inside > self.upper))  # else x stays as it is, to the bit
+        low, width = self.lower[outside], (self.upper - self.lower)[outside]
+        folded = np.mod(inside[outside] - low, 2 * width)
+        inside[outside] = np.clip(low + np.minimum(folded, 2 * width - folded), low, low + width)
+        return inside
+
+    def initial(self, seed: int) -> Vector:
+        """Return x0."""
+        return self.x0
+
+
+def problem(
+    function: Function, x0: Any, bounds: tuple[Any, Any] | None = None, *, minimise: bool = False
+) -> Problem:
+    """Return the problem; bounds are a number or a vector each, None for none.
+
+    Args:
+        x0: (dim,), of any type that numpy or torch makes an array of.
+    """
+    start = _vector("--x0", x0)
+    try:
+        low, high = (-math.inf, math.inf) if bounds is None else bounds
+    except (TypeError, ValueError) as error:
+        raise expected("bounds", "a pair of a lower and an upper one", _short(bounds)) from error
+    ends = [
+        _vector("--bounds", math.copysign(math.inf, s) if b is None else b) for b, s in ((low, -1), (high, 1))
+    ]
+    if any(end.ndim and end.shape != start.shape for end in ends):
+        shapes = " and ".join(str(end.shape) for end in ends)
+        raise expected("--bounds", f"numbers, or vectors of the shape {start.shape} of x0", shapes)
+    lower, upper = (np.broadcast_to(end, start.shape).copy() for end in ends)
+    return Problem(function, start, lower, upper, minimise)
+
+
+def _vector(option: str, values: Any) -> Vector:
+    """Return a copy of the values in float64."""
+    try:
+        return np.array(values.detach().cpu().numpy() if hasattr(values, "detach") else values, np.float64)
+    except (TypeError, ValueError) as error:
+        raise expected(option, "numbers", _short(values)) from error
+
+
+def _short(values: Any) -> str:
+    text = " ".join(str(values).split())
+    return text if len(text) <= 60 else text[:60] + "…"
+
+
+def takes_seed(function: Function) -> bool:
+    """Tell whether a function takes a seed: an argument of this name."""
+    try:
+        return "seed" in inspect.signature(function).parameters
+    except (TypeError, ValueError):  # a builtin without a signature
+        return False
+
+
+class FunctionRollout:
+    """Calls a function with candidates, one after the other; what evaluations have of it is `policy`."""
+
+    parameter_precision = "f8"
+    size = 0  # of observations that are normalised: none
+    limit = 1  # step: the call
+
+    def __init__(self, problem: Problem) -> None:
+        self.policy = problem
+        self.exact = not takes_seed(problem.function)
+        self.width = 1
+
+    def compile(self) -> None:
+        """Do nothing: what a function compiles is its own."""
+
+    def whole(self, cap: int, normalisation: NDArray[np.float32] | None) -> Terms:
+        """Return the terms of a call: none."""
+        return Terms()
+
+    def run(self, source: Source, terms: Terms, width: int | None = None) -> Rows:
+        """Return the rows of all calls that the source gives."""
+        rows: list[tuple[float, ...]] = []
+        while (episode := source.take(block=True)) is not None:
+            begin = time.perf_counter()
+            rows.append((episode.unit, self._call(episode), 1))
+            self.width = _QUEUE if time.perf_counter() - begin < _SHORT_CALL else 1
+            source.done(episode.unit, 1)
+            source.poll()
+        return np.array(rows, np.float64).reshape(-1, 3)
+
+    def _call(self, episode: Episode) -> float:
+        """Return the fitness of a candidate."""
+        seed = {} if self.exact else {"seed": episode.seed}
+        where = f"candidate {episode.candidate}" + ("" if self.exact else f", seed {episode.seed}")
+        try:
+            value = self.policy.function(self.policy.whole(episode.parameters), **seed)
+            number = float(value.item() if hasattr(value, "item") else value)
+        except BaseException as error:  # it may call exit
+            raise RolloutError(f"{where}: {one_line(error)}\n{traceback.format_exc()}") from error
+        if not math.isfinite(number):
+            raise RolloutError(f"{where}: expected a finite number, got {number}")
+        return self.policy.sign * number

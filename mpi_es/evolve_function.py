@@ -1,0 +1,227 @@
+"""mpi_es.evolve: the door for a function instead of a policy in an environment, in any script."""
+
+import os
+import re
+import sys
+from collections import Counter
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpi_es import strategies
+from mpi_es.arrays import Vector
+from mpi_es.config.fields import without_effect
+from mpi_es.config.run import Config
+from mpi_es.errors import RolloutError, UserError, expected, unknown
+from mpi_es.evaluation.build import make_evaluator
+from mpi_es.evaluation.function_rollout import Function, FunctionRollout, Problem, problem
+from mpi_es.loop import Run
+from mpi_es.parallel.agreement import on_root, plan_on_root
+from mpi_es.parallel.call import RunStopped, World, on_all_ranks
+from mpi_es.parallel.rank_loss import apply_rank_loss_option
+from mpi_es.parallel.stop_signal import StopFlag
+from mpi_es.run_file.records import sign
+from mpi_es.run_file.training_plan import plan_run
+from mpi_es.train import Plan, beginning, train
+
+RUNS = "MPI_ES_RUNS"  # the variable by which slurm/function.sh names the directory of a job's runs
+LIST = ".runs"  # the file there with all directories of the job's runs, a line each
+_OF_ARGUMENTS = ("function", "x0", "dim", "bounds")  # fields of a config that evolve's arguments replace
+_WORLD = World()
+_CALLS: Counter[str] = Counter()  # of a directory that is named after the function
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a run came to, the same on every rank; values are the function's own, minimised or not."""
+
+    x: Vector  # (dim,) the best; of a random function the mean with the best held-out evaluation
+    value: float
+    mean: Vector  # (dim,) of the search, after the last generation
+    value_of_mean: float
+    history: dict[str, NDArray[Any]]  # columns (generations,), with the names in run.h5
+    evaluations: int
+    reason: str  # why the run ended
+    run_dir: Path
+
+
+def evolve(
+    function: Function,
+    x0: Any,
+    sigma: float = 0.1,
+    *,
+    minimise: bool = False,
+    bounds: tuple[Any, Any] | None = None,
+    goal: float | None = None,
+    goal_times: int = 1,
+    run_dir: str | Path = "",
+    **options: Any,
+) -> Result:
+    """Search for the best x of a function, on all ranks of an MPI job if there is one. Collective.
+
+    Under `mpiexec -n N python script.py` every rank calls it with the same arguments; all evaluate, and all
+    return the same. A signal saves the run and raises RunStopped, which ends the script with exit code 0.
+
+    Args:
+        function: of x (dim,), an array of float64; if it takes an argument `seed`, it is random, and must
+            depend on x and seed only.
+        x0: (dim,), where the search begins: an array, a list or a torch vector.
+        sigma: the standard deviation of the first population.
+        minimise: the function, instead of maximising it.
+        bounds: lower and upper, a number or a vector each, None for none; x is reflected there.
+        goal: end the run at this value: of the best x, or of a random function's held-out mean.
+        goal_times: in a row, generations or held-out evaluations.
+        run_dir: directory of the run, which is continued if it is there; empty: a new one in runs/.
+        options: those of `python -m mpi_es.train` that concern functions, such as population_size=64.
+    """
+    given = {
+        "init_sigma": sigma,
+        "minimise": minimise,
+        "target_fitness": goal,
+        "target_consecutive": goal_times,
+        "run_dir": str(run_dir),
+    }
+    named = _name(function)
+    directory: list[str] = []
+
+    def call(world: World) -> Result:
+        def prepare() -> Plan:
+            if not directory:
+                config = _config(named, given, options)
+                directory.append(config.run_dir or _new_directory(config))
+            config = replace(_config(named, given, options), run_dir=directory[0])
+            made = problem(function, x0, bounds, minimise=minimise)
+            plan = Plan(**vars(plan_run("mpi_es.train", Config, config, resume_if_begun=True)))
+            _check_same(plan, made)
+            return plan
+
+        plan, config = plan_on_root(world.comm, prepare)
+        directory[:] = [config.run_dir]
+        return _run(world, plan, config, lambda: problem(function, x0, bounds, minimise=minimise))
+
+    return on_all_ranks(call, _WORLD)
+
+
+def rank() -> int:
+    """Return this process's rank in its job, 0 without a launcher. The first call is collective."""
+    return int(_WORLD.join().rank)
+
+
+def _run(world: World, plan: Plan, config: Config, make_problem: Any) -> Result:
+    """Run or continue; return or raise on every rank what rank 0 does. Collective."""
+    survives, rank_loss = apply_rank_loss_option(world.comm, config.on_rank_loss)
+    outcome: list[Any] = []
+
+    def on_rank_0() -> None:
+        outcome[:] = train(plan, evaluator, rank_loss)
+
+    with StopFlag().installed() as flag:
+        evaluator = make_evaluator(
+            world.comm, config, flag, survives=survives, rollout_of=lambda: FunctionRollout(make_problem())
+        )
+        try:
+            evaluator.loop.run_on_root(on_rank_0)
+        except (RolloutError, UserError) as error:
+            outcome[:] = [error]
+        world.comm = evaluator.loop.comm
+
+    def result() -> Result:
+        if isinstance(outcome[0], Exception):
+            raise outcome[0]
+        run, reason = outcome
+        if evaluator.stop_flag:
+            print(f"continue with run_dir={str(run.directory)!r}", flush=True)
+            raise RunStopped(0)
+        return _result(run, reason)
+
+    return on_root(world.comm, result)  # type: ignore[no-any-return]
+
+
+def _result(run: Run, reason: str) -> Result:
+    """Return what a run came to."""
+    best, last, factor = run.progress.best, run.history.evaluations[-1], sign(run.config)
+    history = dict(run.history.rows.content())
+    for name in ("best", "mean", "min", "fitness_of_centre"):
+        history[name] = factor * history[name]
+    held_out = sum(len(evaluation.returns) for evaluation in run.history.evaluations)
+    return Result(
+        x=np.array(best.candidate, np.float64),
+        value=factor * best.fitness,
+        mean=run.evaluator.rollout.policy.whole(run.strategy.centre),
+        value_of_mean=factor * float(last.returns.mean()),
+        history=history,
+        evaluations=int(history["episodes"].sum()) + held_out,
+        reason=reason,
+        run_dir=run.directory,
+    )
+
+
+def _config(name: str, given: dict[str, Any], options: dict[str, Any]) -> Config:
+    """Return the config of the arguments, or refuse what has no effect or another type."""
+    default = Config()
+    known = {field.name for field in fields(Config)} - {*_OF_ARGUMENTS, *given}
+    for option, value in options.items():
+        if option not in known:
+            raise unknown("evolve", option, known - without_effect(Config(function=name)).keys())
+        _check_type(option, value, getattr(default, option))
+    config = Config(function=name, **given, **options)
+    for option, reason in without_effect(config).items():
+        if option in options:
+            raise UserError(f"{option}: expected to be left out, as it has no effect {reason}")
+    strategies.check(config)
+    return config
+
+
+def _check_type(option: str, value: Any, default: Any) -> None:
+    """Refuse a value of another type than the option's default."""
+    kinds = {float: (float, int, np.floating, np.integer), int: (int, np.integer)}.get(
+        type(default), type(default)
+    )
+    if not isinstance(value, kinds) or (isinstance(value, bool) and not isinstance(default, bool)):
+        raise expected(option, f"a value of type {type(default).__name__}", value)
+
+
+def _name(function: Any) -> str:
+    """Return module:name of a function; of one in the script itself, script.py:name."""
+    function = getattr(function, "func", function)  # of a partial
+    module = getattr(function, "__module__", None) or "function"
+    if module == "__main__":
+        module = Path(sys.argv[0] or "interactive").stem + ".py"
+    name = getattr(function, "__qualname__", type(function).__qualname__)
+    return f"{module}:{re.sub(r'[^0-9A-Za-z_]+', '_', name).strip('_')}"
+
+
+def _new_directory(config: Config) -> str:
+    """Return a directory for a run that the script does not name.
+
+    In a job of slurm/function.sh it is the same when the job is requeued; elsewhere it is a new one.
+    """
+    if RUNS in os.environ:
+        stem = os.path.join(os.environ[RUNS], os.path.basename(config.directory))
+        _CALLS[stem] += 1
+        return _numbered(stem, _CALLS[stem])
+    number = 1
+    while os.path.exists(_numbered(config.directory, number)):
+        number += 1
+    return _numbered(config.directory, number)
+
+
+def _numbered(stem: str, number: int) -> str:
+    return stem if number == 1 else f"{stem}-{number}"
+
+
+def _check_same(plan: Plan, made: Problem) -> None:
+    """Refuse to continue a run with another x0 or other bounds, and list the run for its job."""
+    stored = (plan.stored or {}).get("problem", {})
+    now = beginning(FunctionRollout(made))
+    for name in stored:
+        if not np.array_equal(stored[name], now[name]):
+            argument = "x0" if name == "x0" else "bounds"
+            hint = "choose another run_dir to begin anew"
+            raise expected(argument, f"those with which the run in {plan.directory} began", "others", hint)
+    if RUNS in os.environ:
+        with open(os.path.join(os.environ[RUNS], LIST), "a", encoding="utf-8") as runs:
+            print(plan.directory, file=runs)

@@ -1,0 +1,109 @@
+"""From a script to all ranks: a call of the library that every rank makes."""
+
+import atexit
+import os
+import sys
+import time
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from threadpoolctl import threadpool_limits
+
+from mpi_es.errors import RolloutError, UserError, warn
+from mpi_es.parallel.collectives import Comm, SerialComm
+from mpi_es.parallel.program import watched
+from mpi_es.parallel.rank_loss import ANEW, BeginAnew, RankLost, shrink, survivable
+from mpi_es.parallel.start_mpi import FORWARDED, abort, connect, launched_size
+
+T = TypeVar("T")
+
+
+class RunStopped(SystemExit):
+    """A signal stopped the run, which is saved; unless it is caught, it ends the script with exit code 0."""
+
+
+class World:
+    """The ranks of this process's job: all that its launcher started, less those that were lost."""
+
+    def __init__(self) -> None:
+        self.comm: Comm = None
+        self.raised: BaseException | None = None  # the last exception that all ranks raised
+
+    def join(self) -> Comm:
+        """Return the communicator; the first call starts MPI where there is a launcher. Collective."""
+        if self.comm is None:
+            launched = launched_size(os.environ)
+            self.comm = connect(os.environ) if launched else SerialComm()
+            if launched:
+                self._watch_the_script()
+        return self.comm
+
+    def _watch_the_script(self) -> None:
+        """End the job where the script raises on some ranks only, since the others would wait for them.
+
+        What all ranks raised is printed once, and ends them with code 2, as it ends a command.
+        """
+        print_exception = sys.excepthook
+
+        def end(kind: Any, error: BaseException, trace: Any) -> None:
+            if error is not self.raised:
+                print_exception(kind, error, trace)
+                sys.stderr.flush()
+                time.sleep(FORWARDED)
+                self.comm.Abort(1)
+            if self.comm.rank == 0:
+                print(f"error: {error}", file=sys.stderr, flush=True)
+            leave(2)
+            sys.exit(2)  # which ends Python here too
+
+        def leave(code: int = 0) -> None:
+            if survivable():
+                sys.stdout.flush()
+                sys.stderr.flush()
+                os._exit(code)  # MPI's own end waits now and then for dead ranks
+
+        sys.excepthook = end
+        atexit.register(leave)
+
+
+def on_all_ranks(work: Callable[[World], T], world: World) -> T:
+    """Return what `work` returns. Collective: every rank calls it.
+
+    `work` raises UserError, RolloutError and RunStopped only where all ranks do. Where a rank is lost that it
+    cannot go on without, it is called again in a smaller world.
+    """
+    while True:
+        world.join()
+        try:
+            return _once(work, world)
+        except BeginAnew as loss:
+            world.comm = loss.comm
+            if world.comm.rank == 0:
+                warn(f"ranks lost; {world.comm.size} begin anew")
+
+
+def _once(work: Callable[[World], T], world: World) -> T:
+    """Return what `work` returns, or raise BeginAnew where a rank was lost that it cannot go on without."""
+    comm = world.comm
+    outcome: list[T] = []
+    world.raised = None
+    try:
+        # One thread a rank; and linear algebra whose results do not depend on the number of cores.
+        with threadpool_limits(1), watched(comm):
+            try:
+                outcome.append(work(world))
+            except (UserError, RolloutError, RunStopped) as error:
+                world.raised = error
+    except RankLost:
+        shrink(comm, ANEW)  # which raises BeginAnew
+        raise
+    except BeginAnew:
+        raise
+    except BaseException:  # the others would wait for ever
+        if comm.size > 1:
+            abort(comm)
+            os._exit(1)
+        raise
+    if world.raised is not None:
+        raise world.raised
+    return outcome[0]

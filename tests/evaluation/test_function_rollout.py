@@ -1,0 +1,190 @@
+import itertools
+import math
+from functools import partial
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mpi_es.errors import RolloutError, UserError
+from mpi_es.evaluation import function_rollout
+from mpi_es.evaluation.function_rollout import FunctionRollout, problem, takes_seed
+from mpi_es.evaluation.header import Header
+from mpi_es.evaluation.rollout import Terms
+from mpi_es.evaluation.sources import StaticSource
+from mpi_es.parallel.stop_signal import StopFlag
+
+
+def total(x):
+    return x.sum()
+
+
+def noisy(x, seed):
+    return x.sum() + seed
+
+
+def calls(function, candidates, seeds, **options):
+    """Return the values of candidates, each with a seed."""
+    return call_all(FunctionRollout(problem(function, candidates[0], **options)), candidates, seeds)
+
+
+def call_all(rollout, candidates, seeds):
+    """Return the values that a rollout has of candidates, each with a seed."""
+    count = len(seeds)
+    header = Header(
+        0, count, 1, count, Terms(), dynamic=False, first_evaluating_rank=0, episodes_side_by_side=1
+    )
+    units = np.stack([np.arange(count), np.array(seeds)], axis=1)
+    source = StaticSource(header, units, candidates.__getitem__, StopFlag())
+    rows = rollout.run(source, Terms())
+    np.testing.assert_array_equal(rows[:, 0], np.arange(count))
+    np.testing.assert_array_equal(rows[:, 2], 1)
+    return rows[:, 1].tolist()
+
+
+CANDIDATES = np.array([[1.0, 2.0], [3.0, 4.0 + 1e-12]])
+
+
+def test_a_call_is_an_episode_of_one_step_in_double_precision():
+    assert calls(total, CANDIDATES, [7, 8]) == [3.0, 7.0 + 1e-12]
+
+
+def test_what_is_minimised_has_the_opposite_fitness():
+    assert calls(total, CANDIDATES, [7, 8], minimise=True) == [-3.0, -7.0 - 1e-12]
+
+
+def test_a_function_that_takes_a_seed_gets_the_episodes():
+    assert calls(noisy, CANDIDATES, [7, 8]) == [10.0, 15.0 + 1e-12]
+
+
+@pytest.mark.parametrize(
+    ("function", "takes"),
+    [
+        (total, False),
+        (noisy, True),
+        (partial(noisy, seed=1), True),
+        (partial(noisy, 1), True),
+        (math.sqrt, False),
+    ],
+)
+def test_which_functions_take_a_seed(function, takes):
+    assert takes_seed(function) == takes
+    assert FunctionRollout(problem(function, [0.0])).exact == (not takes)
+
+
+@pytest.mark.parametrize(
+    "value", [3, 3.0, np.float32(3), np.array([3.0]), torch.tensor(3.0), torch.ones(1) * 3]
+)
+def test_any_number_is_a_value(value):
+    assert calls(lambda x: value, CANDIDATES, [0, 0]) == [3.0, 3.0]
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (math.nan, "expected a finite number, got nan"),
+        (math.inf, "expected a finite number, got inf"),
+        (None, "TypeError: float"),
+        (np.zeros(2), "can only convert an array of size 1"),
+    ],
+)
+def test_what_is_no_number_is_reported_with_its_candidate(value, message):
+    with pytest.raises(RolloutError, match=rf"candidate 0: .*{message}"):
+        calls(lambda x: value, CANDIDATES, [0, 0])
+
+
+def test_an_error_of_a_random_function_names_its_seed_and_shows_the_line():
+    def broken(x, seed):
+        raise ValueError("too deep")
+
+    with pytest.raises(
+        RolloutError, match=r"(?s)candidate 0, seed 7: ValueError: too deep\n.*raise ValueError"
+    ):
+        calls(broken, CANDIDATES, [7, 8])
+
+
+def test_a_function_that_calls_exit_ends_no_rank():
+    with pytest.raises(RolloutError, match="candidate 0: SystemExit: 3"):
+        calls(lambda x: exit(3), CANDIDATES, [0, 0])
+
+
+@pytest.mark.parametrize(("seconds", "width"), [(1e-3, 16), (1.0, 1)])
+def test_of_short_calls_a_rank_takes_several_at_once(monkeypatch, seconds, width):
+    clock = itertools.count(0.0, seconds)
+    monkeypatch.setattr(function_rollout, "time", SimpleNamespace(perf_counter=clock.__next__))
+    rollout = FunctionRollout(problem(total, CANDIDATES[0]))
+    assert rollout.width == 1
+    call_all(rollout, CANDIDATES, [0, 0])
+    assert rollout.width == width
+
+
+def test_a_torch_vector_is_a_start():
+    start = torch.linspace(0, 1, 3, requires_grad=True)
+    np.testing.assert_array_equal(problem(total, start).x0, [0, 0.5, 1])
+
+
+@pytest.mark.parametrize(
+    ("x0", "bounds", "message"),
+    [
+        ([], None, "--x0: expected one or more finite numbers in a row"),
+        ([[1.0]], None, "--x0: expected one or more finite numbers in a row"),
+        ([math.nan], None, "--x0: expected one or more finite numbers in a row"),
+        (["a"], None, "--x0: expected numbers, got"),
+        ([0.0], (1.0, -1.0), "--bounds: expected lower bounds below the upper ones"),
+        ([0.0], (1.0, 1.0), "--bounds: expected lower bounds below the upper ones"),
+        ([2.0], (-1.0, 1.0), "--x0: expected numbers within --bounds"),
+        ([0.0, 0.0], (-1.0, [1.0, 1.0, 1.0]), r"--bounds: expected numbers, or vectors of the shape \(2,\)"),
+    ],
+)
+def test_no_search_begins_with(x0, bounds, message):
+    with pytest.raises(UserError, match=message):
+        problem(total, x0, bounds)
+
+
+def test_what_cannot_be_called_is_refused():
+    with pytest.raises(UserError, match="function: expected something that can be called, got 3"):
+        problem(3, [0.0])
+
+
+@pytest.mark.parametrize(
+    ("bounds", "x", "inside"),
+    [
+        (None, 5.0, 5.0),
+        ((-1.0, 1.0), 0.3, 0.3),
+        ((-1.0, 1.0), 1.25, 0.75),
+        ((-1.0, 1.0), -1.25, -0.75),
+        ((-1.0, 1.0), 3.25, -0.75),
+        ((-1.0, 1.0), -5.0, -1.0),
+        ((0.0, None), -2.0, 2.0),
+        ((None, 0.0), 2.0, -2.0),
+        ((None, 0.0), -7.0, -7.0),
+        ((0.0, math.inf), 7.0, 7.0),
+    ],
+)
+def test_x_is_reflected_at_the_bounds(bounds, x, inside):
+    assert problem(total, [0.0], bounds).whole([x]) == [inside]
+
+
+@given(st.floats(-1e6, 1e6), st.floats(1e-3, 1e3), st.floats(-1e9, 1e9))
+def test_whatever_is_asked_lies_within_the_bounds(lower, width, x):
+    bounded = problem(total, [lower], (lower, lower + width))
+    inside = bounded.whole([x])
+    assert lower <= inside[0] <= lower + width
+    assert bounded.whole(inside) == inside
+
+
+def test_the_function_sees_x_within_the_bounds_and_may_change_it():
+    seen = []
+
+    def greedy(x):
+        seen.append(x.copy())
+        x += 100.0
+        return 0.0
+
+    candidates = np.array([[0.5], [1.5]])
+    calls(greedy, candidates, [0, 0], bounds=(0, 1))
+    np.testing.assert_array_equal(seen, [[0.5], [0.5]])
+    np.testing.assert_array_equal(candidates, [[0.5], [1.5]])

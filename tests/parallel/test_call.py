@@ -1,0 +1,74 @@
+"""Scripts whose ranks all make a call; where they do not agree any more, none waits for ever."""
+
+import pytest
+
+SCRIPT = """
+import sys
+from mpi_es.errors import UserError
+from mpi_es.parallel.call import RunStopped, World, on_all_ranks
+how, world = sys.argv[1], World()
+def work(world):
+    if how == "mistake":
+        raise UserError("x0: expected numbers")
+    if how == "stopped":
+        raise RunStopped(0)
+    if how == "bug in a call" and world.comm.rank == world.comm.size - 1:
+        raise ValueError("broken")
+    if world.comm.size > 1:
+        world.comm.barrier()
+    return world.comm.rank
+for _ in range(2):
+    result = on_all_ranks(work, world)
+assert result == world.comm.rank
+if how == "bug after it" and world.comm.rank == world.comm.size - 1:
+    raise ValueError("broken")
+if how == "bug after it":
+    world.comm.barrier()  # for ever
+if how == "caught":
+    how = "mistake"
+    try:
+        on_all_ranks(work, world)
+    except UserError:
+        pass
+    how = ""
+    on_all_ranks(work, world)
+if how == "own code":
+    sys.exit(3)
+sys.stdout.write("done\\n")
+"""
+
+
+@pytest.mark.parametrize(
+    ("how", "code", "said"),
+    [
+        ("", 0, ""),
+        ("caught", 0, ""),
+        ("stopped", 0, ""),
+        ("own code", 3, ""),
+        ("mistake", 2, "error: x0: expected numbers\n"),
+    ],
+)
+def test_a_script_ends_with_its_code_and_one_line(launch, how, code, said):
+    done = launch(3, "-c", SCRIPT, how)
+    assert (done.returncode, done.stderr) == (code, said)
+    assert done.stdout == "done\n" * 3 * (how in ("", "caught"))
+
+
+@pytest.mark.parametrize("how", ["bug in a call", "bug after it"])
+def test_a_bug_on_one_rank_ends_all_with_its_traceback(launch, how):
+    done = launch(3, "-c", SCRIPT, how)
+    assert done.returncode != 0
+    assert done.stderr.count("ValueError: broken") == 1
+
+
+def test_without_a_launcher_a_script_runs_alone_and_sees_its_mistakes(launch):
+    assert launch(0, "-c", SCRIPT, "").stdout == "done\n"
+    done = launch(0, "-c", SCRIPT, "mistake")
+    assert done.returncode == 1
+    assert done.stderr.startswith("Traceback")
+    assert done.stderr.endswith("UserError: x0: expected numbers\n")
+
+
+def test_without_a_launcher_no_mpi_is_loaded(launch):
+    program = SCRIPT + "assert 'mpi4py.MPI' not in sys.modules"
+    assert launch(0, "-c", program, "").stdout == "done\n"

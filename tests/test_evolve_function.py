@@ -1,0 +1,401 @@
+"""mpi_es.evolve as scripts call it: alone, on many ranks, killed and gone on with."""
+
+import json
+import os
+import signal
+import sys
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import mpi_es
+from mpi_es import evolve_function, strategies
+from mpi_es.errors import RolloutError, UserError
+from mpi_es.run_file import checkpoint
+from mpi_es.status import generations
+from tests.faults.survivors import strike, survivors
+from tests.launching import LIMIT, assert_same, exact_content, interrupt, start
+
+SCRIPT = """
+import json, sys, time
+import numpy as np
+import mpi_es
+
+def sphere(x):
+    time.sleep(PAUSE)
+    return float(((x - 1) ** 2).sum())
+
+options = json.loads(sys.argv[1])
+PAUSE = options.pop("pause", 0)
+times = options.pop("times", 1)
+for _ in range(times):
+    result = mpi_es.evolve(sphere, np.zeros(3), 0.5, minimise=True, population_size=6, max_iter=12, seed=3,
+                           tensorboard=False, **options)
+lines = [result.x, result.value, result.mean, result.value_of_mean, result.history["best"]]
+words = [mpi_es.rank(), *[np.asarray(line).tobytes().hex() for line in lines], result.evaluations]
+sys.stdout.write(" ".join(map(str, words)) + "\\n")  # at once, lest lines of ranks mix
+"""
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path, monkeypatch):
+    """A directory of its own for runs/, and a script in it."""
+    (tmp_path / "sphere.py").write_text(SCRIPT)
+    monkeypatch.chdir(tmp_path)
+    evolve_function._CALLS.clear()
+
+
+def sphere(x):
+    return float(((x - 1) ** 2).sum())
+
+
+def noisy(x, seed):
+    return sphere(x) + 0.01 * np.random.default_rng(seed).normal()
+
+
+def shaky(x, seed):
+    return -noisy(x, seed)
+
+
+QUICK = {"population_size": 8, "max_iter": 30, "tensorboard": False, "console": "silent"}
+
+
+def evolve(function=sphere, x0=(0.0, 0.0, 0.0), sigma=0.5, **options):
+    minimise = options.pop("minimise", True)
+    return mpi_es.evolve(function, x0, sigma, minimise=minimise, **QUICK | options)
+
+
+def lines_of(out):
+    """Return what each rank printed last, without its number."""
+    found = [line.split(" ", 1) for line in out.splitlines() if line.split(" ", 1)[0].isdigit()]
+    return {int(rank): line for rank, line in found}
+
+
+def script(**options):
+    return ("sphere.py", json.dumps({"console": "silent"} | options))
+
+
+# Alone
+
+
+def test_the_best_of_all_calls_is_the_result_and_the_mean_beside_it():
+    seen = []
+
+    def remembered(x):
+        seen.append(x.copy())
+        return sphere(x)
+
+    result = evolve(remembered)
+    values = [sphere(x) for x in seen]
+    assert result.value == min(values) == sphere(result.x)
+    assert result.x.tobytes() == seen[int(np.argmin(values))].tobytes()
+    assert result.x.dtype == result.mean.dtype == np.float64
+    assert result.value_of_mean == sphere(result.mean) == values[-1]
+    assert result.evaluations == len(seen) == 30 * 9 + 1
+    assert result.reason == "last generation done"
+
+
+def test_the_history_has_the_functions_own_values():
+    result = evolve()
+    assert (result.history["best"] <= result.history["mean"]).all()
+    assert (result.history["mean"] <= result.history["min"]).all()  # the worst
+    np.testing.assert_array_equal(result.history["generation"], np.arange(1, 31))
+    content = mpi_es.load_run(result.run_dir)
+    np.testing.assert_array_equal(content["history"]["best"], -result.history["best"])
+    np.testing.assert_array_equal(content["best"]["candidate"], result.x)
+    np.testing.assert_array_equal(content["problem"]["x0"], np.zeros(3))
+
+
+def test_what_is_maximised_goes_up():
+    up = evolve(lambda x: -sphere(x), minimise=False)
+    assert up.value == -sphere(up.x)
+    assert up.value == -evolve().value
+
+
+@pytest.mark.parametrize("name", strategies.STRATEGIES)
+def test_every_strategy_minimises_in_double_precision(name):
+    rate = {"learning_rate": 0.2} if strategies.find(name).step_option == "--learning-rate" else {}
+    result = evolve(strategy=name, max_iter=60, **rate)
+    assert result.value < 0.05
+    assert (result.x != result.x.astype(np.float32)).any()
+
+
+def test_a_goal_ends_the_run_when_it_was_held_so_many_times():
+    once = evolve(goal=0.01, max_iter=200)
+    held = evolve(goal=0.01, goal_times=3, max_iter=200)
+    assert once.history["best"][-1] <= 0.01 < once.history["best"][:-1].min()
+    assert once.reason == "target of 0.01 reached"
+    assert held.reason == "target of 0.01 reached 3 times in a row"
+    reached = np.fmin(held.history["best"], held.history["fitness_of_centre"]) <= 0.01
+    assert reached[-3:].all()
+    assert not any(reached[i : i + 3].all() for i in range(len(reached) - 3))
+
+
+def test_bounds_hold_for_every_call_and_for_the_result():
+    seen = []
+
+    def remembered(x):
+        seen.append(x)
+        return sphere(x)
+
+    result = evolve(remembered, bounds=(None, [0.5, 2.0, 0.0]))
+    assert np.max(seen, axis=0).tolist() <= [0.5, 2.0, 0.0]
+    np.testing.assert_allclose(result.x, [0.5, 1.0, 0.0], atol=0.1)
+    np.testing.assert_allclose(result.mean, [0.5, 1.0, 0.0], atol=0.2)
+
+
+def test_a_random_function_is_told_apart_by_held_out_seeds():
+    result = evolve(noisy, num_eval_rollouts=5, eval_every=10)
+    content = mpi_es.load_run(result.run_dir)
+    assert content["evaluations"]["generation"].tolist() == [10, 20, 30]
+    assert content["evaluations"]["returns"].shape == (3, 5)
+    assert result.value == -content["evaluations"]["returns"].mean(axis=1).max()
+    assert result.evaluations == 30 * 9 + 15
+
+
+def test_a_run_without_a_name_is_a_new_one_and_a_named_one_is_continued(tmp_path):
+    runs = [evolve(max_iter=count).run_dir for count in (2, 3)]
+    assert [str(run) for run in runs] == [f"runs/{__name__}-sphere-cma_es-1143{end}" for end in ("", "-2")]
+    named = [evolve(max_iter=count, run_dir=tmp_path / "mine") for count in (5, 9, 9)]
+    assert [len(result.history["best"]) for result in named] == [5, 9, 9]
+    assert named[2].reason == "last generation done"
+    whole = evolve(max_iter=9)
+    assert whole.history["mean"].tobytes() == named[1].history["mean"].tobytes()
+    assert (whole.x == named[1].x).all()
+
+
+def test_a_run_is_not_continued_with_another_beginning(tmp_path):
+    run_dir = tmp_path / "mine"
+    evolve(max_iter=2, run_dir=run_dir, bounds=(-5, 5))
+    for changed in ({"x0": [0.0, 0.0, 0.1]}, {"bounds": (-5, 6)}, {"x0": [0.0]}):
+        with pytest.raises(UserError, match=r"expected those with which the run in .* began, got 'others'"):
+            evolve(max_iter=3, run_dir=run_dir, **{"bounds": (-5, 5)} | changed)
+    with pytest.raises(UserError, match="--population-size"):
+        evolve(max_iter=3, run_dir=run_dir, bounds=(-5, 5), population_size=10)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"population": 8}, "evolve: expected one of .*, got 'population'; did you mean 'population_size'"),
+        ({"dim": 3}, "evolve: expected one of .*, got 'dim'"),
+        ({"env": "CartPole-v1"}, "env: expected to be left out, as it has no effect"),
+        ({"learning_rate": 0.1}, "learning_rate: expected to be left out, as it has no effect"),
+        ({"population_size": 8.5}, "population_size: expected a value of type int, got 8.5"),
+        ({"seed": True}, "seed: expected a value of type int, got True"),
+        ({"seed": -1}, "--seed: expected"),
+        ({"x0": []}, "--x0: expected one or more finite numbers"),
+        ({"bounds": 3.0}, "bounds: expected a pair of a lower and an upper one, got '3.0'"),
+        ({"strategy": "cma"}, "--strategy: expected"),
+        ({"sigma": -1.0}, "--init-sigma: expected"),
+    ],
+)
+def test_a_wrong_argument_is_named(options, message):
+    with pytest.raises(UserError, match=message):
+        evolve(**options)
+
+
+def test_names_offered_for_a_wrong_one_concern_functions():
+    with pytest.raises(UserError) as caught:
+        evolve(popsize=8)
+    assert "population_size" in str(caught.value)
+    words = {*str(caught.value).replace(",", " ").split()}
+    assert not {"policy", "patch_size", "envs_per_rank", "x0"} & words
+
+
+def test_an_error_of_the_function_reaches_the_caller():
+    with pytest.raises(RolloutError, match="candidate 0: ZeroDivisionError"):
+        evolve(lambda x: 1 / 0)
+    assert evolve().value < 0.1
+
+
+def test_the_callers_signal_handlers_are_back_afterwards():
+    def own(number, frame):
+        """Do nothing."""
+
+    former = signal.signal(signal.SIGTERM, own)
+    try:
+        evolve(max_iter=2)
+        assert signal.getsignal(signal.SIGTERM) is own
+    finally:
+        signal.signal(signal.SIGTERM, former)
+
+
+def test_it_runs_in_a_thread_which_can_catch_no_signals():
+    results = []
+    thread = threading.Thread(target=lambda: results.append(evolve(max_iter=3)))
+    thread.start()
+    thread.join(LIMIT)
+    assert len(results[0].history["best"]) == 3
+
+
+def test_a_signal_saves_the_run_and_ends_the_script_with_code_0():
+    calls = []
+
+    def interrupted(x):
+        calls.append(x)
+        if len(calls) == 50:
+            os.kill(os.getpid(), signal.SIGTERM)
+        return sphere(x)
+
+    with pytest.raises(mpi_es.RunStopped) as stopped:
+        evolve(interrupted, run_dir="mine")
+    assert isinstance(stopped.value, SystemExit)
+    assert stopped.value.code == 0
+    content = mpi_es.load_run("mine")
+    assert content["progress"]["generation"] == 5  # of 9 calls each
+    assert content["life"]["reason"] == "stopped by SIGTERM"
+    assert evolve(interrupted, run_dir="mine").history["mean"].tobytes() == evolve().history["mean"].tobytes()
+
+
+# On many ranks
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """What the script prints alone, and its run."""
+    place = tmp_path_factory.mktemp("whole")
+    (place / "sphere.py").write_text(SCRIPT)
+    process = start(0, *script(run_dir="run"), cwd=place)
+    out, err = process.communicate(timeout=LIMIT)
+    assert err == ""
+    return lines_of(out)[0], place / "run"
+
+
+def test_all_ranks_return_what_one_does(launch, whole):
+    done = launch(3, *script(run_dir="run", times=2))
+    assert done.stderr == ""
+    assert lines_of(done.stdout) == dict.fromkeys(range(3), whole[0])
+    assert_same(exact_content(Path("run")), exact_content(whole[1]))
+
+
+def test_a_run_that_is_killed_goes_on_on_other_ranks(launch, whole, tmp_path):
+    slow = script(run_dir="run", pause=0.02)
+    interrupt(tmp_path / "run", signal.SIGKILL, (4, *slow))
+    assert lines_of(launch(2, *slow).stdout) == dict.fromkeys(range(2), whole[0])
+    assert_same(exact_content(Path("run")), exact_content(whole[1]))
+
+
+def test_a_run_that_is_stopped_ends_all_ranks_with_code_0(launch, whole, tmp_path):
+    slow = script(run_dir="run", pause=0.02, console="lines")
+    interrupt(tmp_path / "run", signal.SIGTERM, (3, *slow))
+    done = launch(1, *slow)
+    assert done.returncode == 0
+    assert lines_of(done.stdout)[0] == whole[0]
+
+
+def test_ranks_that_are_lost_do_not_change_it(whole, tmp_path):
+    run = tmp_path / "run"
+    process = survivors(4, tmp_path / "sphere.py", script(run_dir=str(run), pause=0.05)[1])
+    strike(run, 2, 2)
+    strike(run, 0, 2)
+    out, err = process.communicate(timeout=LIMIT)
+    assert process.returncode == 0, err
+    assert "1 of 4 ranks lost; the others go on" in err
+    assert "ranks lost; 2 begin anew" in err
+    assert [*lines_of(out).values()] == [whole[0]] * 2
+    assert_same(exact_content(run), exact_content(whole[1]))
+
+
+def test_an_error_on_one_rank_is_raised_on_all_and_told_once(launch):
+    call = "mpi_es.evolve(lambda x: 1 / 0, [0.0], console='silent', tensorboard=False)"
+    done = launch(3, "-c", f"import mpi_es\n{call}")
+    assert done.returncode == 2
+    assert done.stderr.count("candidate 0: ZeroDivisionError: division by zero") == 1
+
+
+# From the command line
+
+MODULE = "def f(x):\n    return -float((x ** 2).sum())\n\ndef g(x, seed):\n    return f(x)\n"
+COMMAND = ("-m", "mpi_es.train", "--function", "mine:f", "--console", "lines", "--no-tensorboard")
+
+
+@pytest.fixture
+def mine(tmp_path, monkeypatch):
+    """A module of a user's."""
+    (tmp_path / "mine.py").write_text(MODULE)
+    monkeypatch.setenv("PYTHONPATH", f"{tmp_path}:{checkpoint.__file__.rpartition('/mpi_es/')[0]}")
+
+
+def test_a_function_is_evolved_from_the_command_line_and_resumed(launch, mine):
+    x0 = ("--x0", 3, "--dim", 4, "--init-sigma", 0.5, "--max-iter", 20, "--run-dir", "run")
+    done = launch(2, *COMMAND, *x0)
+    assert done.stderr == ""
+    assert "mine:f, a function of 4 parameters" in done.stdout
+    assert "worst" in done.stdout
+    assert "length" not in done.stdout
+    again = launch(0, "-m", "mpi_es.train", "--resume", "run", "--max-iter", 25, "--console", "lines")
+    assert "generation 25: last generation done; best value" in again.stdout
+    assert generations(checkpoint.directory_of(Path("run"))) == 25
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--x0", 1, 2, "--dim", 3], "--x0: expected one number, or 3 as --dim says"),
+        ([], "--x0: expected where the search begins"),
+        (["--x0", 1, "--bounds", 2], "--bounds: expected two numbers"),
+        (["--x0", 1, "--bounds", 2, 3], "--x0: expected numbers within --bounds"),
+        (["--x0", 1, "--function", "mine:h"], "--function mine: expected one of f, g, got 'h'"),
+        (["--x0", 1, "--function", "yours:f"], "--function: expected a module that can be imported"),
+    ],
+)
+def test_a_wrong_option_is_told_in_one_line(launch, mine, options, message):
+    done = launch(0, *COMMAND, *options)
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert message in done.stderr
+
+
+def test_options_of_policies_have_no_effect(launch, mine):
+    done = launch(0, *COMMAND, "--x0", 1, "--max-iter", 1, "--population-size", 4, "--hidden", 3)
+    assert done.returncode == 0
+    assert "warning: no effect with --function mine:f: --hidden" in done.stderr
+
+
+def test_what_needs_a_policy_refuses_the_run_of_a_function(launch):
+    run = evolve(max_iter=1).run_dir
+    for program, *rest in (["evaluate"], ["export", "--out", "agent.npz"]):
+        done = launch(0, "-m", f"mpi_es.{program}", run, *rest)
+        assert done.returncode == 2
+        assert f"expected one of a policy, got 'one of the function {__name__}:sphere'" in done.stderr
+    done = launch(0, "-m", "mpi_es.train", "--resume", run)
+    assert "a run that a script began is continued by the same script" in done.stderr
+
+
+# What is shown of it
+
+
+def test_status_and_report_speak_of_calls_and_values(launch):
+    result = evolve(run_dir="run")
+    status = launch(0, "-m", "mpi_es.status", "run").stdout
+    assert f"{result.value:.4g} at" in status
+    assert "calls/s" in status
+    report = launch(0, "-m", "mpi_es.report", "run")
+    assert report.stderr == ""
+    text = Path("run/report.html").read_text()
+    assert "Best value" in text
+    assert "Calls" in text
+    assert "episode" not in text
+    assert "mpi_es.evaluate" not in text
+
+
+def test_a_job_finds_the_runs_that_its_script_does_not_name(monkeypatch, tmp_path):
+    job = tmp_path / "job"
+    job.mkdir()
+    monkeypatch.setenv(evolve_function.RUNS, str(job))
+    for _ in range(2):  # as after a requeue
+        evolve_function._CALLS.clear()
+        first, second = evolve(max_iter=2), evolve(max_iter=2)
+        named = evolve(max_iter=2, run_dir="named")
+    assert first.run_dir != second.run_dir
+    assert {path.parent for path in (first.run_dir, second.run_dir)} == {job}
+    listed = (job / evolve_function.LIST).read_text().splitlines()
+    assert {*listed} == {str(result.run_dir) for result in (first, second, named)}
+
+
+def test_python_says_what_is_exported():
+    assert mpi_es.evolve is evolve_function.evolve
+    assert sys.modules["mpi_es"].rank() == 0
