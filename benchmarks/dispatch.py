@@ -16,6 +16,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import gymnasium as gym
 import numpy as np
@@ -78,12 +79,17 @@ class Nothing:
         return np.zeros(len(observations), np.int64), None
 
 
+def idle_policy() -> Any:
+    """Return the policy, which has of a Policy what a rollout calls."""
+    return Nothing()
+
+
 def worker(repeats: int) -> None:
     """Evaluate on all ranks; rank 0 prints one line of JSON for each setting and repeat."""
     from mpi4py import MPI
 
     comm = MPI.COMM_WORLD
-    rollout = Rollout(Nothing(), lambda: (Sleeper(), 0), 1)
+    rollout = Rollout(idle_policy(), lambda: (Sleeper(), 0), 1)
     modes = ((False, False), (True, False), (True, True))  # dynamic, rank 0 only directs
     tasks = ((1, 0.0), (ROLLOUTS, 0.0), (ROLLOUTS, 0.5))  # rollouts, alike
     for (rollouts, alike), (dynamic, dedicated) in list(itertools.product(tasks, modes)) * repeats:

@@ -15,6 +15,10 @@ class RolloutError(Exception):
     """An episode or an update raised an exception or returned no finite number; with the rank's traceback."""
 
 
+class OutOfStep(Exception):
+    """The ranks are no longer at the same place; whoever meets it lets it pass."""
+
+
 def one_line(error: BaseException) -> str:
     """Return the type and text of an exception, on one line."""
     return f"{type(error).__name__}: {' '.join(str(error).split())}"

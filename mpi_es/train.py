@@ -48,6 +48,8 @@ class Plan(TrainingPlan[Config]):
 def main(comm: Comm, arguments: list[str]) -> int:
     """Train, and return the exit code. Collective."""
     plan, config = plan_on_root(comm, lambda: prepare(arguments))
+    if plan:  # on rank 0
+        command_line.warn_idle(command_line.translated(arguments), config)
     survives, rank_loss = apply_rank_loss_option(comm, config.on_rank_loss)
     base = bcast_object(comm, plan.base if plan else None)
     evaluator = make_evaluator(comm, config, StopFlag().install(), base, survives=survives)
@@ -60,7 +62,6 @@ def prepare(arguments: list[str]) -> Plan:
     words = command_line.translated(arguments)
     plan = plan_training("mpi_es.train", Config, words, _new_config)
     config, stored = plan.config, plan.stored
-    command_line.warn_idle(words, config)
     strategies.check(config)
     if config.function:
         make_problem(config)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from mpi_es.errors import expected
+from mpi_es.errors import OutOfStep, expected
 from mpi_es.parallel.waiting import wait
 
 Comm = Any  # an mpi4py communicator
@@ -22,11 +22,11 @@ ANEW, ONWARD, END = 0b00, 0b01, 0b11
 _FT = "OMPI_MCA_mpi_ft_enable"  # what Open MPI's mpiexec sets
 
 
-class RankLost(Exception):
+class RankLost(OutOfStep):
     """A rank has died, and its communicator is of no more use."""
 
 
-class BeginAnew(Exception):
+class BeginAnew(OutOfStep):
     """The ranks that are left cannot go on where they are: they are to begin anew, as a smaller world."""
 
     def __init__(self, comm: Comm) -> None:

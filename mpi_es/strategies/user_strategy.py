@@ -1,13 +1,14 @@
 """A strategy of the user's: made from its class, and held to what the loop and the run file need of it."""
 
 import dataclasses
+import traceback
 from collections.abc import Callable
 from typing import Any, get_type_hints
 
 import numpy as np
 
 from mpi_es.arrays import Vector
-from mpi_es.errors import UserError, expected, one_line
+from mpi_es.errors import OutOfStep, RolloutError, UserError, expected, one_line
 from mpi_es.strategies.base import Dense, Population, Seeded, check_pairs
 
 CENTRE = "centre"  # the attribute of a strategy that is deployed and evaluated
@@ -60,7 +61,7 @@ class UserStrategy:
 
     def ask(self) -> Population:
         """Return the population of the next generation."""
-        population: Any = self._strategy.ask()
+        population: Any = self._attempt("ask")
         popsize = self._strategy.popsize
         if isinstance(population, Dense):
             self._check_array("ask", population.rows, (popsize, self._dim))
@@ -72,6 +73,20 @@ class UserStrategy:
             return Seeded(population.centre, float(population.sigma), population.keys.astype(np.int64))
         got = type(population).__name__
         raise expected(f"{self._option}: ask", "a Dense or a Seeded population", got)
+
+    def tell(self, population: Population, fitness: Vector) -> None:
+        """Move on by one generation."""
+        self._attempt("tell", population, fitness)
+
+    def _attempt(self, method: str, *arguments: Any) -> Any:
+        """Return what a method of the strategy's returns; name the strategy if it raises."""
+        try:
+            return getattr(self._strategy, method)(*arguments)
+        except (UserError, RolloutError, OutOfStep):  # the last from noise.weighted_sum
+            raise
+        except Exception as error:
+            text = f"{self._option}: {method} failed: {one_line(error)}"
+            raise RolloutError(f"{text}\n{traceback.format_exc()}") from error
 
     def _check_array(self, what: str, value: Any, shape: tuple[int, ...]) -> None:
         """Refuse what is no array of numbers of that shape."""

@@ -23,7 +23,7 @@ _WIDEST, _BESIDE_CURVE = 100, 16  # columns
 
 
 @dataclass
-class Course:
+class PanelData:
     """The data of the panel: the run's last generation and its course."""
 
     config: Config
@@ -34,7 +34,7 @@ class Course:
     held_out: list[HeldOut] = field(default_factory=list)
 
 
-def draw(course: Course, gone: float, width: int) -> RenderableType:
+def draw(course: PanelData, gone: float, width: int) -> RenderableType:
     """Return the panel.
 
     Args:
@@ -79,7 +79,7 @@ def _seconds(value: float) -> str:
     return f"{value:.3f}" if value < 100 else thousands(round(value))
 
 
-def _progress(course: Course, gone: float) -> RenderableType:
+def _progress(course: PanelData, gone: float) -> RenderableType:
     bar = _grid("", "bar", "")
     done = Text(f"{course.done} of {course.config.max_iter}", "bold not dim")
     left = "?" if math.isnan(course.left) else clock(course.left)
@@ -88,7 +88,7 @@ def _progress(course: Course, gone: float) -> RenderableType:
     return bar
 
 
-def _add_scores(grid: Table, course: Course, row: Row, width: int) -> None:
+def _add_scores(grid: Table, course: PanelData, row: Row, width: int) -> None:
     least = "worst" if course.config.function else "min"
     spread = [("best", row.best), ("mean", row.mean), (least, row.min), ("std", row.std)]
     grid.add_row("fitness", _pairs(*((name, number(value)) for name, value in spread)))
@@ -138,7 +138,7 @@ class LivePanel:
 
     def start(self, config: Config, facts: Sequence[str], done: int) -> None:
         """Print the facts and put the panel below."""
-        self._course, self._time_left = Course(config, done), TimeLeft(config.max_iter)
+        self._course, self._time_left = PanelData(config, done), TimeLeft(config.max_iter)
         self._display.start(facts, lambda gone, size: draw(self._course, gone, min(size.width, _WIDEST)))
 
     def generation(self, row: Row, timing: Timing, held_out: HeldOut | None) -> None:

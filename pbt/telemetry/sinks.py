@@ -31,7 +31,7 @@ _COLUMNS = {  # title: width
 }
 
 
-class Sink(Protocol):
+class PopulationSink(Protocol):
     """One place where a run shows its progress."""
 
     def start(self, config: Config, names: Sequence[str], facts: Sequence[str], done: int) -> None:
@@ -51,10 +51,10 @@ class Sink(Protocol):
         ...
 
 
-Telemetry = AllSinks[Sink]
+Telemetry = AllSinks[PopulationSink]
 
 
-class Lines:
+class PopulationLines:
     """Write a line for each generation."""
 
     def __init__(self, stream: TextIO) -> None:
@@ -130,5 +130,5 @@ def open_telemetry(config: Config, directory: Path, stream: TextIO | None = None
     """Return the sinks of rank 0; among them a table if standard output ends on a terminal, or else lines."""
     from pbt.telemetry.table import LiveTable  # rich, which only rank 0 needs
 
-    sinks: list[Sink] = [Board(directory)] if config.tensorboard else []
-    return Telemetry(sinks + console_sinks(config.console, stream or sys.stdout, LiveTable, Lines))
+    sinks: list[PopulationSink] = [Board(directory)] if config.tensorboard else []
+    return Telemetry(sinks + console_sinks(config.console, stream or sys.stdout, LiveTable, PopulationLines))

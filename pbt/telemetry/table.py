@@ -28,7 +28,7 @@ _NUMBER_WIDTH = 6  # columns of a number, such as -200.5
 
 
 @dataclass
-class Course:
+class TableData:
     """What the table shows: the run's latest generation and the scores before it."""
 
     config: Config
@@ -41,7 +41,7 @@ class Course:
     best: list[float] = field(default_factory=list)
 
 
-def draw(course: Course, gone: float, width: int, height: int) -> RenderableType:
+def draw(course: TableData, gone: float, width: int, height: int) -> RenderableType:
     """Return the table: the best members first, as many as fit.
 
     Args:
@@ -71,7 +71,7 @@ def draw(course: Course, gone: float, width: int, height: int) -> RenderableType
     )
 
 
-def _members(course: Course, done: Generation, room: int) -> Table:
+def _members(course: TableData, done: Generation, room: int) -> Table:
     """Return one line per member: score, length, hyperparameters, and which member it copied."""
     table = Table(box=None, pad_edge=False, header_style="dim")
     for title in ("member", "score", "length", *course.names, "copies"):
@@ -100,7 +100,7 @@ class LiveTable:
 
     def start(self, config: Config, names: Sequence[str], facts: Sequence[str], done: int) -> None:
         """Print the facts, and the table below them."""
-        self._course, self._time_left = Course(config, names, done), TimeLeft(config.max_iter)
+        self._course, self._time_left = TableData(config, names, done), TimeLeft(config.max_iter)
         self._begin = time.monotonic()
         self._display.start(
             facts, lambda gone, size: draw(self._course, gone, min(size.width, _MAX_WIDTH), size.height)

@@ -16,7 +16,7 @@ from mpi_es.run_file.stamp import stamp
 from mpi_es.status import is_finished
 from pbt import train
 from pbt.population.population import MemberFailed, Population
-from pbt.telemetry.sinks import Lines
+from pbt.telemetry.sinks import PopulationLines
 from tests.launching import assert_same
 from tests.pbt.runs import WALKERS, exact
 
@@ -188,7 +188,7 @@ def test_a_full_disk_under_the_log_ends_the_run_after_a_save(tmp_path, monkeypat
         if done.number == 3:
             raise UserError("--console: cannot write (No space left on device)")
 
-    monkeypatch.setattr(Lines, "generation", full)
+    monkeypatch.setattr(PopulationLines, "generation", full)
     options = ["--member", WALKERS + "Walker", "--num-agents", "5", "--steps", "9", "--max-iter", "4"]
     options += ["--checkpoint-every", "100", "--console", "lines", "--run-dir", str(tmp_path / "run")]
     with pytest.raises(UserError, match="No space left"):

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from mpi_es import load_run
 from mpi_es.config.run import Config
 from mpi_es.errors import UserError
 from mpi_es.strategies import make
@@ -71,6 +72,19 @@ def test_a_run_resumes_bit_for_bit_on_other_ranks(launch, exact, tmp_path, name)
     again = launch(1, "-m", "mpi_es.train", "--resume", tmp_path / "broken", "--max-iter", 6)
     assert again.returncode == 0, again.stderr
     assert_same(exact(tmp_path / "whole"), exact(tmp_path / "broken"))
+
+
+@pytest.mark.parametrize(
+    ("name", "words", "saved"),
+    [("Unlucky", "ask failed: ZeroDivisionError: ", 1), ("Unluckier", "tell failed: KeyError: 'fitness'", 0)],
+)
+def test_an_ask_or_tell_that_raises_ends_the_run_saved(launch, tmp_path, name, words, saved):
+    options = (*SMALL, *QUIET, "--strategy", f"{HERE}:{name}", "--run-dir", tmp_path / "run")
+    done = launch(3, "-m", "mpi_es.train", *options)
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"error: --strategy {HERE}:{name}: {words}")
+    assert "user_strategies.py" in done.stderr  # the traceback
+    assert load_run(tmp_path / "run")["progress"]["generation"] == saved
 
 
 @pytest.mark.parametrize("name", ["Raises", "Short"])

@@ -40,6 +40,20 @@ class BestQuarter:
         self.state = State(self.state.generation + 1, centre, 0.99 * self.sigma)
 
 
+class Unlucky(BestQuarter):
+    """Asks and tells once."""
+
+    def ask(self):
+        return super().ask() if self.state.generation == 0 else 1 / 0
+
+
+class Unluckier(BestQuarter):
+    """Never tells."""
+
+    def tell(self, population, fitness):
+        raise KeyError("fitness")
+
+
 class Ascent(BestQuarter):
     """Antithetic pairs, whose noise all ranks make and sum."""
 

@@ -5,7 +5,7 @@ import pytest
 from rich.console import Console
 
 from mpi_es.config.run import Config
-from mpi_es.telemetry.panel import Course, draw
+from mpi_es.telemetry.panel import PanelData, draw
 from mpi_es.telemetry.sinks import HeldOut
 from tests.telemetry.records import TIMING, held_out, row
 
@@ -17,7 +17,7 @@ def drawn(course, width=80):
 
 
 def test_the_panel_shows_the_run():
-    course = Course(Config(population_size=4, max_iter=50), 3, 4000.0)
+    course = PanelData(Config(population_size=4, max_iter=50), 3, 4000.0)
     course.latest = row(3, fitness_of_centre=2.5, learning_rate=0.01), TIMING
     course.fitness, course.held_out = [1.0, 2.0, 3.0], [held_out(2), HeldOut(3, np.array([1.0]))]
     text = " ".join(drawn(course).replace("\xa0", " ").split())
@@ -38,7 +38,7 @@ def test_the_panel_shows_the_run():
 
 @pytest.mark.parametrize("width", [40, 80, 140])
 def test_the_panel_keeps_to_the_width(width):
-    course = Course(Config(env="a-package.with-a-long-name:make_environment"), 3, 4000.0)
+    course = PanelData(Config(env="a-package.with-a-long-name:make_environment"), 3, 4000.0)
     assert {len(line) for line in drawn(course, width).splitlines()} == {width}  # before the first generation
     course.latest = row(3), TIMING
     assert {len(line) for line in drawn(course, width).splitlines()} == {width}

@@ -8,8 +8,8 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 from mpi_es.run_file.records import HeldOut
 from pbt.config import Config
 from pbt.lineage import Generation
-from pbt.telemetry.sinks import Board, Lines
-from pbt.telemetry.table import Course, draw
+from pbt.telemetry.sinks import Board, PopulationLines
+from pbt.telemetry.table import TableData, draw
 
 SCORES = np.array([1.0, np.nan, 5.0, 3.0])
 VALUES = np.array([[1e-3, 0.9], [2e-3, 0.91], [3e-3, 0.92], [4e-3, 0.93]])
@@ -20,7 +20,7 @@ NAMES = ["learning_rate", "gamma"]
 
 def test_a_line_has_best_mean_copies_and_diverged():
     stream = io.StringIO()
-    lines = Lines(stream)
+    lines = PopulationLines(stream)
     lines.start(Config(max_iter=9), NAMES, ["a fact"], 0)
     lines.generation(DONE, 2.0, HELD)
     fact, titles, row = stream.getvalue().splitlines()
@@ -56,7 +56,7 @@ def test_tensorboard_has_scores_lengths_and_every_hyperparameter(tmp_path):
 
 
 def drawn(height, gone=10.0):
-    course = Course(Config(max_iter=9), NAMES, 7, 3.0, 8.0, DONE, HELD, [1.0, 5.0])
+    course = TableData(Config(max_iter=9), NAMES, 7, 3.0, 8.0, DONE, HELD, [1.0, 5.0])
     console = Console(file=io.StringIO(), width=90, height=height)
     console.print(draw(course, gone, 90, height))
     return console.file.getvalue()
