@@ -4,9 +4,9 @@ mpiexec -n 2 python benchmarks/studies/noise.py RUN [--sigma 0.05] [--candidates
                                                     [--steps 0]
 
 Every candidate drives the same tracks, --steps of each if it is not 0. It prints how their scores spread
-around that of the mean, and how much of their order remains where the same tracks are driven whole. A return is the
-track's, plus the candidate's, plus what this track makes of this candidate; their standard deviations say how
-well the mean of k episodes ranks the candidates, on tracks common to all and on tracks of their own.
+around that of the mean, and how much of their order remains where the same tracks are driven whole. A return
+is the track's, plus the candidate's, plus what this track makes of this candidate; their standard deviations
+say how well the mean of k episodes ranks the candidates, on tracks common to all and on tracks of their own.
 """
 
 import argparse
