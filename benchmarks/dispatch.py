@@ -21,6 +21,7 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 
+from mpi_es.envs.lockstep.separate import SeparateEnvs
 from mpi_es.evaluation.evaluator import Evaluator
 from mpi_es.evaluation.rollout import Rollout, Terms
 from mpi_es.seeds import Stream, rng
@@ -89,7 +90,7 @@ def worker(repeats: int) -> None:
     from mpi4py import MPI
 
     comm = MPI.COMM_WORLD
-    rollout = Rollout(idle_policy(), lambda: (Sleeper(), 0), 1)
+    rollout = Rollout(idle_policy(), SeparateEnvs(lambda: (Sleeper(), 0)), 1)
     modes = ((False, False), (True, False), (True, True))  # dynamic, rank 0 only directs
     tasks = ((1, 0.0), (ROLLOUTS, 0.0), (ROLLOUTS, 0.5))  # rollouts, alike
     for (rollouts, alike), (dynamic, dedicated) in list(itertools.product(tasks, modes)) * repeats:

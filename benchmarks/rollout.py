@@ -148,7 +148,7 @@ def gymne(work: Work) -> Loop:
 
 def ours(work: Work, width: int) -> Loop:
     """Return a rank's part of a static evaluation."""
-    rollout, count = Rollout(work.policy, partial(envs.make, work.env_id), width), len(work.seeds)
+    rollout, count = Rollout(work.policy, envs.open_batch(work.env_id), width), len(work.seeds)
     header = Header(
         0, count, 1, count, Terms(), dynamic=False, first_evaluating_rank=0, episodes_side_by_side=width
     )

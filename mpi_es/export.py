@@ -18,7 +18,7 @@ from mpi_es.config import command_line
 from mpi_es.config.presets import PRESETS
 from mpi_es.config.run import Config, Layout
 from mpi_es.errors import UserError, expected, unknown, warn
-from mpi_es.evaluation.build import make_env, make_policy
+from mpi_es.evaluation.build import make_batch, make_policy
 from mpi_es.parallel.agreement import on_root
 from mpi_es.parallel.collectives import Comm
 from mpi_es.parallel.program import launch
@@ -129,9 +129,9 @@ def write_script(path: Path, config: Config, chosen: dict[str, Any]) -> None:
     """Write the network as TorchScript."""
     from mpi_es.agents import torchscript  # torch, which parameters alone do not need
 
-    env, _ = make_env(config)
-    space = env.observation_space
-    env.close()
+    batch = make_batch(config, 1)
+    space = batch.observation_space
+    batch.close()
     torchscript.write(path, make_policy(config), chosen["candidate"], chosen["normalisation"], space)
     print(f"TorchScript: {path}")
 

@@ -168,9 +168,14 @@ def describe(run: Run, rank_loss: str) -> list[str]:
 
 def endless(config: Config, rollout: Any) -> str:
     """Return a warning of episodes that have no step limit; empty where they have one."""
-    if rollout.limit or config.episode_cap or any(has_limit(env) for env in getattr(rollout, "envs", [])):
+    if rollout.limit or config.episode_cap or any(map(has_limit, _python_envs(rollout))):
         return ""
     return f"{config.env} has no step limit, an episode may never end; --episode-cap N gives it one"
+
+
+def _python_envs(rollout: Any) -> list[Any]:
+    """Return the environments of a rollout that are Python objects."""
+    return getattr(getattr(rollout, "envs", None), "envs", [])
 
 
 def has_limit(env: Any) -> bool:

@@ -6,6 +6,7 @@ import pytest
 
 from mpi_es import train
 from mpi_es.config.run import Config
+from mpi_es.envs.lockstep.separate import SeparateEnvs
 from mpi_es.errors import RolloutError, UserError
 from mpi_es.evaluation.evaluator import Evaluator
 from mpi_es.evaluation.normalisation import ObservationSums
@@ -55,7 +56,7 @@ def make_run(directory, low=0, nth=0, **changes):
     stored = checkpoint.load(directory)[0] if (directory / checkpoint.NAME).exists() else None
     policy = MLP(Drift.observation_space, Drift.action_space, config.hidden)
     env = Interrupting(flag, low, nth)
-    rollout = Rollout(policy, lambda: (env, 30), 1)
+    rollout = Rollout(policy, SeparateEnvs(lambda: (env, 30)), 1)
     evaluator = Evaluator(SerialComm(), rollout, ComputedNoise(0, rollout.policy.dim), flag)
     return train.make_run(train.Plan(config, directory, fingerprint, stored), evaluator)
 

@@ -42,7 +42,7 @@ class Config:
 
     # The problem
     env: Annotated[str, _alias("--env-name", "--env-id"), _ENVIRONMENT] = "CartPole-v1"
-    """A gymnasium id, or package.module:make, a function that returns an environment"""
+    """A gymnasium id; package.module:make, which returns an environment; envpool:ID; or vector:ID"""
     env_options: Annotated[tuple[str, ...], _ENVIRONMENT] = ()
     """Arguments of the environment: name=value, with the names of its documentation"""
     held_out_env_options: Annotated[tuple[str, ...], _ENVIRONMENT] = ()
@@ -176,8 +176,8 @@ class Config:
     """Give each rank a fixed share, or give episodes to ranks as they become free; results are the same"""
     dedicated_root: Free[Literal["auto", "yes", "no"]] = "auto"
     """Rank 0 evaluates no episodes; auto: from 128 ranks, if dispatch is dynamic"""
-    envs_per_rank: Annotated[Free[Count], _ENVIRONMENT] = 16
-    """Episodes that a rank steps together, so that one call computes all their networks"""
+    envs_per_rank: Annotated[Free[Natural], _ENVIRONMENT] = 0
+    """Episodes that a rank steps together; 0: 16, or 64 where one call steps them all (envpool:, vector:)"""
 
     threads_per_rank: Annotated[Free[Count], of_policy("attention"), _COMPILED, Unless("compiled", False)] = 1
     """Threads of a rank, each with an episode of its own, where episodes run in compiled code"""

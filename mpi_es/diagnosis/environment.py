@@ -1,18 +1,19 @@
 """The doctor's check of an environment: does the episode seed determine the episode?"""
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
-import gymnasium as gym
 import numpy as np
+from numpy.typing import NDArray
 
 from mpi_es.arrays import Candidate
 from mpi_es.config.run import Config
 from mpi_es.diagnosis.job import Finding
+from mpi_es.envs.lockstep.base import EnvBatch, Places
 from mpi_es.errors import RolloutError, UserError, one_line
-from mpi_es.evaluation.build import make_env, make_policy
+from mpi_es.evaluation.build import make_batch, make_policy
 from mpi_es.evaluation.rollout import Episode, Rollout, Terms
 from mpi_es.text import counted
 
@@ -21,22 +22,31 @@ _PARTS = ("observation", "reward", "end")
 _REMEDY = "draw from self.np_random only, which reset(seed=...) seeds, and set all state anew in reset"
 
 
-class _StepDigests(gym.Wrapper[Any, Any, Any, Any]):
-    """Keeps a digest of the observation, the reward and the end of each step of the last episode."""
+class _StepDigests:
+    """One environment that keeps a digest of the observation, the reward and the end of each step."""
 
-    steps: list[tuple[bytes, float, tuple[bool, bool]]]
+    steps: list[tuple[bytes, float, bool]]  # of the last episode
+    begins_together = False
 
-    def reset(self, **options: Any) -> tuple[Any, dict[str, Any]]:
+    def __init__(self, batch: EnvBatch) -> None:
+        self.batch = batch
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.batch, name)
+
+    def begin(self, seeds: Sequence[int]) -> tuple[Places, NDArray[Any]]:
         """Begin the episode."""
-        observation, info = self.env.reset(**options)
-        self.steps = [(_digest(observation), 0.0, (False, False))]
-        return observation, info
+        places, observations = self.batch.begin(seeds)
+        self.steps = [(_digest(observations), 0.0, False)]
+        return places, observations
 
-    def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
+    def step(
+        self, places: Places, actions: NDArray[Any]
+    ) -> tuple[NDArray[Any], NDArray[np.float64], NDArray[np.bool_]]:
         """Make a step and keep its digest."""
-        observation, reward, terminated, truncated, info = self.env.step(action)
-        self.steps.append((_digest(observation), float(reward), (bool(terminated), bool(truncated))))
-        return observation, reward, terminated, truncated, info
+        observations, rewards, ended = self.batch.step(places, actions)
+        self.steps.append((_digest(observations), float(rewards[0]), bool(ended[0])))
+        return observations, rewards, ended
 
 
 def _digest(observation: Any) -> bytes:
@@ -71,13 +81,14 @@ def repeats(config: Config) -> Finding:
     name = "environment"
     try:
         policy = make_policy(config)
-        rollout = Rollout(policy, partial(_watched, config), 1)
+        batch: Any = _StepDigests(make_batch(config, 1))
+        rollout = Rollout(policy, batch, 1)
         parameters = policy.initial(config.seed)
         played = []
         for seed in (config.seed, config.seed + 1, config.seed):
             rollout.run(_OneEpisode(seed, parameters), Terms(cap=_STEPS))
-            played.append(rollout.envs[0].steps)
-        rollout.envs[0].close()
+            played.append(batch.steps)
+        batch.close()
     except UserError as error:
         remedy = "give --env, --env-options and --policy as the training has them"
         return Finding(name, "fail", str(error), remedy)
@@ -92,11 +103,6 @@ def repeats(config: Config) -> Finding:
     return Finding(
         name, "warn", f"{config.env}: {_difference(first, again)}; a run cannot be repeated", _REMEDY
     )
-
-
-def _watched(config: Config) -> tuple[Any, int]:
-    env, limit = make_env(config)
-    return _StepDigests(env), limit
 
 
 def _difference(first: list[Any], again: list[Any]) -> str:

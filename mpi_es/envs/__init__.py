@@ -1,4 +1,4 @@
-"""The environments by name: gymnasium's, a user's function, and our own (mpi_es/registration.py)."""
+"""The environments by name: gymnasium's, envpool's, a user's, and our own (mpi_es/registration.py)."""
 
 import copy
 import difflib
@@ -7,15 +7,39 @@ import inspect
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import gymnasium as gym
 
 from mpi_es.config.user_objects import load, load_module, parsed
 from mpi_es.envs.fresh_world import FreshWorld
+from mpi_es.envs.lockstep import envpool, vector
+from mpi_es.envs.lockstep.base import EnvBatch
+from mpi_es.envs.lockstep.separate import SeparateEnvs
 from mpi_es.errors import UserError, expected, one_line
 
 CAR_RACING = {"fast": "mpi_es/CarRacing-v3", "gymnasium": "CarRacing-v3"}  # as mpi_es.evaluate calls them
+
+
+def open_batch(name: str, options: Sequence[str] = (), width: int = 1) -> EnvBatch:
+    """Return up to `width` environments that are stepped together.
+
+    Args:
+        name: see make; or envpool:ID; or vector:ID and vector:package.module:make, a VectorEnv of gymnasium's
+            registry or of a function make(num_envs=...).
+        options: name=value.
+    """
+    if name.startswith(envpool.PREFIX):
+        return envpool.EnvPool(name.removeprefix(envpool.PREFIX), options)
+    if name.startswith(vector.PREFIX):
+        return vector.VectorEnvs(name, partial(_make_vector, name, options), width)
+    return SeparateEnvs(partial(make, name, options))
+
+
+def is_compiled_batch(name: str) -> bool:
+    """Tell whether all environments of a batch of this name are stepped in one call."""
+    return name.startswith((envpool.PREFIX, vector.PREFIX))
 
 
 def make(name: str, options: Sequence[str] = (), render_mode: str | None = None) -> tuple[Any, int]:
@@ -30,13 +54,15 @@ def make(name: str, options: Sequence[str] = (), render_mode: str | None = None)
             is the id if it is registered, else the function; its environment keeps its own limit.
         options: name=value.
     """
+    if is_compiled_batch(name):
+        rule = "an environment that can be stepped alone"
+        raise expected("--env", rule, name, f"use --env {name.partition(':')[2]} if gymnasium has it")
     chosen = parsed(options, "--env-options") | ({} if render_mode is None else {"render_mode": render_mode})
     module_name, colon, rest = name.rpartition(":")
     if colon:
         load_module("--env", module_name)
-    elif rest not in gym.registry and importlib.util.find_spec("ale_py"):
-        # Unlike mujoco's, gymnasium 1 does not know Atari's ids by itself.
-        gym.register_envs(importlib.import_module("ale_py"))
+    else:
+        _register_atari(rest)
     if colon and rest not in gym.registry:
         env, limit = _call(name, load("--env", name), chosen), 0
     else:
@@ -67,7 +93,36 @@ def _registered(env_id: str, options: dict[str, Any]) -> tuple[Any, int]:
         raise UserError(f"--env: {env_id} cannot be made: {_missing(error)}") from error
 
 
-def _call(name: str, function: Any, options: dict[str, Any]) -> Any:
+def _register_atari(env_id: str) -> None:
+    """Register Atari's ids, which gymnasium 1 does not know by itself, if this id may be one."""
+    if env_id not in gym.registry and importlib.util.find_spec("ale_py"):
+        gym.register_envs(importlib.import_module("ale_py"))
+
+
+def _make_vector(name: str, options: Sequence[str], count: int) -> Any:
+    """Return a VectorEnv of `count` environments."""
+    chosen = parsed(options, "--env-options")
+    rest = name.removeprefix(vector.PREFIX)
+    if ":" in rest:
+        env = _call(name, load("--env", rest), chosen | {"num_envs": count}, gym.vector.VectorEnv)
+    else:
+        _register_atari(rest)
+        if rest not in gym.registry:
+            raise _unknown(rest)
+        try:
+            with _asked(name, chosen):
+                env = gym.make_vec(rest, num_envs=count, **_threads(rest) | chosen)
+        except (ImportError, gym.error.Error) as error:
+            raise UserError(f"--env: {name} cannot be made: {_missing(error)}") from error
+    return env
+
+
+def _threads(env_id: str) -> dict[str, int]:
+    """Return the option by which Atari's VectorEnv keeps to one thread: a rank is a core."""
+    return {"num_threads": 1} if env_id.startswith("ALE/") else {}
+
+
+def _call(name: str, function: Any, options: dict[str, Any], kind: type = gym.Env) -> Any:
     """Return the environment that the user's function makes."""
     if not callable(function):
         raise expected("--env", "package.module:make, a function", name)
@@ -78,8 +133,8 @@ def _call(name: str, function: Any, options: dict[str, Any]) -> Any:
         raise expected("--env", f"a function that can be called as {call}", name, str(error)) from error
     with _asked(name, options):
         env = function(**options)
-    if not isinstance(env, gym.Env):
-        raise expected("--env", f"a gymnasium.Env from {name}", type(env).__name__)
+    if not isinstance(env, kind):
+        raise expected("--env", f"a gymnasium.{kind.__name__} from {name}", type(env).__name__)
     return env
 
 

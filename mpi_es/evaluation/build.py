@@ -4,7 +4,6 @@ import os
 import socket
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,8 @@ from mpi_es import envs, policies
 from mpi_es.arrays import Candidate
 from mpi_es.config.run import Config
 from mpi_es.config.user_objects import load
+from mpi_es.envs.lockstep.base import EnvBatch
+from mpi_es.envs.lockstep.separate import SeparateEnvs
 from mpi_es.errors import expected
 from mpi_es.evaluation import compiled_rollout
 from mpi_es.evaluation.compiled_rollout import CompiledRollout
@@ -30,20 +31,23 @@ from mpi_es.policies.partly_fixed import PartlyFixed
 from mpi_es.strategies import find as find_strategy
 from mpi_es.strategies.noise import ComputedNoise, SlicedNoise, TableNoise, fill_table
 
+# Episodes of a rank in lockstep; benchmarks/backends.py has others.
+WIDTH, POOLED_WIDTH = 16, 64
+
 
 def make_policy(config: Config) -> Policy:
     """Return the config's policy, for the spaces of its environment."""
-    env, _ = make_env(config)
+    batch = make_batch(config, 1)
     try:
-        policy = policies.make(config, env.observation_space, env.action_space)
-        shape = env.observation_space.shape or ()
+        policy = policies.make(config, batch.observation_space, batch.action_space)
+        shape = batch.observation_space.shape or ()
         if config.obs_norm and len(shape) != 1:
             raise expected("--obs-norm", "an environment that observes a vector", f"shape {shape}")
-        if config.action_noise and not hasattr(env.action_space, "low"):
+        if config.action_noise and not hasattr(batch.action_space, "low"):
             raise expected("--action-noise", "0 where actions are discrete", config.action_noise)
         return policy
     finally:
-        env.close()
+        batch.close()
 
 
 def make_problem(config: Config) -> Problem:
@@ -70,11 +74,12 @@ def make_rollout(config: Config, base: Candidate | None = None) -> AnyRollout:
     policy = make_policy(config)
     if base is not None:
         policy = PartlyFixed(policy, config.evolve, base)
-    if config.compiled and getattr(policy, "compiled", False):  # for others no environment is made in vain
-        env, limit = make_env(config)
-        if compiled_rollout.suits(config, env):
-            return CompiledRollout(policy, env, limit, config.threads_per_rank)
-    return Rollout(policy, partial(make_env, config), config.envs_per_rank)
+    width = config.envs_per_rank or (POOLED_WIDTH if envs.is_compiled_batch(config.env) else WIDTH)
+    batch = make_batch(config, width)
+    may_compile = config.compiled and getattr(policy, "compiled", False)
+    if may_compile and isinstance(batch, SeparateEnvs) and compiled_rollout.suits(config, batch.envs[0]):
+        return CompiledRollout(policy, batch.envs[0], batch.limit, config.threads_per_rank)
+    return Rollout(policy, batch, width)
 
 
 def make_held_out_rollout(config: Config, base: Candidate | None = None) -> AnyRollout | None:
@@ -95,14 +100,14 @@ def make_held_out_rollout(config: Config, base: Candidate | None = None) -> AnyR
 
 def _spaces(config: Config) -> tuple[Any, Any]:
     """Return the spaces of the config's environment: what it observes, and its actions."""
-    env, _ = make_env(config)
-    env.close()
-    return env.observation_space, env.action_space
+    batch = make_batch(config, 1)
+    batch.close()
+    return batch.observation_space, batch.action_space
 
 
-def make_env(config: Config) -> tuple[Any, int]:
-    """Return the config's environment and its step limit, 0 for none."""
-    return envs.make(config.env, config.env_options)
+def make_batch(config: Config, width: int) -> EnvBatch:
+    """Return up to `width` of the config's environments."""
+    return envs.open_batch(config.env, config.env_options, width)
 
 
 def make_evaluator(

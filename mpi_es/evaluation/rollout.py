@@ -1,8 +1,6 @@
-"""Episodes in this process: several side by side, so that one call answers for the networks of all."""
+"""Episodes in this process: several in lockstep, so that one call answers for the networks of all."""
 
-import math
 import traceback
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -10,13 +8,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpi_es.arrays import Candidate, Vector
+from mpi_es.envs.lockstep.base import EnvBatch, EpisodeFailed
 from mpi_es.errors import RolloutError, one_line
 from mpi_es.evaluation.normalisation import normalise
 from mpi_es.policies.base import Policy
 from mpi_es.seeds import Stream, rng
 
 Rows = NDArray[np.float64]  # an episode a row: unit, return, length, then the sums of its observations
-MakeEnv = Callable[[], tuple[Any, int]]
+
+# Where several episodes begin as fast as one: a quarter of the width at a time, as making a pool of envpool
+# takes about as long as one of its steps.
+_BEGIN_SHARE = 4
+_DROP_SHARE = 4  # an idle row costs the policy's answer; dropping idle rows costs a copy of the others
+_ARRAYS = ("running", "places", "totals", "lengths", "losing", "parameters", "observations", "sums")
 
 
 @dataclass(frozen=True)
@@ -85,7 +89,7 @@ class AnyRollout(Protocol):
 
 
 class Rollout:
-    """Runs episodes of a policy in up to `width` environments side by side.
+    """Runs episodes of a policy in up to `width` environments in lockstep.
 
     What an episode returns depends on its candidate and seed only, not on its neighbours.
     """
@@ -93,23 +97,16 @@ class Rollout:
     parameter_precision = "f4"
     exact = False  # an episode depends on its seed
 
-    def __init__(self, policy: Policy, make_env: MakeEnv, width: int) -> None:
-        self.policy = policy
-        self.make_env = make_env
-        env, self.limit = make_env()
-        self.envs = [env]
-        self.width = width
-        space = env.observation_space
+    def __init__(self, policy: Policy, envs: EnvBatch, width: int) -> None:
+        self.policy, self.envs, self.width = policy, envs, width
+        self.limit = envs.limit
+        space = envs.observation_space
         self.shape, self.dtype = space.shape or (), space.dtype
         self.size = int(np.prod(self.shape))
-        self.actions = env.action_space
 
     def compile(self) -> None:
         """Have the machine code ready of a policy and an environment that are compiled: one step of it."""
-        env = self.envs[0]
-        if getattr(env, "compiled", False):
-            env.reset(seed=0)
-            env.step(env.action_space.sample())
+        self.envs.compile()
         if getattr(self.policy, "compiled", False):
             weights = self.policy.unpack(np.zeros((1, self.policy.dim), np.float32))
             observation = np.zeros((1, *self.shape), self.dtype)
@@ -121,157 +118,165 @@ class Rollout:
 
     def run(self, source: Source, terms: Terms, width: int | None = None) -> Rows:
         """Return the rows of all episodes that the source gives."""
-        batch = _Batch(self, terms)
-        while batch.fill(source, min(width or self.width, self.width)):
-            batch.step(source)
-            source.poll()
+        batch = _Batch(self, terms, min(width or self.width, self.width))
+        try:
+            while batch.fill(source):
+                batch.step(source)
+                source.poll()
+        finally:
+            self.envs.clear()
         columns = 3 + (2 * self.size if terms.collect else 0)
-        return np.array(batch.rows, np.float64).reshape(-1, columns)
-
-    def env(self, slot: int) -> Any:
-        """Return the environment of a slot, made when it is first used."""
-        while len(self.envs) <= slot:
-            self.envs.append(self.make_env()[0])
-        return self.envs[slot]
-
-
-@dataclass
-class _Slot:
-    """An episode under way."""
-
-    episode: Episode
-    noise: np.random.Generator | None  # of its actions
-    total: float = 0.0
-    length: int = 0
-    losing: int = 0  # steps in a row of negative reward
+        return np.concatenate([np.empty((0, columns)), *batch.rows])
 
 
 class _Batch:
-    """The episodes that are under way: row i of every array belongs to slots[i] and envs[i]."""
+    """The episodes under way. Row i of every array is one; it is idle where its episode is over.
 
-    def __init__(self, rollout: Rollout, terms: Terms) -> None:
-        self.rollout, self.policy, self.terms = rollout, rollout.policy, terms
-        caps = [cap for cap in (rollout.limit, terms.cap) if cap > 0]
-        self.cap = min(caps, default=0)
-        self.early_stop = terms.early_stop or math.inf
-        self.slots: list[_Slot] = []
-        width = rollout.width
-        self.parameters = np.empty((width, self.policy.dim), np.float32)
-        self.observations = np.empty((width, *rollout.shape), rollout.dtype)
-        self.sums = np.zeros((width, 2, rollout.size if terms.collect else 0))
+    Idle rows are dropped, or given to other episodes, several at a time: the policy unpacks the parameters of
+    all rows anew then, and some environments begin several episodes as fast as one.
+    """
+
+    def __init__(self, rollout: Rollout, terms: Terms, width: int) -> None:
+        self.envs, self.policy, self.terms, self.width = rollout.envs, rollout.policy, terms, width
+        self.cap = min((cap for cap in (rollout.limit, terms.cap) if cap > 0), default=0)
+        self.episodes: list[Episode] = []
+        self.noise: list[np.random.Generator] = []  # of the actions
+        self.running = np.zeros(0, np.bool_)
+        self.places = np.zeros(0, np.int64)  # in the environments
+        self.totals, self.lengths = np.zeros(0), np.zeros(0, np.int64)
+        self.losing = np.zeros(0, np.int64)  # steps in a row of negative reward
+        self.parameters = np.empty((0, self.policy.dim), np.float32)
+        self.observations = np.empty((0, *rollout.shape), rollout.dtype)
+        self.sums = np.zeros((0, 2, rollout.size if terms.collect else 0))
         self.memory = self.policy.initial_memory(0)
         self.weights: Any = None  # unpacked anew where it is None
-        self.rows: list[NDArray[np.float64]] = []
+        self.rows: list[Rows] = []
 
-    def fill(self, source: Source, width: int) -> int:
-        """Start episodes while there are free slots and work; return how many are under way."""
-        while len(self.slots) < width:
-            episode = source.take(block=not self.slots)
+    def fill(self, source: Source) -> int:
+        """Begin episodes where there is room and work; return how many are under way."""
+        running = int(self.running.sum())
+        free = self.width - running
+        few = self.width // _BEGIN_SHARE if self.envs.begins_together else 1
+        fresh: list[Episode] = []
+        while len(fresh) < free and (not running or free >= few):
+            episode = source.take(block=not (running or fresh))
             if episode is None:
                 break
-            self._begin(len(self.slots), episode)
-        return len(self.slots)
+            fresh.append(episode)
+        if fresh or running < len(self.running) * (1 - 1 / _DROP_SHARE):
+            self._drop_idle()
+        if fresh:
+            self._begin(fresh)
+        return running + len(fresh)
 
     def step(self, source: Source) -> None:
-        """Make one step of every episode; those that end make room for the source's next."""
-        k = len(self.slots)
+        """Make one step of every episode."""
         if self.weights is None:
-            self.weights = self.policy.unpack(self.parameters[:k])
-        actions = self._act(k)
-        ended = []
-        for i, slot in enumerate(self.slots):
-            try:
-                observation, reward, terminated, truncated, _ = self.rollout.envs[i].step(actions[i])
-                self.observations[i] = observation
-                slot.total += float(reward)
-            except BaseException as error:  # a simulator may call exit, or be in Rust
-                raise _failure(slot, error) from error
-            slot.length += 1
-            slot.losing = slot.losing + 1 if reward < 0 else 0
-            if terminated or truncated or slot.length == self.cap or slot.losing > self.early_stop:
-                ended.append(i)
-        for i in reversed(ended):  # from the end, so that the slots that close up are those already seen
-            self._end(i)
-            source.done(self.slots[i].episode.unit, self.slots[i].length)
-            episode = source.take(block=False)
-            if episode is None:
-                self._close(i)
-            else:
-                self._begin(i, episode)
+            self.weights = self.policy.unpack(self.parameters)
+        rows = np.flatnonzero(self.running)
+        actions = self._act(rows)
+        try:
+            observations, rewards, ended = self.envs.step(self.places[rows], actions[rows])
+        except BaseException as error:
+            raise self._failure(rows, error) from error
+        self.observations[rows] = observations
+        self.totals[rows] += rewards
+        self.lengths[rows] += 1
+        self.losing[rows] = np.where(rewards < 0, self.losing[rows] + 1, 0)
+        if self.cap:
+            ended |= self.lengths[rows] == self.cap
+        if self.terms.early_stop:
+            ended |= self.losing[rows] > self.terms.early_stop
+        if ended.any():
+            self._end(rows[ended], source)
 
-    def _act(self, k: int) -> Any:
-        """Return what each environment is to be stepped with."""
-        observations = self.observations[:k]
+    def _act(self, rows: NDArray[np.int64]) -> NDArray[Any]:
+        """Return the actions (k, …) of all rows; those of idle ones mean nothing."""
+        observations = self.observations
         if self.terms.collect:
-            flat = observations.reshape(k, -1).astype(np.float64)
-            self.sums[:k, 0] += flat
-            self.sums[:k, 1] += flat * flat
+            flat = observations[rows].reshape(len(rows), -1).astype(np.float64)
+            self.sums[rows, 0] += flat
+            self.sums[rows, 1] += flat * flat
         if self.terms.normalisation is not None:
             observations = normalise(observations, self.terms.normalisation)
         try:
             actions, self.memory = self.policy.act(self.weights, observations, self.memory)
-        except BaseException as error:  # a simulator may call exit, or be in Rust
-            raise _failure(self.slots[0], error) from error
+        except BaseException as error:  # a user's module may call exit
+            raise self._failure(rows, error) from error
         if self.terms.action_noise:
-            actions = np.stack([self._disturbed(i, actions[i]) for i in range(k)])
-        # A Python integer spares the environment a conversion at each comparison.
-        return actions.tolist() if actions.ndim == 1 and actions.dtype.kind == "i" else actions
+            actions = np.stack([*map(self._disturbed, self.noise, actions)])
+        return actions
 
-    def _disturbed(self, i: int, action: NDArray[Any]) -> NDArray[Any]:
-        space, generator = self.rollout.actions, self.slots[i].noise
-        assert generator is not None
+    def _disturbed(self, generator: np.random.Generator, action: NDArray[Any]) -> NDArray[Any]:
+        space = self.envs.action_space
         noise = self.terms.action_noise * generator.standard_normal(action.shape)
         return np.clip(action + noise, space.low, space.high).astype(space.dtype)
 
-    def _begin(self, i: int, episode: Episode) -> None:
-        """Start an episode in slot i, which is free or the first beyond those under way."""
-        noisy = self.terms.action_noise > 0
-        slot = _Slot(episode, rng(episode.seed, Stream.ACTION, episode.candidate) if noisy else None)
-        fresh = self.policy.start(episode.seed, episode.candidate)
-        if i == len(self.slots):
-            self.slots.append(slot)
-            if fresh is not None and self.memory is not None:
-                self.memory = np.concatenate([self.memory, fresh])
-        else:
-            self.slots[i] = slot
-            if fresh is not None and self.memory is not None:
-                self.memory[i] = fresh[0]
-        self.parameters[i] = episode.parameters
-        self.sums[i] = 0
-        self.weights = None
-        try:
-            self.observations[i] = self.rollout.env(i).reset(seed=episode.seed)[0]
-        except BaseException as error:  # a simulator may call exit, or be in Rust
-            raise _failure(slot, error) from error
-
-    def _end(self, i: int) -> None:
-        """Note what episode i came to."""
-        slot = self.slots[i]
-        if not math.isfinite(slot.total):
-            raise RolloutError(f"{_place(slot)}: expected a finite return, got {slot.total}")
-        if not np.isfinite(self.sums[i]).all():
-            raise RolloutError(f"{_place(slot)}: expected finite observations, which --obs-norm adds up")
-        head = [slot.episode.unit, slot.total, slot.length]
-        self.rows.append(np.concatenate([head, self.sums[i].ravel()]))
-
-    def _close(self, i: int) -> None:
-        """Give slot i to the last episode and drop the last slot."""
-        last = len(self.slots) - 1
-        envs = self.rollout.envs
-        envs[i], envs[last] = envs[last], envs[i]
-        self.slots[i] = self.slots[last]
-        self.slots.pop()
-        for array in (self.parameters, self.observations, self.sums):
-            array[i] = array[last]
+    def _drop_idle(self) -> None:
+        """Drop the rows whose episodes are over."""
+        kept = np.flatnonzero(self.running)
+        if len(kept) == len(self.running):
+            return
+        self.episodes = [self.episodes[row] for row in kept.tolist()]
+        if self.noise:
+            self.noise = [self.noise[row] for row in kept.tolist()]
+        for name in _ARRAYS:
+            setattr(self, name, getattr(self, name)[kept])
         if self.memory is not None:
-            self.memory[i] = self.memory[last]
-            self.memory = self.memory[:last]
+            self.memory = self.memory[kept]
         self.weights = None
 
+    def _begin(self, fresh: list[Episode]) -> None:
+        """Append a row for each of these episodes."""
+        old, k = len(self.episodes), len(fresh)
+        self.episodes += fresh
+        try:
+            places, observations = self.envs.begin([episode.seed for episode in fresh])
+        except BaseException as error:
+            self.lengths = np.zeros(old + k, np.int64)
+            raise self._failure(np.arange(old, old + k), error) from error
+        if self.terms.action_noise:
+            self.noise += [rng(one.seed, Stream.ACTION, one.candidate) for one in fresh]
+        memories = [self.policy.start(one.seed, one.candidate) for one in fresh]
+        if self.memory is not None:
+            self.memory = np.concatenate([self.memory, *(one for one in memories if one is not None)])
+        parameters = np.stack([one.parameters for one in fresh]).astype(np.float32, copy=False)
+        begun = {
+            "running": np.ones(k, np.bool_),
+            "places": places,
+            "totals": np.zeros(k),
+            "lengths": np.zeros(k, np.int64),
+            "losing": np.zeros(k, np.int64),
+            "parameters": parameters,
+            "observations": observations,
+            "sums": np.zeros((k, *self.sums.shape[1:])),
+        }
+        for name in _ARRAYS:
+            setattr(self, name, np.concatenate([getattr(self, name), begun[name]]))
+        self.weights = None
 
-def _place(slot: _Slot) -> str:
-    return f"candidate {slot.episode.candidate}, episode seed {slot.episode.seed}, step {slot.length}"
+    def _end(self, rows: NDArray[np.int64], source: Source) -> None:
+        """Note what the episodes in these rows came to."""
+        self.envs.end(self.places[rows])
+        self.running[rows] = False
+        for row in rows.tolist():
+            episode, length = self.episodes[row], int(self.lengths[row])
+            place = self._place(row)
+            if not np.isfinite(self.totals[row]):
+                raise RolloutError(f"{place}: expected a finite return, got {self.totals[row]}")
+            if not np.isfinite(self.sums[row]).all():
+                raise RolloutError(f"{place}: expected finite observations, which --obs-norm adds up")
+            head = [episode.unit, self.totals[row], length]
+            self.rows.append(np.concatenate([head, self.sums[row].ravel()])[None])
+            source.done(episode.unit, length)
 
+    def _place(self, row: int) -> str:
+        episode = self.episodes[row]
+        return f"candidate {episode.candidate}, episode seed {episode.seed}, step {self.lengths[row]}"
 
-def _failure(slot: _Slot, error: BaseException) -> RolloutError:
-    return RolloutError(f"{_place(slot)}: {one_line(error)}\n{traceback.format_exc()}")
+    def _failure(self, rows: NDArray[np.int64], error: BaseException) -> RolloutError:
+        """Return the error of an episode in these rows, the first where it is not known which."""
+        row = int(rows[error.index if isinstance(error, EpisodeFailed) else 0])
+        cause = error.__cause__ if isinstance(error, EpisodeFailed) and error.__cause__ else error
+        text = "".join(traceback.format_exception(cause))
+        return RolloutError(f"{self._place(row)}: {one_line(cause)}\n{text}")

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from mpi_es import envs
 from mpi_es.config.run import Config
+from mpi_es.envs.lockstep.separate import SeparateEnvs
 from mpi_es.errors import UserError, expected, one_line
 from mpi_es.evaluation.rollout import Episode, Rollout, Terms
 from mpi_es.jit.warm_up import prepare
@@ -92,15 +93,16 @@ class Recorder:
     """A policy in an environment that renders itself."""
 
     def __init__(self, config: Config, policy: Policy) -> None:
-        self.rollout = Rollout(policy, lambda: make_env(config), 1)
-        self.env = self.rollout.envs[0]
+        self.batch = SeparateEnvs(lambda: make_env(config))
+        self.rollout = Rollout(policy, self.batch, 1)
+        self.env = self.batch.envs[0]
         self.fps = float(self.env.metadata.get("render_fps") or _FPS)
 
     def record(self, episode: Episode, terms: Terms, show: Callable[[Step], None]) -> Step:
         """Run the episode as an evaluation does, show each of its steps, and return the last."""
         prepare(SerialComm(), self.rollout.compile)
         recorder = StepRecorder(self.env, self.rollout.policy)
-        self.rollout.envs[0] = recorder
+        self.batch.envs[0] = recorder
         with contextlib.closing(recorder):
             self.rollout.run(_Screening(episode, recorder, show), terms)
         assert recorder.last is not None

@@ -4,6 +4,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from mpi_es.envs.lockstep.separate import SeparateEnvs
 from mpi_es.errors import RolloutError
 from mpi_es.evaluation.evaluator import Evaluator
 from mpi_es.evaluation.rollout import Rollout, Terms
@@ -23,7 +24,7 @@ COLLECT = Terms(collect=True)
 
 
 def make_evaluator(width=3, comm=None, env=Drift, **options):
-    rollout = Rollout(POLICY, lambda: (env(), 20), width)
+    rollout = Rollout(POLICY, SeparateEnvs(lambda: (env(), 20)), width)
     return Evaluator(comm or SerialComm(), rollout, ComputedNoise(5, POLICY.dim), **options)
 
 

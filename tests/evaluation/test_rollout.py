@@ -4,6 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mpi_es import envs
+from mpi_es.envs.lockstep.separate import SeparateEnvs
 from mpi_es.errors import RolloutError
 from mpi_es.evaluation.normalisation import normalise
 from mpi_es.evaluation.rollout import Episode, Rollout, Terms
@@ -92,7 +93,7 @@ def test_an_episode_is_what_it_is_alone_whatever_runs_beside_it(terms, name, ord
     policy, terms = POLICIES[name], TERMS[terms]
     todo = episodes(policy)
     source = Reluctant([todo[i] for i in order], refusals)
-    rows = Rollout(policy, drift, 10).run(source, terms, width)
+    rows = Rollout(policy, SeparateEnvs(drift), 10).run(source, terms, width)
     expected = [alone(policy, episode, terms) for episode in todo]
     np.testing.assert_array_equal(rows[np.argsort(rows[:, 0])], expected)
     assert source.over == [(unit, length) for unit, _, length, *_ in rows]
@@ -101,7 +102,7 @@ def test_an_episode_is_what_it_is_alone_whatever_runs_beside_it(terms, name, ord
 @pytest.mark.parametrize("policy", ["mlp", "lstm"])
 def test_a_rollout_that_was_stopped_leaves_nothing_behind(policy):
     policy = POLICIES[policy]
-    rollout, todo = Rollout(policy, drift, 4), episodes(policy)
+    rollout, todo = Rollout(policy, SeparateEnvs(drift), 4), episodes(policy)
 
     class Stopping(Reluctant):
         def poll(self):
@@ -115,22 +116,22 @@ def test_a_rollout_that_was_stopped_leaves_nothing_behind(policy):
 
 @pytest.mark.parametrize(("cap", "limit", "lengths"), [(0, 3, 3), (5, 3, 3), (2, 3, 2), (2, 0, 2)])
 def test_an_episode_ends_at_the_lower_of_cap_and_limit(cap, limit, lengths):
-    rollout = Rollout(POLICIES["mlp"], lambda: (Drift(), limit), 3)
+    rollout = Rollout(POLICIES["mlp"], SeparateEnvs(lambda: (Drift(), limit)), 3)
     rows = rollout.run(Reluctant(episodes(POLICIES["mlp"])[5:]), Terms(cap))
     assert rows[:, 2].max() == lengths
 
 
 def test_without_episodes_there_are_no_rows():
-    rollout = Rollout(POLICIES["mlp"], drift, 3)
+    rollout = Rollout(POLICIES["mlp"], SeparateEnvs(drift), 3)
     assert rollout.run(Reluctant([]), Terms()).shape == (0, 3)
     assert rollout.run(Reluctant([]), Terms(collect=True)).shape == (0, 9)
 
 
 @pytest.mark.parametrize(("width", "count", "made"), [(4, 2, 2), (4, 9, 4), (1, 9, 1)])
 def test_only_as_many_environments_are_made_as_run_side_by_side(width, count, made):
-    rollout = Rollout(POLICIES["mlp"], drift, width)
+    rollout = Rollout(POLICIES["mlp"], SeparateEnvs(drift), width)
     rollout.run(Reluctant(episodes(POLICIES["mlp"], count)), Terms())
-    assert len(rollout.envs) == made
+    assert len(rollout.envs.envs) == made
 
 
 @pytest.mark.parametrize("env_id", ["CartPole-v1", "FrozenLake-v1"])
@@ -139,7 +140,7 @@ def test_discrete_actions_and_observations(env_id):
     policy = MLP(env.observation_space, env.action_space, hidden=())
     rows = np.random.default_rng(1).normal(size=(6, policy.dim)).astype(np.float32)
     todo = [Episode(i, i, i, rows[i]) for i in range(6)]
-    batched = Rollout(policy, lambda: envs.make(env_id), 4).run(Reluctant(todo), Terms())
+    batched = Rollout(policy, envs.open_batch(env_id), 4).run(Reluctant(todo), Terms())
     for unit, total, length in batched:
         observation, _ = env.reset(seed=int(unit))
         rewards, over = [], False
@@ -181,7 +182,7 @@ FAULTS = {
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_is_told_with_candidate_and_episode(fault):
     answer, complaint = FAULTS[fault]
-    rollout = Rollout(POLICIES["mlp"], lambda: (Faulty(answer), 6), 2)
+    rollout = Rollout(POLICIES["mlp"], SeparateEnvs(lambda: (Faulty(answer), 6)), 2)
     with pytest.raises(RolloutError, match=rf"candidate 0, episode seed 100, step \d[\s\S]*{complaint}"):
         rollout.run(Reluctant(episodes(POLICIES["mlp"], 1)), Terms(collect=True))
 
@@ -191,7 +192,7 @@ def test_a_reset_that_fails_is_told():
         def reset(self, *, seed=None, options=None):
             raise RuntimeError("no licence")
 
-    rollout = Rollout(POLICIES["mlp"], lambda: (Resets(), 0), 2)
+    rollout = Rollout(POLICIES["mlp"], SeparateEnvs(lambda: (Resets(), 0)), 2)
     with pytest.raises(RolloutError, match=r"episode seed 100, step 0: RuntimeError: no licence\n"):
         rollout.run(Reluctant(episodes(POLICIES["mlp"], 1)), Terms())
 
@@ -205,7 +206,7 @@ def test_a_module_that_draws_depends_on_candidate_and_seed_only():
     given = [Episode(i, i // 2, i % 2, np.zeros(policy.dim, np.float32)) for i in range(6)]
 
     def returns(width, todo):
-        rollout = Rollout(policy, lambda: envs.make("CartPole-v1"), width)
+        rollout = Rollout(policy, envs.open_batch("CartPole-v1"), width)
         rows = rollout.run(Reluctant(todo), Terms())
         return dict(rows[:, :2].tolist())
 

@@ -4,6 +4,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
+from mpi_es import envs
 from mpi_es.config.run import Config
 from mpi_es.errors import UserError
 from mpi_es.evaluation import build
@@ -45,7 +46,7 @@ class OneEpisode:
 def test_a_recorded_episode_is_the_evaluated_one():
     terms = Terms(normalisation=np.array([[0.1, 0, 0.02, 0], [2, 1, 3, 1]], np.float32))
     steps, policy, parameters = recorded(CARTPOLE, terms)
-    rollout = Rollout(policy, lambda: build.make_env(CARTPOLE), 1)
+    rollout = Rollout(policy, envs.open_batch(CARTPOLE.env), 1)
     ((_, total, length),) = rollout.run(OneEpisode(Episode(0, 0, 7, parameters)), terms)
     assert (steps[-1].score, steps[-1].number, len(steps)) == (total, length, length)
 

@@ -1,45 +1,16 @@
-"""envpool's environments for sb3 members: many environments, stepped at once in compiled code.
+"""envpool's environments for the training of sb3 members: many environments, stepped at once.
 
 They get their seeds from the constructor. The step after the end of an episode begins the next one.
 """
 
-import difflib
-import importlib.util
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from gymnasium import spaces
 from numpy.typing import NDArray
 from stable_baselines3.common.vec_env import VecEnv
 
-from mpi_es.config.user_objects import parsed
-from mpi_es.errors import UserError, expected, one_line
-
-
-def make(name: str, options: Sequence[str], seeds: Sequence[int]) -> Any:
-    """Return envpool's environments of this name, one per seed."""
-    if not importlib.util.find_spec("envpool"):
-        raise UserError(f"--env: envpool:{name} needs the package 'envpool': pip install it")
-    import envpool
-
-    known = envpool.list_all_envs()
-    if name not in known:
-        near = difflib.get_close_matches(name, known, n=1)
-        raise expected("--env", "an id of envpool", name, f"did you mean {near[0]!r}?" if near else "")
-    chosen = parsed(options, "--env-options")
-    try:
-        # One thread: a rank is a core.
-        return envpool.make(
-            name, env_type="gymnasium", num_envs=len(seeds), seed=list(seeds), num_threads=1, **chosen
-        )
-    except Exception as error:
-        raise UserError(f"--env: envpool:{name} cannot be made: {one_line(error)}") from error
-
-
-def cast(actions: NDArray[Any], space: spaces.Space[Any]) -> NDArray[Any]:
-    """Return actions in the dtype that envpool requires."""
-    return actions.astype(np.int32 if isinstance(space, spaces.Discrete) else space.dtype)
+from mpi_es.envs.lockstep.envpool import cast, make
 
 
 class Pool(VecEnv):
@@ -102,23 +73,3 @@ class Pool(VecEnv):
     def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:
         """Return that no environment is wrapped."""
         return [False] * self.num_envs
-
-
-class PoolEpisodes:
-    """One episode per seed, stepped together."""
-
-    def __init__(self, name: str, options: Sequence[str], seeds: Sequence[int]) -> None:
-        self.pool = make(name, options, seeds)
-        self.observations: NDArray[Any] = self.pool.reset()[0]
-
-    def step(
-        self, actions: NDArray[Any], running: NDArray[np.bool_]
-    ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        """Return rewards and ends; envpool begins new episodes after those that ended, which do not count."""
-        step = self.pool.step(cast(actions, self.pool.action_space))
-        self.observations = step[0]
-        return step[1].astype(float), step[2] | step[3]
-
-    def close(self) -> None:
-        """Close the environments."""
-        self.pool.close()

@@ -3,6 +3,7 @@
 Each generation begins with new environments and newly seeded generators, so that only the state lasts.
 """
 
+import math
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 
 from mpi_es import envs
 from mpi_es.config import user_objects
+from mpi_es.envs.lockstep.base import EpisodeFailed
 from mpi_es.errors import UserError, expected, one_line
 from mpi_es.parallel.stop_signal import Stopped
 from mpi_es.seeds import FIRST_HELD_OUT_SEED
@@ -177,18 +179,29 @@ class SB3(Member):
         self, options: Sequence[str], seeds: Sequence[int]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return returns and lengths (episodes,) of episodes that are stepped together."""
-        episodes = worlds.episodes(self.config.env, options, seeds)
-        returns, lengths = np.zeros(len(seeds)), np.zeros(len(seeds))
-        running, starts, memory = np.ones(len(seeds), bool), np.ones(len(seeds), bool), None
+        try:
+            return self._play(options, seeds)
+        except EpisodeFailed as failed:
+            raise failed.__cause__ or failed from None
+
+    def _play(
+        self, options: Sequence[str], seeds: Sequence[int]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return returns and lengths, or raise EpisodeFailed."""
+        batch, k = envs.open_batch(self.config.env, options, len(seeds)), len(seeds)
+        places, observations = batch.begin(seeds)
+        returns, lengths = np.zeros(k), np.zeros(k)
+        running, starts, memory = np.ones(k, bool), np.ones(k, bool), None
         while running.any() and not self.stop:
-            observations = self._normalized(episodes.observations)
-            actions, memory = self.model.predict(observations, memory, starts, deterministic=True)
-            starts = np.zeros(len(seeds), bool)
-            rewards, over = episodes.step(actions, running)
-            returns += np.where(running, rewards, 0)
-            lengths += running
-            running &= ~over
-        episodes.close()
+            seen = self._normalized(observations)
+            actions, memory = self.model.predict(seen, memory, starts, deterministic=True)
+            starts = np.zeros(k, bool)
+            rows = np.flatnonzero(running)
+            observations[rows], rewards, over = batch.step(places[rows], actions[rows])
+            returns[rows] += rewards
+            lengths[rows] += 1
+            running[rows[over | (lengths[rows] == (batch.limit or math.inf))]] = False
+        batch.close()
         if self.stop:
             raise Stopped
         return returns, lengths

@@ -26,32 +26,9 @@ procgen = pytest.mark.skipif(
 )
 
 
-def played(options, seeds, steps=150):
-    """Return rewards and ends (steps, seeds), and the last pictures."""
-    rounds = environments.episodes(BIGFISH, options, seeds)
-    actions, running = np.random.default_rng(0), np.ones(len(seeds), bool)
-    results = [rounds.step(actions.integers(0, 15, len(seeds)), running) for _ in range(steps)]
-    rounds.close()
-    rewards, ends = zip(*results, strict=True)
-    return np.array(rewards), np.array(ends), rounds.observations
-
-
-@procgen
-def test_an_episode_depends_on_its_seed_only():
-    rewards, ends, pictures = played(EASY, [7, 8, 9])
-    again, ends_again, pictures_again = played(EASY, [7, 8, 9])
-    assert (rewards == again).all()
-    assert (ends == ends_again).all()
-    assert (pictures == pictures_again).all()
-    assert (pictures[0] != pictures[1]).any()
-    alone = environments.episodes(BIGFISH, EASY, [9])
-    both = environments.episodes(BIGFISH, EASY, [7, 9])
-    assert (alone.observations[0] == both.observations[1]).all()
-
-
 @procgen
 def test_held_out_levels_are_not_those_of_training():
-    from pbt.members.sb3.envpool import make
+    from mpi_es.envs.lockstep.envpool import make
 
     def levels(options):
         return make("BigfishEasy-v0", options, list(range(300))).reset()[1]["level_seed"]

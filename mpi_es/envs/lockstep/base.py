@@ -1,0 +1,52 @@
+"""What a rollout sees of its environments: episodes begin, are stepped together, and end."""
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Places = NDArray[np.int64]  # (k,) of episodes in a batch, each its own
+
+
+class EpisodeFailed(Exception):
+    """An environment raised an exception, which is the cause of this one."""
+
+    def __init__(self, index: int) -> None:
+        super().__init__(index)
+        self.index = index  # of the episode, in the arguments of the call
+
+
+class EnvBatch(Protocol):
+    """Environments of one kind. What an episode does depends on its seed and its actions only."""
+
+    observation_space: Any  # of one environment
+    action_space: Any
+    limit: int  # steps of an episode; 0 is none
+    begins_together: bool  # several episodes begin as fast as one
+
+    def begin(self, seeds: Sequence[int]) -> tuple[Places, NDArray[Any]]:
+        """Begin an episode for each seed; return their places, and the observations (k, …)."""
+        ...
+
+    def step(
+        self, places: Places, actions: NDArray[Any]
+    ) -> tuple[NDArray[Any], NDArray[np.float64], NDArray[np.bool_]]:
+        """Make a step of these episodes; return observations (k, …), rewards and whether each is over."""
+        ...
+
+    def end(self, places: Places) -> None:
+        """Free the places of episodes that are over or cut."""
+        ...
+
+    def clear(self) -> None:
+        """Free all places."""
+        ...
+
+    def compile(self) -> None:
+        """Have all machine code ready."""
+        ...
+
+    def close(self) -> None:
+        """Close the environments."""
+        ...

@@ -1,0 +1,121 @@
+"""envpool's environments, stepped in compiled code.
+
+Their seeds are given at construction, one for each environment, and `reset` takes none: every group of
+episodes gets a pool of its own. Making one takes about as long as a step of all of its environments.
+"""
+
+import difflib
+import importlib.util
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from mpi_es.config.user_objects import parsed
+from mpi_es.envs.lockstep.base import Places
+from mpi_es.errors import UserError, expected, one_line
+
+PREFIX = "envpool:"
+
+
+def make(name: str, options: Sequence[str], seeds: Sequence[int]) -> Any:
+    """Return envpool's environments of this name, one for each seed."""
+    if not importlib.util.find_spec("envpool"):
+        raise UserError(f"--env: {PREFIX}{name} needs the package 'envpool': pip install it")
+    import envpool
+
+    known = envpool.list_all_envs()
+    if name not in known:
+        near = difflib.get_close_matches(name, known, n=1)
+        raise expected("--env", "an id of envpool", name, f"did you mean {near[0]!r}?" if near else "")
+    chosen = parsed(options, "--env-options")
+    try:
+        # One thread: a rank is a core.
+        return envpool.make(
+            name, env_type="gymnasium", num_envs=len(seeds), seed=list(seeds), num_threads=1, **chosen
+        )
+    except Exception as error:
+        raise UserError(f"--env: {PREFIX}{name} cannot be made: {one_line(error)}") from error
+
+
+def cast(actions: NDArray[Any], space: spaces.Space[Any]) -> NDArray[Any]:
+    """Return actions in the dtype that envpool requires."""
+    return actions.astype(np.int32 if isinstance(space, spaces.Discrete) else space.dtype)
+
+
+@dataclass
+class _Pool:
+    """Environments that were made together, and how many of their episodes are under way."""
+
+    envs: Any
+    first: int  # place of the first
+    running: int
+
+
+class EnvPool:
+    """Pools of environments; those whose episodes are over are no longer stepped."""
+
+    begins_together = True
+
+    def __init__(self, name: str, options: Sequence[str]) -> None:
+        self._recipe = name, options
+        one = make(name, options, [0])
+        self.observation_space, self.action_space = one.observation_space, one.action_space
+        self.limit = int(getattr(one.spec.config, "max_episode_steps", 0))
+        one.close()
+        self._pools: list[_Pool] = []
+        self._next = 0  # place
+
+    def begin(self, seeds: Sequence[int]) -> tuple[Places, NDArray[Any]]:
+        """Make a pool."""
+        envs = make(*self._recipe, seeds)
+        places = np.arange(self._next, self._next + len(seeds))
+        self._pools.append(_Pool(envs, self._next, len(seeds)))
+        self._next += len(seeds)
+        return places, np.array(envs.reset()[0])
+
+    def step(
+        self, places: Places, actions: NDArray[Any]
+    ) -> tuple[NDArray[Any], NDArray[np.float64], NDArray[np.bool_]]:
+        """Step the environments at these places, pool by pool."""
+        k, space = len(places), self.observation_space
+        observations = np.empty((k, *space.shape), space.dtype)
+        rewards, ended = np.empty(k), np.empty(k, np.bool_)
+        actions = cast(actions, self.action_space)
+        for pool, rows in self._by_pool(places):
+            ids = (places[rows] - pool.first).astype(np.int32)
+            step = pool.envs.step(actions[rows], ids)
+            observations[rows], rewards[rows] = step[0], step[1]
+            ended[rows] = step[2] | step[3]
+        return observations, rewards, ended
+
+    def end(self, places: Places) -> None:
+        """Close the pools all of whose episodes are over."""
+        for pool, rows in self._by_pool(places):
+            pool.running -= len(rows)
+            if not pool.running:
+                pool.envs.close()
+        self._pools = [pool for pool in self._pools if pool.running]
+
+    def clear(self) -> None:
+        """Close all pools."""
+        for pool in self._pools:
+            pool.envs.close()
+        self._pools = []
+
+    def compile(self) -> None:
+        """Do nothing: envpool comes compiled."""
+
+    def close(self) -> None:
+        """Close all pools."""
+        self.clear()
+
+    def _by_pool(self, places: Places) -> list[tuple[_Pool, NDArray[np.int64]]]:
+        """Return each pool that has some of the places, with their rows in the order of the places."""
+        owners = np.searchsorted([pool.first for pool in self._pools], places, side="right") - 1
+        order = np.argsort(places)
+        groups = np.split(order, np.searchsorted(owners[order], np.arange(1, len(self._pools))))
+        return [(pool, rows) for pool, rows in zip(self._pools, groups, strict=True) if len(rows)]

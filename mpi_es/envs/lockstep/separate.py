@@ -1,0 +1,84 @@
+"""Environments of gymnasium or a user, stepped one after the other."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpi_es.envs.lockstep.base import EpisodeFailed, Places
+
+MakeEnv = Callable[[], tuple[Any, int]]  # the environment, and its step limit
+
+
+class SeparateEnvs:
+    """As many environments as there are episodes at once, made when they are first needed."""
+
+    begins_together = False
+
+    def __init__(self, make_env: MakeEnv) -> None:
+        self._make_env = make_env
+        env, self.limit = make_env()
+        self.envs = [env]
+        self.observation_space, self.action_space = env.observation_space, env.action_space
+        self._observation = self.observation_space.shape or (), self.observation_space.dtype
+        self._free = [0]
+
+    def begin(self, seeds: Sequence[int]) -> tuple[Places, NDArray[Any]]:
+        """Reset an environment for each seed."""
+        places = np.array([self._take() for _ in seeds], np.int64)
+        observations = self._buffer(len(seeds))
+        for i, (place, seed) in enumerate(zip(places.tolist(), seeds, strict=True)):
+            try:
+                observations[i] = self.envs[place].reset(seed=seed)[0]
+            except BaseException as error:  # a simulator may call exit, or be in Rust
+                raise EpisodeFailed(i) from error
+        return places, observations
+
+    def step(
+        self, places: Places, actions: NDArray[Any]
+    ) -> tuple[NDArray[Any], NDArray[np.float64], NDArray[np.bool_]]:
+        """Step the environments in the order of the places."""
+        k = len(places)
+        observations, rewards, over = self._buffer(k), np.empty(k), np.empty(k, np.bool_)
+        # A Python integer spares the environment a conversion at each comparison.
+        listed: Any = actions.tolist() if actions.ndim == 1 and actions.dtype.kind == "i" else actions
+        for i, place in enumerate(places.tolist()):
+            try:
+                observations[i], reward, terminated, truncated, _ = self.envs[place].step(listed[i])
+                rewards[i] = float(reward)
+            except BaseException as error:  # a simulator may call exit, or be in Rust
+                raise EpisodeFailed(i) from error
+            over[i] = terminated or truncated
+        return observations, rewards, over
+
+    def end(self, places: Places) -> None:
+        """Keep the environments for other episodes."""
+        self._free += places.tolist()
+
+    def clear(self) -> None:
+        """Keep all environments for other episodes."""
+        self._free = [*reversed(range(len(self.envs)))]
+
+    def compile(self) -> None:
+        """Make one step of an environment that is compiled."""
+        env = self.envs[0]
+        if getattr(env, "compiled", False):
+            env.reset(seed=0)
+            env.step(env.action_space.sample())
+
+    def close(self) -> None:
+        """Close the environments."""
+        for env in self.envs:
+            env.close()
+
+    def _take(self) -> int:
+        """Return the place of an environment that is free, or of a new one."""
+        if not self._free:
+            self._free.append(len(self.envs))
+            self.envs.append(self._make_env()[0])
+        return self._free.pop()
+
+    def _buffer(self, k: int) -> NDArray[Any]:
+        shape, dtype = self._observation
+        return np.empty((k, *shape), dtype)

@@ -1,0 +1,94 @@
+"""gymnasium's VectorEnv, such as ale_py's AtariVectorEnv: a step is one of all its environments."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpi_es.envs.lockstep.base import Places
+from mpi_es.errors import expected, one_line
+
+PREFIX = "vector:"
+MakeVector = Callable[[int], Any]  # from a number of environments
+
+
+class VectorEnvs:
+    """The environments of a VectorEnv. Those that have no episode are stepped too, and ignored.
+
+    Args:
+        make: makes the VectorEnv.
+        width: how many episodes it holds.
+    """
+
+    begins_together = True
+
+    def __init__(self, name: str, make: MakeVector, width: int) -> None:
+        _check_seeds(name, make(2))
+        self._env, self._width = make(width), width
+        self.observation_space = self._env.single_observation_space
+        self.action_space = self._env.single_action_space
+        self.limit = self._env.spec.max_episode_steps or 0 if self._env.spec else 0
+        self._actions = np.zeros((width, *self.action_space.shape), self.action_space.dtype)
+        _reset(self._env, np.ones(width, np.bool_), np.zeros(width, np.int64))
+        self.clear()
+
+    def begin(self, seeds: Sequence[int]) -> tuple[Places, NDArray[Any]]:
+        """Reset environments that are free."""
+        places = np.flatnonzero(self._free)[: len(seeds)]
+        self._free[places] = False
+        mask = np.zeros(self._width, np.bool_)
+        mask[places] = True
+        return places, _reset(self._env, mask, np.array(seeds, np.int64))[places]
+
+    def step(
+        self, places: Places, actions: NDArray[Any]
+    ) -> tuple[NDArray[Any], NDArray[np.float64], NDArray[np.bool_]]:
+        """Step all environments."""
+        self._actions[places] = actions
+        observations, rewards, terminated, truncated, _ = self._env.step(self._actions)
+        return observations[places], rewards[places].astype(np.float64), (terminated | truncated)[places]
+
+    def end(self, places: Places) -> None:
+        """Free the places."""
+        self._free[places] = True
+
+    def clear(self) -> None:
+        """Free all places."""
+        self._free = np.ones(self._width, np.bool_)
+
+    def compile(self) -> None:
+        """Do nothing: what a VectorEnv compiles is its own."""
+
+    def close(self) -> None:
+        """Close the VectorEnv."""
+        self._env.close()
+
+
+def _reset(env: Any, mask: NDArray[np.bool_], seeds: NDArray[np.int64]) -> NDArray[Any]:
+    """Begin episodes where the mask is set, each with a seed of its own; return all observations."""
+    if type(env.unwrapped).__module__.startswith("ale_py"):  # which wants no seeds where the mask is not set
+        given: Any = seeds
+    else:
+        places = np.flatnonzero(mask).tolist()
+        given = [None] * len(mask)
+        for place, seed in zip(places, seeds.tolist(), strict=True):
+            given[place] = seed
+    observations: NDArray[Any] = env.reset(seed=given, options={"reset_mask": mask})[0]
+    return observations
+
+
+def _check_seeds(name: str, env: Any) -> None:
+    """Refuse a VectorEnv of two environments whose episodes do not depend on seeds of their own."""
+    rule = "a VectorEnv whose reset takes a seed for each environment, and a reset_mask"
+    both = np.ones(2, np.bool_)
+    try:
+        first = _reset(env, both, np.array([1, 2])).copy()
+        second = _reset(env, both, np.array([2, 1])).copy()
+        third = _reset(env, np.array([True, False]), np.array([1])).copy()
+    except Exception as error:
+        raise expected("--env", rule, name, one_line(error)) from error
+    finally:
+        env.close()
+    if not (np.array_equal(first, second[::-1]) and np.array_equal(third, first[[0, 0]])):
+        raise expected("--env", rule, name, "the episode of a seed differed in another environment")
