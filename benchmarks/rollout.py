@@ -10,7 +10,7 @@ count. EvoTorch has no seeds for episodes: its environment's reset is replaced b
     plain       one env.step and one call of a torch module in turn, as those programs do that users have now
     by hand     the same, with as little around torch's five operations as one can write
     GymNE       evotorch.neuroevolution.GymNE evaluating a SolutionBatch in this process
-    ours, w     mpi_es.evaluation.rollout with w episodes side by side; 16 is the default of --envs-per-rank
+    ours, w     mpi_es.evaluation.rollout with w episodes in lockstep; 16 is the default of --envs-per-rank
     gym.make, envs.make: the environment alone, stepped with the actions of the plain loop
 
 "environment" is the share that the environment alone has of a loop's time, "agree" the episodes whose
@@ -121,13 +121,13 @@ def _one_by_one(work: Work, episode: Callable[..., tuple[int, float]]) -> Outcom
     return sum(steps for steps, _ in results), np.array([total for _, total in results])
 
 
-def gymne(work: Work) -> Loop:
+def gymne(work: Work, wrapped: Callable[[gym.Env], gym.Env] = lambda env: env) -> Loop:
     """Return EvoTorch's evaluation of a batch of solutions, which counts its steps itself."""
     from evotorch import SolutionBatch
     from evotorch.neuroevolution import GymNE
 
     def make() -> gym.Env:
-        env = gym.make(work.env_id)  # what GymNE makes of an id
+        env = wrapped(gym.make(work.env_id))  # what GymNE makes of an id
         reset, seeds = env.reset, cycle(work.seeds)
         env.reset = lambda: reset(seed=next(seeds))  # steps are as they were
         return env
@@ -146,11 +146,13 @@ def gymne(work: Work) -> Loop:
     return run
 
 
-def ours(work: Work, width: int) -> Loop:
+def ours(work: Work, width: int, terms: Terms | None = None) -> Loop:
     """Return a rank's part of a static evaluation."""
-    rollout, count = Rollout(work.policy, envs.open_batch(work.env_id), width), len(work.seeds)
+    batch, count = envs.open_batch(work.env_id, width=width), len(work.seeds)
+    rollout = Rollout(work.policy, batch, width)
+    terms = terms or Terms()
     header = Header(
-        0, count, 1, count, Terms(), dynamic=False, first_evaluating_rank=0, episodes_side_by_side=width
+        0, count, 1, count, terms, dynamic=False, first_evaluating_rank=0, episodes_side_by_side=width
     )
     units = np.stack([np.arange(count), np.array(work.seeds)], axis=1)
 

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
-ENVIRONMENTS = {  # id: where its class is
-    "mpi_es/CyclicMDP-v0": "mpi_es.envs.cyclic_mdp:CyclicMDP",
-    "mpi_es/CarRacing-v3": "mpi_es.envs.car_racing.env:CarRacing",
+ENVIRONMENTS = {  # id: where its class is, and the steps after which an episode is cut
+    "mpi_es/CyclicMDP-v0": ("mpi_es.envs.cyclic_mdp:CyclicMDP", 1000),
+    "mpi_es/CarRacing-v3": ("mpi_es.envs.car_racing.env:CarRacing", 1000),
+    "mpi_es/TakeCover-v0": ("mpi_es.envs.take_cover:TakeCover", 2100),
 }
-STEPS = 1000  # of an episode, in all of them
 
 
 def register() -> None:
@@ -24,9 +24,9 @@ def register() -> None:
 def _register() -> None:
     import gymnasium as gym
 
-    for name, entry_point in ENVIRONMENTS.items():
+    for name, (entry_point, steps) in ENVIRONMENTS.items():
         if name not in gym.registry:
-            gym.register(name, entry_point, max_episode_steps=STEPS)
+            gym.register(name, entry_point, max_episode_steps=steps)
 
 
 class _AfterGymnasium:

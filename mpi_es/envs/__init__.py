@@ -84,7 +84,7 @@ def _registered(env_id: str, options: dict[str, Any]) -> tuple[Any, int]:
     if env_id not in gym.registry:
         raise _unknown(env_id)
     spec = copy.deepcopy(gym.registry[env_id])
-    limit = spec.max_episode_steps or 0
+    limit = spec.max_episode_steps or _frame_limit(spec.kwargs | options)
     spec.max_episode_steps, spec.order_enforce, spec.disable_env_checker = None, False, True
     try:
         with _asked(env_id, options):
@@ -120,6 +120,12 @@ def _make_vector(name: str, options: Sequence[str], count: int) -> Any:
 def _threads(env_id: str) -> dict[str, int]:
     """Return the option by which Atari's VectorEnv keeps to one thread: a rank is a core."""
     return {"num_threads": 1} if env_id.startswith("ALE/") else {}
+
+
+def _frame_limit(options: dict[str, Any]) -> int:
+    """Return the steps after which Atari's own limit of frames ends a game; 0 for other environments."""
+    frames, skip = options.get("max_num_frames_per_episode"), options.get("frameskip")
+    return frames // skip if isinstance(frames, int) and isinstance(skip, int) else 0
 
 
 def _call(name: str, function: Any, options: dict[str, Any], kind: type = gym.Env) -> Any:

@@ -1,0 +1,69 @@
+"""TakeCover of ViZDoom, as the attention agent's paper plays it (arXiv:2003.08165): survive the fireballs.
+
+A reward of 1 for each tick; 750 counts as solved. Literals are the paper's code's.
+"""
+
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from mpi_es.errors import UserError
+
+SIDE = 96  # pixels of the picture that the agent sees
+THRESHOLD = 1 / 3  # of the action: beyond it the player moves
+STAY, RIGHT, LEFT = 0, 1, 2  # ViZDoom's actions
+
+Picture = NDArray[np.uint8]
+
+
+class TakeCover(gym.Env[Picture, NDArray[np.float32]]):
+    """The scenario with pictures (96, 96, 3) and one continuous action: left, stay, right."""
+
+    metadata = {"render_modes": ["rgb_array"], "render_fps": 35}  # noqa: RUF012 (gymnasium's own form)
+
+    def __init__(self, render_mode: str | None = None) -> None:
+        self.render_mode = render_mode
+        self._game = _open()
+        self._screen = np.zeros((240, 320, 3), np.uint8)
+        self.observation_space = gym.spaces.Box(0, 255, (SIDE, SIDE, 3), np.uint8)
+        self.action_space = gym.spaces.Box(-1.0, 1.0, (1,), np.float32)
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Picture, dict[str, Any]]:
+        """Begin an episode."""
+        super().reset(seed=seed)
+        observation, info = self._game.reset(seed=seed)
+        return self._picture(observation), info
+
+    def step(self, action: NDArray[np.float32]) -> tuple[Picture, float, bool, bool, dict[str, Any]]:
+        """Move, and survive a tick or not."""
+        wish = float(action[0])
+        button = RIGHT if wish > THRESHOLD else LEFT if wish < -THRESHOLD else STAY
+        observation, reward, terminated, truncated, info = self._game.step(button)
+        return self._picture(observation), float(reward), terminated, truncated, info
+
+    def render(self) -> Picture:
+        """Return the screen (240, 320, 3)."""
+        return self._screen
+
+    def close(self) -> None:
+        """End ViZDoom."""
+        self._game.close()
+
+    def _picture(self, observation: dict[str, Any]) -> Picture:
+        self._screen = observation["screen"]
+        small = Image.fromarray(self._screen).resize((SIDE, SIDE), Image.Resampling.BILINEAR)
+        return np.array(small)
+
+
+def _open() -> Any:
+    """Return ViZDoom's own environment."""
+    try:
+        from vizdoom import gymnasium_wrapper  # noqa: F401 (registers the environment)
+    except ImportError as error:
+        raise UserError("--env: mpi_es/TakeCover-v0 needs the package 'vizdoom': pip install it") from error
+    return gym.make("VizdoomTakeCover-v1").unwrapped
