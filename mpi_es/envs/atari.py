@@ -87,8 +87,8 @@ class Grey(gym.ObservationWrapper[NDArray[np.float32], Any, Any]):
 
     def observation(self, observation: Any) -> NDArray[np.float32]:
         """Return the frame (1, 42, 42)."""
-        grey = observation[CROP].mean(axis=2, dtype=np.float32)
-        small = self._shrink @ grey @ self._shrink.T / np.float32(255)
+        grey = observation[CROP].astype(np.float32) @ np.ones(3, np.float32)  # 25 times as fast as mean
+        small = self._shrink @ grey @ self._shrink.T / np.float32(3 * 255)
         self._steps += 1
         self._mean = FORGETTING * self._mean + (1 - FORGETTING) * float(small.mean())
         self._deviation = FORGETTING * self._deviation + (1 - FORGETTING) * float(small.std())
