@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from mpi_es import envs
 from mpi_es.agents import load
-from mpi_es.config.presets import CARRACING
+from mpi_es.config.presets_car_racing import CARRACING
 from mpi_es.errors import expected
 from mpi_es.evaluation.build import make_policy
 from mpi_es.policies.attention_compiled.policy import TOP_K, AttentionPolicy

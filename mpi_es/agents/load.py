@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from mpi_es.agents.parameter_order import LAYOUTS, Shapes, shapes_of, to_torch
 from mpi_es.arrays import Candidate
-from mpi_es.config.presets import CARRACING
+from mpi_es.config.presets_car_racing import CARRACING
 from mpi_es.config.run import Config
 from mpi_es.errors import UserError, expected, one_line, warn
 from mpi_es.evaluation.build import make_policy

@@ -1,6 +1,18 @@
+import importlib.util
+from pathlib import Path
+
 import pytest
 
+from mpi_es import load_run, train
 from mpi_es.config.presets import PRESETS
+from mpi_es.parallel.collectives import SerialComm
+
+NEEDS = {"envpool": "envpool", "ALE/": "ale_py", "mpi_es.envs.atari": "ale_py", "mpi_es/TakeCover": "vizdoom"}
+SMALL = (
+    "--population-size 4 --max-iter 1 --num-rollouts 1 --num-eval-rollouts 1 --episode-cap 9 --early-stop 0"
+)
+PARTS = [name for name, preset in PRESETS.items() if preset.evolve != "all"]
+AGENT = str(Path(__file__).parents[2] / "docs" / "carracing" / "agent.npz")
 
 
 @pytest.mark.parametrize("preset", PRESETS.values(), ids=list(PRESETS))
@@ -9,17 +21,20 @@ def test_a_preset_is_a_run_that_ends(preset):
     assert preset.target_fitness is not None or preset.env == "mpi_es/CarRacing-v3"
 
 
-DIMENSIONS = {
-    "carracing": 3667,
-    "carracing-exp1": 2483,
-    "carracing-exp3": 1184,
-    "carracing-exp3.1": 588,
-    "carracing-exp4": 707,
-    "carracing-exp4-4frames": 1347,
-    "carracing-exp5": 659,
-}
+def test_presets_of_one_environment_have_directories_of_their_own():
+    directories = [preset.directory for preset in PRESETS.values()]
+    assert len(set(directories)) == len(PRESETS)
 
 
-def test_the_presets_of_the_experiments_are_all_there():
-    fast = {name.replace("carracing", "carracing-fast") for name in DIMENSIONS}
-    assert {name for name in PRESETS if name.startswith("carracing")} == DIMENSIONS.keys() | fast
+@pytest.mark.parametrize("name", PRESETS)
+def test_a_preset_runs(name, tmp_path):
+    for begin, package in NEEDS.items():
+        if PRESETS[name].env.startswith(begin) and not importlib.util.find_spec(package):
+            pytest.skip(f"{package} is not installed")
+    base = ("--base-from-pretrained", AGENT) if name in PARTS else ()
+    quiet = ("--console", "silent", "--no-tensorboard", "--run-dir", str(tmp_path / "run"))
+    words = [name, *SMALL.split(), *base, *quiet]
+    assert train.main(SerialComm(), words) == 0
+    run = load_run(tmp_path / "run")
+    assert run["history"]["generation"].tolist() == [1]
+    assert run["evaluations"]["returns"].shape == (1, 1)

@@ -7,7 +7,7 @@ import torch
 from mpi_es import envs
 from mpi_es.agents import load
 from mpi_es.agents.parameter_order import shapes_of
-from mpi_es.config.presets import CARRACING
+from mpi_es.config.presets_car_racing import CARRACING
 from mpi_es.errors import UserError
 from mpi_es.evaluation.build import make_policy
 from mpi_es.export import write_weights

@@ -45,6 +45,7 @@ def test_the_networks_have_the_numbers_of_parameters_of_their_originals():
     assert size(Stacked(STACK, ACTIONS)) == 1_687_206
 
 
+@torch.no_grad()
 def test_virtual_batch_normalisation_is_batch_normalisation_on_its_batch():
     module = convolution()
     outputs, statistics = module(module.reference, None)

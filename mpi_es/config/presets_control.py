@@ -1,0 +1,146 @@
+"""Small tasks of control: ours, and those of pytorch-es, PyTorch-ES and the post on evolution strategies."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from mpi_es.config.run import Config
+
+OURS = {
+    "cartpole": Config(
+        env="CartPole-v1",
+        hidden=(16,),
+        population_size=32,
+        init_sigma=0.3,
+        learning_rate=0.1,
+        num_rollouts=4,
+        episode_seeds="common",
+        eval_every=5,
+        num_eval_rollouts=100,
+        target_fitness=490.0,
+        target_consecutive=2,
+    ),
+    "lunarlander": Config(
+        env="LunarLander-v3",
+        hidden=(8,),
+        obs_norm=True,
+        population_size=48,
+        init_sigma=0.3,
+        num_rollouts=4,
+        eval_every=10,
+        num_eval_rollouts=100,
+        max_iter=500,
+        target_fitness=230.0,
+    ),
+    "bipedalwalker": Config(
+        env="BipedalWalker-v3",
+        hidden=(),
+        obs_norm=True,
+        population_size=32,
+        init_sigma=0.1,
+        eval_every=20,
+        num_eval_rollouts=100,
+        max_iter=3000,
+        target_fitness=303.0,
+        target_consecutive=2,
+    ),
+    "hardcore": Config(
+        env="envpool:BipedalWalkerHardcore-v3",
+        hidden=(40, 40),  # estool's network for it
+        obs_norm=True,
+        strategy="pepg",
+        population_size=256,
+        init_sigma=0.1,
+        learning_rate=0.01,
+        episode_seeds="paired",
+        eval_every=50,
+        num_eval_rollouts=100,
+        max_iter=8000,
+        target_fitness=300.0,
+        run_dir="runs/hardcore-{seed}",
+    ),
+}
+
+# pytorch-es. Its gradient is multiplied by n sigma, which Adam undoes: the learning rate is what is left.
+SMALL_NET = Config(
+    env="CartPole-v1",
+    hidden=(64, 64),
+    activation="selu",
+    strategy="openai_es",
+    population_size=40,
+    init_sigma=0.05,
+    learning_rate=0.1,
+    shaping="log-rank",
+    eval_every=5,
+    target_fitness=490.0,
+)
+
+# PyTorch-ES: no mirrored pairs there, so that its 5 candidates are 6 here. Its CartPole ends after 200 steps.
+REWARDS = Config(
+    strategy="openai_es",
+    activation="relu",
+    shaping="standardized",
+    learning_rate=0.001,
+    target_consecutive=10,
+)
+PYTORCH_ES = {
+    "cartpole": replace(
+        REWARDS,
+        env_options=("max_episode_steps=200",),
+        hidden=(100,),
+        population_size=6,
+        init_sigma=0.1,
+        target_fitness=200.0,
+    ),
+    "lunarlander": replace(
+        REWARDS,
+        env="envpool:LunarLander-v3",
+        hidden=(100, 100),
+        population_size=100,
+        init_sigma=0.01,
+        lr_decay=0.9999,
+        target_fitness=200.0,
+    ),
+    "hardcore": replace(
+        REWARDS,
+        env="envpool:BipedalWalkerHardcore-v3",
+        hidden=(100, 100),
+        population_size=50,
+        init_sigma=0.1,
+        max_iter=5000,
+        target_fitness=300.0,
+        target_consecutive=20,
+    ),
+}
+
+# karush17's post: 100 mirrored pairs, sigma 1, Adam 0.1, centred ranks. It multiplies the weights of the last
+# layer by 0.1; ours are torch's, beside which a sigma of 1 is noise alone.
+POST = Config(
+    hidden=(64, 64),
+    strategy="openai_es",
+    population_size=200,
+    init_sigma=0.1,
+    learning_rate=0.01,
+    max_iter=5000,
+    eval_every=10,
+)
+
+
+def _of(system: str, configs: Mapping[str, Config]) -> dict[str, Config]:
+    """Return the configs under the name of their system, which also names their run directories."""
+    names = {f"{system}-{name}": config for name, config in configs.items()}
+    return {name: replace(config, run_dir=f"runs/{name}-{{seed}}") for name, config in names.items()}
+
+
+CONTROL = (
+    OURS
+    | _of("pytorch-es", {"cartpole": SMALL_NET})
+    | _of("rewards-es", PYTORCH_ES)
+    | _of(
+        "post",
+        {
+            "cyclicmdp": replace(POST, env="mpi_es/CyclicMDP-v0", target_fitness=1300.0),
+            "lunarlander": replace(POST, env="envpool:LunarLander-v3", target_fitness=200.0),
+            "bipedalwalker": replace(POST, env="envpool:BipedalWalker-v3", target_fitness=300.0),
+        },
+    )
+)

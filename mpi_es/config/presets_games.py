@@ -1,0 +1,72 @@
+"""Games from pictures: Atari as pytorch-es and PyTorch-ES play it, and the attention paper's TakeCover."""
+
+from dataclasses import replace
+
+from mpi_es.config.presets_car_racing import CARRACING
+from mpi_es.config.run import Config
+
+# pytorch-es: 20 mirrored pairs, sigma 0.05. Its learning rate of 0.1 is twice sigma, with Adam a step out of
+# the population at each weight; a tenth of it is a fifth of sigma.
+GREY = Config(
+    env="mpi_es.envs.atari:make_grey",
+    policy="mpi_es.policies.atari:ConvolutionLSTM",
+    strategy="openai_es",
+    population_size=40,
+    init_sigma=0.05,
+    learning_rate=0.01,
+    shaping="log-rank",
+    eval_every=10,
+    num_eval_rollouts=8,
+    envs_per_rank=4,  # of each of which the network's weights take 2.4 MB
+)
+# PyTorch-ES
+COLOUR = Config(
+    env="mpi_es.envs.atari:make_colour",
+    env_options=("game=SpaceInvaders",),
+    policy="mpi_es.policies.atari:Convolution",
+    strategy="openai_es",
+    population_size=50,
+    init_sigma=0.3,
+    learning_rate=0.001,
+    shaping="standardized",
+    eval_every=10,
+    num_eval_rollouts=8,
+    target_fitness=200.0,
+    target_consecutive=20,
+    envs_per_rank=4,
+)
+RAM = Config(
+    env="ALE/SpaceInvaders-v5",
+    env_options=("obs_type=ram", "repeat_action_probability=0.25"),
+    hidden=(200, 500),
+    activation="relu",
+    obs_norm=True,
+    strategy="openai_es",
+    population_size=100,
+    init_sigma=0.01,
+    learning_rate=0.001,
+    shaping="standardized",
+    eval_every=10,
+    num_eval_rollouts=16,
+    target_fitness=600.0,
+    target_consecutive=10,
+)
+
+GAMES = {
+    name: replace(config, run_dir=f"runs/{name}-{{seed}}")
+    for name, config in {
+        "pong": replace(GREY, env_options=("game=Pong",), target_fitness=20.0),
+        "spaceinvaders": replace(GREY, env_options=("game=SpaceInvaders",), target_fitness=1000.0),
+        "spaceinvaders-colour": COLOUR,
+        "spaceinvaders-ram": RAM,
+        # arXiv:2003.08165; 750 counts as solved. Its 10,000 generations are a year of two cores.
+        "takecover": replace(
+            CARRACING,
+            env="mpi_es/TakeCover-v0",
+            num_rollouts=5,
+            early_stop=0,
+            target_fitness=750.0,
+            envs_per_rank=4,  # each a process of its own
+        ),
+    }.items()
+}
