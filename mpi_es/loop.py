@@ -169,6 +169,10 @@ class Run:
         if self.config.variable_ep_len:
             cap = math.ceil(2 * float(evaluation.lengths.mean()))  # pytorch-es's factor
             progress.episode_cap = min(cap, self.config.episode_cap or cap)
+        elif self.config.cap_growth > 1:  # OpenAI's adaptive cut-off
+            reached = float((evaluation.lengths >= progress.episode_cap).mean())
+            if reached >= self.config.cap_threshold:
+                progress.episode_cap = math.ceil(self.config.cap_growth * progress.episode_cap)
 
     def keep_best(self, population: Population, fitness: Vector) -> None:
         """Remember the best candidate of a generation if it is the best of all."""

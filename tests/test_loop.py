@@ -168,6 +168,15 @@ def test_a_cap_follows_the_mean_length_and_stays_under_the_fixed_one(tmp_path):
     assert capped["history"]["mean_length"].max() <= 6
 
 
+def test_an_adaptive_cap_grows_after_a_generation_of_which_a_share_reached_it(tmp_path):
+    eager = evolved(tmp_path / "eager", episode_cap=2, cap_growth=1.5, cap_threshold=0.01, max_iter=5)
+    assert eager["history"]["episode_cap"].tolist() == [2, 3, 5, 8, 12]
+    history = evolved(tmp_path / "strict", episode_cap=2, cap_growth=1.5, cap_threshold=1.0)["history"]
+    reached = history["mean_length"][:-1] == history["episode_cap"][:-1]
+    assert (np.diff(history["episode_cap"]) > 0).tolist() == reached.tolist()
+    assert not reached.all()
+
+
 @pytest.mark.parametrize(("track", "episodes"), [(True, 14), (False, 12)])
 def test_the_mean_runs_beside_the_population_if_it_is_tracked(tmp_path, track, episodes):
     history = evolved(tmp_path, track_mean=track, num_rollouts=2)["history"]

@@ -42,6 +42,8 @@ Count = Annotated[int, Range(1, LARGEST)]
 Positive = Annotated[float, Range(0, with_low=False)]
 NotNegative = Annotated[float, Range(0)]
 Decay = Annotated[float, Range(0, 1, with_low=False)]
+AtLeastOne = Annotated[float, Range(1)]
+Share = Annotated[float, Range(0, 1, with_low=False)]
 Fraction = Annotated[float, Range(0, 1, with_high=False)]
 
 

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 import tyro
 
 from mpi_es.config.fields import (
+    AtLeastOne,
     Count,
     Decay,
     Fraction,
@@ -17,6 +18,7 @@ from mpi_es.config.fields import (
     Of,
     Positive,
     Range,
+    Share,
     Unless,
     check_ranges,
     of_policy,
@@ -154,6 +156,10 @@ class Config:
     """Steps after which a training episode is cut; 0: only the environment's own limit"""
     variable_ep_len: Annotated[bool, _ENVIRONMENT] = False
     """Cut training episodes at twice their mean length in the last generation"""
+    cap_growth: Annotated[AtLeastOne, _ENVIRONMENT, Unless("episode_cap", 0)] = 1.0
+    """Factor on --episode-cap after a generation of which a share --cap-threshold reached it"""
+    cap_threshold: Annotated[Share, _ENVIRONMENT, Unless("cap_growth", 1.0)] = 0.5
+    """Share of a generation's episodes that --cap-growth waits for"""
     early_stop: Annotated[Natural, _ENVIRONMENT] = 0
     """Cut a training episode after more than this number of successive negative rewards; 0: never"""
     action_noise: Annotated[NotNegative, _ENVIRONMENT] = 0.0
@@ -208,6 +214,10 @@ class Config:
             raise expected("--base-from-pretrained", rule, self.base_from_pretrained, "use --evolve PART")
         if self.num_frames > 1 and self.controller != "mlp":
             raise expected("--num-frames", "1 with a recurrent controller", self.num_frames)
+        if self.cap_growth > 1 and self.variable_ep_len:
+            raise expected(
+                "--cap-growth", "1 with --variable-ep-len, which sets the cap itself", self.cap_growth
+            )
         if len(self.bounds) not in (0, 2):
             raise expected("--bounds", "two numbers, the lower and the upper bound", self.bounds)
         self._check_floors()
