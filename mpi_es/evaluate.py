@@ -53,6 +53,8 @@ class Options:
     """File for the episode seed, return and length of every episode"""
     video: str = ""
     """File for a film of the first episode, .mp4 or .gif"""
+    render: bool = False
+    """Show the first episode in a window"""
     frames: str = ""
     """Directory for every frame of the first episode, with its actions and attention"""
     env: str = ""
@@ -122,7 +124,7 @@ def prepare(arguments: list[str]) -> EvaluationPlan:
     if len(plan.parameters) != (dim := make_policy(plan.config).dim):
         rule = f"an environment whose policy has the {len(plan.parameters)} parameters of this one"
         raise expected("--env", rule, f"{plan.config.env} with {dim}")
-    if options.video or options.frames:
+    if options.video or options.frames or options.render:
         footage(plan).check()
     if options.csv:
         write_csv(Path(options.csv), None)  # a file that cannot be written is reported before the work
@@ -167,7 +169,7 @@ def report(plan: EvaluationPlan, evaluator: Evaluator) -> None:
     seeds = episode_seeds(plan)
     normalisation = plan.normalisation if plan.normalisation.size else None
     terms = evaluator.held_out_terms(plan.config.episode_cap, normalisation)
-    if options.video or options.frames:  # first, since drawing may fail
+    if options.video or options.frames or options.render:  # first, since drawing may fail
         first = Episode(0, 0, int(seeds[0]), plan.parameters)
         print(footage(plan).shoot(evaluator.rollout.policy, first, terms, plan.title), flush=True)
     result = evaluator.evaluate(Dense(plan.parameters[None].astype(float)), seeds[None], terms)
@@ -184,7 +186,7 @@ def footage(plan: EvaluationPlan) -> Any:
     """Return the writer of film and frames."""
     from mpi_es.film.film import Footage  # Pillow and ffmpeg, which scores alone do not need
 
-    return Footage(plan.config, plan.options.video, plan.options.frames)
+    return Footage(plan.config, plan.options.video, plan.options.frames, plan.options.render)
 
 
 def episode_seeds(plan: EvaluationPlan) -> NDArray[np.int64]:

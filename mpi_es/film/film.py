@@ -1,4 +1,4 @@
-"""Write one episode as a film, and as frames with their numbers: `evaluate --video --frames`."""
+"""Show one episode as a film, as frames with their numbers, in a window: `evaluate --video --frames --render`."""
 
 import contextlib
 import os
@@ -17,6 +17,7 @@ from mpi_es.evaluation.rollout import Episode, Terms
 from mpi_es.film.encode import ENDINGS, Film
 from mpi_es.film.record import Recorder, Step, make_env
 from mpi_es.film.scene import compose
+from mpi_es.film.window import Window
 from mpi_es.policies.base import Policy
 
 FRAMES = "frames.h5"
@@ -24,11 +25,12 @@ FRAMES = "frames.h5"
 
 @dataclass(frozen=True)
 class Footage:
-    """The files that show one episode of a config's policy."""
+    """The files and the window that show one episode of a config's policy."""
 
     config: Config
     video: str  # the film's path; empty for none
     frames: str  # the directory of pictures and numbers; empty for none
+    render: bool = False  # show it in a window
 
     def check(self) -> None:
         """Refuse paths that cannot be written and environments that cannot be drawn."""
@@ -43,6 +45,9 @@ class Footage:
             _try("--frames", self.frames, directory, make=True)
             if any(directory.iterdir()):
                 raise expected("--frames", "a new or an empty directory", self.frames)
+        if self.render:
+            with Window(""):
+                pass
         make_env(self.config)[0].close()
 
     def shoot(self, policy: Policy, episode: Episode, terms: Terms, name: str) -> str:
@@ -51,13 +56,17 @@ class Footage:
         Args:
             name: of the policy, for the title.
         """
-        recorder = Recorder(self.config, policy)
         title = f"{self.config.env}, episode seed {episode.seed}; {Path(name).name}"
         pictures = Frames(Path(self.frames)) if self.frames else None
-        with Film(Path(self.video), recorder.fps) if self.video else contextlib.nullcontext() as film:
+        with contextlib.ExitStack() as stack:
+            window = stack.enter_context(Window(title)) if self.render else None
+            recorder = Recorder(self.config, policy)  # which sees to it that SDL opens no window later
+            film = stack.enter_context(Film(Path(self.video), recorder.fps)) if self.video else None
 
             def show(step: Step) -> None:
                 frame = compose(step, title)
+                if window is not None:
+                    window.add(frame, recorder.fps)
                 if film is not None:
                     film.add(frame)
                 if pictures is not None:
@@ -67,7 +76,7 @@ class Footage:
         if pictures is not None:
             facts = {"env": self.config.env, "episode_seed": episode.seed, "policy": name}
             pictures.finish(facts)
-        places = " and ".join(filter(None, [self.video, self.frames]))
+        places = " and ".join(filter(None, [self.video, self.frames])) or "shown"
         return f"{places}: episode seed {episode.seed}, return {last.score:.2f}, {last.number} steps"
 
 

@@ -1,0 +1,51 @@
+"""Show frames in a window as they are made: `evaluate --render`."""
+
+from types import TracebackType
+
+from PIL import Image
+
+from mpi_es.errors import UserError
+
+
+class Window:
+    """A window that takes frames of one size, one after the other. Once it is closed it ignores them.
+
+    Args:
+        title: of the window.
+    """
+
+    def __init__(self, title: str) -> None:
+        self._title, self._open = title, True
+
+    def __enter__(self) -> "Window":
+        import pygame
+
+        try:
+            pygame.display.init()
+        except pygame.error as error:
+            raise UserError(f"--render: there is no screen ({error}); use --video FILE") from error
+        self._clock = pygame.time.Clock()
+        return self
+
+    def add(self, frame: Image.Image, fps: float) -> None:
+        """Show a frame, no sooner than `1 / fps` seconds after the last."""
+        import pygame
+
+        if not self._open:
+            return
+        screen = pygame.display.get_surface()
+        if screen is None or screen.get_size() != frame.size:
+            screen = pygame.display.set_mode(frame.size)
+            pygame.display.set_caption(self._title)
+        screen.blit(pygame.image.frombytes(frame.tobytes(), frame.size, "RGB"), (0, 0))
+        pygame.display.flip()
+        self._clock.tick(fps)
+        self._open = not any(event.type == pygame.QUIT for event in pygame.event.get())
+        if not self._open:
+            pygame.display.quit()
+
+    def __exit__(self, kind: type[BaseException] | None, error: object, trace: TracebackType | None) -> None:
+        """Close the window."""
+        import pygame
+
+        pygame.display.quit()
