@@ -4,10 +4,10 @@ python benchmarks/lockstep.py [--repeats 31] [--core 0]
 
 Microseconds of CPU time for a network's answer, medians; the two ways take turns, in one thread on one core.
 All networks have weights of their own, memories are those of an episode under way. "vmap" is torch.func.vmap
-of the module itself in a tile of 32, with cells by their equations; lockstep traces that to a program. With
-convolutions, which lockstep refuses, it is the only other way. 16 is the default of --envs-per-rank.
+of the module itself in a full tile, with cells by their equations; lockstep traces that to a program. 16 is
+the default of --envs-per-rank. The limits of lockstep's sizes are lifted; "-" marks what they refuse.
 
-    mlp W       8-W-W-4, tanh; the number of parameters for which lockstep pays decides LARGEST
+    mlp W       8-W-W-4, tanh
     cells       LSTMCell(8, 16), GRUCell(8, 16) and a linear layer
     norms       24-64-64-4 with LayerNorm and GroupNorm, SELU
     pictures    Conv2d 3-8-8 of 3x3, stride 2, on 16x16 pixels, uint8, and a linear layer
@@ -29,10 +29,11 @@ from gymnasium import spaces
 from torch import Tensor, nn
 from torch.func import functional_call, vmap
 
-from mpi_es.policies.lockstep import TILE
+from mpi_es.policies import lockstep
 from mpi_es.policies.operations import Cells
 from mpi_es.policies.torch_module import ModulePolicy
 
+TILE = lockstep.TILE
 ROWS = (1, 4, 8, 16, 32)
 WIDTHS = (16, 64, 96, 128, 192, 256)
 
@@ -184,19 +185,18 @@ def main() -> None:
         "network   parameters  one after the other  side by side, of a tile with this many networks      vmap"
     )
     print(f"                          16 of them{''.join(f'{rows:10d}' for rows in ROWS)}        32")
+    limits = lockstep.LARGEST, lockstep.MOST
     for name in CASES:
+        lockstep.LARGEST, lockstep.MOST = limits
+        mark = " " if policy_of(name).lockstep else "-"
+        lockstep.LARGEST = lockstep.MOST = 10**12
         policy, alone = policy_of(name), policy_of(name)
         alone.lockstep = None
-        steps = [step_of(alone, 16)]
-        counts = [16]
-        if policy.lockstep:
-            steps += [step_of(policy, rows) for rows in ROWS]
-            counts += ROWS
-        steps.append(vmap_of(alone))
-        counts.append(TILE)
-        each = [t / count for t, count in zip(timed(steps, options.repeats), counts, strict=True)]
-        middle = "".join(f"{t:10.1f}" for t in each[1:-1]) or f"{policy.how.partition(': ')[2]:>50s}"
-        print(f"{name:9s} {policy.dim:10d}  {each[0]:20.1f}  {middle}{each[-1]:10.1f}", flush=True)
+        steps = [step_of(alone, 16), *(step_of(policy, rows) for rows in ROWS), vmap_of(alone)]
+        times = timed(steps, options.repeats)
+        each = [t / count for t, count in zip(times, (16, *ROWS, TILE), strict=True)]
+        middle = "".join(f"{t:10.1f}" for t in each[1:-1])
+        print(f"{name:8s}{mark} {policy.dim:10d}  {each[0]:20.1f}  {middle}{each[-1]:10.1f}", flush=True)
 
 
 if __name__ == "__main__":

@@ -24,9 +24,9 @@ from mpi_es.policies import operations
 # Torch's loops take up to 32 floats at a time (two vectors of AVX-512) and compute the rest of an array by
 # other instructions, which round otherwise: with 8 or 16 rows the last ones differ after sigmoid, SELU, pow …
 TILE = 32
-# With 16 networks a tile takes half the time of one after the other for 18,000 parameters, and more than
-# their time from 70,000; convolutions, which use a parameter often, pay up to a million multiplications
-# (benchmarks/lockstep.py).
+# A tile of 16 networks of 18,000 parameters takes half the time of one after the other, of 40,000 to 70,000
+# 0.7 to 1.2 times (benchmarks/lockstep.py). Convolutions use a parameter often: with 258,000 multiplications
+# it takes 0.54 times, with 1.2 million 0.8 times.
 LARGEST = 20_000  # parameters
 MOST = 250_000  # multiplications of a network
 TRIALS = 8  # tests of the rows at construction, of some milliseconds each

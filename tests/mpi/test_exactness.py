@@ -16,6 +16,7 @@ SETTINGS = {name: ("--strategy", name) for name in STRATEGIES} | {
     "table": ("--strategy", "openai_es", "--noise-table", "100000", "--num-rollouts", "2"),
     "pepg": ("--strategy", "pepg", "--variable-ep-len"),
     "lstm": ("--strategy", "pepg", "--policy", "lstm", "--num-rollouts", "3", "--episode-seeds", "common"),
+    "module": ("--policy", "tests.policies.user_policies:Remembering", "--num-rollouts", "3"),
 }
 
 
