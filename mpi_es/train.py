@@ -158,6 +158,7 @@ def describe(run: Run, rank_loss: str) -> list[str]:
         evolved = f"{config.function}, a function of {counted(evaluator.dim, 'parameter')}"
     facts = [
         evolved,
+        getattr(evaluator.rollout.policy, "description", ""),
         getattr(run.strategy, "description", f"{config.strategy}, population {run.strategy.popsize}"),
         ", ".join(filter(None, [ranks, f"{config.dispatch} dispatch", where, rank_loss])),
         endless(config, evaluator.rollout),

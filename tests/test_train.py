@@ -48,3 +48,20 @@ def test_a_run_begins_and_goes_on_only_where_it_is_asked_to(tmp_path):
         train.prepare(options)
     assert train.main(SerialComm(), [*options, "--continue", "--max-iter", "3"]) == 0
     assert checkpoint.load(tmp_path / "run")[0]["progress"]["generation"] == 3
+
+
+@pytest.mark.parametrize("name", ["Single", "Branching"])
+def test_the_first_lines_say_how_a_module_of_one_s_own_is_evaluated(tmp_path, capsys, name):
+    options = ["--env", "CartPole-v1", "--policy", f"tests.policies.user_policies:{name}", "--max-iter", "1"]
+    options += [
+        "--population-size",
+        "4",
+        "--num-eval-rollouts",
+        "2",
+        "--console",
+        "lines",
+        "--no-tensorboard",
+    ]
+    assert train.main(SerialComm(), [*options, "--run-dir", str(tmp_path / "run")]) == 0
+    way = {"Single": "side by side", "Branching": "one after the other: torch.func.vmap refuses it"}[name]
+    assert f"networks are evaluated {way}" in capsys.readouterr().out

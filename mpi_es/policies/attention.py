@@ -124,7 +124,10 @@ def _centres(patch: int, stride: int, size: int) -> Tensor:
 
 
 class InTorch(ModulePolicy):
-    """The agent as a policy that torch runs, in the forms that are not compiled."""
+    """The agent in torch, in the forms that are not compiled; it evaluates one network after the other."""
+
+    def _choose(self) -> tuple[None, str]:
+        return None, ""  # `look` reads the weights of the network that answered last
 
     def look(self, observation: NDArray[Any]) -> Attention:
         """Return what the network that answered last, whose weights the module still has, sees here."""

@@ -1,5 +1,6 @@
 """A torch module as a policy, whatever it computes: a user's own, or one of ours that is not compiled."""
 
+import copy
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -17,9 +18,12 @@ from mpi_es.policies import networks
 from mpi_es.policies.actions import Outputs, actions_for
 from mpi_es.policies.base import Actions, Memory, Policy, parts_of
 from mpi_es.policies.features import require_array
+from mpi_es.policies.lockstep import Lockstep, Refused
 from mpi_es.seeds import Stream, rng
 
-Weights = list[list[Tensor]]  # for each network its parameters, in the module's order
+Weights = list[
+    list[Tensor]
+]  # the parameters in the module's order, for each network or each tile of networks
 Network = Callable[[Any, Any], nn.Module]  # of observation space and action space
 
 
@@ -34,7 +38,9 @@ def load_network(name: str, options: Mapping[str, Any]) -> Network:
 class _Recall(NamedTuple):
     """What an episode under way goes on from."""
 
-    content: Any = None  # the module's memory; None at an episode's start
+    content: Any = (
+        None  # the module's memory, side by side the tuple of its tensors; None at an episode's start
+    )
     seed: int = 0  # of torch's generator, plus the step
     step: int = 0
 
@@ -47,8 +53,9 @@ class ModulePolicy(Policy):
     (1, *shape) are float32, or the environment's own integers (uint8 pictures); outputs are (1, n).
     The parameters are evolved; buffers (running statistics) stay as the module makes them.
 
-    The networks are evaluated one after the other. torch.func.vmap would be 2 to 5 times as fast for
-    small ones (16 of 8-64-64-4: 0.4 against 1 ms), but its last bits depend on the number of networks.
+    Small networks are evaluated side by side where `Lockstep` accepts the module, the others one
+    after the other; `description` says which and why. The choice depends on the module, so that it is the
+    same on all ranks and when a run is resumed.
 
     Args:
         name: of the policy, as the user gave it.
@@ -79,6 +86,7 @@ class ModulePolicy(Policy):
         self._sizes = [parameter.numel() for parameter in self._parameters]
         if not self.dim:
             raise expected("--policy", "a module that has parameters", name)
+        self.lockstep, self.description = self._choose()
 
     @property
     def dim(self) -> int:
@@ -103,6 +111,8 @@ class ModulePolicy(Policy):
 
     def unpack(self, parameters: NDArray[np.float32]) -> Weights:
         """Return the parameters (k, dim) as tensors of the module's shapes."""
+        if self.lockstep:
+            return self.lockstep.unpack(_tensor(parameters))
         return [[*map(self._own, row.split(self._sizes), self._parameters)] for row in _tensor(parameters)]
 
     def initial_memory(self, k: int) -> Memory:
@@ -121,26 +131,55 @@ class ModulePolicy(Policy):
 
     def outputs(self, weights: Weights, observations: NDArray[Any], memory: Memory) -> tuple[Outputs, Memory]:
         """Return the outputs (k, n) before they become actions, and the memory afterwards."""
-        outputs = np.empty((len(weights), self.size), np.float32)
         assert memory is not None, "each network has a recall"
-        after = []
         batch = _tensor(observations)
         with torch.inference_mode():
-            for i, tensors in enumerate(weights):
-                for parameter, tensor in zip(self._parameters, tensors, strict=True):
-                    parameter.data = tensor
-                observation = batch[i : i + 1].clone()  # at an address of its own, see _own
-                recall: _Recall = memory[i]
-                # 4 us; a module that draws does so as if its episode were alone.
-                torch.default_generator.manual_seed(recall.seed + recall.step)
-                content = recall.content
-                if self._remembers:
-                    answer, content = self._module(observation, content)
-                else:
-                    answer = self._module(observation)
-                outputs[i] = answer[0]
-                after.append(_Recall(content, recall.seed, recall.step + 1))
+            if not self.lockstep:
+                return self._in_sequence(weights, batch, memory)
+            answers, contents = self.lockstep(weights, batch, [recall.content for recall in memory])
+        pairs = zip(contents, memory, strict=True)
+        after = [_Recall(content, recall.seed, recall.step + 1) for content, recall in pairs]
+        return answers.float().numpy(), _objects(after)
+
+    def _in_sequence(self, weights: Weights, batch: Tensor, memory: NDArray[Any]) -> tuple[Outputs, Memory]:
+        outputs = np.empty((len(weights), self.size), np.float32)
+        after = []
+        for i, tensors in enumerate(weights):
+            for parameter, tensor in zip(self._parameters, tensors, strict=True):
+                parameter.data = tensor
+            observation = batch[i : i + 1].clone()  # at an address of its own, see _own
+            recall: _Recall = memory[i]
+            # 4 us; a module that draws does so as if its episode were alone.
+            torch.default_generator.manual_seed(recall.seed + recall.step)
+            content = recall.content
+            if self._remembers:
+                answer, content = self._module(observation, content)
+            else:
+                answer = self._module(observation)
+            outputs[i] = answer[0]
+            after.append(_Recall(content, recall.seed, recall.step + 1))
         return outputs, _objects(after)
+
+    def _choose(self) -> tuple[Lockstep | None, str]:
+        """Return what evaluates networks side by side, None if nothing does, and a description."""
+        try:
+            lockstep = Lockstep(self._module, self._observe(), self._remembers)
+        except Refused as refused:
+            return None, f"networks are evaluated one after the other: {refused}"
+        return lockstep, "networks are evaluated side by side"
+
+    def _observe(self) -> Callable[[], Tensor]:
+        """Return what draws observations (1, *shape): numbers around 0, integers of the space."""
+        space = copy.deepcopy(self.spaces[0])
+        space.seed(0)
+        generator = np.random.default_rng(0)
+
+        def observe() -> Tensor:
+            if np.issubdtype(space.dtype, np.floating):
+                return _tensor(generator.standard_normal((1, *space.shape), np.float32))
+            return _tensor(np.asarray(space.sample(), space.dtype)[None])
+
+        return observe
 
     @staticmethod
     def _own(part: Tensor, parameter: Tensor) -> Tensor:

@@ -17,6 +17,7 @@ SETTINGS = {name: ("--strategy", name) for name in STRATEGIES} | {
     "pepg": ("--strategy", "pepg", "--variable-ep-len"),
     "envpool": ("--env", "envpool:LunarLander-v3", "--policy", "lstm", "--num-rollouts", "2"),
     "lstm": ("--strategy", "pepg", "--policy", "lstm", "--num-rollouts", "3", "--episode-seeds", "common"),
+    "module": ("--policy", "tests.policies.user_policies:Remembering", "--num-rollouts", "3"),
 }
 
 

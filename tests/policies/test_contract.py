@@ -21,8 +21,9 @@ CASES = [(name, {}, SQUARE if name == "attention" else VECTOR) for name in REGIS
 CASES += [("mlp", {"activation": a, "hidden": h}, VECTOR) for a, h in (("relu", (9,)), ("selu", (8, 7)))]
 CASES += [("mlp", {"hidden": ()}, VECTOR), ("mlp", {}, spaces.Discrete(4, start=2)), ("mlp", {}, SMALL)]
 CASES += [("rnn", {"activation": "relu"}, VECTOR), ("lstm", {}, spaces.Discrete(4))]
-CASES += [(f"{HERE}:{name}", {}, VECTOR) for name in ("Plain", "Remembering")]
-CASES += [(f"{HERE}:Pictures", {}, PICTURE)]
+CASES += [(f"{HERE}:{name}", {}, VECTOR) for name in ("Plain", "Remembering", "Normed")]
+CASES += [(f"{HERE}:{name}", {}, PICTURE) for name in ("Pictures", "Seeing")]
+CASES += [(f"{HERE}:Seeing", {"policy_options": ("cell=GRUCell",)}, PICTURE)]
 CASES += [("attention", {"patch_size": 5}, SQUARE), ("attention", {"evolve": "controller"}, SQUARE)]
 CASES += [("attention", {"controller": "mlp", "num_frames": 2, "top_k": 3}, SQUARE)]
 CASES += [("attention", {"controller": "rnn", "query_dim": 2, "bias": False}, SQUARE)]
@@ -107,6 +108,24 @@ def test_a_row_does_not_depend_on_the_other_rows(policy, case):
             first = policy.act(alone, observations[i : i + 1].copy(), policy.initial_memory(1))[1]
             output, _ = policy.outputs(alone, observations[i : i + 1].copy(), first)
             assert output.tobytes() == outputs[i].tobytes()
+
+
+def test_a_row_does_not_depend_on_its_place(policy, case):
+    for seed in range(3):
+        one, k = candidates(policy, 1, seed), 37  # more than a tile of networks side by side
+        weights, seen = policy.unpack(one.repeat(k, 0)), observe(case[2], 1, seed).repeat(k, 0)
+        memory = policy.act(weights, seen, policy.initial_memory(k))[1]
+        outputs, _ = policy.outputs(weights, seen, memory)
+        assert {row.tobytes() for row in outputs} == {outputs[0].tobytes()}
+
+
+@pytest.mark.filterwarnings("ignore:invalid value")
+def test_a_row_does_not_depend_on_neighbours_that_are_not_finite(policy, case):
+    parameters, observations = candidates(policy, 3), observe(case[2], 3)
+    expected, _ = policy.outputs(policy.unpack(parameters), observations, policy.initial_memory(3))
+    parameters[0], parameters[2] = np.nan, np.inf
+    outputs, _ = policy.outputs(policy.unpack(parameters), observations, policy.initial_memory(3))
+    assert outputs[1].tobytes() == expected[1].tobytes()
 
 
 def test_memory_restarts_in_one_row_only(policy, case):

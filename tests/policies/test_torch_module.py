@@ -36,6 +36,23 @@ def test_a_module_remembers_where_its_forward_takes_a_second_argument_by_positio
     assert not remembers(torch.nn.Linear(2, 2))
 
 
+@pytest.mark.parametrize(
+    ("name", "description"),
+    [("Plain", "evaluated side by side"), ("Drawing", "one after the other: torch.func.vmap refuses it")],
+)
+def test_a_policy_describes_how_it_evaluates_and_chooses_so_again(name, description):
+    box = spaces.Box(-1, 1, (5,), np.float32)
+    policies = [make(Config(policy=f"{HERE}:{name}"), box, spaces.Discrete(2)) for _ in range(2)]
+    assert description in policies[0].description
+    assert policies[0].description == policies[1].description
+
+
+def test_the_attention_agent_in_torch_keeps_the_weights_that_it_looks_with():
+    square = spaces.Box(0, 255, (40, 40, 3), np.uint8)
+    policy = make(Config(policy="attention", hidden=(6,), patch_size=5), square, spaces.Discrete(2))
+    assert policy.lockstep is None
+
+
 def test_numbers_of_each_network_are_its_own():
     box = spaces.Box(-1, 1, (3,), np.float32)
     policy = ModulePolicy("linear", lambda *_: torch.nn.Linear(3, 2), box, spaces.Discrete(2))

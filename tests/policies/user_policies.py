@@ -67,6 +67,33 @@ class Pictures(nn.Module):
         return self.out(x.flatten(1)) * self.scale
 
 
+class Normed(nn.Sequential):
+    """Normalised layers of odd widths, and activations whose vectors round otherwise than single numbers."""
+
+    def __init__(self, observation_space, action_space):
+        n = action_space.n if hasattr(action_space, "n") else action_space.shape[0]
+        first = [nn.Linear(int(np.prod(observation_space.shape)), 15), nn.LayerNorm(15), nn.SELU()]
+        second = [nn.Linear(15, 9), nn.GroupNorm(3, 9), nn.SiLU()]
+        super().__init__(nn.Flatten(), *first, *second, nn.Linear(9, int(n)), nn.Sigmoid())
+
+
+class Seeing(nn.Module):
+    """Reads bytes by convolutions and remembers by a cell."""
+
+    def __init__(self, observation_space, action_space, cell="LSTMCell"):
+        super().__init__()
+        n = action_space.n if hasattr(action_space, "n") else action_space.shape[0]
+        first = [nn.Conv2d(3, 5, 3, 2, 1), nn.GroupNorm(1, 5), nn.ELU()]
+        self.layers = nn.Sequential(*first, nn.Conv2d(5, 3, 3, 2), nn.SELU(), nn.Flatten())
+        self.cell = getattr(nn, cell)(27, 7)
+        self.out = nn.Linear(7, int(n))
+
+    def forward(self, observations, memory):
+        assert observations.dtype == torch.uint8
+        memory = self.cell(self.layers(observations.permute(0, 3, 1, 2) / 255), memory)
+        return self.out(memory[0] if isinstance(memory, tuple) else memory), memory
+
+
 class Wrong(Plain):
     def __init__(self, observation_space, action_space):
         super().__init__(observation_space, action_space)

@@ -1,0 +1,246 @@
+"""The networks of a user's torch module side by side: vmap of the module, traced to a program of operations.
+
+A row of the answer must not depend, to the last bit, on its neighbours, their number or its place. So a
+program always computes TILE rows, unused ones are filled up, and it consists of operations that treat all
+rows of such a tile alike (operations.py). A module that needs others is refused, and so is one whose rows
+fail a test. That depends on the module, torch and the type of CPU, never on how many networks there are:
+the two ways round differently, and a run must not change from one to the other.
+"""
+
+import copy
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.func import functional_call, functionalize, vmap
+from torch.fx.experimental.proxy_tensor import make_fx
+from torch.utils import _pytree as pytree
+
+from mpi_es.errors import one_line
+from mpi_es.policies import operations
+
+# Torch's loops take up to 32 floats at a time (two vectors of AVX-512) and compute the rest of an array by
+# other instructions, which round otherwise: with 8 or 16 rows the last ones differ after sigmoid, SELU, pow …
+TILE = 32
+# A tile of 16 networks of 18,000 parameters takes half the time of one after the other, of 40,000 to 70,000
+# 0.7 to 1.2 times (benchmarks/lockstep.py). Convolutions use a parameter often: with 258,000 multiplications
+# it takes 0.54 times, with 1.2 million 0.8 times.
+LARGEST = 20_000  # parameters
+MOST = 250_000  # multiplications of a network
+TRIALS = 8  # tests of the rows at construction, of some milliseconds each
+
+Tile = list[Tensor]  # the parameters of TILE networks, each (TILE, …)
+Content = tuple[Tensor, ...]  # the tensors of a module's memory, each as the module returned it
+
+
+class Refused(Exception):
+    """Why a module's networks are evaluated one after the other."""
+
+
+class Lockstep:
+    """A module's program for TILE networks.
+
+    Args:
+        module: in evaluation mode; it is left as it is.
+        observe: draws an observation (1, *shape) as the module reads it.
+        remembers: whether the module takes a memory.
+    """
+
+    def __init__(self, module: nn.Module, observe: Callable[[], Tensor], remembers: bool) -> None:
+        size = sum(parameter.numel() for parameter in module.parameters())
+        if size > LARGEST:
+            raise Refused(f"{size} parameters are more than {LARGEST}, up to which side by side is faster")
+        try:
+            self._module = copy.deepcopy(module)  # a forward may change the module, here with tensors of vmap
+        except Exception as error:
+            raise Refused(f"it cannot be copied: {one_line(error)}") from error
+        self._parameters = dict(self._module.named_parameters())
+        self._buffers = dict(self._module.named_buffers())
+        self._remembers = remembers
+        attributes = _attributes(self._module)
+        try:
+            self._build(observe)
+        except Refused:
+            raise
+        except Exception as error:  # of the user's module, which now reads other numbers than zeros
+            raise Refused(f"it failed in a test: {one_line(error)}") from error
+        if _attributes(self._module) != attributes:
+            raise Refused("its forward changes its attributes")
+
+    def _build(self, observe: Callable[[], Tensor]) -> None:
+        """Trace the programs of an episode's first step and of the others, and test their rows."""
+        with torch.inference_mode(), torch.random.fork_rng(devices=[]):
+            torch.default_generator.manual_seed(0)
+            self._begin, structure = self._trace(observe, None)
+            self._go_on = self._begin
+            if self._remembers:
+                self._go_on, later = self._trace(observe, self._module(observe(), None)[1])
+                if later != structure:
+                    raise Refused("its memory changes its structure")
+            self._check_rows(observe)
+
+    def unpack(self, rows: Tensor) -> list[Tile]:
+        """Return parameters (k, dim) as tiles."""
+        return [self._tile(rows[first : first + TILE]) for first in range(0, len(rows), TILE)]
+
+    def __call__(
+        self, tiles: list[Tile], observations: Tensor, contents: Sequence[Content | None]
+    ) -> tuple[Tensor, list[Content | None]]:
+        """Return the outputs (k, n) and the memories; a memory is None at an episode's start."""
+        outputs: list[Tensor] = []
+        after: list[Content | None] = []
+        for i, tile in enumerate(tiles):
+            rows = slice(i * TILE, (i + 1) * TILE)
+            some_outputs, some_after = self._answer(tile, observations[rows], contents[rows])
+            outputs.append(some_outputs)
+            after += some_after
+        return torch.cat(outputs), after
+
+    def _answer(
+        self, tile: Tile, observations: Tensor, contents: Sequence[Content | None]
+    ) -> tuple[Tensor, list[Content | None]]:
+        """Return the outputs and memories of at most TILE rows."""
+        k = len(observations)
+        given = [*tile, *self._buffers.values(), _filled(observations[:, None])]
+        fresh = [content is None for content in contents]
+        if not self._remembers or all(fresh):
+            answer = self._begin(*given)
+        else:
+            empty = tuple(map(torch.zeros_like, next(content for content in contents if content is not None)))
+            known = [content or empty for content in contents] + [empty] * (TILE - k)
+            answer = self._go_on(*given, *map(torch.stack, zip(*known, strict=True)))
+            if any(fresh):  # those rows of another program's answer
+                begun = torch.tensor(fresh + [False] * (TILE - k))
+                pairs = zip(self._begin(*given), answer, strict=True)
+                answer = [torch.where(begun.view(-1, *[1] * (b.ndim - 1)), a, b) for a, b in pairs]
+        if not self._remembers:
+            return answer[0][:k, 0], [None] * k
+        after: list[Content | None] = []
+        after += zip(*(leaf.unbind()[:k] for leaf in answer[1:]), strict=True)
+        return answer[0][:k, 0], after
+
+    def _tile(self, rows: Tensor) -> Tile:
+        parts = rows.split([parameter.numel() for parameter in self._parameters.values()], dim=1)
+        return [
+            _filled(part.reshape(-1, *parameter.shape).to(parameter.dtype))
+            for part, parameter in zip(parts, self._parameters.values(), strict=True)
+        ]
+
+    # Construction
+
+    def _trace(self, observe: Callable[[], Tensor], memory: Any) -> tuple[Callable[..., Any], Any]:
+        """Return the program of a tile, and the shapes and structure of the memory that it returns."""
+        leaves, structure = _leaves(memory)
+        count, buffers = len(self._parameters), len(self._buffers)
+        after: list[Any] = []
+
+        def network(*tensors: Tensor) -> list[Tensor]:
+            named = zip([*self._parameters, *self._buffers], tensors, strict=False)
+            observation, *held = tensors[count + buffers :]
+            known = pytree.tree_unflatten(held, structure) if held else None
+            inputs = [observation, known][: 1 + self._remembers]
+            with operations.Cells():
+                answer: Any = functional_call(self._module, dict(named), tuple(inputs))
+            outputs, memory = answer if self._remembers else (answer, None)
+            returned, after_structure = _leaves(memory)
+            if self._remembers and not returned:
+                raise Refused("its memory does not consist of tensors")
+            after[:] = [after_structure, *((leaf.shape, leaf.dtype) for leaf in returned)]
+            return [outputs, *returned]
+
+        stacked = [torch.stack([p] * TILE) for p in self._parameters.values()]
+        others = [torch.stack([tensor] * TILE) for tensor in (observe(), *leaves)]
+        own = [buffer.clone() for buffer in self._buffers.values()]  # what is traced is also done
+        axes = (*[0] * count, *[None] * buffers, *[0] * len(others))
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of slow forms, which the program does not keep
+                mapped = functionalize(vmap(network, in_dims=axes), remove="mutations")
+                program = make_fx(mapped)(*stacked, *own, *others)
+        except Refused:
+            raise
+        except Exception as error:
+            raise Refused(f"torch.func.vmap refuses it: {one_line(error).split('. ')[0]}") from error
+        program.graph.eliminate_dead_code()
+        complaint = operations.complaint(program.graph, TILE)
+        if complaint:
+            raise Refused(complaint)
+        work = operations.multiplications(program.graph) // TILE
+        if work > MOST:
+            raise Refused(f"{work} multiplications are more than {MOST}, up to which side by side is faster")
+        return operations.compiled(program), after
+
+    def _check_rows(self, observe: Callable[[], Tensor]) -> None:
+        """Compare rows of a tile that must be equal, and with what the module itself answers."""
+        own = nn.utils.parameters_to_vector(self._parameters.values()).float()
+        for trial in range(TRIALS):
+            row = own + 0.1 * torch.randn_like(own)
+            inputs = observe(), observe()
+            alone = self._two_steps(row[None], [[seen] for seen in inputs])
+            equal = self._two_steps(row.expand(TILE, -1), [[seen] * TILE for seen in inputs])
+            place = trial * (TILE - 1) // (TRIALS - 1)
+            among = own + torch.randn(TILE, len(own))
+            among[place] = row
+            seen = [[observe() for _ in range(TILE)] for _ in inputs]
+            for given, mine in zip(seen, inputs, strict=True):
+                given[place] = mine
+            mixed = self._two_steps(among, seen)[place]
+            if any(other.numpy().tobytes() != alone[0].numpy().tobytes() for other in (*equal, mixed)):
+                raise Refused("its rows depend on their places or neighbours")
+            if not torch.allclose(alone[0], self._itself(row, inputs), rtol=1e-3, atol=1e-4, equal_nan=True):
+                raise Refused("it answers otherwise under torch.func.vmap")
+
+    def _two_steps(self, rows: Tensor, seen: list[list[Tensor]]) -> Tensor:
+        """Return all numbers, (k, …), that the program answers in an episode's first two steps."""
+        tiles = self.unpack(rows)
+        first, memory = self(tiles, torch.cat(seen[0]), [None] * len(rows))
+        second, after = self(tiles, torch.cat(seen[1]), memory)
+        kept = [_numbers([*(content or ())]) for content in after]
+        return torch.cat([first.double(), second.double(), torch.stack(kept)], dim=1)
+
+    def _itself(self, row: Tensor, inputs: Sequence[Tensor]) -> Tensor:
+        """Return what the module answers, in the same order."""
+        for parameter, stacked in zip(self._parameters.values(), self._tile(row[None]), strict=True):
+            parameter.copy_(stacked[0])
+        if not self._remembers:
+            return _numbers([self._module(seen) for seen in inputs])
+        first, memory = self._module(inputs[0], None)
+        second, after = self._module(inputs[1], memory)
+        return _numbers([first, second, *pytree.tree_leaves(after)])
+
+
+def _leaves(memory: Any) -> tuple[list[Tensor], Any]:
+    """Return the tensors of a memory, and how they lie in it."""
+    if memory is None:
+        return [], None
+    leaves, structure = pytree.tree_flatten(memory)
+    if not all(isinstance(leaf, Tensor) for leaf in leaves):
+        raise Refused("its memory does not consist of tensors")
+    return leaves, structure
+
+
+def _filled(rows: Tensor) -> Tensor:
+    """Return a tile whose first rows are these."""
+    tile = rows.new_zeros(TILE, *rows.shape[1:])
+    tile[: len(rows)] = rows
+    return tile
+
+
+def _numbers(tensors: Sequence[Tensor]) -> Tensor:
+    """Return all numbers of some tensors in one vector."""
+    return torch.cat([torch.zeros(0, dtype=torch.float64), *(t.flatten().double() for t in tensors)])
+
+
+def _attributes(module: nn.Module) -> dict[str, str]:
+    """Return what a forward might count or collect: the attributes of all layers, as text."""
+    hidden = (
+        "_parameters",
+        "_buffers",
+        "_modules",
+    )  # a program that changes one is refused by its operations
+    return {
+        name: repr({key: value for key, value in vars(layer).items() if key not in hidden})
+        for name, layer in module.named_modules()
+    }
