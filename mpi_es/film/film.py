@@ -1,4 +1,4 @@
-"""Show one episode as a film, as frames with their numbers, in a window: `evaluate --video --frames --render`."""
+"""Show one episode: a film, frames with their numbers, or a window (`evaluate --video --frames --render`)."""
 
 import contextlib
 import os
