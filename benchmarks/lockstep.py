@@ -20,6 +20,7 @@ import os
 import time
 import warnings
 from collections.abc import Callable
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -97,19 +98,19 @@ def pixels() -> nn.Module:
     return nn.Sequential(*layers, nn.Conv2d(256, 6, 4, 1, 0, bias=False), nn.Flatten())
 
 
-def vector(size: int) -> spaces.Box:
+def floats(*shape: int) -> spaces.Box:
     """Return a space of vectors or pictures of floats."""
-    return spaces.Box(-1, 1, np.atleast_1d(size), np.float32)
+    return spaces.Box(-1, 1, shape, np.float32)
 
 
 CASES: dict[str, tuple[Callable[[], nn.Module], Any, int]] = {
-    **{f"mlp {width}": (lambda width=width: mlp(width), vector(8), 4) for width in WIDTHS},
-    "lstm": (lambda: Recurrent(nn.Identity(), nn.LSTMCell(8, 16), 4), vector(8), 4),
-    "gru": (lambda: Recurrent(nn.Identity(), nn.GRUCell(8, 16), 4), vector(8), 4),
-    "norms": (norms, vector(24), 4),
+    **{f"mlp {width}": (partial(mlp, width), floats(8), 4) for width in WIDTHS},
+    "lstm": (lambda: Recurrent(nn.Identity(), nn.LSTMCell(8, 16), 4), floats(8), 4),
+    "gru": (lambda: Recurrent(nn.Identity(), nn.GRUCell(8, 16), 4), floats(8), 4),
+    "norms": (norms, floats(24), 4),
     "pictures": (pictures, spaces.Box(0, 255, (16, 16, 3), np.uint8), 4),
-    "atari": (atari, vector((1, 42, 42)), 6),
-    "pixels": (pixels, vector((3, 128, 128)), 6),
+    "atari": (atari, floats(1, 42, 42), 6),
+    "pixels": (pixels, floats(3, 128, 128), 6),
 }
 
 
@@ -140,7 +141,7 @@ def vmap_of(policy: ModulePolicy) -> Callable[[], Any]:
     }
     policy.spaces[0].seed(0)
     seen = torch.from_numpy(np.stack([policy.spaces[0].sample()[None] for _ in range(TILE)]))
-    remembered = ()
+    remembered: tuple[Any, ...] = ()
     if isinstance(module, Recurrent):
         with torch.inference_mode():
             memory = module(seen[0], None)[1]
