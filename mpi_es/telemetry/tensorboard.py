@@ -5,14 +5,19 @@ import os
 import socket
 import time
 from collections.abc import Iterable, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Any, BinaryIO
 
+import numpy as np
 from tensorboard.compat.proto.event_pb2 import Event, SessionLog
 from tensorboard.compat.proto.summary_pb2 import Summary
+from tensorboard.plugins.hparams import metadata
+from tensorboard.plugins.hparams.plugin_data_pb2 import HParamsPluginData, SessionStartInfo
 from tensorboard.summary.writer.record_writer import RecordWriter
 
 from mpi_es.errors import UserError
+from mpi_es.run_file import checkpoint
 from mpi_es.run_file.records import HeldOut, Row, Timing, scalars, shown, sign
 
 # A function's runs have other tags: an episode is a call.
@@ -28,7 +33,7 @@ class TensorBoard:
     """Write a record for each generation, without the thread of TensorBoard's and torch's own writers."""
 
     def __init__(self, directory: Path) -> None:
-        self._directory = directory
+        self._directory, self._steps = directory, 0  # of all generations
         self._file: BinaryIO | None = None
 
     def start(self, config: Any, facts: Sequence[str], done: int) -> None:
@@ -41,13 +46,18 @@ class TensorBoard:
         except OSError as error:
             raise _failure(self._directory, error) from error
         self._write(file_version="brain.Event:2")
+        self._write(summary=Summary(value=[_hyperparameters(config)]))
         if done:
+            self._steps = steps_before(self._directory)
             self._write(step=done + 1, session_log=SessionLog(status=SessionLog.START))
 
     def generation(self, row: Row, timing: Timing, held_out: HeldOut | None) -> None:
         """Write a generation's scalars and let readers see them."""
         row = shown(self._config, row)
         self._write_scalars(row.generation, row, timing, *([held_out] if held_out else []))
+        self._steps += row.steps
+        if not self._config.function:
+            self.write(row.generation, [("total/steps", self._steps)])
 
     def finish(self, reason: str, held_out: HeldOut | None) -> None:
         """Write the last score."""
@@ -84,6 +94,26 @@ class TensorBoard:
             self._file.flush()
         except OSError as error:
             raise _failure(self._directory, error) from error
+
+
+def _hyperparameters(config: Any) -> Any:
+    """Return the options as the table of TensorBoard's HParams page has them."""
+    start = SessionStartInfo()
+    for field in fields(config):
+        value = getattr(config, field.name)
+        kind = {bool: "bool_value", int: "number_value", float: "number_value"}.get(
+            type(value), "string_value"
+        )
+        setattr(start.hparams[field.name], kind, value if kind != "string_value" else str(value))
+    described = metadata.create_summary_metadata(HParamsPluginData(session_start_info=start))
+    return Summary.Value(tag=metadata.SESSION_START_INFO_TAG, metadata=described, tensor=metadata.NULL_TENSOR)
+
+
+def steps_before(directory: Path) -> int:
+    """Return the environment steps of the generations that run.h5 holds; 0 where it has no such column."""
+    if not (directory / checkpoint.NAME).exists():
+        return 0
+    return int(np.sum(checkpoint.load(directory)[0]["history"].get("steps", 0)))
 
 
 def _failure(directory: Path, error: OSError) -> UserError:

@@ -1,4 +1,9 @@
+import numpy as np
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+from tensorboard.plugins.hparams import metadata
+
 from mpi_es.config.run import Config
+from mpi_es.run_file import checkpoint
 from mpi_es.telemetry.tensorboard import TensorBoard
 from tests.telemetry.records import TIMING, curves, held_out, row
 
@@ -28,3 +33,22 @@ def test_curves_do_not_double_when_a_run_is_resumed(tmp_path):
     write(tmp_path, [1, 2, 3, 4]).close()  # killed when the run file held 2
     write(tmp_path, [3, 4, 5], done=2, shift=10.0).close()
     assert curves(tmp_path)["fitness/mean"] == [(1, 4), (2, 4), (3, 14), (4, 14), (5, 14)]
+
+
+def test_the_steps_of_all_generations_are_counted_across_a_resume(tmp_path):
+    write(tmp_path, [1, 2]).close()
+    steps = row(1).steps
+    checkpoint.save(tmp_path, {"history": {"steps": np.array([steps, steps])}})
+    write(tmp_path, [3], done=2).close()
+    assert curves(tmp_path)["total/steps"] == [(1, steps), (2, 2 * steps), (3, 3 * steps)]
+
+
+def test_the_options_are_tensorboard_s_hyperparameters(tmp_path):
+    write(tmp_path, [1]).close()
+    events = EventAccumulator(str(tmp_path)).Reload()
+    content = events.SummaryMetadata(metadata.SESSION_START_INFO_TAG).plugin_data.content
+    found = metadata.parse_session_start_info_plugin_data(content).hparams
+    assert found["population_size"].number_value == 32
+    assert found["env"].string_value == "CartPole-v1"
+    assert found["obs_norm"].bool_value is False
+    assert found["hidden"].string_value == "(64, 64)"
