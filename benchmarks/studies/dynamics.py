@@ -34,14 +34,14 @@ def play(name: str, policies: int, episodes: int, cap: int) -> Rows:
     candidates = rng.standard_normal((policies, policy.dim), np.float32)
     count = policies * episodes
     header = Header(
-        0,
-        policies,
-        episodes,
-        count,
-        Terms(cap),
+        evaluation_id=0,
+        candidates=policies,
+        episodes=episodes,
+        unplayed=count,
+        terms=Terms(cap),
         dynamic=False,
         first_evaluating_rank=0,
-        episodes_side_by_side=1,
+        episodes_side_by_side=64,
     )
     units = np.stack([np.arange(count), rng.integers(2**31, size=count)], axis=1)
     rows = Rollout(policy, batch, 64).run(
@@ -66,9 +66,7 @@ def main() -> None:
     parser.add_argument("--cap", type=int, default=300)
     options = parser.parse_args()
     sizes = (options.policies, options.episodes)
-    print(
-        "| environment | gymnasium: return, length | envpool: return, length | difference of returns, 95 % |"
-    )
+    print("| environment | gymnasium: return, length | envpool: return, length | difference, 95 % |")
     print("| --- | --- | --- | --- |")
     for name in options.environments:
         both = [play(full, *sizes, options.cap) for full in (name, f"envpool:{name}")]
