@@ -153,9 +153,19 @@ class FunctionRollout:
         where = f"candidate {episode.candidate}" + ("" if self.exact else f", seed {episode.seed}")
         try:
             value = self.policy.function(self.policy.whole(episode.parameters), **seed)
-            number = float(value.item() if hasattr(value, "item") else value)
         except BaseException as error:  # it may call exit
             raise RolloutError(f"{where}: {one_line(error)}\n{traceback.format_exc()}") from error
+        number = _number(where, value)
         if not math.isfinite(number):
             raise RolloutError(f"{where}: expected a finite number, got {number}")
         return self.policy.sign * number
+
+
+def _number(where: str, value: Any) -> float:
+    """Return what a function returned, a number or an array or tensor of one."""
+    try:
+        return float(value.item() if hasattr(value, "item") else value)
+    except (TypeError, ValueError, RuntimeError) as error:  # the last is torch's
+        shape = f", of shape {tuple(value.shape)}" if hasattr(value, "shape") else ""
+        text = f"{where}: expected the function to return a number, got {_short(repr(value))}{shape}"
+        raise RolloutError(text) from error
