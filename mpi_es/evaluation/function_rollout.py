@@ -57,6 +57,8 @@ class Problem:
     def whole(self, x: Candidate | Vector) -> Vector:
         """Return x (dim,) within the bounds: reflected at them, as often as it takes."""
         inside: Vector = np.array(x, np.float64)
+        if ((self.lower <= inside) & (inside <= self.upper)).all():  # mostly; the rest takes 50 us a call
+            return inside
         for bound, side in ((self.lower, -1.0), (self.upper, 1.0)):
             lone = np.isfinite(bound) & ~(np.isfinite(self.lower) & np.isfinite(self.upper))
             beyond = lone & (side * inside > side * bound)
