@@ -248,7 +248,7 @@ def test_it_runs_in_a_thread_which_can_catch_no_signals():
     assert len(results[0].history["best"]) == 3
 
 
-def test_a_signal_saves_the_run_and_ends_the_script_with_code_0():
+def test_a_signal_saves_the_run_and_ends_the_script_with_code_0(capsys):
     calls = []
 
     def interrupted(x):
@@ -258,7 +258,10 @@ def test_a_signal_saves_the_run_and_ends_the_script_with_code_0():
         return sphere(x)
 
     with pytest.raises(mpi_es.RunStopped) as stopped:
-        evolve(interrupted, run_dir="mine")
+        evolve(interrupted, run_dir="mine", console="lines")
+    last, how = capsys.readouterr().out.splitlines()[-2:]
+    assert last == "generation 5: stopped by SIGTERM; saved in mine"
+    assert how == "continue with run_dir='mine'"
     assert isinstance(stopped.value, SystemExit)
     assert stopped.value.code == 0
     content = mpi_es.load_run("mine")
