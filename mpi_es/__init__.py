@@ -11,7 +11,7 @@ from mpi_es.registration import register
 if TYPE_CHECKING:
     from mpi_es.arrays import Candidate, Vector
     from mpi_es.config.run import Config
-    from mpi_es.errors import UserError
+    from mpi_es.errors import RolloutError, UserError
     from mpi_es.evolve_function import Result, evolve, rank
     from mpi_es.parallel.call import RunStopped
     from mpi_es.policies.attention import AttentionAgent
@@ -28,6 +28,7 @@ __all__ = [
     "Noise",
     "Population",
     "Result",
+    "RolloutError",
     "RunStopped",
     "Seeded",
     "Strategy",
@@ -44,7 +45,7 @@ _MODULES = {
     "mpi_es.arrays": ("Candidate", "Vector"),
     "mpi_es.run_file.checkpoint": ("load_run",),
     "mpi_es.config.run": ("Config",),
-    "mpi_es.errors": ("UserError",),
+    "mpi_es.errors": ("RolloutError", "UserError"),
     "mpi_es.evolve_function": ("Result", "evolve", "rank"),
     "mpi_es.parallel.call": ("RunStopped",),
     "mpi_es.policies.attention": ("AttentionAgent",),

@@ -4,6 +4,8 @@ import os
 import re
 import sys
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +19,7 @@ from mpi_es.config.fields import without_effect
 from mpi_es.config.run import Config
 from mpi_es.errors import RolloutError, UserError, expected, unknown
 from mpi_es.evaluation.build import make_evaluator
-from mpi_es.evaluation.function_rollout import Function, FunctionRollout, Problem, problem
+from mpi_es.evaluation.function_rollout import Function, FunctionRollout, Problem, problem, takes_seed
 from mpi_es.loop import Run
 from mpi_es.parallel.agreement import on_root, plan_on_root
 from mpi_es.parallel.call import RunStopped, World, on_all_ranks
@@ -30,6 +32,12 @@ from mpi_es.train import Plan, beginning, train
 RUNS = "MPI_ES_RUNS"  # the variable by which slurm/function.sh names the directory of a job's runs
 LIST = ".runs"  # the file there with all directories of the job's runs, a line each
 _OF_ARGUMENTS = ("function", "x0", "dim", "bounds")  # fields of a config that evolve's arguments replace
+_OF_RANDOM = ("num_rollouts", "episode_seeds", "eval_every", "num_eval_rollouts")  # functions
+_ARGUMENTS = {  # whose names are not those of their options
+    "init-sigma": "sigma",
+    "target-fitness": "goal",
+    "target-consecutive": "goal_times",
+}
 _WORLD = World()
 _CALLS: Counter[str] = Counter()  # of a directory that is named after the function
 
@@ -84,23 +92,23 @@ def evolve(
         "target_consecutive": goal_times,
         "run_dir": str(run_dir),
     }
-    named = _name(function)
     directory: list[str] = []
 
     def call(world: World) -> Result:
         def prepare() -> Plan:
-            if not directory:
-                config = _config(named, given, options)
-                directory.append(config.run_dir or _new_directory(config))
-            config = replace(_config(named, given, options), run_dir=directory[0])
+            config = _config(function, given, options)
             made = problem(function, x0, bounds, minimise=minimise)
+            if not directory:
+                directory.append(config.run_dir or _new_directory(config))
+            config = replace(config, run_dir=directory[0])
             plan = Plan(**vars(plan_run("mpi_es.train", Config, config, resume_if_begun=True)))
             _check_same(plan, made)
             return plan
 
-        plan, config = plan_on_root(world.comm, prepare)
-        directory[:] = [config.run_dir]
-        return _run(world, plan, config, lambda: problem(function, x0, bounds, minimise=minimise))
+        with _in_words_of_scripts():
+            plan, config = plan_on_root(world.comm, prepare)
+            directory[:] = [config.run_dir]
+            return _run(world, plan, config, lambda: problem(function, x0, bounds, minimise=minimise))
 
     return on_all_ranks(call, _WORLD)
 
@@ -159,9 +167,26 @@ def _result(run: Run, reason: str) -> Result:
     )
 
 
-def _config(name: str, given: dict[str, Any], options: dict[str, Any]) -> Config:
+@contextmanager
+def _in_words_of_scripts() -> Iterator[None]:
+    """Where an error names an option of the command line, name the argument of evolve instead."""
+    try:
+        yield
+    except UserError as error:
+
+        def argument(option: re.Match[str]) -> str:
+            return _ARGUMENTS.get(option[1], option[1].replace("-", "_"))
+
+        raise UserError(re.sub(r"(?<![\w-])--([a-z][a-z0-9-]*)", argument, str(error))) from error
+
+
+def _config(function: Function, given: dict[str, Any], options: dict[str, Any]) -> Config:
     """Return the config of the arguments, or refuse what has no effect or another type."""
-    default = Config()
+    default, name = Config(), _name(function)
+    for option, value in given.items():
+        kind = 0.0 if option == "target_fitness" else getattr(default, option)  # whose default is None
+        if value is not None or option != "target_fitness":
+            _check_type(f"--{option.replace('_', '-')}", value, kind)
     known = {field.name for field in fields(Config)} - {*_OF_ARGUMENTS, *given}
     for option, value in options.items():
         if option not in known:
@@ -170,6 +195,10 @@ def _config(name: str, given: dict[str, Any], options: dict[str, Any]) -> Config
     config = Config(function=name, **given, **options)
     for option, reason in without_effect(config).items():
         if option in options:
+            raise UserError(f"{option}: expected to be left out, as it has no effect {reason}")
+    for option in _OF_RANDOM:
+        if option in options and not takes_seed(function):
+            reason = "on a function without an argument `seed`"
             raise UserError(f"{option}: expected to be left out, as it has no effect {reason}")
     strategies.check(config)
     return config
@@ -189,7 +218,8 @@ def _name(function: Any) -> str:
     function = getattr(function, "func", function)  # of a partial
     module = getattr(function, "__module__", None) or "function"
     if module == "__main__":
-        module = Path(sys.argv[0] or "interactive").stem + ".py"
+        script = getattr(sys.modules["__main__"], "__file__", None)
+        module = Path(script or "interactive").stem + ".py"
     name = getattr(function, "__qualname__", type(function).__qualname__)
     return f"{module}:{re.sub(r'[^0-9A-Za-z_]+', '_', name).strip('_')}"
 

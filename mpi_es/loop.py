@@ -90,7 +90,8 @@ class Run:
             outcome = f"best {'value' if self.exact else 'held-out mean'} {score}, in {self.directory}"
         except Stopped:
             reason = f"stopped by {self.evaluator.stop_flag.name}"
-            outcome = f"continue with --resume {self.directory}"
+            by_script = self.config.function and not self.config.x0  # which only the script can continue
+            outcome = f"{'saved in' if by_script else 'continue with --resume'} {self.directory}"
         except (RolloutError, UserError) as error:
             with contextlib.suppress(UserError):  # where saving is what went wrong
                 self.end(str(error).splitlines()[0])

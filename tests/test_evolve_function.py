@@ -5,6 +5,7 @@ import os
 import signal
 import sys
 import threading
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -172,7 +173,7 @@ def test_a_run_is_not_continued_with_another_beginning(tmp_path):
     for changed in ({"x0": [0.0, 0.0, 0.1]}, {"bounds": (-5, 6)}, {"x0": [0.0]}):
         with pytest.raises(UserError, match=r"expected those with which the run in .* began, got 'others'"):
             evolve(max_iter=3, run_dir=run_dir, **{"bounds": (-5, 5)} | changed)
-    with pytest.raises(UserError, match="--population-size"):
+    with pytest.raises(UserError, match=r"^population_size"):
         evolve(max_iter=3, run_dir=run_dir, bounds=(-5, 5), population_size=10)
 
 
@@ -185,11 +186,18 @@ def test_a_run_is_not_continued_with_another_beginning(tmp_path):
         ({"learning_rate": 0.1}, "learning_rate: expected to be left out, as it has no effect"),
         ({"population_size": 8.5}, "population_size: expected a value of type int, got 8.5"),
         ({"seed": True}, "seed: expected a value of type int, got True"),
-        ({"seed": -1}, "--seed: expected"),
-        ({"x0": []}, "--x0: expected one or more finite numbers"),
+        ({"seed": -1}, "^seed: expected"),
+        ({"x0": []}, "^x0: expected one or more finite numbers"),
         ({"bounds": 3.0}, "bounds: expected a pair of a lower and an upper one, got '3.0'"),
-        ({"strategy": "cma"}, "--strategy: expected"),
-        ({"sigma": -1.0}, "--init-sigma: expected"),
+        ({"strategy": "cma"}, "^strategy: expected"),
+        ({"sigma": -1.0}, "^sigma: expected"),
+        ({"sigma": "wide"}, "^sigma: expected a value of type float, got 'wide'"),
+        ({"goal": "low"}, "^goal: expected a value of type float, got 'low'"),
+        ({"goal_times": 0}, "^goal_times: expected"),
+        ({"minimise": "yes"}, "^minimise: expected a value of type bool, got 'yes'"),
+        ({"population_size": 1}, "^population_size: expected 4 or more for cma_es, got 1"),
+        ({"num_rollouts": 5}, "^num_rollouts: expected to be left out, .* without an argument `seed`"),
+        ({"bounds": (1, 2)}, "^x0: expected numbers within bounds"),
     ],
 )
 def test_a_wrong_argument_is_named(options, message):
@@ -203,6 +211,15 @@ def test_names_offered_for_a_wrong_one_concern_functions():
     assert "population_size" in str(caught.value)
     words = {*str(caught.value).replace(",", " ").split()}
     assert not {"policy", "patch_size", "envs_per_rank", "x0"} & words
+
+
+def test_a_function_is_named_after_its_place():
+    class Scaled:
+        def cost(self, x):
+            return sphere(x)
+
+    for function, name in ((Scaled().cost, "locals_Scaled_cost"), (partial(noisy, seed=1), "noisy")):
+        assert evolve(function, max_iter=1).run_dir.name.endswith(f"{name}-cma_es-1143")
 
 
 def test_an_error_of_the_function_reaches_the_caller():
@@ -231,7 +248,7 @@ def test_it_runs_in_a_thread_which_can_catch_no_signals():
     assert len(results[0].history["best"]) == 3
 
 
-def test_a_signal_saves_the_run_and_ends_the_script_with_code_0():
+def test_a_signal_saves_the_run_and_ends_the_script_with_code_0(capsys):
     calls = []
 
     def interrupted(x):
@@ -241,7 +258,10 @@ def test_a_signal_saves_the_run_and_ends_the_script_with_code_0():
         return sphere(x)
 
     with pytest.raises(mpi_es.RunStopped) as stopped:
-        evolve(interrupted, run_dir="mine")
+        evolve(interrupted, run_dir="mine", console="lines")
+    last, how = capsys.readouterr().out.splitlines()[-2:]
+    assert last == "generation 5: stopped by SIGTERM; saved in mine"
+    assert how == "continue with run_dir='mine'"
     assert isinstance(stopped.value, SystemExit)
     assert stopped.value.code == 0
     content = mpi_es.load_run("mine")

@@ -57,6 +57,8 @@ class Problem:
     def whole(self, x: Candidate | Vector) -> Vector:
         """Return x (dim,) within the bounds: reflected at them, as often as it takes."""
         inside: Vector = np.array(x, np.float64)
+        if ((self.lower <= inside) & (inside <= self.upper)).all():  # mostly; the rest takes 50 us a call
+            return inside
         for bound, side in ((self.lower, -1.0), (self.upper, 1.0)):
             lone = np.isfinite(bound) & ~(np.isfinite(self.lower) & np.isfinite(self.upper))
             beyond = lone & (side * inside > side * bound)
@@ -153,9 +155,19 @@ class FunctionRollout:
         where = f"candidate {episode.candidate}" + ("" if self.exact else f", seed {episode.seed}")
         try:
             value = self.policy.function(self.policy.whole(episode.parameters), **seed)
-            number = float(value.item() if hasattr(value, "item") else value)
         except BaseException as error:  # it may call exit
             raise RolloutError(f"{where}: {one_line(error)}\n{traceback.format_exc()}") from error
+        number = _number(where, value)
         if not math.isfinite(number):
             raise RolloutError(f"{where}: expected a finite number, got {number}")
         return self.policy.sign * number
+
+
+def _number(where: str, value: Any) -> float:
+    """Return what a function returned, a number or an array or tensor of one."""
+    try:
+        return float(value.item() if hasattr(value, "item") else value)
+    except (TypeError, ValueError, RuntimeError) as error:  # the last is torch's
+        shape = f", of shape {tuple(value.shape)}" if hasattr(value, "shape") else ""
+        text = f"{where}: expected the function to return a number, got {_short(repr(value))}{shape}"
+        raise RolloutError(text) from error

@@ -1,0 +1,42 @@
+"""Evolve a function: three weights, found from the value of each trial alone.
+
+From this folder, in one process or on all ranks of a job:
+
+    python function.py
+    mpiexec -n 2 python function.py
+"""
+
+import numpy as np
+
+import mpi_es
+
+SOLUTION = np.array([0.5, 0.1, -0.3])
+
+
+def reward(weights):
+    """Return how good the weights are; no gradient of it is needed."""
+    return -np.sum((weights - SOLUTION) ** 2)
+
+
+def main():
+    result = mpi_es.evolve(
+        reward,
+        np.random.default_rng(0).standard_normal(3),  # every rank must begin at the same point
+        sigma=0.1,
+        strategy="openai_es",
+        shaping="standardized",
+        optimizer="sgd",
+        momentum=0.0,
+        learning_rate=0.01,
+        population_size=50,
+        max_iter=300,
+        checkpoint_every=100,  # a save takes longer than a generation of such short calls
+        console="silent",
+    )
+    if mpi_es.rank() == 0:
+        print(f"found {result.mean.round(3)}, with reward {result.value_of_mean:.2g}")
+        print(f"{result.evaluations} evaluations, saved in {result.run_dir}")
+
+
+if __name__ == "__main__":
+    main()
