@@ -3,8 +3,8 @@
 python benchmarks/studies/cyclic_mdp.py [--steps 300000] [--seeds 1 2 3]
 
 ES is the preset post-cyclicmdp, PPO is Stable-Baselines3's with its defaults. The score is the return of a
-deterministic episode, at most 1333. Curves are added to docs/cyclicmdp.csv, with environment steps as cost, and
-are not trained again; a plot is drawn next to it.
+deterministic episode, at most 1333. Curves are added to docs/cyclicmdp.csv, with environment steps as cost,
+and are not trained again; a plot is drawn next to it.
 """
 
 import argparse
