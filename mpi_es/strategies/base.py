@@ -77,6 +77,12 @@ class Seeded:
 Population = Dense | Seeded
 
 
+def row_sum(weights: Vector, rows: Vector) -> Vector:
+    """Return the sum over i of weights[i] * rows[i], (dim,)."""
+    # Not a matrix product: the order of BLAS's additions depends on its threads.
+    return np.asarray((weights[:, np.newaxis] * rows).sum(axis=0))
+
+
 def check_pairs(popsize: int) -> None:
     """Refuse a population that is not made of mirrored pairs."""
     if popsize < 2 or popsize % 2:

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from mpi_es.errors import UserError
-from mpi_es.strategies.base import Dense, Seeded, check_pairs
+from mpi_es.strategies.base import Dense, Seeded, check_pairs, row_sum
 from mpi_es.strategies.noise import ComputedNoise
 
 
@@ -34,3 +34,8 @@ def test_a_population_that_is_no_pairs_is_refused(popsize):
     with pytest.raises(UserError, match=f"--population-size: expected an even .*, got {popsize}"):
         check_pairs(popsize)
     check_pairs(2)
+
+
+def test_a_weighted_sum_of_rows_is_that_of_the_matrix_product() -> None:
+    rows, weights = np.arange(6.0).reshape(3, 2), np.array([1.0, -2.0, 0.5])
+    np.testing.assert_allclose(row_sum(weights, rows), weights @ rows)
