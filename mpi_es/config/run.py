@@ -38,7 +38,7 @@ def _alias(*names: str) -> Any:
 
 @dataclass(frozen=True)
 class Config:
-    """Evolve a neural-network policy with CMA-ES, OpenAI-ES or PEPG on all ranks of an MPI job."""
+    """Evolve a neural-network policy with CMA-ES, OpenAI-ES, PEPG, SNES, CR-FM-NES or a GA on all ranks of an MPI job."""
 
     # The problem
     env: Annotated[str, _alias("--env-name", "--env-id"), _ENVIRONMENT] = "CartPole-v1"
@@ -105,7 +105,7 @@ class Config:
 
     # The strategy
     strategy: str = "cma_es"
-    """cma_es, openai_es, pepg, or package.module:Class"""
+    """cma_es, openai_es, pepg, snes, cr_fm_nes, ga, or package.module:Class"""
     population_size: Annotated[Count, _alias("--n", "--popsize")] = 32
     """Number of candidates in a generation"""
     init_sigma: Annotated[Positive, _alias("--sigma")] = 0.1
@@ -128,10 +128,10 @@ class Config:
     """Factor on the learning rate after each generation"""
     lr_min: Annotated[NotNegative, of_strategy("openai_es", "pepg"), Unless("lr_decay", 1.0)] = 0.0
     """Lower bound of the decaying learning rate"""
-    sigma_decay: Annotated[Decay, of_strategy("openai_es")] = 1.0
-    """Factor on sigma after each generation, in openai_es"""
-    sigma_min: Annotated[NotNegative, of_strategy("openai_es", "pepg")] = 0.0
-    """Lower bound of sigma in openai_es, and of each parameter's sigma in pepg"""
+    sigma_decay: Annotated[Decay, of_strategy("openai_es", "ga")] = 1.0
+    """Factor on sigma after each generation, in openai_es and ga"""
+    sigma_min: Annotated[NotNegative, of_strategy("openai_es", "pepg", "ga")] = 0.0
+    """Lower bound of sigma in openai_es and ga, and of each parameter's sigma in pepg"""
     momentum: Annotated[Fraction, of_strategy("openai_es", "pepg"), Of("optimizer", ("sgd", "clipup"))] = 0.9
     """Momentum of sgd and clipup"""
     max_speed: Annotated[NotNegative, of_strategy("openai_es", "pepg"), Of("optimizer", ("clipup",))] = 0.0
@@ -142,6 +142,8 @@ class Config:
     """Learning rate of the standard deviations in pepg"""
     sigma_max_change: Annotated[Fraction, of_strategy("pepg")] = 0.2
     """Largest relative change of a standard deviation in one generation of pepg"""
+    parents: Annotated[Natural, of_strategy("ga")] = 0
+    """Number of best candidates that have children in ga; 0: a tenth of the population"""
     noise_table: Annotated[Natural, of_strategy("openai_es")] = 0
     """Size of the noise table of openai_es, which the ranks of a node share; 0: compute the noise"""
 

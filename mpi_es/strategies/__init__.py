@@ -10,11 +10,14 @@ from mpi_es.config.run import Config
 from mpi_es.config.user_objects import load
 from mpi_es.errors import expected, unknown
 from mpi_es.strategies.base import Noise, Strategy
+from mpi_es.strategies.cr_fm_nes import CRFMNES
+from mpi_es.strategies.ga import GA
 from mpi_es.strategies.import_without import import_without
 from mpi_es.strategies.openai_es import OpenAIES
 from mpi_es.strategies.optimizers import OPTIMIZERS
 from mpi_es.strategies.pepg import PEPG
 from mpi_es.strategies.shaping import SHAPINGS
+from mpi_es.strategies.snes import SNES
 from mpi_es.strategies.user_strategy import UserStrategy
 
 
@@ -68,6 +71,26 @@ def _pepg(config: Config, x0: Vector, noise: Noise) -> Strategy:
     )
 
 
+def _snes(config: Config, x0: Vector, noise: Noise) -> Strategy:
+    return SNES(x0, config.init_sigma, config.population_size, config.seed)
+
+
+def _cr_fm_nes(config: Config, x0: Vector, noise: Noise) -> Strategy:
+    return CRFMNES(x0, config.init_sigma, config.population_size, config.seed)
+
+
+def _ga(config: Config, x0: Vector, noise: Noise) -> Strategy:
+    return GA(
+        x0,
+        config.init_sigma,
+        config.population_size,
+        config.seed,
+        parents=config.parents,
+        sigma_decay=config.sigma_decay,
+        sigma_min=config.sigma_min,
+    )
+
+
 @dataclass(frozen=True)
 class Registered:
     """A strategy, and what other parts of a run need to know of it."""
@@ -82,6 +105,9 @@ STRATEGIES = {
     "cma_es": Registered(_cma_es),
     "openai_es": Registered(_openai_es, mirrored=True, seeded=True, step_option="--learning-rate"),
     "pepg": Registered(_pepg, mirrored=True, step_option="--learning-rate"),
+    "snes": Registered(_snes),
+    "cr_fm_nes": Registered(_cr_fm_nes, mirrored=True),
+    "ga": Registered(_ga),
 }
 
 
