@@ -118,9 +118,9 @@ class Run:
     def one_generation(self) -> None:
         """Do one generation; nothing of it counts unless all of it is done."""
         config, progress, strategy = self.config, self.progress, self.strategy
-        popsize = strategy.popsize
         clock = [time.perf_counter()]
         population = strategy.ask()
+        popsize = len(population)
         if config.track_mean and isinstance(population, Dense):
             population = replace(population, centre=strategy.centre)
         clock.append(time.perf_counter())
@@ -146,6 +146,7 @@ class Run:
             fitness_of_centre=float(fitness[popsize]) if config.track_mean else math.nan,
             episode_cap=progress.episode_cap,
             learning_rate=getattr(strategy, "learning_rate", math.nan),
+            start=getattr(strategy, "start", 0),
         )
         self.advance(evaluation)
         held_out = self.held_out() if self.due() else None

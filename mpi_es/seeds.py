@@ -21,6 +21,7 @@ class Stream(IntEnum):
     EXPLORE = 9  # a member's exploration: (generation, member)
     SCORE = 10  # episode seeds that compare the members of a population: (generation)
     MEMBER = 11  # a member's training: (generation, member); generation 0 is its construction
+    RESTART = 13  # a strategy's starts: (start); with a second index 1 their sizes
     MODULE = 12  # what a user's torch module draws in an episode: (episode seed, candidate)
 
 

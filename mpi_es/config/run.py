@@ -38,7 +38,7 @@ def _alias(*names: str) -> Any:
 
 @dataclass(frozen=True)
 class Config:
-    """Evolve a neural-network policy with CMA-ES, OpenAI-ES, PEPG, SNES, CR-FM-NES or a GA on all ranks of an MPI job."""
+    """Evolve a neural-network policy with CMA-ES, OpenAI-ES, PEPG, SNES … on all ranks of an MPI job."""
 
     # The problem
     env: Annotated[str, _alias("--env-name", "--env-id"), _ENVIRONMENT] = "CartPole-v1"
@@ -114,6 +114,12 @@ class Config:
     """Number of generations after which the run ends"""
     cma_variant: Annotated[Literal["auto", "full", "separable", "vd", "vkd"], of_strategy("cma_es")] = "auto"
     """Covariance matrix of cma_es; auto: full where its update is cheap, else separable"""
+    restarts: Annotated[Literal["none", "ipop", "bipop"], of_strategy("cma_es")] = "none"
+    """Begin cma_es anew when it is done: with twice the candidates, or (bipop) by turns with few"""
+    restart_if_below: Annotated[float | None, Range(-math.inf)] = None
+    """Begin anew, from another draw, where the mean fitness of the population stays below this"""
+    restart_after: Annotated[Count, Needs(("restart_if_below",))] = 40
+    """Number of generations of a start after which --restart-if-below is decided"""
     root_threads: Annotated[Count, of_strategy("cma_es")] = 1
     """Threads of the linear algebra of cma_es; the number changes the rounding"""
     shaping: Annotated[

@@ -16,7 +16,7 @@ from mpi_es.seeds import Stream
 from mpi_es.strategies.base import Dense, Population, check_pairs, row_sum
 from mpi_es.strategies.shaping import log_rank
 
-# Relative, of D and of v in a generation. The limit is that of pycma's VD-CMA; the paper has none, and a long v
+# Relative, of D and of v in a generation. The limit is that of pycma's VD-CMA. The paper has none: a long v
 # along few parameters then leaves the range of floats.
 LARGEST_CHANGE = 0.7
 
@@ -35,7 +35,7 @@ class CRFMNESState:
 
 
 class CRFMNES:
-    """A base.Strategy of mirrored pairs, with a covariance of one long axis and a scale for each parameter."""
+    """A base.Strategy of mirrored pairs, whose covariance is one axis and a scale for each parameter."""
 
     def __init__(self, x0: Vector, sigma: float, popsize: int, seed: int) -> None:
         check_pairs(popsize)
@@ -55,7 +55,7 @@ class CRFMNES:
         self._chi = math.sqrt(n) * (1 - 1 / (4 * n) + 1 / (21 * n * n))  # the expected |z|
         self._alpha = _distance_weight(n) * min(1.0, math.sqrt(k / n))
         v = seeds.rng(seed, Stream.SAMPLE, 0, 1).standard_normal(n) / math.sqrt(n)
-        # The paper begins with D = I. Ours has the determinant of all later ones, so that sigma means the same.
+        # The paper begins with D = I. Ours has the determinant of later ones, so that sigma means the same.
         d, zeros = _normalised(np.ones(n), v), np.zeros(n)
         self.state = CRFMNESState(0, x0.astype(np.float64), float(sigma), d, v, zeros, zeros)
 
@@ -152,7 +152,7 @@ def _normalised(d: Vector, v: Vector) -> Vector:
 def _natural_gradients(y: Vector, v: Vector) -> tuple[Vector, Vector]:
     """Return the natural gradients of log p(y) by D, over D, and by v, times |v|; rows as y has, (k, dim).
 
-    They are those of the paper of VD-CMA; alpha keeps the Fisher matrix positive where v has a long component.
+    They are those of VD-CMA; alpha keeps the Fisher matrix positive where one parameter dominates v.
     """
     v2 = float(np.square(v).sum())
     u = v / math.sqrt(v2)
@@ -173,7 +173,7 @@ def _natural_gradients(y: Vector, v: Vector) -> tuple[Vector, Vector]:
 
 
 def _distance_weight(dim: int) -> float:
-    """Return the h of DX-NES, for which (1 + h^2) exp(h^2 / 2) = 0.24 (dim + 10); the left side grows with h."""
+    """Return the h of DX-NES, at which (1 + h^2) exp(h^2 / 2), which grows with h, is 0.24 (dim + 10)."""
     low, high = 0.0, 40.0  # exp(40^2 / 2) is near the largest float
     for _ in range(64):  # more halvings change no bit
         middle = (low + high) / 2

@@ -1,4 +1,4 @@
-"""A simple genetic algorithm with truncation selection and elitism: Deep GA, arXiv:1712.06567, algorithm 1."""
+"""A simple genetic algorithm with truncation selection and an elite: Deep GA, arXiv:1712.06567."""
 
 from dataclasses import dataclass
 

@@ -15,6 +15,7 @@ SETTINGS = {name: ("--strategy", name) for name in STRATEGIES} | {
     "openai_es": ("--strategy", "openai_es", "--episode-seeds", "paired"),
     "table": ("--strategy", "openai_es", "--noise-table", "100000", "--num-rollouts", "2"),
     "pepg": ("--strategy", "pepg", "--variable-ep-len"),
+    "restarts": ("--restarts", "bipop", "--restart-if-below", "400", "--restart-after", "2"),
     "lstm": ("--strategy", "pepg", "--policy", "lstm", "--num-rollouts", "3", "--episode-seeds", "common"),
 }
 

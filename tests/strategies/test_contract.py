@@ -23,6 +23,9 @@ VARIANTS += [{"strategy": "cma_es", "cma_variant": v} for v in ("full", "separab
 VARIANTS += [{"strategy": "openai_es", "lr_decay": 0.9, "sigma_decay": 0.9, "weight_decay": 0.01}]
 VARIANTS += [{"strategy": "pepg", "lr_decay": 0.9, "optimizer": "clipup", "shaping": "log-rank"}]
 VARIANTS += [{"strategy": "openai_es", "optimizer": "sgd", "shaping": "raw"}]
+LOW = {"restart_if_below": 1.0, "restart_after": 3}  # which no start reaches: fitness is below 0
+VARIANTS += [LOW | options for options in ({}, {"restarts": "bipop"}, {"strategy": "openai_es"})]
+VARIANTS += [{"restarts": "ipop"}, LOW | {"strategy": "ga"}]
 USERS = "tests.strategies.user_strategies"
 VARIANTS += [{"strategy": f"{USERS}:BestQuarter"}, {"strategy": f"{USERS}:Ascent"}]
 
@@ -106,7 +109,8 @@ def test_a_state_is_not_changed_by_later_calls(options: dict[str, Any]) -> None:
 def test_a_learning_rate_in_the_state_is_told(options: dict[str, Any]) -> None:
     strategy = build(**options)
     generation(strategy)
-    known = getattr(strategy.state, "learning_rate", None)
+    inner = getattr(strategy.state, "inner", vars(strategy.state))  # of one with restarts
+    known = inner.get("learning_rate")
     assert getattr(strategy, "learning_rate", None) == known
 
 
