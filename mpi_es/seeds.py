@@ -39,16 +39,18 @@ def rng(seed: int, stream: Stream, *index: int) -> np.random.Generator:
 
 
 def training_seeds(
-    seed: int, generation: int, popsize: int, episodes: int, sharing: str
+    seed: int, generation: int, popsize: int, episodes: int, sharing: str, batch: int = 0
 ) -> NDArray[np.int64]:
     """Return the episode seeds (popsize, episodes) of a generation.
 
     Args:
         sharing: "independent" seeds for each candidate, "common" ones for all, or "paired": candidates
             2i and 2i+1, which mirror each other, share.
+        batch: of a generation whose population grows; common seeds are common to all batches.
     """
     rows = {"independent": popsize, "paired": (popsize + 1) // 2, "common": 1}[sharing]
-    drawn = rng(seed, Stream.EPISODE, generation).integers(0, FIRST_HELD_OUT_SEED, size=(rows, episodes))
+    own = 0 if sharing == "common" else batch
+    drawn = rng(seed, Stream.EPISODE, generation, own).integers(0, FIRST_HELD_OUT_SEED, size=(rows, episodes))
     return np.repeat(drawn, -(-popsize // rows), axis=0)[:popsize]
 
 

@@ -108,6 +108,10 @@ class Config:
     """cma_es, openai_es, pepg, snes, cr_fm_nes, ga, or package.module:Class"""
     population_size: Annotated[Count, _alias("--n", "--popsize")] = 32
     """Number of candidates in a generation"""
+    num_interactions: Annotated[Natural, of_strategy("openai_es", "pepg", "snes"), _ENVIRONMENT] = 0
+    """Steps of a generation: the population grows by --population-size until they are played; 0: it stays"""
+    popsize_max: Annotated[Natural, Unless("num_interactions", 0)] = 0
+    """Number of candidates at which a generation of --num-interactions ends; 0: only steps end it"""
     init_sigma: Annotated[Positive, _alias("--sigma")] = 0.1
     """Standard deviation of the first population"""
     max_iter: Annotated[Free[Count], _alias("--max-gradient-updates")] = 2000

@@ -112,6 +112,9 @@ STRATEGIES = {
     "ga": Registered(_ga),
 }
 
+# Whose weights, rates or parents are for one size of the population: it cannot grow within a generation.
+WITHOUT_BATCHES = ("cma_es", "cr_fm_nes", "ga")
+
 
 def make(
     config: Config, x0: Vector, noise: Noise, draw: Callable[[int], Candidate | Vector] | None = None
@@ -152,6 +155,9 @@ def find(name: str) -> Registered:
 
 def check(config: Config) -> None:
     """Refuse a strategy that there is not, and episode seeds that do not suit it."""
+    if config.num_interactions and config.strategy in WITHOUT_BATCHES:
+        able = " or ".join(name for name in STRATEGIES if name not in WITHOUT_BATCHES)
+        raise expected("--num-interactions", f"0, or --strategy {able}", config.num_interactions)
     mirrored = find(config.strategy).mirrored
     if config.episode_seeds == "paired" and not mirrored:
         rule = f"independent or common with {config.strategy}, which has no mirrored pairs"

@@ -85,8 +85,12 @@ class PEPG:
 
     def ask(self) -> Population:
         """Return centre + epsilon and centre - epsilon in turn."""
+        return self.ask_more(0)
+
+    def ask_more(self, batch: int) -> Population:
+        """Return another population of the generation."""
         s = self.state
-        rng = seeds.rng(self._seed, Stream.SAMPLE, s.generation)
+        rng = seeds.rng(self._seed, Stream.SAMPLE, s.generation, batch)
         epsilon = s.sigma * rng.standard_normal((self._popsize // 2, len(s.centre)))
         rows = np.empty((self._popsize, len(s.centre)))
         rows[0::2], rows[1::2] = s.centre + epsilon, s.centre - epsilon

@@ -86,7 +86,7 @@ class Restarts:
         self._state = RestartsState(0, x0, dict(vars(first)), 0, counts, stopping.begun(), "", {})
 
     def __getattr__(self, name: str) -> Any:
-        if name in ("learning_rate", "description"):  # what a strategy may have
+        if name in ("learning_rate", "description", "ask_more"):  # what a strategy may have
             return getattr(self._inner, name)
         raise AttributeError(name)
 

@@ -52,15 +52,19 @@ class SNES:
 
     def ask(self) -> Population:
         """Return candidates drawn around the centre."""
+        return self.ask_more(0)
+
+    def ask_more(self, batch: int) -> Population:
+        """Return another population of the generation."""
         s = self.state
-        rng = seeds.rng(self._seed, Stream.SAMPLE, s.generation)
+        rng = seeds.rng(self._seed, Stream.SAMPLE, s.generation, batch)
         return Dense(s.centre + s.sigma * rng.standard_normal((self._popsize, len(s.centre))))
 
     def tell(self, population: Population, fitness: Vector) -> None:
         """Follow the natural gradient of the expected utility, in the centre and in the deviations."""
         assert isinstance(population, Dense)
         s = self.state
-        utilities = log_rank(fitness) - 1 / self._popsize  # their sum is 0: equal fitness changes nothing
+        utilities = log_rank(fitness) - 1 / len(fitness)  # their sum is 0: equal fitness changes nothing
         steps = (population.rows - s.centre) / s.sigma
         self.state = SNESState(
             generation=s.generation + 1,

@@ -214,3 +214,15 @@ def test_pairs_share_episode_seeds_only_where_there_are_pairs(name: str) -> None
     strategy = make(config, np.zeros(3), NOISE)
     rows = rows_of(strategy.ask())
     np.testing.assert_allclose(rows[0::2], -rows[1::2], atol=1e-6)
+
+
+@each
+def test_only_what_can_ask_for_more_may_have_a_number_of_interactions(name: str) -> None:
+    config = Config(strategy=name, num_interactions=100)
+    if hasattr(build(strategy=name), "ask_more"):
+        check(config)
+        return
+    with pytest.raises(
+        UserError, match="--num-interactions: expected 0, or --strategy openai_es or pepg or snes"
+    ):
+        check(config)
