@@ -162,21 +162,23 @@ class Run:
         It depends on the episodes' lengths only, which are the same on any number of ranks.
         """
         config, size = self.config, len(population)
+        if config.track_mean and isinstance(population, Dense):
+            population = replace(population, centre=self.strategy.centre)
         populations, evaluations = [population], [self.evaluate_batch(population, 0)]
-        while sum(
-            int(evaluation.lengths.sum()) for evaluation in evaluations
-        ) < config.num_interactions and not size * (len(populations) + 1) > (config.popsize_max or math.inf):
+        steps, batches = evaluations[0].lengths.sum(), (config.popsize_max or math.inf) // size
+        while steps < config.num_interactions and len(populations) < batches:
             batch = len(populations)
             populations.append(self.strategy.ask_more(batch))  # type: ignore[attr-defined]
             evaluations.append(self.evaluate_batch(populations[-1], batch))
+            steps += evaluations[-1].lengths.sum()
+        if len(populations) == 1:
+            return population, evaluations[0]
         return joined(populations), joined_evaluations(evaluations, size)
 
     def evaluate_batch(self, population: Population, batch: int) -> Evaluation:
         """Evaluate a population on its episode seeds, and with the first of a generation the centre."""
         config = self.config
         with_centre = config.track_mean and batch == 0
-        if with_centre and isinstance(population, Dense):
-            population = replace(population, centre=self.strategy.centre)
         episode_seeds = seeds.training_seeds(
             config.seed,
             self.progress.generation,
