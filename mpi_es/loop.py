@@ -165,7 +165,8 @@ class Run:
         if config.track_mean and isinstance(population, Dense):
             population = replace(population, centre=self.strategy.centre)
         populations, evaluations = [population], [self.evaluate_batch(population, 0)]
-        steps, batches = evaluations[0].lengths.sum(), (config.popsize_max or math.inf) // size
+        steps = evaluations[0].lengths.sum()
+        batches = config.popsize_max // size if config.popsize_max else math.inf
         while steps < config.num_interactions and len(populations) < batches:
             batch = len(populations)
             populations.append(self.strategy.ask_more(batch))  # type: ignore[attr-defined]
