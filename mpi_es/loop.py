@@ -21,6 +21,7 @@ from mpi_es.config.run import Config
 from mpi_es.errors import RolloutError, UserError
 from mpi_es.evaluation.evaluator import Evaluator
 from mpi_es.evaluation.header import Evaluation
+from mpi_es.evaluation.header import joined as joined_evaluations
 from mpi_es.evaluation.normalisation import ObservationSums
 from mpi_es.evaluation.rollout import Terms
 from mpi_es.parallel.stop_signal import Stopped
@@ -28,7 +29,7 @@ from mpi_es.run_file import checkpoint
 from mpi_es.run_file.history import History
 from mpi_es.run_file.records import HeldOut, Timing, sign, summarize
 from mpi_es.run_file.stamp import stamp
-from mpi_es.strategies.base import Dense, Population, Strategy
+from mpi_es.strategies.base import Dense, Population, Strategy, joined
 from mpi_es.telemetry.sinks import Telemetry
 from mpi_es.text import number
 
@@ -119,17 +120,11 @@ class Run:
     def one_generation(self) -> None:
         """Do one generation; nothing of it counts unless all of it is done."""
         config, progress, strategy = self.config, self.progress, self.strategy
-        popsize = strategy.popsize
         clock = [time.perf_counter()]
         population = strategy.ask()
-        if config.track_mean and isinstance(population, Dense):
-            population = replace(population, centre=strategy.centre)
         clock.append(time.perf_counter())
-        candidates = popsize + config.track_mean
-        episode_seeds = seeds.training_seeds(
-            config.seed, progress.generation, candidates, config.num_rollouts, config.episode_seeds
-        )
-        evaluation = self.evaluator.evaluate(population, episode_seeds, self.training_terms())
+        population, evaluation = self.play(population)
+        popsize = len(population)
         fitness = evaluation.returns.mean(axis=1)
         clock.append(time.perf_counter())
         if self.exact:
@@ -147,6 +142,7 @@ class Run:
             fitness_of_centre=float(fitness[popsize]) if config.track_mean else math.nan,
             episode_cap=progress.episode_cap,
             learning_rate=getattr(strategy, "learning_rate", math.nan),
+            start=getattr(strategy, "start", 0),
         )
         self.advance(evaluation)
         held_out = self.held_out() if self.due() else None
@@ -160,6 +156,40 @@ class Run:
             sink.generation(row, timing, held_out)
         if progress.generation % config.checkpoint_every == 0:
             self.save_pending()
+
+    def play(self, population: Population) -> tuple[Population, Evaluation]:
+        """Evaluate a population, and others of its generation until --num-interactions are played.
+
+        It depends on the episodes' lengths only, which are the same on any number of ranks.
+        """
+        config, size = self.config, len(population)
+        if config.track_mean and isinstance(population, Dense):
+            population = replace(population, centre=self.strategy.centre)
+        populations, evaluations = [population], [self.evaluate_batch(population, 0)]
+        steps = evaluations[0].lengths.sum()
+        batches = config.popsize_max // size if config.popsize_max else math.inf
+        while steps < config.num_interactions and len(populations) < batches:
+            batch = len(populations)
+            populations.append(self.strategy.ask_more(batch))  # type: ignore[attr-defined]
+            evaluations.append(self.evaluate_batch(populations[-1], batch))
+            steps += evaluations[-1].lengths.sum()
+        if len(populations) == 1:
+            return population, evaluations[0]
+        return joined(populations), joined_evaluations(evaluations, size)
+
+    def evaluate_batch(self, population: Population, batch: int) -> Evaluation:
+        """Evaluate a population on its episode seeds, and with the first of a generation the centre."""
+        config = self.config
+        with_centre = config.track_mean and batch == 0
+        episode_seeds = seeds.training_seeds(
+            config.seed,
+            self.progress.generation,
+            len(population) + with_centre,
+            config.num_rollouts,
+            config.episode_seeds,
+            batch,
+        )
+        return self.evaluator.evaluate(population, episode_seeds, self.training_terms())
 
     def advance(self, evaluation: Evaluation) -> None:
         """Note what the next generation's episodes need to know of this one's."""

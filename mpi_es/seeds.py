@@ -21,6 +21,7 @@ class Stream(IntEnum):
     EXPLORE = 9  # a member's exploration: (generation, member)
     SCORE = 10  # episode seeds that compare the members of a population: (generation)
     MEMBER = 11  # a member's training: (generation, member); generation 0 is its construction
+    RESTART = 13  # a strategy's starts: (start); with a second index 1 their sizes
     MODULE = 12  # what a user's torch module draws in an episode: (episode seed, candidate)
 
 
@@ -38,16 +39,18 @@ def rng(seed: int, stream: Stream, *index: int) -> np.random.Generator:
 
 
 def training_seeds(
-    seed: int, generation: int, popsize: int, episodes: int, sharing: str
+    seed: int, generation: int, popsize: int, episodes: int, sharing: str, batch: int = 0
 ) -> NDArray[np.int64]:
     """Return the episode seeds (popsize, episodes) of a generation.
 
     Args:
         sharing: "independent" seeds for each candidate, "common" ones for all, or "paired": candidates
             2i and 2i+1, which mirror each other, share.
+        batch: of a generation whose population grows; common seeds are common to all batches.
     """
     rows = {"independent": popsize, "paired": (popsize + 1) // 2, "common": 1}[sharing]
-    drawn = rng(seed, Stream.EPISODE, generation).integers(0, FIRST_HELD_OUT_SEED, size=(rows, episodes))
+    own = 0 if sharing == "common" else batch
+    drawn = rng(seed, Stream.EPISODE, generation, own).integers(0, FIRST_HELD_OUT_SEED, size=(rows, episodes))
     return np.repeat(drawn, -(-popsize // rows), axis=0)[:popsize]
 
 

@@ -101,7 +101,10 @@ def make_run(plan: Plan, evaluator: Evaluator) -> Run:
     """Return the run at its beginning, or where its file says that it is."""
     config, stored = plan.config, plan.stored
     policy = evaluator.rollout.policy
-    strategy = strategies.make(config, initial_centre(plan, policy).astype(float), evaluator.noise)
+    x0 = initial_centre(plan, policy).astype(float)
+    # A restart keeps near what was given: the x0 of a function, or an agent that was trained before.
+    given = config.function or config.from_pretrained
+    strategy = strategies.make(config, x0, evaluator.noise, None if given else policy.initial)
     progress = Progress(
         episode_cap=config.episode_cap,
         observations=ObservationSums.of_size(evaluator.rollout.size if config.obs_norm else 0),

@@ -114,6 +114,39 @@ def test_the_last_word_names_the_generation_that_was_saved(tmp_path, low, nth, g
     assert said[0].startswith(f"generation {generation}: stopped by SIGUSR1; continue with --resume ")
 
 
+def test_a_population_grows_until_its_steps_are_played(tmp_path):
+    done = evolved(tmp_path, num_interactions=400, num_rollouts=2)["history"]
+    batches = done["popsize"] // 6
+    assert (done["popsize"] % 6).max() == 0
+    assert batches.max() > batches.min() > 1
+    assert done["steps"].min() >= 400
+    assert (done["steps"] * (batches - 1) / batches).mean() < 400  # no more than it takes
+    np.testing.assert_array_equal(done["episodes"], 2 * (done["popsize"] + 1))  # the centre's are played once
+
+
+def test_it_grows_to_its_largest_size_only(tmp_path):
+    done = evolved(tmp_path, num_interactions=10**6, popsize_max=20)["history"]
+    assert set(done["popsize"]) == {18}
+
+
+@pytest.mark.parametrize("strategy", ["pepg", "snes", "openai_es"])
+def test_all_candidates_of_a_population_that_grew_are_other_ones_and_are_told(tmp_path, strategy):
+    run = make_run(tmp_path, num_interactions=400, strategy=strategy)
+    population, evaluation = run.play(run.strategy.ask())
+    rows = np.array([population.candidate(i, run.evaluator.noise) for i in range(len(population))])
+    assert len(np.unique(rows, axis=0)) == len(population) > 6
+    assert evaluation.returns.shape == (len(population) + 1, 1)
+    before = run.strategy.centre.copy()
+    run.strategy.tell(population, evaluation.returns[:-1, 0])
+    assert np.abs(run.strategy.centre - before).max() > 0
+
+
+def test_a_signal_while_the_population_grows_changes_nothing(tmp_path):
+    options = {"obs_norm": True, "num_interactions": 150}
+    make_run(tmp_path / "broken", 0, 30, **options).evolve()
+    assert_same(evolved(tmp_path / "broken", **options), evolved(tmp_path / "unbroken", **options))
+
+
 def test_a_mean_that_is_no_longer_finite_ends_the_run_before_it_is_saved(tmp_path):
     run = make_run(tmp_path, strategy="pepg", learning_rate=1e308, max_speed=1e308)
     with pytest.raises(RolloutError, match="mean is no longer finite; try a smaller --learning-rate"):

@@ -44,3 +44,10 @@ def test_candidates_share_seeds_as_asked(sharing, rows):
 
 def test_each_generation_has_seeds_of_its_own():
     assert not np.intersect1d(training_seeds(1, 0, 9, 9, "common"), training_seeds(1, 1, 9, 9, "common")).size
+
+
+def test_batches_of_a_generation_have_other_episode_seeds_unless_these_are_common():
+    first, second = (training_seeds(1, 3, 4, 2, "independent", batch) for batch in (0, 1))
+    assert not np.intersect1d(first, second).size
+    np.testing.assert_array_equal(first, training_seeds(1, 3, 4, 2, "independent"))
+    np.testing.assert_array_equal(*(training_seeds(1, 3, 4, 2, "common", batch) for batch in (0, 1)))

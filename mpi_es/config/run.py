@@ -40,7 +40,7 @@ def _alias(*names: str) -> Any:
 
 @dataclass(frozen=True)
 class Config:
-    """Evolve a neural-network policy with CMA-ES, OpenAI-ES or PEPG on all ranks of an MPI job."""
+    """Evolve a neural-network policy with CMA-ES, OpenAI-ES, PEPG, SNES … on all ranks of an MPI job."""
 
     # The problem
     env: Annotated[str, _alias("--env-name", "--env-id"), _ENVIRONMENT] = "CartPole-v1"
@@ -107,15 +107,25 @@ class Config:
 
     # The strategy
     strategy: str = "cma_es"
-    """cma_es, openai_es, pepg, or package.module:Class"""
+    """cma_es, openai_es, pepg, snes, cr_fm_nes, ga, or package.module:Class"""
     population_size: Annotated[Count, _alias("--n", "--popsize")] = 32
     """Number of candidates in a generation"""
+    num_interactions: Annotated[Natural, of_strategy("openai_es", "pepg", "snes"), _ENVIRONMENT] = 0
+    """Steps of a generation: the population grows by --population-size until they are played; 0: it stays"""
+    popsize_max: Annotated[Natural, Unless("num_interactions", 0)] = 0
+    """Number of candidates at which a generation of --num-interactions ends; 0: only steps end it"""
     init_sigma: Annotated[Positive, _alias("--sigma")] = 0.1
     """Standard deviation of the first population"""
     max_iter: Annotated[Free[Count], _alias("--max-gradient-updates")] = 2000
     """Number of generations after which the run ends"""
     cma_variant: Annotated[Literal["auto", "full", "separable", "vd", "vkd"], of_strategy("cma_es")] = "auto"
     """Covariance matrix of cma_es; auto: full where its update is cheap, else separable"""
+    restarts: Annotated[Literal["none", "ipop", "bipop"], of_strategy("cma_es")] = "none"
+    """Begin cma_es anew when it is done: with twice the candidates, or (bipop) by turns with few"""
+    restart_if_below: Annotated[float | None, Range(-math.inf)] = None
+    """Begin anew, from another draw, where the mean fitness of the population stays below this"""
+    restart_after: Annotated[Count, Needs(("restart_if_below",))] = 40
+    """Number of generations of a start after which --restart-if-below is decided"""
     root_threads: Annotated[Count, of_strategy("cma_es")] = 1
     """Threads of the linear algebra of cma_es; the number changes the rounding"""
     shaping: Annotated[
@@ -130,10 +140,10 @@ class Config:
     """Factor on the learning rate after each generation"""
     lr_min: Annotated[NotNegative, of_strategy("openai_es", "pepg"), Unless("lr_decay", 1.0)] = 0.0
     """Lower bound of the decaying learning rate"""
-    sigma_decay: Annotated[Decay, of_strategy("openai_es")] = 1.0
-    """Factor on sigma after each generation, in openai_es"""
-    sigma_min: Annotated[NotNegative, of_strategy("openai_es", "pepg")] = 0.0
-    """Lower bound of sigma in openai_es, and of each parameter's sigma in pepg"""
+    sigma_decay: Annotated[Decay, of_strategy("openai_es", "ga")] = 1.0
+    """Factor on sigma after each generation, in openai_es and ga"""
+    sigma_min: Annotated[NotNegative, of_strategy("openai_es", "pepg", "ga")] = 0.0
+    """Lower bound of sigma in openai_es and ga, and of each parameter's sigma in pepg"""
     momentum: Annotated[Fraction, of_strategy("openai_es", "pepg"), Of("optimizer", ("sgd", "clipup"))] = 0.9
     """Momentum of sgd and clipup"""
     max_speed: Annotated[NotNegative, of_strategy("openai_es", "pepg"), Of("optimizer", ("clipup",))] = 0.0
@@ -144,6 +154,8 @@ class Config:
     """Learning rate of the standard deviations in pepg"""
     sigma_max_change: Annotated[Fraction, of_strategy("pepg")] = 0.2
     """Largest relative change of a standard deviation in one generation of pepg"""
+    parents: Annotated[Natural, of_strategy("ga")] = 0
+    """Number of best candidates that have children in ga; 0: a tenth of the population"""
     noise_table: Annotated[Natural, of_strategy("openai_es")] = 0
     """Size of the noise table of openai_es, which the ranks of a node share; 0: compute the noise"""
 

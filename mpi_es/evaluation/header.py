@@ -1,7 +1,8 @@
 """One evaluation: what rank 0 sends to all ranks, what it keeps, and what comes out."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import overload
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,6 +55,23 @@ class Evaluation:
     lengths: NDArray[np.int64]  # (candidates, episodes)
     sums: Vector  # (candidates * episodes, 1 + 2 * size): lengths, sums and squares of observations
     idle: float  # share of the ranks' time that was waiting
+
+
+def joined(evaluations: Sequence[Evaluation], popsize: int) -> Evaluation:
+    """Return evaluations of `popsize` candidates each as one; what the first has beyond them comes last."""
+    first, others = evaluations[0], evaluations[1:]
+    episodes = first.returns.shape[1]
+
+    def of_all(name: str, size: int) -> NDArray[Any]:
+        head = getattr(first, name)
+        return np.concatenate([head[:size], *(getattr(other, name) for other in others), head[size:]])
+
+    return Evaluation(
+        returns=of_all("returns", popsize),
+        lengths=of_all("lengths", popsize),
+        sums=of_all("sums", popsize * episodes),
+        idle=float(np.average([e.idle for e in evaluations], weights=[e.lengths.sum() for e in evaluations])),
+    )
 
 
 def arranged(header: Header, rows: Rows, idle: float) -> Evaluation:

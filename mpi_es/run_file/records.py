@@ -29,6 +29,8 @@ class Row:
     mean_length: Annotated[float, "episode_length/mean"]
     episode_cap: Annotated[int, "episode_length/cap"]  # 0: none
     learning_rate: Annotated[float, "learning_rate"]  # NaN where the strategy has none
+    popsize: Annotated[int, "popsize"]
+    start: Annotated[int, "start"]  # the first is 0; restarts count on
 
 
 @dataclass(frozen=True)
@@ -85,6 +87,7 @@ def summarize(
     fitness_of_centre: float = math.nan,
     episode_cap: int = 0,
     learning_rate: float = math.nan,
+    start: int = 0,
 ) -> Row:
     """Return the row of a generation, from its fitness (popsize,) and episode lengths (0: not played)."""
     episodes = int(np.count_nonzero(lengths))
@@ -104,6 +107,8 @@ def summarize(
         mean_length=float(lengths.sum() / episodes),
         episode_cap=episode_cap,
         learning_rate=learning_rate,
+        popsize=len(fitness),
+        start=start,
     )
 
 

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import numpy as np
+
 from mpi_es.errors import UserError
 
 _HISTORY = {"mean_fitness": "fitness_of_centre", "mean_rank": "rank_of_centre"}  # 1 -> 2
@@ -17,6 +19,7 @@ def upgraded(content: dict[str, Any], version: int) -> dict[str, Any]:
             _rename(content.get(agent, {}), _AGENTS)
         if raced := content.get("config", {}).pop("racing", 0):
             content[_REMOVED] = {"racing": raced}
+    _add_starts(content)
     return content
 
 
@@ -33,6 +36,14 @@ def check_resumable(content: dict[str, Any]) -> None:
             f"run: expected one without --{name}, which was removed, got --{name} {value}; "
             "it can be evaluated and exported, not resumed"
         )
+
+
+def _add_starts(content: dict[str, Any]) -> None:
+    """Add the columns of /history that came with restarts, before which every run had one start."""
+    history = content.get("history", {})
+    if "elite" in history and "start" not in history:  # a run of mpi_es.train
+        history["popsize"] = np.full_like(history["elite"], content["config"]["population_size"])
+        history["start"] = np.zeros_like(history["elite"])
 
 
 def _rename(group: dict[str, Any], names: dict[str, str]) -> None:

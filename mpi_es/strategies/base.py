@@ -1,6 +1,7 @@
 """What a strategy is: ask for a population, tell its fitness, deploy the centre."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -77,6 +78,22 @@ class Seeded:
 Population = Dense | Seeded
 
 
+def joined(populations: Sequence[Population]) -> Population:
+    """Return populations of one kind, and of one centre, as one."""
+    first = populations[0]
+    if isinstance(first, Seeded):
+        keys = [population.keys for population in populations if isinstance(population, Seeded)]
+        return replace(first, keys=np.concatenate(keys))
+    rows = [population.rows for population in populations if isinstance(population, Dense)]
+    return replace(first, rows=np.concatenate(rows))
+
+
+def row_sum(weights: Vector, rows: Vector) -> Vector:
+    """Return the sum over i of weights[i] * rows[i], (dim,)."""
+    # Not a matrix product: the order of BLAS's additions depends on its threads.
+    return np.asarray((weights[:, np.newaxis] * rows).sum(axis=0))
+
+
 def check_pairs(popsize: int) -> None:
     """Refuse a population that is not made of mirrored pairs."""
     if popsize < 2 or popsize % 2:
@@ -91,8 +108,10 @@ class Strategy(Protocol):
     later calls do not change what was read.
 
     A strategy may also have `learning_rate`, a number for the history, and `description`, a line that is
-    printed before the first generation. Its constructor refuses a population size that it cannot have, with
-    an error that begins with `--population-size: expected`.
+    printed before the first generation. One that can have --num-interactions has `ask_more(batch)`, which
+    returns popsize other candidates of the generation for batch 1, 2 …; all are then told together. Its
+    constructor refuses a population size that it cannot have, with an error that begins with
+    `--population-size: expected`.
     """
 
     state: Any

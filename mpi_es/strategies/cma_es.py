@@ -130,6 +130,11 @@ class CMAES:
         own = self._es.sm.sigma if self._variant == "vkd" else 1.0
         return float(self._es.sigma * own)
 
+    @property
+    def deviations(self) -> Vector:
+        """The standard deviation of each parameter, (dim,)."""
+        return np.array(self._es.stds, np.float64)
+
     def ask(self) -> Population:
         """Sample the next generation."""
         self._rng = rng(self._seed, Stream.SAMPLE, self._es.countiter)

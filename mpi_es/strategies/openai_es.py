@@ -76,8 +76,13 @@ class OpenAIES:
 
     def ask(self) -> Population:
         """Return centre + sigma * noise and centre - sigma * noise for each key."""
-        keys = self._noise.keys(self.state.generation, self._popsize // 2)
-        return Seeded(self.state.centre, self.state.sigma, keys)
+        return self.ask_more(0)
+
+    def ask_more(self, batch: int) -> Population:
+        """Return another population of the generation."""
+        pairs = self._popsize // 2
+        keys = self._noise.keys(self.state.generation, (batch + 1) * pairs)  # a longer call adds keys
+        return Seeded(self.state.centre, self.state.sigma, keys[-pairs:])
 
     def tell(self, population: Population, fitness: Vector) -> None:
         """Climb the gradient of the expected utility. Collective where the noise is."""
@@ -87,7 +92,7 @@ class OpenAIES:
         # Algorithm 1: the gradient of E u(theta + sigma eps) is E[u eps] / sigma, estimated over n candidates
         # by (1 / (n sigma)) sum_i u_i eps_i. Mirrored, eps_{2i+1} = -eps_{2i}: a sum over pairs of
         # differences. The starter code subtracts l2coeff * theta from this before it is over sigma.
-        weights = (utilities[0::2] - utilities[1::2]) / self._popsize
+        weights = (utilities[0::2] - utilities[1::2]) / len(fitness)
         ascent = self._noise.weighted_sum(population.keys, weights) - self._weight_decay * s.centre
         step, memory = self._optimizer.step(s.optimizer, ascent / s.sigma, s.learning_rate)
         self.state = OpenAIESState(

@@ -11,7 +11,7 @@ from mpi_es import seeds
 from mpi_es.arrays import Vector
 from mpi_es.errors import expected
 from mpi_es.seeds import Stream
-from mpi_es.strategies.base import Dense, Population, check_pairs
+from mpi_es.strategies.base import Dense, Population, check_pairs, row_sum
 from mpi_es.strategies.optimizers import Memory, Optimizer, decayed
 from mpi_es.strategies.shaping import Shaping, standardized
 
@@ -85,8 +85,12 @@ class PEPG:
 
     def ask(self) -> Population:
         """Return centre + epsilon and centre - epsilon in turn."""
+        return self.ask_more(0)
+
+    def ask_more(self, batch: int) -> Population:
+        """Return another population of the generation."""
         s = self.state
-        rng = seeds.rng(self._seed, Stream.SAMPLE, s.generation)
+        rng = seeds.rng(self._seed, Stream.SAMPLE, s.generation, batch)
         epsilon = s.sigma * rng.standard_normal((self._popsize // 2, len(s.centre)))
         rows = np.empty((self._popsize, len(s.centre)))
         rows[0::2], rows[1::2] = s.centre + epsilon, s.centre - epsilon
@@ -118,7 +122,7 @@ class PEPG:
         """
         half_difference = (utilities[0::2] - utilities[1::2]) / 2
         decay = self._weight_decay * self.state.sigma * self.state.centre
-        return _mean_row(half_difference, epsilon) - decay
+        return row_sum(half_difference, epsilon) / len(epsilon) - decay
 
     def _sigma_gradient(self, epsilon: Vector, utilities: Vector) -> Vector:
         """Return the mean over pairs of ((r+ + r-) / 2 - b) (epsilon^2 - sigma^2) / sigma, (dim,).
@@ -128,9 +132,5 @@ class PEPG:
         """
         scores = standardized(utilities) / np.sqrt(12)
         sigma = self.state.sigma
-        return _mean_row((scores[0::2] + scores[1::2]) / 2, (np.square(epsilon) - np.square(sigma)) / sigma)
-
-
-def _mean_row(weights: Vector, rows: Vector) -> Vector:
-    # Not a matrix product: the order of BLAS's additions depends on its threads.
-    return np.asarray((weights[:, np.newaxis] * rows).mean(axis=0))
+        means = (scores[0::2] + scores[1::2]) / 2
+        return row_sum(means, (np.square(epsilon) - np.square(sigma)) / sigma) / len(epsilon)

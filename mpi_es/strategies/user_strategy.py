@@ -31,13 +31,14 @@ class UserStrategy:
         self._option, self._dim = f"--strategy {name}", len(x0)
         try:
             self._strategy = make(config, x0, noise)
-            missing = [needed for needed in REQUIRED if not hasattr(self._strategy, needed)]
+            required = (*REQUIRED, "ask_more") if config.num_interactions else REQUIRED
+            missing = [needed for needed in required if not hasattr(self._strategy, needed)]
         except UserError:
             raise
         except Exception as error:
             raise UserError(f"{self._option}: its constructor failed: {one_line(error)}") from error
         if missing:
-            text = f"expected {', '.join(REQUIRED)}, got a strategy without {', '.join(missing)}"
+            text = f"expected {', '.join(required)}, got a strategy without {', '.join(missing)}"
             raise UserError(f"{self._option}: {text}")
         self._check_array(CENTRE, getattr(self._strategy, CENTRE), (self._dim,))
         self._check_resume()

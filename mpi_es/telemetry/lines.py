@@ -87,12 +87,16 @@ class Lines:
         self._config = config
         self._columns = LogColumns(self._stream, _FUNCTION_COLUMNS if config.function else _COLUMNS)
         self._left = TimeLeft(config.max_iter)
+        self._last_start: int | None = None  # of the generation before
         for fact in facts:
             self._columns.write(fact)
 
     def generation(self, row: Row, timing: Timing, held_out: HeldOut | None) -> None:
         """Write a line."""
         row = shown(self._config, row)
+        if self._last_start is not None and row.start > self._last_start:
+            self._columns.write(f"restart {row.start}: another draw, {row.popsize} candidates")
+        self._last_start = row.start
         exact = (row.best, row.mean, row.min, row.fitness_of_centre, row.rank_of_centre)
         score = sign(self._config) * float(held_out.returns.mean()) if held_out else math.nan
         length = () if self._config.function else (row.mean_length,)

@@ -93,7 +93,7 @@ def _add_scores(grid: Table, course: PanelData, row: Row, width: int) -> None:
     spread = [("best", row.best), ("mean", row.mean), (least, row.min), ("std", row.std)]
     grid.add_row("fitness", _pairs(*((name, number(value)) for name, value in spread)))
     grid.add_row("", Text(sparkline(course.fitness, width), "cyan"))
-    of = f"of {course.config.population_size}"
+    of = f"of {row.popsize}"
     above_mean = ("elite", f"{row.elite} {of}")
     if not math.isnan(row.rank_of_centre):
         above = ("candidates above it", f"{row.rank_of_centre:.0f} {of}")
@@ -120,7 +120,8 @@ def _add_speeds(grid: Table, config: Config, row: Row, timing: Timing) -> None:
     rate = [] if math.isnan(row.learning_rate) else [("learning rate", number(row.learning_rate))]
     length = number(row.mean_length) + (f" of {row.episode_cap}" if row.episode_cap else "")
     lengths = [] if config.function else [("episode length", length)]
-    grid.add_row("sigma", _pairs(("", number(row.sigma)), *rate, *lengths))
+    restarts = [("restarts", str(row.start))] if row.start else []
+    grid.add_row("sigma", _pairs(("", number(row.sigma)), *rate, *lengths, *restarts))
     speeds = [("episodes/s", timing.episodes_per_second), ("steps/s", timing.steps_per_second)]
     if config.function:
         speeds = [("calls/s", timing.episodes_per_second)]

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from mpi_es.evaluation.header import arranged
+from mpi_es.evaluation.header import arranged, joined
 from tests.evaluation.units import header
 
 ROWS = np.stack([np.arange(6.0), 10 * np.arange(6.0), [3, 1, 5, 1, 1, 2]], axis=1)  # unit, return, length
@@ -16,6 +16,14 @@ def test_rows_stand_where_candidate_and_episode_do_whoever_played_them():
     found = arranged(header(2, 6, 3), ROWS[[4, 0, 3, 5, 1, 2]], -0.1)
     assert found.returns.tolist() == [[0, 10], [20, 30], [40, 50]]
     assert (found.lengths.tolist(), found.idle) == ([[3, 1], [5, 1], [1, 2]], 0.0)
+
+
+def test_evaluations_become_one_with_the_centre_at_its_end():
+    first, second = arranged(header(2, 6, 3), ROWS, 0.5), arranged(header(2, 4, 2), ROWS[:4], 0.2)
+    found = joined([first, second], popsize=2)
+    assert found.returns.tolist() == [[0, 10], [20, 30], [0, 10], [20, 30], [40, 50]]
+    assert found.sums[:, 0].tolist() == found.lengths.ravel().tolist() == [3, 1, 5, 1, 3, 1, 5, 1, 1, 2]
+    assert found.idle == pytest.approx((13 * 0.5 + 10 * 0.2) / 23)  # by steps
 
 
 def test_no_unit_may_lack():

@@ -16,6 +16,8 @@ SETTINGS = {name: ("--strategy", name) for name in STRATEGIES} | {
     "table": ("--strategy", "openai_es", "--noise-table", "100000", "--num-rollouts", "2"),
     "pepg": ("--strategy", "pepg", "--variable-ep-len"),
     "envpool": ("--env", "envpool:LunarLander-v3", "--policy", "lstm", "--num-rollouts", "2"),
+    "restarts": ("--restarts", "bipop", "--restart-if-below", "400", "--restart-after", "2"),
+    "interactions": ("--strategy", "openai_es", "--num-interactions", "600", "--popsize-max", "30"),
     "lstm": ("--strategy", "pepg", "--policy", "lstm", "--num-rollouts", "3", "--episode-seeds", "common"),
     "module": ("--policy", "tests.policies.user_policies:Remembering", "--num-rollouts", "3"),
 }

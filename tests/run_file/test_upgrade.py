@@ -4,6 +4,7 @@ import os
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from mpi_es.errors import UserError
@@ -51,3 +52,9 @@ def test_the_fixtures_are_of_format_1():
     first = (FIXTURES / "cartpole" / "run.h5").read_bytes()[:40]
     assert first.startswith(b"mpi_es run.h5 1 blake2b")
     assert checkpoint.VERSION == 2
+
+
+def test_a_run_from_before_restarts_had_one_start():
+    content = {"config": {"population_size": 6}, "history": {"elite": np.array([2, 3])}}
+    history = upgraded(content, 2)["history"]
+    assert (history["popsize"].tolist(), history["start"].tolist()) == ([6, 6], [0, 0])

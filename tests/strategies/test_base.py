@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from mpi_es.errors import UserError
-from mpi_es.strategies.base import Dense, Seeded, check_pairs
+from mpi_es.strategies.base import Dense, Seeded, check_pairs, joined, row_sum
 from mpi_es.strategies.noise import ComputedNoise
 
 
@@ -34,3 +34,17 @@ def test_a_population_that_is_no_pairs_is_refused(popsize):
     with pytest.raises(UserError, match=f"--population-size: expected an even .*, got {popsize}"):
         check_pairs(popsize)
     check_pairs(2)
+
+
+def test_a_weighted_sum_of_rows_is_that_of_the_matrix_product() -> None:
+    rows, weights = np.arange(6.0).reshape(3, 2), np.array([1.0, -2.0, 0.5])
+    np.testing.assert_allclose(row_sum(weights, rows), weights @ rows)
+
+
+def test_populations_become_one():
+    noise, centre = ComputedNoise(3, 4), np.ones(4)
+    rows = [joined([Dense(np.zeros((2, 4))), Dense(np.ones((3, 4)))]).candidate(i)[0] for i in range(5)]
+    assert rows == [0, 0, 1, 1, 1]
+    keys = noise.keys(1, 5)
+    both = joined([Seeded(centre, 0.5, keys[:2]), Seeded(centre, 0.5, keys[2:])])
+    np.testing.assert_array_equal(both.keys, keys)

@@ -23,6 +23,9 @@ VARIANTS += [{"strategy": "cma_es", "cma_variant": v} for v in ("full", "separab
 VARIANTS += [{"strategy": "openai_es", "lr_decay": 0.9, "sigma_decay": 0.9, "weight_decay": 0.01}]
 VARIANTS += [{"strategy": "pepg", "lr_decay": 0.9, "optimizer": "clipup", "shaping": "log-rank"}]
 VARIANTS += [{"strategy": "openai_es", "optimizer": "sgd", "shaping": "raw"}]
+LOW = {"restart_if_below": 1.0, "restart_after": 3}  # which no start reaches: fitness is below 0
+VARIANTS += [LOW | options for options in ({}, {"restarts": "bipop"}, {"strategy": "openai_es"})]
+VARIANTS += [{"restarts": "ipop"}, LOW | {"strategy": "ga"}]
 USERS = "tests.strategies.user_strategies"
 VARIANTS += [{"strategy": f"{USERS}:BestQuarter"}, {"strategy": f"{USERS}:Ascent"}]
 
@@ -106,7 +109,8 @@ def test_a_state_is_not_changed_by_later_calls(options: dict[str, Any]) -> None:
 def test_a_learning_rate_in_the_state_is_told(options: dict[str, Any]) -> None:
     strategy = build(**options)
     generation(strategy)
-    known = getattr(strategy.state, "learning_rate", None)
+    inner = getattr(strategy.state, "inner", vars(strategy.state))  # of one with restarts
+    known = inner.get("learning_rate")
     assert getattr(strategy, "learning_rate", None) == known
 
 
@@ -210,3 +214,15 @@ def test_pairs_share_episode_seeds_only_where_there_are_pairs(name: str) -> None
     strategy = make(config, np.zeros(3), NOISE)
     rows = rows_of(strategy.ask())
     np.testing.assert_allclose(rows[0::2], -rows[1::2], atol=1e-6)
+
+
+@each
+def test_only_what_can_ask_for_more_may_have_a_number_of_interactions(name: str) -> None:
+    config = Config(strategy=name, num_interactions=100)
+    if hasattr(build(strategy=name), "ask_more"):
+        check(config)
+        return
+    with pytest.raises(
+        UserError, match="--num-interactions: expected 0, or --strategy openai_es or pepg or snes"
+    ):
+        check(config)

@@ -58,6 +58,12 @@ def test_a_state_that_no_longer_fits_the_file_is_refused_when_it_is_read():
         _ = strategy.state
 
 
+def test_one_that_cannot_ask_for_more_is_refused_where_the_population_is_to_grow():
+    config = Config(strategy=f"{HERE}:BestQuarter", population_size=8, num_interactions=100)
+    with pytest.raises(UserError, match=r"expected ask, .*, ask_more, got a strategy without ask_more"):
+        make(config, np.zeros(3), ComputedNoise(1, 3))
+
+
 def test_a_function_makes_a_strategy_too():
     assert build("function").ask().rows.shape == (8, 3)
 

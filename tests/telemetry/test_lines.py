@@ -31,3 +31,13 @@ def test_time_left_follows_the_recent_generations():
         last = left.after(90, 2.0)
     assert last == pytest.approx(20)
     assert left.after(101, 2.0) == 0
+
+
+def test_a_restart_gets_a_line_before_its_first_generation():
+    stream = io.StringIO()
+    lines = Lines(stream)
+    lines.start(Config(max_iter=100), [], 0)
+    for generation, start in enumerate((2, 2, 3)):  # resumed in the start of number 2
+        lines.generation(row(generation, start=start), TIMING, None)
+    assert stream.getvalue().splitlines()[3] == "restart 3: another draw, 4 candidates"
+    assert stream.getvalue().count("restart") == 1

@@ -1,0 +1,208 @@
+"""Restarts: IPOP (Auger and Hansen 2005), BIPOP (Hansen 2009), and those of a start that learns nothing.
+
+A start has a seed of its own, from which its centre and all of its candidates are drawn.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpi_es.arrays import Candidate, Vector
+from mpi_es.seeds import Stream, rng
+from mpi_es.strategies import stopping
+from mpi_es.strategies.base import Noise, Population, Strategy
+
+MOST_DOUBLINGS = 9  # of the population, as in the BIPOP paper; later starts keep its size
+
+
+class Build(Protocol):
+    """How a start's own strategy is made."""
+
+    def __call__(self, x0: Vector, sigma: float, popsize: int, seed: int, generation: int) -> Strategy:
+        """Return it; `generation` is the run's, at which the start begins."""
+        ...
+
+
+@dataclass(frozen=True)
+class Start:
+    """How one start begins; the first has number 0."""
+
+    number: int
+    seed: int
+    popsize: int
+    sigma: float
+    doublings: int = 0  # of the candidates so far
+    small: bool = True  # one of BIPOP's with few candidates; the first counts as one, as in pycma
+    limit: int = 0  # evaluations after which it ends; 0: no such limit
+
+
+@dataclass(frozen=True)
+class RestartsState:
+    """What a run with restarts knows after a generation; its values are replaced, never written to."""
+
+    generation: int
+    x0: Vector  # of the first start
+    start: dict[str, Any]
+    begun: int  # the generation at which the start began
+    evaluations: dict[str, int]  # of all starts with few and with many candidates
+    record: stopping.Record
+    over: str  # why the start is over: the next ask begins another
+    inner: dict[str, Any]  # the state of the start's own strategy
+
+
+class Restarts:
+    """A base.Strategy that begins another one anew, from another draw, when that is over.
+
+    Args:
+        build: makes the strategy of a start.
+        draw: the centre (dim,) of a later start by its seed; None: x0 and a step of the first population.
+        rule: ipop, bipop, or none, where only `if_below` ends a start.
+        if_below: ends a start if the mean fitness of its populations stays below it...
+        after: ...for so many generations.
+    """
+
+    def __init__(
+        self,
+        build: Build,
+        x0: Vector,
+        sigma: float,
+        popsize: int,
+        seed: int,
+        *,
+        draw: Callable[[int], Candidate | Vector] | None = None,
+        rule: str = "none",
+        if_below: float | None = None,
+        after: int = 0,
+    ) -> None:
+        self._build, self._draw = build, draw
+        self._sigma, self._popsize, self._seed = sigma, popsize, seed
+        self._rule, self._if_below, self._after = rule, if_below, after
+        first = Start(0, seed, popsize, sigma)
+        self._inner = build(x0, sigma, popsize, seed, 0)
+        counts = {"small": 0, "large": 0}
+        self._state = RestartsState(0, x0, dict(vars(first)), 0, counts, stopping.begun(), "", {})
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ("learning_rate", "description", "ask_more"):  # what a strategy may have
+            return getattr(self._inner, name)
+        raise AttributeError(name)
+
+    @property
+    def state(self) -> RestartsState:
+        """The state, with that of the start's own strategy."""
+        state = self._inner.state
+        return replace(self._state, inner={field.name: getattr(state, field.name) for field in fields(state)})
+
+    @state.setter
+    def state(self, state: RestartsState) -> None:
+        start = Start(**state.start)
+        self._state = replace(state, inner={})
+        self._inner = self._build(state.x0, start.sigma, start.popsize, start.seed, state.begun)
+        self._inner.state = type(self._inner.state)(**state.inner)
+
+    @property
+    def start(self) -> int:
+        """The number of the start under way."""
+        return int(self._state.start["number"])
+
+    @property
+    def popsize(self) -> int:
+        """The number of candidates that ask returns, which may begin a start."""
+        return self._next().popsize if self._state.over else self._inner.popsize
+
+    @property
+    def centre(self) -> Vector:
+        """The centre (dim,) of the start under way."""
+        return self._inner.centre
+
+    @property
+    def sigma(self) -> float:
+        """The overall step size of the start under way."""
+        return self._inner.sigma
+
+    def ask(self) -> Population:
+        """Return the next population, of another start if the last one is over."""
+        if self._state.over:
+            self._begin(self._next())
+        return self._inner.ask()
+
+    def tell(self, population: Population, fitness: Vector) -> None:
+        """Move on by one generation, and note whether the start is over."""
+        self._inner.tell(population, fitness)
+        s = self._state
+        kind = "small" if s.start["small"] else "large"
+        self._state = replace(
+            s,
+            generation=s.generation + 1,
+            evaluations={**s.evaluations, kind: s.evaluations[kind] + len(fitness)},
+            record=stopping.extended(s.record, fitness),
+        )
+        self._state = replace(self._state, over=self._why_over())
+
+    def _why_over(self) -> str:
+        """Return why the start under way should end; empty if it should go on."""
+        record, start = self._state.record, Start(**self._state.start)
+        learnt_nothing = self._if_below is not None and record["highest_mean"] < self._if_below
+        if learnt_nothing and record["generations"] >= self._after:
+            return "its fitness stays below --restart-if-below"
+        if self._rule == "none":
+            return ""
+        if start.limit and record["generations"] * start.popsize >= start.limit:
+            return "it has had its evaluations"
+        deviations: Vector = self._inner.deviations  # type: ignore[attr-defined]  # of cma_es
+        return stopping.why_over(record, start.popsize, deviations, start.sigma)
+
+    def _next(self) -> Start:
+        """Return how the next start begins."""
+        s = self._state
+        last = Start(**s.start)
+        number = last.number + 1
+        seed = int(rng(self._seed, Stream.RESTART, number).integers(2**62))
+        again = replace(last, number=number, seed=seed, limit=0)
+        if self._rule == "none":
+            return again
+        if self._rule == "bipop" and s.evaluations["small"] < s.evaluations["large"]:
+            of_size, of_sigma = rng(self._seed, Stream.RESTART, number, 1).random(2)
+            popsize = int(self._popsize * (2**last.doublings / 2) ** (of_size**2))
+            limit = s.evaluations["large"] // 2  # as in pycma
+            sigma = self._sigma * 10 ** (-2 * float(of_sigma))
+            return replace(again, popsize=popsize, sigma=sigma, small=True, limit=limit)
+        doublings = min(last.doublings + 1, MOST_DOUBLINGS)
+        popsize = self._popsize * 2**doublings
+        return replace(again, popsize=popsize, sigma=self._sigma, doublings=doublings, small=False)
+
+    def _begin(self, start: Start) -> None:
+        """Begin a start, from a draw of its own."""
+        s = self._state
+        if self._draw:
+            x0 = np.asarray(self._draw(start.seed), np.float64)
+        else:
+            step = rng(start.seed, Stream.INITIAL).standard_normal(len(s.x0))
+            x0 = s.x0 + self._sigma * step
+        self._inner = self._build(x0, start.sigma, start.popsize, start.seed, s.generation)
+        self._state = replace(
+            s, start=dict(vars(start)), begun=s.generation, record=stopping.begun(), over=""
+        )
+
+
+class LaterNoise:
+    """The noise of a run for a start that counts its own generations: no two starts share a key."""
+
+    def __init__(self, noise: Noise, generation: int) -> None:
+        self._noise, self._generation = noise, generation
+        self.dim = noise.dim
+
+    def keys(self, generation: int, count: int) -> NDArray[np.int64]:
+        """Return the keys (count,) of the perturbations of a start's generation."""
+        return self._noise.keys(self._generation + generation, count)
+
+    def row(self, key: int) -> Candidate:
+        """Return the perturbation (dim,) of a key."""
+        return self._noise.row(key)
+
+    def weighted_sum(self, keys: NDArray[np.int64], weights: Vector) -> Candidate:
+        """Return the sum over i of weights[i] * row(keys[i]), (dim,). Collective where the noise is."""
+        return self._noise.weighted_sum(keys, weights)

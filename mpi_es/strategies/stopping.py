@@ -1,0 +1,74 @@
+"""When a start of CMA-ES is over: the criteria of arXiv:1604.00772, B.3, that hold for noisy fitness too.
+
+Three of pycma's are left out. A single generation of equal fitness (tolflatfitness) is common where rewards
+are rare. A condition of 1e14 ends nothing here, since cma_es limits it. Steps below the floats' precision
+(noeffectaxis, noeffectcoord) make fitness flat, which is a criterion.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from mpi_es.arrays import Vector
+
+GROWN = 1e3  # tolfacupx: a deviation that many times sigma of the start was begun far too small, or diverges
+VANISHED = 1e-11  # tolx, as a share of sigma
+FLAT = 1e-11  # tolfun, in units of fitness
+LONGEST = 20_000  # generations that the test of stagnation looks back, at most
+
+Record = dict[str, Any]  # what a start has come to; its values are replaced, never written to
+
+
+def begun() -> Record:
+    """Return the record of a start before its first generation."""
+    nothing = np.zeros(0)
+    return {"generations": 0, "highest_mean": -math.inf, "spread": 0.0, "best": nothing, "median": nothing}
+
+
+def extended(record: Record, fitness: Vector) -> Record:
+    """Return a start's record after one more generation, of this fitness (popsize,)."""
+    best, worst = float(fitness.max()), float(fitness.min())
+    return {
+        "generations": record["generations"] + 1,
+        "highest_mean": max(record["highest_mean"], float(fitness.mean())),
+        "spread": 0.0 if best == worst else best - worst,  # also where both are infinite
+        "best": np.append(record["best"], best)[-LONGEST:],
+        "median": np.append(record["median"], float(np.median(fitness)))[-LONGEST:],
+    }
+
+
+def why_over(record: Record, popsize: int, deviations: Vector, sigma: float) -> str:
+    """Return why a start should end; empty if it should go on.
+
+    Args:
+        deviations: of each parameter (dim,), now.
+        sigma: with which it began.
+    """
+    if (deviations > GROWN * sigma).any():
+        return f"a deviation has grown {GROWN:g} times"
+    if (deviations < VANISHED * sigma).all():
+        return "the deviations have vanished"
+    span = math.ceil(30 * len(deviations) / popsize)
+    recent = record["best"][-(10 + span) :]
+    if len(recent) == 10 + span and record["spread"] < FLAT and recent.max() < recent.min() + FLAT:
+        return "fitness is flat"
+    window = max(120 + span, record["generations"] // 5)
+    return "no progress" if stagnates(record, min(window, LONGEST)) else ""
+
+
+def stagnates(record: Record, window: int) -> bool:
+    """Return whether in the last `window` generations neither the best nor the median fitness rose.
+
+    The medians of the first and the last 30 % are compared, so that noise of single generations averages out.
+    pycma looks back 100 dim^1.5 / popsize generations instead of 30 dim / popsize: with the parameters of a
+    network that is longer than a run.
+    """
+    if record["generations"] < window:
+        return False
+    part = int(0.3 * window)
+    for name in ("best", "median"):
+        seen = record[name][-window:]
+        if np.median(seen[-part:]) > np.median(seen[:part]):
+            return False
+    return True

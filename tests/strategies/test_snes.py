@@ -1,0 +1,65 @@
+import numpy as np
+import pytest
+
+from mpi_es.errors import UserError
+from mpi_es.strategies.snes import SNES
+
+
+def ellipsoid(rows: np.ndarray) -> np.ndarray:
+    return -(np.logspace(0, 4, rows.shape[-1]) * np.square(rows)).sum(axis=-1)
+
+
+def evolve(strategy: SNES, generations: int) -> float:
+    for _ in range(generations):
+        population = strategy.ask()
+        strategy.tell(population, ellipsoid(population.rows))
+    return float(ellipsoid(strategy.centre))
+
+
+def test_one_generation_is_the_papers() -> None:
+    """Algorithm 6 of arXiv:1106.4487, with table 1's rates and utilities, candidate by candidate."""
+    strategy = SNES(np.arange(4.0), 0.5, 6, seed=1)
+    population = strategy.ask()
+    order = [3, 0, 5, 1, 4, 2]  # the best first
+    fitness = np.empty(6)
+    fitness[order] = np.arange(6, 0, -1.0)
+    raw = [max(0, np.log(6 / 2 + 1) - np.log(k)) for k in range(1, 7)]
+    mu, log_sigma = np.zeros(4), np.zeros(4)
+    for utility, candidate in zip(raw, order, strict=True):
+        step = (population.rows[candidate] - np.arange(4.0)) / 0.5
+        mu += (utility / sum(raw) - 1 / 6) * step
+        log_sigma += (utility / sum(raw) - 1 / 6) * (step**2 - 1)
+    strategy.tell(population, fitness)
+    rate = (3 + np.log(4)) / (5 * np.sqrt(4))
+    np.testing.assert_allclose(strategy.centre, np.arange(4.0) + 0.5 * mu)
+    np.testing.assert_allclose(strategy.state.sigma, 0.5 * np.exp(rate / 2 * log_sigma))
+
+
+def test_it_learns_the_scales_of_an_ellipsoid() -> None:
+    strategy = SNES(np.ones(8), 0.5, 16, seed=1)
+    assert evolve(strategy, 400) > -1e-8
+    assert strategy.state.sigma[0] > 10 * strategy.state.sigma[-1]  # 1e4 to the power 1/2, about
+
+
+def test_equal_fitness_changes_nothing() -> None:
+    strategy = SNES(np.ones(3), 0.1, 8, seed=1)
+    strategy.tell(strategy.ask(), np.full(8, 7.0))
+    np.testing.assert_allclose(strategy.centre, np.ones(3), rtol=1e-15)
+    np.testing.assert_allclose(strategy.state.sigma, 0.1, rtol=1e-15)
+
+
+def test_only_the_order_of_fitness_matters() -> None:
+    one, other = (SNES(np.ones(3), 0.1, 8, seed=1) for _ in range(2))
+    fitness = np.array([3.0, -1.0, 2.0, 2.5, 0.0, 7.0, -np.inf, 1.0])
+    one.tell(one.ask(), fitness)
+    other.tell(other.ask(), np.exp(fitness))
+    np.testing.assert_array_equal(one.centre, other.centre)
+
+
+def test_one_parameter_is_enough() -> None:
+    assert evolve(SNES(np.ones(1), 0.5, 8, seed=1), 100) > -1e-8
+
+
+def test_one_candidate_is_refused() -> None:
+    with pytest.raises(UserError, match="--population-size: expected 2 or more for snes, got 1"):
+        SNES(np.ones(3), 0.1, 1, seed=1)

@@ -1,0 +1,62 @@
+import numpy as np
+import pytest
+
+from mpi_es.strategies import stopping
+
+WIDE = np.full(4, 0.1)
+
+
+def recorded(generations):
+    """The record of a start whose generations had these fitnesses (popsize,)."""
+    record = stopping.begun()
+    for fitness in generations:
+        record = stopping.extended(record, np.asarray(fitness, np.float64))
+    return record
+
+
+def reason(record, deviations=WIDE):
+    return stopping.why_over(record, 8, deviations, 0.1)
+
+
+def noisy(generations, slope):
+    """Fitnesses of eight candidates that rise by `slope` a generation, with noise of deviation 1."""
+    rng = np.random.default_rng(1)
+    return slope * np.arange(generations)[:, np.newaxis] + rng.standard_normal((generations, 8))
+
+
+def test_a_start_that_progresses_goes_on():
+    assert reason(recorded(noisy(400, 0.1))) == ""
+
+
+def test_one_that_does_not_is_over_when_its_window_is_full():
+    record = recorded(noisy(400, -0.01))
+    assert reason(record) == "no progress"
+    assert reason(recorded(noisy(134, -0.01))) == ""  # 120 + 30 * 4 / 8 are needed
+
+
+def test_progress_of_the_median_alone_is_progress():
+    assert reason(recorded([[0.0, 1e-3 * g, 1.0 - 1e-3 * g] for g in range(400)])) == ""
+
+
+def test_flat_fitness_ends_a_start_after_some_generations():
+    assert reason(recorded(np.zeros((24, 8)))) == ""  # 10 + 30 * 4 / 8 are needed
+    assert reason(recorded(np.zeros((25, 8)))) == "fitness is flat"
+    assert reason(recorded(np.full((25, 8), -np.inf))) == ""  # which has no range
+
+
+@pytest.mark.parametrize(
+    ("deviations", "why"),
+    [
+        (np.array([0.1, 0.1, 0.1, 101.0]), "a deviation has grown 1000 times"),
+        (np.full(4, 1e-13), "the deviations have vanished"),
+        (np.array([1e-13, 1e-13, 1e-13, 0.1]), ""),
+    ],
+)
+def test_steps_that_grow_or_vanish_end_a_start(deviations, why):
+    assert reason(recorded(noisy(3, 0.1)), deviations) == why
+
+
+def test_a_record_keeps_the_highest_mean_and_no_more_than_it_needs(monkeypatch):
+    monkeypatch.setattr(stopping, "LONGEST", 5)
+    record = recorded([[0, 4], [0, 8], [0, 2], *([[0, 1]] * 9)])
+    assert (record["generations"], record["highest_mean"], len(record["best"])) == (12, 4.0, 5)
