@@ -213,7 +213,8 @@ def run_ours(counted: Counted, x0: Vector, setting: Setting, seed: int) -> None:
 def run_fmin2(counted: Counted, x0: Vector, setting: Setting, seed: int) -> None:
     """Let pycma do the same."""
     popsize = candidates(len(x0), setting)
-    options: dict[str, object] = {"popsize": popsize, "maxfevals": counted.budget, "verbose": -9, "seed": seed}
+    options: dict[str, object] = {"popsize": popsize, "maxfevals": counted.budget}
+    options |= {"verbose": -9, "seed": seed}
     options["termination_callback"] = lambda es: counted.look(es.mean)
     if counted.problem.noisy:  # its criteria of progress are for exact values
         options["tolstagnation"] = 0
