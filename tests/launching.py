@@ -15,7 +15,7 @@ from mpi_es.status import generations
 
 T = TypeVar("T")
 MPIEXEC = Path(sys.prefix, "bin", "mpiexec")
-LIMIT = 120  # seconds: a deadlock is a failure
+LIMIT = 600  # seconds, after which a program hangs: on a machine that is shared it may be ten times as slow
 ENDLESS = 1_000_000  # generations: no machine is so fast that a signal comes too late
 
 

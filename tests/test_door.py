@@ -9,6 +9,7 @@ import pytest
 
 import mpi_es
 import pbt
+from tests.launching import LIMIT
 
 PACKAGES = {"mpi_es": mpi_es, "pbt": pbt}
 SLOW = ("mpi4py", "torch", "numba", "gymnasium", "numpy", "h5py", "tyro")
@@ -20,7 +21,7 @@ each = pytest.mark.parametrize("name", PACKAGES)
 def printed(code):
     """Return what a fresh interpreter prints."""
     command = [sys.executable, "-c", code]
-    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stdout.strip()
+    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=LIMIT).stdout.strip()
 
 
 @each

@@ -10,7 +10,7 @@ import pytest
 
 from mpi_es import __version__
 from mpi_es.__main__ import COMMANDS
-from tests.launching import exact_content
+from tests.launching import LIMIT, exact_content
 
 ROOT = Path(__file__).parents[1]
 SLOW = ("numpy", "mpi4py", "torch", "numba", "gymnasium", "tyro", "mpi_es.train", "pbt")
@@ -40,7 +40,7 @@ def test_listing_imports_nothing_that_takes_long():
     code += f"except SystemExit: print({{*sys.modules}} & {{*{SLOW}}})"
     alone = {name: value for name, value in os.environ.items() if not name.startswith("SLURM_")}
     command = [sys.executable, "-c", code]
-    done = subprocess.run(command, env=alone, capture_output=True, text=True, check=True, timeout=60)
+    done = subprocess.run(command, env=alone, capture_output=True, text=True, check=True, timeout=LIMIT)
     assert done.stdout.splitlines()[-1] == "set()"
 
 
@@ -98,7 +98,7 @@ def test_the_console_script_finds_modules_in_the_working_directory(tmp_path):
     )
     environ = os.environ | {"PYTHONPATH": str(ROOT)}
     command = [sys.executable, program, "train", "--env", "my_env:make"]
-    done = subprocess.run(command, cwd=work, env=environ, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command, cwd=work, env=environ, capture_output=True, text=True, timeout=LIMIT)
     assert "Error: found" in done.stderr
 
 

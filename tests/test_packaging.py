@@ -13,7 +13,7 @@ import pytest
 
 from mpi_es import __version__
 from mpi_es.__main__ import COMMANDS
-from tests.launching import MPIEXEC
+from tests.launching import LIMIT, MPIEXEC
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -41,7 +41,7 @@ def test_the_packages_import_without_mpi_and_without_torch():
     ours = "mpi_es.train, mpi_es.evaluate, pbt.train, pbt.replay"
     code = f"import sys, {ours}; print({slow} & set(sys.modules))"
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=LIMIT, check=True
     )
     assert done.stdout.strip() == "set()"
 
@@ -54,7 +54,7 @@ def test_the_version_is_told_once_more_by_pyproject_and_by_the_citation():
 
 def run(*words, **options):
     """Return what a command prints; it must succeed."""
-    done = subprocess.run([*map(str, words)], capture_output=True, text=True, timeout=120, **options)
+    done = subprocess.run([*map(str, words)], capture_output=True, text=True, timeout=LIMIT, **options)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
