@@ -9,7 +9,7 @@ from mpi_es.config.run import Config
 from mpi_es.errors import UserError
 from mpi_es.evaluation.build import make_policy
 from mpi_es.policies.partly_fixed import PartlyFixed
-from tests.config.test_presets import DIMENSIONS
+from tests.config.test_presets_car_racing import DIMENSIONS
 
 NUMBERS = np.random.default_rng(0).standard_normal(3667, np.float32)
 

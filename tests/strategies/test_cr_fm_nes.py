@@ -66,9 +66,7 @@ def test_the_weight_of_distance_solves_its_equation():
         assert (1 + h**2) * math.exp(h**2 / 2) / 0.24 - 10 - dim == pytest.approx(0, abs=1e-6)
 
 
-@pytest.mark.parametrize(
-    ("function", "generations"), [(ellipsoid, 600), (cigar, 500), (rosenbrock, 1000)], ids=str
-)
+@pytest.mark.parametrize(("function", "generations"), [(ellipsoid, 600), (cigar, 500), (rosenbrock, 1000)])
 def test_it_solves(function, generations):
     assert evolve(CRFMNES(np.linspace(0.2, 0.8, 10), 0.3, 12, seed=2), function, generations) > -1e-8
 
