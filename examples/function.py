@@ -21,7 +21,7 @@ def reward(weights):
 def main():
     result = mpi_es.evolve(
         reward,
-        np.random.default_rng(0).standard_normal(3),  # every rank must begin at the same point
+        np.random.default_rng(0).standard_normal(3),
         sigma=0.1,
         strategy="openai_es",
         shaping="standardized",

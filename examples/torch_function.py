@@ -14,7 +14,7 @@ from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
 import mpi_es
 
-torch.manual_seed(0)  # every rank must begin with the same parameters
+torch.manual_seed(0)
 model = nn.Sequential(nn.Linear(1, 8), nn.Tanh(), nn.Linear(8, 1)).double()
 inputs = torch.linspace(-math.pi, math.pi, 64, dtype=torch.float64)[:, None]
 targets = torch.sin(inputs)

@@ -23,6 +23,7 @@ from mpi_es.evaluation.function_rollout import Function, FunctionRollout, Proble
 from mpi_es.loop import Run
 from mpi_es.parallel.agreement import on_root, plan_on_root
 from mpi_es.parallel.call import RunStopped, World, on_all_ranks
+from mpi_es.parallel.collectives import Comm, bcast_object
 from mpi_es.parallel.rank_loss import apply_rank_loss_option
 from mpi_es.parallel.stop_signal import StopFlag
 from mpi_es.run_file.records import sign
@@ -70,8 +71,9 @@ def evolve(
 ) -> Result:
     """Search for the best x of a function, on all ranks of an MPI job if there is one. Collective.
 
-    Under `mpiexec -n N python script.py` every rank calls it with the same arguments; all evaluate, and all
-    return the same. A signal saves the run and raises RunStopped, which ends the script with exit code 0.
+    Under `mpiexec -n N python script.py` every rank calls it with a function of its own; the other arguments
+    are rank 0's, and all return the same. A signal saves the run and raises RunStopped, which ends the script
+    with exit code 0.
 
     Args:
         function: of x (dim,), an array of float64; if it takes an argument `seed`, it is random, and must
@@ -93,22 +95,24 @@ def evolve(
         "run_dir": str(run_dir),
     }
     directory: list[str] = []
+    made: list[Problem] = []
 
     def call(world: World) -> Result:
         def prepare() -> Plan:
             config = _config(function, given, options)
-            made = problem(function, x0, bounds, minimise=minimise)
+            made[:] = made or [problem(function, x0, bounds, minimise=minimise)]
             if not directory:
                 directory.append(config.run_dir or _new_directory(config))
             config = replace(config, run_dir=directory[0])
             plan = Plan(**vars(plan_run("mpi_es.train", Config, config, resume_if_begun=True)))
-            _check_same(plan, made)
+            _check_same(plan, made[0])
             return plan
 
         with _in_words_of_scripts():
             plan, config = plan_on_root(world.comm, prepare)
             directory[:] = [config.run_dir]
-            return _run(world, plan, config, lambda: problem(function, x0, bounds, minimise=minimise))
+            made[:] = [_with_beginning_of_root(world.comm, function, made)]
+            return _run(world, plan, config, made[0])
 
     return on_all_ranks(call, _WORLD)
 
@@ -118,7 +122,17 @@ def rank() -> int:
     return int(_WORLD.join().rank)
 
 
-def _run(world: World, plan: Plan, config: Config, make_problem: Any) -> Result:
+def _with_beginning_of_root(comm: Comm, function: Function, made: list[Problem]) -> Problem:
+    """Return the problem of this rank's function with rank 0's x0 and bounds. Collective.
+
+    A script may draw x0 at random, and so a different one on each rank.
+    """
+    root = made[0] if comm.rank == 0 else None
+    beginning = bcast_object(comm, root and (root.x0, root.lower, root.upper, root.minimise))
+    return Problem(function, *beginning)
+
+
+def _run(world: World, plan: Plan, config: Config, made: Problem) -> Result:
     """Run or continue; return or raise on every rank what rank 0 does. Collective."""
     survives, rank_loss = apply_rank_loss_option(world.comm, config.on_rank_loss)
     outcome: list[Any] = []
@@ -128,7 +142,7 @@ def _run(world: World, plan: Plan, config: Config, make_problem: Any) -> Result:
 
     with StopFlag().installed() as flag:
         evaluator = make_evaluator(
-            world.comm, config, flag, survives=survives, rollout_of=lambda: FunctionRollout(make_problem())
+            world.comm, config, flag, survives=survives, rollout_of=lambda: FunctionRollout(made)
         )
         try:
             evaluator.loop.run_on_root(on_rank_0)

@@ -91,8 +91,8 @@ class Run:
             outcome = f"best {'value' if self.exact else 'held-out mean'} {score}, in {self.directory}"
         except Stopped:
             reason = f"stopped by {self.evaluator.stop_flag.name}"
-            by_script = self.config.function and not self.config.x0  # which only the script can continue
-            outcome = f"{'saved in' if by_script else 'continue with --resume'} {self.directory}"
+            here = "saved in" if self.config.is_of_script else "continue with --resume"
+            outcome = f"{here} {self.directory}"
         except (RolloutError, UserError) as error:
             with contextlib.suppress(UserError):  # where saving is what went wrong
                 self.end(str(error).splitlines()[0])

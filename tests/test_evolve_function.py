@@ -291,6 +291,20 @@ def test_all_ranks_return_what_one_does(launch, whole):
     assert_same(exact_content(Path("run")), exact_content(whole[1]))
 
 
+OWN_BEGINNING = """
+import mpi_es
+x0, bounds = [0.5] * (3 + mpi_es.rank()), (mpi_es.rank(), 1)
+result = mpi_es.evolve(lambda x: -abs(x).sum(), x0, bounds=bounds, dispatch="static", population_size=6, max_iter=3,
+                       console="silent", tensorboard=False)
+assert result.x.shape == (3,)
+"""
+
+
+def test_the_x0_and_bounds_of_rank_0_hold(launch):
+    done = launch(3, "-c", OWN_BEGINNING)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_a_run_that_is_killed_goes_on_on_other_ranks(launch, whole, tmp_path):
     slow = script(run_dir="run", pause=0.02)
     interrupt(tmp_path / "run", signal.SIGKILL, (4, *slow))

@@ -252,6 +252,11 @@ class Config:
         return self.function or self.env
 
     @property
+    def is_of_script(self) -> bool:
+        """Whether a script began the run, which only this script can continue; else an option names x0."""
+        return bool(self.function) and not self.x0
+
+    @property
     def directory(self) -> str:
         """The directory of the run."""
         problem = self.problem.replace("/", "-").replace(":", "-")

@@ -52,7 +52,7 @@ def make_policy(config: Config) -> Policy:
 
 def make_problem(config: Config) -> Problem:
     """Return the problem of a config that names a function."""
-    if not config.x0:
+    if config.is_of_script:
         hint = "a run that a script began is continued by the same script"
         raise expected("--x0", "where the search begins", "nothing", hint)
     x0, dim = np.array(config.x0), config.dim or len(config.x0)

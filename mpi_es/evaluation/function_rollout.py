@@ -156,7 +156,8 @@ class FunctionRollout:
         try:
             value = self.policy.function(self.policy.whole(episode.parameters), **seed)
         except BaseException as error:  # it may call exit
-            raise RolloutError(f"{where}: {one_line(error)}\n{traceback.format_exc()}") from error
+            frames = "".join(traceback.format_tb(error.__traceback__)[1:])  # less this one
+            raise RolloutError(f"{where}: {one_line(error)}\n{frames}".rstrip()) from error
         number = _number(where, value)
         if not math.isfinite(number):
             raise RolloutError(f"{where}: expected a finite number, got {number}")

@@ -5,17 +5,20 @@ import os
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, TypeVar
 
+import numpy as np
 from threadpoolctl import threadpool_limits
 
 from mpi_es.errors import RolloutError, UserError, warn
-from mpi_es.parallel.collectives import Comm, SerialComm
+from mpi_es.parallel.collectives import Comm, SerialComm, share_rows
 from mpi_es.parallel.program import watched
-from mpi_es.parallel.rank_loss import ANEW, BeginAnew, RankLost, shrink, survivable
+from mpi_es.parallel.rank_loss import ANEW, BeginAnew, RankLost, losses, shrink, survivable
 from mpi_es.parallel.start_mpi import FORWARDED, abort, connect, launched_size
 
 T = TypeVar("T")
+_CALL, _END = 0, 1  # what a rank is at when it meets the others: a call, or the end of its script
 
 
 class RunStopped(SystemExit):
@@ -27,7 +30,9 @@ class World:
 
     def __init__(self) -> None:
         self.comm: Comm = None
-        self.raised: BaseException | None = None  # the last exception that all ranks raised
+        self.raised: BaseException | None = None  # the last exception that all ranks of a call raised
+        self.busy = False  # with a call
+        self.ended: list[int] = []  # ranks whose script is at its end
 
     def join(self) -> Comm:
         """Return the communicator; the first call starts MPI where there is a launcher. Collective."""
@@ -38,10 +43,21 @@ class World:
                 self._watch_the_script()
         return self.comm
 
+    def meet(self, at: int) -> list[int]:
+        """Return the ranks whose script is at its end. Collective, as long as there are none.
+
+        Every call begins with it and every script ends with it. So a call that some ranks do not make fails,
+        and does not wait for them for ever.
+        """
+        if not self.ended:
+            places = share_rows(self.comm, np.array([[at]]), [1] * self.comm.size)
+            self.ended = np.flatnonzero(places == _END).tolist()
+        return self.ended
+
     def _watch_the_script(self) -> None:
         """End the job where the script raises on some ranks only, since the others would wait for them.
 
-        What all ranks raised is printed once, and ends them with code 2, as it ends a command.
+        What all ranks of a call raised is printed once, and ends them with code 2, as it ends a command.
         """
         print_exception = sys.excepthook
 
@@ -51,12 +67,14 @@ class World:
                 sys.stderr.flush()
                 time.sleep(FORWARDED)
                 self.comm.Abort(1)
-            if self.comm.rank == 0:
+            if self.comm.rank == min({*range(self.comm.size)}.difference(self.ended)):
                 print(f"error: {error}", file=sys.stderr, flush=True)
             leave(2)
             sys.exit(2)  # which ends Python here too
 
         def leave(code: int = 0) -> None:
+            with suppress(RankLost), losses(self.comm):
+                self.meet(_END)
             if survivable():
                 sys.stdout.flush()
                 sys.stderr.flush()
@@ -72,14 +90,20 @@ def on_all_ranks(work: Callable[[World], T], world: World) -> T:
     `work` raises UserError, RolloutError and RunStopped only where all ranks do. Where a rank is lost that it
     cannot go on without, it is called again in a smaller world.
     """
-    while True:
-        world.join()
-        try:
-            return _once(work, world)
-        except BeginAnew as loss:
-            world.comm = loss.comm
-            if world.comm.rank == 0:
-                warn(f"ranks lost; {world.comm.size} begin anew")
+    if world.busy:
+        raise UserError("mpi_es.evolve: expected no call within another, as by the function that is evolved")
+    world.busy = True
+    try:
+        while True:
+            world.join()
+            try:
+                return _once(work, world)
+            except BeginAnew as loss:
+                world.comm = loss.comm
+                if world.comm.rank == 0:
+                    warn(f"ranks lost; {world.comm.size} begin anew")
+    finally:
+        world.busy = False
 
 
 def _once(work: Callable[[World], T], world: World) -> T:
@@ -88,12 +112,14 @@ def _once(work: Callable[[World], T], world: World) -> T:
     outcome: list[T] = []
     world.raised = None
     try:
-        # One thread a rank; and linear algebra whose results do not depend on the number of cores.
-        with threadpool_limits(1), watched(comm):
-            try:
-                outcome.append(work(world))
-            except (UserError, RolloutError, RunStopped) as error:
-                world.raised = error
+        with losses(comm):
+            ended = world.meet(_CALL)
+        if ended:
+            absent = " and ".join(map(str, ended))
+            rule = "a call on every rank of the job"
+            world.raised = UserError(f"mpi_es.evolve: expected {rule}, got the script's end on rank {absent}")
+        else:
+            outcome = _outcome(work, world)
     except RankLost:
         shrink(comm, ANEW)  # which raises BeginAnew
         raise
@@ -107,3 +133,14 @@ def _once(work: Callable[[World], T], world: World) -> T:
     if world.raised is not None:
         raise world.raised
     return outcome[0]
+
+
+def _outcome(work: Callable[[World], T], world: World) -> list[T]:
+    """Return what `work` returns; nothing where it raises what all ranks raise, which is kept."""
+    # One thread a rank; and linear algebra whose results do not depend on the number of cores.
+    with threadpool_limits(1), watched(world.comm):
+        try:
+            return [work(world)]
+        except (UserError, RolloutError, RunStopped) as error:
+            world.raised = error
+    return []

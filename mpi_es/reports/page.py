@@ -108,7 +108,7 @@ def _commands(run: Curves, config: Config) -> list[str]:
     commands = [["train", *as_options(config)], ["evaluate", str(run.directory)]]
     if config.function:
         del commands[1]
-    if config.function and not config.x0:
+    if config.is_of_script:
         return []
     lines = [escape(shlex.join(["python", "-m", f"mpi_es.{name}", *rest])) for name, *rest in commands]
     text = "The same run again, on any number of ranks" + ("" if config.function else ", and its score")

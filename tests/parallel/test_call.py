@@ -32,6 +32,16 @@ if how == "caught":
         pass
     how = ""
     on_all_ranks(work, world)
+if how == "on two ranks" and world.comm.rank != 1:
+    on_all_ranks(work, world)
+if how == "within another":
+    on_all_ranks(lambda world: on_all_ranks(work, world), world)
+if how == "again on two ranks" and world.comm.rank != 0:
+    for _ in range(2):
+        try:
+            on_all_ranks(work, world)
+        except UserError as error:
+            assert "on rank 0" in str(error)
 if how == "own code":
     sys.exit(3)
 sys.stdout.write("done\\n")
@@ -52,6 +62,20 @@ def test_a_script_ends_with_its_code_and_one_line(launch, how, code, said):
     done = launch(3, "-c", SCRIPT, how)
     assert (done.returncode, done.stderr) == (code, said)
     assert done.stdout == "done\n" * 3 * (how in ("", "caught"))
+
+
+@pytest.mark.parametrize(
+    ("how", "code", "said", "done"),
+    [
+        ("on two ranks", 2, "expected a call on every rank of the job, got the script's end on rank 1", 1),
+        ("again on two ranks", 0, "", 3),
+        ("within another", 2, "expected no call within another, as by the function that is evolved", 0),
+    ],
+)
+def test_a_call_that_is_not_made_by_all_ranks_at_once_waits_for_none(launch, how, code, said, done):
+    process = launch(3, "-c", SCRIPT, how)
+    assert (process.returncode, process.stdout) == (code, "done\n" * done)
+    assert process.stderr == (f"error: mpi_es.evolve: {said}\n" if code else "")
 
 
 @pytest.mark.parametrize("how", ["bug in a call", "bug after it"])
