@@ -294,8 +294,9 @@ def test_all_ranks_return_what_one_does(launch, whole):
 OWN_BEGINNING = """
 import mpi_es
 x0, bounds = [0.5] * (3 + mpi_es.rank()), (mpi_es.rank(), 1)
-result = mpi_es.evolve(lambda x: -abs(x).sum(), x0, bounds=bounds, dispatch="static", population_size=6, max_iter=3,
-                       console="silent", tensorboard=False)
+quiet = {"console": "silent", "tensorboard": False}
+small = {"population_size": 6, "max_iter": 3}
+result = mpi_es.evolve(lambda x: -abs(x).sum(), x0, bounds=bounds, dispatch="static", **small, **quiet)
 assert result.x.shape == (3,)
 """
 
