@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import random
 import shutil
 import signal
 import socket
@@ -58,6 +59,7 @@ PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE State=UP PriorityTier=
 PartitionName=urgent Nodes=ALL MaxTime=INFINITE State=UP PriorityTier=2
 """
 OVER = {"COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL", "PREEMPTED", "DEADLINE"}
+PORTS = (20_000, 32_000)
 _LOOK = "State:20,RestartCnt:10"
 
 
@@ -74,12 +76,14 @@ def install() -> str:
 
 
 def free_ports(count: int) -> list[int]:
-    """Return ports that nobody listens at."""
-    with contextlib.ExitStack() as stack:
-        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for one in sockets:
-            one.bind(("127.0.0.1", 0))
-        return [one.getsockname()[1] for one in sockets]
+    """Return ports that nobody listens at, below those that the system gives to connections of others."""
+    found: list[int] = []
+    while len(found) < count:
+        port = random.SystemRandom().randrange(*PORTS)  # for several clusters at once
+        with socket.socket() as one, contextlib.suppress(OSError):
+            one.bind(("127.0.0.1", port))
+            found += [port] if port not in found else []
+    return found
 
 
 @dataclass(frozen=True)
@@ -122,10 +126,17 @@ class Cluster:
         clean = {name: value for name, value in os.environ.items() if not name.startswith("SLURM")}
         self.environ = clean | {"SLURM_CONF": str(self.conf)}
         self.start_controller()
+        try:
+            self.until(self._all_idle)
+        except TimeoutError:
+            self.__exit__()
+            raise
+        return self
+
+    def _all_idle(self) -> bool:
         for name in self.nodes:
             self.start_node(name)
-        self.until(lambda: self.ask("sinfo", "-h", "-o", "%T", "-p", "main") == "idle")
-        return self
+        return self.ask("sinfo", "-h", "-o", "%T", "-p", "main") == "idle"
 
     def __exit__(self, *_: object) -> None:
         self.ask("scancel", "--user=root", check=False)
@@ -236,7 +247,7 @@ class Cluster:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
 
-    def end(self, job: Job, limit: float = 250) -> str:
+    def end(self, job: Job, limit: float = LIMIT) -> str:
         """Return the state of a job that is over."""
 
         def over() -> bool:
@@ -250,7 +261,7 @@ class Cluster:
         self.until(over, limit)
         return self.state(job)
 
-    def until(self, condition: object, limit: float = 150, pause: float = 0.2) -> None:
+    def until(self, condition: object, limit: float = LIMIT, pause: float = 0.2) -> None:
         """Wait for something to become true, looking again after each pause."""
         end = time.monotonic() + limit
         while not condition():  # type: ignore[operator]
