@@ -1,6 +1,10 @@
+import importlib.util
 import math
 
 import numpy as np
+
+NEST = """
+import math
 
 from mpi_es.jit.decorator import compiled
 
@@ -21,13 +25,19 @@ def outer(x):
     for i in range(len(x)):
         total += middle(x[i])
     return total
+"""
 
 
-def test_of_a_nest_of_functions_only_the_one_that_python_calls_becomes_machine_code():
+def test_of_a_nest_of_functions_only_the_one_that_python_calls_becomes_machine_code(tmp_path):
+    path = tmp_path / "nest.py"  # a new file, of which no machine code is kept
+    path.write_text(NEST)
+    spec = importlib.util.spec_from_file_location("nest", path)
+    nest = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(nest)
     x = np.linspace(0, 3, 7)
     expected = sum((math.sin(v) + 1) * (math.sin(-v) + 1) for v in x.tolist())
-    assert abs(outer(x) - expected) < 1e-12
-    for function in (inner, middle):
+    assert abs(nest.outer(x) - expected) < 1e-12
+    for function in (nest.inner, nest.middle):
         assert "entry" not in vars(function)  # nobody asked for the form that Python calls
         (library,) = (result.library for result in function.callee.overloads.values())
         assert type(library).__name__ == "_IRLibrary"
