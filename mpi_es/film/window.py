@@ -1,5 +1,6 @@
 """Show frames in a window as they are made: `evaluate --render`."""
 
+import os
 from types import TracebackType
 
 from PIL import Image
@@ -20,10 +21,15 @@ class Window:
     def __enter__(self) -> "Window":
         import pygame
 
+        chosen = "SDL_VIDEODRIVER" in os.environ
         try:
             pygame.display.init()
         except pygame.error as error:
-            raise UserError(f"--render: there is no screen ({error}); use --video FILE") from error
+            raise _no_screen(error) from error
+        driver = pygame.display.get_driver()
+        if driver in ("dummy", "offscreen") and not chosen:  # what SDL takes where nothing else works
+            raise _no_screen("no display")
+        os.environ["SDL_VIDEODRIVER"] = driver  # an environment that is made later keeps it
         self._clock = pygame.time.Clock()
         return self
 
@@ -49,3 +55,7 @@ class Window:
         import pygame
 
         pygame.display.quit()
+
+
+def _no_screen(reason: object) -> UserError:
+    return UserError(f"--render: there is no screen ({reason}); use --video FILE")

@@ -37,3 +37,11 @@ def test_without_a_screen_a_film_is_proposed(monkeypatch):
     monkeypatch.setenv("SDL_VIDEODRIVER", "none such")
     with pytest.raises(UserError, match=r"--render: there is no screen \(.*\); use --video FILE"), Window(""):
         pass
+
+
+def test_a_screen_that_nobody_sees_is_none_unless_it_was_asked_for(monkeypatch):
+    monkeypatch.delenv("SDL_VIDEODRIVER")
+    for name in ("DISPLAY", "WAYLAND_DISPLAY"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(UserError, match="there is no screen"), Window(""):
+        pass

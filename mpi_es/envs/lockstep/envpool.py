@@ -6,6 +6,7 @@ episodes gets a pool of its own. Making one takes about as long as a step of all
 
 import difflib
 import importlib.util
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -33,10 +34,12 @@ def make(name: str, options: Sequence[str], seeds: Sequence[int]) -> Any:
         raise expected("--env", "an id of envpool", name, f"did you mean {near[0]!r}?" if near else "")
     chosen = parsed(options, "--env-options")
     try:
-        # One thread: a rank is a core.
-        return envpool.make(
-            name, env_type="gymnasium", num_envs=len(seeds), seed=list(seeds), num_threads=1, **chosen
-        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # gymnasium warns of the precision of envpool's bounds
+            # One thread: a rank is a core.
+            return envpool.make(
+                name, env_type="gymnasium", num_envs=len(seeds), seed=list(seeds), num_threads=1, **chosen
+            )
     except Exception as error:
         raise UserError(f"--env: {PREFIX}{name} cannot be made: {one_line(error)}") from error
 
@@ -63,7 +66,9 @@ class EnvPool:
     def __init__(self, name: str, options: Sequence[str]) -> None:
         self._recipe = name, options
         one = make(name, options, [0])
-        self.observation_space, self.action_space = one.observation_space, one.action_space
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # as in make
+            self.observation_space, self.action_space = one.observation_space, one.action_space
         self.limit = int(getattr(one.spec.config, "max_episode_steps", 0))
         one.close()
         self._pools: list[_Pool] = []
