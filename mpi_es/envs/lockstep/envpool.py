@@ -37,9 +37,11 @@ def make(name: str, options: Sequence[str], seeds: Sequence[int]) -> Any:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # gymnasium warns of the precision of envpool's bounds
             # One thread: a rank is a core.
-            return envpool.make(
+            pool = envpool.make(
                 name, env_type="gymnasium", num_envs=len(seeds), seed=list(seeds), num_threads=1, **chosen
             )
+            _ = pool.observation_space  # which is made when it is first asked for
+            return pool
     except Exception as error:
         raise UserError(f"--env: {PREFIX}{name} cannot be made: {one_line(error)}") from error
 
@@ -66,9 +68,7 @@ class EnvPool:
     def __init__(self, name: str, options: Sequence[str]) -> None:
         self._recipe = name, options
         one = make(name, options, [0])
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # as in make
-            self.observation_space, self.action_space = one.observation_space, one.action_space
+        self.observation_space, self.action_space = one.observation_space, one.action_space
         self.limit = int(getattr(one.spec.config, "max_episode_steps", 0))
         one.close()
         self._pools: list[_Pool] = []
