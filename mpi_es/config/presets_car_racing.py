@@ -1,9 +1,8 @@
 """The attention agent on CarRacing: the paper's run, its experiments, and faster forms of them."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 
-from mpi_es.config.run import Config
+from mpi_es.config.run import Config, in_own_directories
 
 # The attention agent's paper, arXiv:2003.08165. Its 1000 steps are the environment's own limit.
 CARRACING = Config(
@@ -47,15 +46,10 @@ def _fast(config: Config) -> Config:
     )
 
 
-def _named(configs: Mapping[str, Config]) -> dict[str, Config]:
-    """Return configs with run directories named after them, since they share an environment."""
-    return {name: replace(config, run_dir=f"runs/{name}-{{seed}}") for name, config in configs.items()}
-
-
 CAR_RACING = {
     "carracing": CARRACING,
-    **_named(EXPERIMENTS),
+    **in_own_directories(EXPERIMENTS),
     # With the paper's sigma one of three seeds learns nothing; with this one all do (docs/carracing.md).
-    **_named({"carracing-fast": replace(_fast(CARRACING), init_sigma=0.2)}),
-    **_named({name.replace("-", "-fast-", 1): _fast(part) for name, part in EXPERIMENTS.items()}),
+    **in_own_directories({"carracing-fast": replace(_fast(CARRACING), init_sigma=0.2)}),
+    **in_own_directories({name.replace("-", "-fast-", 1): _fast(part) for name, part in EXPERIMENTS.items()}),
 }

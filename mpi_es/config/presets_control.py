@@ -3,8 +3,22 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from mpi_es.config.run import Config
+from mpi_es.config.run import Config, in_own_directories
 
+HARDCORE = Config(
+    env="envpool:BipedalWalkerHardcore-v3",
+    hidden=(40, 40),  # estool's network for it
+    obs_norm=True,
+    strategy="pepg",
+    population_size=256,
+    init_sigma=0.1,
+    learning_rate=0.01,
+    episode_seeds="paired",
+    eval_every=50,
+    num_eval_rollouts=100,
+    max_iter=8000,
+    target_fitness=300.0,
+)
 OURS = {
     "cartpole": Config(
         env="CartPole-v1",
@@ -43,21 +57,7 @@ OURS = {
         target_fitness=303.0,
         target_consecutive=2,
     ),
-    "hardcore": Config(
-        env="envpool:BipedalWalkerHardcore-v3",
-        hidden=(40, 40),  # estool's network for it
-        obs_norm=True,
-        strategy="pepg",
-        population_size=256,
-        init_sigma=0.1,
-        learning_rate=0.01,
-        episode_seeds="paired",
-        eval_every=50,
-        num_eval_rollouts=100,
-        max_iter=8000,
-        target_fitness=300.0,
-        run_dir="runs/hardcore-{seed}",
-    ),
+    **in_own_directories({"hardcore": HARDCORE}),
 }
 
 # pytorch-es. Its gradient is multiplied by n sigma, which Adam undoes: the learning rate is what is left.
@@ -127,8 +127,7 @@ POST = Config(
 
 def _of(system: str, configs: Mapping[str, Config]) -> dict[str, Config]:
     """Return the configs under the name of their system, which also names their run directories."""
-    names = {f"{system}-{name}": config for name, config in configs.items()}
-    return {name: replace(config, run_dir=f"runs/{name}-{{seed}}") for name, config in names.items()}
+    return in_own_directories({f"{system}-{name}": config for name, config in configs.items()})
 
 
 CONTROL = (

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from mpi_es.config.presets_car_racing import CARRACING
-from mpi_es.config.run import Config
+from mpi_es.config.run import Config, in_own_directories
 
 # pytorch-es: 20 mirrored pairs, sigma 0.05. Its learning rate of 0.1 is twice sigma, with Adam a step out of
 # the population at each weight; a tenth of it is a fifth of sigma.
@@ -52,14 +52,13 @@ RAM = Config(
     target_consecutive=10,
 )
 
-GAMES = {
-    name: replace(config, run_dir=f"runs/{name}-{{seed}}")
-    for name, config in {
+GAMES = in_own_directories(
+    {
         "pong": replace(GREY, env_options=("game=Pong",), target_fitness=20.0),
         "spaceinvaders": replace(GREY, env_options=("game=SpaceInvaders",), target_fitness=1000.0),
         "spaceinvaders-colour": COLOUR,
         "spaceinvaders-ram": RAM,
-        # arXiv:2003.08165; 750 counts as solved. Its 10,000 generations are a year of two cores.
+        # arXiv:2003.08165; 750 counts as solved. The paper ran 10,000 generations.
         "takecover": replace(
             CARRACING,
             env="mpi_es/TakeCover-v0",
@@ -68,5 +67,5 @@ GAMES = {
             target_fitness=750.0,
             envs_per_rank=4,  # each a process of its own
         ),
-    }.items()
-}
+    }
+)

@@ -6,7 +6,7 @@ step learns to stand still. As in arXiv:1803.07055 training leaves the bonus out
 
 from dataclasses import replace
 
-from mpi_es.config.run import Config
+from mpi_es.config.run import Config, in_own_directories
 
 LINEAR = Config(
     hidden=(),
@@ -38,7 +38,7 @@ BODIES = {  # the score that counts as solved, or that others report; and whethe
 }
 
 
-def _evolved(config: Config, body: str, suffix: str) -> Config:
+def _evolved(config: Config, body: str) -> Config:
     """Return the config of a body."""
     score, bonus = BODIES[body]
     return replace(
@@ -47,10 +47,10 @@ def _evolved(config: Config, body: str, suffix: str) -> Config:
         env_options=("healthy_reward=0.0",) if bonus else (),
         held_out_env_options=(f"healthy_reward={5.0 if body == 'Humanoid' else 1.0}",) if bonus else (),
         target_fitness=score,
-        run_dir=f"runs/{body.lower()}{suffix}-{{seed}}",
     )
 
 
-MUJOCO = {body.lower(): _evolved(LINEAR, body, "") for body in BODIES} | {
-    f"{body.lower()}-64": _evolved(NETWORK, body, "-64") for body in BODIES
-}
+MUJOCO = in_own_directories(
+    {body.lower(): _evolved(LINEAR, body) for body in BODIES}
+    | {f"{body.lower()}-64": _evolved(NETWORK, body) for body in BODIES}
+)

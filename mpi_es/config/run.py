@@ -1,6 +1,7 @@
 """All options, each declared once: command line, run file, resume check and README are read from here."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
 
@@ -262,3 +263,8 @@ class Config:
         problem = self.problem.replace("/", "-").replace(":", "-")
         strategy = self.strategy.replace(":", "-")
         return self.run_dir.replace("{seed}", str(self.seed)) or f"runs/{problem}-{strategy}-{self.seed}"
+
+
+def in_own_directories(configs: Mapping[str, Config]) -> dict[str, Config]:
+    """Return configs with run directories named after them, since some share an environment."""
+    return {name: replace(config, run_dir=f"runs/{name}-{{seed}}") for name, config in configs.items()}
