@@ -37,7 +37,7 @@ def open_batch(name: str, options: Sequence[str] = (), width: int = 1) -> EnvBat
     return SeparateEnvs(partial(make, name, options))
 
 
-def is_compiled_batch(name: str) -> bool:
+def is_vectorised(name: str) -> bool:
     """Tell whether all environments of a batch of this name are stepped in one call."""
     return name.startswith((envpool.PREFIX, vector.PREFIX))
 
@@ -54,7 +54,7 @@ def make(name: str, options: Sequence[str] = (), render_mode: str | None = None)
             is the id if it is registered, else the function; its environment keeps its own limit.
         options: name=value.
     """
-    if is_compiled_batch(name):
+    if is_vectorised(name):
         rule = "an environment that can be stepped alone"
         raise expected("--env", rule, name, f"use --env {name.partition(':')[2]} if gymnasium has it")
     chosen = parsed(options, "--env-options") | ({} if render_mode is None else {"render_mode": render_mode})
@@ -86,11 +86,8 @@ def _registered(env_id: str, options: dict[str, Any]) -> tuple[Any, int]:
     spec = copy.deepcopy(gym.registry[env_id])
     limit = spec.max_episode_steps or _frame_limit(spec.kwargs | options)
     spec.max_episode_steps, spec.order_enforce, spec.disable_env_checker = None, False, True
-    try:
-        with _asked(env_id, options):
-            return gym.make(spec, **options), limit
-    except (ImportError, gym.error.Error) as error:
-        raise UserError(f"--env: {env_id} cannot be made: {_missing(error)}") from error
+    with _making(env_id, options):
+        return gym.make(spec, **options), limit
 
 
 def _register_atari(env_id: str) -> None:
@@ -104,17 +101,12 @@ def _make_vector(name: str, options: Sequence[str], count: int) -> Any:
     chosen = parsed(options, "--env-options")
     rest = name.removeprefix(vector.PREFIX)
     if ":" in rest:
-        env = _call(name, load("--env", rest), chosen | {"num_envs": count}, gym.vector.VectorEnv)
-    else:
-        _register_atari(rest)
-        if rest not in gym.registry:
-            raise _unknown(rest)
-        try:
-            with _asked(name, chosen):
-                env = gym.make_vec(rest, num_envs=count, **_threads(rest) | chosen)
-        except (ImportError, gym.error.Error) as error:
-            raise UserError(f"--env: {name} cannot be made: {_missing(error)}") from error
-    return env
+        return _call(name, load("--env", rest), chosen | {"num_envs": count}, gym.vector.VectorEnv)
+    _register_atari(rest)
+    if rest not in gym.registry:
+        raise _unknown(rest)
+    with _making(name, chosen):
+        return gym.make_vec(rest, num_envs=count, **_threads(rest) | chosen)
 
 
 def _threads(env_id: str) -> dict[str, int]:
@@ -142,6 +134,16 @@ def _call(name: str, function: Any, options: dict[str, Any], kind: type = gym.En
     if not isinstance(env, kind):
         raise expected("--env", f"a gymnasium.{kind.__name__} from {name}", type(env).__name__)
     return env
+
+
+@contextmanager
+def _making(name: str, options: dict[str, Any]) -> Iterator[None]:
+    """Raise one line, around the call by which gymnasium makes an environment, if it cannot."""
+    try:
+        with _asked(name, options):
+            yield
+    except (ImportError, gym.error.Error) as error:
+        raise UserError(f"--env: {name} cannot be made: {_missing(error)}") from error
 
 
 @contextmanager

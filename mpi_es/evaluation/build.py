@@ -74,7 +74,7 @@ def make_rollout(config: Config, base: Candidate | None = None) -> AnyRollout:
     policy = make_policy(config)
     if base is not None:
         policy = PartlyFixed(policy, config.evolve, base)
-    width = config.envs_per_rank or (POOLED_WIDTH if envs.is_compiled_batch(config.env) else WIDTH)
+    width = config.envs_per_rank or (POOLED_WIDTH if envs.is_vectorised(config.env) else WIDTH)
     batch = make_batch(config, width)
     may_compile = config.compiled and getattr(policy, "compiled", False)
     if may_compile and isinstance(batch, SeparateEnvs) and compiled_rollout.suits(config, batch.envs[0]):

@@ -16,9 +16,8 @@ from mpi_es.errors import RolloutError, expected, one_line
 from mpi_es.evaluation.rollout import Episode, Rows, Source, Terms
 
 Function = Callable[..., Any]  # of x (dim,), and of a seed if it takes one; returns a number
-_SHORT_CALL = (
-    5e-3  # seconds: of shorter calls a rank takes several at once, since asking for one costs 0.1 ms
-)
+# Of calls shorter than these seconds a rank takes several at once, since asking for one costs 0.1 ms.
+_SHORT_CALL = 5e-3
 _QUEUE = 16
 
 

@@ -235,11 +235,8 @@ def _numbers(tensors: Sequence[Tensor]) -> Tensor:
 
 def _attributes(module: nn.Module) -> dict[str, str]:
     """Return what a forward might count or collect: the attributes of all layers, as text."""
-    hidden = (
-        "_parameters",
-        "_buffers",
-        "_modules",
-    )  # a program that changes one is refused by its operations
+    # A program that changes one of these is refused by its operations.
+    hidden = ("_parameters", "_buffers", "_modules")
     return {
         name: repr({key: value for key, value in vars(layer).items() if key not in hidden})
         for name, layer in module.named_modules()

@@ -21,9 +21,8 @@ from mpi_es.policies.features import require_array
 from mpi_es.policies.lockstep import Lockstep, Refused
 from mpi_es.seeds import Stream, rng
 
-Weights = list[
-    list[Tensor]
-]  # the parameters in the module's order, for each network or each tile of networks
+# The parameters in the module's order, for each network or each tile of networks
+Weights = list[list[Tensor]]
 Network = Callable[[Any, Any], nn.Module]  # of observation space and action space
 
 
@@ -38,9 +37,8 @@ def load_network(name: str, options: Mapping[str, Any]) -> Network:
 class _Recall(NamedTuple):
     """What an episode under way goes on from."""
 
-    content: Any = (
-        None  # the module's memory, side by side the tuple of its tensors; None at an episode's start
-    )
+    # The module's memory, side by side the tuple of its tensors; None at an episode's start
+    content: Any = None
     seed: int = 0  # of torch's generator, plus the step
     step: int = 0
 

@@ -34,18 +34,18 @@ class PanelData:
     held_out: list[HeldOut] = field(default_factory=list)
 
 
-def draw(course: PanelData, gone: float, width: int) -> RenderableType:
+def draw(data: PanelData, gone: float, width: int) -> RenderableType:
     """Return the panel.
 
     Args:
         gone: seconds since the start.
     """
-    config = course.config
+    config = data.config
     grid = _grid("", "curve")
-    grid.add_row("generation", _progress(course, gone))
-    if course.latest:
-        row, timing = course.latest
-        _add_scores(grid, course, row, width - _BESIDE_CURVE)
+    grid.add_row("generation", _progress(data, gone))
+    if data.latest:
+        row, timing = data.latest
+        _add_scores(grid, data, row, width - _BESIDE_CURVE)
         _add_speeds(grid, config, row, timing)
     return Panel(
         grid,
@@ -79,20 +79,20 @@ def _seconds(value: float) -> str:
     return f"{value:.3f}" if value < 100 else thousands(round(value))
 
 
-def _progress(course: PanelData, gone: float) -> RenderableType:
+def _progress(data: PanelData, gone: float) -> RenderableType:
     bar = _grid("", "bar", "")
-    done = Text(f"{course.done} of {course.config.max_iter}", "bold not dim")
-    left = "?" if math.isnan(course.left) else clock(course.left)
+    done = Text(f"{data.done} of {data.config.max_iter}", "bold not dim")
+    left = "?" if math.isnan(data.left) else clock(data.left)
     times = Text.assemble((clock(gone), "not dim"), " gone  ", (left, "bold not dim"), " left")
-    bar.add_row(done, ProgressBar(course.config.max_iter, course.done, complete_style="cyan"), times)
+    bar.add_row(done, ProgressBar(data.config.max_iter, data.done, complete_style="cyan"), times)
     return bar
 
 
-def _add_scores(grid: Table, course: PanelData, row: Row, width: int) -> None:
-    least = "worst" if course.config.function else "min"
+def _add_scores(grid: Table, data: PanelData, row: Row, width: int) -> None:
+    least = "worst" if data.config.function else "min"
     spread = [("best", row.best), ("mean", row.mean), (least, row.min), ("std", row.std)]
     grid.add_row("fitness", _pairs(*((name, number(value)) for name, value in spread)))
-    grid.add_row("", Text(sparkline(course.fitness, width), "cyan"))
+    grid.add_row("", Text(sparkline(data.fitness, width), "cyan"))
     of = f"of {row.popsize}"
     above_mean = ("elite", f"{row.elite} {of}")
     if not math.isnan(row.rank_of_centre):
@@ -100,9 +100,9 @@ def _add_scores(grid: Table, course: PanelData, row: Row, width: int) -> None:
         grid.add_row("of the mean", _pairs(("", number(row.fitness_of_centre)), above, above_mean))
     else:
         grid.add_row("above mean", _pairs(above_mean))
-    if course.held_out:
-        factor = sign(course.config)
-        last, best = course.held_out[-1], max(course.held_out, key=lambda one: one.returns.mean())
+    if data.held_out:
+        factor = sign(data.config)
+        last, best = data.held_out[-1], max(data.held_out, key=lambda one: one.returns.mean())
         grid.add_row(
             Text("held-out", "not dim green"),
             _pairs(
@@ -112,7 +112,7 @@ def _add_scores(grid: Table, course: PanelData, row: Row, width: int) -> None:
                 ("at", str(best.generation)),
             ),
         )
-        scores = [factor * float(one.returns.mean()) for one in course.held_out]
+        scores = [factor * float(one.returns.mean()) for one in data.held_out]
         grid.add_row("", Text(sparkline(scores, width), "green"))
 
 
@@ -139,23 +139,23 @@ class LivePanel:
 
     def start(self, config: Config, facts: Sequence[str], done: int) -> None:
         """Print the facts and put the panel below."""
-        self._course, self._time_left = PanelData(config, done), TimeLeft(config.max_iter)
-        self._display.start(facts, lambda gone, size: draw(self._course, gone, min(size.width, _WIDEST)))
+        self._data, self._time_left = PanelData(config, done), TimeLeft(config.max_iter)
+        self._display.start(facts, lambda gone, size: draw(self._data, gone, min(size.width, _WIDEST)))
 
     def generation(self, row: Row, timing: Timing, held_out: HeldOut | None) -> None:
         """Store what the next redraw shows."""
-        course = self._course
-        row = shown(course.config, row)
-        course.done, course.latest = row.generation, (row, timing)
-        course.left = self._time_left.after(row.generation, timing.total)
-        course.fitness.append(row.mean)
+        data = self._data
+        row = shown(data.config, row)
+        data.done, data.latest = row.generation, (row, timing)
+        data.left = self._time_left.after(row.generation, timing.total)
+        data.fitness.append(row.mean)
         if held_out:
-            course.held_out.append(held_out)
+            data.held_out.append(held_out)
 
     def finish(self, reason: str, held_out: HeldOut | None) -> None:
         """Leave the last panel on the terminal, and print the reason below."""
         if held_out:
-            self._course.held_out.append(held_out)
+            self._data.held_out.append(held_out)
         self._display.finish(reason)
 
     def close(self) -> None:

@@ -99,12 +99,11 @@ class TensorBoard:
 def _hyperparameters(config: Any) -> Any:
     """Return the options as the table of TensorBoard's HParams page has them."""
     start = SessionStartInfo()
+    kinds = {bool: "bool_value", int: "number_value", float: "number_value"}
     for field in fields(config):
         value = getattr(config, field.name)
-        kind = {bool: "bool_value", int: "number_value", float: "number_value"}.get(
-            type(value), "string_value"
-        )
-        setattr(start.hparams[field.name], kind, value if kind != "string_value" else str(value))
+        kind = kinds.get(type(value))
+        setattr(start.hparams[field.name], kind or "string_value", value if kind else str(value))
     described = metadata.create_summary_metadata(HParamsPluginData(session_start_info=start))
     return Summary.Value(tag=metadata.SESSION_START_INFO_TAG, metadata=described, tensor=metadata.NULL_TENSOR)
 

@@ -41,23 +41,23 @@ class TableData:
     best: list[float] = field(default_factory=list)
 
 
-def draw(course: TableData, gone: float, width: int, height: int) -> RenderableType:
+def draw(data: TableData, gone: float, width: int, height: int) -> RenderableType:
     """Return the table: the best members first, as many as fit.
 
     Args:
         gone: seconds since the start.
     """
-    config = course.config
-    left = clock(max(0.0, course.left - (gone - course.at))) if course.latest else "?"
+    config = data.config
+    left = clock(max(0.0, data.left - (gone - data.at))) if data.latest else "?"
     parts: list[RenderableType] = [
-        Text(f"generation {course.number} of {config.max_iter}   {clock(gone)} gone   {left} left"),
+        Text(f"generation {data.number} of {config.max_iter}   {clock(gone)} gone   {left} left"),
     ]
-    if course.latest:
-        parts.append(Text(sparkline(course.best, width - 4), "cyan"))
-        parts.append(_members(course, course.latest, max(1, height - _LINES_AROUND)))
-    if course.held_out:
-        returns = course.held_out.returns
-        text = f"held-out {mean_and_deviation(returns)} at {course.held_out.generation}"
+    if data.latest:
+        parts.append(Text(sparkline(data.best, width - 4), "cyan"))
+        parts.append(_members(data, data.latest, max(1, height - _LINES_AROUND)))
+    if data.held_out:
+        returns = data.held_out.returns
+        text = f"held-out {mean_and_deviation(returns)} at {data.held_out.generation}"
         parts.append(Text(text, "green"))
     title = f"[bold]{escape(describe(config))}[/] · {escape(config.selection)} · seed {config.seed}"
     return Frame(
@@ -71,11 +71,11 @@ def draw(course: TableData, gone: float, width: int, height: int) -> RenderableT
     )
 
 
-def _members(course: TableData, done: Generation, room: int) -> Table:
+def _members(data: TableData, done: Generation, room: int) -> Table:
     """Return one line per member: score, length, hyperparameters, and which member it copied."""
     table = Table(box=None, pad_edge=False, header_style="dim")
-    for title in ("member", "score", "length", *course.names, "copies"):
-        least = 1 if title in course.names else _NUMBER_WIDTH  # a narrow terminal cuts hyperparameters
+    for title in ("member", "score", "length", *data.names, "copies"):
+        least = 1 if title in data.names else _NUMBER_WIDTH  # a narrow terminal cuts hyperparameters
         table.add_column(escape(title), justify="right", no_wrap=True, min_width=least)
     winner = best(done.score)
     order = sorted(range(len(done.score)), key=lambda member: (-_known(float(done.score[member])), member))
@@ -100,19 +100,19 @@ class LiveTable:
 
     def start(self, config: Config, names: Sequence[str], facts: Sequence[str], done: int) -> None:
         """Print the facts, and the table below them."""
-        self._course, self._time_left = TableData(config, names, done), TimeLeft(config.max_iter)
+        self._data, self._time_left = TableData(config, names, done), TimeLeft(config.max_iter)
         self._begin = time.monotonic()
         self._display.start(
-            facts, lambda gone, size: draw(self._course, gone, min(size.width, _MAX_WIDTH), size.height)
+            facts, lambda gone, size: draw(self._data, gone, min(size.width, _MAX_WIDTH), size.height)
         )
 
     def generation(self, done: Generation, seconds: float, held_out: HeldOut | None) -> None:
         """Note what the next redraw shows."""
-        course = self._course
-        course.number, course.latest = done.number, done
-        course.left, course.at = self._time_left.after(done.number, seconds), time.monotonic() - self._begin
-        course.best.append(float(done.score[best(done.score)]))
-        course.held_out = held_out or course.held_out
+        data = self._data
+        data.number, data.latest = done.number, done
+        data.left, data.at = self._time_left.after(done.number, seconds), time.monotonic() - self._begin
+        data.best.append(float(done.score[best(done.score)]))
+        data.held_out = held_out or data.held_out
 
     def finish(self, text: str) -> None:
         """Leave the last table where it is, and print the text below it."""

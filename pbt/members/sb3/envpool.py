@@ -10,15 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 from stable_baselines3.common.vec_env import VecEnv
 
-from mpi_es.envs.lockstep.envpool import cast, make
+from mpi_es.envs.lockstep.envpool import cast, maker
 
 
 class Pool(VecEnv):
     """The environments that an algorithm trains on, all stepped at once."""
 
     def __init__(self, name: str, options: Sequence[str], count: int) -> None:
-        self._recipe = name, options
-        one = make(name, options, [0])
+        self._make = maker(name, options)
+        one = self._make([0])
         self.pool: Any = None
         super().__init__(count, one.observation_space, one.action_space)
         one.close()
@@ -27,7 +27,7 @@ class Pool(VecEnv):
         """Make the environments again, with the seeds of the last call of seed()."""
         self.close()
         seeds = [place if seed is None else seed for place, seed in enumerate(self._seeds)]
-        self.pool = make(*self._recipe, seeds)
+        self.pool = self._make(seeds)
         observations: NDArray[Any] = self.pool.reset()[0]
         return observations
 

@@ -3,7 +3,7 @@ import importlib.util
 import numpy as np
 import pytest
 
-from mpi_es.envs.lockstep.envpool import EnvPool, make
+from mpi_es.envs.lockstep.envpool import EnvPool, maker
 from mpi_es.errors import UserError
 
 pytestmark = pytest.mark.skipif(not importlib.util.find_spec("envpool"), reason="envpool is not installed")
@@ -26,7 +26,7 @@ def test_a_mistake_is_one_line(name, options, words):
 def test_without_envpool_its_package_is_named(monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with pytest.raises(UserError, match="envpool:CartPole-v1 needs the package 'envpool': pip install it"):
-        make("CartPole-v1", (), [0])
+        maker("CartPole-v1", ())
 
 
 def test_options_and_the_step_limit_are_envpool_s():

@@ -28,10 +28,10 @@ procgen = pytest.mark.skipif(
 
 @procgen
 def test_held_out_levels_are_not_those_of_training():
-    from mpi_es.envs.lockstep.envpool import make
+    from mpi_es.envs.lockstep.envpool import maker
 
     def levels(options):
-        return make("BigfishEasy-v0", options, list(range(300))).reset()[1]["level_seed"]
+        return maker("BigfishEasy-v0", options)(list(range(300))).reset()[1]["level_seed"]
 
     assert levels(EASY).max() < 200 <= levels(UNSEEN).min()
 
