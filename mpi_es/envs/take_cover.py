@@ -3,6 +3,8 @@
 A reward of 1 for each tick; 750 counts as solved. Literals are the paper's code's.
 """
 
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import gymnasium as gym
@@ -26,7 +28,8 @@ class TakeCover(gym.Env[Picture, NDArray[np.float32]]):
 
     def __init__(self, render_mode: str | None = None) -> None:
         self.render_mode = render_mode
-        self._game = _open()
+        self._directory = TemporaryDirectory(prefix="mpi_es-vizdoom-")
+        self._game = _open(Path(self._directory.name) / "vizdoom.ini")
         self._screen = np.zeros((240, 320, 3), np.uint8)
         self.observation_space = gym.spaces.Box(0, 255, (SIDE, SIDE, 3), np.uint8)
         self.action_space = gym.spaces.Box(-1.0, 1.0, (1,), np.float32)
@@ -53,6 +56,7 @@ class TakeCover(gym.Env[Picture, NDArray[np.float32]]):
     def close(self) -> None:
         """End ViZDoom."""
         self._game.close()
+        self._directory.cleanup()
 
     def _picture(self, observation: dict[str, Any]) -> Picture:
         self._screen = observation["screen"]
@@ -60,10 +64,10 @@ class TakeCover(gym.Env[Picture, NDArray[np.float32]]):
         return np.array(small)
 
 
-def _open() -> Any:
-    """Return ViZDoom's own environment."""
+def _open(settings: Path) -> Any:
+    """Return ViZDoom's own environment, which keeps its settings in a file that no other rank writes."""
     try:
         from vizdoom import gymnasium_wrapper  # noqa: F401 (registers the environment)
     except ImportError as error:
         raise UserError("--env: mpi_es/TakeCover-v0 needs the package 'vizdoom': pip install it") from error
-    return gym.make("VizdoomTakeCover-v1").unwrapped
+    return gym.make("VizdoomTakeCover-v1", doom_config_path=str(settings)).unwrapped

@@ -1,4 +1,5 @@
 import importlib.util
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -39,6 +40,19 @@ def test_the_actions_are_vizdoom_s():
         LEFT: ["MOVE_LEFT"],
         RIGHT: ["MOVE_RIGHT"],
     }
+
+
+@doom
+def test_vizdoom_s_settings_are_each_game_s_own_and_end_with_it(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    games = [take_cover.TakeCover(), take_cover.TakeCover()]
+    directories = [Path(game._directory.name) for game in games]
+    assert directories[0] != directories[1]
+    assert all(directory.exists() for directory in directories)
+    for game in games:
+        game.close()
+    assert not any(directory.exists() for directory in directories)
+    assert not (tmp_path / "_vizdoom.ini").exists()
 
 
 def test_without_vizdoom_its_package_is_named(monkeypatch):
