@@ -1,11 +1,11 @@
 """Environment steps per second on one core: our rollout with gymnasium and envpool, and EvoTorch's problems.
 
-python benchmarks/backends.py [ENVIRONMENT …] [--episodes 256] [--cap 200] [--repeats 5] [--core 0]
+python benchmarks/backends.py [ENVIRONMENT …] [--repeats 5] [--core 0]
 
-An MLP 64-64 with tanh. All loops evaluate the same candidates, one loop after the other in one process that
-is pinned to one core and has one thread, and again in every repeat; the table shows medians. Seconds are of
-the process's own CPU time, so that other work on the core does not count. Episodes are cut after --cap
-steps, so that no loop plays many more than another: envpool and VecGymNE draw other beginnings.
+An MLP 64-64 with tanh, and for Pong the network of DQN on four frames. All loops evaluate the same
+candidates, one loop after the other in one process that is pinned to one core and has one thread, and again
+in every repeat; the table shows medians. Seconds are of the process's own CPU time, so that other work on
+the core does not count. Episodes are cut, so that no loop plays many more steps than another: envpool and VecGymNE draw other beginnings.
 
     GymNE        evotorch.neuroevolution.GymNE: an environment at a time, a call of the module for each step
     VecGymNE     evotorch.neuroevolution.VecGymNE: gymnasium's vector environments, all networks in one call
@@ -17,27 +17,95 @@ import argparse
 import logging
 import os
 import time
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
 
 import gymnasium as gym
 import numpy as np
 import torch
-from rollout import Loop, Outcome, Work, gymne, make_work, ours
+from numpy.typing import NDArray
+from rollout import SPREAD, Loop, Outcome, Work, draw, gymne, ours
 from threadpoolctl import threadpool_limits
+from torch import nn
 
+from mpi_es import envs, policies
+from mpi_es.config.run import Config
 from mpi_es.evaluation.rollout import Terms
+from mpi_es.policies.mlp import MLP
+from mpi_es.policies.torch_module import ModulePolicy
 
-ENVIRONMENTS = ("CartPole-v1", "LunarLander-v3", "BipedalWalker-v3", "HalfCheetah-v5")
 POOL_WIDTHS = (16, 64, 256)
 
 
-def vecgymne(work: Work, cap: int) -> Loop:
-    """Return EvoTorch's evaluation in vector environments, one for each solution."""
+@dataclass(frozen=True)
+class Task:
+    """An environment as each program names it, and the network that acts in it."""
+
+    env: str  # gymnasium's id, or the function that makes it
+    pool: str  # envpool's id
+    policy: str = "mlp"
+    episodes: int = 256
+    spread: float = SPREAD  # of the candidates around torch's initialisation
+    cap: int = 200  # steps of an episode, at most
+
+
+TASKS = {
+    "CartPole": Task("CartPole-v1", "CartPole-v1", spread=0.01),
+    "LunarLander": Task("LunarLander-v3", "LunarLander-v3"),
+    "BipedalWalker": Task("BipedalWalker-v3", "BipedalWalker-v3"),
+    "HalfCheetah": Task("HalfCheetah-v5", "HalfCheetah-v5"),
+    "Pong": Task("mpi_es.envs.atari:make_stacked", "Pong-v5", "mpi_es.policies.atari:Stacked", 16, 0.01, 500),
+}
+
+
+class Single(nn.Module):
+    """A network that takes one observation at a time, as EvoTorch gives them."""
+
+    def __init__(self, network: nn.Module) -> None:
+        super().__init__()
+        self.network = network
+
+    def forward(self, observation: torch.Tensor) -> torch.Tensor:
+        """Return the outputs for an observation without the axis of the batch."""
+        outputs: torch.Tensor = self.network(observation[None])[0]
+        return outputs
+
+
+def balancing(parameters: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return the parameters of a 64-64 network that balances CartPole's pole by one unit of each layer.
+
+    Untrained networks let it fall after twenty steps, while a training soon plays hundreds.
+    """
+    module = nn.Sequential(nn.Linear(4, 64), nn.Tanh(), nn.Linear(64, 64), nn.Tanh(), nn.Linear(64, 2))
+    nn.utils.vector_to_parameters(torch.zeros(len(parameters)), module.parameters())
+    first, second, last = (module[i].weight.data for i in (0, 2, 4))
+    first[0] = torch.tensor([0.1, 0.3, 1.5, 1.0])  # of position, speed, angle and its speed
+    second[0, 0] = 1.0
+    last[:, 0] = torch.tensor([-1.0, 1.0])
+    return nn.utils.parameters_to_vector(module.parameters()).detach().numpy()
+
+
+def make_work(task: Task, episodes: int) -> Work:
+    """Return the candidates of a task, and their seeds."""
+    env, _ = envs.make(task.env)
+    policy = policies.make(Config(policy=task.policy), env.observation_space, env.action_space)
+    assert isinstance(policy, MLP | ModulePolicy)
+    centre = policy.initial(0)
+    if task.env == "CartPole-v1":
+        centre = balancing(centre)
+    return draw(Work(task.env, policy, lambda: Single(policy.module())), centre, task.spread, episodes)
+
+
+def vecgymne(work: Work, made: Callable[[], gym.Env]) -> Loop:
+    """Return EvoTorch's evaluation in gymnasium's vector of environments, one for each solution."""
     from evotorch import SolutionBatch
     from evotorch.neuroevolution import VecGymNE
 
-    options = {"max_episode_steps": cap}
-    problem = VecGymNE(f"gym::{work.env_id}", work.policy.module, env_config=options, num_actors=None)
+    def make(num_envs: int, **_: Any) -> gym.vector.VectorEnv:
+        return gym.vector.SyncVectorEnv([made] * num_envs)
+
+    problem = VecGymNE(make, work.module, num_actors=None)
     values = torch.from_numpy(work.candidates)
 
     def run() -> Outcome:
@@ -51,43 +119,48 @@ def vecgymne(work: Work, cap: int) -> Loop:
     return run
 
 
-def make_loops(work: Work, cap: int) -> dict[str, Loop]:
+def make_loops(work: Work, task: Task) -> dict[str, Loop]:
     """Return the loops by name, EvoTorch's first."""
-    capped, pooled = Terms(cap), replace(work, env_id=f"envpool:{work.env_id}")
+    capped, pooled = Terms(task.cap), replace(work, env_id=f"envpool:{task.pool}")
+
+    def made() -> gym.Env:
+        plain = ":" in task.env
+        return gym.wrappers.TimeLimit(envs.make(task.env)[0] if plain else gym.make(task.env), task.cap)
+
     loops = {
-        "GymNE": gymne(work, lambda env: gym.wrappers.TimeLimit(env, cap)),
-        "VecGymNE": vecgymne(work, cap),
+        "GymNE": gymne(work, made),
+        "VecGymNE": vecgymne(work, made),
         "gymnasium": ours(work, 16, capped),
     }
     return loops | {f"envpool, {width}": ours(pooled, width, capped) for width in POOL_WIDTHS}
 
 
-def benchmark(env_id: str, episodes: int, cap: int, repeats: int) -> None:
+def benchmark(name: str, repeats: int) -> None:
     """Print the table of an environment."""
-    loops = make_loops(make_work(env_id, episodes), cap)
+    task = TASKS[name]
+    episodes = task.episodes
+    loops = make_loops(make_work(task, episodes), task)
     for loop in loops.values():
         loop()  # warms up
     speeds: dict[str, list[float]] = {name: [] for name in loops}
     lengths = {}
     for _ in range(repeats):
-        for name, loop in loops.items():
+        for program, loop in loops.items():
             begin = time.process_time()
             steps, _ = loop()
-            speeds[name].append(steps / (time.process_time() - begin))
-            lengths[name] = steps / episodes
-    print(f"\n{env_id}: {episodes} episodes of at most {cap} steps, {repeats} repeats")
+            speeds[program].append(steps / (time.process_time() - begin))
+            lengths[program] = steps / episodes
+    print(f"\n{name}: {episodes} episodes of at most {task.cap} steps, {repeats} repeats")
     print("loop             steps/s  times GymNE (all repeats)    steps an episode")
-    for name, mine in speeds.items():
+    for program, mine in speeds.items():
         ratios = [a / b for a, b in zip(mine, speeds["GymNE"], strict=True)]
         spread = f"{np.median(ratios):5.1f} ({min(ratios):.1f} to {max(ratios):.1f})"
-        print(f"{name:12s} {np.median(mine):11,.0f}  {spread:27s}  {lengths[name]:.0f}", flush=True)
+        print(f"{program:12s} {np.median(mine):11,.0f}  {spread:27s}  {lengths[program]:.0f}", flush=True)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("environments", nargs="*", default=ENVIRONMENTS)
-    parser.add_argument("--episodes", type=int, default=256)
-    parser.add_argument("--cap", type=int, default=200)
+    parser.add_argument("environments", nargs="*", default=list(TASKS), help=", ".join(TASKS))
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--core", type=int, default=max(os.sched_getaffinity(0)))
     options = parser.parse_args()
@@ -95,8 +168,8 @@ def main() -> None:
     torch.set_num_threads(1)
     logging.disable(logging.INFO)  # EvoTorch tells what it does
     with threadpool_limits(1):
-        for env_id in options.environments:
-            benchmark(env_id, options.episodes, options.cap, options.repeats)
+        for name in options.environments:
+            benchmark(name, options.repeats)
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ import logging
 import os
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import cycle
 
@@ -39,6 +39,7 @@ from mpi_es.evaluation.header import Header
 from mpi_es.evaluation.rollout import Rollout, Terms
 from mpi_es.evaluation.sources import StaticSource
 from mpi_es.parallel.stop_signal import StopFlag
+from mpi_es.policies.base import Policy
 from mpi_es.policies.mlp import MLP
 
 ENVIRONMENTS = ("LunarLander-v3", "CartPole-v1")
@@ -51,9 +52,10 @@ class Work:
     """The episodes that every loop runs: candidates (episodes, dim), one on each seed."""
 
     env_id: str
-    policy: MLP
-    candidates: NDArray[np.float32]
-    seeds: list[int]
+    policy: Policy
+    module: Callable[[], nn.Module]  # the policy's network
+    candidates: NDArray[np.float32] = field(default_factory=lambda: np.empty((0, 0), np.float32))
+    seeds: list[int] = field(default_factory=list)
 
 
 Outcome = tuple[int, NDArray[np.float64]]  # the steps of all episodes, and the return of each
@@ -66,7 +68,7 @@ def plain(work: Work, actions: list[list[int]] | None = None) -> Loop:
     Args:
         actions: where to note the actions of each episode.
     """
-    env, module = gym.make(work.env_id), work.policy.module()
+    env, module = gym.make(work.env_id), work.module()
 
     def episode(candidate: NDArray[np.float32], seed: int) -> tuple[int, float]:
         nn.utils.vector_to_parameters(torch.from_numpy(candidate), module.parameters())
@@ -92,7 +94,7 @@ def plain(work: Work, actions: list[list[int]] | None = None) -> Loop:
 def by_hand(work: Work) -> Loop:
     """Return the fastest loop that asks torch at each step: no module, gradients, copies or wrappers."""
     env, limit = envs.make(work.env_id)
-    module = work.policy.module()
+    module = work.module()
 
     def episode(candidate: NDArray[np.float32], seed: int) -> tuple[int, float]:
         nn.utils.vector_to_parameters(torch.from_numpy(candidate), module.parameters())
@@ -121,19 +123,23 @@ def _one_by_one(work: Work, episode: Callable[..., tuple[int, float]]) -> Outcom
     return sum(steps for steps, _ in results), np.array([total for _, total in results])
 
 
-def gymne(work: Work, wrapped: Callable[[gym.Env], gym.Env] = lambda env: env) -> Loop:
-    """Return EvoTorch's evaluation of a batch of solutions, which counts its steps itself."""
+def gymne(work: Work, made: Callable[[], gym.Env] | None = None) -> Loop:
+    """Return EvoTorch's evaluation of a batch of solutions, which counts its steps itself.
+
+    Args:
+        made: what makes the environment; otherwise gym.make, which is what GymNE does with an id.
+    """
     from evotorch import SolutionBatch
     from evotorch.neuroevolution import GymNE
 
     def make() -> gym.Env:
-        env = wrapped(gym.make(work.env_id))  # what GymNE makes of an id
+        env = made() if made else gym.make(work.env_id)
         reset, seeds = env.reset, cycle(work.seeds)
         env.reset = lambda: reset(seed=next(seeds))  # steps are as they were
         return env
 
     # No actors: one would be this process, more would be Ray's. Normalisation is off by default.
-    problem = GymNE(make, lambda: work.policy.module(), num_actors=None)
+    problem = GymNE(make, lambda: work.module(), num_actors=None)
     values = torch.from_numpy(work.candidates)
 
     def run() -> Outcome:
@@ -185,10 +191,15 @@ def make_work(env_id: str, episodes: int) -> Work:
     """Return random candidates and the seeds of their episodes."""
     env, _ = envs.make(env_id)
     policy = MLP(env.observation_space, env.action_space)
-    draw = np.random.default_rng(0)
-    noise = draw.standard_normal((episodes, policy.dim), np.float32)
-    candidates = policy.initial(0) + np.float32(SPREAD) * noise
-    return Work(env_id, policy, candidates, draw.integers(2**31, size=episodes).tolist())
+    return draw(Work(env_id, policy, policy.module), policy.initial(0), SPREAD, episodes)
+
+
+def draw(work: Work, centre: NDArray[np.float32], spread: float, episodes: int) -> Work:
+    """Return the work with candidates around a centre, and a seed for each."""
+    generator = np.random.default_rng(0)
+    noise = generator.standard_normal((episodes, len(centre)), np.float32)
+    seeds = generator.integers(2**31, size=episodes).tolist()
+    return replace(work, candidates=centre + np.float32(spread) * noise, seeds=seeds)
 
 
 def make_loops(work: Work) -> dict[str, Loop]:
