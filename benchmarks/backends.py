@@ -5,7 +5,8 @@ python benchmarks/backends.py [ENVIRONMENT …] [--repeats 5] [--core 0]
 An MLP 64-64 with tanh, and for Pong the network of DQN on four frames. All loops evaluate the same
 candidates, one loop after the other in one process that is pinned to one core and has one thread, and again
 in every repeat; the table shows medians. Seconds are of the process's own CPU time, so that other work on
-the core does not count. Episodes are cut, so that no loop plays many more steps than another: envpool and VecGymNE draw other beginnings.
+the core does not count. Episodes are cut, so that no loop plays many more steps than another: envpool
+and VecGymNE draw other beginnings.
 
     GymNE        evotorch.neuroevolution.GymNE: an environment at a time, a call of the module for each step
     VecGymNE     evotorch.neuroevolution.VecGymNE: gymnasium's vector environments, all networks in one call

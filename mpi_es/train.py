@@ -118,14 +118,15 @@ def make_run(plan: Plan, evaluator: Evaluator) -> Run:
             checkpoint.from_plain(ObservationSums, loaded["observations"]),
             checkpoint.from_plain(Deployed, stored["best"]),
         )
-    telemetry = open_telemetry(config, plan.directory)
+    history = History(stored)
+    telemetry = open_telemetry(config, plan.directory, steps=history.steps)
     return Run(
         config,
         plan.directory,
         strategy,
         evaluator,
         telemetry,
-        History(stored),
+        history,
         progress,
         libraries(),
         beginning(evaluator.rollout),

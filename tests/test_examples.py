@@ -28,8 +28,18 @@ BUDGETS = {
 
 GENERATIONS = {
     "strategy.py": {3},
+    "weights_and_biases.py": {3},
+    "mlflow_tracking.py": {3},
     "function.py": {300},
 }  # of its runs; a goal ends those of torch_function.py
+
+TRACKERS = {"weights_and_biases.py": "wandb==0.31.0", "mlflow_tracking.py": "mlflow-skinny==3.17.2"}
+LOCAL = {
+    "WANDB_MODE": "offline",
+    "MLFLOW_TRACKING_URI": "./mlruns",
+    "MLFLOW_ALLOW_FILE_STORE": "true",
+    "MLFLOW_DISABLE_TELEMETRY": "true",
+}
 
 each = pytest.mark.parametrize("name", PROGRAMS)
 
@@ -48,12 +58,30 @@ def commands(name):
         yield words + (["--max-iter", "3"] if "--resume" in words else few)
 
 
-@each
+@pytest.mark.parametrize("name", [name for name in PROGRAMS if name not in TRACKERS])
 def test_its_commands_run_as_written(name, tmp_path):
     if name == "read_run.py" and not importlib.util.find_spec("pandas"):
         pytest.skip("pandas is not installed")
+    run_its_commands(name, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", TRACKERS)
+def test_a_tracker_s_commands_run_as_written(name, tmp_path):
+    """Their packages bring 42 others, which no other test needs."""
+    packages = ["--target", str(tmp_path / "site"), "--constraint", str(ROOT / "requirements.lock")]
+    install = [sys.executable, "-m", "pip", "install", "--quiet", *packages, TRACKERS[name]]
+    subprocess.run(install, check=True, timeout=LIMIT)
+    run_its_commands(name, tmp_path, str(tmp_path / "site"), **LOCAL)
+    logged = list(tmp_path.glob("runs/*/wandb/offline-run-*" if "weights" in name else "mlruns/*/*/metrics"))
+    assert len(logged) == (2 if "weights" in name else 1)  # MLflow's run goes on where it was
+
+
+def run_its_commands(name, tmp_path, *paths, **variables):
+    """Run the commands of a program's docstring where it lies alone, and look at their runs."""
     shutil.copy(ROOT / "examples" / name, tmp_path)
-    environ = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])}
+    path = os.pathsep.join([str(ROOT), *paths, os.environ.get("PYTHONPATH", "")])
+    environ = os.environ | {"PYTHONPATH": path} | variables
     own = {"python": sys.executable, "mpiexec": str(MPIEXEC)}
     there = {"cwd": tmp_path, "env": environ, "capture_output": True, "text": True, "timeout": LIMIT}
     for words in commands(name):

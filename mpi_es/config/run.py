@@ -214,6 +214,8 @@ class Config:
     """Generations between checkpoints, which a kill can lose; a signal saves the last generation"""
     tensorboard: Free[bool] = True
     """Write TensorBoard events into the directory of the run"""
+    callback: Free[str] = ""
+    """package.module:Class, an object of which is called on rank 0 after each generation"""
     console: Free[Literal["auto", "live", "lines", "silent"]] = "auto"
     """Live panel, one line for each generation, or nothing; auto: live on a terminal, else lines"""
 

@@ -48,6 +48,11 @@ class History:
         self.timings = Table(Timing, stored.get("timing"))
         self.evaluations = evaluations.read(stored["evaluations"]) if stored else []
 
+    @property
+    def steps(self) -> int:
+        """Environment steps of all generations."""
+        return int(self.rows.content()["steps"].sum())
+
     def content(self) -> dict[str, Any]:
         """Return the groups of run.h5."""
         return {

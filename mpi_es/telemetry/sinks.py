@@ -39,16 +39,23 @@ class Sink(Protocol):
 Telemetry = AllSinks[Sink]
 
 
-def open_telemetry(config: Config, directory: str | Path, stream: TextIO | None = None) -> Telemetry:
+def open_telemetry(
+    config: Config, directory: str | Path, stream: TextIO | None = None, steps: int = 0
+) -> Telemetry:
     """Return the sinks that the config asks for; of a panel and lines the one that suits standard output.
 
     Args:
         stream: another standard output.
+        steps: of the generations before.
     """
     # Imported here, so that the other ranks start without TensorBoard and rich.
+    from mpi_es.telemetry.callback import Callback, CallbackSink
     from mpi_es.telemetry.lines import Lines
     from mpi_es.telemetry.panel import LivePanel
     from mpi_es.telemetry.tensorboard import TensorBoard
 
-    sinks: list[Sink] = [TensorBoard(Path(directory))] if config.tensorboard else []
+    path = Path(directory)
+    sinks: list[Sink] = [TensorBoard(path, steps)] if config.tensorboard else []
+    if config.callback:
+        sinks.append(CallbackSink(Callback(config.callback, path), steps))
     return Telemetry(sinks + console_sinks(config.console, stream or sys.stdout, LivePanel, Lines))

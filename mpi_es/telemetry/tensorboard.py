@@ -9,7 +9,6 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any, BinaryIO
 
-import numpy as np
 from tensorboard.compat.proto.event_pb2 import Event, SessionLog
 from tensorboard.compat.proto.summary_pb2 import Summary
 from tensorboard.plugins.hparams import metadata
@@ -17,28 +16,24 @@ from tensorboard.plugins.hparams.plugin_data_pb2 import HParamsPluginData, Sessi
 from tensorboard.summary.writer.record_writer import RecordWriter
 
 from mpi_es.errors import UserError
-from mpi_es.run_file import checkpoint
-from mpi_es.run_file.records import HeldOut, Row, Timing, scalars, shown, sign
-
-# A function's runs have other tags: an episode is a call.
-_OF_FUNCTIONS = {
-    "fitness/min": "fitness/worst",
-    "generation/episodes": "generation/calls",
-    "speed/episodes_per_second": "speed/calls_per_second",
-}
-_OF_EPISODES = {"generation/steps", "episode_length/mean", "episode_length/cap", "speed/steps_per_second"}
+from mpi_es.run_file.records import HeldOut, Row, Timing
+from mpi_es.telemetry.tags import Tags
 
 
 class TensorBoard:
-    """Write a record for each generation, without the thread of TensorBoard's and torch's own writers."""
+    """Write a record for each generation, without the thread of TensorBoard's and torch's own writers.
 
-    def __init__(self, directory: Path) -> None:
-        self._directory, self._steps = directory, 0  # of all generations
+    Args:
+        steps: of the generations before.
+    """
+
+    def __init__(self, directory: Path, steps: int = 0) -> None:
+        self._directory, self._steps = directory, steps
         self._file: BinaryIO | None = None
 
     def start(self, config: Any, facts: Sequence[str], done: int) -> None:
         """Begin a file, and hide the generations of an earlier file that this run makes again."""
-        self._config = config
+        self._tags = Tags(config, self._steps)
         # Nanoseconds, since readers take the files in the order of their names.
         name = f"events.out.tfevents.{time.time_ns()}.{socket.gethostname()}.{os.getpid()}"
         try:
@@ -48,38 +43,22 @@ class TensorBoard:
         self._write(file_version="brain.Event:2")
         self._write(summary=Summary(value=[_hyperparameters(config)]))
         if done:
-            self._steps = steps_before(self._directory)
             self._write(step=done + 1, session_log=SessionLog(status=SessionLog.START))
 
     def generation(self, row: Row, timing: Timing, held_out: HeldOut | None) -> None:
         """Write a generation's scalars and let readers see them."""
-        row = shown(self._config, row)
-        self._write_scalars(row.generation, row, timing, *([held_out] if held_out else []))
-        self._steps += row.steps
-        if not self._config.function:
-            self.write(row.generation, [("total/steps", self._steps)])
+        self.write(row.generation, self._tags.generation(row, timing, held_out).items())
 
     def finish(self, reason: str, held_out: HeldOut | None) -> None:
         """Write the last score."""
         if held_out:
-            self._write_scalars(held_out.generation, held_out)
+            self.write(held_out.generation, self._tags.held_out(held_out).items())
 
     def close(self) -> None:
         """Close the file."""
         if self._file:
             with contextlib.suppress(OSError):  # a full disk, which was reported
                 self._file.close()
-
-    def _write_scalars(self, generation: int, *records: Row | Timing | HeldOut) -> None:
-        pairs = [pair for record in records for pair in scalars(self._shown(record))]
-        if self._config.function:
-            pairs = [(_OF_FUNCTIONS.get(tag, tag), value) for tag, value in pairs if tag not in _OF_EPISODES]
-        self.write(generation, pairs)
-
-    def _shown(self, record: Row | Timing | HeldOut) -> Row | Timing | HeldOut:
-        if not isinstance(record, HeldOut):
-            return record
-        return HeldOut(record.generation, sign(self._config) * record.returns)
 
     def write(self, generation: int, pairs: Iterable[tuple[str, float]]) -> None:
         """Write tags and their values at a generation, and let readers see them."""
@@ -106,13 +85,6 @@ def _hyperparameters(config: Any) -> Any:
         setattr(start.hparams[field.name], kind or "string_value", value if kind else str(value))
     described = metadata.create_summary_metadata(HParamsPluginData(session_start_info=start))
     return Summary.Value(tag=metadata.SESSION_START_INFO_TAG, metadata=described, tensor=metadata.NULL_TENSOR)
-
-
-def steps_before(directory: Path) -> int:
-    """Return the environment steps of the generations that run.h5 holds; 0 where it has no such column."""
-    if not (directory / checkpoint.NAME).exists():
-        return 0
-    return int(np.sum(checkpoint.load(directory)[0]["history"].get("steps", 0)))
 
 
 def _failure(directory: Path, error: OSError) -> UserError:

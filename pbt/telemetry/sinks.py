@@ -10,6 +10,7 @@ import numpy as np
 
 from mpi_es.run_file.records import HeldOut, scalars
 from mpi_es.telemetry.all_sinks import AllSinks, console_sinks
+from mpi_es.telemetry.callback import Callback
 from mpi_es.telemetry.lines import LogColumns, TimeLeft
 from mpi_es.text import clock, number
 from pbt.config import Config
@@ -100,23 +101,7 @@ class Board:
 
     def generation(self, done: Generation, seconds: float, held_out: HeldOut | None) -> None:
         """Write a generation's scalars."""
-        self._events.write(done.number, self._pairs(done, seconds, held_out))
-
-    def _pairs(
-        self, done: Generation, seconds: float, held_out: HeldOut | None
-    ) -> Iterator[tuple[str, float]]:
-        winner = best(done.score)
-        yield "score/best", float(done.score[winner])
-        yield "score/mean", float(done.score[np.isfinite(done.score)].mean())
-        for member, score in enumerate(done.score.tolist()):
-            yield f"score/{member}", score
-        yield "episode_length/best", float(done.length[winner])
-        yield "copies", float(done.copies)
-        yield "seconds/total", seconds
-        yield from scalars(held_out) if held_out else ()
-        for place, name in enumerate(self._names):
-            for member, value in enumerate(done.hyperparameters[:, place].tolist()):
-                yield f"{name}/{member}", value
+        self._events.write(done.number, tags(self._names, done, seconds, held_out))
 
     def finish(self, text: str) -> None:
         """Write nothing: events are numbers."""
@@ -126,9 +111,53 @@ class Board:
         self._events.close()
 
 
+class PopulationCallback:
+    """Pass each generation to a callback of the user's."""
+
+    def __init__(self, callback: Callback) -> None:
+        self._callback = callback
+
+    def start(self, config: Config, names: Sequence[str], facts: Sequence[str], done: int) -> None:
+        """Begin, and note the hyperparameters' names."""
+        self._callback.start(config)
+        self._names = names
+
+    def generation(self, done: Generation, seconds: float, held_out: HeldOut | None) -> None:
+        """Pass on a generation."""
+        self._callback.generation(done.number, dict(tags(self._names, done, seconds, held_out)))
+
+    def finish(self, text: str) -> None:
+        """Pass on the text."""
+        self._callback.finish(text)
+
+    def close(self) -> None:
+        """Close the callback."""
+        self._callback.close()
+
+
+def tags(
+    names: Sequence[str], done: Generation, seconds: float, held_out: HeldOut | None
+) -> Iterator[tuple[str, float]]:
+    """Yield the numbers of a generation under the names that TensorBoard and callbacks show."""
+    winner = best(done.score)
+    yield "score/best", float(done.score[winner])
+    yield "score/mean", float(done.score[np.isfinite(done.score)].mean())
+    for member, score in enumerate(done.score.tolist()):
+        yield f"score/{member}", score
+    yield "episode_length/best", float(done.length[winner])
+    yield "copies", float(done.copies)
+    yield "seconds/total", seconds
+    yield from scalars(held_out) if held_out else ()
+    for place, name in enumerate(names):
+        for member, value in enumerate(done.hyperparameters[:, place].tolist()):
+            yield f"{name}/{member}", value
+
+
 def open_telemetry(config: Config, directory: Path, stream: TextIO | None = None) -> Telemetry:
     """Return the sinks of rank 0; among them a table if standard output ends on a terminal, or else lines."""
     from pbt.telemetry.table import LiveTable  # rich, which only rank 0 needs
 
     sinks: list[PopulationSink] = [Board(directory)] if config.tensorboard else []
+    if config.callback:
+        sinks.append(PopulationCallback(Callback(config.callback, directory)))
     return Telemetry(sinks + console_sinks(config.console, stream or sys.stdout, LiveTable, PopulationLines))

@@ -1,15 +1,13 @@
-import numpy as np
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 from tensorboard.plugins.hparams import metadata
 
 from mpi_es.config.run import Config
-from mpi_es.run_file import checkpoint
 from mpi_es.telemetry.tensorboard import TensorBoard
 from tests.telemetry.records import TIMING, curves, held_out, row
 
 
-def write(directory, generations, done=0, shift=0.0):
-    board = TensorBoard(directory)
+def write(directory, generations, done=0, shift=0.0, steps=0):
+    board = TensorBoard(directory, steps)
     board.start(Config(), [], done)
     for generation in generations:
         board.generation(row(generation, shift), TIMING, held_out(generation) if generation == 2 else None)
@@ -38,8 +36,7 @@ def test_curves_do_not_double_when_a_run_is_resumed(tmp_path):
 def test_the_steps_of_all_generations_are_counted_across_a_resume(tmp_path):
     write(tmp_path, [1, 2]).close()
     steps = row(1).steps
-    checkpoint.save(tmp_path, {"history": {"steps": np.array([steps, steps])}})
-    write(tmp_path, [3], done=2).close()
+    write(tmp_path, [3], done=2, steps=2 * steps).close()
     assert curves(tmp_path)["total/steps"] == [(1, steps), (2, 2 * steps), (3, 3 * steps)]
 
 
