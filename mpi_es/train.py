@@ -35,6 +35,14 @@ _HELP = (
     "other option. --continue begins the run, or continues it where its directory holds one. "
     "--verbose is --console lines."
 )
+_EXAMPLES = (
+    ("mpiexec -n 2 python -m mpi_es.train carracing-fast", "an agent that drives, in some minutes"),
+    ("mpiexec -n 4 python -m mpi_es.train --env my_env:make --hidden 32 --obs-norm", "your environment"),
+    (
+        "mpiexec -n 8 python -m mpi_es.train --resume runs/carracing-fast",
+        "continue a run, on any number of ranks",
+    ),
+)
 
 
 @dataclass(frozen=True)
@@ -78,7 +86,7 @@ def _new_config(words: list[str]) -> Config:
     """Return the config of a new run."""
     other = any(command_line.is_given(words, problem, Config) for problem in ("env", "function"))
     default = Config() if other else PRESETS["carracing"]
-    return command_line.parse(words, default, PRESETS, "python -m mpi_es.train", _HELP)
+    return command_line.parse(words, default, PRESETS, "python -m mpi_es.train", _HELP, _EXAMPLES)
 
 
 def train(plan: Plan, evaluator: Evaluator, rank_loss: str) -> tuple[Run, str]:

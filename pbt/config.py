@@ -13,7 +13,7 @@ from mpi_es.errors import expected
 class Config:
     """Train a population of agents on all ranks of an MPI job; weak members copy strong ones."""
 
-    # The members
+    # Members
     member: str = "toy"
     """toy, sb3 (Stable-Baselines3), es (a run of mpi_es), or package.module:Class"""
     env: str = "CartPole-v1"
@@ -37,7 +37,7 @@ class Config:
     seed: Natural = 1143
     """Seed of every random number of the run"""
 
-    # A generation
+    # Generation
     steps: Count = 5000
     """Steps that a member trains between two selections: environment steps, or generations of es"""
     max_iter: Annotated[Free[Count], tyro.conf.arg(aliases=("--generations",))] = 100
@@ -59,19 +59,19 @@ class Config:
     baseline: bool = False
     """Train the members independently, without selection"""
 
-    # The winner
+    # Held-out evaluations
     eval_every: Free[Natural] = 0
     """Generations between held-out evaluations of the best member; 0 is at the end only"""
     num_eval_rollouts: Free[Count] = 100
     """Episodes of a held-out evaluation, on seeds that training and selection never use"""
 
-    # The machine
+    # Machine
     exchange: Free[Literal["auto", "collective", "point-to-point"]] = "auto"
     """How ranks send states; the results are the same, and auto is the one that was measured to be faster"""
     ranks_per_member: Free[Count] = 1
     """Minimum number of ranks that train an es member together, if the job has enough"""
 
-    # The run
+    # Run
     run_dir: str = ""
     """Directory of the run; empty is runs/pbt-MEMBER-ENV-SEED, without ENV for toy"""
     on_rank_loss: Free[Literal["auto", "shrink", "abort"]] = "auto"

@@ -32,6 +32,12 @@ _RESUME = (
     "--continue begins the run, or continues it where its directory holds one."
 )
 
+_EXAMPLES = (
+    ("mpiexec -n 2 python -m pbt.train toy --plot", "figure 2 of the paper, in seconds"),
+    ("mpiexec -n 4 python -m pbt.train --member sb3 --env CartPole-v1", "PPO of Stable-Baselines3"),
+    ("mpiexec -n 8 python -m pbt.train --resume runs/toy", "continue a run, on any number of ranks"),
+)
+
 
 def main(comm: Comm, arguments: list[str]) -> int:
     """Train, and return the exit code. Collective."""
@@ -52,7 +58,7 @@ def prepare(arguments: list[str]) -> TrainingPlan[Config]:
 
 def _new_config(words: list[str]) -> Config:
     """Return the config of a new run; refuse options that have no effect with the others."""
-    config = command_line.parse(words, Config(), PRESETS, "python -m pbt.train", _RESUME)
+    config = command_line.parse(words, Config(), PRESETS, "python -m pbt.train", _RESUME, _EXAMPLES)
     for name in find(config).unused:
         if command_line.is_given(words, name, Config):  # also with the default's value
             raise unused(config, name)

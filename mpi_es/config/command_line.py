@@ -11,6 +11,7 @@ from typing import TypeVar
 
 import tyro
 
+from mpi_es.config import help as help_pages
 from mpi_es.config.fields import changeable, names_of, without_effect
 from mpi_es.errors import UserError, unknown, warn
 
@@ -104,11 +105,19 @@ def warn_idle(arguments: Sequence[str], config: object) -> None:
         warn("; ".join(f"no effect {reason}: {', '.join(names)}" for reason, names in reasons.items()))
 
 
-def parse(arguments: Sequence[str], default: C, presets: Mapping[str, C], program: str, extra: str = "") -> C:
+def parse(
+    arguments: Sequence[str],
+    default: C,
+    presets: Mapping[str, C],
+    program: str,
+    extra: str = "",
+    examples: Sequence[help_pages.Example] = (),
+) -> C:
     """Return the config that the arguments describe: a preset's name, if any, then options.
 
     Args:
         extra: help on options that are not fields of the config.
+        examples: commands with which the help begins.
     """
     words = list(arguments)
     if words and not words[0].startswith("-"):
@@ -118,21 +127,16 @@ def parse(arguments: Sequence[str], default: C, presets: Mapping[str, C], progra
         if name not in presets:
             raise unknown("preset", name, presets)
         default = presets[name]
-    summary = (type(default).__doc__ or "").splitlines()[0]
-    known = f"PRESET, the first argument, is one of {', '.join(presets)}." if presets else ""
+    topic = help_pages.topic_of(words)
+    if topic is not None:
+        usage = f"{program} {'[PRESET] ' if presets else ''}[options]"
+        print(help_pages.Page(usage, default, presets, extra, examples).text(topic), end="")
+        raise SystemExit(0)
     complaint = io.StringIO()
     try:
         with contextlib.redirect_stderr(complaint):
-            return tyro.cli(
-                type(default),
-                args=words,
-                default=default,
-                prog=f"{program} [PRESET]" if presets else program,
-                description="\n\n".join(filter(None, [summary, known, extra])),
-            )
+            return tyro.cli(type(default), args=words, default=default, prog=program)
     except SystemExit as end:
-        if end.code in (0, None):  # --help
-            raise
         raise UserError(condensed(complaint.getvalue())) from end
 
 

@@ -43,7 +43,7 @@ def _alias(*names: str) -> Any:
 class Config:
     """Evolve a neural-network policy with CMA-ES, OpenAI-ES, PEPG, SNES … on all ranks of an MPI job."""
 
-    # The problem
+    # Problem
     env: Annotated[str, _alias("--env-name", "--env-id"), _ENVIRONMENT] = "CartPole-v1"
     """A gymnasium id; package.module:make, which returns an environment; envpool:ID; or vector:ID"""
     env_options: Annotated[tuple[str, ...], _ENVIRONMENT] = ()
@@ -68,7 +68,7 @@ class Config:
     seed: Natural = 1143
     """Seed of all random numbers of the run"""
 
-    # A function instead of a policy in an environment
+    # Function, instead of a policy in an environment
     function: str = ""
     """package.module:f, a function to evolve instead of a policy: f(x), or f(x, seed) of random ones"""
     x0: Annotated[tuple[float, ...], _FUNCTION] = ()
@@ -80,7 +80,7 @@ class Config:
     minimise: Annotated[bool, _FUNCTION] = False
     """Minimise the function instead of maximising it"""
 
-    # The attention agent
+    # Attention agent
     query_dim: Annotated[Count, of_policy("attention")] = 4
     """Width of the attention agent's queries and keys"""
     bias: Annotated[bool, of_policy("attention")] = True
@@ -96,7 +96,7 @@ class Config:
     top_k: Annotated[Count, of_policy("attention")] = 10
     """Number of most important patches that the attention agent's controller reads"""
 
-    # Where it begins
+    # Start
     from_pretrained: Annotated[str, _ENVIRONMENT] = ""
     """Run, run.h5 or npz file with the agent at which the search begins"""
     evolve: Annotated[str, _ENVIRONMENT] = "all"
@@ -106,7 +106,7 @@ class Config:
     layout: Annotated[Layout, Needs(("from_pretrained", "base_from_pretrained"))] = "auto"
     """Order of the parameters in an npz file that does not name it; auto tries both on CarRacing"""
 
-    # The strategy
+    # Strategy
     strategy: str = "cma_es"
     """cma_es, openai_es, pepg, snes, cr_fm_nes, ga, or package.module:Class"""
     population_size: Annotated[Count, _alias("--n", "--popsize")] = 32
@@ -119,6 +119,7 @@ class Config:
     """Standard deviation of the first population"""
     max_iter: Annotated[Free[Count], _alias("--max-gradient-updates")] = 2000
     """Number of generations after which the run ends"""
+    # CMA-ES, and restarts of every strategy
     cma_variant: Annotated[Literal["auto", "full", "separable", "vd", "vkd"], of_strategy("cma_es")] = "auto"
     """Covariance matrix of cma_es; auto: full where its update is cheap, else separable"""
     restarts: Annotated[Literal["none", "ipop", "bipop"], of_strategy("cma_es")] = "none"
@@ -129,6 +130,7 @@ class Config:
     """Number of generations of a start after which --restart-if-below is decided"""
     root_threads: Annotated[Count, of_strategy("cma_es")] = 1
     """Threads of the linear algebra of cma_es; the number changes the rounding"""
+    # Gradient: steps of OpenAI-ES and PEPG
     shaping: Annotated[
         Literal["centered", "log-rank", "standardized", "raw"], of_strategy("openai_es", "pepg")
     ] = "centered"
@@ -145,6 +147,7 @@ class Config:
     """Factor on sigma after each generation, in openai_es and ga"""
     sigma_min: Annotated[NotNegative, of_strategy("openai_es", "pepg", "ga")] = 0.0
     """Lower bound of sigma in openai_es and ga, and of each parameter's sigma in pepg"""
+    # Optimizer, and what PEPG, GA and OpenAI-ES have alone
     momentum: Annotated[Fraction, of_strategy("openai_es", "pepg"), Of("optimizer", ("sgd", "clipup"))] = 0.9
     """Momentum of sgd and clipup"""
     max_speed: Annotated[NotNegative, of_strategy("openai_es", "pepg"), Of("optimizer", ("clipup",))] = 0.0
@@ -160,7 +163,7 @@ class Config:
     noise_table: Annotated[Natural, of_strategy("openai_es")] = 0
     """Size of the noise table of openai_es, which the ranks of a node share; 0: compute the noise"""
 
-    # The evaluation
+    # Episodes
     num_rollouts: Count = 1
     """Number of episodes of each candidate in a generation"""
     episode_seeds: Literal["independent", "common", "paired"] = "independent"
@@ -177,6 +180,7 @@ class Config:
     """Cut a training episode after more than this number of successive negative rewards; 0: never"""
     action_noise: Annotated[NotNegative, _ENVIRONMENT] = 0.0
     """Standard deviation of noise on continuous actions in training"""
+    # Held-out evaluations, and the target
     track_mean: bool = True
     """Evaluate the unperturbed mean with the population, and count the candidates above it"""
     eval_every: Free[Natural] = 10
@@ -190,7 +194,7 @@ class Config:
     ] = 1
     """Number of successive held-out evaluations, or best values of generations, that reach the target"""
 
-    # The machine
+    # Machine
     dispatch: Free[Literal["static", "dynamic"]] = "dynamic"
     """Give each rank a fixed share, or give episodes to ranks as they become free; results are the same"""
     dedicated_root: Free[Literal["auto", "yes", "no"]] = "auto"
@@ -207,7 +211,7 @@ class Config:
     on_rank_loss: Free[Literal["auto", "shrink", "abort"]] = "auto"
     """When a rank dies, the others continue or the job ends; auto: they continue where MPI can"""
 
-    # The run
+    # Run
     run_dir: Annotated[str, _alias("--logs-dir", "--save-path")] = ""
     """Directory of the run, with {seed} for the seed; empty: runs/ENV-STRATEGY-SEED, or FUNCTION-…"""
     checkpoint_every: Free[Count] = 1

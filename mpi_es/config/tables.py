@@ -37,8 +37,10 @@ def options_table(cls: type) -> str:
     rows = []
     for field in fields(cls):
         names = ", ".join(f"`{name}`" for name in names_of(field.name, cls))
-        default = _default(field.default)
-        rows.append((names, _values(hints[field.name]), default, said[field.name], _yes(field.name in free)))
+        default = default_of(field.default)
+        rows.append(
+            (names, values_of(hints[field.name]), default, said[field.name], _yes(field.name in free))
+        )
     return _markdown(("Option", "Values", "Default", "Meaning", "With `--resume`"), rows)
 
 
@@ -86,12 +88,12 @@ def replaced(text: str, made: Mapping[str, str] | None = None) -> str:
     return text
 
 
-def _values(hint: Any) -> str:
+def values_of(hint: Any) -> str:
     """Return the values that an annotation allows."""
     rules = getattr(hint, "__metadata__", ())
     inner = get_args(hint)[0] if get_origin(hint) is Annotated else hint
     if get_origin(inner) is Annotated:
-        return _values(Annotated[(get_args(inner)[0], *inner.__metadata__, *rules)])
+        return values_of(Annotated[(get_args(inner)[0], *inner.__metadata__, *rules)])
     if get_origin(inner) is Literal:
         return ", ".join(map(str, get_args(inner)))
     if get_origin(inner) is tuple:
@@ -111,7 +113,8 @@ def _interval(span: Range) -> str:
     return f"in {begin}{span.low:g}, {span.high:g}{end}"
 
 
-def _default(value: Any) -> str:
+def default_of(value: Any) -> str:
+    """Return a default as the tables show it."""
     assert value is not MISSING, "every option has a default"
     if isinstance(value, bool):
         return "on" if value else "off"

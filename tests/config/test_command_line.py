@@ -141,15 +141,6 @@ def test_what_is_no_box_is_kept():
     assert command_line.condensed("all\nwrong") == "all wrong (--help lists the options)"
 
 
-def test_help_names_the_presets_and_what_is_no_field(capsys):
-    with pytest.raises(SystemExit) as end:
-        command_line.parse(["--help"], Config(), PRESETS, "program", "--resume RUN continues.")
-    out = capsys.readouterr().out
-    assert end.value.code == 0
-    assert "cartpole" in out
-    assert "--resume RUN continues." in out
-
-
 def test_help_whose_reader_has_left_ends_without_a_word():
     process = start(0, "-m", "mpi_es.train", "--help")
     process.stdout.close()

@@ -1,0 +1,81 @@
+import pytest
+
+from mpi_es.config import command_line
+from mpi_es.config.help import WIDTH, groups, topic_of
+from mpi_es.config.presets import PRESETS
+from mpi_es.config.run import Config
+from mpi_es.errors import UserError
+from pbt.config import Config as PopulationConfig
+from pbt.presets import PRESETS as POPULATIONS
+
+CONFIGS = {Config: PRESETS, PopulationConfig: POPULATIONS}
+SCREEN = 40  # lines
+
+
+def shown(capsys, *words, config=None, presets=PRESETS):
+    """Return what --help prints."""
+    with pytest.raises(SystemExit) as end:
+        command_line.parse(
+            words, config or Config(), presets, "program", "--resume RUN continues.", [("command", "meaning")]
+        )
+    assert end.value.code == 0
+    return capsys.readouterr().out
+
+
+def test_help_begins_with_usage_and_examples_and_fits_a_screen(capsys):
+    out = shown(capsys, "--help")
+    assert out.startswith("usage: program [PRESET] [options]\n")
+    assert "  command\n      meaning\n" in out
+    assert "--resume RUN continues." in out
+    assert out.count("\n") < 2 * SCREEN
+
+
+@pytest.mark.parametrize("cls", CONFIGS)
+def test_every_option_is_in_one_group_whose_name_is_its_own(cls):
+    found = groups(cls)
+    assert [name for group in found for name in group.fields] == list(cls.__dataclass_fields__)
+    assert len({group.name for group in found}) == len(found)
+    assert not {"a", "the", "all", "presets", ""} & {group.name for group in found}
+
+
+@pytest.mark.parametrize(
+    ("cls", "topic"), [(cls, group.name) for cls in CONFIGS for group in groups(cls)], ids=str
+)
+def test_a_group_fits_a_screen(capsys, cls, topic):
+    out = shown(capsys, "--help", topic, config=cls(), presets=CONFIGS[cls])
+    assert out.count("\n") <= SCREEN
+    assert max(map(len, out.splitlines())) <= WIDTH
+
+
+def test_help_on_an_option_has_names_values_default_and_meaning(capsys):
+    assert shown(capsys, "--help", "popsize") == shown(capsys, "--help", "population-size")
+    out = shown(capsys, "--help", "population-size")
+    assert out.startswith(
+        "  --population-size, --n, --popsize  whole number ≥ 1  (default: 32)\n      Number of"
+    )
+
+
+def test_help_after_a_preset_has_its_defaults(capsys):
+    assert "(default: 64)" in shown(capsys, "carracing-fast", "--help", "population-size")
+
+
+def test_help_lists_the_presets_with_their_options(capsys):
+    out = shown(capsys, "--help", "presets")
+    assert "cartpole\n" in out
+    assert all(f"{name}\n    --" in out for name in PRESETS)
+
+
+def test_help_on_all_has_every_option(capsys):
+    out = shown(capsys, "--help", "all")
+    assert all(f"  --{name.replace('_', '-')}" in out for name in Config.__dataclass_fields__)
+
+
+def test_help_on_what_is_nothing_proposes_what_is_near():
+    with pytest.raises(UserError, match="got 'episode'; did you mean 'episodes'"):
+        command_line.parse(["--help", "episode"], Config(), PRESETS, "program")
+
+
+def test_the_topic_is_the_word_after_help():
+    assert topic_of(["--seed", "1"]) is None
+    assert topic_of(["--help", "--seed", "1"]) == ""
+    assert topic_of(["cartpole", "-h", "run"]) == "run"
