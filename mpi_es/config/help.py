@@ -1,10 +1,5 @@
-"""--help: examples and the options by groups, one screen; --help GROUP: a group's options, a screen each.
+"""--help: examples and the options by groups, one screen; --help GROUP: a group's options, a screen each."""
 
-A group is the comment line before its first field in the config.
-"""
-
-import ast
-import inspect
 import shlex
 import textwrap
 from collections.abc import Mapping, Sequence
@@ -12,25 +7,13 @@ from dataclasses import dataclass, fields
 from typing import Any, get_type_hints
 
 from mpi_es.config.fields import names_of
+from mpi_es.config.groups import Group, groups
 from mpi_es.config.tables import as_options, default_of, help_texts, values_of
 from mpi_es.errors import unknown
 
 WIDTH = 80  # columns
 FLAGS = ("--help", "-h")
 Example = tuple[str, str]  # a command, and what it does
-
-
-@dataclass(frozen=True)
-class Group:
-    """Fields of a config that belong together."""
-
-    title: str
-    fields: tuple[str, ...]
-
-    @property
-    def name(self) -> str:
-        """What --help is given to show it: the title's first word."""
-        return self.title.split()[0].strip(",:").lower()
 
 
 @dataclass(frozen=True)
@@ -111,22 +94,6 @@ def topic_of(words: Sequence[str]) -> str | None:
         return None
     after = words[place + 1 : place + 2]
     return after[0] if after and not after[0].startswith("-") else ""
-
-
-def groups(cls: type) -> list[Group]:
-    """Return the groups of a config's fields; one without a title where no comment begins one."""
-    source = inspect.getsource(cls)
-    lines, body = source.splitlines(), ast.parse(source).body[0]
-    assert isinstance(body, ast.ClassDef)
-    found: dict[str, list[str]] = {}
-    title, end = "", body.lineno
-    for node in body.body:
-        comments = [line.strip() for line in lines[end : node.lineno - 1] if line.strip().startswith("# ")]
-        title = comments[0].removeprefix("# ") if comments else title
-        end = node.end_lineno or end
-        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
-            found.setdefault(title, []).append(node.target.id)
-    return [Group(title, tuple(names)) for title, names in found.items()]
 
 
 def _filled(text: str, indent: int = 0) -> str:

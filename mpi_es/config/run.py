@@ -1,4 +1,4 @@
-"""All options, each declared once: command line, run file, resume check and README are read from here."""
+"""All options, each declared once: command line, run file, resume check and docs are read from here."""
 
 import math
 from collections.abc import Mapping

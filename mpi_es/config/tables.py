@@ -1,12 +1,11 @@
-"""python -m mpi_es.config.tables [FILE]: the README's tables of options and presets, read from the config.
+"""python -m mpi_es.config.tables [FILE…]: the tables of options and presets, read from the config.
 
-Without FILE it prints them; with FILE it replaces the text between their markers there.
+Without FILE it prints them; with FILEs it replaces the text between their markers there.
 """
 
 import ast
 import inspect
 import math
-import re
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
@@ -16,6 +15,7 @@ from types import NoneType
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 from mpi_es.config.fields import Range, changeable, names_of, option
+from mpi_es.config.groups import groups
 from mpi_es.config.presets import PRESETS
 from mpi_es.config.run import Config
 from mpi_es.errors import expected
@@ -31,17 +31,22 @@ def tables() -> dict[str, str]:
 
 
 def options_table(cls: type) -> str:
-    """Return a row for each field of a config: its option, values, default, help and whether it is free."""
+    """Return a table for each group of a config's fields, and a row for each field.
+
+    A row has its option, values, default and help, and whether a resumed run may change it.
+    """
     free, said = changeable(cls), help_texts(cls)
     hints = get_type_hints(cls, include_extras=True)
-    rows = []
-    for field in fields(cls):
-        names = ", ".join(f"`{name}`" for name in names_of(field.name, cls))
-        default = default_of(field.default)
-        rows.append(
-            (names, values_of(hints[field.name]), default, said[field.name], _yes(field.name in free))
-        )
-    return _markdown(("Option", "Values", "Default", "Meaning", "With `--resume`"), rows)
+    defaults = {field.name: default_of(field.default) for field in fields(cls)}
+    parts = []
+    for group in groups(cls):
+        rows = []
+        for name in group.fields:
+            names = ", ".join(f"`{known}`" for known in names_of(name, cls))
+            rows.append((names, values_of(hints[name]), defaults[name], said[name], _yes(name in free)))
+        title = f"### {group.title}\n\n" if group.title else ""
+        parts.append(title + _markdown(("Option", "Values", "Default", "Meaning", "With `--resume`"), rows))
+    return "\n".join(parts)
 
 
 def presets_table(presets: Mapping[str, Any] = PRESETS, always: str = _ALWAYS) -> str:
@@ -78,13 +83,15 @@ def help_texts(cls: type) -> dict[str, str]:
 
 
 def replaced(text: str, made: Mapping[str, str] | None = None) -> str:
-    """Return a document with the tables, ours or those given, between their markers."""
-    for name, table in (made or tables()).items():
-        between = re.compile(rf"(<!-- {name}: .*? -->\n).*?(<!-- end of {name} -->)", re.DOTALL)
-        found = between.search(text)
-        if not found:
-            raise expected("FILE", f"a line <!-- {name}: … --> and a line <!-- end of {name} -->", "none")
-        text = f"{text[: found.end(1)]}\n{table}\n{text[found.start(2) :]}"
+    """Return a document with the tables, ours or those given, between those of their markers that it has."""
+    made = made or tables()
+    found = [name for name in made if f"<!-- {name}: " in text]
+    for name in found:
+        begin, end = f"<!-- {name}: ", f"<!-- end of {name} -->"
+        head, marker, rest = text.partition(begin)
+        text = f"{head}{marker}{rest[: rest.index('-->') + 4]}\n{made[name]}\n{rest[rest.index(end) :]}"
+    if not found:
+        raise expected("FILE", f"a line <!-- NAME: … -->, where NAME is one of {', '.join(made)}", "none")
     return text
 
 
@@ -132,11 +139,10 @@ def _markdown(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def main(arguments: Sequence[str], made: Mapping[str, str] | None = None) -> None:
-    """Print the tables (ours, or those given), or write them into the named file."""
-    if arguments:
-        path = Path(arguments[0])
+    """Print the tables (ours, or those given), or write them into the named files."""
+    for path in map(Path, arguments):
         path.write_text(replaced(path.read_text(encoding="utf-8"), made), encoding="utf-8")
-    else:
+    if not arguments:
         print("\n".join((made or tables()).values()), end="")
 
 

@@ -1,7 +1,8 @@
 import pytest
 
 from mpi_es.config import command_line
-from mpi_es.config.help import WIDTH, groups, topic_of
+from mpi_es.config.groups import groups
+from mpi_es.config.help import WIDTH, topic_of
 from mpi_es.config.presets import PRESETS
 from mpi_es.config.run import Config
 from mpi_es.errors import UserError
@@ -28,14 +29,6 @@ def test_help_begins_with_usage_and_examples_and_fits_a_screen(capsys):
     assert "  command\n      meaning\n" in out
     assert "--resume RUN continues." in out
     assert out.count("\n") < 2 * SCREEN
-
-
-@pytest.mark.parametrize("cls", CONFIGS)
-def test_every_option_is_in_one_group_whose_name_is_its_own(cls):
-    found = groups(cls)
-    assert [name for group in found for name in group.fields] == list(cls.__dataclass_fields__)
-    assert len({group.name for group in found}) == len(found)
-    assert not {"a", "the", "all", "presets", ""} & {group.name for group in found}
 
 
 @pytest.mark.parametrize(

@@ -44,5 +44,5 @@ def test_a_document_gets_the_tables_between_its_markers_or_is_refused(tmp_path):
     path.write_text("a\n<!-- small: made -->\nold\n<!-- end of small -->\nb\n")
     tables.main([str(path)], {"small": "| new |\n"})
     assert path.read_text() == "a\n<!-- small: made -->\n\n| new |\n\n<!-- end of small -->\nb\n"
-    with pytest.raises(UserError, match="FILE: expected a line <!-- other: … -->"):
+    with pytest.raises(UserError, match="FILE: expected a line <!-- NAME: … -->, where NAME is one of other"):
         tables.replaced(path.read_text(), {"other": ""})

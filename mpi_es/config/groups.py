@@ -1,0 +1,34 @@
+"""The groups of a config's fields: each is the comment line before its first field."""
+
+import ast
+import inspect
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Group:
+    """Fields of a config that belong together."""
+
+    title: str
+    fields: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """What --help is given to show it: the title's first word."""
+        return self.title.split()[0].strip(",:").lower()
+
+
+def groups(cls: type) -> list[Group]:
+    """Return the groups of a config's fields; one without a title where no comment begins one."""
+    source = inspect.getsource(cls)
+    lines, body = source.splitlines(), ast.parse(source).body[0]
+    assert isinstance(body, ast.ClassDef)
+    found: dict[str, list[str]] = {}
+    title, end = "", body.lineno
+    for node in body.body:
+        comments = [line.strip() for line in lines[end : node.lineno - 1] if line.strip().startswith("# ")]
+        title = comments[0].removeprefix("# ") if comments else title
+        end = node.end_lineno or end
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            found.setdefault(title, []).append(node.target.id)
+    return [Group(title, tuple(names)) for title, names in found.items()]

@@ -1,0 +1,226 @@
+"""What docs/ shows is true: the programs and commands of a page run in their order, with a small budget."""
+
+import importlib
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from glob import glob
+from pathlib import Path
+
+import pytest
+
+import pbt.tables
+from mpi_es import train
+from mpi_es.config import tables
+from mpi_es.parallel.collectives import SerialComm
+from pbt import train as pbt_train
+from tests.launching import LIMIT, MPIEXEC
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+PAGES = sorted(str(path.relative_to(DOCS)) for path in DOCS.glob("**/*.md"))
+FENCE = r"^( *)```{}\n(.*?)^ *```$"
+# Of the system, of the site or of a person's machine.
+ELSEWHERE = {
+    "conda", "export", "h5dump", "module", "pip", "scancel", "sinfo", "source", "srun", "tensorboard",
+}  # fmt: skip
+JOBS = {"carracing.sh": train, "openai_es.sh": train, "pbt.sh": pbt_train}
+SMALL = ["--console", "silent", "--no-tensorboard"]
+LONG = ("toy", "my_member:Climber")  # of pbt.train: seconds, so they are run; others are checked only
+
+
+def fences(page, language):
+    """Return the blocks of a page in a language, without their indentation."""
+    text = (DOCS / page).read_text(encoding="utf-8")
+    found = re.findall(FENCE.format(language), text, re.DOTALL | re.MULTILINE)
+    return [re.sub(rf"^{indent}", "", block, flags=re.MULTILINE) for indent, block in found]
+
+
+def lines(page):
+    """Return the commands of a page, each as words; a loop of the shell is written out."""
+    for block in fences(page, "sh"):
+        for line in block.replace("\\\n", " ").splitlines():
+            loop = re.fullmatch(r"for (\w+) in (.*); do (.*); done", line)
+            for value in loop[2].split() if loop else [""]:
+                words = shlex.split(loop[3].replace(f"${loop[1]}", value) if loop else line, comments=True)
+                if words:
+                    yield words
+
+
+def budget(words):
+    """Return what to append to the words of mpi_es.train, so that it takes seconds."""
+    few = [*SMALL, "--num-eval-rollouts", "2"]
+    if "--resume" in words or "--function" in words:
+        return [*few, *([] if "--max-iter" in words else ["--max-iter", "2"])]
+    if any("carracing" in word.lower() for word in words):
+        return [*few, "--population-size", "8", "--num-rollouts", "1", "--max-iter", "1"]
+    return [*few, "--population-size", "8", *([] if "--max-iter" in words else ["--max-iter", "2"])]
+
+
+def few_episodes(words):
+    """Return what to append to the words of mpi_es.evaluate, so that it takes seconds."""
+    driving = {"runs/drive", "gymnasium"} & {*words}
+    short = ["--env-options", "max_episode_steps=50"] if driving else []
+    chosen = "--seeds" in words and words[words.index("--seeds") + 1][0].isdigit()
+    return short if chosen else [*short, "--episodes", "1"]
+
+
+@pytest.fixture(scope="module")
+def begun(tmp_path_factory):
+    """A directory with the runs and files of which pages speak without making them."""
+    place = tmp_path_factory.mktemp("begun")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(place)
+        for directory, words in {
+            "runs/CartPole-v1-cma_es-1143": ["cartpole"],
+            "runs/racing": ["carracing"],
+            "runs/carracing-7": ["carracing", "--seed", "7"],
+        }.items():
+            assert train.main(SerialComm(), [*words, *budget(words), "--run-dir", directory]) == 0
+        tiny = ["--num-agents", "2", "--steps", "256", "--max-iter", "1", "--num-rollouts", "1"]
+        words = ["cartpole", *tiny, "--num-eval-rollouts", "1", *SMALL, "--run-dir", "runs/wta"]
+        assert pbt_train.main(SerialComm(), words) == 0
+        run("mpi_es.export", ["runs/racing", "--out", "agent.npz", "--torchscript", "agent.pt"])
+    return place
+
+
+@pytest.fixture
+def place(begun, tmp_path, monkeypatch):
+    """A copy of it, in which the reader of a page stands."""
+    shutil.copytree(begun, tmp_path, dirs_exist_ok=True)
+    for name in ("docs", "benchmarks", "tests", "slurm", "Makefile", "environment.yml"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    before = set(sys.modules)
+    yield tmp_path
+    for name in set(sys.modules) - before:
+        if str(getattr(sys.modules[name], "__file__", None)).startswith(str(tmp_path)):
+            del sys.modules[name]  # the next page may have another of that name
+
+
+def run(module, words):
+    """Run a command of ours in this process, on one rank."""
+    main = importlib.import_module(module).main
+    code = (
+        main(list(words)) if module in ("mpi_es.status", "mpi_es.doctor") else main(SerialComm(), list(words))
+    )
+    # The doctor's findings are the machine's, such as a missing launcher.
+    assert code == 0 or module == "mpi_es.doctor"
+
+
+def module_runs(module, words):
+    """Run a module of ours, or check its words where it would take minutes."""
+    if module == "mpi_es.train":
+        if "--help" not in words:
+            run(module, [*words, *budget(words)])
+    elif module == "pbt.train":
+        if {*LONG} & {*words}:
+            run(module, [*words, *SMALL, "--steps", "20", "--max-iter", "2"])
+        elif "--resume" not in words:
+            pbt_train.prepare([*words, "--run-dir", "runs/another"])
+    elif module == "mpi_es.evaluate":
+        run(module, [*words, *few_episodes(words)])
+    elif module.startswith("tests."):
+        assert (ROOT / (module.replace(".", "/") + ".py")).exists()
+    elif module == "pbt.replay":
+        run(module, [*words, "--episodes", "1"])
+    elif module in ("mpi_es.config.tables", "pbt.tables", "mpi_es.jobs.launchers"):  # need a file, or Slurm
+        importlib.import_module(module)
+    else:
+        run(module, words)
+
+
+def follow(words):
+    """Do what a line of a page says."""
+    while words[0] in ("mpiexec", "nice", "-n") or words[0].isdigit():
+        words = words[1:]
+    first, *rest = (name for word in words for name in (sorted(glob(word)) if "*" in word else [word]))
+    if first == "make":
+        assert all(f"\n{target}:" in (ROOT / "Makefile").read_text() for target in rest)
+    elif first == "sbatch" or first.startswith("first="):
+        script = next(word for word in words if word.endswith(".sh"))
+        assert (ROOT / script).exists()
+        program = JOBS.get(Path(script).name)
+        arguments = words[words.index(script) + 1 :]
+        if program and not first.startswith("first="):
+            program.prepare([*arguments, "--run-dir", "runs/another"])
+    elif first == "python" and rest[0] == "-m":
+        module_runs(rest[1], rest[2:])
+    elif first == "python" and rest[0].startswith("benchmarks/"):
+        assert (ROOT / rest[0]).exists()
+    elif first == "python":
+        environ = os.environ | {"PYTHONPATH": str(ROOT)}
+        done = subprocess.run(
+            [sys.executable, *rest], env=environ, capture_output=True, text=True, timeout=LIMIT
+        )
+        assert done.returncode == 0, done.stderr
+    else:
+        assert first in ELSEWHERE, words
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_can_be_followed(page, place):
+    write_programs(page, place)
+    for words in lines(page):
+        follow(words)
+
+
+def write_programs(page, place):
+    """Write a page's programs that have a name; what they wait for takes no time."""
+    for program in fences(page, "python"):
+        if named := re.match(r"# (\w+\.py)\n", program):
+            (place / named[1]).write_text(program.replace("time.sleep(2)", "time.sleep(0)"))
+
+
+def test_both_scripts_of_one_who_comes_from_pycma_search(tmp_path):
+    write_programs("functions.md", tmp_path)
+    environ = os.environ | {"PYTHONPATH": str(ROOT)}
+    for command in (
+        [sys.executable, "with_pycma.py"],
+        [MPIEXEC, "-n", "2", sys.executable, "with_mpi_es.py"],
+    ):
+        done = subprocess.run(
+            command, cwd=tmp_path, env=environ, capture_output=True, text=True, timeout=LIMIT, check=True
+        )
+        best = re.search(r"([\d.]+) \[", done.stdout)
+        assert float(best[1]) < 4.5  # at the beginning: 50 * 0.3**2
+
+
+def test_there_is_something_to_follow():
+    assert sum(len(list(lines(page))) for page in PAGES) > 60
+
+
+@pytest.mark.parametrize("page", ["reference/options.md", "reference/presets.md"])
+def test_the_tables_are_current(page):
+    text = (DOCS / page).read_text(encoding="utf-8")
+    written = pbt.tables.options.replaced(tables.replaced(text), pbt.tables.tables())
+    assert written == text, (
+        f"run: python -m mpi_es.config.tables docs/{page}; python -m pbt.tables docs/{page}"
+    )
+
+
+def test_headings_of_questions_are_what_the_code_prints():
+    code = " ".join(
+        path.read_text() for folder in ("mpi_es", "pbt") for path in (ROOT / folder).glob("**/*.py")
+    )
+    headings = re.findall(r"^### `(.*)`$", (DOCS / "faq.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert len(headings) > 8
+    for heading in headings:
+        phrase = max(re.findall(r"[a-z][a-z', -]+[a-z]", heading), key=len)
+        assert phrase in re.sub(r'"\s*f?"', "", code), heading
+
+
+def test_the_site_is_built_without_a_warning(tmp_path):
+    environ = os.environ | {"NO_MKDOCS_2_WARNING": "1"}
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path)]
+    done = subprocess.run(command, cwd=ROOT, env=environ, capture_output=True, text=True, timeout=LIMIT)
+    assert (done.returncode, done.stdout + done.stderr) == (0, "")
+    page = (tmp_path / "algorithms.html").read_text(encoding="utf-8")
+    assert "<math" in page
+    assert "arithmatex" not in page
+    loaded = re.findall(r'(?:src|href)="(https?://[^"]+)"', page)
+    assert not [address for address in loaded if re.search(r"\.(js|css|woff2?)$", address)]
