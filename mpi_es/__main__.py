@@ -45,7 +45,10 @@ COMMANDS = {
         _RESUME,
         "pbt.presets:PRESETS",
     ),
-    "pbt report": Command("pbt.report", "draw a population's scores, hyperparameters and family tree"),
+    "pbt evaluate": Command(
+        "pbt.evaluate", "score a member on held-out episodes, and film one", "pbt.evaluate:Options"
+    ),
+    "pbt report": Command("pbt.report", "draw a population's course and family tree, and one HTML page"),
     "pbt replay": Command(
         "pbt.replay", "train one agent on the winner's schedule of hyperparameters", "pbt.replay:Options"
     ),

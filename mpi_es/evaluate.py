@@ -72,24 +72,53 @@ class Options:
 
     def __post_init__(self) -> None:
         """Refuse options that no evaluation can have."""
-        if not 1 <= self.episodes <= MOST_EPISODES:
-            raise expected("--episodes", f"a whole number from 1 to {MOST_EPISODES}", self.episodes)
-        if not re.fullmatch(r"held-out|fresh|\d+(-\d+)?(,\d+(-\d+)?)*", self.seeds):
-            raise expected("--seeds", "held-out, fresh or numbers such as 0-99,200", self.seeds)
-        if any(first > last or last >= 2**31 for first, last in self.ranges):
-            raise expected("--seeds", "ranges that go up, below 2147483648", self.seeds)
-        if (count := sum(last - first + 1 for first, last in self.ranges)) > MOST_EPISODES:
-            raise expected("--seeds", f"at most {MOST_EPISODES} seeds", count)
-        if self.csv and os.path.realpath(self.csv) == os.path.realpath(self.video):
-            raise expected("--csv", "another file than --video", self.csv)
+        check_episodes(self.episodes, self.seeds)
+        check_files(self.csv, self.video)
         if self.preset not in PRESETS:
             raise unknown("--preset", self.preset, PRESETS)
 
     @property
     def ranges(self) -> list[tuple[int, int]]:
         """First and last seed of each range; empty for held-out and fresh."""
-        parts = [part.split("-") for part in self.seeds.split(",") if self.seeds[0].isdigit()]
-        return [(int(ends[0]), int(ends[-1])) for ends in parts]
+        return seed_ranges(self.seeds)
+
+
+def check_episodes(episodes: int, seeds: str) -> None:
+    """Refuse a number of episodes, and words for their seeds, that no evaluation can have."""
+    if not 1 <= episodes <= MOST_EPISODES:
+        raise expected("--episodes", f"a whole number from 1 to {MOST_EPISODES}", episodes)
+    if not re.fullmatch(r"held-out|fresh|\d+(-\d+)?(,\d+(-\d+)?)*", seeds):
+        raise expected("--seeds", "held-out, fresh or numbers such as 0-99,200", seeds)
+    ranges = seed_ranges(seeds)
+    if any(first > last or last >= 2**31 for first, last in ranges):
+        raise expected("--seeds", "ranges that go up, below 2147483648", seeds)
+    if (count := sum(last - first + 1 for first, last in ranges)) > MOST_EPISODES:
+        raise expected("--seeds", f"at most {MOST_EPISODES} seeds", count)
+
+
+def check_files(table: str, video: str) -> None:
+    """Refuse a table and a film that are one file."""
+    if table and os.path.realpath(table) == os.path.realpath(video):
+        raise expected("--csv", "another file than --video", table)
+
+
+def seed_ranges(seeds: str) -> list[tuple[int, int]]:
+    """Return the first and the last seed of each range; none for held-out and fresh."""
+    parts = [part.split("-") for part in seeds.split(",") if seeds[0].isdigit()]
+    return [(int(ends[0]), int(ends[-1])) for ends in parts]
+
+
+def chosen_seeds(seeds: str, episodes: int, seed: int) -> NDArray[np.int64]:
+    """Return the seeds (episodes,) that the words ask for.
+
+    Args:
+        seed: of the run.
+    """
+    if seeds == "held-out":
+        return held_out_seeds(seed, episodes)
+    if seeds == "fresh":
+        return held_out_seeds(seed, episodes, Stream.FRESH)
+    return np.concatenate([np.arange(first, last + 1) for first, last in seed_ranges(seeds)])
 
 
 @dataclass(frozen=True)
@@ -191,12 +220,7 @@ def footage(plan: EvaluationPlan) -> Any:
 
 def episode_seeds(plan: EvaluationPlan) -> NDArray[np.int64]:
     """Return the seeds (episodes,) that the options ask for."""
-    options, seed = plan.options, plan.config.seed
-    if options.seeds == "held-out":
-        return held_out_seeds(seed, options.episodes)
-    if options.seeds == "fresh":
-        return held_out_seeds(seed, options.episodes, Stream.FRESH)
-    return np.concatenate([np.arange(first, last + 1) for first, last in options.ranges])
+    return chosen_seeds(plan.options.seeds, plan.options.episodes, plan.config.seed)
 
 
 def compared(plan: EvaluationPlan, returns: NDArray[np.float64]) -> str:
@@ -204,7 +228,12 @@ def compared(plan: EvaluationPlan, returns: NDArray[np.float64]) -> str:
     options = plan.options
     if not plan.content or options.env or options.env_options or options.seeds != "held-out":
         return ""
-    logged, generation = plan.content["evaluations"], plan.content[options.candidate]["generation"]
+    generation = plan.content[options.candidate]["generation"]
+    return compared_with(plan.content["evaluations"], generation, returns)
+
+
+def compared_with(logged: dict[str, Any], generation: int, returns: NDArray[np.float64]) -> str:
+    """Return how returns compare with those that were logged of a generation; empty if none were."""
     found = np.flatnonzero(logged["generation"] == generation)
     if not found.size:
         return ""

@@ -1,11 +1,9 @@
 """python -m mpi_es.report RUN…: plots of runs, finished or under way, and one page, report.html."""
 
-import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from mpi_es.config import command_line
 from mpi_es.errors import UserError, expected, warn
@@ -14,13 +12,7 @@ from mpi_es.parallel.collectives import Comm
 from mpi_es.parallel.program import launch
 from mpi_es.reports import curves
 from mpi_es.reports.curves import Curves
-from mpi_es.reports.page import page
 from mpi_es.run_file import checkpoint
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-_DPI = 160
 
 
 @dataclass(frozen=True)
@@ -76,32 +68,25 @@ def loaded(directories: Sequence[Path]) -> list[Curves]:
 
 def write(place: Path, runs: Sequence[Curves]) -> None:
     """Write the figures and the page into a directory, and print their paths."""
-    from mpi_es.reports import (
-        figures as plots,  # matplotlib takes a second to import, and rank 0 alone needs it
-    )
+    # matplotlib takes a second to import, and rank 0 alone needs it
+    from mpi_es.reports import figures
+    from mpi_es.reports.drawing import picture
+    from mpi_es.reports.page import page
 
     groups = curves.grouped(runs)
-    shared = {"search": plots.search(groups)}
-    if len(runs) > 1:
-        shared = {"comparison": plots.comparison(groups)} | shared
-    own = [{_file(run, runs): plots.learning(run)} for run in runs]
-    pictures = [_saved(place, figures) for figures in (shared, *own)]
-    path = place / "report.html"
-    path.write_text(page(runs, pictures[0], pictures[1:]), encoding="utf-8")
-    print(path)
-
-
-def _saved(place: Path, figures: Mapping[str, "Figure"]) -> dict[str, bytes]:
-    """Write figures, print their paths, and return them as png."""
     pictures = {}
-    for name, figure in figures.items():
-        buffer = io.BytesIO()
-        figure.savefig(buffer, format="png", dpi=_DPI)
+    if len(runs) > 1:
+        rows = figures.comparison(groups)
+        pictures["comparison"] = [panel for row in rows.values() for panel in row]
+    pictures["search"] = figures.search(groups)
+    pictures |= {_file(run, runs): figures.learning(run) for run in runs}
+    for name, panels in pictures.items():
         path = place / f"{name}.png"
-        path.write_bytes(buffer.getvalue())
-        pictures[name] = buffer.getvalue()
+        path.write_bytes(picture(panels, 2 if len(panels) == 4 else len(curves.AXES)))
         print(path)
-    return pictures
+    path = place / "report.html"
+    path.write_text(page(runs, place), encoding="utf-8")
+    print(path)
 
 
 def _file(run: Curves, runs: Sequence[Curves]) -> str:

@@ -16,10 +16,6 @@ from mpi_es.run_file import checkpoint, stamp
 from mpi_es.text import clock, number
 
 _RECENT = 50  # generations that the speed averages over, as on the console
-# A run counts as silent after three of its longest generations, since one with a held-out evaluation takes
-# longer, and a minute, in which a job starts.
-_SILENT_AFTER = 3.0
-_START = 60.0  # seconds
 
 
 @dataclass(frozen=True)
@@ -89,9 +85,9 @@ def status(run: Path, now: float) -> Status:
     """
     content, warning = checkpoint.load(run)
     done, last = content["progress"]["generation"], content["config"]["max_iter"]
-    seconds = seconds_of(content["timing"])
+    seconds = stamp.seconds_of(content["timing"])
     mean = float(seconds[-_RECENT:].mean()) if seconds.size else math.nan
-    state, silence = state_of(content, now, float(seconds.max(initial=0.0)))
+    state, silence = stamp.state_of(content, now, float(seconds.max(initial=0.0)))
     return Status(
         run=str(run),
         generation=f"{done} of {last}",
@@ -101,11 +97,6 @@ def status(run: Path, now: float) -> Status:
         last_sign="-" if math.isnan(silence) else f"{clock(max(silence, 0.0))} ago",
         state=f"{state}; {warning}" if warning else state,
     )
-
-
-def seconds_of(timing: dict[str, Any]) -> Any:
-    """Return the seconds that each generation took."""
-    return timing["total" if "total" in timing else "seconds"]  # of mpi_es, of pbt
 
 
 def best_of(content: dict[str, Any]) -> str:
@@ -124,26 +115,6 @@ def speed_of(content: dict[str, Any], seconds: float) -> str:
     unit = "calls/s" if content["config"].get("function") else "steps/s"
     rate = f"{number(float(steps.mean()))} {unit}, " if steps.size else ""
     return f"{rate}{number(seconds)} s each"
-
-
-def state_of(content: dict[str, Any], now: float, longest: float) -> tuple[str, float]:
-    """Return the state of a run (why it stopped, running or silent) and the seconds since its last save.
-
-    Args:
-        longest: seconds of the longest generation.
-    """
-    life = content.get("life")
-    if life is None:
-        return "saved by an older version, which stored no state", math.nan
-    silence = now - life["saved"]
-    where = f"on {life['host']}" + (f", job {life['job']}" if life["job"] else "")
-    if life["reason"]:
-        return life["reason"] + ("" if life["finished"] else "; to be continued"), silence
-    if longest == 0:  # the length of one is unknown
-        return f"running {where}, no generation done", silence
-    if silence > _SILENT_AFTER * longest * content["config"]["checkpoint_every"] + _START:
-        return f"silent: killed or hung ({where})", silence
-    return f"running {where}", silence
 
 
 def table(rows: Sequence[Status]) -> str:

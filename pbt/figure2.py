@@ -1,13 +1,15 @@
 """Figure 2 of the paper (arXiv:1711.09846): four ways of training the toy problem, by theta and by Q."""
 
 from dataclasses import replace
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from mpi_es.parallel.collectives import SerialComm
+from mpi_es.reports.drawing import COLOURS, Panel
 from pbt.config import Config
 from pbt.loop import Run
 from pbt.members import space
@@ -17,7 +19,7 @@ from pbt.population.population import Population
 from pbt.presets import PRESETS
 
 NAME = "figure2.png"
-_COLORS, _WIDTHS = ("tab:red", "black"), (3, 1)  # both members are visible where they coincide
+_LOOKS = ((COLOURS[1], 3.0), ("black", 1.0))  # both members are visible where they coincide
 
 
 class Traced(Toy):
@@ -64,21 +66,27 @@ def scores(theta: NDArray[np.float64]) -> NDArray[np.float64]:
     return q
 
 
-def draw(directory: Path, seed: int) -> Path:
-    """Write the figure and return its path."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(12, 6), layout="constrained")
-    panels: Any = figure.subplots(2, 4)
-    for (title, config), above, below in zip(settings(seed).items(), *panels, strict=True):
+def panels(seed: int) -> list[Panel]:
+    """Return the figure's panels, two rows of four: theta, and below it Q."""
+    above, below = [], []
+    for title, config in settings(seed).items():
         theta = paths(config)
-        for member, (color, width) in enumerate(zip(_COLORS, _WIDTHS, strict=True)):
-            above.plot(*theta[member].T, ".", markersize=1 + width, color=color)
-            below.plot(scores(theta)[member], color=color, linewidth=width)
-        above.plot(0, 0, "*", markersize=12, color="gold", markeredgecolor="grey", zorder=0)  # the optimum
-        above.set(title=title, xlabel=r"$\theta_0$", ylabel=r"$\theta_1$", xlim=(-0.05, 1), ylim=(-0.05, 1))
-        below.set(xlabel="step", ylabel="Q", ylim=(-0.5, 1.3))
-        below.axhline(1.2, color="grey", linewidth=0.5)
-    path = directory / NAME
-    figure.savefig(path, dpi=120)
-    return path
+        above.append(Panel(title, r"$\theta_0$", partial(_draw_theta, theta=theta), up=r"$\theta_1$"))
+        below.append(Panel(title, "step", partial(_draw_scores, theta=theta), up="Q"))
+    return above + below
+
+
+def _draw_theta(axes: Axes, theta: NDArray[np.float64]) -> None:
+    axes.plot(
+        0, 0, "*", ms=11, color=COLOURS[4], mec="grey", mew=0.6, zorder=0, label="optimum", clip_on=False
+    )
+    for member, (color, width) in enumerate(_LOOKS):
+        axes.plot(*theta[member].T, ".", ms=1 + width, color=color, label=f"member {member}")
+    axes.set(xlim=(-0.05, 1), ylim=(-0.05, 1))
+
+
+def _draw_scores(axes: Axes, theta: NDArray[np.float64]) -> None:
+    for q, (color, width) in zip(scores(theta), _LOOKS, strict=True):
+        axes.plot(q, color=color, lw=width)
+    axes.axhline(1.2, color="grey", lw=0.6, ls="--")
+    axes.set_ylim(-0.5, 1.3)

@@ -89,3 +89,16 @@ def ancestors(source: NDArray[np.int64], member: int) -> NDArray[np.int64]:
         if generation:
             member = int(source[generation - 1, member])
     return chain
+
+
+def founders(source: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the founder (generations, n) of each member: its ancestor in the first generation.
+
+    Args:
+        source: (generations, n); the copies after the last generation do not matter.
+    """
+    lines = np.empty_like(source)
+    for generation in range(len(source)):
+        before = source[generation - 1] if generation else np.arange(source.shape[1])
+        lines[generation] = lines[generation - 1][before] if generation else before
+    return lines

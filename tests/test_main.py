@@ -29,6 +29,7 @@ def test_the_commands_of_pbt_are_listed(launch):
     listed = launch(0, "-m", "mpi_es", "pbt").stdout
     assert [line.split()[:2] for line in listed.splitlines() if line.startswith("  ")] == [
         ["pbt", "train"],
+        ["pbt", "evaluate"],
         ["pbt", "report"],
         ["pbt", "replay"],
         ["pbt", "export"],

@@ -1,6 +1,6 @@
 """The data of a report: the histories of runs along three axes, grouped by config."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
@@ -17,7 +17,7 @@ from mpi_es.run_file.history import History
 from mpi_es.run_file.records import HeldOut, sign
 
 Vector = NDArray[np.float64]
-AXES = ("generations", "episodes", "seconds")
+AXES = ("generations", "steps", "seconds")
 _LONGEST_LABEL = 40  # characters: what fits into a legend
 _VALUES = ("best", "mean", "min", "fitness_of_centre")  # columns in which a run has fitness
 
@@ -26,14 +26,17 @@ _VALUES = ("best", "mean", "min", "fitness_of_centre")  # columns in which a run
 class Words:
     """What a report calls an episode and its return; of functions it is a call and its value."""
 
-    episodes: str = "training episodes"
+    steps: str = "environment steps"  # of the training
     value: str = "return of an episode"
     mean: str = "return, population mean"
     held_out: str = "held-out return, mean"
     best: str = "best held-out return"
+    last: str = "last held-out return"
 
 
-_OF_FUNCTIONS = Words("calls", "value", "value, population mean", "value of the mean", "best value")
+_OF_FUNCTIONS = Words(
+    "calls", "value", "value, population mean", "value of the mean", "best value", "last value of the mean"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +52,7 @@ class Curves:
     @cached_property
     def axes(self) -> dict[str, Vector]:
         """What was spent on each axis, (n + 1,): 0 at first, then the sum after each generation."""
-        spent = (self.history["episodes"], self.content["timing"]["total"])
+        spent = (self.history["steps"], self.content["timing"]["total"])
         totals = [np.concatenate([[0.0], np.cumsum(costs)]) for costs in spent]
         return dict(zip(AXES, [np.arange(len(totals[0]), dtype=float), *totals], strict=True))
 
@@ -65,15 +68,58 @@ class Curves:
         return sign(self.config)
 
     def line(self, axis: str, quantity: str) -> tuple[Vector, Vector]:
-        """Return x and y of a column of the history, or of the held-out mean, without unknown values."""
+        """Return x and y of a column of the history or the times, or of the held-out mean, where known."""
         if quantity == "held_out":
             after = np.array([held.generation for held in self.evaluations], int)
             values = self.factor * np.array([held.returns.mean() for held in self.evaluations], float)
         else:
-            after, values = self.history["generation"], self.history[quantity]
+            column = self.history if quantity in self.history else self.content["timing"]
+            after, values = self.history["generation"], column[quantity]
             values = self.factor * values if quantity in _VALUES else values
         known = np.isfinite(values)
         return self.axes[axis][after[known]], values[known]
+
+    def band(self, axis: str) -> tuple[Vector, Vector, Vector]:
+        """Return x, the worst and the best value of the population, where both are known."""
+        worst, best = (self.factor * self.history[name] for name in ("min", "best"))
+        known = np.isfinite(worst) & np.isfinite(best)
+        return self.axes[axis][self.history["generation"][known]], worst[known], best[known]
+
+    @cached_property
+    def phases(self) -> dict[str, float]:
+        """What the run's time was spent on, in seconds."""
+        timing = self.content["timing"]
+        seconds = {name: float(timing[name].sum()) for name in ("ask", "evaluate", "tell", "save")}
+        idle = float((timing["evaluate"] * timing["idle"]).sum())
+        rest = float(timing["total"].sum()) - sum(seconds.values())
+        return {
+            "ask": seconds["ask"],
+            "evaluate": seconds["evaluate"] - idle,
+            "evaluate, ranks idle": idle,
+            "tell": seconds["tell"],
+            "save": seconds["save"],
+            "held-out evaluations and the rest": max(rest, 0.0),
+        }
+
+    @cached_property
+    def best(self) -> NDArray[np.float64] | None:
+        """The values (n,) of the best mean or, of a function, of the best x; None before there is one."""
+        best = self.content["best"]
+        if not best["candidate"].size:
+            return None
+        found = [held.returns for held in self.evaluations if held.generation == best["generation"]]
+        if self.config.function and not (found and len(found[-1]) > 1):
+            return self.factor * np.array([float(best["fitness"])])
+        return self.factor * found[-1] if found else None
+
+    def first_at_target(self) -> int | None:
+        """Return the generation of the first held-out evaluation that reached the target; None without."""
+        target = self.config.target_fitness
+        if target is None:
+            return None
+        wanted = self.factor * target
+        reached = [held.generation for held in self.evaluations if held.returns.mean() >= wanted]
+        return reached[0] if reached else None
 
 
 @dataclass(frozen=True)
@@ -93,6 +139,20 @@ class Group:
         grid = grid[(grid >= first) & (grid <= last)]
         values = np.array([np.interp(grid, x, y) for x, y in lines])
         return grid, values.min(axis=0), np.median(values, axis=0), values.max(axis=0)
+
+
+@dataclass(frozen=True)
+class Spread:
+    """The median and the range of a number over the runs that have it."""
+
+    values: list[float]
+
+    def text(self, written: Callable[[float], str]) -> str:
+        """Return the median, and the range where there are several."""
+        if not self.values:
+            return "-"
+        middle, low, high = (written(float(f(self.values))) for f in (np.median, np.min, np.max))
+        return f"{middle} [{low}, {high}]" if len(self.values) > 1 else middle
 
 
 def load(directory: Path) -> Curves:

@@ -1,141 +1,137 @@
-"""Figures of runs by matplotlib, without a screen: fitness, step size, episode length."""
+"""The panels of runs: fitness, held-out returns, step size and episode length."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import cycle, product
-from typing import Any
 
-import matplotlib as mpl
+import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
 
-from mpi_es.reports.curves import AXES, Curves, Group, words
+from mpi_es.reports.curves import AXES, Curves, Group, Vector, words
+from mpi_es.reports.drawing import (
+    COLOURS,
+    Panel,
+    cut_off,
+    log_scale,
+    paint_if_many,
+    set_view,
+    view,
+    wall_time,
+)
 from mpi_es.run_file.scores import half_interval
-from mpi_es.text import thousands
+from mpi_es.text import number
 
-# The colours of Okabe and Ito, which colour-blind people can distinguish; more groups get other dashes.
-_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-_LOOKS = [(colour, dash) for dash, colour in product(("-", "--", ":"), _COLOURS)]
-_STYLE: dict[Any, Any] = {
-    "font.size": 9.0,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "grid.color": "#e4e4e4",
-    "grid.linewidth": 0.6,
-    "axes.axisbelow": True,
-    "axes.xmargin": 0.02,
-    "legend.frameon": False,
-    "lines.linewidth": 1.2,
-    "figure.constrained_layout.use": True,
-}
-_UNITS = (("s", 1), ("min", 60), ("h", 3600))  # two minutes are still 120 s
-_WIDTH, _HEIGHT = 3.4, 2.7  # inches of a panel
-
-Draw = Callable[[Axes, str], None]
+_LOOKS = [(colour, dash) for dash, colour in product(("-", "--", ":"), COLOURS)]  # of groups
+_LEGIBLE = 120  # points of a curve above which each gets no dot of its own
 
 
-def learning(run: Curves) -> Figure:
-    """Return fitness and held-out returns of a run against generations, episodes and wall time."""
-
-    def draw(panel: Axes, axis: str) -> None:
-        x, low = run.line(axis, "min")
-        high = run.line(axis, "best")[1]
-        panel.fill_between(x, low, high, color="#56B4E9", alpha=0.3, lw=0, label="population, range")
-        panel.plot(*run.line(axis, "mean"), "#0072B2", label="population, mean")
-        if run.config.track_mean:
-            panel.plot(*run.line(axis, "fitness_of_centre"), "#009E73", lw=0.8, label="unperturbed mean")
-        if run.evaluations:
-            errors = [half_interval(held.returns) for held in run.evaluations]
-            line = run.line(axis, "held_out")
-            many = max(len(held.returns) for held in run.evaluations) > 1
-            label = "held-out, mean and 95 % interval" if many else "value of the mean"
-            panel.errorbar(*line, errors, color="#D55E00", fmt="o-", ms=3, lw=1.0, label=label)
-
-    return _along_axes([run], {words([run]).value: draw})
+def learning(run: Curves) -> list[Panel]:
+    """Return fitness and held-out returns of a run by generations, steps and wall time."""
+    return _by_each_axis([run], words([run]).value, partial(_draw_learning, run))
 
 
-def comparison(groups: Sequence[Group]) -> Figure:
-    """Return held-out returns and fitness of groups of runs against generations, episodes and wall time."""
+def comparison(groups: Sequence[Group]) -> dict[str, list[Panel]]:
+    """Return held-out returns and fitness of groups of runs by generations, steps and wall time."""
     runs = [run for group in groups for run in group.runs]
-    rows = {"held_out": words(runs).held_out, "mean": words(runs).mean}
-    draws = {label: _group_lines(groups, quantity) for quantity, label in rows.items()}
-    return _along_axes(runs, draws)
+    titles = {"held_out": words(runs).held_out, "mean": words(runs).mean}
+    return {
+        quantity: _by_each_axis(runs, title, partial(_draw_groups, groups, quantity))
+        for quantity, title in titles.items()
+    }
 
 
-def search(groups: Sequence[Group]) -> Figure:
-    """Return the step size and the length of training episodes of groups of runs against generations."""
-    titles = {"sigma": "Step size of the search", "mean_length": "Length of training episodes, mean"}
-    if all(run.config.function for group in groups for run in group.runs):
+def search(groups: Sequence[Group]) -> list[Panel]:
+    """Return the course of the search by generations: step size, spread, length of episodes and speed."""
+    functions = all(run.config.function for group in groups for run in group.runs)
+    titles = {
+        "sigma": "step size of the search, sigma",
+        "std": "deviation of fitness in the population",
+        "mean_length": "steps of a training episode, mean",
+        "steps_per_second": "calls in a second" if functions else "training steps in a second",
+    }
+    if functions:
         del titles["mean_length"]
-    with mpl.rc_context(_STYLE):
-        figure = Figure((3 * _WIDTH, _HEIGHT + 0.3))
-        panels = figure.subplots(1, len(titles), squeeze=False)[0]
-        for panel, (quantity, title) in zip(panels, titles.items(), strict=True):
-            _group_lines(groups, quantity)(panel, AXES[0])
-            panel.set(xlabel="generations", ylabel="sigma" if quantity == "sigma" else "steps")
-            panel.set_title(title, loc="left")
-        left = panels[0]
-        left.set_yscale("log")
-        left.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-        left.yaxis.set_major_formatter("{x:g}")
-        left.yaxis.set_minor_formatter(NullFormatter())
-        if len(groups) > 1:
-            _add_legend(figure, left)
-        return figure
+    return [
+        Panel(title, AXES[0], partial(_draw_search, groups, quantity)) for quantity, title in titles.items()
+    ]
 
 
-def _group_lines(groups: Sequence[Group], quantity: str) -> Draw:
-    """Return a function that draws a group: a line, or the median, range and single lines of several runs."""
-
-    def draw(panel: Axes, axis: str) -> None:
-        for group, (colour, dash) in zip(groups, cycle(_LOOKS), strict=False):
-            x, low, median, high = group.summary(axis, quantity)
-            panel.plot(x, median, color=colour, ls=dash, label=group.label)
-            if len(group.runs) > 1:
-                panel.fill_between(x, low, high, color=colour, alpha=0.15, lw=0)
-                for run in group.runs:
-                    panel.plot(*run.line(axis, quantity), color=colour, ls=dash, lw=0.6, alpha=0.5)
-
-    return draw
+def _by_each_axis(runs: Sequence[Curves], title: str, draw: Callable[[str, Axes], None]) -> list[Panel]:
+    """Return a panel for each axis."""
+    time, unit = wall_time(max(run.axes["seconds"][-1] for run in runs))
+    across = {AXES[0]: (AXES[0], 1.0), "steps": (words(runs).steps, 1.0), "seconds": (time, unit)}
+    return [
+        Panel(title, name, partial(draw, axis), one, whole=axis != "seconds")
+        for axis, (name, one) in across.items()
+    ]
 
 
-def _along_axes(runs: Sequence[Curves], rows: dict[str, Draw]) -> Figure:
-    """Return a row of panels for each quantity, a panel for each axis."""
-    longest = max(run.axes["seconds"][-1] for run in runs)
-    unit, seconds = [u for u in _UNITS if longest >= 3 * u[1] or u[1] == 1][-1]
-    titles = dict(zip(AXES, ("generations", words(runs).episodes, f"wall time / {unit}"), strict=True))
-    with mpl.rc_context(_STYLE):
-        figure = Figure((3 * _WIDTH, len(rows) * _HEIGHT + 0.4))
-        panels = figure.subplots(len(rows), 3, sharex="col", sharey="row", squeeze=False)
-        for (label, draw), line in zip(rows.items(), panels, strict=True):
-            line[0].set_ylabel(label)
-            for axis, panel in zip(AXES, line, strict=True):
-                draw(panel, axis)
-        for axis, panel in zip(AXES, panels[-1], strict=True):
-            panel.set_xlabel(titles[axis])
-            _scale(panel, seconds if axis == "seconds" else 1)
-        _add_legend(figure, panels[0, 0])
-        return figure
+def _draw_search(groups: Sequence[Group], quantity: str, axes: Axes) -> None:
+    """Draw a column of the history or of the times; the step size is positive and spans decades."""
+    _draw_lines(axes, groups, quantity, AXES[0])
+    limits = view([np.asarray(line.get_ydata(), float) for line in axes.lines], log=True)
+    if quantity == "sigma" and limits:
+        log_scale(axes, *limits)
 
 
-def _scale(panel: Axes, unit: float) -> None:
-    """Label an axis in multiples of a unit."""
-    panel.xaxis.set_major_locator(_Multiples(unit))
-    panel.xaxis.set_major_formatter(lambda value, _: thousands(value / unit))
+def _draw_learning(run: Curves, axis: str, axes: Axes) -> None:
+    """Draw a run. The worst candidate and single episodes of the mean may be cut off by the axis."""
+    lines = {"population, best": ("best", COLOURS[5], 1.0), "population, mean": ("mean", COLOURS[0], 1.6)}
+    shown = [run.line(axis, quantity)[1] for quantity in ("best", "mean", "held_out")]
+    if run.config.track_mean:
+        lines["unperturbed mean, in training"] = ("fitness_of_centre", COLOURS[2], 0.5)
+    _draw_target(axes, [run])
+    limits = set_view(axes, [*shown, *_targets([run])], log=bool(run.config.function))
+    x, worst, best = run.band(axis)
+    label = "population, worst to best" + cut_off(worst, limits)
+    painted = axes.fill_between(x, worst, best, color=COLOURS[5], alpha=0.25, lw=0, label=label)
+    paint_if_many(painted, len(x))
+    for name, (quantity, colour, width) in lines.items():
+        (line,) = axes.plot(*run.line(axis, quantity), color=colour, lw=width, label=name)
+        paint_if_many(line, len(x))
+    _draw_held_out(axes, run, axis)
 
 
-class _Multiples(MaxNLocator):
-    """Round numbers in a unit."""
+def _draw_held_out(axes: Axes, run: Curves, axis: str) -> None:
+    """Draw the held-out means with their intervals."""
+    if not run.evaluations:
+        return
+    errors = [half_interval(held.returns) for held in run.evaluations if np.isfinite(held.returns.mean())]
+    x, y = run.line(axis, "held_out")
+    many = max(len(held.returns) for held in run.evaluations) > 1
+    label = "held-out, mean and 95 % interval" if many else "value of the mean"
+    look = "o-" if len(x) <= _LEGIBLE else "-"
+    axes.errorbar(x, y, errors, color=COLOURS[1], fmt=look, ms=3, lw=1.2, zorder=3, label=label)
 
-    def __init__(self, unit: float) -> None:
-        super().__init__(nbins=5, steps=[1, 2, 2.5, 5, 10])
-        self.unit = unit
 
-    def tick_values(self, low: float, high: float) -> list[float]:
-        return [self.unit * tick for tick in super().tick_values(low / self.unit, high / self.unit)]
+def _draw_groups(groups: Sequence[Group], quantity: str, axis: str, axes: Axes) -> None:
+    """Draw values of groups of runs, and their targets."""
+    runs = [run for group in groups for run in group.runs]
+    _draw_target(axes, runs)
+    values = [run.line(axis, quantity)[1] for run in runs]
+    set_view(axes, [*values, *_targets(runs)], log=all(run.config.function for run in runs))
+    _draw_lines(axes, groups, quantity, axis)
 
 
-def _add_legend(figure: Figure, panel: Axes) -> None:
-    handles, labels = panel.get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper left", ncols=4)
+def _draw_lines(axes: Axes, groups: Sequence[Group], quantity: str, axis: str) -> None:
+    """Draw each group: a line, or the median, range and single lines of several runs."""
+    for group, (colour, dash) in zip(groups, cycle(_LOOKS), strict=False):
+        x, low, median, high = group.summary(axis, quantity)
+        (line,) = axes.plot(x, median, color=colour, ls=dash, lw=1.6, label=group.label)
+        paint_if_many(line, len(x))
+        if len(group.runs) > 1:
+            paint_if_many(axes.fill_between(x, low, high, color=colour, alpha=0.15, lw=0), len(x))
+            for run in group.runs:
+                (line,) = axes.plot(*run.line(axis, quantity), color=colour, ls=dash, lw=0.6, alpha=0.5)
+                paint_if_many(line, len(x))
+
+
+def _targets(runs: Sequence[Curves]) -> list[Vector]:
+    """Return the targets of runs, each once."""
+    targets = {run.config.target_fitness for run in runs}
+    return [np.array([target]) for target in sorted(one for one in targets if one is not None)]
+
+
+def _draw_target(axes: Axes, runs: Sequence[Curves]) -> None:
+    for target in _targets(runs):
+        axes.axhline(target[0], color="#5b6670", ls="--", lw=1.0, label=f"target, {number(target[0])}")

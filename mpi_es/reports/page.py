@@ -1,135 +1,236 @@
-"""A report as one self-contained HTML page: figures, configs, scores and commands."""
+"""The page of runs: how each ended, its curves, what its time was spent on, films, options and commands."""
 
-import base64
 import shlex
-from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import replace
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
 from datetime import datetime
-from html import escape
+from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from mpi_es.config.fields import option
 from mpi_es.config.run import Config
 from mpi_es.config.tables import as_options
-from mpi_es.reports.curves import Curves, said, words
-from mpi_es.run_file import checkpoint
+from mpi_es.reports import elements, figures
+from mpi_es.reports.curves import Curves, Group, Spread, grouped, said, words
+from mpi_es.reports.drawing import Panel, drawn, drawn_wide, merged
+from mpi_es.reports.films import films
+from mpi_es.run_file import stamp
 from mpi_es.run_file.scores import interval
-from mpi_es.text import number, thousands
+from mpi_es.text import clock, counted, number, thousands
 
-_STYLE = """
-body { font: 15px/1.5 system-ui, sans-serif; color: #1c2126; background: #fff }
-body { max-width: 68rem; margin: 2rem auto; padding: 0 1rem }
-h1 { font-size: 1.6rem } h2 { font-size: 1.2rem; margin-top: 2.5rem }
-h1, h2 { font-weight: 600 } p { max-width: 44rem }
-table { border-collapse: collapse; margin: 1rem 0 }
-th, td { text-align: left; vertical-align: top; padding: .25rem 1.2rem .25rem 0 }
-th, td { border-bottom: 1px solid #dde1e5 }
-th { font-weight: 600 } .number { text-align: right; font-variant-numeric: tabular-nums }
-img { width: 100%; height: auto; margin: .5rem 0 }
-pre { background: #f3f5f7; padding: .7rem 1rem; overflow-x: auto; white-space: pre-wrap }
-.warning { color: #a33a00 }
-"""
+_LINES = """Several seeds of one config have one colour: the strong line is their median, the band is their
+range up to the end of the shortest run, and the pale lines are the single runs."""
+_BEST = """Held-out episodes are played by the mean of the search. Best is the mean with the highest return
+over them; the 95 % interval is in brackets. This score chose the mean, so it is a little too high: for an
+unbiased one evaluate with --seeds fresh."""
 
 
-_BEST = """Best is the mean of the search with the highest mean return over held-out episodes; the 95&nbsp;%
-interval is in brackets. This score chose the mean: use <code>--seeds fresh</code> for an unbiased one."""
-_LINES = """Several seeds of one config: the strong line is their median, the band is their range, up to the
-end of the shortest run; the pale lines are the single runs."""
-
-
-def page(runs: Sequence[Curves], shared: Mapping[str, bytes], own: Sequence[Mapping[str, bytes]]) -> str:
-    """Return the page.
+def page(runs: Sequence[Curves], place: Path) -> str:
+    """Return the page of runs.
 
     Args:
-        shared: figures of all runs, as png by what they show.
-        own: the figures of each run.
+        place: the directory in which the page lies.
     """
-    title = f"Run {_name(runs[0])}" if len(runs) == 1 else f"{len(runs)} runs"
-    parts = [f"<h1>{escape(title)}</h1>", f"<p>As of {datetime.now():%Y-%m-%d %H:%M}</p>", _scores(runs)]
-    parts += [*_figures(shared), f"<p>{_LINES}</p>" if len(runs) > 1 else ""]
-    for run, figures in zip(runs, own, strict=True):
-        parts += _section(run, figures)
-    head = f'<meta charset="utf-8"><title>{escape(title)}</title><style>{_STYLE}</style>'
-    body = "\n".join(parts)
-    return f'<!DOCTYPE html>\n<html lang="en"><head>{head}</head>\n<body>\n{body}\n</body></html>\n'
-
-
-def _scores(runs: Sequence[Curves]) -> str:
-    """Return a table with a row for each run: its progress and its best mean."""
-    spoken = words(runs)
-    best, episodes = spoken.best.capitalize(), spoken.episodes.capitalize()
-    titles = ("Run", best, "of generation", "Generations", episodes, "Wall time")
-    rows = []
+    if len(runs) == 1:
+        (run,) = runs
+        title = f"Run {run.directory.resolve().name}"
+        return elements.document(title, [*_head(title, run), *_of_one(run), *_below(run, place)])
+    title = f"{len(runs)} runs"
+    parts = [f"<h1>{title}</h1>", as_of(), *_compared(grouped(runs)), _table_of_runs(runs)]
     for run in runs:
-        generations, count, seconds = (run.axes[axis][-1] for axis in run.axes)
-        done = f"{generations:.0f} of {run.config.max_iter}"
-        time = f"{seconds / 3600:.2f} h" if seconds >= 3600 else f"{seconds / 60:.1f} min"
-        rows.append([_name(run), *_best(run), done, thousands(count), time])
-    sampled = any(len(held.returns) > 1 for run in runs for held in run.evaluations)
-    return f"{_table(titles, rows, numbers=range(1, 6))}{f'<p>{_BEST}</p>' if sampled else ''}"
+        curves = figures_of(figures.learning(run))
+        parts += [*_head(str(run.directory), run, level=2), *curves, *_phases(run, level=3)]
+        parts.append(elements.details("Options, commands and versions", *_options(run)))
+        parts += films(run.directory, place)
+    return elements.document(title, parts)
 
 
-def _best(run: Curves) -> tuple[str, str]:
-    """Return score and generation of the best mean."""
-    best = run.content["best"]
-    found = [held.returns for held in run.evaluations if held.generation == best["generation"]]
-    if best["candidate"].size and run.config.function and not (found and len(found[-1]) > 1):
-        return number(run.factor * float(best["fitness"])), f"{best['generation']}"
-    if not found or not best["candidate"].size:
-        return "not evaluated yet", ""
-    returns = run.factor * found[-1]
-    low, high = interval(returns)
-    return f"{returns.mean():.2f} [{low:.2f}, {high:.2f}] (n = {len(returns)})", f"{best['generation']}"
+def as_of(directory: str = "") -> str:
+    """Return the line that says when the page was written, and of which directory."""
+    of = f"{directory}, " if directory else ""
+    return elements.faint(f"{of}as of {datetime.now():%Y-%m-%d %H:%M}")
 
 
-def _section(run: Curves, figures: Mapping[str, bytes]) -> list[str]:
-    """Return the section of one run."""
-    default, config = Config(), replace(run.config, run_dir="")
-    differing = [
-        (option(name), said(value), said(getattr(default, name)))
-        for name, value in checkpoint.to_plain(config).items()
-        if value != getattr(default, name)
+def figures_of(panels: Sequence[Panel], *, small: bool = False, size: Any = None) -> list[str]:
+    """Return the key of panels that share one, and the panels."""
+    drawings = [drawn(panel, *([size] if size else [])) for panel in panels]
+    return [elements.key(merged(drawings)), elements.figures(drawings, small=small)]
+
+
+def first_figure(panel: Panel) -> list[str]:
+    """Return a figure as wide as the page, with its key."""
+    wide, narrow = drawn_wide(panel)
+    return [elements.key(wide.marks), elements.wide_figure(wide, narrow)]
+
+
+def state_of(content: Mapping[str, Any]) -> str:
+    """Return the line that says why a run ended, or that it goes on."""
+    life, seconds = content.get("life", {}), stamp.seconds_of(content["timing"])
+    text, silence = stamp.state_of(dict(content), time.time(), float(seconds.max(initial=0.0)))
+    finished = bool(life.get("finished"))
+    if not finished and not np.isnan(silence):
+        text += f"; last saved {clock(max(silence, 0.0))} ago"
+    running = text.startswith("running")
+    return elements.state(text, finished=finished, stopped=not finished and not running)
+
+
+def changed_options(config: Any, default: Any) -> str:
+    """Return a table of the options that differ from the defaults."""
+    rows = [
+        (option(field.name), said(getattr(config, field.name)), said(getattr(default, field.name)))
+        for field in fields(config)
+        if field.name != "run_dir" and getattr(config, field.name) != getattr(default, field.name)
     ]
-    warning = [f'<p class="warning">{escape(run.warning)}</p>'] if run.warning else []
+    return elements.table(("Option", "Value", "Default"), rows, code=range(3))
+
+
+def libraries(content: Mapping[str, Any]) -> str:
+    """Return the versions of the libraries."""
+    rows = content["libraries"].items()
+    summary = "Versions of the libraries; others may round differently"
+    return elements.details(summary, elements.table(("Library", "Version"), rows))
+
+
+def _head(title: str, run: Curves, level: int = 1) -> list[str]:
+    """Return the title of a run, its state, and its progress in numbers."""
+    config, spoken = run.config, words([run])
+    what = [config.problem, config.strategy, f"seed {config.seed}"]
+    what.append(f"{counted(config.population_size, 'candidate')} in a generation")
+    generations, steps, seconds = (run.axes[axis][-1] for axis in run.axes)
+    speed = steps / seconds if seconds else 0.0
+    unit = "calls" if config.function else "steps"
+    score, bounds, at = _best(run)
+    last = run.evaluations[-1] if run.evaluations else None
+    late = number(run.factor * float(last.returns.mean())) if last else ""
+    pairs = [
+        (spoken.best.capitalize(), score, f"{bounds} generation {at}" if run.best is not None else at),
+        (spoken.last.capitalize(), late, f"generation {thousands(last.generation)}" if last else ""),
+        ("Generations", thousands(generations), f"of {thousands(config.max_iter)}"),
+        (spoken.steps.capitalize(), thousands(steps), "" if config.function else _episodes(run)),
+        ("Wall time", elements.duration(seconds), f"{number(speed)} {unit}/s"),
+    ]
+    warning = [elements.warning(run.warning)] if run.warning else []
+    line = elements.faint(", ".join(what)) + (as_of(str(run.directory)) if level == 1 else "")
+    return [elements.heading(title, level), line, state_of(run.content), *warning, elements.facts(pairs)]
+
+
+def _episodes(run: Curves) -> str:
+    return f"in {thousands(float(run.history['episodes'].sum()))} episodes"
+
+
+def _of_one(run: Curves) -> list[str]:
+    """Return the learning curve of a run, by generations first, and the course of its search."""
+    by_generations, *others = figures.learning(run)
+    panels = [*others, *figures.search([Group("", [run])])]
+    drawings = [drawn(panel) for panel in panels]
     return [
-        f"<h2>{escape(_name(run))}</h2>",
-        *warning,
-        *_figures(figures),
-        "<p>Options that differ from the defaults:</p>",
-        _table(("Option", "Value", "Default"), differing),
-        *_commands(run, config),
-        "<details><summary>Versions of the libraries; others may round differently</summary>",
-        _table(("Library", "Version"), run.content["libraries"].items()),
-        "</details>",
+        *first_figure(by_generations),
+        elements.figures(drawings),
+        *_note([run]),
+        *_phases(run, level=2),
     ]
 
 
-def _commands(run: Curves, config: Config) -> list[str]:
-    """Return the commands that repeat and evaluate a run; none where a script began it."""
-    commands = [["train", *as_options(config)], ["evaluate", str(run.directory)]]
-    if config.function:
-        del commands[1]
+def _phases(run: Curves, level: int) -> list[str]:
+    """Return what the time of a run was spent on."""
+    heading = elements.heading("What the time was spent on", level)
+    return [heading, elements.bar(run.phases)]
+
+
+def _note(runs: Sequence[Curves]) -> list[str]:
+    """Return what best means where there are several episodes."""
+    sampled = any(run.best is not None and len(run.best) > 1 for run in runs)
+    return [elements.faint(_BEST)] if sampled else []
+
+
+def _below(run: Curves, place: Path) -> list[str]:
+    """Return films, options and commands of one run."""
+    return [*films(run.directory, place), elements.heading("Options and commands", 2), *_options(run)]
+
+
+def _options(run: Curves) -> list[str]:
+    """Return the options of a run, what repeats and evaluates it, and the versions of its libraries."""
+    parts = [elements.paragraph("Options that differ from the defaults:")]
+    parts.append(changed_options(run.config, Config()))
+    return [*parts, *_commands(run), libraries(run.content)]
+
+
+def _commands(run: Curves) -> list[str]:
+    """Return the commands that repeat, evaluate and film a run; none where a script began it."""
+    config, directory = run.config, str(run.directory)
     if config.is_of_script:
         return []
-    lines = [escape(shlex.join(["python", "-m", f"mpi_es.{name}", *rest])) for name, *rest in commands]
-    text = "The same run again, on any number of ranks" + ("" if config.function else ", and its score")
-    return [f"<p>{text}:</p>", "<pre>" + "\n".join(lines) + "</pre>"]
+    lines = [["train", *as_options(replace(config, run_dir=""))]]
+    text = "The same run again, on any number of ranks"
+    if not config.function:
+        lines += [["evaluate", directory], ["evaluate", directory, "--video", f"{directory}/film.mp4"]]
+        text += "; its score; and a film, which the next report shows"
+    return [elements.commands(text, [shlex.join(["python", "-m", f"mpi_es.{a}", *b]) for a, *b in lines])]
 
 
-def _figures(figures: Mapping[str, bytes]) -> list[str]:
+def _best(run: Curves) -> tuple[str, str, str]:
+    """Return the score of the best mean, the 95 % interval, and the generation."""
+    if run.best is None:
+        return "-", "", "not evaluated yet"
+    at, score = thousands(float(run.content["best"]["generation"])), number(float(run.best.mean()))
+    if len(run.best) == 1:
+        return score, "", at
+    low, high = map(number, interval(run.best))
+    return score, f"[{low}, {high}]", at
+
+
+# Several runs
+
+
+def _compared(groups: Sequence[Group]) -> list[str]:
+    """Return the curves of groups of runs, and a table of their spread over the seeds."""
+    compared = figures.comparison(groups)
+    held = any(run.evaluations for group in groups for run in group.runs)
+    by_generations, *others = compared["held_out" if held else "mean"]
+    rest = [*(compared["mean"] if held else ()), *figures.search(groups)]
     return [
-        f'<img alt="{escape(text)}" src="data:image/png;base64,{base64.b64encode(png).decode()}">'
-        for text, png in figures.items()
+        *first_figure(by_generations),
+        elements.figures([drawn(panel) for panel in (*others, *rest)]),
+        elements.paragraph(_LINES),
+        elements.heading("Over the seeds", 2),
+        elements.paragraph("The median over the runs, and in brackets the lowest and the highest."),
+        _table_over_seeds(groups),
     ]
 
 
-def _table(titles: Sequence[str], rows: Iterable[Iterable[str]], numbers: Container[int] = ()) -> str:
-    """Return a table; the columns `numbers` are aligned to the right."""
-    kinds = [' class="number"' if i in numbers else "" for i in range(len(titles))]
-    lines = ["".join(f"<th{kind}>{escape(title)}</th>" for kind, title in zip(kinds, titles, strict=True))]
-    for row in rows:
-        lines.append("".join(f"<td{kind}>{escape(cell)}</td>" for kind, cell in zip(kinds, row, strict=True)))
-    return f"<table>{''.join(f'<tr>{line}</tr>' for line in lines)}</table>"
+def _table_over_seeds(groups: Sequence[Group]) -> str:
+    """Return a row for each group: the median and the range of what its runs came to."""
+    runs = [run for group in groups for run in group.runs]
+    spoken = words(runs)
+    titles = ["Runs", "Number", spoken.best.capitalize(), spoken.last.capitalize(), "Generations"]
+    titles += [spoken.steps.capitalize(), "Wall time"]
+    aimed = any(run.config.target_fitness is not None for run in runs)
+    if aimed:
+        titles += ["Reached the target", "In the generation"]
+    rows = []
+    for group in groups:
+        last = [run.factor * run.evaluations[-1].returns.mean() for run in group.runs if run.evaluations]
+        ends = {axis: Spread([run.axes[axis][-1] for run in group.runs]) for axis in group.runs[0].axes}
+        row = [group.label, thousands(len(group.runs))]
+        row += [Spread([run.best.mean() for run in group.runs if run.best is not None]).text(number)]
+        row += [Spread(last).text(number), ends["generations"].text(thousands)]
+        row += [ends["steps"].text(thousands), ends["seconds"].text(elements.duration)]
+        if aimed:
+            reached = [at for run in group.runs if (at := run.first_at_target()) is not None]
+            row += [f"{len(reached)} of {len(group.runs)}", Spread([*map(float, reached)]).text(thousands)]
+        rows.append(row)
+    return elements.table(titles, rows, numbers=range(1, len(titles)), stack=True)
 
 
-def _name(run: Curves) -> str:
-    return str(run.directory)
+def _table_of_runs(runs: Sequence[Curves]) -> str:
+    """Return a row for each run."""
+    titles = ("Run", "Seed", words(runs).best.capitalize(), "95 % interval", "Of generation", "Generations")
+    rows = []
+    for run in runs:
+        done = f"{thousands(run.axes['generations'][-1])} of {thousands(run.config.max_iter)}"
+        rows.append([str(run.directory), f"{run.config.seed}", *_best(run), done])
+    table = elements.table(titles, rows, numbers=range(1, len(titles)), stack=True)
+    return elements.heading("Each run", 2) + table + "".join(_note(runs))

@@ -1,9 +1,15 @@
 """The group /life of run.h5: when and where it was saved, and why the run stopped. It is not exact."""
 
+import math
 import os
 import socket
 import time
 from typing import Any
+
+# A run counts as silent after three of its longest generations, since one with a held-out evaluation takes
+# longer, and a minute, in which a job starts.
+_SILENT_AFTER = 3.0
+_START = 60.0  # seconds
 
 
 def is_finished(content: dict[str, Any] | None, warning: str = "") -> bool:
@@ -25,3 +31,28 @@ def stamp(reason: str = "", *, finished: bool = False) -> dict[str, Any]:
         "reason": reason,
         "finished": finished,
     }
+
+
+def seconds_of(timing: dict[str, Any]) -> Any:
+    """Return the seconds that each generation took."""
+    return timing["total" if "total" in timing else "seconds"]  # of mpi_es, of pbt
+
+
+def state_of(content: dict[str, Any], now: float, longest: float) -> tuple[str, float]:
+    """Return the state of a run (why it stopped, running or silent) and the seconds since its last save.
+
+    Args:
+        longest: seconds of the longest generation.
+    """
+    life = content.get("life")
+    if life is None:
+        return "saved by an older version, which stored no state", math.nan
+    silence = now - life["saved"]
+    where = f"on {life['host']}" + (f", job {life['job']}" if life["job"] else "")
+    if life["reason"]:
+        return life["reason"] + ("" if life["finished"] else "; to be continued"), silence
+    if longest == 0:  # the length of one is unknown
+        return f"running {where}, no generation done", silence
+    if silence > _SILENT_AFTER * longest * content["config"]["checkpoint_every"] + _START:
+        return f"silent: killed or hung ({where})", silence
+    return f"running {where}", silence

@@ -3,12 +3,16 @@
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mpi_es import seeds
+from mpi_es.arrays import Candidate
+from mpi_es.config.run import Config as RunConfig
+from mpi_es.errors import expected
+from mpi_es.evaluation.rollout import Terms
 from mpi_es.parallel.collectives import Comm
 from mpi_es.parallel.stop_signal import StopFlag
 from mpi_es.seeds import Stream
@@ -29,6 +33,16 @@ class Score:
 
     returns: NDArray[np.float64]
     lengths: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Player:
+    """What shows a member in an episode: a policy, and the environment of a config of mpi_es."""
+
+    config: RunConfig
+    policy: Any  # of the Policy that a rollout uses
+    parameters: Candidate
+    terms: Terms
 
 
 class Member(ABC):
@@ -82,6 +96,11 @@ class Member(ABC):
     def evaluate(self, episode_seeds: NDArray[np.int64]) -> Score:
         """Return the score of one held-out episode per seed."""
         return self.score(episode_seeds)
+
+    def player(self) -> Player:
+        """Return what shows the member in a held-out episode. Raise UserError if it plays no environment."""
+        rule = "to be left out: these members play no environment that can be drawn"
+        raise expected("--video, --frames and --render", rule, self.config.member)
 
     @abstractmethod
     def get_state(self) -> State:

@@ -20,7 +20,7 @@ from mpi_es.strategies import make as make_strategy
 from mpi_es.strategies.base import Dense
 from pbt.config import Config
 from pbt.explore import Hyperparameter
-from pbt.members.base import Member, Score
+from pbt.members.base import Member, Player, Score
 from pbt.packing import State
 
 # Options of mpi_es.train that a member may be given; the population sets the others, or does not use them.
@@ -106,6 +106,13 @@ class ES(Member):
 
         self._run_on_root(evaluate)
         return results[0] if results else Score(np.zeros(1), np.zeros(1))
+
+    def player(self) -> Player:
+        """Return the policy with the strategy's mean as its parameters."""
+        normalisation = self.observations.normalisation if self.config.obs_norm else None
+        terms = self.evaluator.held_out_terms(self.run.episode_cap, normalisation)
+        policy, centre = self.evaluator.rollout.policy, self.strategy.centre.astype(np.float32)
+        return Player(self.run.held_out, policy, centre, terms)
 
     def get_state(self) -> State:
         """Return the strategy's state and the statistics of the observations."""

@@ -14,15 +14,17 @@ PNG = b"\x89PNG"
 def test_a_toy_run_is_drawn_with_the_papers_figure(tmp_path, capsys):
     quiet = ["--console", "lines", "--no-tensorboard", "--run-dir", str(tmp_path)]
     assert train.main(SerialComm(), ["toy", "--max-iter", "3", "--plot", *quiet]) == 0
-    assert "drawn in population.png, figure2.png" in capsys.readouterr().out
+    assert "drawn in figure2.png, population.png, report.html" in capsys.readouterr().out
     for name in (report.NAME, figure2.NAME):
         assert (tmp_path / name).read_bytes().startswith(PNG)
+    assert "<h2>Figure 2 of the paper</h2>" in (tmp_path / report.PAGE).read_text(encoding="utf-8")
 
 
 def test_a_run_is_drawn_afterwards(trained, tmp_path, capsys):
     trained(tmp_path, "--member", WALKERS + "Diverging", "--max-iter", 4, "--num-agents", 3)
     assert report.main(SerialComm(), [str(tmp_path)]) == 0
-    assert capsys.readouterr().out.split() == [str(tmp_path / "population.png")]
+    names = ("population.png", "report.html")
+    assert capsys.readouterr().out.split() == [str(tmp_path / name) for name in names]
     assert (tmp_path / report.NAME).read_bytes().startswith(PNG)
 
 

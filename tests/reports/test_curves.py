@@ -7,7 +7,7 @@ import pytest
 from mpi_es.config.run import Config
 from mpi_es.errors import UserError
 from mpi_es.reports import curves
-from mpi_es.reports.curves import Curves, Group
+from mpi_es.reports.curves import Curves, Group, Spread
 from mpi_es.run_file import checkpoint
 from mpi_es.run_file.records import HeldOut
 
@@ -15,9 +15,9 @@ CONFIG = Config(population_size=8)
 
 
 def run(name="a", config=CONFIG, mean=(1.0, 2.0, 4.0), seconds=2.0, held=()):
-    """Return a run of as many generations as means, of 10 episodes and some seconds each."""
+    """Return a run of as many generations as means, of 10 steps and some seconds each."""
     n = len(mean)
-    history = {"generation": np.arange(1, n + 1), "episodes": np.full(n, 10), "mean": np.array(mean)}
+    history = {"generation": np.arange(1, n + 1), "steps": np.full(n, 10), "mean": np.array(mean)}
     content = {"history": history, "timing": {"total": np.full(n, seconds)}}
     return Curves(Path(name), config, content, "", list(held))
 
@@ -25,14 +25,14 @@ def run(name="a", config=CONFIG, mean=(1.0, 2.0, 4.0), seconds=2.0, held=()):
 def test_a_line_is_drawn_against_what_was_spent():
     one = run()
     assert one.line("generations", "mean")[0].tolist() == [1, 2, 3]
-    assert one.line("episodes", "mean")[0].tolist() == [10, 20, 30]
+    assert one.line("steps", "mean")[0].tolist() == [10, 20, 30]
     assert one.line("seconds", "mean")[0].tolist() == [2, 4, 6]
     assert one.line("seconds", "mean")[1].tolist() == [1, 2, 4]
 
 
 def test_held_out_means_lie_where_they_were_measured():
     held = [HeldOut(0, np.array([1.0, 3.0])), HeldOut(3, np.array([5.0, 7.0]))]
-    x, y = run(held=held).line("episodes", "held_out")
+    x, y = run(held=held).line("steps", "held_out")
     assert (x.tolist(), y.tolist()) == ([0, 30], [2, 6])
 
 
@@ -74,3 +74,35 @@ def test_a_run_without_a_generation_is_reported(tmp_path):
     checkpoint.save(tmp_path, {"history": {"generation": np.zeros(0, int)}})
     with pytest.raises(UserError, match="expected a generation or more, got none yet"):
         curves.load(tmp_path)
+
+
+def test_the_time_is_divided_into_phases_of_which_idle_ranks_are_one():
+    one = run(mean=(1.0, 2.0), seconds=10.0)
+    one.content["timing"] |= {name: np.full(2, 1.0) for name in ("ask", "tell", "save")}
+    one.content["timing"] |= {"evaluate": np.array([4.0, 6.0]), "idle": np.array([0.5, 0.25])}
+    assert one.phases == {
+        "ask": 2,
+        "evaluate": 6.5,
+        "evaluate, ranks idle": 3.5,
+        "tell": 2,
+        "save": 2,
+        "held-out evaluations and the rest": 4,
+    }
+
+
+def test_a_band_is_drawn_where_both_ends_are_known():
+    one = run()
+    one.history["min"] = np.array([0.0, -np.inf, 1.0])
+    one.history["best"] = np.array([3.0, 4.0, 5.0])
+    assert [values.tolist() for values in one.band("steps")] == [[10, 30], [0, 1], [3, 5]]
+
+
+@pytest.mark.parametrize(("target", "reached"), [(5.0, 2), (9.0, None), (None, None)])
+def test_the_target_is_reached_by_the_first_held_out_mean(target, reached):
+    held = [HeldOut(generation, np.array([value])) for generation, value in ((1, 4.0), (2, 6.0), (3, 7.0))]
+    assert run(config=replace(CONFIG, target_fitness=target), held=held).first_at_target() == reached
+
+
+@pytest.mark.parametrize(("values", "text"), [([], "-"), ([2.0], "2"), ([1.0, 9.0, 3.0], "3 [1, 9]")])
+def test_a_spread_is_the_median_and_the_range(values, text):
+    assert Spread(values).text(lambda value: f"{value:g}") == text

@@ -1,5 +1,8 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 from mpi_es.reports import figures
 from mpi_es.reports.curves import grouped
@@ -7,65 +10,96 @@ from mpi_es.run_file.records import HeldOut
 from tests.reports.test_curves import CONFIG, run
 
 
+def axes_of(panel):
+    """Return the axes on which a panel was drawn."""
+    axes = Figure().subplots()
+    panel.draw(axes)
+    return axes
+
+
 def drawn(panel):
-    """Return x and y of the lines of a panel that are in the legend, by their names."""
-    lines = {line.get_label(): line for line in panel.lines}
+    """Return x and y of the lines of a panel that are in the key, by their names."""
+    lines = {line.get_label(): line for line in axes_of(panel).lines}
     return {
-        name: (line.get_xdata().tolist(), line.get_ydata().tolist())
+        name: (np.asarray(line.get_xdata()).tolist(), np.asarray(line.get_ydata()).tolist())
         for name, line in lines.items()
         if not name.startswith("_")
     }
 
 
-def whole(**options):
+def whole(worst=-1.0, **options):
     """Return a run with all columns that are drawn."""
     one = run(**options)
-    for name in ("min", "best", "fitness_of_centre", "sigma", "mean_length"):
+    for name in ("best", "fitness_of_centre", "sigma", "mean_length", "std"):
         one.history[name] = one.history["mean"] + 1
+    one.history["min"] = one.history["mean"] + worst
+    one.content["timing"]["steps_per_second"] = one.history["mean"] + 1
     return one
 
 
-def test_fitness_is_drawn_against_three_costs():
-    figure = figures.learning(whole(seconds=2.0))
-    panels = [drawn(panel)["population, mean"] for panel in figure.axes]
-    assert panels == [([1, 2, 3], [1, 2, 4]), ([10, 20, 30], [1, 2, 4]), ([2, 4, 6], [1, 2, 4])]
-    labels = [panel.get_xlabel() for panel in figure.axes]
-    assert labels == ["generations", "training episodes", "wall time / s"]
+def test_fitness_is_drawn_against_generations_steps_and_time():
+    panels = figures.learning(whole(seconds=2.0))
+    means = [drawn(panel)["population, mean"] for panel in panels]
+    assert means == [([1, 2, 3], [1, 2, 4]), ([10, 20, 30], [1, 2, 4]), ([2, 4, 6], [1, 2, 4])]
+    assert [panel.across for panel in panels] == ["generations", "environment steps", "wall time / s"]
+
+
+def test_the_worst_candidate_does_not_own_the_axis():
+    axes = axes_of(figures.learning(whole(worst=-5000.0))[0])
+    low, high = axes.get_ylim()
+    assert (0 < low < 1, 5 < high < 6) == (True, True)  # means from 1, bests up to 5
+    assert "population, worst to best (down to -4,999, cut off)" in axes.get_legend_handles_labels()[1]
+
+
+def test_a_range_that_is_seen_is_not_said_to_be_cut_off():
+    axes = axes_of(figures.learning(whole(worst=0.0))[0])
+    assert "population, worst to best" in axes.get_legend_handles_labels()[1]
+
+
+def test_the_target_is_drawn_and_seen():
+    config = replace(CONFIG, target_fitness=40.0)
+    for panel in (
+        figures.learning(whole(config=config))[0],
+        figures.comparison(grouped([whole(config=config)]))["mean"][0],
+    ):
+        axes = axes_of(panel)
+        assert "target, 40" in axes.get_legend_handles_labels()[1]
+        assert axes.get_ylim()[1] > 40
+    assert "target" not in "".join(axes_of(figures.learning(whole())[0]).get_legend_handles_labels()[1])
 
 
 def test_held_out_returns_have_their_interval():
     returns = np.array([1.0, 2.0, 3.0, 4.0])
-    panel = figures.learning(whole(held=[HeldOut(2, returns)])).axes[1]
-    (bar,) = panel.containers[0].lines[2][0].get_segments()
+    axes = axes_of(figures.learning(whole(held=[HeldOut(2, returns)]))[1])
+    (bar,) = axes.containers[0].lines[2][0].get_segments()
     assert bar.tolist() == [
         pytest.approx([20, 2.5 - 1.2652], abs=1e-4),
         pytest.approx([20, 3.7652], abs=1e-4),
     ]
 
 
-@pytest.mark.parametrize(
-    ("seconds", "label", "number"),
-    [
-        (50.0, "wall time / s", "9,000"),
-        (70.0, "wall time / min", "150"),
-        (3700.0, "wall time / h", "2.5"),
-    ],
-)
-def test_wall_time_has_the_unit_that_suits_it(seconds, label, number):
-    panel = figures.learning(whole(seconds=seconds)).axes[2]
-    assert panel.get_xlabel() == label
-    assert panel.xaxis.get_major_formatter()(9000, 0) == number
+def test_a_function_that_falls_by_decades_has_a_logarithmic_axis():
+    config = replace(CONFIG, function="m:f", minimise=True, x0=(1.0,))
+    one = whole(config=config, mean=(-1e6, -10.0, -2.0))
+    assert axes_of(figures.learning(one)[0]).get_yscale() == "log"
+    assert [panel.title for panel in figures.search(grouped([one]))][-1] == "calls in a second"
 
 
 def test_seeds_are_drawn_as_their_median_and_other_configs_beside_them():
     runs = [whole(name="a", mean=(1, 2)), whole(name="b", mean=(3, 8)), whole(name="c", mean=(5, 0, 0))]
-    figure = figures.comparison(grouped(runs))
-    assert drawn(figure.axes[3]) == {"a (3 runs)": ([1, 2], [3, 2])}
-    assert len(figure.axes[3].lines) == 1 + 3
-    assert drawn(figure.axes[0]) == {"a (3 runs)": ([], [])}  # none was evaluated
+    compared = figures.comparison(grouped(runs))
+    assert drawn(compared["mean"][0]) == {"a (3 runs)": ([1, 2], [3, 2])}
+    assert len(axes_of(compared["mean"][0]).lines) == 1 + 3
+    assert drawn(compared["held_out"][0]) == {"a (3 runs)": ([], [])}  # none was evaluated
 
 
-def test_sigma_and_lengths_are_drawn_against_generations():
-    left, right = figures.search(grouped([whole(config=CONFIG)])).axes
-    assert drawn(left) == drawn(right) == {"a": ([1, 2, 3], [2, 3, 5])}
-    assert left.get_yscale() == "log"
+def test_the_search_is_drawn_against_generations():
+    panels = figures.search(grouped([whole(config=CONFIG)]))
+    assert [drawn(panel) for panel in panels] == [{"a": ([1, 2, 3], [2, 3, 5])}] * 4
+    assert axes_of(panels[0]).get_yscale() == "log"
+
+
+def test_a_step_size_that_stays_is_a_line_in_the_middle():
+    one = whole()
+    one.history["sigma"] = np.full(3, 0.1)
+    assert axes_of(figures.search(grouped([one]))[0]).get_ylim() == pytest.approx((0.05, 0.2))

@@ -1,4 +1,5 @@
-import base64
+import re
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -7,6 +8,8 @@ import pytest
 from mpi_es.reports import curves
 from mpi_es.reports.page import page
 from mpi_es.run_file.scores import interval
+from mpi_es.text import number
+from tests.browser import DESKTOP, PHONE, seen
 
 RUN = Path(__file__).parents[1] / "fixtures" / "cartpole"
 
@@ -16,22 +19,78 @@ def run():
     return curves.load(RUN)
 
 
-def test_a_page_of_one_run_shows_its_figures_score_and_options(run):
-    text = page([run], {"all <runs>": b"png 1"}, [{"own": b"png 2"}])
-    assert f"<h1>Run {RUN}</h1>" in text
-    for picture in (b"png 1", b"png 2"):
-        assert base64.b64encode(picture).decode() in text
-    assert 'alt="all &lt;runs&gt;"' in text
+@pytest.fixture(scope="module")
+def alone(run):
+    return page([run], RUN)
+
+
+def with_life(run, **life):
+    return replace(run, content=run.content | {"life": run.content.get("life", {}) | life})
+
+
+def test_a_page_of_one_run_begins_with_its_state_and_its_score(run, alone):
+    assert "<h1>Run cartpole</h1>" in alone
     (held,) = [e for e in run.evaluations if e.generation == run.content["best"]["generation"]][-1:]
-    low, high = interval(held.returns)
-    assert f"{held.returns.mean():.2f} [{low:.2f}, {high:.2f}] (n = {len(held.returns)})" in text
-    assert "of all of them reach" not in text
+    low, high = map(number, interval(held.returns))
+    assert f"<b>{number(held.returns.mean())}</b><br>[{low}, {high}] generation" in alone
+    assert alone.index('class="state') < alone.index("<svg")
 
 
-def test_a_page_of_several_has_a_row_and_a_section_for_each_and_its_warning(run):
+@pytest.mark.parametrize(
+    ("life", "said"),
+    [
+        ({"reason": "last generation done", "finished": True}, 'finished">Last generation done.'),
+        ({"reason": "stopped by SIGTERM", "finished": False}, 'stopped">Stopped by SIGTERM; to be continued'),
+        ({"reason": "", "finished": False, "saved": 0.0}, 'stopped">Silent: killed or hung (on vm'),
+        ({"reason": "", "finished": False, "saved": 1e12}, 'running">Running on vm'),
+    ],
+)
+def test_a_page_says_why_a_run_ended_or_that_it_goes_on(run, life, said):
+    known = {"saved": 0.0, "host": "vm", "job": ""}
+    assert f'<p class="state {said}' in page([with_life(run, **known | life)], RUN)
+
+
+def test_the_learning_curve_comes_first_wide_and_narrow(run, alone):
+    labels = re.findall(r'aria-label="([^"]*)"', alone)
+    assert labels[:4] == [
+        "return of an episode by generations",
+        "return of an episode by generations",
+        "return of an episode by environment steps",
+        f"return of an episode by {labels[3].rpartition(' by ')[2]}",
+    ]
+    assert labels[3].startswith("return of an episode by wall time")
+
+
+def test_steps_are_counted(run, alone):
+    assert f"<dt>Environment steps</dt><dd><b>{run.history['steps'].sum():,}</b>" in alone
+
+
+def test_a_page_shows_what_the_time_was_spent_on(alone):
+    shares = [float(share) for share in re.findall(r"width:([\d.]+)%", alone)]
+    assert sum(shares) == pytest.approx(100, abs=0.1)
+    assert "evaluate, ranks idle:" in alone
+
+
+def test_a_page_of_several_has_a_table_over_seeds_and_a_section_for_each(run):
     other = replace(run, directory=Path("b & c"), warning="going on from <run.previous.h5>")
-    text = page([run, other], {}, [{}, {}])
+    text = page([run, other], RUN)
     assert "<h1>2 runs</h1>" in text
-    assert text.count("<h2>") == 2
-    assert "b &amp; c" in text
+    assert "<h2>b &amp; c</h2>" in text
     assert '<p class="warning">going on from &lt;run.previous.h5&gt;</p>' in text
+    best = number(run.best.mean())
+    assert f'data-title="Best held-out return">{best} [{best}, {best}]</td>' in text
+
+
+def test_a_film_in_the_directory_is_on_the_page(run, alone, tmp_path):
+    shutil.copy(RUN / "run.h5", tmp_path)
+    (tmp_path / "film.mp4").write_bytes(b"film")
+    assert "<video" in page([replace(run, directory=tmp_path)], tmp_path)
+    assert "<video" not in alone
+
+
+@pytest.mark.parametrize("width", [PHONE, DESKTOP])
+def test_a_browser_shows_a_page_without_complaint_or_scrolling_sideways(run, alone, width):
+    for text in (alone, page([run, replace(run, directory=Path("a/rather/long/name" * 5))], RUN)):
+        found = seen(text, width)
+        assert (found.width, found.complaints) == (width, [])
+        assert 1000 < found.height < 9000

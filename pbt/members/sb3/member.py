@@ -15,16 +15,19 @@ from numpy.typing import NDArray
 
 from mpi_es import envs
 from mpi_es.config import user_objects
+from mpi_es.config.run import Config as RunConfig
 from mpi_es.envs.lockstep.base import EpisodeFailed
 from mpi_es.errors import UserError, expected, one_line
+from mpi_es.evaluation.rollout import Terms
 from mpi_es.parallel.stop_signal import Stopped
 from mpi_es.seeds import FIRST_HELD_OUT_SEED
 from pbt.config import Config
 from pbt.explore import Hyperparameter
-from pbt.members.base import Diverged, Member, Score, Values
+from pbt.members.base import Diverged, Member, Player, Score, Values
 from pbt.members.sb3 import environments as worlds
 from pbt.members.sb3 import settings
 from pbt.members.sb3 import state as sb3_state
+from pbt.members.sb3.policy import ModelPolicy
 from pbt.packing import State
 
 _NO_DISTRIBUTION = re.compile(r"Expected (parameter|value) .* distribution ", re.DOTALL)
@@ -120,6 +123,11 @@ class SB3(Member):
             parts = [self._episodes(options, group) for group in groups]
         returns, lengths = (np.concatenate(part) for part in zip(*parts, strict=True))
         return Score(returns, lengths)
+
+    def player(self) -> Player:
+        """Return the model as a policy of mpi_es; its weights stay where they are."""
+        config = RunConfig(env=self.config.env, env_options=_held_out_options(self.config))
+        return Player(config, ModelPolicy(self.model, self._normalized), np.zeros(0, np.float32), Terms())
 
     def get_state(self) -> State:
         """Return weights, optimisers, counters, statistics and the filled part of the replay buffer."""

@@ -1,0 +1,172 @@
+"""python -m pbt.evaluate RUN: the held-out score of a population's member; parallel under mpiexec."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpi_es.config import command_line
+from mpi_es.errors import UserError, expected
+from mpi_es.evaluate import check_episodes, check_files, chosen_seeds, compared_with, seed_ranges, write_csv
+from mpi_es.evaluation.rollout import Episode
+from mpi_es.jit.warm_up import prepare as prepare_code
+from mpi_es.parallel.agreement import all_or_raise, on_root, plan_on_root
+from mpi_es.parallel.collectives import Comm, SerialComm, bcast, offsets, share_rows
+from mpi_es.parallel.program import launch
+from mpi_es.parallel.stop_signal import StopFlag
+from mpi_es.run_file.scores import summary
+from pbt.config import Config
+from pbt.members import find
+from pbt.members.base import Diverged, Member
+from pbt.packing import Buffer, pack, unpack
+from pbt.population.population import MemberFailed
+from pbt.record import load, name_of
+
+_BLOCK = 16  # episodes that a rank plays at once, on any number of ranks: sb3 members play so many together
+
+
+@dataclass(frozen=True)
+class Options:
+    """Evaluate a member of a population on episodes that its training did not use."""
+
+    episodes: int = 100
+    """Number of episodes"""
+    member: str = "best"
+    """best: the member of the best held-out evaluation as it was then; or the number of one as it is now"""
+    seeds: str = "held-out"
+    """held-out: seeds of the run's own evaluations; fresh: seeds it never used; or a list such as 0-99,200"""
+    csv: str = ""
+    """File for the episode seed, return and length of every episode"""
+    video: str = ""
+    """File for a film of the first episode, .mp4 or .gif"""
+    render: bool = False
+    """Show the first episode in a window"""
+    frames: str = ""
+    """Directory for every frame of the first episode, with its actions and attention"""
+
+    def __post_init__(self) -> None:
+        """Refuse options that no evaluation can have."""
+        check_episodes(self.episodes, self.seeds)
+        check_files(self.csv, self.video)
+        if not re.fullmatch(r"best|\d+", self.member):
+            raise expected("--member", "best or the number of a member", self.member)
+
+
+@dataclass(frozen=True)
+class EvaluationPlan:
+    """The evaluation that the command line asks for, on rank 0."""
+
+    options: Options
+    config: Config
+    title: str
+    index: int  # of the member
+    state: Buffer
+    hyperparameters: dict[str, float]
+    logged: dict[str, Any]  # the evaluations of the run
+    generation: int  # of which the member is
+
+
+def main(comm: Comm, arguments: list[str]) -> int:
+    """Evaluate, print, and return the exit code. Collective."""
+    plan, config = plan_on_root(comm, lambda: prepare(arguments))
+    prepare_code(comm, lambda: find(config).compile(config))
+    index, names, size, seeds = on_root(
+        comm, lambda: (plan.index, plan.hyperparameters, len(plan.state), episode_seeds(plan))
+    )
+    state = plan.state if plan else np.empty(size, np.uint8)
+    bcast(comm, state)
+    member = all_or_raise(comm, lambda: restored(config, index, state, names))
+    on_root(comm, lambda: film(plan, member, int(seeds[0])))  # first, since drawing may fail
+    shares = offsets(len(seeds), comm.size, block=_BLOCK)
+    mine = seeds[shares[comm.rank] : shares[comm.rank + 1]]
+    rows = all_or_raise(comm, lambda: played(member, mine), (UserError, MemberFailed))
+    scores = share_rows(comm, rows, np.diff(shares).tolist())
+    on_root(comm, lambda: report(plan, seeds, *scores.T))
+    return 0
+
+
+def prepare(arguments: list[str]) -> EvaluationPlan:
+    """Return the plan of the evaluation; read the run's file."""
+    run, options = command_line.parse_run(arguments, Options(), "python -m pbt.evaluate")
+    if seed_ranges(options.seeds):
+        command_line.refuse_idle(arguments, ["episodes"], "--seeds", Options)
+    config, content = load(run)
+    find(config)
+    if options.csv:
+        write_csv(Path(options.csv), None)  # a file that cannot be written is reported before the work
+    logged = content["evaluations"]
+    if options.member == "best":
+        kept = content["best"]
+        if not kept["state"]:
+            hint = "use --member N for a member as it is now"
+            raise UserError(f"{run}: expected a held-out evaluation, got none yet; {hint}")
+        index, generation = int(kept["member"]), int(kept["generation"])
+        values = {name: float(value) for name, value in kept["hyperparameters"].items()}
+        title = f"member {index}, best of generation {generation}"
+        return EvaluationPlan(options, config, title, index, pack(kept["state"]), values, logged, generation)
+    index, generation = int(options.member), int(content["progress"]["generation"])
+    if index >= config.num_agents:
+        raise expected("--member", f"best or a number below {config.num_agents}", options.member)
+    values = {name: float(column[index]) for name, column in content["hyperparameters"].items()}
+    title = f"member {index} after generation {generation}"
+    state = pack(content["members"][name_of(index)])
+    return EvaluationPlan(options, config, title, index, state, values, {}, generation)
+
+
+def episode_seeds(plan: EvaluationPlan) -> NDArray[np.int64]:
+    """Return the seeds (episodes,) that the options ask for."""
+    return chosen_seeds(plan.options.seeds, plan.options.episodes, plan.config.seed)
+
+
+def restored(config: Config, index: int, state: Buffer, hyperparameters: dict[str, float]) -> Member:
+    """Return the member, alone on this rank."""
+    member = find(config)(config, index, SerialComm(), StopFlag())
+    member.hyperparameters = hyperparameters
+    member.set_state(unpack(state))
+    return member
+
+
+def film(plan: EvaluationPlan, member: Member, seed: int) -> None:
+    """Show the first episode as the options ask for, and print what it came to."""
+    options = plan.options
+    if not (options.video or options.frames or options.render):
+        return
+    from mpi_es.film.film import Footage  # Pillow and ffmpeg, which scores alone do not need
+
+    player = member.player()
+    footage = Footage(player.config, options.video, options.frames, options.render)
+    footage.check()
+    episode = Episode(0, 0, seed, player.parameters)
+    print(footage.shoot(player.policy, episode, player.terms, plan.title), flush=True)
+
+
+def played(member: Member, seeds: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return the returns and lengths (episodes, 2) of held-out episodes."""
+    blocks = [np.zeros((0, 2))]
+    for begin in range(0, len(seeds), _BLOCK):
+        try:
+            score = member.evaluate(seeds[begin : begin + _BLOCK])
+        except Diverged as error:
+            raise UserError("--member: expected one that trains on, got one that diverged") from error
+        blocks.append(np.stack([score.returns, score.lengths], axis=1))
+    return np.concatenate(blocks)
+
+
+def report(plan: EvaluationPlan, seeds: NDArray[np.int64], returns: Any, lengths: Any) -> None:
+    """Print the score, and how it compares with the logged one; write the table."""
+    options = plan.options
+    print(f"{plan.title}: {summary(returns)}")
+    line = compared_with(plan.logged, plan.generation, returns) if plan.logged else ""
+    if line and options.seeds == "held-out":
+        print(line)
+    if options.csv:
+        rows: Sequence[Any] = [seeds.tolist(), returns.tolist(), lengths.astype(int).tolist()]
+        write_csv(Path(options.csv), zip(*rows, strict=True))
+
+
+if __name__ == "__main__":
+    launch(main)

@@ -1,0 +1,65 @@
+import re
+
+import pytest
+
+from pbt import report
+from tests.browser import DESKTOP, PHONE, seen
+from tests.pbt.runs import WALKERS
+
+
+@pytest.fixture
+def page(trained, tmp_path):
+    """The page of a population of walkers, of which some diverge."""
+    trained(
+        tmp_path,
+        "--member",
+        WALKERS + "Diverging",
+        "--max-iter",
+        4,
+        "--num-agents",
+        14,
+        "--num-eval-rollouts",
+        3,
+    )
+    (tmp_path / "film.gif").write_bytes(b"picture")
+    report.draw(tmp_path)
+    return (tmp_path / report.PAGE).read_text(encoding="utf-8")
+
+
+def test_a_page_shows_state_scores_hyperparameters_tree_members_and_films(page, tmp_path):
+    assert f"<h1>Run {tmp_path.name}</h1>" in page
+    assert '<p class="state finished">Last generation done.' in page
+    titles = re.findall(r"<h2>(.*?)</h2>", page)
+    assert titles == [
+        "Hyperparameters",
+        "Family tree",
+        "Members of the last generation",
+        "Films",
+        "Options and commands",
+    ]
+    assert len(re.findall(r'aria-label="score by ', page)) == 4  # the first one wide and narrow
+    assert 'aria-label="family tree by generations"' in page
+    assert "The other 2 members" in page
+
+
+def test_a_page_says_how_to_repeat_and_evaluate(page, tmp_path):
+    assert f"python -m pbt.train --member {WALKERS}Diverging --num-agents 14 --max-iter 4" in page
+    assert f"python -m pbt.evaluate {tmp_path}\n" in page
+    assert f"python -m pbt.replay {tmp_path}" in page
+    assert "--video" not in page  # walkers play no environment
+
+
+def test_the_members_are_sorted_by_score(trained, tmp_path):
+    stored = trained(tmp_path, "--member", WALKERS + "Walker", "--max-iter", 3, "--num-agents", 4)
+    report.draw(tmp_path)
+    page = (tmp_path / report.PAGE).read_text(encoding="utf-8")
+    table = page[page.index("Members of the last") :]
+    members = [int(member) for member in re.findall(r'<tr><td class="number">(\d+)</td>', table)[:4]]
+    assert members == (-stored["history"]["score"][-1]).argsort(kind="stable").tolist()
+
+
+@pytest.mark.parametrize("width", [PHONE, DESKTOP])
+def test_a_browser_shows_a_page_without_complaint_or_scrolling_sideways(page, width):
+    found = seen(page, width)
+    assert (found.width, found.complaints) == (width, [])
+    assert 1000 < found.height < 9000

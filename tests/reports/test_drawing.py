@@ -1,0 +1,142 @@
+import io
+import re
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+from PIL import Image
+
+from mpi_es.reports import drawing
+from mpi_es.reports.drawing import Mark, Panel
+
+
+def both(axes):
+    axes.fill_between([1, 2], [0, 1], [2, 3], color="#56B4E9", alpha=0.25, label="range")
+    axes.plot([1, 2], [1, 2], "--", color="#0072B2", lw=1.5, label="mean")
+    axes.errorbar([1, 2], [1, 2], [0.5, 0.5], color="#D55E00", fmt="o-", lw=1.0, label="held-out")
+
+
+PANEL = Panel("a < b", "generations", both)
+
+
+def test_a_drawing_scales_with_the_page_and_says_what_it_shows():
+    svg = drawing.drawn(PANEL).svg
+    head = svg[: svg.index(">")]
+    assert head.startswith('<svg role="img" aria-label="a &lt; b by generations"')
+    assert "viewBox" in head
+    assert re.search(r" (width|height)=", head) is None
+    assert "http" not in svg[svg.index(">") : svg.index("<defs>")]
+
+
+def test_letters_stay_letters_and_what_is_referred_to_is_there():
+    svg = drawing.drawn(PANEL).svg
+    assert ">generations</text>" in svg
+    named, used = re.findall(r' id="([^"]+)"', svg), re.findall(r"(?:href=\"#|url\(#)([^\")]+)", svg)
+    assert {*used} <= {*named}
+    assert len(named) == len({*named})
+
+
+def test_the_same_panel_is_the_same_text_and_another_size_has_other_names():
+    one, again, wide = drawing.drawn(PANEL), drawing.drawn(PANEL), drawing.drawn(PANEL, drawing.WIDE)
+    assert one == again
+    names = [{*re.findall(r' id="([^"]+)"', each.svg)} for each in (one, wide)]
+    assert names[0] & names[1] == set()
+
+
+def test_a_key_shows_things_as_they_are_drawn():
+    assert drawing.drawn(PANEL).marks == [
+        Mark("range", "#56b4e9", band=True, alpha=0.25),
+        Mark("mean", "#0072b2", "--", 1.5),
+        Mark("held-out", "#d55e00", "-", 1.0, point=True),
+    ]
+
+
+def test_the_keys_of_panels_are_one():
+    assert [mark.label for mark in drawing.merged([drawing.drawn(PANEL)] * 2)] == [
+        "range",
+        "mean",
+        "held-out",
+    ]
+
+
+def test_what_has_many_points_is_painted():
+    def line(axes, count):
+        (artist,) = axes.plot(np.sin(np.arange(count)))
+        drawing.paint_if_many(artist, count)
+
+    few, many = (drawing.drawn(Panel("", "", lambda axes, n=n: line(axes, n))).svg for n in (100, 200_000))
+    assert ("<image" in few, "<image" in many) == (False, True)
+    assert len(many) < 200_000
+
+
+@pytest.mark.parametrize(
+    ("values", "limits"),
+    [([0, 10], (-0.6, 10.6)), ([np.nan, 4, np.inf], (3.8, 4.2)), ([0], (-0.5, 0.5)), ([np.nan], None)],
+)
+def test_an_axis_shows_all_finite_values(values, limits):
+    assert drawing.view([np.array(values, float)]) == (limits and pytest.approx(limits))
+
+
+@pytest.mark.parametrize(
+    ("values", "log", "scale"),
+    [
+        ([1, 1e4], True, "log"),
+        ([1, 1e4], False, "linear"),
+        ([1, 10], True, "linear"),
+        ([-1, 1e4], True, "linear"),
+    ],
+)
+def test_an_axis_is_logarithmic_where_positive_values_span_decades(values, log, scale):
+    axes = Figure().subplots()
+    low, high = drawing.set_view(axes, [np.array(values, float)], log=log)
+    assert axes.get_yscale() == scale
+    assert (low <= min(values), high >= max(values)) == (True, True)
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ([0, 5, np.nan], ""),
+        ([-1234.5, 5], " (down to -1,234, cut off)"),
+        ([0, 99], " (up to 99, cut off)"),
+        ([], ""),
+    ],
+)
+def test_a_key_says_how_far_values_go_beyond_the_axis(values, said):
+    assert drawing.cut_off(np.array(values, float), (0.0, 10.0)) == said
+
+
+@pytest.mark.parametrize(("low", "high"), [(0.05, 0.2), (0.254, 0.288), (1e-6, 1e3)])
+def test_a_logarithmic_axis_has_two_numbers_or_more(low, high):
+    axes = Figure().subplots()
+    drawing.log_scale(axes, low, high)
+    inside = [tick for tick in axes.yaxis.get_majorticklocs() if low <= tick <= high]
+    assert len(inside) >= 2
+
+
+@pytest.mark.parametrize(
+    ("seconds", "label"), [(150, "wall time / s"), (210, "wall time / min"), (11100, "wall time / h")]
+)
+def test_wall_time_has_the_unit_that_suits_it(seconds, label):
+    assert drawing.wall_time(seconds)[0] == label
+
+
+def up_to(end, **options):
+    return Panel("", "", lambda axes: axes.plot([0, end], [0, 0]), **options)
+
+
+@pytest.mark.parametrize(
+    ("panel", "labels"),
+    [
+        (up_to(12), ["0", "5", "10"]),
+        (up_to(9000, unit=3600.0, whole=False), ["0", "1", "2"]),
+        (up_to(3e7), ["0", "10,000,000", "20,000,000", "30,000,000"]),
+    ],
+)
+def test_numbers_below_an_axis_are_round_in_its_unit_and_have_commas(panel, labels):
+    assert re.findall(r">([\d.,]+)</text>", drawing.drawn(panel).svg)[: len(labels)] == labels
+
+
+def test_a_picture_has_its_panels_and_one_legend():
+    with Image.open(io.BytesIO(drawing.picture([PANEL] * 3, 3))) as image:
+        assert (image.format, image.width) == ("PNG", 3 * 3.4 * 160)
