@@ -20,8 +20,9 @@ SCRIPT = "import sys\nfrom mpi_es.__main__ import script\nsys.exit(script())\n" 
 def test_the_commands_are_listed(launch):
     done = launch(0, "-m", "mpi_es")
     assert (done.returncode, done.stderr) == (0, "")
+    width = max(map(len, COMMANDS))
     for name, command in COMMANDS.items():
-        assert f"  {name:<10}  {command.line}\n" in done.stdout
+        assert f"  {name:<{width}}  {command.line}\n" in done.stdout
     assert launch(0, "-m", "mpi_es", "--help").stdout == done.stdout
 
 
@@ -57,7 +58,7 @@ def test_the_version(launch):
             ("trian",),
             "error: COMMAND: expected one of completion, .*, train, got 'trian'; did you mean 'train'",
         ),
-        (("pbt", "repot"), "error: pbt COMMAND: expected one of export, .*'repot'; did you mean 'report'"),
+        (("pbt", "repot"), "error: pbt COMMAND: expected one of evaluate, .*'repot'; did you mean 'report'"),
     ],
 )
 def test_an_unknown_command_is_one_line(launch, ranks, words, complaint):
