@@ -11,6 +11,7 @@ ENVIRONMENTS = {  # id: where its class is, and the steps after which an episode
     "mpi_es/CarRacing-v3": ("mpi_es.envs.car_racing.env:CarRacing", 1000),
     "mpi_es/TakeCover-v0": ("mpi_es.envs.take_cover:TakeCover", 2100),
 }
+VECTORS = {"mpi_es/CarRacing-v3": "mpi_es.envs.car_racing.vector_env:CarRacingVectorEnv"}  # of make_vec
 
 
 def register() -> None:
@@ -26,7 +27,8 @@ def _register() -> None:
 
     for name, (entry_point, steps) in ENVIRONMENTS.items():
         if name not in gym.registry:
-            gym.register(name, entry_point, max_episode_steps=steps)
+            vector = VECTORS.get(name)
+            gym.register(name, entry_point, max_episode_steps=steps, vector_entry_point=vector)
 
 
 class _AfterGymnasium:

@@ -24,6 +24,13 @@ print(*(name for name in gymnasium.registry if name.startswith("mpi_es/")))
     assert (done.stdout.split(), done.stderr) == (list(registration.ENVIRONMENTS), "")
 
 
+def test_make_vec_finds_our_vector_and_still_makes_gymnasium_s():
+    assert registration.VECTORS.keys() <= registration.ENVIRONMENTS.keys()
+    for mode, kind in ((None, "CarRacingVectorEnv"), ("sync", "SyncVectorEnv")):
+        env = gym.make_vec("mpi_es/CarRacing-v3", num_envs=2, vectorization_mode=mode)
+        assert (type(env).__name__, env.num_envs) == (kind, 2)
+
+
 def test_an_episode_ends_after_a_thousand_steps_and_registering_twice_changes_nothing():
     before = gym.spec("mpi_es/CyclicMDP-v0")
     registration.register()

@@ -151,7 +151,11 @@ def _asked(name: str, options: dict[str, Any]) -> Iterator[None]:
     """Raise one line, around the call that makes an environment, if it refuses its options."""
     try:
         yield
-    except (UserError, ImportError, gym.error.Error):
+    except UserError as error:
+        if str(error).partition(":")[0] not in options:
+            raise
+        raise UserError(f"--env-options {error}") from error
+    except (ImportError, gym.error.Error):
         raise
     except SystemExit as error:  # not that of --help
         raise UserError(f"--env: {name} ends the program: {one_line(error)}") from error

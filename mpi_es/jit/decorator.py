@@ -13,6 +13,7 @@ from llvmlite.binding import get_host_cpu_name
 from numba.core.caching import IndexDataCacheFile
 
 from mpi_es.jit.callee import CalleeCompiler
+from mpi_es.jit.listener import announce_compilation
 
 _ROOT = Path(__file__).parents[1]  # the folder of mpi_es, from whose modules machine code is made
 _PACKAGE = __name__.partition(".")[0]
@@ -62,6 +63,7 @@ class Compiled:
         try:
             entry = numba.njit(cache=True, no_cfunc_wrapper=True, **self.options)(self.function)
         except RuntimeError:  # no directory to keep it in; warm_up prints that
+            announce_compilation()
             return numba.njit(no_cfunc_wrapper=True, **self.options)(self.function)
         _renew(entry._cache, Path(self.function.__code__.co_filename))
         return entry
@@ -95,8 +97,16 @@ def _renew(cache: Any, source: Path) -> None:
 class _CacheFile(IndexDataCacheFile):
     """numba's file, on a disk that may be full: then the code is compiled again next time.
 
-    This saves no time. Without it, numba's error on a full disk ends the program.
+    This saves no time. Without it, numba's error on a full disk ends the program, and nobody hears of a
+    compilation before it begins.
     """
+
+    def load(self, key: Any) -> Any:
+        """Return a function's machine code, or None."""
+        found = super().load(key)
+        if found is None:
+            announce_compilation()
+        return found
 
     def save(self, key: Any, data: Any) -> None:
         """Write a function's machine code."""

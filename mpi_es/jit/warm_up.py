@@ -1,6 +1,7 @@
 """Machine code before the work begins: compiled by one rank of a node, then loaded by the others."""
 
 import contextlib
+import functools
 import os
 import sys
 import tempfile
@@ -8,6 +9,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
+from mpi_es.jit.listener import heard_by
 from mpi_es.parallel.agreement import all_or_raise
 from mpi_es.parallel.collectives import Comm, bcast_object, of_this_node
 from mpi_es.run_file.atomic_write import nearest_directory
@@ -24,7 +26,7 @@ def prepare(comm: Comm, compile_all: Callable[[], None]) -> None:
     Rank 0 prints what the ranks wait for.
     """
     cache = cache_directory(os.environ, PACKAGE)
-    with _announced(cache) if comm.rank == 0 else contextlib.nullcontext():
+    with _announced(cache) if comm.rank == 0 else contextlib.nullcontext(), heard_by(lambda: None):
         if comm.size == 1:
             compile_all()
             return
@@ -38,12 +40,8 @@ def prepare(comm: Comm, compile_all: Callable[[], None]) -> None:
 
 @contextlib.contextmanager
 def _announced(cache: Path | None) -> Iterator[None]:
-    """Print that compilation goes on, if it takes long, and where the result is kept, if anywhere."""
-    places = ", ".join(map(str, cache_places(os.environ, PACKAGE)))
-    kept = f"kept in {cache}" if cache else f"not kept: cannot write to {places}; {CACHE_REMEDY}"
-    timer = threading.Timer(
-        _QUIET_TIME, _print, [f"compiling simulator and agent, up to a minute ({kept}) …"]
-    )
+    """Print that compilation goes on, here or on another rank, if it takes long."""
+    timer = threading.Timer(_QUIET_TIME, _print, [_line("simulator and agent", cache)])
     timer.daemon = True
     timer.start()
     try:
@@ -52,6 +50,21 @@ def _announced(cache: Path | None) -> Iterator[None]:
         timer.cancel()
 
 
+@contextlib.contextmanager
+def announced(what: str) -> Iterator[None]:
+    """Print a line, once in a process, if machine code must be compiled; within `prepare` print nothing."""
+    with heard_by(lambda: _print(_line(what, cache_directory(os.environ, PACKAGE)))):
+        yield
+
+
+def _line(what: str, cache: Path | None) -> str:
+    """Return what is compiled, and where the result is kept, if anywhere."""
+    places = ", ".join(map(str, cache_places(os.environ, PACKAGE)))
+    kept = f"kept in {cache}" if cache else f"not kept: cannot write to {places}; {CACHE_REMEDY}"
+    return f"compiling {what}, up to a minute ({kept}) …"
+
+
+@functools.cache
 def _print(words: str) -> None:
     print(words, file=sys.stderr, flush=True)
 

@@ -9,7 +9,7 @@ import pytest
 from mpi_es.envs.car_racing import simulation
 from mpi_es.envs.car_racing.physics import joints
 from mpi_es.evaluation import compiled_episode
-from mpi_es.jit import callee, decorator
+from mpi_es.jit import callee, decorator, listener
 from tests.launching import LIMIT
 
 CALLER = """
@@ -41,7 +41,7 @@ def package(tmp_path):
     """A package whose compiled code calls a module one folder down, and that one two folders down."""
     place = tmp_path / "mpi_es"
     (place / "jit").mkdir(parents=True)
-    for module in (callee, decorator):
+    for module in (callee, decorator, listener):
         shutil.copy(module.__file__, place / "jit")
     (place / "outer" / "inner").mkdir(parents=True)
     for folder in ("", "outer", "outer/inner"):

@@ -4,6 +4,7 @@ from pathlib import Path
 import pytest
 
 from mpi_es.jit import warm_up
+from mpi_es.jit.listener import announce_compilation
 from mpi_es.parallel.collectives import SerialComm
 from tests.launching import LIMIT, wait_until
 
@@ -33,6 +34,25 @@ def test_a_long_wait_prints_where_the_code_is_kept(capsys, monkeypatch, tmp_path
     said = wait_for_words(capsys)
     assert said.startswith("compiling simulator and agent")
     assert kept in said
+
+
+def test_a_line_is_printed_once_if_machine_code_is_compiled_and_not_within_prepare(
+    capsys, monkeypatch, tmp_path
+):
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(warm_up, "_QUIET_TIME", LIMIT)
+
+    def compile_all():
+        with warm_up.announced("a function"):
+            announce_compilation()
+
+    with warm_up.announced("a function"):
+        assert capsys.readouterr().err == ""
+    warm_up.prepare(SerialComm(), compile_all)
+    assert capsys.readouterr().err == ""
+    compile_all()
+    compile_all()
+    assert capsys.readouterr().err == f"compiling a function, up to a minute (kept in {tmp_path}) …\n"
 
 
 SCRIPT = """

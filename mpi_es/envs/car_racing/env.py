@@ -4,20 +4,14 @@ from typing import Any
 
 import gymnasium as gym
 import numpy as np
-from gymnasium import spaces
 from gymnasium.error import InvalidAction
 from numpy.typing import NDArray
 
-from mpi_es.envs.car_racing import simulation, variants
-from mpi_es.envs.car_racing.gymnasium_window import Window
+from mpi_es.envs.car_racing import attributes, machine_code, simulation
+from mpi_es.envs.car_racing.options import DISCRETE, action_space, checked, observation_space
 from mpi_es.envs.car_racing.physics.race import randomize_colours
-from mpi_es.envs.car_racing.picture.sizes import SIDE
 from mpi_es.envs.car_racing.simulation import begin_streams
 from mpi_es.envs.car_racing.state import PLAYFIELD
-from mpi_es.errors import expected, unknown
-
-# What gymnasium's discrete actions do: nothing, right, left, gas, brake.
-_DISCRETE = ((0.0, 0.0, 0.0), (0.6, 0.0, 0.0), (-0.6, 0.0, 0.0), (0.0, 0.2, 0.0), (0.0, 0.0, 0.8))
 
 Step = tuple[NDArray[np.uint8], float, bool, bool, dict[str, Any]]
 
@@ -49,42 +43,45 @@ class CarRacing(gym.Env[NDArray[np.uint8], Any]):
         variant: str = "plain",
         grass_cost: float = 0.0,
     ) -> None:
-        for name, value in (("domain_randomize", domain_randomize), ("continuous", continuous)):
-            if not isinstance(value, bool):
-                raise expected(f"--env-options {name}", "True or False", value)
-        for name, number in (("lap_complete_percent", lap_complete_percent), ("grass_cost", grass_cost)):
-            if not isinstance(number, float | int):
-                raise expected(f"--env-options {name}", "a number", number)
-        picture, variant = str(picture), str(variant)
-        if picture not in simulation.PICTURES:
-            raise unknown("--env-options picture", picture, simulation.PICTURES)
-        if variant not in variants.NAMES:
-            raise unknown("--env-options variant", variant, variants.NAMES)
-        self.render_mode = render_mode
-        self.continuous = continuous
-        self.choices = (picture, variant, lap_complete_percent, domain_randomize, grass_cost)
+        self.choices = checked(
+            picture, variant, lap_complete_percent, domain_randomize, continuous, grass_cost
+        )
+        self.render_mode, self.continuous, self.begun = render_mode, continuous, False
         self.simulation = simulation.allocate(*self.choices)
-        self.window = Window(render_mode, variant) if render_mode else None
-        low, high = np.array([-1, 0, 0], np.float32), np.ones(3, np.float32)
-        self.action_space = spaces.Box(low, high) if continuous else spaces.Discrete(len(_DISCRETE))
-        self.observation_space = spaces.Box(0, 255, (SIDE, SIDE, 3), np.uint8)
-        parts = self.simulation
-        begin_streams(parts, int(self.np_random.integers(2**62)))  # for a first episode without a seed
-        if domain_randomize:  # for a first episode with options["randomize"] False
-            randomize_colours(parts.world, parts.physics, parts.generator)
+        self.window = _window(render_mode, variant) if render_mode else None
+        self.action_space, self.observation_space = action_space(continuous), observation_space()
+
+    # What wrappers read of gymnasium's environment
+    car = attributes.read_only(attributes.car, "simulation")
+    t = attributes.read_only(attributes.t, "simulation")
+    reward = attributes.read_only(attributes.reward, "simulation")
+    prev_reward = attributes.read_only(attributes.prev_reward, "simulation")
+    tile_visited_count = attributes.read_only(attributes.tile_visited_count, "simulation")
+    track = attributes.read_only(attributes.track, "simulation")
+    road_poly = attributes.read_only(attributes.road_poly, "simulation")
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[NDArray[np.uint8], dict[str, Any]]:
         """Begin an episode: that of the seed, or the next one. `options["randomize"]` is gymnasium's."""
-        super().reset(seed=seed)
+        machine_code.have_for_one(self.choices.picture)
         parts = self.simulation
+        if not self.begun:
+            self._begin_streams()
+        super().reset(seed=seed)
         if seed is not None:
             begin_streams(parts, seed)
         simulation.proceed(parts, parts.randomized and (options or {}).get("randomize", True))
         if self.render_mode == "human":
             self.render()
         return parts.picture.copy(), {}
+
+    def _begin_streams(self) -> None:
+        """Be ready for a first episode without a seed, or one with options["randomize"] False."""
+        parts, self.begun = self.simulation, True
+        begin_streams(parts, int(self.np_random.integers(2**62)))
+        if parts.randomized:
+            randomize_colours(parts.world, parts.physics, parts.generator)
 
     def step(self, action: Any) -> Step:
         """Drive for a fiftieth of a second."""
@@ -93,7 +90,7 @@ class CarRacing(gym.Env[NDArray[np.uint8], Any]):
         elif not self.action_space.contains(action):
             raise InvalidAction(f"expected an action in {self.action_space}, got {action!r}")
         else:
-            steer, gas, brake = _DISCRETE[int(action)]
+            steer, gas, brake = DISCRETE[int(action)].tolist()
         reward, over = simulation.drive(self.simulation, steer, gas, brake)
         if self.render_mode == "human":
             self.render()
@@ -117,3 +114,9 @@ class CarRacing(gym.Env[NDArray[np.uint8], Any]):
         """Close the window."""
         if self.window is not None:
             self.window.close()
+
+
+def _window(render_mode: str, variant: str) -> Any:
+    from mpi_es.envs.car_racing.gymnasium_window import Window  # needs Box2D
+
+    return Window(render_mode, variant)

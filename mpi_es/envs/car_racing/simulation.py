@@ -72,6 +72,14 @@ def begin_streams(simulation: Simulation, seed: int) -> None:
 
 
 @compiled()
+def begin_first(simulation: Simulation, entropy: int) -> None:
+    """Be ready for a first episode without a seed, or one with options["randomize"] False."""
+    begin_streams(simulation, entropy)
+    if simulation.randomized:
+        race.randomize_colours(simulation.world, simulation.physics, simulation.generator)
+
+
+@compiled()
 def proceed(simulation: Simulation, randomize: bool) -> None:
     """Begin an episode where the generators stand, and draw its first picture."""
     s = simulation
@@ -86,8 +94,15 @@ def proceed(simulation: Simulation, randomize: bool) -> None:
 @compiled()
 def drive(simulation: Simulation, steer: float, gas: float, brake: float) -> tuple[float, bool]:
     """Drive for a step and draw; return the reward, and whether the race is over."""
-    reward, over = race.step(simulation.world, simulation.physics, steer, gas, brake)
+    reward, over = move(simulation, steer, gas, brake)
     draw(simulation)
+    return reward, over
+
+
+@compiled()
+def move(simulation: Simulation, steer: float, gas: float, brake: float) -> tuple[float, bool]:
+    """Drive for a step that is not drawn; return the reward, and whether the race is over."""
+    reward, over = race.step(simulation.world, simulation.physics, steer, gas, brake)
     wheels = simulation.physics.on_road
     return reward - simulation.grass_cost * (len(wheels) - wheels.sum()), over
 

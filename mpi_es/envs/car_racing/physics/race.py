@@ -63,9 +63,15 @@ def step(world: World, physics: Physics, steer: float, gas: float, brake: float)
     world.clock[REWARD] -= 0.1
     reward = world.clock[REWARD] - world.clock[PREVIOUS_REWARD]
     world.clock[PREVIOUS_REWARD] = world.clock[REWARD]
-    if abs(world.transforms[0, 0]) > PLAYFIELD or abs(world.transforms[0, 1]) > PLAYFIELD:
+    if is_off(world):
         return -100.0, True
     return reward, world.counts[VISITED_COUNT] == world.counts[TILE_COUNT] or physics.lap[NEW_LAP] > 0
+
+
+@compiled()
+def is_off(world: World) -> bool:
+    """Return whether the car has left the map."""
+    return bool(abs(world.transforms[0, 0]) > PLAYFIELD or abs(world.transforms[0, 1]) > PLAYFIELD)
 
 
 @compiled()

@@ -1,0 +1,82 @@
+"""Several of a thing as one: named tuples whose arrays have a first axis more, and one row of them."""
+
+from typing import Any, TypeVar
+
+import numpy as np
+from numba.core import cgutils
+from numba.core import types as numba_types
+from numba.extending import intrinsic, overload
+from numba.np.arrayobj import populate_array
+
+types: Any = numba_types  # its classes are not in its stubs
+T = TypeVar("T")
+
+
+def repeat(one: T, count: int) -> T:
+    """Return a named tuple with `count` copies of each array; numbers and None stay as they are."""
+    if isinstance(one, np.ndarray):
+        return np.repeat(one[None], count, axis=0)  # type: ignore[return-value]
+    return type(one)(*(repeat(part, count) for part in one)) if isinstance(one, tuple) else one
+
+
+def row(several: T, i: int) -> T:
+    """Return a named tuple of views of the arrays' row i, in Python and in compiled code.
+
+    In compiled code nothing counts references to the views: the arrays must stay until they are used no more.
+    """
+    if isinstance(several, np.ndarray):
+        return several[i]  # type: ignore[no-any-return]
+    return type(several)(*(row(part, i) for part in several)) if isinstance(several, tuple) else several
+
+
+@overload(row)  # type: ignore[untyped-decorator]
+def _overload_row(several: Any, i: Any) -> Any:
+    def implementation(several: Any, i: Any) -> Any:  # numba wants the same signature
+        return _row(several, i)
+
+    return implementation
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def _row(typing_context: Any, several: Any, i: Any) -> Any:
+    def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return _emit_row(context, builder, several, *args)
+
+    return _row_type(several)(several, types.intp), emit
+
+
+def _row_type(kind: Any) -> Any:
+    """Return numba's type of a row."""
+    if isinstance(kind, types.Array):
+        return kind.copy(ndim=kind.ndim - 1)
+    if isinstance(kind, types.BaseNamedTuple):
+        return types.BaseTuple.from_types([_row_type(part) for part in kind.types], kind.instance_class)
+    return kind
+
+
+def _emit_row(context: Any, builder: Any, kind: Any, value: Any, i: Any) -> Any:
+    """Return a row of a value of that type."""
+    if isinstance(kind, types.Array):
+        return _emit_view(context, builder, kind, value, i)
+    if isinstance(kind, types.BaseNamedTuple):
+        parts = zip(kind.types, cgutils.unpack_tuple(builder, value), strict=True)
+        rows = [_emit_row(context, builder, part, item, i) for part, item in parts]
+        return context.make_tuple(builder, _row_type(kind), rows)
+    return value
+
+
+def _emit_view(context: Any, builder: Any, kind: Any, value: Any, i: Any) -> Any:
+    """Return a view of an array's row."""
+    array = context.make_array(kind)(context, builder, value)
+    shape = cgutils.unpack_tuple(builder, array.shape)
+    strides = cgutils.unpack_tuple(builder, array.strides)
+    view = context.make_array(_row_type(kind))(context, builder)
+    populate_array(
+        view,
+        data=cgutils.pointer_add(builder, array.data, builder.mul(strides[0], i), array.data.type),
+        shape=shape[1:],
+        strides=strides[1:],
+        itemsize=array.itemsize,
+        meminfo=None,
+    )
+    return view._getvalue()
