@@ -19,14 +19,14 @@ class Command:
     presets: str = ""  # package.module:NAME of what its first argument may name
 
 
-_RESUME = ("--resume", "--continue")
+_TRAINING = ("--resume", "--continue", "--config")
 # Modules are named as text: mpi_es does not import pbt, and listing the commands imports nothing.
 COMMANDS = {
     "train": Command(
         "mpi_es.train",
         "evolve a policy; under mpiexec, on all of its ranks",
         "mpi_es.config.run:Config",
-        (*_RESUME, "--verbose"),
+        (*_TRAINING, "--verbose"),
         "mpi_es.config.presets:PRESETS",
     ),
     "evaluate": Command(
@@ -42,7 +42,7 @@ COMMANDS = {
         "pbt.train",
         "train a population whose weak members copy the strong",
         "pbt.config:Config",
-        _RESUME,
+        _TRAINING,
         "pbt.presets:PRESETS",
     ),
     "pbt evaluate": Command(

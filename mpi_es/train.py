@@ -1,6 +1,7 @@
 """python -m mpi_es.train [PRESET] [options]: evolve a policy; under mpiexec, on all of its ranks."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import gymnasium as gym
@@ -10,6 +11,7 @@ from mpi_es import strategies
 from mpi_es.agents import starting_point
 from mpi_es.arrays import Candidate, Vector
 from mpi_es.config import command_line
+from mpi_es.config.config_file import ConfigFile
 from mpi_es.config.presets import PRESETS
 from mpi_es.config.run import Config
 from mpi_es.evaluation.build import make_evaluator, make_policy, make_problem
@@ -33,6 +35,7 @@ from mpi_es.text import counted
 _HELP = (
     "Without PRESET and --env it is carracing. --resume RUN continues the run in that directory; it needs no "
     "other option. --continue begins the run, or continues it where its directory holds one. "
+    "--config FILE takes options from a TOML file, such as the config.toml of a run. "
     "--verbose is --console lines."
 )
 _EXAMPLES = (
@@ -67,8 +70,13 @@ def main(comm: Comm, arguments: list[str]) -> int:
 
 def prepare(arguments: list[str]) -> Plan:
     """Return the plan; every mistake that can be seen before the work begins is raised here."""
-    words = command_line.translated(arguments)
-    plan = plan_training("mpi_es.train", Config, words, _new_config)
+    file, words = command_line.take_file(command_line.translated(arguments), Config, PRESETS)
+    with command_line.naming_file(file, words, Config):
+        return _plan(file, words)
+
+
+def _plan(file: ConfigFile, words: list[str]) -> Plan:
+    plan = plan_training("mpi_es.train", Config, words, partial(_new_config, file), file)
     config, stored = plan.config, plan.stored
     strategies.check(config)
     if config.function:
@@ -82,11 +90,12 @@ def prepare(arguments: list[str]) -> Plan:
     return Plan(**vars(plan), base=None if config.evolve == "all" else stored["last"]["candidate"])
 
 
-def _new_config(words: list[str]) -> Config:
+def _new_config(file: ConfigFile, words: list[str]) -> Config:
     """Return the config of a new run."""
-    other = any(command_line.is_given(words, problem, Config) for problem in ("env", "function"))
+    problems = ("env", "function")
+    other = any(name in file.values or command_line.is_given(words, name, Config) for name in problems)
     default = Config() if other else PRESETS["carracing"]
-    return command_line.parse(words, default, PRESETS, "python -m mpi_es.train", _HELP, _EXAMPLES)
+    return command_line.parse(words, default, PRESETS, "python -m mpi_es.train", _HELP, _EXAMPLES, file)
 
 
 def train(plan: Plan, evaluator: Evaluator, rank_loss: str) -> tuple[Run, str]:

@@ -11,7 +11,7 @@ def tables() -> dict[str, str]:
     """Return the tables in Markdown by the names of their markers."""
     return {
         "pbt options": options.options_table(Config),
-        "pbt presets": options.presets_table(PRESETS, always=""),
+        "pbt presets": options.presets_table(PRESETS),
     }
 
 

@@ -1,11 +1,13 @@
 """python -m pbt.train [PRESET] [options]: train a population; under mpiexec, on all of its ranks."""
 
 from contextlib import ExitStack
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mpi_es.config import command_line
+from mpi_es.config.config_file import ConfigFile
 from mpi_es.errors import UserError
 from mpi_es.parallel.agreement import all_or_raise, on_root, plan_on_root
 from mpi_es.parallel.collectives import Comm, bcast, share_rows
@@ -27,9 +29,10 @@ from pbt.presets import PRESETS
 from pbt.record import Record, name_of, stored_values
 from pbt.telemetry.sinks import open_telemetry
 
-_RESUME = (
+_HELP = (
     "--resume RUN continues the run in that directory; it needs no other option. "
-    "--continue begins the run, or continues it where its directory holds one."
+    "--continue begins the run, or continues it where its directory holds one. "
+    "--config FILE takes options from a TOML file, such as the config.toml of a run."
 )
 
 _EXAMPLES = (
@@ -51,14 +54,16 @@ def main(comm: Comm, arguments: list[str]) -> int:
 
 def prepare(arguments: list[str]) -> TrainingPlan[Config]:
     """Return the plan; every mistake that can be seen before the work begins is raised here."""
-    plan = plan_training("pbt.train", Config, arguments, _new_config)
-    space(plan.config)
+    file, words = command_line.take_file(arguments, Config, PRESETS)
+    with command_line.naming_file(file, words, Config):
+        plan = plan_training("pbt.train", Config, words, partial(_new_config, file), file)
+        space(plan.config)
     return plan
 
 
-def _new_config(words: list[str]) -> Config:
+def _new_config(file: ConfigFile, words: list[str]) -> Config:
     """Return the config of a new run; refuse options that have no effect with the others."""
-    config = command_line.parse(words, Config(), PRESETS, "python -m pbt.train", _RESUME, _EXAMPLES)
+    config = command_line.parse(words, Config(), PRESETS, "python -m pbt.train", _HELP, _EXAMPLES, file)
     for name in find(config).unused:
         if command_line.is_given(words, name, Config):  # also with the default's value
             raise unused(config, name)

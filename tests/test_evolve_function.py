@@ -107,6 +107,9 @@ def test_the_history_has_the_functions_own_values():
     np.testing.assert_array_equal(content["history"]["best"], -result.history["best"])
     np.testing.assert_array_equal(content["best"]["candidate"], result.x)
     np.testing.assert_array_equal(content["problem"]["x0"], np.zeros(3))
+    options = (result.run_dir / "config.toml").read_text()
+    assert options.startswith("# The options of this run, which a script began.\n")
+    assert 'function = "tests.test_evolve_function:sphere"' in options
 
 
 def test_what_is_maximised_goes_up():

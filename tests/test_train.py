@@ -1,12 +1,14 @@
 import pytest
 
 from mpi_es import train
+from mpi_es.config import command_line
 from mpi_es.config.presets import PRESETS
 from mpi_es.config.run import Config
 from mpi_es.errors import UserError
 from mpi_es.evaluation.build import make_rollout
 from mpi_es.parallel.collectives import SerialComm
 from mpi_es.run_file import checkpoint
+from tests.launching import assert_same
 
 
 def test_without_preset_and_environment_it_is_the_paper_s_run(tmp_path):
@@ -65,3 +67,33 @@ def test_the_first_lines_say_how_a_module_of_one_s_own_is_evaluated(tmp_path, ca
     assert train.main(SerialComm(), [*options, "--run-dir", str(tmp_path / "run")]) == 0
     way = {"Single": "side by side", "Branching": "one after the other: torch.func.vmap refuses it"}[name]
     assert f"networks are evaluated {way}" in capsys.readouterr().out
+
+
+def test_the_file_of_a_run_s_options_begins_it_anew(launch, exact, tmp_path):
+    one, other = tmp_path / "one", tmp_path / "other"
+    few = ["--max-iter", "3", "--population-size", "6", "--num-eval-rollouts", "2", "--eval-every", "2"]
+    quiet = ["--console", "silent", "--no-tensorboard", "--run-dir"]
+    begun = ["cartpole", "--strategy", "openai_es", "--obs-norm", "--hidden", "--seed", "5"]
+    done = launch(2, "-m", "mpi_es.train", *begun, *few, *quiet, one)
+    assert done.returncode == 0, done.stderr
+    assert train.main(SerialComm(), ["--config", f"{one}/config.toml", "--run-dir", str(other)]) == 0
+    assert_same(exact(other), exact(one))
+
+
+@pytest.mark.parametrize(
+    ("content", "policy"),
+    [("seed = 5", "attention"), ('env-id = "CartPole-v1"', "mlp"), ('preset = "ant"', "mlp")],
+)
+def test_a_file_that_names_no_environment_is_on_top_of_the_paper_s_run(content, policy, tmp_path):
+    (tmp_path / "my.toml").write_text(content)
+    file, words = command_line.take_file(["--config", f"{tmp_path}/my.toml"], Config, PRESETS)
+    assert train._new_config(file, words).policy == policy
+
+
+def test_a_mistake_in_a_file_of_options_ends_all_ranks_with_one_line(launch, tmp_path):
+    (tmp_path / "my.toml").write_text('preset = "cartpole"\nstrategy = "pepgg"\n')
+    done = launch(2, "-m", "mpi_es.train", "--config", tmp_path / "my.toml")
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"error: {tmp_path}/my.toml: strategy: expected one of ")
+    assert done.stderr.endswith("got 'pepgg'; did you mean 'pepg'?\n")
+    assert done.stderr.count("\n") == 1

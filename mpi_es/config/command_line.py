@@ -6,16 +6,19 @@ import difflib
 import io
 import os
 import re
-from collections.abc import Mapping, Sequence
-from typing import TypeVar
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, TypeVar
 
 import tyro
 
+from mpi_es.config import config_file
 from mpi_es.config import help as help_pages
+from mpi_es.config.config_file import ConfigFile
 from mpi_es.config.fields import changeable, names_of, without_effect
 from mpi_es.errors import UserError, unknown, warn
 
 C = TypeVar("C")
+NO_FILE = ConfigFile()
 
 
 def take_option(arguments: Sequence[str], name: str) -> tuple[str | None, list[str]]:
@@ -38,6 +41,32 @@ def take_option(arguments: Sequence[str], name: str) -> tuple[str | None, list[s
 def take_flag(arguments: Sequence[str], name: str) -> tuple[bool, list[str]]:
     """Return whether a flag is given, and the other arguments."""
     return name in arguments, [word for word in arguments if word != name]
+
+
+def take_file(
+    arguments: Sequence[str], kind: type, presets: Mapping[str, Any]
+) -> tuple[ConfigFile, list[str]]:
+    """Return the options in the file of `--config FILE`, none without it, and the other arguments.
+
+    Args:
+        kind: of the config.
+    """
+    path, rest = take_option(arguments, "--config")
+    resumes = any(word.partition("=")[0] == "--resume" for word in rest)
+    return NO_FILE if path is None else config_file.read(path, kind, {} if resumes else presets), rest
+
+
+@contextlib.contextmanager
+def naming_file(file: ConfigFile, arguments: Sequence[str], kind: type) -> Iterator[None]:
+    """Where an error names an option that comes from the file, name the file and its key instead."""
+    try:
+        yield
+    except UserError as error:
+        named = re.match(r"--([a-z0-9-]+)", str(error))
+        name = named[1].replace("-", "_") if named else ""
+        if not named or name not in file.values or is_given(arguments, name, kind):
+            raise
+        raise UserError(f"{file.path}: {file.keys[name]}{str(error)[named.end() :]}") from error
 
 
 def take_run(arguments: Sequence[str]) -> tuple[str, list[str]]:
@@ -112,14 +141,17 @@ def parse(
     program: str,
     extra: str = "",
     examples: Sequence[help_pages.Example] = (),
+    file: ConfigFile = NO_FILE,
 ) -> C:
     """Return the config that the arguments describe: a preset's name, if any, then options.
 
     Args:
         extra: help on options that are not fields of the config.
         examples: commands with which the help begins.
+        file: what it holds comes on top of the preset and below the options.
     """
     words = list(arguments)
+    default = presets[file.preset] if file.preset else default
     if words and not words[0].startswith("-"):
         name = words.pop(0)
         if not presets:
@@ -135,7 +167,7 @@ def parse(
     complaint = io.StringIO()
     try:
         with contextlib.redirect_stderr(complaint):
-            return tyro.cli(type(default), args=words, default=default, prog=program)
+            return tyro.cli(type(default), args=words, default=file.over(default), prog=program)
     except SystemExit as end:
         raise UserError(condensed(complaint.getvalue())) from end
 

@@ -223,6 +223,8 @@ class Config:
     console: Free[Literal["auto", "live", "lines", "silent"]] = "auto"
     """Live panel, one line for each generation, or nothing; auto: live on a terminal, else lines"""
 
+    ALWAYS_GIVEN = ("env",)  # in a file of options and in the README: without --env the preset is carracing
+
     def __post_init__(self) -> None:
         """Refuse values that no run can have."""
         check_ranges(self)

@@ -9,7 +9,7 @@ import math
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, Field, fields
 from pathlib import Path
 from types import NoneType
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
@@ -22,7 +22,6 @@ from mpi_es.errors import expected
 
 _KINDS = {int: "whole number", float: "number", str: "text", bool: "flag"}
 _BOUNDLESS = 2.0**62  # a larger limit is that of the storage, and not printed
-_ALWAYS = "env"  # is printed even if it is the default: without --env, training takes the paper's preset
 
 
 def tables() -> dict[str, str]:
@@ -49,18 +48,24 @@ def options_table(cls: type) -> str:
     return "\n".join(parts)
 
 
-def presets_table(presets: Mapping[str, Any] = PRESETS, always: str = _ALWAYS) -> str:
+def presets_table(presets: Mapping[str, Any] = PRESETS) -> str:
     """Return a row for each preset: its name and the options that it stands for."""
-    rows = [(f"`{name}`", f"`{shlex.join(as_options(config, always))}`") for name, config in presets.items()]
+    rows = [(f"`{name}`", f"`{shlex.join(as_options(config))}`") for name, config in presets.items()]
     return _markdown(("Preset", "Stands for"), rows)
 
 
-def as_options(config: Any, always: str = _ALWAYS) -> list[str]:
-    """Return the command line of a config: the options that differ from the default, and `always`."""
+def is_given(config: Any, field: Field[Any]) -> bool:
+    """Return whether a config names a field where it is written: one that is not its default, or always."""
+    differs = getattr(config, field.name) != field.default
+    return bool(differs or field.name in getattr(config, "ALWAYS_GIVEN", ()))
+
+
+def as_options(config: Any) -> list[str]:
+    """Return the command line of a config: its options that are not the defaults, and those always given."""
     words: list[str] = []
     for field in fields(config):
         value = getattr(config, field.name)
-        if value == field.default and field.name != always:
+        if not is_given(config, field):
             continue
         name = option(field.name)
         if isinstance(value, bool):

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
-from mpi_es.config import command_line
+from mpi_es.config import command_line, config_file
+from mpi_es.config.config_file import ConfigFile
 from mpi_es.errors import UserError, warn
 from mpi_es.run_file import checkpoint
+from mpi_es.run_file.atomic_write import write_whole
 from mpi_es.run_file.stamp import is_finished
 from mpi_es.run_file.upgrade import check_resumable
 
@@ -32,11 +34,13 @@ C = TypeVar("C", bound=TrainingConfig)
 class TrainingPlan(Generic[C]):
     """The config of a run, and the content of run.h5 if the run is resumed."""
 
+    program: str  # mpi_es.train or pbt.train
     config: C
     directory: Path
     fingerprint: bytes  # of the directory, before anything was read
     stored: dict[str, Any] | None = None  # the content of run.h5
     warning: str = ""  # why stored is the previous checkpoint
+    has_new_options: bool = True  # others than the run was begun with
 
     @property
     def is_finished(self) -> bool:
@@ -45,7 +49,10 @@ class TrainingPlan(Generic[C]):
 
     @contextlib.contextmanager
     def locked_directory(self) -> Iterator[None]:
-        """Create the directory, hold its lock inside the block, and set a damaged run.h5 aside."""
+        """Create the directory, hold its lock inside the block, and set a damaged run.h5 aside.
+
+        The options of a run that begins, or that is resumed with others, are written there too.
+        """
         try:
             self.directory.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -54,11 +61,26 @@ class TrainingPlan(Generic[C]):
             if self.warning:
                 warn(self.warning)
                 checkpoint.set_aside(self.directory)
+            if self.has_new_options:
+                self._write_options()
             yield
+
+    def _write_options(self) -> None:
+        """Write config.toml into the directory."""
+        path = self.directory / config_file.NAME
+        head = ["The options of this run. To begin it anew in another directory:"]
+        head.append(f"python -m {self.program} --config {path} --run-dir DIRECTORY")
+        if getattr(self.config, "is_of_script", False):
+            head = ["The options of this run, which a script began."]
+        write_whole(path, config_file.text(self.config, head).encode(errors="replace"), "--run-dir")
 
 
 def plan_training(
-    program: str, kind: type[C], arguments: Sequence[str], parse: Callable[[list[str]], C]
+    program: str,
+    kind: type[C],
+    arguments: Sequence[str],
+    parse: Callable[[list[str]], C],
+    file: ConfigFile = command_line.NO_FILE,
 ) -> TrainingPlan[C]:
     """Return the plan; mistakes in the arguments and in the run's directory are raised here.
 
@@ -69,13 +91,18 @@ def plan_training(
         program: mpi_es.train or pbt.train.
         kind: of its config.
         parse: the config of a new run from the other arguments.
+        file: options for a run that is resumed.
     """
     resume_if_begun, words = command_line.take_flag(arguments, "--continue")
     run, rest = command_line.take_option(words, "--resume")
     if run is not None:
         usage = f"python -m {program} --resume RUN"
         directory = checkpoint.directory_of(Path(run))
-        return _resumed(program, kind, directory, lambda begun: command_line.parse(rest, begun, {}, usage))
+
+        def changed(begun: C) -> C:
+            return command_line.parse(rest, begun, {}, usage, file=file)
+
+        return _resumed(program, kind, directory, changed)
     return plan_run(program, kind, parse(rest), resume_if_begun=resume_if_begun)
 
 
@@ -88,7 +115,7 @@ def plan_run(program: str, kind: type[C], config: C, *, resume_if_begun: bool) -
     directory = Path(config.directory)
     fingerprint = checkpoint.fingerprint(directory)
     if not checkpoint.exists(directory):
-        return TrainingPlan(config, directory, fingerprint)
+        return TrainingPlan(program, config, directory, fingerprint)
     if not resume_if_begun:
         raise UserError(
             f"--run-dir: {directory} holds a run already; continue it with "
@@ -110,4 +137,4 @@ def _resumed(program: str, kind: type[C], directory: Path, changed: Callable[[C]
     begun = dataclasses.replace(begun, run_dir=str(directory))  # it may have been moved
     wanted = changed(begun)
     command_line.check_resumed(begun, wanted)
-    return TrainingPlan(wanted, directory, fingerprint, stored, warning)
+    return TrainingPlan(program, wanted, directory, fingerprint, stored, warning, wanted != begun)

@@ -25,6 +25,7 @@ def test_a_preset_is_the_options_that_it_stands_for(name):
 class Small:
     """Do something."""
 
+    ALWAYS_GIVEN = ("size",)
     size: Annotated[Free[int], Range(1)] = 3
     """How much | of it."""
     quick: bool = True
@@ -36,7 +37,7 @@ def test_a_table_has_values_default_help_and_whether_it_may_change():
         r"| `--size` | whole number ≥ 1 | `3` | How much \| of it. | may change |",
         "| `--quick` | flag | on | Whether at once. | fixed |",
     ]
-    assert tables.as_options(Small(quick=False), "size") == ["--size", "3", "--no-quick"]
+    assert tables.as_options(Small(quick=False)) == ["--size", "3", "--no-quick"]
 
 
 def test_a_document_gets_the_tables_between_its_markers_or_is_refused(tmp_path):

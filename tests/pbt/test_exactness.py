@@ -5,7 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from mpi_es.errors import UserError
+from mpi_es.parallel.collectives import SerialComm
 from mpi_es.run_file import checkpoint
+from pbt import train
 from tests.launching import ENDLESS, assert_same, interrupt
 from tests.pbt.runs import WALKERS, exact
 
@@ -47,6 +50,27 @@ def test_resumed_on_other_ranks_it_is_the_same_run(trained, launch, tmp_path):
     done = launch(2, "-m", "pbt.train", "--resume", run, "--max-iter", 6)
     assert done.returncode == 0, done.stderr
     assert_same(exact(run), exact(tmp_path / "serial"))
+
+
+@pytest.mark.parametrize(
+    "begun",
+    [
+        (*SMALL, "--eval-every", "3", "--explore"),
+        ("toy", "--selection", "winner-takes-all"),  # without effect there: the preset's --fraction
+    ],
+)
+def test_the_file_of_a_run_s_options_begins_it_anew(begun, launch, tmp_path):
+    one, other = tmp_path / "one", tmp_path / "other"
+    done = launch(2, *TRAIN[:2], *begun, *TRAIN[2:], "--max-iter", 3, "--run-dir", one)
+    assert done.returncode == 0, done.stderr
+    assert train.main(SerialComm(), ["--config", f"{one}/config.toml", "--run-dir", str(other)]) == 0
+    assert_same(exact(other), exact(one))
+
+
+def test_a_mistake_in_a_file_of_options_names_file_and_key(tmp_path):
+    (tmp_path / "my.toml").write_text('member = "toi"\n')
+    with pytest.raises(UserError, match=r"^\S+/my.toml: member: expected one of .*; did you mean 'toy'"):
+        train.main(SerialComm(), ["--config", f"{tmp_path}/my.toml"])
 
 
 WALKER, POPULATION = WALKERS + "Walker", "pbt.population.population:Population"

@@ -3,6 +3,7 @@ from dataclasses import dataclass
 import pytest
 
 from mpi_es.config import command_line
+from mpi_es.config.fields import Free
 from mpi_es.errors import UserError
 from mpi_es.run_file import checkpoint
 from mpi_es.run_file.stamp import stamp
@@ -17,6 +18,8 @@ class Config:
     """Steps"""
     run_dir: str = "run"
     """Directory"""
+    console: Free[str] = "auto"
+    """Where"""
 
     @property
     def directory(self):
@@ -88,3 +91,33 @@ def test_a_directory_that_cannot_be_created_raises():
         plan("--run-dir", "/proc/run").locked_directory(),
     ):
         pass
+
+
+def options_in(directory):
+    """Return the lines of config.toml that are options."""
+    lines = (directory / "config.toml").read_text().splitlines()
+    return [line for line in lines if line and not line.startswith("#")]
+
+
+def test_the_options_are_written_where_the_run_begins(tmp_path):
+    with plan("--steps", 5, "--run-dir", tmp_path / "run").locked_directory():
+        assert options_in(tmp_path / "run") == ["steps = 5", f'run-dir = "{tmp_path}/run"']
+    head = (tmp_path / "run/config.toml").read_text().splitlines()[1]
+    assert head == f"# python -m mpi_es.train --config {tmp_path}/run/config.toml --run-dir DIRECTORY"
+
+
+def test_a_resumed_run_writes_its_options_where_they_changed(tmp_path):
+    (saved(tmp_path) / "config.toml").write_text("# mine\n")
+    with plan("--resume", tmp_path).locked_directory():
+        assert options_in(tmp_path) == []
+    with plan("--resume", tmp_path, "--console", "lines").locked_directory():
+        assert options_in(tmp_path) == [f'run-dir = "{tmp_path}"', 'console = "lines"']
+
+
+def test_a_file_of_options_changes_a_resumed_run(tmp_path):
+    (tmp_path / "my.toml").write_text('console = "lines"\n')
+    file, words = command_line.take_file(
+        ["--resume", str(saved(tmp_path)), "--config", f"{tmp_path}/my.toml"], Config, {}
+    )
+    made = plan_training("mpi_es.train", Config, words, pytest.fail, file)
+    assert (made.config.console, made.has_new_options) == ("lines", True)

@@ -1,0 +1,132 @@
+"""Options in a TOML file: `--config FILE` reads one, and every run writes one into its directory."""
+
+import copy
+import difflib
+import json
+import math
+import tomllib
+import types
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from mpi_es.config.fields import names_of
+from mpi_es.config.tables import help_texts, is_given, values_of
+from mpi_es.errors import UserError, expected, unknown
+
+NAME = "config.toml"
+C = TypeVar("C")
+
+
+@dataclass(frozen=True)
+class ConfigFile:
+    """The options that a file holds; it is a preset of the user's own, perhaps on top of another preset."""
+
+    path: str = ""
+    preset: str = ""
+    values: Mapping[str, Any] = field(default_factory=dict)  # of fields
+    keys: Mapping[str, str] = field(default_factory=dict)  # of fields, as they are written in the file
+
+    def over(self, config: C) -> C:
+        """Return a config with the file's options; the whole is checked when the command line is parsed."""
+        changed = copy.copy(config)
+        for name, value in self.values.items():
+            object.__setattr__(changed, name, value)
+        return changed
+
+
+def read(path: str, kind: type, presets: Mapping[str, Any]) -> ConfigFile:
+    """Return the options in a file, or refuse what is no option or has another type.
+
+    Args:
+        kind: of the config.
+        presets: by their names; none where a config is given that the file may not replace.
+    """
+    try:
+        table = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UserError(f"--config: cannot read {path} ({error.strerror})") from error
+    except ValueError as error:  # no TOML, or no UTF-8
+        raise UserError(f"--config: {path} is no TOML file: {error}") from error
+    preset = str(table.pop("preset", ""))
+    if preset and not presets:
+        raise UserError(f"{path}: preset: expected to be left out, since the run has its options already")
+    if preset and preset not in presets:
+        raise unknown(f"{path}: preset", preset, presets)
+    known = {name.removeprefix("--"): one.name for one in fields(kind) for name in names_of(one.name, kind)}
+    hints, plain = get_type_hints(kind, include_extras=True), get_type_hints(kind)
+    values: dict[str, Any] = {}
+    keys: dict[str, str] = {}
+    for key, value in table.items():
+        name = known.get(key.replace("_", "-"))
+        if name is None:
+            near = difflib.get_close_matches(key.replace("_", "-"), ["preset", *known], n=1)
+            meant = f"; did you mean {near[0]}?" if near else ""
+            raise UserError(f"{path}: {key}: no option has this name{meant} (--help lists the options)")
+        if name in values:
+            raise UserError(f"{path}: {key}: expected once, but {keys[name]} is the same option")
+        try:
+            values[name], keys[name] = _converted(value, plain[name]), key
+        except TypeError:
+            raise expected(f"{path}: {key}", _rule(hints[name], plain[name]), value) from None
+    return ConfigFile(path, preset, values, keys)
+
+
+def _converted(value: Any, hint: Any) -> Any:
+    """Return a value of TOML as its field has it, or raise TypeError."""
+    if get_origin(hint) in (Union, types.UnionType):
+        inner = next(kind for kind in get_args(hint) if kind is not types.NoneType)
+        return None if value == "None" else _converted(value, inner)
+    if get_origin(hint) is Literal and value in get_args(hint):
+        return value
+    if get_origin(hint) is tuple and isinstance(value, list):
+        return tuple(_converted(one, get_args(hint)[0]) for one in value)
+    if hint is float and type(value) is int:
+        return float(value)
+    if type(value) is hint:  # a bool is no int
+        return value
+    raise TypeError
+
+
+def _rule(hint: Any, plain: Any) -> str:
+    """Return what a key expects, in words."""
+    if plain is bool:
+        return "true or false"
+    if get_origin(plain) is tuple:
+        return f"{values_of(hint).partition(',')[0]} in brackets"
+    return values_of(hint)
+
+
+def text(config: Any, head: Sequence[str] = ()) -> str:
+    """Return the TOML file of a config: what differs from the defaults, then the others as comments.
+
+    Args:
+        head: lines of a comment at the beginning.
+    """
+    said, given, others = help_texts(type(config)), [], []
+    for one in fields(config):
+        line = f"{one.name.replace('_', '-')} = {toml(getattr(config, one.name))}"
+        if is_given(config, one):
+            given.append(f"# {said[one.name]}\n{line}")
+        else:
+            others.append(f"# {said[one.name]}\n#{line}")
+    top = "".join(f"# {line}\n" for line in head)
+    return "\n".join([f"{top}\n# Options that differ from their defaults\n", *given, _OTHERS, *others, ""])
+
+
+_OTHERS = "\n# All other options and their defaults; without the # a line is an option of the file\n"
+
+
+def toml(value: Any) -> str:
+    """Return a value as TOML writes it; None, which TOML lacks, as the text "None"."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(toml, value))}]"
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, float):
+        return repr(value) if math.isfinite(value) else str(value)
+    # A string of JSON is one of TOML, but for the character DEL.
+    return json.dumps("None" if value is None else value, ensure_ascii=False).replace("\x7f", "\\u007f")
