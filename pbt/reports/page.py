@@ -145,7 +145,7 @@ def _figure2(panels: Sequence[Panel]) -> list[str]:
 def _commands(directory: Path, config: Config) -> str:
     """Return the commands that repeat, evaluate, film and export a run."""
     run = str(directory)
-    lines = [["train", *as_options(replace(config, run_dir=""), always="member")]]
+    lines = [["train", *as_options(replace(config, run_dir=""))]]
     lines.append(["evaluate", run])
     if config.member in ("es", "sb3"):
         lines.append(["evaluate", run, "--video", f"{run}/film.mp4"])
