@@ -58,7 +58,7 @@ def make_run(directory, low=0, nth=0, **changes):
     env = Interrupting(flag, low, nth)
     rollout = Rollout(policy, SeparateEnvs(lambda: (env, 30)), 1)
     evaluator = Evaluator(SerialComm(), rollout, ComputedNoise(0, rollout.policy.dim), flag)
-    return train.make_run(train.Plan(config, directory, fingerprint, stored), evaluator)
+    return train.make_run(train.Plan("mpi_es.train", config, directory, fingerprint, stored), evaluator)
 
 
 def evolved(directory, **changes):

@@ -63,7 +63,7 @@ def test_a_signal_to_one_rank_without_episodes_stops_the_run(tmp_path, victim):
 def test_a_directory_that_cannot_be_written_to_is_told_in_one_line(launch):
     done = launch(2, "-m", "mpi_es.train", *CARTPOLE, *QUIET, "--run-dir", "/sys/kernel")
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
-    assert "/sys/kernel/run.h5: could not be saved (Permission denied)" in done.stderr
+    assert "--run-dir: cannot write /sys/kernel/config.toml (Permission denied)" in done.stderr
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="mounting a small file system needs root")

@@ -243,4 +243,4 @@ def test_a_directory_that_cannot_be_written_to_ends_the_run_before_the_work(laun
     options = ("--run-dir", "/sys/kernel", "--no-tensorboard", "--console", "silent")
     done = launch(2, "-m", "pbt.train", "toy", *options)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
-    assert "could not be saved" in done.stderr
+    assert "--run-dir: cannot write /sys/kernel/config.toml (Permission denied)" in done.stderr
