@@ -13,7 +13,7 @@ import numpy as np
 
 from mpi_es.errors import UserError
 from mpi_es.run_file import checkpoint, stamp
-from mpi_es.text import clock, number
+from mpi_es.text import duration, number
 
 _RECENT = 50  # generations that the speed averages over, as on the console
 
@@ -93,8 +93,8 @@ def status(run: Path, now: float) -> Status:
         generation=f"{done} of {last}",
         best=best_of(content),
         speed=speed_of(content, mean),
-        left="-" if math.isnan(mean) or stamp.is_finished(content) else clock(max(last - done, 0) * mean),
-        last_sign="-" if math.isnan(silence) else f"{clock(max(silence, 0.0))} ago",
+        left="-" if math.isnan(mean) or stamp.is_finished(content) else left_of(content, mean),
+        last_sign="-" if math.isnan(silence) else f"{duration(max(silence, 0.0))} ago",
         state=f"{state}; {warning}" if warning else state,
     )
 
@@ -105,6 +105,13 @@ def best_of(content: dict[str, Any]) -> str:
     fitness = float(best["fitness"])
     score = -fitness if minimise else fitness
     return f"{number(score)} at {best['generation']}" if math.isfinite(fitness) else "-"
+
+
+def left_of(content: dict[str, Any], seconds: float) -> str:
+    """Return the time left, from the seconds of a generation; a target may end the run earlier."""
+    config = content["config"]
+    most = "" if config.get("target_fitness") is None else "at most "
+    return most + duration(max(config["max_iter"] - content["progress"]["generation"], 0) * seconds)
 
 
 def speed_of(content: dict[str, Any], seconds: float) -> str:

@@ -1,6 +1,13 @@
 """Numbers formatted for people."""
 
 import math
+import re
+
+_UNITS = (  # a unit, its seconds, the unit below, its seconds, and the digits of its number
+    ("d", 86400, "h", 3600, 1),
+    ("h", 3600, "min", 60, 2),
+    ("min", 60, "s", 1, 2),
+)
 
 
 def thousands(value: float) -> str:
@@ -20,8 +27,29 @@ def counted(number: float, noun: str) -> str:
     return f"{thousands(round(number, 2))} {noun}{'' if number == 1 else 's'}"
 
 
-def clock(seconds: float) -> str:
-    """Return h:mm:ss, with the number of days in front if it is not 0."""
-    days, rest = divmod(round(seconds), 86400)
-    text = f"{rest // 3600}:{rest // 60 % 60:02}:{rest % 60:02}"
-    return f"{days}d {text}" if days else text
+def compact(value: float, width: int) -> str:
+    """Return a value as `number` does, with fewer digits where it would be wider than `width` characters."""
+    text = number(value)
+    digits = 4
+    while len(text) > width and digits:
+        text = re.sub(r"e([+-])0*", lambda found: "e" + found[1].strip("+"), f"{value:.{digits}g}")
+        digits -= 1
+    return text
+
+
+def duration(seconds: float, width: int = 11) -> str:
+    """Return a time in its two largest units, such as 2 h 05 min; in the larger alone where `width` is less.
+
+    Args:
+        width: in characters; no time below 10,000 days needs more than 11.
+    """
+    if seconds < 9.95:
+        return f"{round(seconds, 3):.2g} s"
+    rest = round(seconds)
+    for unit, size, below, smaller, pad in _UNITS:
+        if rest >= size:
+            whole, part = divmod(rest // smaller, size // smaller)
+            text = f"{compact(whole, 6)} {unit}"
+            both = f"{text} {part:0{pad}} {below}"
+            return both if len(both) <= width else text
+    return f"{rest} s"

@@ -10,6 +10,7 @@ import pytest
 
 from mpi_es import status
 from mpi_es.run_file import checkpoint
+from mpi_es.text import duration
 from tests.launching import ENDLESS, LIMIT, start, wait_for_generation
 
 ROOT = Path(__file__).parents[1]
@@ -54,7 +55,7 @@ def test_a_run_that_told_no_end_is_judged_by_its_last_save(finished, tmp_path, s
     run = as_saved(finished, tmp_path / "run", reason="", finished=False, saved=1000.0)
     seen = status.status(run, 1000.0 + silence)
     assert seen.state.startswith(state)
-    assert seen.last_sign == status.clock(silence) + " ago"
+    assert seen.last_sign == duration(silence) + " ago"
 
 
 def test_a_generation_long_ago_says_how_long_one_may_take(finished, tmp_path):
@@ -75,6 +76,16 @@ def test_the_first_generation_may_take_long(finished, tmp_path):
     checkpoint.save(run, content | {"timing": timing})
     seen = status.status(run, 5000.0)
     assert (seen.state.startswith("running on "), seen.state.endswith(", no generation done")) == (True, True)
+
+
+def test_a_target_makes_the_time_left_an_upper_limit(finished, tmp_path):
+    run = as_saved(finished, tmp_path / "run", reason="", finished=False, saved=1000.0)
+    content, _ = checkpoint.load(run)
+    content["timing"]["total"][:] = 2.0
+    config = content["config"] | {"max_iter": 63}
+    for target, left in ((None, "2 min 00 s"), (475.0, "at most 2 min 00 s")):
+        checkpoint.save(run, content | {"config": config | {"target_fitness": target}})
+        assert status.status(run, 1000.0).left == left
 
 
 def test_generations_are_counted_for_scripts(finished, tmp_path, capsys):

@@ -2,14 +2,52 @@ import math
 
 import pytest
 
-from mpi_es.text import clock, counted, number, thousands
+from mpi_es.text import compact, counted, duration, number, thousands
 
 
 @pytest.mark.parametrize(
-    ("seconds", "text"), [(0, "0:00:00"), (59.6, "0:01:00"), (3725, "1:02:05"), (90061, "1d 1:01:01")]
+    ("seconds", "text"),
+    [
+        (0, "0 s"),
+        (0.107, "0.11 s"),
+        (3.25, "3.2 s"),
+        (9.97, "10 s"),
+        (59.4, "59 s"),
+        (59.6, "1 min 00 s"),
+        (725, "12 min 05 s"),
+        (7500, "2 h 05 min"),
+        (86399, "23 h 59 min"),
+        (97200, "1 d 3 h"),
+        (1e8, "1,157 d 9 h"),
+    ],
 )
-def test_clock(seconds, text):
-    assert clock(seconds) == text
+def test_a_duration_has_two_units(seconds, text):
+    assert duration(seconds) == text
+    assert len(text) <= 11
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(725, "12 min"), (86399, "23 h"), (9e4, "1 d 1 h"), (3e11, "3.47e6 d")]
+)
+def test_a_duration_in_little_room_has_one_unit(seconds, text):
+    assert duration(seconds, 9) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (math.nan, "-"),
+        (475.3126, "475.3"),
+        (1234567.8, "1.235e6"),
+        (-1234567.8, "-1.23e6"),
+        (-0.05123, "-0.0512"),
+        (1.234e-15, "1.2e-15"),
+        (-1e300, "-1e+300"),
+        (math.inf, "inf"),
+    ],
+)
+def test_a_compact_number_keeps_to_a_width(value, text):
+    assert compact(value, 7) == text
 
 
 @pytest.mark.parametrize(

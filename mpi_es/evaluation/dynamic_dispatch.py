@@ -94,7 +94,9 @@ class DynamicRoot:
 
     def __init__(self, comm: Comm, header: Header, work: Work, lookup: Lookup, stop: StopFlag) -> None:
         self.comm, self.header, self.lookup, self.stop = comm, header, lookup, stop
-        self.schedule = Schedule(header, work.units)
+        self.schedule, self.progress = Schedule(header, work.units), work.progress
+        total = header.candidates * header.episodes
+        self.progress.begin(total, total - header.unplayed, held_out=header.terms.held_out, share=False)
         self.working = comm.size - 1  # ranks that have not left
         self.sent: list[tuple[Any, Any]] = []  # requests, with the buffers that must live as long
         self.request = _Request(comm)
@@ -120,6 +122,7 @@ class DynamicRoot:
         """Note an episode that is over."""
         with self._lock:
             self.schedule.note(unit, length)
+            self.progress.add()
 
     def poll(self) -> None:
         """Answer the requests that have come; raise Stopped where a signal came."""
@@ -178,6 +181,8 @@ class DynamicRoot:
         rank, word, over = message[:3].tolist()
         for unit, length in message[3 : 3 + 2 * over].reshape(-1, 2).tolist():
             self.schedule.note(unit, length)
+        if over:
+            self.progress.add(over)
         left = self.schedule.left
         # Many at first, one at a time in the end: the last to come should find all others still busy.
         count = min(left, width, max(1, left // (4 * self.comm.size)))

@@ -21,6 +21,7 @@ from mpi_es.parallel.collectives import Comm, bcast, gather_rows
 from mpi_es.parallel.command_loop import CommandLoop
 from mpi_es.parallel.heartbeat import Heartbeat
 from mpi_es.parallel.stop_signal import StopFlag, Stopped
+from mpi_es.run_file.records import EvaluationProgress
 from mpi_es.strategies.base import Noise, Population, Seeded
 from mpi_es.strategies.noise import SlicedNoise
 
@@ -59,6 +60,7 @@ class Evaluator:
         self.heartbeat = heartbeat
         self.dim = rollout.policy.dim
         self.evaluation_id = 0  # of the evaluation under way, or the last
+        self.progress = EvaluationProgress()  # of rank 0
         self.played: list[Rows] = []  # of its episodes, those that this rank played
         self.abandoned: Any = None  # the source of an evaluation in which a rank was lost
 
@@ -88,7 +90,7 @@ class Evaluator:
             header = self._header(evaluation_id, population, units, seeds.shape, terms)
             begin = time.perf_counter()
             self.loop.send(_EVALUATE, header)
-            rows, busy = self._play(header, Work(population, units))
+            rows, busy = self._play(header, Work(population, units, self.progress))
             idle = 1 - busy / (self.loop.comm.size * (time.perf_counter() - begin))
             return arranged(header, rows, idle)
 

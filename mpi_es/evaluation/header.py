@@ -1,7 +1,7 @@
 """One evaluation: what rank 0 sends to all ranks, what it keeps, and what comes out."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, overload
 
 import numpy as np
@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from mpi_es.arrays import Vector
 from mpi_es.evaluation.rollout import Rows, Terms
+from mpi_es.run_file.records import EvaluationProgress
 from mpi_es.strategies.base import Population
 
 Units = NDArray[np.int64]  # (n, 2): a unit of work, and its episode seed
@@ -45,6 +46,7 @@ class Work:
 
     population: Population
     units: Units  # (unplayed, 2)
+    progress: EvaluationProgress = field(default_factory=EvaluationProgress)
 
 
 @dataclass(frozen=True)

@@ -12,15 +12,27 @@ from mpi_es.parallel.collectives import Comm, offsets, scatter_rows
 from mpi_es.parallel.heartbeat import Heartbeat
 from mpi_es.parallel.rank_loss import RankLost, losses
 from mpi_es.parallel.stop_signal import StopFlag, Stopped
+from mpi_es.run_file.records import EvaluationProgress
 
 Lookup = Callable[[int], Candidate | Vector]  # candidate -> parameters
 
 
 class StaticSource:
-    """A rank's share of the units, known beforehand."""
+    """A rank's share of the units, known beforehand.
 
-    def __init__(self, header: Header, units: Units, lookup: Lookup, stop: StopFlag) -> None:
-        self.header, self.lookup, self.stop = header, lookup, stop
+    Args:
+        progress: of rank 0.
+    """
+
+    def __init__(
+        self,
+        header: Header,
+        units: Units,
+        lookup: Lookup,
+        stop: StopFlag,
+        progress: EvaluationProgress | None = None,
+    ) -> None:
+        self.header, self.lookup, self.stop, self.progress = header, lookup, stop, progress
         self.share = iter(units.tolist())
         self.waited = 0.0
 
@@ -32,7 +44,9 @@ class StaticSource:
         return None
 
     def done(self, unit: int, length: int) -> None:
-        """Do nothing: the share is fixed."""
+        """Count an episode that is over."""
+        if self.progress:
+            self.progress.add()
 
     def poll(self) -> None:
         """Raise Stopped where a signal came."""
@@ -60,7 +74,10 @@ def static_source(
     if header.keys is None:
         lookup = _scatter_candidates(comm, header, work, dim, starts, share, lookup)
     assert lookup is not None
-    return StaticSource(header, share, lookup, stop)
+    if not work:
+        return StaticSource(header, share, lookup, stop)
+    work.progress.begin(len(share), 0, held_out=header.terms.held_out, share=len(share) < header.unplayed)
+    return StaticSource(header, share, lookup, stop, work.progress)
 
 
 def _scatter_candidates(

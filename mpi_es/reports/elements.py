@@ -4,7 +4,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from html import escape
 
 from mpi_es.reports.drawing import COLOURS, Drawing, Mark
-from mpi_es.text import clock, number
+from mpi_es.text import duration, number
 
 _STYLE = """
 :root { color-scheme: light; --ink: #1c2126; --faint: #5b6670; --line: #dde1e5; --ground: #f3f5f7 }
@@ -186,11 +186,6 @@ def bar(shares: Mapping[str, float]) -> str:
         for name, seconds in known.items()
     ]
     return f'<div class="bar">{"".join(parts)}</div><ul class="key">{"".join(items)}</ul>'
-
-
-def duration(seconds: float) -> str:
-    """Return h:mm:ss, or the seconds where they are few."""
-    return clock(seconds) if seconds >= 60 else f"{number(round(seconds, 2))} s"
 
 
 def commands(text: str, lines: Iterable[str]) -> str:

@@ -19,7 +19,7 @@ from mpi_es.reports.drawing import Panel, drawn, drawn_wide, merged
 from mpi_es.reports.films import films
 from mpi_es.run_file import stamp
 from mpi_es.run_file.scores import interval
-from mpi_es.text import clock, counted, number, thousands
+from mpi_es.text import counted, duration, number, thousands
 
 _LINES = """Several seeds of one config have one colour: the strong line is their median, the band is their
 range up to the end of the shortest run, and the pale lines are the single runs."""
@@ -72,7 +72,7 @@ def state_of(content: Mapping[str, Any]) -> str:
     text, silence = stamp.state_of(dict(content), time.time(), float(seconds.max(initial=0.0)))
     finished = bool(life.get("finished"))
     if not finished and not np.isnan(silence):
-        text += f"; last saved {clock(max(silence, 0.0))} ago"
+        text += f"; last saved {duration(max(silence, 0.0))} ago"
     running = text.startswith("running")
     return elements.state(text, finished=finished, stopped=not finished and not running)
 
@@ -110,7 +110,7 @@ def _head(title: str, run: Curves, level: int = 1) -> list[str]:
         (spoken.last.capitalize(), late, f"generation {thousands(last.generation)}" if last else ""),
         ("Generations", thousands(generations), f"of {thousands(config.max_iter)}"),
         (spoken.steps.capitalize(), thousands(steps), "" if config.function else _episodes(run)),
-        ("Wall time", elements.duration(seconds), f"{number(speed)} {unit}/s"),
+        ("Wall time", duration(seconds), f"{number(speed)} {unit}/s"),
     ]
     warning = [elements.warning(run.warning)] if run.warning else []
     line = elements.faint(", ".join(what)) + (as_of(str(run.directory)) if level == 1 else "")

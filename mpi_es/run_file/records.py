@@ -1,7 +1,7 @@
 """The records of a generation: the loop makes them, the history and all sinks take them."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Annotated, Protocol, get_type_hints
 
@@ -53,6 +53,30 @@ class HeldOut:
 
     generation: int
     returns: NDArray[np.float64]
+
+
+@dataclass
+class EvaluationProgress:
+    """How far the evaluation under way is, or the last one: rank 0 counts, its console looks.
+
+    Where each rank has a fixed share of the episodes, rank 0 knows only of its own.
+    """
+
+    done: int = 0  # episodes
+    total: int = 0
+    held_out: bool = False
+    share: bool = False  # the episodes are those of rank 0 alone
+    listener: Callable[[], None] | None = None  # called when episodes are over
+
+    def begin(self, total: int, done: int, *, held_out: bool, share: bool) -> None:
+        """Begin to count."""
+        self.total, self.done, self.held_out, self.share = total, done, held_out, share
+
+    def add(self, episodes: int = 1) -> None:
+        """Count episodes that are over."""
+        self.done += episodes
+        if self.listener:
+            self.listener()
 
 
 class Minimising(Protocol):

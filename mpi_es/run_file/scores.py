@@ -18,16 +18,10 @@ def summary(returns: Vector) -> str:
     )
 
 
-def mean_and_deviation(returns: Vector, named: bool = True) -> str:
-    """Return `mean ± deviation`; the mean alone where one episode has no deviation.
-
-    Args:
-        named: say that it is the deviation.
-    """
+def mean_and_deviation(returns: Vector) -> str:
+    """Return `mean ± deviation (deviation)`; the mean alone where one episode has no deviation."""
     mean, spread = number(float(returns.mean())), deviation(returns)
-    if math.isnan(spread):
-        return mean
-    return f"{mean} ± {number(spread)}" + (" (deviation)" if named else "")
+    return mean if math.isnan(spread) else f"{mean} ± {number(spread)} (deviation)"
 
 
 def deviation(returns: Vector) -> float:

@@ -38,8 +38,9 @@ def console_sinks(
         choice: auto, live, lines or silent.
         stream: standard output.
     """
-    from mpi_es.telemetry.terminal import find_terminal  # rich, which only rank 0 needs
+    from mpi_es.telemetry.terminal import find_terminal, tolerate  # rich, which only rank 0 needs
 
+    tolerate(stream)
     terminal = find_terminal(stream) if choice in ("auto", "live") else None
     if terminal is not None:
         return [live(terminal)]

@@ -1,6 +1,7 @@
 """A run's progress as a panel on a terminal, redrawn in place."""
 
 import math
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TextIO
@@ -9,17 +10,19 @@ from rich.console import RenderableType
 from rich.markup import escape
 from rich.panel import Panel
 from rich.progress_bar import ProgressBar
+from rich.styled import Styled
 from rich.table import Table
 from rich.text import Text
 
 from mpi_es.config.run import Config
-from mpi_es.run_file.records import HeldOut, Row, Timing, shown, sign
-from mpi_es.run_file.scores import mean_and_deviation
+from mpi_es.run_file.records import EvaluationProgress, HeldOut, Row, Timing, shown, sign
+from mpi_es.run_file.scores import deviation
 from mpi_es.telemetry.lines import TimeLeft
-from mpi_es.telemetry.terminal import Display, sparkline
-from mpi_es.text import clock, number, thousands
+from mpi_es.telemetry.terminal import Curve, Display, Sparkline
+from mpi_es.text import duration, number, thousands
 
-_WIDEST, _BESIDE_CURVE = 100, 16  # columns
+_WIDEST = 100  # columns
+_CURVE, _AROUND_CURVE = 4, 14  # lines
 
 
 @dataclass
@@ -28,28 +31,33 @@ class PanelData:
 
     config: Config
     done: int = 0  # generations
-    left: float = math.nan  # seconds
+    left: float = math.nan  # seconds to the end, when the last generation was done
+    at: float = 0.0  # seconds from the start until then
+    progress: EvaluationProgress = field(default_factory=EvaluationProgress)
     latest: tuple[Row, Timing] | None = None
     fitness: list[float] = field(default_factory=list)  # means of the populations
     held_out: list[HeldOut] = field(default_factory=list)
 
 
-def draw(data: PanelData, gone: float, width: int) -> RenderableType:
+def draw(data: PanelData, gone: float, width: int, height: int) -> RenderableType:
     """Return the panel.
 
     Args:
         gone: seconds since the start.
+        height: lines of the terminal.
     """
     config = data.config
     grid = _grid("", "curve")
     grid.add_row("generation", _progress(data, gone))
+    if data.progress.total:
+        grid.add_row("calls" if config.function else "episodes", _within(data.progress))
     if data.latest:
         row, timing = data.latest
-        _add_scores(grid, data, row, width - _BESIDE_CURVE)
+        _add_scores(grid, data, row, max(1, min(_CURVE, height - _AROUND_CURVE)))
         _add_speeds(grid, config, row, timing)
     return Panel(
         grid,
-        title=f"[bold]{escape(config.problem)}[/] · {escape(config.strategy)} · seed {config.seed}",
+        title=f"[bold]{escape(config.problem)}[/], {escape(config.strategy)}, seed {config.seed}",
         title_align="left",
         subtitle=f"[dim]{escape(config.directory)}[/]",
         subtitle_align="left",
@@ -80,19 +88,33 @@ def _seconds(value: float) -> str:
 
 
 def _progress(data: PanelData, gone: float) -> RenderableType:
+    """Return the generations that are done, and the time left, which goes down within a generation."""
+    config = data.config
+    left = "?" if math.isnan(data.left) else duration(max(0.0, data.left - (gone - data.at)))
+    most = "" if config.target_fitness is None or math.isnan(data.left) else "at most "
+    times = Text.assemble((duration(gone), "not dim"), f" gone  {most}", (left, "bold not dim"), " left")
+    return _bar(data.done, config.max_iter, times)
+
+
+def _within(progress: EvaluationProgress) -> RenderableType:
+    """Return how far the evaluation under way is."""
+    words = (("held-out", progress.held_out), ("of rank 0", progress.share))
+    return _bar(progress.done, progress.total, Text(" ".join(word for word, known in words if known)))
+
+
+def _bar(done: int, total: int, text: Text) -> RenderableType:
     bar = _grid("", "bar", "")
-    done = Text(f"{data.done} of {data.config.max_iter}", "bold not dim")
-    left = "?" if math.isnan(data.left) else clock(data.left)
-    times = Text.assemble((clock(gone), "not dim"), " gone  ", (left, "bold not dim"), " left")
-    bar.add_row(done, ProgressBar(data.config.max_iter, data.done, complete_style="cyan"), times)
+    count = Text(f"{thousands(done)} of {thousands(total)}", "bold not dim")
+    bar.add_row(count, ProgressBar(total, done, complete_style="cyan", finished_style="cyan"), text)
     return bar
 
 
-def _add_scores(grid: Table, data: PanelData, row: Row, width: int) -> None:
+def _add_scores(grid: Table, data: PanelData, row: Row, lines: int) -> None:
+    """Add the fitness and the held-out scores, these as a curve of some lines."""
     least = "worst" if data.config.function else "min"
     spread = [("best", row.best), ("mean", row.mean), (least, row.min), ("std", row.std)]
     grid.add_row("fitness", _pairs(*((name, number(value)) for name, value in spread)))
-    grid.add_row("", Text(sparkline(data.fitness, width), "cyan"))
+    grid.add_row("", Styled(Sparkline(data.fitness), "cyan"))
     of = f"of {row.popsize}"
     above_mean = ("elite", f"{row.elite} {of}")
     if not math.isnan(row.rank_of_centre):
@@ -103,17 +125,19 @@ def _add_scores(grid: Table, data: PanelData, row: Row, width: int) -> None:
     if data.held_out:
         factor = sign(data.config)
         last, best = data.held_out[-1], max(data.held_out, key=lambda one: one.returns.mean())
+        scores = [factor * float(one.returns.mean()) for one in data.held_out]
+        spread = deviation(last.returns)
         grid.add_row(
             Text("held-out", "not dim green"),
             _pairs(
-                ("", mean_and_deviation(factor * last.returns, named=False)),
-                ("at generation", str(last.generation)),
-                ("best", number(factor * best.returns.mean())),
+                ("", number(scores[-1])),
+                *([] if math.isnan(spread) else [("deviation", number(spread))]),
+                ("at", str(last.generation)),
+                ("best", number(factor * float(best.returns.mean()))),
                 ("at", str(best.generation)),
             ),
         )
-        scores = [factor * float(one.returns.mean()) for one in data.held_out]
-        grid.add_row("", Text(sparkline(scores, width), "green"))
+        grid.add_row("", Styled(Curve(scores, lines), "green"))
 
 
 def _add_speeds(grid: Table, config: Config, row: Row, timing: Timing) -> None:
@@ -132,15 +156,22 @@ def _add_speeds(grid: Table, config: Config, row: Row, timing: Timing) -> None:
 
 
 class LivePanel:
-    """Show a run on a terminal, redrawn twice a second."""
+    """Show a run on a terminal, redrawn twice a second.
 
-    def __init__(self, terminal: TextIO) -> None:
-        self._display = Display(terminal)
+    Args:
+        progress: of the evaluation under way.
+    """
+
+    def __init__(self, terminal: TextIO, progress: EvaluationProgress | None = None) -> None:
+        self._display, self._progress = Display(terminal), progress or EvaluationProgress()
 
     def start(self, config: Config, facts: Sequence[str], done: int) -> None:
         """Print the facts and put the panel below."""
-        self._data, self._time_left = PanelData(config, done), TimeLeft(config.max_iter)
-        self._display.start(facts, lambda gone, size: draw(self._data, gone, min(size.width, _WIDEST)))
+        self._data = PanelData(config, done, progress=self._progress)
+        self._time_left, self._begin = TimeLeft(config.max_iter), time.monotonic()
+        self._display.start(
+            facts, lambda gone, size: draw(self._data, gone, min(size.width, _WIDEST), size.height)
+        )
 
     def generation(self, row: Row, timing: Timing, held_out: HeldOut | None) -> None:
         """Store what the next redraw shows."""
@@ -148,6 +179,7 @@ class LivePanel:
         row = shown(data.config, row)
         data.done, data.latest = row.generation, (row, timing)
         data.left = self._time_left.after(row.generation, timing.total)
+        data.at = time.monotonic() - self._begin
         data.fitness.append(row.mean)
         if held_out:
             data.held_out.append(held_out)

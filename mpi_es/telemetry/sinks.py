@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Protocol, TextIO
 
 from mpi_es.config.run import Config
-from mpi_es.run_file.records import HeldOut, Row, Timing, summarize
+from mpi_es.run_file.records import EvaluationProgress, HeldOut, Row, Timing, summarize
 from mpi_es.telemetry.all_sinks import AllSinks, console_sinks
 
 __all__ = ["HeldOut", "Row", "Sink", "Telemetry", "Timing", "open_telemetry", "summarize"]
@@ -40,13 +40,18 @@ Telemetry = AllSinks[Sink]
 
 
 def open_telemetry(
-    config: Config, directory: str | Path, stream: TextIO | None = None, steps: int = 0
+    config: Config,
+    directory: str | Path,
+    stream: TextIO | None = None,
+    steps: int = 0,
+    progress: EvaluationProgress | None = None,
 ) -> Telemetry:
     """Return the sinks that the config asks for; of a panel and lines the one that suits standard output.
 
     Args:
         stream: another standard output.
         steps: of the generations before.
+        progress: of the evaluation under way, for the console.
     """
     # Imported here, so that the other ranks start without TensorBoard and rich.
     from mpi_es.telemetry.callback import Callback, CallbackSink
@@ -58,4 +63,10 @@ def open_telemetry(
     sinks: list[Sink] = [TensorBoard(path, steps)] if config.tensorboard else []
     if config.callback:
         sinks.append(CallbackSink(Callback(config.callback, path), steps))
-    return Telemetry(sinks + console_sinks(config.console, stream or sys.stdout, LivePanel, Lines))
+    console = console_sinks(
+        config.console,
+        stream or sys.stdout,
+        lambda terminal: LivePanel(terminal, progress),
+        lambda out: Lines(out, progress),
+    )
+    return Telemetry(sinks + console)

@@ -1,21 +1,32 @@
 """Find the terminal that shows a run, and redraw its last lines in place."""
 
+import codecs
 import contextlib
+import io
 import math
 import os
 import stat
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
 import numpy as np
-from rich.console import Console, ConsoleDimensions, RenderableType
+from numpy.typing import NDArray
+from rich.console import Console, ConsoleDimensions, ConsoleOptions, RenderableType, RenderResult
 from rich.live import Live
+from rich.measure import Measurement
+from rich.text import Text
+
+from mpi_es.text import number
 
 _LAUNCHERS = {"mpiexec", "mpiexec.hydra", "mpirun", "hydra_pmi_proxy", "prterun", "prted", "orterun", "orted"}
 _LAUNCHERS |= {"mpiexec.mpich", "mpiexec.openmpi"[:15], "mpirun.openmpi", "mpirun.mpich"}  # Debian's
-_BLOCKS = "▁▂▃▄▅▆▇█"
+_BLOCKS, _ASCII_BLOCKS = "▁▂▃▄▅▆▇█", "_.-=*#"
+_DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))  # of a braille character, row by row
+_BRAILLE = 0x2800  # the character without dots
+_PLAIN = {"±": "+/-", "\xa0": " ", "…": "."}  # what a terminal that is not UTF-8 shows for them
 Draw = Callable[[float, ConsoleDimensions], RenderableType]  # seconds since the start, room
 
 
@@ -35,7 +46,8 @@ def find_terminal(stream: TextIO) -> TextIO | None:
             return stream if stream.isatty() else None
         if not output.is_char_device():
             return None
-        terminal = os.fdopen(os.open(output, os.O_WRONLY | os.O_NOCTTY), "w", encoding="utf-8")
+        descriptor = os.open(output, os.O_WRONLY | os.O_NOCTTY)
+        terminal = os.fdopen(descriptor, "w", encoding=stream.encoding, errors=_ERRORS)
     except OSError:
         return None
     return terminal if terminal.isatty() else None
@@ -100,12 +112,100 @@ class Display:
             self._live = None
 
 
-def sparkline(values: Sequence[float], width: int) -> str:
+def tolerate(stream: TextIO) -> None:
+    """Let a stream replace what its encoding lacks, where it would raise."""
+    if isinstance(stream, io.TextIOWrapper):
+        stream.reconfigure(errors=_ERRORS)
+
+
+def _plain(error: UnicodeError) -> tuple[str, int]:
+    """Replace what cannot be encoded, as codecs.register_error asks for it."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    text = error.object[error.start : error.end]
+    return "".join(_PLAIN.get(character, "?") for character in text), error.end
+
+
+_ERRORS = "mpi_es.plain"
+codecs.register_error(_ERRORS, _plain)
+
+
+@dataclass(frozen=True)
+class Sparkline:
+    """Values as a line of blocks, as wide as there is room."""
+
+    values: Sequence[float]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Yield the line."""
+        blocks = _ASCII_BLOCKS if options.ascii_only else _BLOCKS
+        yield Text(sparkline(self.values, options.max_width, blocks))
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        """Return the least and the greatest width."""
+        return Measurement(1, options.max_width)
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Values as a curve of some lines, as wide as there is room, with its highest and lowest value."""
+
+    values: Sequence[float]
+    lines: int
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Yield the lines."""
+        known = [value for value in self.values if math.isfinite(value)]
+        ends = [number(max(known, default=math.nan)), number(min(known, default=math.nan))]
+        width = options.max_width - max(map(len, ends)) - 2
+        if self.lines < 2 or width < 1 or len(known) < 2:
+            yield Sparkline(self.values)
+            return
+        drawn = curve(known, width, self.lines, ascii_only=options.ascii_only)
+        labels = [ends[0], *[""] * (self.lines - 2), ends[1]]
+        for line, label in zip(drawn, labels, strict=True):
+            yield Text.assemble(line, "  ", (label, "dim"), no_wrap=True)
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        """Return the least and the greatest width."""
+        return Measurement(1, options.max_width)
+
+
+def sparkline(values: Sequence[float], width: int, blocks: str = _BLOCKS) -> str:
     """Draw values in at most `width` characters, each the mean of its share."""
     known = np.asarray([value for value in values if math.isfinite(value)])
     if len(known) == 0:
         return ""
-    means = np.asarray([part.mean() for part in np.array_split(known, max(1, min(width, len(known))))])
-    span = float(np.ptp(means))
-    heights = (means - means.min()) / span if span > 0 else np.full(len(means), 0.5)
-    return "".join(_BLOCKS[round(height * (len(_BLOCKS) - 1))] for height in heights.tolist())
+    heights = _heights(_means(known, width))
+    return "".join(blocks[round(height * (len(blocks) - 1))] for height in heights.tolist())
+
+
+def curve(values: Sequence[float], width: int, lines: int, *, ascii_only: bool = False) -> list[str]:
+    """Draw finite values in `lines` of `width` characters: in dots of braille, or in asterisks."""
+    across, down = (1, 1) if ascii_only else (2, 4)  # dots of a character
+    columns, rows = width * across, lines * down
+    heights = _heights(_means(np.asarray(values), columns))
+    spread = np.interp(np.linspace(0, len(heights) - 1, columns), np.arange(len(heights)), heights)
+    levels = np.rint((1 - spread) * (rows - 1)).astype(int)  # 0 is the top
+    dots = np.zeros((rows, columns), np.bool_)
+    before = levels[0]
+    for column, level in enumerate(levels):
+        nearest = before + np.sign(level - before)  # a steep curve has no gaps
+        dots[min(nearest, level) : max(nearest, level) + 1, column] = True
+        before = level
+    if ascii_only:
+        return ["".join(np.where(row, "*", " ")).rstrip() for row in dots]
+    cells = dots.reshape(lines, down, width, across).transpose(0, 2, 1, 3)
+    codes = _BRAILLE + (cells * np.asarray(_DOTS)).sum(axis=(2, 3))
+    return ["".join(map(chr, row)) for row in codes.tolist()]
+
+
+def _means(values: NDArray[np.float64], count: int) -> NDArray[np.float64]:
+    """Return the means of at most `count` parts."""
+    return np.asarray([part.mean() for part in np.array_split(values, max(1, min(count, len(values))))])
+
+
+def _heights(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return values scaled to 0 … 1; equal ones to the middle."""
+    span = float(np.ptp(values))
+    return (values - values.min()) / span if span > 0 else np.full(len(values), 0.5)

@@ -15,7 +15,7 @@ from mpi_es.reports.drawing import SMALL, Panel, drawn, merged
 from mpi_es.reports.films import films
 from mpi_es.reports.page import as_of, changed_options, figures_of, first_figure, libraries, state_of
 from mpi_es.run_file.scores import interval
-from mpi_es.text import counted, number, thousands
+from mpi_es.text import counted, duration, number, thousands
 from pbt.config import Config
 from pbt.lineage import Lineage, founders
 from pbt.members import describe, find
@@ -91,7 +91,7 @@ def _facts(config: Config, content: dict[str, Any], past: Lineage) -> list[tuple
         ("Copies", thousands(copies), f"{number(copies / done)} in a generation"),
         (
             "Wall time",
-            elements.duration(sum(past.seconds)),
+            duration(sum(past.seconds)),
             f"{number(sum(past.seconds) / done)} s a generation",
         ),
     ]

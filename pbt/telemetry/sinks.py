@@ -11,24 +11,20 @@ import numpy as np
 from mpi_es.run_file.records import HeldOut, scalars
 from mpi_es.telemetry.all_sinks import AllSinks, console_sinks
 from mpi_es.telemetry.callback import Callback
-from mpi_es.telemetry.lines import LogColumns, TimeLeft
-from mpi_es.text import clock, number
+from mpi_es.telemetry.lines import LogColumns, TimeLeft, with_ends
 from pbt.config import Config
 from pbt.lineage import Generation
 from pbt.selection import best
 
 _COLUMNS = {  # title: width
-    "generation": 10,
-    "best": 9,
-    "mean": 9,
-    "min": 9,
+    "best": 7,
+    "mean": 7,
     "member": 6,
     "copies": 6,
     "diverged": 8,
-    "length": 7,
-    "held-out": 9,
-    "seconds": 8,
-    "left": 9,
+    "length": 6,
+    "held-out": 8,
+    "seconds": 7,
 }
 
 
@@ -59,10 +55,11 @@ class PopulationLines:
     """Write a line for each generation."""
 
     def __init__(self, stream: TextIO) -> None:
-        self._columns = LogColumns(stream, _COLUMNS)
+        self._stream = stream
 
     def start(self, config: Config, names: Sequence[str], facts: Sequence[str], done: int) -> None:
         """Write the facts."""
+        self._columns = LogColumns(self._stream, with_ends(_COLUMNS, config.max_iter))
         self._left = TimeLeft(config.max_iter)
         for fact in facts:
             self._columns.write(fact)
@@ -71,12 +68,11 @@ class PopulationLines:
         """Write a line."""
         winner = best(done.score)
         known = done.score[np.isfinite(done.score)]
-        scores = (done.score[winner], known.mean(), known.min())
+        scores = (float(done.score[winner]), float(known.mean()))
         counts = (str(winner), str(done.copies), str(len(done.score) - len(known)))
-        ends = (done.length[winner], held_out.returns.mean() if held_out else math.nan, seconds)
-        left = clock(self._left.after(done.number, seconds))
-        numbers = [number(float(value)) for value in (*scores, *ends)]
-        self._columns.row([str(done.number), *numbers[:3], *counts, *numbers[3:], left])
+        score = float(held_out.returns.mean()) if held_out else math.nan
+        ends = (float(done.length[winner]), score, seconds)
+        self._columns.row(done.number, (*scores, *counts, *ends), self._left.after(done.number, seconds))
 
     def finish(self, text: str) -> None:
         """Write the text."""

@@ -2,21 +2,22 @@
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TextIO
 
 from rich.console import Group, RenderableType
 from rich.markup import escape
 from rich.panel import Panel as Frame
+from rich.styled import Styled
 from rich.table import Table
 from rich.text import Text
 
 from mpi_es.run_file.records import HeldOut
-from mpi_es.run_file.scores import mean_and_deviation
+from mpi_es.run_file.scores import deviation
 from mpi_es.telemetry.lines import TimeLeft
-from mpi_es.telemetry.terminal import Display, sparkline
-from mpi_es.text import clock, number
+from mpi_es.telemetry.terminal import Display, Sparkline
+from mpi_es.text import counted, duration, number, thousands
 from pbt.config import Config
 from pbt.lineage import Generation
 from pbt.members import describe
@@ -24,7 +25,7 @@ from pbt.selection import best
 
 _LINES_AROUND = 7  # lines of a terminal that show no member
 _MAX_WIDTH = 120  # columns
-_NUMBER_WIDTH = 6  # columns of a number, such as -200.5
+_FRAME = 4  # columns
 
 
 @dataclass
@@ -48,18 +49,21 @@ def draw(data: TableData, gone: float, width: int, height: int) -> RenderableTyp
         gone: seconds since the start.
     """
     config = data.config
-    left = clock(max(0.0, data.left - (gone - data.at))) if data.latest else "?"
+    left = duration(max(0.0, data.left - (gone - data.at))) if data.latest else "?"
     parts: list[RenderableType] = [
-        Text(f"generation {data.number} of {config.max_iter}   {clock(gone)} gone   {left} left"),
+        Text(
+            f"generation {thousands(data.number)} of {thousands(config.max_iter)}   {duration(gone)} gone   {left} left"
+        ),
     ]
     if data.latest:
-        parts.append(Text(sparkline(data.best, width - 4), "cyan"))
-        parts.append(_members(data, data.latest, max(1, height - _LINES_AROUND)))
+        parts.append(Styled(Sparkline(data.best), "cyan"))
+        parts += _members(data, data.latest, width - _FRAME, max(1, height - _LINES_AROUND))
     if data.held_out:
-        returns = data.held_out.returns
-        text = f"held-out {mean_and_deviation(returns)} at {data.held_out.generation}"
-        parts.append(Text(text, "green"))
-    title = f"[bold]{escape(describe(config))}[/] · {escape(config.selection)} · seed {config.seed}"
+        returns, spread = data.held_out.returns, deviation(data.held_out.returns)
+        around = "" if math.isnan(spread) else f", deviation {number(spread)},"
+        text = f"held-out {number(float(returns.mean()))}{around} at generation {data.held_out.generation}"
+        parts.append(Text(text, "green", no_wrap=True))
+    title = f"[bold]{escape(describe(config))}[/], {escape(config.selection)}, seed {config.seed}"
     return Frame(
         Group(*parts),
         title=title,
@@ -71,21 +75,56 @@ def draw(data: TableData, gone: float, width: int, height: int) -> RenderableTyp
     )
 
 
-def _members(data: TableData, done: Generation, room: int) -> Table:
-    """Return one line per member: score, length, hyperparameters, and which member it copied."""
+def _members(data: TableData, done: Generation, width: int, room: int) -> list[RenderableType]:
+    """Return the best members, each with score, length, hyperparameters and the member that it copied.
+
+    Args:
+        width: in columns, which leave out the last hyperparameters where there are many.
+        room: in lines, of which one says what is left out.
+    """
+    winner, count = best(done.score), len(done.score)
+    order = sorted(range(count), key=lambda member: (-_known(float(done.score[member])), member))
+    copied = ["" if source == member else str(source) for member, source in enumerate(done.source.tolist())]
+    columns = {
+        "member": [str(member) for member in range(count)],
+        "score": [number(value) for value in done.score.tolist()],
+        "length": [number(value) for value in done.length.tolist()],
+        "copies": copied,
+    }
+    values = {
+        name: [*map(number, column)]
+        for name, column in zip(data.names, done.hyperparameters.T.tolist(), strict=True)
+    }
+    named = _fitting(values, width - sum(map(_width, columns.items())))
+    room -= count > room or len(named) < len(values)
     table = Table(box=None, pad_edge=False, header_style="dim")
-    for title in ("member", "score", "length", *data.names, "copies"):
-        least = 1 if title in data.names else _NUMBER_WIDTH  # a narrow terminal cuts hyperparameters
-        table.add_column(escape(title), justify="right", no_wrap=True, min_width=least)
-    winner = best(done.score)
-    order = sorted(range(len(done.score)), key=lambda member: (-_known(float(done.score[member])), member))
+    copies = columns.pop("copies")
+    columns |= named | {"copies": copies}
+    for title in columns:
+        table.add_column(escape(title), justify="right", no_wrap=True)
     for member in order[:room]:
-        source = int(done.source[member])
-        values = map(number, done.hyperparameters[member].tolist())
-        cells = (number(float(done.score[member])), number(float(done.length[member])), *values)
         style = "bold" if member == winner else ""
-        table.add_row(str(member), *cells, "" if source == member else str(source), style=style)
-    return table
+        table.add_row(*(cells[member] for cells in columns.values()), style=style)
+    hidden = [(count - room, "more member"), (len(values) - len(named), "more hyperparameter")]
+    rest = " and ".join(counted(number, noun) for number, noun in hidden if number > 0)
+    return [table, Text(f"and {rest}", "dim")] if rest else [table]
+
+
+def _fitting(columns: Mapping[str, list[str]], width: int) -> dict[str, list[str]]:
+    """Return the first columns, as many as have room."""
+    fitting: dict[str, list[str]] = {}
+    for title, cells in columns.items():
+        width -= _width((title, cells))
+        if width < 0:
+            break
+        fitting[title] = cells
+    return fitting
+
+
+def _width(column: tuple[str, list[str]]) -> int:
+    """Return the width of a column, with the space beside it."""
+    title, cells = column
+    return max(map(len, [title, *cells])) + 1
 
 
 def _known(score: float) -> float:

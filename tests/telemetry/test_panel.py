@@ -5,29 +5,30 @@ import pytest
 from rich.console import Console
 
 from mpi_es.config.run import Config
+from mpi_es.run_file.records import EvaluationProgress
 from mpi_es.telemetry.panel import PanelData, draw
 from mpi_es.telemetry.sinks import HeldOut
 from tests.telemetry.records import TIMING, held_out, row
 
 
-def drawn(course, width=80):
+def drawn(course, width=80, height=24, gone=61):
     console = Console(file=io.StringIO(), width=width)
-    console.print(draw(course, 61, width))
+    console.print(draw(course, gone, width, height))
     return console.file.getvalue()
 
 
 def test_the_panel_shows_the_run():
-    course = PanelData(Config(population_size=4, max_iter=50), 3, 4000.0)
+    course = PanelData(Config(population_size=4, max_iter=50), 3, 4000.0, 61.0)
     course.latest = row(3, fitness_of_centre=2.5, learning_rate=0.01), TIMING
     course.fitness, course.held_out = [1.0, 2.0, 3.0], [held_out(2), HeldOut(3, np.array([1.0]))]
     text = " ".join(drawn(course).replace("\xa0", " ").split())
     for part in (
-        "CartPole-v1 · cma_es · seed 1143",
+        "CartPole-v1, cma_es, seed 1143",
         "3 of 50",
-        "0:01:01 gone 1:06:40 left",
+        "1 min 01 s gone 1 h 06 min left",
         "best 10 mean 4 min 1 std 3.536",
         "2.5 candidates above it 2 of 4 elite 1 of 4",
-        "1 at generation 3 best 5 at 2",
+        "held-out 1 at 3 best 5 at 2",
         "episodes/s 8 steps/s 100 ranks idle 25%",
         "ask 0.100 evaluate 2.000 tell 0.300 save 0.400 total 3.000",
         "▁▅█",
@@ -42,3 +43,50 @@ def test_the_panel_keeps_to_the_width(width):
     assert {len(line) for line in drawn(course, width).splitlines()} == {width}  # before the first generation
     course.latest = row(3), TIMING
     assert {len(line) for line in drawn(course, width).splitlines()} == {width}
+
+
+def test_the_time_left_goes_down_and_is_an_upper_limit_where_a_target_may_end_the_run():
+    course = PanelData(Config(target_fitness=475), 3, 4000.0, 60.0)
+    course.latest = row(3), TIMING
+    assert "2 min 00 s gone  at most 1 h 05 min left" in drawn(course, gone=120)
+
+
+def test_the_panel_shows_how_far_an_evaluation_is():
+    course = PanelData(Config(), progress=EvaluationProgress(1830, 4112, share=True))
+    lines = drawn(course).splitlines()
+    assert [line.split()[1:5] for line in lines if "episodes" in line] == [
+        ["episodes", "1,830", "of", "4,112"]
+    ]
+    assert "of rank 0" in lines[2]
+    course = PanelData(Config(function="f:f"), progress=EvaluationProgress(3, 8, held_out=True))
+    assert "calls" in drawn(course)
+    assert "held-out" in drawn(course)
+
+
+@pytest.mark.parametrize(("height", "lines"), [(24, 4), (16, 2), (12, 1)])
+def test_the_held_out_curve_has_the_lines_that_are_left(height, lines):
+    course = PanelData(Config(), 3, 4000.0)
+    course.latest, course.held_out = (row(3), TIMING), [held_out(2), HeldOut(3, np.array([1.0]))]
+    without = PanelData(Config(), 3, 4000.0)
+    without.latest = row(3), TIMING
+    drawn_lines = [len(drawn(each, height=height).splitlines()) for each in (course, without)]
+    assert drawn_lines[0] - drawn_lines[1] == lines + 1
+
+
+def large(**known):
+    """Return a course whose numbers are as wide as they get."""
+    course = PanelData(Config(max_iter=10**7, target_fitness=0.0), 10**6, 1e7)
+    course.progress = EvaluationProgress(1234567, 7654321, held_out=True, share=True)
+    course.latest = row(10**6, -1234567.8, fitness_of_centre=-1234567.8, episode_cap=10**6, **known), TIMING
+    course.fitness = [-1234567.8, 1234567.8]
+    course.held_out = [HeldOut(10**6, np.array([-1234567.8, -9876543.2]))] * 2
+    return course
+
+
+@pytest.mark.parametrize("width", [40, 80, 140])
+def test_large_numbers_keep_to_the_width(width):
+    assert {len(line) for line in drawn(large(learning_rate=1e-5), width).splitlines()} == {width}
+
+
+def test_large_numbers_fit_a_terminal():
+    assert len(drawn(large()).splitlines()) < 24

@@ -16,7 +16,7 @@ def test_without_sinks_it_is_silent(capfd):
 def test_a_log_file_gets_lines(tmp_path, console):
     stream = io.StringIO()
     report(open_telemetry(Config(console=console), tmp_path, stream))
-    assert stream.getvalue().startswith("a fact\ngeneration")
+    assert stream.getvalue().startswith("a fact\n gen")
     assert "\x1b" not in stream.getvalue()
     assert curves(tmp_path)["fitness/best"] == [(1, 10)]
 

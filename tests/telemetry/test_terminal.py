@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from mpi_es.telemetry.terminal import find_terminal, sparkline
+from mpi_es.telemetry.terminal import curve, find_terminal, sparkline
 from tests.launching import LIMIT
 
 ROOT = Path(__file__).parents[2]
@@ -31,6 +31,16 @@ def test_sparkline(values, line):
 
 def test_a_sparkline_without_room_is_one_character():
     assert sparkline([0, 7], -3) == "▅"
+
+
+def test_a_curve_has_two_by_four_dots_in_a_character():
+    assert curve([0, 3], 2, 1) == ["⡠⠊"]
+    assert curve([5, 5], 1, 1) == ["⠤"]
+    assert curve([0, 3], 4, 4, ascii_only=True) == ["   *", "  *", " *", "*"]
+
+
+def test_a_steep_curve_has_no_gaps():
+    assert curve([0, 0, 3], 3, 4, ascii_only=True) == ["  *", "  *", "  *", "**"]
 
 
 def on_a_terminal(tmp_path, program, launch=()):
@@ -89,7 +99,7 @@ def test_a_launcher_that_writes_to_a_file_gets_lines(tmp_path):
     with log.open("w") as file:
         command = [sys.executable, "-c", launcher]
         subprocess.run(command, stdin=subprocess.DEVNULL, stdout=file, cwd=ROOT, env=environ, timeout=LIMIT)
-    assert log.read_text().startswith("a fact\ngeneration")
+    assert log.read_text().startswith("a fact\n gen")
 
 
 def test_a_dumb_terminal_is_none(monkeypatch):

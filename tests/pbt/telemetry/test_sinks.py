@@ -25,19 +25,18 @@ def test_a_line_has_best_mean_copies_and_diverged():
     lines.generation(DONE, 2.0, HELD)
     fact, titles, row = stream.getvalue().splitlines()
     assert fact == "a fact"
-    cells = dict(zip(titles.split(), row.split(), strict=True))
+    cells = dict(zip(titles.split(), row.split(maxsplit=9), strict=True))
     assert cells == {
-        "generation": "7",
+        "gen": "7",
         "best": "5",
         "mean": "3",
-        "min": "1",
         "member": "2",
         "copies": "1",
         "diverged": "1",
         "length": "50",
         "held-out": "5",
         "seconds": "2",
-        "left": "0:00:04",
+        "left": "4 s",
     }
 
 
@@ -55,10 +54,10 @@ def test_tensorboard_has_scores_lengths_and_every_hyperparameter(tmp_path):
     assert read["gamma/0"].value == pytest.approx(0.9)
 
 
-def drawn(height, gone=10.0):
-    course = TableData(Config(max_iter=9), NAMES, 7, 3.0, 8.0, DONE, HELD, [1.0, 5.0])
-    console = Console(file=io.StringIO(), width=90, height=height)
-    console.print(draw(course, gone, 90, height))
+def drawn(height, gone=10.0, width=90, names=NAMES, done=DONE, held_out=HELD):
+    course = TableData(Config(max_iter=9), names, 7, 3.0, 8.0, done, held_out, [1.0, 5.0])
+    console = Console(file=io.StringIO(), width=width, height=height)
+    console.print(draw(course, gone, width, height))
     return console.file.getvalue()
 
 
@@ -70,14 +69,42 @@ def test_the_table_has_a_line_for_each_member_the_best_first():
     assert members[0][1:] == ["5", "50", "0.003", "0.92"]
     assert members[3] == ["1", "-", "-", "0.002", "0.91", "2"]  # it diverged, and copied member 2
     assert "generation 7 of 9" in text
-    assert "held-out 5 ± 1.414 (deviation) at 7" in text
+    assert "held-out 5, deviation 1.414, at generation 7" in text
 
 
 def test_the_time_left_goes_down_within_a_generation():
-    assert "0:00:10 gone   0:00:01 left" in drawn(30)
-    assert "0:00:20 gone   0:00:00 left" in drawn(30, gone=20.0)
+    assert "10 s gone   1 s left" in drawn(30)
+    assert "20 s gone   0 s left" in drawn(30, gone=20.0)
 
 
-def test_a_small_terminal_shows_the_best():
-    assert "0.92" in drawn(8)
-    assert "0.91" not in drawn(8)
+def test_a_small_terminal_shows_the_best_and_how_many_more_there_are():
+    assert "0.92" in drawn(9)
+    assert "0.91" not in drawn(9)
+    assert "and 3 more members" in drawn(9)
+    assert "more" not in drawn(11)
+
+
+NINE = [f"hyperparameter_{i}" for i in range(9)]
+LARGE = Generation(10**6, np.arange(64) * -1234.5, np.full(64, 1e6), np.full((64, 9), 1e-5), np.arange(64))
+LARGE_HELD = HeldOut(10**6, np.array([-1234567.8, -9876543.2]))
+
+
+@pytest.mark.parametrize(("width", "height"), [(80, 24), (120, 40), (60, 12)])
+def test_a_large_population_with_many_hyperparameters_keeps_its_scores_on_the_terminal(width, height):
+    text = drawn(height, width=width, names=NINE, done=LARGE, held_out=LARGE_HELD).splitlines()
+    assert {len(line) for line in text} == {width}
+    assert len(text) < height
+    assert any("-1,234" in line for line in text)
+    assert any("held-out -5,555,556" in line for line in text)
+    assert any("more members and " in line and "more hyperparameter" in line for line in text)
+
+
+def test_no_number_is_too_large_for_a_line():
+    stream = io.StringIO()
+    lines = PopulationLines(stream)
+    lines.start(Config(max_iter=10**6), NINE, [], 0)
+    lines.generation(LARGE, 1e6, LARGE_HELD)
+    lines.generation(DONE, 1e-5, None)
+    text = stream.getvalue().splitlines()
+    assert {len(line) for line in text} == {len(text[0])}
+    assert len(text[0]) <= 80
