@@ -91,6 +91,7 @@ class Evaluator:
             begin = time.perf_counter()
             self.loop.send(_EVALUATE, header)
             rows, busy = self._play(header, Work(population, units, self.progress))
+            self.progress.done = self.progress.total  # the last of other ranks came with their rows
             idle = 1 - busy / (self.loop.comm.size * (time.perf_counter() - begin))
             return arranged(header, rows, idle)
 

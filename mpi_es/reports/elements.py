@@ -4,7 +4,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from html import escape
 
 from mpi_es.reports.drawing import COLOURS, Drawing, Mark
-from mpi_es.text import duration, number
+from mpi_es.text import duration
 
 _STYLE = """
 :root { color-scheme: light; --ink: #1c2126; --faint: #5b6670; --line: #dde1e5; --ground: #f3f5f7 }

@@ -217,7 +217,7 @@ def _table_over_seeds(groups: Sequence[Group]) -> str:
         row = [group.label, thousands(len(group.runs))]
         row += [Spread([run.best.mean() for run in group.runs if run.best is not None]).text(number)]
         row += [Spread(last).text(number), ends["generations"].text(thousands)]
-        row += [ends["steps"].text(thousands), ends["seconds"].text(elements.duration)]
+        row += [ends["steps"].text(thousands), ends["seconds"].text(duration)]
         if aimed:
             reached = [at for run in group.runs if (at := run.first_at_target()) is not None]
             row += [f"{len(reached)} of {len(group.runs)}", Spread([*map(float, reached)]).text(thousands)]

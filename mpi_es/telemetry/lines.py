@@ -1,6 +1,7 @@
 """A run's progress as plain lines, one for each generation, as in a log file."""
 
 import math
+import textwrap
 import time
 from collections import deque
 from collections.abc import Mapping, Sequence
@@ -70,9 +71,10 @@ class LogColumns:
         self._passing = ""  # text on the terminal that the next line replaces
 
     def write(self, text: str) -> None:
-        """Write a line of text."""
-        self._print(self._over_passing(text), end="\n")
-        self._passing = ""
+        """Write text, in several lines if it is long."""
+        lines = textwrap.wrap(text, _WIDTH, break_long_words=False, break_on_hyphens=False)
+        for line in lines:
+            self._write_line(line)
 
     def show(self, text: str) -> None:
         """Write text that the next line replaces, on a terminal."""
@@ -94,13 +96,15 @@ class LogColumns:
     def end(self) -> None:
         """End the line of text that none has replaced."""
         if self._passing:
-            self._print("", end="\n")
-            self._passing = ""
+            self._write_line(self._passing)
 
     def _align(self, cells: Sequence[str]) -> None:
-        self.write(
-            " ".join(cell.rjust(width) for cell, width in zip(cells, self._widths.values(), strict=True))
-        )
+        row = " ".join(cell.rjust(width) for cell, width in zip(cells, self._widths.values(), strict=True))
+        self._write_line(row)
+
+    def _write_line(self, line: str) -> None:
+        self._print(self._over_passing(line), end="\n")
+        self._passing = ""
 
     def _over_passing(self, text: str) -> str:
         return "\r" + text.ljust(len(self._passing)) if self._passing else text

@@ -33,6 +33,7 @@ class PanelData:
     done: int = 0  # generations
     left: float = math.nan  # seconds to the end, when the last generation was done
     at: float = 0.0  # seconds from the start until then
+    over: bool = False
     progress: EvaluationProgress = field(default_factory=EvaluationProgress)
     latest: tuple[Row, Timing] | None = None
     fitness: list[float] = field(default_factory=list)  # means of the populations
@@ -90,9 +91,11 @@ def _seconds(value: float) -> str:
 def _progress(data: PanelData, gone: float) -> RenderableType:
     """Return the generations that are done, and the time left, which goes down within a generation."""
     config = data.config
-    left = "?" if math.isnan(data.left) else duration(max(0.0, data.left - (gone - data.at)))
-    most = "" if config.target_fitness is None or math.isnan(data.left) else "at most "
-    times = Text.assemble((duration(gone), "not dim"), f" gone  {most}", (left, "bold not dim"), " left")
+    times = Text.assemble((duration(gone), "not dim"), " gone")
+    if not (data.over or math.isnan(data.left)):
+        left = duration(max(0.0, data.left - (gone - data.at)))
+        most = "" if config.target_fitness is None else "at most "
+        times.append(f"  {most}").append(left, "bold not dim").append(" left")
     return _bar(data.done, config.max_iter, times)
 
 
@@ -126,12 +129,12 @@ def _add_scores(grid: Table, data: PanelData, row: Row, lines: int) -> None:
         factor = sign(data.config)
         last, best = data.held_out[-1], max(data.held_out, key=lambda one: one.returns.mean())
         scores = [factor * float(one.returns.mean()) for one in data.held_out]
-        spread = deviation(last.returns)
+        around = deviation(last.returns)
         grid.add_row(
             Text("held-out", "not dim green"),
             _pairs(
                 ("", number(scores[-1])),
-                *([] if math.isnan(spread) else [("deviation", number(spread))]),
+                *([] if math.isnan(around) else [("deviation", number(around))]),
                 ("at", str(last.generation)),
                 ("best", number(factor * float(best.returns.mean()))),
                 ("at", str(best.generation)),
@@ -188,6 +191,7 @@ class LivePanel:
         """Leave the last panel on the terminal, and print the reason below."""
         if held_out:
             self._data.held_out.append(held_out)
+        self._data.over = True
         self._display.finish(reason)
 
     def close(self) -> None:

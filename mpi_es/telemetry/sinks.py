@@ -63,7 +63,7 @@ def open_telemetry(
     sinks: list[Sink] = [TensorBoard(path, steps)] if config.tensorboard else []
     if config.callback:
         sinks.append(CallbackSink(Callback(config.callback, path), steps))
-    console = console_sinks(
+    console: list[Sink] = console_sinks(
         config.console,
         stream or sys.stdout,
         lambda terminal: LivePanel(terminal, progress),

@@ -14,7 +14,7 @@ from typing import TextIO
 
 import numpy as np
 from numpy.typing import NDArray
-from rich.console import Console, ConsoleDimensions, ConsoleOptions, RenderableType, RenderResult
+from rich.console import Console, ConsoleDimensions, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.live import Live
 from rich.measure import Measurement
 from rich.text import Text
@@ -90,7 +90,9 @@ class Display:
         def render() -> RenderableType:
             # At each redraw, since the window may be resized.
             self._console.size = size = terminal_size(self._terminal)
-            return draw(time.monotonic() - begin, size)
+            drawn = draw(time.monotonic() - begin, size)
+            # Below it an empty line, for the ^C of a terminal: at the end of a full line it would move all.
+            return Group(drawn, "") if self._live else drawn
 
         for fact in facts:
             self._console.print(fact, style="dim", highlight=False, markup=False)
@@ -106,10 +108,10 @@ class Display:
 
     def close(self) -> None:
         """Release the terminal."""
-        if self._live:
+        live, self._live = self._live, None
+        if live:
             with contextlib.suppress(OSError):  # a closed terminal must not end a run
-                self._live.stop()
-            self._live = None
+                live.stop()
 
 
 def tolerate(stream: TextIO) -> None:

@@ -50,11 +50,9 @@ def draw(data: TableData, gone: float, width: int, height: int) -> RenderableTyp
     """
     config = data.config
     left = duration(max(0.0, data.left - (gone - data.at))) if data.latest else "?"
-    parts: list[RenderableType] = [
-        Text(
-            f"generation {thousands(data.number)} of {thousands(config.max_iter)}   {duration(gone)} gone   {left} left"
-        ),
-    ]
+    generations = f"generation {thousands(data.number)} of {thousands(config.max_iter)}"
+    head = Text(f"{generations}   {duration(gone)} gone   {left} left", no_wrap=True)
+    parts: list[RenderableType] = [head]
     if data.latest:
         parts.append(Styled(Sparkline(data.best), "cyan"))
         parts += _members(data, data.latest, width - _FRAME, max(1, height - _LINES_AROUND))

@@ -101,7 +101,8 @@ def test_what_is_shown_last_is_followed_by_a_new_line(monkeypatch):
     lines.start(Config(function="f:f"), [], 4)
     progress.add()
     lines.close()
-    assert stream.getvalue() == "generation 5: calls of rank 0 1 of 2\n"
+    shown = "generation 5: calls of rank 0 1 of 2"
+    assert stream.getvalue() == f"{shown}\r{shown}\n"
 
 
 def test_a_log_file_has_whole_generations_only(monkeypatch):
