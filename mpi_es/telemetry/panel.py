@@ -135,9 +135,9 @@ def _add_scores(grid: Table, data: PanelData, row: Row, lines: int) -> None:
             _pairs(
                 ("", number(scores[-1])),
                 *([] if math.isnan(around) else [("deviation", number(around))]),
-                ("at", str(last.generation)),
+                ("at generation", thousands(last.generation)),
                 ("best", number(factor * float(best.returns.mean()))),
-                ("at", str(best.generation)),
+                ("at", thousands(best.generation)),
             ),
         )
         grid.add_row("", Styled(Curve(scores, lines), "green"))

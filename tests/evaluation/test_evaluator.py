@@ -50,6 +50,17 @@ def test_returns_stand_where_candidate_and_episode_do():
     np.testing.assert_array_equal(whole.sums[:, 0], whole.lengths.ravel())
 
 
+@pytest.mark.parametrize("dynamic", [False, True])
+def test_progress_counts_the_episodes_that_are_over(dynamic):
+    evaluator, counts = make_evaluator(width=1, dynamic=dynamic), []
+    progress = evaluator.progress
+    progress.listener = lambda: counts.append((progress.done, progress.total, progress.held_out))
+    evaluator.evaluate(dense(), training_seeds(1, 0, 4, 3, "independent"), Terms())
+    evaluator.evaluate(Dense(MEAN[None]), training_seeds(1, 0, 1, 2, "paired"), Terms(held_out=True))
+    assert counts == [(n, 12, False) for n in range(1, 13)] + [(1, 2, True), (2, 2, True)]
+    assert not progress.share
+
+
 @pytest.mark.parametrize("width", [1, 2, 5, 50])
 def test_the_width_does_not_matter(width):
     seeds = training_seeds(1, 0, 4, 3, "independent")

@@ -28,7 +28,7 @@ def test_the_panel_shows_the_run():
         "1 min 01 s gone 1 h 06 min left",
         "best 10 mean 4 min 1 std 3.536",
         "2.5 candidates above it 2 of 4 elite 1 of 4",
-        "held-out 1 at 3 best 5 at 2",
+        "held-out 1 at generation 3 best 5 at 2",
         "episodes/s 8 steps/s 100 ranks idle 25%",
         "ask 0.100 evaluate 2.000 tell 0.300 save 0.400 total 3.000",
         "▁▅█",
