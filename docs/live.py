@@ -55,6 +55,7 @@ def picture(frame: str) -> str:
 
 
 def main() -> None:
+    """Run, and write the picture."""
     target = Path(__file__).with_suffix(".svg").resolve()
     with tempfile.TemporaryDirectory() as directory:
         under_way = [frame for frame in frames(COMMAND, Path(directory)) if " left" in frame]
