@@ -7,7 +7,7 @@ NEW := carracing-fast --target-fitness 650 --eval-every 5 --num-eval-rollouts 50
 BIN := .venv/bin
 INSTALL := $(BIN)/python -m pip install --quiet --constraint requirements.lock
 
-.PHONY: train test test-slow chaos lint format docs setup bench clean
+.PHONY: train test test-slow chaos lint format docs notebooks setup bench clean
 
 # Without ARGS a first agent that drives, in some minutes; its curves; and what it looks at, as a film.
 train: .venv/run.stamp
@@ -44,6 +44,10 @@ format: .venv/dev.stamp
 # The site, in site/; a warning is an error.
 docs: .venv/dev.stamp
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
+# Run the notebooks of examples/ and store their outputs in them.
+notebooks: .venv/dev.stamp
+	$(BIN)/python -m tests.notebooks
 
 # Side by side with what people use today; one of them needs EvoTorch, which nothing else does. Studies, of hours, are apart.
 bench: .venv/bench.stamp

@@ -26,6 +26,7 @@ ABOUT_ANOTHER = {
     "test_examples.py": "examples/",
     "test_imports.py": "which way all imports point",
     "test_mirror.py": "the tests",
+    "test_notebooks.py": "the notebooks in examples/",
     "test_packaging.py": "pyproject.toml and what lies beside it",
     "test_readme.py": "the README",
 }
