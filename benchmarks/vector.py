@@ -1,11 +1,12 @@
-"""CarRacing for one's own training code: steps a second of one, 8 and 64 cars, ours, gymnasium's and envpool's.
+"""CarRacing for one's own training code: steps a second of our cars, gymnasium's and envpool's.
 
 python benchmarks/vector.py [--steps 640] [--repeats 7] [--cars 1 8 64]
 
 Prints a table with the medians over repeats, in each of which all take a turn: environment steps a second by
-the clock, and microseconds of CPU time a step, of all threads and processes. Everything drives the same recorded
-actions. A turn begins with a reset and ten steps that are not timed, and is shorter than an episode, so no reset
-is timed. gymnasium's environment has the wrappers of gymnasium.make; AsyncVectorEnv has a process for each car.
+the clock, and microseconds of CPU time a step, of all threads and processes. Everything drives the same
+recorded actions. A turn begins with a reset and ten steps that are not timed, and is shorter than an episode,
+so no reset is timed. gymnasium's environment has the wrappers of gymnasium.make; AsyncVectorEnv has a process
+for each car.
 """
 
 import argparse
