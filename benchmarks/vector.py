@@ -49,7 +49,7 @@ class Contender:
 
     def turn(self, actions: np.ndarray, steps: int) -> None:
         """Drive for so many steps of all cars together."""
-        given = actions.astype(self.precision)
+        given: np.ndarray = actions.astype(self.precision)
         if not self.alone:
             given = np.repeat(given[:, None], self.cars, axis=1)
         self.env.reset()
