@@ -35,7 +35,7 @@ class Cars(VecEnv):
     def step_wait(self):
         observations, rewards, terminated, truncated, infos = self.cars.step(self.actions)
         over = terminated | truncated
-        each: list[dict] = [{} for _ in range(self.num_envs)]
+        each: list[dict[str, object]] = [{} for _ in range(self.num_envs)]
         for car in np.flatnonzero(over):
             last = small(infos["final_obs"][car][None])[0]
             cut = bool(truncated[car] and not terminated[car])
