@@ -362,7 +362,7 @@ def test_a_function_is_evolved_from_the_command_line_and_resumed(launch, mine):
     done = launch(2, *COMMAND, *x0)
     assert done.stderr == ""
     assert "mine:f, a function of 4 parameters" in done.stdout
-    assert "worst" in done.stdout
+    assert "calls/s" in done.stdout
     assert "length" not in done.stdout
     again = launch(0, "-m", "mpi_es.train", "--resume", "run", "--max-iter", 25, "--console", "lines")
     assert "generation 25: last generation done; best value" in again.stdout
