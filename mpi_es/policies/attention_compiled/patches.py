@@ -24,6 +24,7 @@ LAST_BYTE = np.uint32(0xFF)  # of a row's sixth word only the first byte (little
 # Two different odd numbers: with one, words along a diagonal of the patch would have the same weight.
 ROW_FACTOR, WORD_FACTOR = np.uint32(0x9E3779B1), np.uint32(0x85EBCA77)
 EMPTY = -1
+PADDING = 16  # numbers of kinds are read in groups of as many at most
 
 
 class Patches(NamedTuple):
@@ -32,8 +33,8 @@ class Patches(NamedTuple):
     start: NDArray[np.uint64]  # (count,) the word of the picture at which a patch begins
     code: NDArray[np.uint32]  # (count,) its hash
     kind: NDArray[np.int32]  # (count,) which of the different patches it is
-    first: NDArray[np.int32]  # (count + 8,) the first patch of a kind; any patch beyond the last kind
-    repeats: NDArray[np.float32]  # (count + 8,) how many of a kind there are; 0 beyond the last kind
+    first: NDArray[np.int32]  # (count + PADDING,) the first patch of a kind; any patch beyond the last kind
+    repeats: NDArray[np.float32]  # (count + PADDING,) how many of a kind there are; 0 beyond the last kind
     mixed: NDArray[np.uint32]  # (words of a picture's row,)
     table: NDArray[np.int32]  # (a power of two,) kinds by their hash, EMPTY where there is none
     bytes: NDArray[np.uint8]  # (size * size * 3,) the picture
@@ -50,8 +51,8 @@ def allocate(size: int) -> Patches:
         start=(row * STRIDE * words + column * STRIDE_WORDS).astype(np.uint64),
         code=np.zeros(count, np.uint32),
         kind=np.zeros(count, np.int32),
-        first=np.zeros(count + WIDTH, np.int32),
-        repeats=np.zeros(count + WIDTH, np.float32),
+        first=np.zeros(count + PADDING, np.int32),
+        repeats=np.zeros(count + PADDING, np.float32),
         mixed=np.zeros(words, np.uint32),
         table=np.zeros(1 << (2 * count - 1).bit_length(), np.int32),  # at most half full: short searches
         bytes=picture,
@@ -162,7 +163,7 @@ def project(
     Args:
         weights: (PATCH * ROW * 8,), a pixel's weights side by side.
         bias: (8,).
-        projected: ((count + 8) * 8,).
+        projected: ((count + PADDING) * 8,).
     """
     for kind in range(0, kinds, WIDTH):
         _project_eight(kind, patches, weights, bias, projected)
