@@ -65,7 +65,12 @@ _operator(operator.truediv, lambda builder, a, b: builder.fdiv(a, b))
 
 def _splat(builder: Any, kind: _LanesType, number: Any) -> Any:
     first = builder.insert_element(ir.Constant(kind.floats, ir.Undefined), number, cgutils.int32_t(0))
-    return builder.shuffle_vector(first, first, ir.Constant(kind.integers, [0] * kind.width))
+    return _shuffle(builder, first, first, [0] * kind.width)
+
+
+def _shuffle(builder: Any, a: Any, b: Any, places: list[int]) -> Any:
+    """Return the lanes at some places of two vectors, one behind the other."""
+    return builder.shuffle_vector(a, b, ir.Constant(ir.VectorType(ir.IntType(32), len(places)), places))
 
 
 def _address(context: Any, builder: Any, array_kind: Any, array: Any, i: Any) -> Any:
@@ -139,11 +144,8 @@ def total(typing_context: Any, lanes: Any) -> Any:
         width = lanes.width
         while width > 1:
             width //= 2
-            halves = [
-                builder.shuffle_vector(rest, rest, ir.Constant(ir.VectorType(ir.IntType(32), width), places))
-                for places in (list(range(width)), list(range(width, 2 * width)))
-            ]
-            rest = builder.fadd(*halves)
+            lower, upper = list(range(width)), list(range(width, 2 * width))
+            rest = builder.fadd(_shuffle(builder, rest, rest, lower), _shuffle(builder, rest, rest, upper))
         return builder.extract_element(rest, cgutils.int32_t(0))
 
     return types.float32(lanes), emit
@@ -181,3 +183,22 @@ def shift_into_exponent(typing_context: Any, lanes: Any, numbers: Any) -> Any:
         return builder.bitcast(builder.add(values, builder.shl(exponents, shift)), lanes.floats)
 
     return lanes(lanes, lanes), emit
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def store_bytes(typing_context: Any, array: Any, i: Any, a: Any, b: Any, c: Any) -> Any:
+    """Write the whole parts of three vectors, a lane of each in turn, from array[i] on, of uint8."""
+
+    def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        width, bits = a.width, ir.IntType(8)
+        x, y, z = (
+            builder.trunc(builder.fptosi(lanes, a.integers), ir.VectorType(bits, width)) for lanes in args[2:]
+        )
+        joined = list(range(2 * width))
+        in_turn = [width * vector + lane for lane in range(width) for vector in range(3)]
+        mixed = _shuffle(builder, _shuffle(builder, x, y, joined), _shuffle(builder, z, z, joined), in_turn)
+        place = _address(context, builder, sig.args[0], *args[:2])
+        builder.store(mixed, builder.bitcast(place, mixed.type.as_pointer()), align=1)
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp, a, a, a), emit
