@@ -2,7 +2,7 @@ import numpy as np
 
 from mpi_es.jit import simd
 from mpi_es.jit.decorator import compiled
-from mpi_es.jit.simd import WIDE, load, load_wide, maximum, shift_into_exponent, store, total
+from mpi_es.jit.simd import WIDE, load, load_wide, maximum, shift_into_exponent, store, store_bytes, total
 
 
 @compiled()
@@ -41,6 +41,17 @@ def test_whole_numbers_in_the_lowest_bits_are_powers_of_two():
     x, out = np.full(8, 1.5, np.float32), np.zeros(8, np.float32)
     scale(x, (exponents + 1.5 * 2**23).astype(np.float32), out)
     assert out.tolist() == (1.5 * 2.0**exponents).tolist()
+
+
+@compiled()
+def interleave(x, out):
+    store_bytes(out, 0, load(x, 0), load(x, 8), load(x, 16))
+
+
+def test_three_vectors_are_written_as_bytes_in_turn():
+    x, out = np.arange(24, dtype=np.float32).reshape(3, 8) * 10 + np.float32(0.9), np.zeros(24, np.uint8)
+    interleave(x.ravel(), out)
+    assert out.tolist() == x.T.ravel().astype(np.uint8).tolist()
 
 
 def test_a_vector_has_eight_lanes_or_sixteen():

@@ -6,7 +6,7 @@ from pygame import gfxdraw
 from mpi_es.envs.car_racing.picture.camera import Camera
 from mpi_es.envs.car_racing.picture.close.coverage import allocate
 from mpi_es.envs.car_racing.picture.close.pygame_outlines import add_rectangle
-from mpi_es.envs.car_racing.picture.sizes import SIDE, VIEW_ROWS
+from mpi_es.envs.car_racing.picture.sizes import VIEW_ROWS
 from mpi_es.envs.car_racing.picture.smoothscale import WINDOW_H, WINDOW_W
 
 WHITE = (255, 255, 255)
