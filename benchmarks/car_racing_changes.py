@@ -3,8 +3,8 @@
 python benchmarks/car_racing_changes.py [OLD NEW] [--parts softmax,close] [--weights FILE] [--repeats 15]
 
 OLD and NEW are directories that hold `mpi_es`. Each is run by a process of its own, and the two take turns
-with every part. Without directories this tree is compared with itself, which shows the noise. Microseconds are of the thread's own CPU time: of a picture for parts of the agent, of a step
-for the others.
+with every part. Without directories this tree is compared with itself, which shows the noise.
+Microseconds are of CPU time: of a picture for parts of the agent, of a step for the others.
 """
 
 import argparse
