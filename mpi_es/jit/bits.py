@@ -1,7 +1,8 @@
-"""The number of an int64's lowest and highest bit, for which LLVM has instructions and Python has none."""
+"""An int64's lowest and highest bit, and bytes read as words: LLVM has instructions, Python has none."""
 
 from typing import Any
 
+from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
@@ -24,3 +25,24 @@ def highest(typing_context: Any, number: Any) -> Any:
         return builder.sub(cgutils.intp_t(63), builder.ctlz(args[0], cgutils.true_bit))
 
     return types.int64(types.int64), emit
+
+
+def _reader(kind: Any) -> Any:
+    """Return an intrinsic: the bytes of a contiguous uint8 array (n,) from a place on, as one number.
+
+    The place may be any, and bounds are not checked.
+    """
+
+    @intrinsic  # type: ignore[untyped-decorator]
+    def read(typing_context: Any, array: Any, place: Any) -> Any:
+        def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+            data = context.make_array(sig.args[0])(context, builder, args[0]).data
+            number = ir.IntType(kind.bitwidth).as_pointer()
+            return builder.load(builder.bitcast(builder.gep(data, [args[1]]), number), align=1)
+
+        return kind(array, types.intp), emit
+
+    return read
+
+
+read_uint32, read_uint64 = _reader(types.uint32), _reader(types.uint64)

@@ -1,7 +1,7 @@
-"""A vector of eight float32 as a type in compiled code, for loops that LLVM does not vectorise by itself.
+"""Vectors of 8 float32, and of as many as a register holds, as types in compiled code.
 
-Additions keep the order in which they are written, whatever vectors the machine has: LLVM splits or joins
-vectors.
+For loops that LLVM does not vectorise by itself. Additions keep the order in which they are written, whatever
+vectors the machine has: LLVM splits or joins vectors.
 """
 
 import operator
@@ -13,34 +13,48 @@ from numba.core import cgutils, types
 from numba.core.typing.templates import ConcreteTemplate, infer_global, signature
 from numba.extending import intrinsic, lower_builtin, models, register_model
 
-WIDTH = 8
+from mpi_es.jit.processor import AVX512
 
-_FLOATS = ir.VectorType(ir.FloatType(), WIDTH)
-_INTEGERS = ir.VectorType(ir.IntType(32), WIDTH)
+WIDTH = 8
+WIDE = 16 if AVX512 else WIDTH
 
 
 class _LanesType(types.Type):
-    def __init__(self) -> None:
-        super().__init__("Lanes")
+    def __init__(self, width: int) -> None:
+        super().__init__(f"Lanes{width}")
+        self.width = width
+
+    @property
+    def floats(self) -> Any:
+        """LLVM's type of the numbers."""
+        return ir.VectorType(ir.FloatType(), self.width)
+
+    @property
+    def integers(self) -> Any:
+        """LLVM's type of whole numbers of the same size."""
+        return ir.VectorType(ir.IntType(32), self.width)
 
 
-LANES = _LanesType()
+LANES, WIDE_LANES = _LanesType(WIDTH), _LanesType(WIDE)  # equal without AVX-512
 
 
 @register_model(_LanesType)
 class _LanesModel(models.PrimitiveModel):
     def __init__(self, manager: Any, kind: Any) -> None:
-        super().__init__(manager, kind, _FLOATS)
+        super().__init__(manager, kind, kind.floats)
 
 
 def _operator(function: Any, emit: Callable[..., Any]) -> None:
-    """Let +, - or * of two Lanes mean one vector instruction."""
+    """Let +, -, * or / of two vectors mean one vector instruction."""
 
     class Template(ConcreteTemplate):
-        cases = (signature(LANES, LANES, LANES),)
+        cases = tuple(signature(kind, kind, kind) for kind in {LANES, WIDE_LANES})
 
     infer_global(function)(Template)
-    lower_builtin(function, LANES, LANES)(lambda context, builder, kind, values: emit(builder, *values))
+    for kind in {LANES, WIDE_LANES}:
+        lower_builtin(function, kind, kind)(
+            lambda context, builder, signature, values: emit(builder, *values)
+        )
 
 
 _operator(operator.add, lambda builder, a, b: builder.fadd(a, b))
@@ -49,67 +63,92 @@ _operator(operator.mul, lambda builder, a, b: builder.fmul(a, b))
 _operator(operator.truediv, lambda builder, a, b: builder.fdiv(a, b))
 
 
-def _splat(builder: Any, number: Any) -> Any:
-    first = builder.insert_element(ir.Constant(_FLOATS, ir.Undefined), number, cgutils.int32_t(0))
-    return builder.shuffle_vector(first, first, ir.Constant(_INTEGERS, [0] * WIDTH))
+def _splat(builder: Any, kind: _LanesType, number: Any) -> Any:
+    first = builder.insert_element(ir.Constant(kind.floats, ir.Undefined), number, cgutils.int32_t(0))
+    return _shuffle(builder, first, first, [0] * kind.width)
 
 
-def _address(context: Any, builder: Any, kind: Any, array: Any, i: Any) -> Any:
-    """Return a pointer to the eight numbers from place i of a contiguous array (n,)."""
-    data = context.make_array(kind)(context, builder, array).data
-    return builder.bitcast(builder.gep(data, [i]), _FLOATS.as_pointer())
+def _shuffle(builder: Any, a: Any, b: Any, places: list[int]) -> Any:
+    """Return the lanes at some places of two vectors, one behind the other."""
+    return builder.shuffle_vector(a, b, ir.Constant(ir.VectorType(ir.IntType(32), len(places)), places))
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def load(typing_context: Any, array: Any, i: Any) -> Any:
-    """Return array[i : i + 8] of a contiguous float32 array (n,); bounds are not checked."""
+def _address(context: Any, builder: Any, array_kind: Any, array: Any, i: Any) -> Any:
+    """Return a pointer to place i of a contiguous array (n,)."""
+    return builder.gep(context.make_array(array_kind)(context, builder, array).data, [i])
 
-    def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        return builder.load(_address(context, builder, sig.args[0], *args), align=4)
 
-    return LANES(array, types.intp), emit
+def _loader(kind: _LanesType) -> Any:
+    """Return an intrinsic: array[i : i + width] of a contiguous float32 array; bounds are not checked."""
+
+    @intrinsic  # type: ignore[untyped-decorator]
+    def load(typing_context: Any, array: Any, i: Any) -> Any:
+        def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+            place = _address(context, builder, sig.args[0], *args)
+            return builder.load(builder.bitcast(place, kind.floats.as_pointer()), align=4)
+
+        return kind(array, types.intp), emit
+
+    return load
+
+
+def _splatter(kind: _LanesType) -> Any:
+    """Return an intrinsic: a number in all lanes."""
+
+    @intrinsic  # type: ignore[untyped-decorator]
+    def splat(typing_context: Any, number: Any) -> Any:
+        def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+            return _splat(builder, kind, args[0])
+
+        return kind(types.float32), emit
+
+    return splat
+
+
+def _spreader(kind: _LanesType) -> Any:
+    """Return an intrinsic: array[i] in all lanes, of a contiguous float32 array; bounds are not checked."""
+
+    @intrinsic  # type: ignore[untyped-decorator]
+    def spread(typing_context: Any, array: Any, i: Any) -> Any:
+        def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+            return _splat(builder, kind, builder.load(_address(context, builder, sig.args[0], *args)))
+
+        return kind(array, types.intp), emit
+
+    return spread
+
+
+load, load_wide = _loader(LANES), _loader(WIDE_LANES)
+spread, spread_wide = _spreader(LANES), _spreader(WIDE_LANES)
+splat, splat_wide = _splatter(LANES), _splatter(WIDE_LANES)
 
 
 @intrinsic  # type: ignore[untyped-decorator]
 def store(typing_context: Any, array: Any, i: Any, lanes: Any) -> Any:
-    """Write array[i : i + 8] of a contiguous float32 array (n,); bounds are not checked."""
+    """Write a vector from array[i] on, of a contiguous float32 array (n,); bounds are not checked."""
 
     def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        builder.store(args[2], _address(context, builder, sig.args[0], *args[:2]), align=4)
+        place = _address(context, builder, sig.args[0], *args[:2])
+        builder.store(args[2], builder.bitcast(place, lanes.floats.as_pointer()), align=4)
         return context.get_dummy_value()
 
-    return types.void(array, types.intp, LANES), emit
+    return types.void(array, types.intp, lanes), emit
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def splat(typing_context: Any, number: Any) -> Any:
-    """Return a number in all lanes."""
+def total(typing_context: Any, lanes: Any) -> Any:
+    """Return the sum of the lanes: the upper half is added to the lower until one number is left."""
 
     def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        return _splat(builder, args[0])
+        (rest,) = args
+        width = lanes.width
+        while width > 1:
+            width //= 2
+            lower, upper = list(range(width)), list(range(width, 2 * width))
+            rest = builder.fadd(_shuffle(builder, rest, rest, lower), _shuffle(builder, rest, rest, upper))
+        return builder.extract_element(rest, cgutils.int32_t(0))
 
-    return LANES(types.float32), emit
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def spread(typing_context: Any, array: Any, i: Any) -> Any:
-    """Return array[i] in all lanes, of a contiguous float32 array (n,); bounds are not checked."""
-
-    def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        data = context.make_array(sig.args[0])(context, builder, args[0]).data
-        return _splat(builder, builder.load(builder.gep(data, [args[1]])))
-
-    return LANES(array, types.intp), emit
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def lane(typing_context: Any, lanes: Any, i: Any) -> Any:
-    """Return one lane."""
-
-    def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        return builder.extract_element(*args)
-
-    return types.float32(LANES, types.intp), emit
+    return types.float32(lanes), emit
 
 
 @intrinsic  # type: ignore[untyped-decorator]
@@ -117,11 +156,11 @@ def fma(typing_context: Any, a: Any, b: Any, c: Any) -> Any:
     """Return a * b + c, rounded once where the machine can, else twice."""
 
     def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        kind = ir.FunctionType(_FLOATS, [_FLOATS] * 3)
-        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.fmuladd.v8f32")
+        kind = ir.FunctionType(a.floats, [a.floats] * 3)
+        function = cgutils.get_or_insert_function(builder.module, kind, f"llvm.fmuladd.v{a.width}f32")
         return builder.call(function, args)
 
-    return LANES(LANES, LANES, LANES), emit
+    return a(a, a, a), emit
 
 
 @intrinsic  # type: ignore[untyped-decorator]
@@ -131,29 +170,35 @@ def maximum(typing_context: Any, a: Any, b: Any) -> Any:
     def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         return builder.select(builder.fcmp_ordered(">", *args), *args)
 
-    return LANES(LANES, LANES), emit
+    return a(a, a), emit
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def nearest(typing_context: Any, lanes: Any) -> Any:
-    """Return the nearest whole numbers."""
+def shift_into_exponent(typing_context: Any, lanes: Any, numbers: Any) -> Any:
+    """Return lanes * 2**e, of the whole numbers e in the lowest nine bits; the result must be normal."""
 
     def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        kind = ir.FunctionType(_FLOATS, [_FLOATS])
-        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.rint.v8f32")
-        return builder.call(function, args)
+        values, exponents = (builder.bitcast(arg, lanes.integers) for arg in args)
+        shift = ir.Constant(lanes.integers, [23] * lanes.width)  # an exponent lies above 23 bits of fraction
+        return builder.bitcast(builder.add(values, builder.shl(exponents, shift)), lanes.floats)
 
-    return LANES(LANES), emit
+    return lanes(lanes, lanes), emit
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def times_power_of_two(typing_context: Any, lanes: Any, exponents: Any) -> Any:
-    """Return lanes * 2**exponents, of whole exponents and where the result is a normal number."""
+def store_bytes(typing_context: Any, array: Any, i: Any, a: Any, b: Any, c: Any) -> Any:
+    """Write the whole parts of three vectors, a lane of each in turn, from array[i] on, of uint8."""
 
     def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        exponents = builder.fptosi(args[1], _INTEGERS)
-        shift = ir.Constant(_INTEGERS, [23] * WIDTH)  # a float32's exponent lies above 23 bits of fraction
-        bits = builder.add(builder.bitcast(args[0], _INTEGERS), builder.shl(exponents, shift))
-        return builder.bitcast(bits, _FLOATS)
+        width, bits = a.width, ir.IntType(8)
+        x, y, z = (
+            builder.trunc(builder.fptosi(lanes, a.integers), ir.VectorType(bits, width)) for lanes in args[2:]
+        )
+        joined = list(range(2 * width))
+        in_turn = [width * vector + lane for lane in range(width) for vector in range(3)]
+        mixed = _shuffle(builder, _shuffle(builder, x, y, joined), _shuffle(builder, z, z, joined), in_turn)
+        place = _address(context, builder, sig.args[0], *args[:2])
+        builder.store(mixed, builder.bitcast(place, mixed.type.as_pointer()), align=1)
+        return context.get_dummy_value()
 
-    return LANES(LANES, LANES), emit
+    return types.void(array, types.intp, a, a, a), emit

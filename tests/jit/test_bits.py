@@ -1,6 +1,6 @@
 import numpy as np
 
-from mpi_es.jit.bits import highest, lowest
+from mpi_es.jit.bits import highest, lowest, read_uint32, read_uint64
 from mpi_es.jit.decorator import compiled
 
 
@@ -19,3 +19,17 @@ def test_bits_are_those_of_python_s_integers():
         unsigned = number % 2**64
         assert low == (unsigned & -unsigned).bit_length() - 1
         assert high == unsigned.bit_length() - 1
+
+
+@compiled()
+def words(numbers, four, eight):
+    for i in range(len(four)):
+        four[i], eight[i] = read_uint32(numbers, i), read_uint64(numbers, i)
+
+
+def test_bytes_are_read_as_words_from_any_place_on():
+    numbers = np.random.default_rng(0).integers(0, 256, 30, np.uint8)
+    four, eight = np.zeros(20, np.uint32), np.zeros(20, np.uint64)
+    words(numbers, four, eight)
+    assert four.tolist() == [np.frombuffer(numbers[i : i + 4].tobytes(), np.uint32)[0] for i in range(20)]
+    assert eight.tolist() == [np.frombuffer(numbers[i : i + 8].tobytes(), np.uint64)[0] for i in range(20)]

@@ -1,20 +1,59 @@
 import numpy as np
 
+from mpi_es.jit import simd
 from mpi_es.jit.decorator import compiled
-from mpi_es.jit.simd import lane, load, maximum, splat
+from mpi_es.jit.simd import WIDE, load, load_wide, maximum, shift_into_exponent, store, store_bytes, total
 
 
 @compiled()
-def largest_in_each_lane(x, out):
-    highest = splat(np.float32(-np.inf))
-    for i in range(0, len(x), 8):
-        highest = maximum(load(x, i), highest)
-    for i in range(8):
-        out[i] = lane(highest, i)
+def larger(x, y, out):
+    store(out, 0, maximum(load(x, 0), load(y, 0)))
 
 
-def test_the_maximum_passes_over_what_is_no_number():
-    x = np.array([[1, 5, np.nan, 0, 0, 0, 0, -3], [2, 4, 3, np.nan, 0, 0, 0, -4]], np.float32)
+def test_the_maximum_passes_over_what_is_no_number_in_the_first():
+    x, y = np.array([[1, 5, np.nan, 0, 0, 0, 0, -3], [2, 4, 3, 0, 0, 0, 0, -4]], np.float32)
     out = np.empty(8, np.float32)
-    largest_in_each_lane(x.ravel(), out)
+    larger(x, y, out)
     assert out.tolist() == [2, 5, 3, 0, 0, 0, 0, -3]
+
+
+@compiled()
+def totals(x, out):
+    out[0], out[1] = total(load(x, 0)), total(load_wide(x, 0))
+
+
+def test_a_total_adds_the_upper_half_to_the_lower_one():
+    x, out = np.random.default_rng(0).standard_normal(16).astype(np.float32), np.zeros(2, np.float32)
+    totals(x, out)
+    for found, rest in zip(out, (x[:8], x[:WIDE]), strict=True):
+        while len(rest) > 1:
+            rest = rest[: len(rest) // 2] + rest[len(rest) // 2 :]
+        assert found == rest[0]
+
+
+@compiled()
+def scale(x, exponents, out):
+    store(out, 0, shift_into_exponent(load(x, 0), load(exponents, 0)))
+
+
+def test_whole_numbers_in_the_lowest_bits_are_powers_of_two():
+    exponents = np.arange(-4, 4)
+    x, out = np.full(8, 1.5, np.float32), np.zeros(8, np.float32)
+    scale(x, (exponents + 1.5 * 2**23).astype(np.float32), out)
+    assert out.tolist() == (1.5 * 2.0**exponents).tolist()
+
+
+@compiled()
+def interleave(x, out):
+    store_bytes(out, 0, load(x, 0), load(x, 8), load(x, 16))
+
+
+def test_three_vectors_are_written_as_bytes_in_turn():
+    x, out = np.arange(24, dtype=np.float32).reshape(3, 8) * 10 + np.float32(0.9), np.zeros(24, np.uint8)
+    interleave(x.ravel(), out)
+    assert out.tolist() == x.T.ravel().astype(np.uint8).tolist()
+
+
+def test_a_vector_has_eight_lanes_or_sixteen():
+    assert simd.WIDTH == 8
+    assert simd.WIDE in (8, 16)

@@ -19,7 +19,7 @@ WAIT, BEGIN, DRIVE = range(3)  # orders
 class Cars(NamedTuple):
     """The races of n cars, what they are ordered to do, and what came of it."""
 
-    races: Simulation  # (n, …); its canvases and panels, which keep nothing, are (threads, …)
+    races: Simulation  # (n, …); its canvases and panels, on which no picture depends, are (threads, …)
     recent: NDArray[np.uint8]  # (n, frames, SIDE, SIDE, 3) the last pictures, in a ring
     newest: NDArray[np.int64]  # (n,) the place of the newest in its ring
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from mpi_es.jit.bits import read_uint32, read_uint64
 from mpi_es.jit.decorator import compiled
 from mpi_es.jit.simd import WIDTH, fma, load, spread, store
 
@@ -15,48 +16,47 @@ PATCH, STRIDE, CHANNELS = 7, 4, 3  # arXiv:2003.08165
 ROW = PATCH * CHANNELS  # bytes of a patch in one row of the picture
 QUERY_DIM = WIDTH // 2  # the paper's: query and key fill eight lanes; narrower ones are padded with zeros
 
-# Patches are compared in words of four bytes: they begin at every third word of a picture's row.
+# Patches begin at every third word of four bytes of a picture's row. Of a patch's row the hash reads the five
+# whole words and leaves the last byte to the comparison.
 STRIDE_WORDS = STRIDE * CHANNELS // 4
 WORDS = ROW // 4
-# The same, unsigned: numba then need not ask whether a place counts from the end, a third of the time.
-U_PATCH, U_WORDS = np.uint64(PATCH), np.uint64(WORDS)
-LAST_BYTE = np.uint32(0xFF)  # of a row's sixth word only the first byte (little endian) is in the patch
 # Two different odd numbers: with one, words along a diagonal of the patch would have the same weight.
 ROW_FACTOR, WORD_FACTOR = np.uint32(0x9E3779B1), np.uint32(0x85EBCA77)
 EMPTY = -1
+PADDING = 16  # numbers of kinds are read in groups of as many at most
+
+
+Picture = NDArray[np.uint8]  # (size * size * 3,)
 
 
 class Patches(NamedTuple):
     """The `count` patches of one picture, numbered row by row."""
 
-    start: NDArray[np.uint64]  # (count,) the word of the picture at which a patch begins
+    start: NDArray[np.int64]  # (count,) the byte of the picture at which a patch begins
     code: NDArray[np.uint32]  # (count,) its hash
     kind: NDArray[np.int32]  # (count,) which of the different patches it is
-    first: NDArray[np.int32]  # (count + 8,) the first patch of a kind; any patch beyond the last kind
-    repeats: NDArray[np.float32]  # (count + 8,) how many of a kind there are; 0 beyond the last kind
-    mixed: NDArray[np.uint32]  # (words of a picture's row,)
+    first: NDArray[np.int32]  # (count + PADDING,) the first patch of a kind; any patch beyond the last kind
+    repeats: NDArray[np.float32]  # (count + PADDING,) how many of a kind there are; 0 beyond the last kind
+    mixed: NDArray[np.uint32]  # (words of a picture's row,) seven rows as one
+    codes: NDArray[np.uint32]  # (words of a picture's row,) hashes of patches that begin at each word
     table: NDArray[np.int32]  # (a power of two,) kinds by their hash, EMPTY where there is none
-    bytes: NDArray[np.uint8]  # (size * size * 3,) the picture
-    words: NDArray[np.uint32]  # (size, size * 3 / 4) the same memory
-    pixels: NDArray[np.float32]  # (size * size * 3,) the same numbers
+    pixels: NDArray[np.float32]  # (size * size * 3,) the picture
 
 
 def allocate(size: int) -> Patches:
     """Return room for pictures (size, size, 3), with a size that is a multiple of four."""
     count, words = grid(size) ** 2, size * CHANNELS // 4
     row, column = np.divmod(np.arange(count), grid(size))
-    picture = np.zeros(size * size * CHANNELS, np.uint8)
     return Patches(
-        start=(row * STRIDE * words + column * STRIDE_WORDS).astype(np.uint64),
+        start=STRIDE * CHANNELS * (row * size + column),
         code=np.zeros(count, np.uint32),
         kind=np.zeros(count, np.int32),
-        first=np.zeros(count + WIDTH, np.int32),
-        repeats=np.zeros(count + WIDTH, np.float32),
+        first=np.zeros(count + PADDING, np.int32),
+        repeats=np.zeros(count + PADDING, np.float32),
         mixed=np.zeros(words, np.uint32),
+        codes=np.zeros(words, np.uint32),
         table=np.zeros(1 << (2 * count - 1).bit_length(), np.int32),  # at most half full: short searches
-        bytes=picture,
-        words=picture.view(np.uint32).reshape(size, words),
-        pixels=np.zeros(picture.size, np.float32),
+        pixels=np.zeros(size * size * CHANNELS, np.float32),
     )
 
 
@@ -69,83 +69,83 @@ def grid(size: int) -> int:
 @compiled()
 def find_kinds(frame: NDArray[np.uint8], patches: Patches) -> int:
     """Fill kind, first and repeats for a contiguous frame (size, size, 3); return how many kinds it has."""
-    # A copy, since to view bytes as words in compiled code takes numba seconds to compile.
-    _read(frame.ravel(), patches.bytes, patches.pixels)
-    _hash(patches.words, patches.mixed, patches.code)
-    return _group(patches.words.ravel(), patches)
+    picture = frame.ravel()
+    _read(picture, patches.pixels)
+    _hash(picture, patches.mixed, patches.codes, patches.code)
+    return _group(picture, patches)
 
 
-@compiled()
-def _read(frame: NDArray[np.uint8], picture: NDArray[np.uint8], pixels: NDArray[np.float32]) -> None:
-    for i in range(len(frame)):
-        picture[i] = frame[i]
-    for i in range(len(frame)):
-        pixels[i] = np.float32(frame[i])
+@compiled(borrowing=True)
+def _read(picture: Picture, pixels: NDArray[np.float32]) -> None:
+    for i in range(len(picture)):
+        pixels[i] = np.float32(picture[i])
 
 
-@compiled()
-def _hash(words: NDArray[np.uint32], mixed: NDArray[np.uint32], code: NDArray[np.uint32]) -> None:
+@compiled(borrowing=True)
+def _hash(
+    picture: Picture, mixed: NDArray[np.uint32], codes: NDArray[np.uint32], code: NDArray[np.uint32]
+) -> None:
     """Write a hash of each patch but for the last byte of its rows, which is left to the comparison."""
-    across = grid(len(words))
+    across = grid(STRIDE * len(mixed) // CHANNELS)
     for row in range(across):
-        mixed[:] = 0
-        for y in range(PATCH):
-            _mix(words[STRIDE * row + y], mixed)
+        _mix(picture, row * STRIDE * 4 * len(mixed), mixed)
+        for x in range(len(mixed) - WORDS + 1):
+            hashed = np.uint32(0)
+            for i in range(WORDS):
+                hashed = np.uint32(hashed * WORD_FACTOR + mixed[x + i])
+            codes[x] = hashed
         for column in range(across):
-            x = STRIDE_WORDS * column
-            code[row * across + column] = _weigh(mixed[x : x + WORDS])
+            code[row * across + column] = codes[STRIDE_WORDS * column]
 
 
-@compiled()
-def _mix(row: NDArray[np.uint32], mixed: NDArray[np.uint32]) -> None:
+@compiled(borrowing=True)
+def _mix(picture: Picture, top: int, mixed: NDArray[np.uint32]) -> None:
+    """Write a hash of each column of words in the seven rows of the picture from the byte `top` on."""
+    stride = 4 * len(mixed)
     for x in range(len(mixed)):
-        mixed[x] = mixed[x] * ROW_FACTOR + row[x]
+        column = np.uint32(0)
+        for y in range(PATCH):
+            column = np.uint32(column * ROW_FACTOR + read_uint32(picture, top + y * stride + 4 * x))
+        mixed[x] = column
 
 
 @compiled()
-def _weigh(words: NDArray[np.uint32]) -> np.uint32:
-    code = np.uint32(0)
-    for x in range(WORDS):
-        code = np.uint32(code * WORD_FACTOR + words[x])
-    return code
-
-
-@compiled()
-def _group(words: NDArray[np.uint32], patches: Patches) -> int:
+def _group(picture: Picture, patches: Patches) -> int:
     """Give each patch its kind by a hash table with open addressing; return how many kinds there are."""
     # Read once: numba counts references at each reading of a field.
     start, code, kind, first = patches.start, patches.code, patches.kind, patches.first
-    table, repeats, width = patches.table, patches.repeats, np.uint64(len(patches.mixed))
+    table, repeats, stride = patches.table, patches.repeats, 4 * len(patches.mixed)
     table[:] = EMPTY
     repeats[:] = 0
     kinds, mask = 0, len(table) - 1
     for patch in range(len(kind)):
         # The upper bits of a product depend on all bits of its factors.
         place = (code[patch] >> np.uint32(16)) & mask
+        # Whether a kind is new is the only branch here that a processor guesses badly.
         while table[place] != EMPTY:
             other = first[table[place]]
-            if code[other] == code[patch] and _equal(words, width, start[patch], start[other]):
+            if code[other] == code[patch] and _equal(picture, stride, start[patch], start[other]):
                 break
             place = (place + 1) & mask
-        if table[place] == EMPTY:
-            table[place] = kinds
-            first[kinds] = patch
-            kinds += 1
-        kind[patch] = table[place]
-        repeats[table[place]] += np.float32(1)
+        is_new = table[place] == EMPTY
+        found = kinds if is_new else table[place]
+        first[kinds] = patch
+        kinds += is_new
+        table[place] = kind[patch] = found
+        repeats[found] += np.float32(1)
     return kinds
 
 
-@compiled()
-def _equal(words: NDArray[np.uint32], width: np.uint64, here: np.uint64, there: np.uint64) -> bool:
-    """Return whether the patches that begin at two words are equal, byte for byte."""
-    difference = np.uint32(0)
+@compiled(borrowing=True)
+def _equal(picture: Picture, stride: int, here: int, there: int) -> bool:
+    """Return whether the patches that begin at two bytes are equal."""
+    difference = np.uint64(0)
     for _ in range(PATCH):
-        for x in range(U_WORDS):
-            difference |= words[here + x] ^ words[there + x]
-        difference |= (words[here + U_WORDS] ^ words[there + U_WORDS]) & LAST_BYTE
-        here += width
-        there += width
+        # A row's 21 bytes in words of eight; the last one overlaps the second.
+        for place in (0, 8, ROW - 8):
+            difference |= read_uint64(picture, here + place) ^ read_uint64(picture, there + place)
+        here += stride
+        there += stride
     return bool(difference == 0)
 
 
@@ -162,7 +162,7 @@ def project(
     Args:
         weights: (PATCH * ROW * 8,), a pixel's weights side by side.
         bias: (8,).
-        projected: ((count + 8) * 8,).
+        projected: ((count + PADDING) * 8,).
     """
     for kind in range(0, kinds, WIDTH):
         _project_eight(kind, patches, weights, bias, projected)
@@ -178,10 +178,10 @@ def _project_eight(
 ) -> None:
     """Project eight kinds at once: eight chains of sums keep the processor's multipliers busy."""
     pixels, start, first = patches.pixels, patches.start, patches.first
-    at_a, at_b = _pixel(start, first, kind), _pixel(start, first, kind + 1)
-    at_c, at_d = _pixel(start, first, kind + 2), _pixel(start, first, kind + 3)
-    at_e, at_f = _pixel(start, first, kind + 4), _pixel(start, first, kind + 5)
-    at_g, at_h = _pixel(start, first, kind + 6), _pixel(start, first, kind + 7)
+    at_a, at_b = start[first[kind]], start[first[kind + 1]]
+    at_c, at_d = start[first[kind + 2]], start[first[kind + 3]]
+    at_e, at_f = start[first[kind + 4]], start[first[kind + 5]]
+    at_g, at_h = start[first[kind + 6]], start[first[kind + 7]]
     stride = len(patches.mixed) * 4
     a = b = c = d = e = f = g = h = load(bias, 0)
     for y in range(PATCH):
@@ -197,9 +197,3 @@ def _project_eight(
             h = fma(spread(pixels, at_h + x), weight, h)
     for i, sums in enumerate((a, b, c, d, e, f, g, h)):
         store(projected, WIDTH * (kind + i), sums)
-
-
-@compiled()
-def _pixel(start: NDArray[np.uint64], first: NDArray[np.int32], kind: int) -> np.int64:
-    """Return the place in the picture's numbers at which a kind's first patch begins."""
-    return np.int64(start[first[kind]]) * 4

@@ -1,7 +1,8 @@
 """How important each patch is, by a softmax over all pairs of patches: compiled.
 
-Most of a step's time is spent here: 292 different patches make 85,000 pairs. Eight queries, in eight lanes,
-go through all keys together, so that nothing is summed across lanes before the end.
+Most of a step's time is spent here: 292 different patches make 85,000 pairs. The queries that a vector holds,
+8 or 16, go through all keys together, so that nothing is summed across lanes before the end. Both give the
+same bits.
 """
 
 from typing import Any, NamedTuple
@@ -10,96 +11,194 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpi_es.jit.decorator import compiled
-from mpi_es.jit.simd import WIDTH, fma, lane, load, maximum, nearest, splat, spread, store, times_power_of_two
-from mpi_es.policies.attention_compiled.patches import QUERY_DIM
+from mpi_es.jit.processor import AVX512
+from mpi_es.jit.simd import (
+    WIDE,
+    WIDTH,
+    fma,
+    load,
+    load_wide,
+    maximum,
+    shift_into_exponent,
+    splat,
+    splat_wide,
+    spread_wide,
+    store,
+    total,
+)
+from mpi_es.policies.attention_compiled.patches import PADDING, QUERY_DIM
 
-Lanes = Any  # eight float32
+Array = NDArray[np.float32]
+Lanes = Any  # WIDE float32
+
+# If no score is larger in size, rows need no maximum: 2**score, a sum of them and its inverse are normal
+# numbers. The published weights' scores have a bound of 18.
+BOUND = np.float32(100)
+SUMS = 16  # of each key, whatever the vectors' width: it gives the order of additions
 
 
 class SoftmaxScratch(NamedTuple):
-    """Scratch for one picture; the arrays are padded so that eight lanes may begin at any kind."""
+    """Scratch for one picture; the arrays are padded so that a vector may begin at any kind."""
 
-    projected: NDArray[np.float32]  # (padded * WIDTH,) a kind's query, then its key
-    queries: NDArray[np.float32]  # (QUERY_DIM, padded)
-    keys: NDArray[np.float32]  # (padded * QUERY_DIM,)
-    exponentials: NDArray[np.float32]  # (padded * 8,) of eight queries with each key
-    sums: NDArray[np.float32]  # (padded * 8,) for each key and lane
-    importance: NDArray[np.float32]  # (padded,) of each kind
+    projected: Array  # (padded * WIDTH,) a kind's query, then its key
+    queries: Array  # (QUERY_DIM * padded,)
+    keys: Array  # (padded * QUERY_DIM,)
+    exponentials: Array  # (padded * WIDE,) of a vector of queries with each key
+    sums: Array  # (padded * SUMS,) for each key those of queries 0, SUMS …, then 1, SUMS + 1 …
+    squares: Array  # (WIDTH,) the largest of each number of queries and keys
+    importance: Array  # (padded,) of each kind
 
 
 def allocate(count: int) -> SoftmaxScratch:
     """Return room for `count` patches."""
-    padded = count + WIDTH
+    padded = count + PADDING
     return SoftmaxScratch(
         projected=np.zeros(padded * WIDTH, np.float32),
-        queries=np.zeros((QUERY_DIM, padded), np.float32),
+        queries=np.zeros(QUERY_DIM * padded, np.float32),
         keys=np.zeros(padded * QUERY_DIM, np.float32),
-        exponentials=np.zeros(padded * WIDTH, np.float32),
-        sums=np.zeros(padded * WIDTH, np.float32),
+        exponentials=np.zeros(padded * WIDE, np.float32),
+        sums=np.zeros((SUMS // WIDE, padded * WIDE), np.float32),
+        squares=np.zeros(WIDTH, np.float32),
         importance=np.zeros(padded, np.float32),
     )
 
 
 @compiled()
-def sum_columns(kinds: int, repeats: NDArray[np.float32], attention: SoftmaxScratch) -> None:
+def sum_columns(kinds: int, repeats: Array, attention: SoftmaxScratch) -> None:
     """Write the importance of each kind of patch: its column's sum in the softmax over keys.
 
     A kind that occurs c times stands for c equal rows and columns: it counts c times in the divisor of each
     row, and its own row c times in the sum. The scores are in powers of two, see `exp2`.
 
     Args:
-        repeats: (kinds + 8,) how often each kind occurs; 0 from kinds on.
+        repeats: (kinds + PADDING,) how often each kind occurs; 0 from kinds on.
     """
     _split(kinds, attention)
+    bounded = _largest_score(kinds, attention) <= BOUND
+    # Read once: numba counts references at each reading of a field.
+    queries, keys, exponentials = attention.queries, attention.keys, attention.exponentials
     sums = attention.sums
     sums[:] = 0
-    for first in range(0, kinds, WIDTH):
-        _add_rows(first, kinds, repeats, attention)
+    for query in range(0, kinds, WIDE):
+        if AVX512 and bounded:
+            divisor = _exponentiate_scores(query, kinds, repeats, queries, keys, exponentials)
+        else:
+            _write_scores(query, kinds, queries, keys, exponentials)
+            if not bounded:
+                _subtract_highest(kinds, exponentials)
+            divisor = _exponentiate(kinds, repeats, exponentials)
+        share = load_wide(repeats, query) / divisor  # 0 beyond the last kind
+        _add(kinds, share, exponentials, sums[query % SUMS // WIDE])
     for key in range(kinds):
-        attention.importance[key] = _total(load(sums, WIDTH * key))
+        first, second = load(sums[0], WIDE * key), load(sums[-1], WIDE * key + WIDE - WIDTH)
+        attention.importance[key] = total(first + second)
 
 
 @compiled()
 def _split(kinds: int, attention: SoftmaxScratch) -> None:
     """Lay queries and keys out as they are read: queries lane by lane, a key's numbers together."""
+    stride = len(attention.queries) // QUERY_DIM
     for kind in range(kinds):
         for i in range(QUERY_DIM):
-            attention.queries[i, kind] = attention.projected[WIDTH * kind + i]
+            attention.queries[i * stride + kind] = attention.projected[WIDTH * kind + i]
             attention.keys[QUERY_DIM * kind + i] = attention.projected[WIDTH * kind + QUERY_DIM + i]
+    for kind in range(kinds, kinds + PADDING):  # an earlier picture's may be infinite
+        for i in range(QUERY_DIM):
+            attention.queries[i * stride + kind] = np.float32(0)
 
 
 @compiled()
-def _add_rows(first: int, kinds: int, repeats: NDArray[np.float32], attention: SoftmaxScratch) -> None:
-    """Add what eight queries, from `first` on, give to each key. Beyond the last kind they count for 0."""
-    exponentials, sums = attention.exponentials, attention.sums
-    highest = _scores(first, kinds, attention)
-    # Three loops instead of one: short chains of dependent instructions, which the processor overlaps.
-    divisor = splat(np.float32(0))
-    for key in range(kinds):
-        value = exp2(load(exponentials, WIDTH * key) - highest)
-        store(exponentials, WIDTH * key, value)
-        divisor = fma(value, spread(repeats, key), divisor)
-    share = load(repeats, first) / divisor
-    for key in range(kinds):
-        value = load(exponentials, WIDTH * key)
-        store(sums, WIDTH * key, fma(value, share, load(sums, WIDTH * key)))
+def _largest_score(kinds: int, attention: SoftmaxScratch) -> Any:
+    """Return what no score exceeds in size.
+
+    By Cauchy and Schwarz |q.k| <= |q| |k|, and the square of no |q| exceeds the sum of the largest squares of
+    each of its numbers.
+    """
+    squares = attention.squares
+    largest = splat(np.float32(0))
+    for kind in range(kinds):
+        numbers = load(attention.projected, WIDTH * kind)
+        largest = maximum(numbers * numbers, largest)
+    store(squares, 0, largest)
+    query, key = np.float32(0), np.float32(0)
+    for i in range(QUERY_DIM):
+        query += squares[i]
+        key += squares[QUERY_DIM + i]
+    return np.sqrt(query) * np.sqrt(key)
 
 
-@compiled()
-def _scores(first: int, kinds: int, attention: SoftmaxScratch) -> Lanes:
-    """Write eight queries' scores with each key; return each query's highest."""
-    keys, queries = attention.keys, attention.queries
-    q0, q1 = load(queries[0], first), load(queries[1], first)
-    q2, q3 = load(queries[2], first), load(queries[3], first)
-    highest = splat(np.float32(-np.inf))
+@compiled(borrowing=True)
+def _exponentiate_scores(
+    query: int, kinds: int, repeats: Array, queries: Array, keys: Array, exponentials: Array
+) -> Lanes:
+    """Do what the next two functions do in one loop, for which 16 registers are too few and 32 enough."""
+    q0, q1, q2, q3 = _queries(queries, query)
+    divisor = splat_wide(np.float32(0))
     for key in range(kinds):
-        score = q0 * spread(keys, QUERY_DIM * key)
-        score = fma(q1, spread(keys, QUERY_DIM * key + 1), score)
-        score = fma(q2, spread(keys, QUERY_DIM * key + 2), score)
-        score = fma(q3, spread(keys, QUERY_DIM * key + 3), score)
-        store(attention.exponentials, WIDTH * key, score)
-        highest = maximum(score, highest)
-    return highest
+        value = exp2(_score(q0, q1, q2, q3, keys, QUERY_DIM * key))
+        store(exponentials, WIDE * key, value)
+        divisor = fma(value, spread_wide(repeats, key), divisor)
+    return divisor
+
+
+@compiled(borrowing=True)
+def _write_scores(query: int, kinds: int, queries: Array, keys: Array, scores: Array) -> None:
+    """Write the scores of queries from `query` on with each key."""
+    q0, q1, q2, q3 = _queries(queries, query)
+    for key in range(kinds):
+        store(scores, WIDE * key, _score(q0, q1, q2, q3, keys, QUERY_DIM * key))
+
+
+@compiled(borrowing=True)
+def _exponentiate(kinds: int, repeats: Array, scores: Array) -> Lanes:
+    """Replace scores with their powers of two; return the divisor of each query."""
+    divisor = splat_wide(np.float32(0))
+    for key in range(kinds):
+        value = exp2(load_wide(scores, WIDE * key))
+        store(scores, WIDE * key, value)
+        divisor = fma(value, spread_wide(repeats, key), divisor)
+    return divisor
+
+
+@compiled(borrowing=True)
+def _subtract_highest(kinds: int, scores: Array) -> None:
+    """Subtract each query's highest score, so that no power overflows; raise what is too low to LOWEST."""
+    highest = splat_wide(np.float32(-np.inf))
+    for key in range(kinds):
+        highest = maximum(load_wide(scores, WIDE * key), highest)
+    for key in range(kinds):
+        # What is no number counts as very low.
+        score = maximum(load_wide(scores, WIDE * key) - highest, splat_wide(LOWEST))
+        store(scores, WIDE * key, score)
+
+
+@compiled(borrowing=True)
+def _queries(queries: Array, query: int) -> tuple[Lanes, Lanes, Lanes, Lanes]:
+    """Return each of the four numbers of queries from `query` on."""
+    stride = len(queries) // QUERY_DIM
+    return (
+        load_wide(queries, query),
+        load_wide(queries, query + stride),
+        load_wide(queries, query + 2 * stride),
+        load_wide(queries, query + 3 * stride),
+    )
+
+
+@compiled(borrowing=True)
+def _score(q0: Lanes, q1: Lanes, q2: Lanes, q3: Lanes, keys: Array, place: int) -> Lanes:
+    """Return the products of queries with the key at a place."""
+    score = q0 * spread_wide(keys, place)
+    score = fma(q1, spread_wide(keys, place + 1), score)
+    score = fma(q2, spread_wide(keys, place + 2), score)
+    return fma(q3, spread_wide(keys, place + 3), score)
+
+
+@compiled(borrowing=True)
+def _add(kinds: int, share: Lanes, exponentials: Array, sums: Array) -> None:
+    """Add the powers of a vector of queries, times their shares, to each key's sums."""
+    for key in range(kinds):
+        place = WIDE * key
+        store(sums, place, fma(load_wide(exponentials, place), share, load_wide(sums, place)))
 
 
 # The polynomial of degree 5 nearest to 2**x on [-1/2, 1/2]: its largest relative error, 7.5e-8, is about that
@@ -107,26 +206,20 @@ def _scores(first: int, kinds: int, attention: SoftmaxScratch) -> Lanes:
 C0, C1, C2, C3, C4, C5 = (
     np.float32(c) for c in (1.00000007, 0.69314697, 0.2402212, 0.05550713, 0.00967554, 0.00132765)
 )
-# Below it 2**x is no normal number; added to the 1 of the highest score it changes nothing
+# Added to a number below 2**22 in size it leaves no bits for a fraction: the lowest bits are then the nearest
+# whole number.
+NO_FRACTION = np.float32(1.5 * 2**23)
+# Below it 2**x is no normal number; added to the 1 of the highest score it changes nothing.
 LOWEST = np.float32(-126)
 
 
-@compiled()
+@compiled(borrowing=True)
 def exp2(x: Lanes) -> Lanes:
-    """Return 2**x for x below 127; what is no number counts as very low."""
-    x = maximum(x, splat(LOWEST))
-    whole = nearest(x)
-    rest = x - whole
+    """Return 2**x for x from -126 to below 127."""
+    whole = x + splat_wide(NO_FRACTION)
+    rest = x - (whole - splat_wide(NO_FRACTION))
     square = rest * rest  # Estrin's scheme: a shorter chain than Horner's
-    high = fma(splat(C5), rest, splat(C4))
-    middle = fma(splat(C3), rest, splat(C2))
-    low = fma(splat(C1), rest, splat(C0))
-    return times_power_of_two(fma(fma(high, square, middle), square, low), whole)
-
-
-@compiled()
-def _total(x: Lanes) -> Any:
-    """Return the sum of the lanes, in pairs."""
-    left = (lane(x, 0) + lane(x, 4)) + (lane(x, 2) + lane(x, 6))
-    right = (lane(x, 1) + lane(x, 5)) + (lane(x, 3) + lane(x, 7))
-    return left + right
+    high = fma(splat_wide(C5), rest, splat_wide(C4))
+    middle = fma(splat_wide(C3), rest, splat_wide(C2))
+    low = fma(splat_wide(C1), rest, splat_wide(C0))
+    return shift_into_exponent(fma(fma(high, square, middle), square, low), whole)

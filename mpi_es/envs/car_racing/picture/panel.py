@@ -1,8 +1,9 @@
 """The indicator panel: the rows from VIEW_ROWS on and the score in them, bit for bit as gymnasium's.
 
 gymnasium draws at 1000x800 and shrinks that with pygame's `smoothscale`. Since a panel is seven upright bars
-and a text, one line is shrunk for every different set of bars, and the text by itself. The loops over a whole
-line and over a column of the text are written so that they run in vectors.
+and a text, one line is shrunk for every different set of bars, and the text by itself. The loops over a line
+and over a column of the text are written so that they run in vectors. What is as in the last picture is not
+drawn again: bars are compared by their pixels, and the score as it is rounded.
 """
 
 import math
@@ -44,6 +45,11 @@ COLOURS = np.array(
     np.uint8,
 )
 LEAST_VALUE = 1e-4  # less is not drawn
+# Groups of bars that share no columns: speed, wheels, and those that lie level. Of each its first bar and the
+# one behind its last, its first column and the one behind its last.
+ZONES = ((SPEED, WHEELS, 12, 16), (WHEELS, STEERING, 16, 28), (STEERING, BARS, 28, SIDE))
+LEVEL_FROM = 300  # the pixel from which a level bar lies in the last zone
+UNKNOWN = -1  # no bar is there
 NO_BARS: Any = np.int64(0)  # numba would compile each function that gets a literal twice
 
 # The text is centred at (60, 750), in front of the first bar, which begins with pixel 125 and column 12.
@@ -55,6 +61,9 @@ class Panel(NamedTuple):
     """The font, and scratch space."""
 
     glyphs: Glyphs
+    image: NDArray[np.uint8]  # (SIDE - VIEW_ROWS, SIDE * 3) the panel as drawn last
+    drawn: NDArray[np.int64]  # (BARS, 4) the bars in it
+    score: NDArray[np.float64]  # (1,) the score in it, rounded
     bars: NDArray[np.int64]  # (BARS, 4) first and last pixel, first and last line counted from TOP
     cover: NDArray[np.int64]  # (PANEL_LINES,) the set of bars that cross a line, a bit each
     pixels: NDArray[np.int32]  # (3, WINDOW_W) one line as drawn
@@ -71,6 +80,9 @@ def allocate() -> Panel:
     box = glyphs.pixels.shape[2]
     return Panel(
         glyphs=glyphs,
+        image=np.zeros((SIDE - VIEW_ROWS, SIDE * 3), np.uint8),
+        drawn=np.full((BARS, 4), UNKNOWN),
+        score=np.full(1, np.nan),
         bars=np.zeros((BARS, 4), np.int64),
         cover=np.zeros(PANEL_LINES, np.int64),
         pixels=np.zeros((3, WINDOW_W), np.int32),
@@ -86,11 +98,37 @@ def allocate() -> Panel:
 def draw_panel(world: state.World, panel: Panel, picture: NDArray[np.uint8]) -> None:
     """Draw the rows from VIEW_ROWS on of the picture (SIDE, SIDE, 3)."""
     _measure(world, panel.bars)
-    _find_cover(panel.bars, panel.cover)
-    _draw_bars(panel, picture)
-    score = world.clock[state.SHOWN_REWARD]
-    typeset(score, panel.glyphs, TEXT_MIDDLE, panel.characters, panel.text)
-    _draw_text(panel, picture)
+    _update_bars(panel)
+    score = np.rint(world.clock[state.SHOWN_REWARD])
+    if score != panel.score[0] or math.copysign(1.0, score) != math.copysign(1.0, panel.score[0]):
+        panel.score[0] = score  # minus zero is shown with its sign
+        typeset(score, panel.glyphs, TEXT_MIDDLE, panel.characters, panel.text)
+        _draw_text(panel)
+    _copy(panel.image.reshape(-1), picture[VIEW_ROWS:].reshape(-1))
+
+
+@compiled()
+def _copy(source: NDArray[np.uint8], target: NDArray[np.uint8]) -> None:
+    for i in range(len(source)):
+        target[i] = source[i]
+
+
+@compiled()
+def _update_bars(panel: Panel) -> None:
+    """Draw the zones in which a bar changed."""
+    bars, drawn = panel.bars, panel.drawn
+    if min(bars[STEERING, 0], bars[GYROSCOPE, 0]) < LEVEL_FROM:  # a car that spins as none does on its wheels
+        _draw_bars(panel, NO_BARS, BARS, ZONES[0][2], SIDE)
+        drawn.fill(UNKNOWN)
+        return
+    for first, end, column, end_column in ZONES:
+        changed = False
+        for bar in range(first, end):
+            for i in range(4):
+                changed |= bars[bar, i] != drawn[bar, i]
+                drawn[bar, i] = bars[bar, i]
+        if changed:
+            _draw_bars(panel, first, end, column, end_column)
 
 
 @compiled()
@@ -132,73 +170,96 @@ def _set(bar: NDArray[np.int64], x0: int, x1: int, y0: int, y1: int, value: floa
 
 
 @compiled()
-def _find_cover(bars: NDArray[np.int64], cover: NDArray[np.int64]) -> None:
-    """Find the set of bars that cross each line."""
+def _find_cover(bars: NDArray[np.int64], first: int, end: int, cover: NDArray[np.int64]) -> None:
+    """Find the set of bars, of those from first to end - 1, that cross each line."""
     cover.fill(0)
-    for bar in range(BARS):
+    for bar in range(first, end):
         for line in range(bars[bar, 2], bars[bar, 3] + 1):
             cover[line] |= 1 << bar
 
 
 @compiled()
-def _draw_bars(panel: Panel, picture: NDArray[np.uint8]) -> None:
-    """Shrink the lines in y, a run of equal ones at a time."""
-    shown = NO_BARS  # the set that panel.line shows
-    panel.line.fill(0)
+def _draw_bars(panel: Panel, first: int, end: int, column: int, end_column: int) -> None:
+    """Draw the bars first to end - 1 in the columns from `column` to end_column - 1.
+
+    Lines are shrunk in y, a run of equal ones at a time.
+    """
+    # Plain arrays: with the panel itself, each call would count references to all of its arrays.
+    bars, cover, pixels, whole_line = panel.bars, panel.cover, panel.pixels, panel.line
+    image = panel.image
+    line, sums = whole_line[3 * column : 3 * end_column], panel.sums[3 * column : 3 * end_column]
+    _find_cover(bars, first, end, cover)
+    shown = NO_BARS  # the set that the line shows
+    whole_line.fill(0)
     for row in range(VIEW_ROWS, SIDE):
-        panel.sums.fill(0)
-        shown = _show(panel, shown, max(Y_START[row] - 1 - TOP, 0))
-        _add_part(panel, shown, Y_LEAD[row])
-        line, end = Y_START[row] - TOP, Y_END[row] - TOP
-        while line < end:
-            shown = _show(panel, shown, line)
-            first = line
-            while line < end and panel.cover[line] == shown:
-                line += 1
-            _add_lines(panel, shown, line - first)
-        shown = _show(panel, shown, end)
-        _add_part(panel, shown, Y_TRAIL[row])
-        flat = picture[row].reshape(-1)
-        for i in range(3 * SIDE):
-            flat[i] = scaled(panel.sums[i], Y_RECIPROCAL)
+        sums.fill(0)
+        at, behind = Y_START[row] - TOP, Y_END[row] - TOP
+        shown = _show(bars, pixels, whole_line, shown, cover[max(at - 1, 0)])
+        _add_part(line, sums, shown, Y_LEAD[row])
+        while at < behind:
+            shown = _show(bars, pixels, whole_line, shown, cover[at])
+            start = at
+            while at < behind and cover[at] == shown:
+                at += 1
+            _add_lines(line, sums, shown, at - start)
+        shown = _show(bars, pixels, whole_line, shown, cover[behind])
+        _add_part(line, sums, shown, Y_TRAIL[row])
+        _write(sums, image[row - VIEW_ROWS, 3 * column : 3 * end_column])
+    for bar in range(first, end):
+        _paint(bars, pixels, bar, np.uint8(0))
 
 
-@compiled()
-def _add_lines(panel: Panel, shown: int, times: int) -> None:
+@compiled(borrowing=True)
+def _write(sums: NDArray[np.int32], row: NDArray[np.uint8]) -> None:
+    """Write a row's sums as colours."""
+    for i in range(len(row)):
+        row[i] = scaled(sums[i], Y_RECIPROCAL)
+
+
+@compiled(borrowing=True)
+def _add_lines(line: NDArray[np.int32], sums: NDArray[np.int32], shown: int, times: int) -> None:
     """Add equal lines to the row's sums."""
     if shown != 0:
-        for i in range(3 * SIDE):
-            panel.sums[i] += panel.line[i] * times
+        for i in range(len(sums)):
+            sums[i] += line[i] * times
 
 
-@compiled()
-def _add_part(panel: Panel, shown: int, share: int) -> None:
+@compiled(borrowing=True)
+def _add_part(line: NDArray[np.int32], sums: NDArray[np.int32], shown: int, share: int) -> None:
     """Add a share of a line to the row's sums."""
     if shown != 0:
-        for i in range(3 * SIDE):
-            panel.sums[i] += part(panel.line[i], share)
+        for i in range(len(sums)):
+            sums[i] += part(line[i], share)
 
 
 @compiled()
-def _show(panel: Panel, shown: int, line: int) -> int:
-    """Bring panel.line from one set of bars to that of a line, and return this."""
-    bars: int = panel.cover[line]
-    changed = bars ^ shown
-    if changed == 0:
-        return bars
-    for bar in range(BARS):
-        if (changed >> bar) & 1:
-            _paint(panel, bar, np.uint8(0))
-    for bar in range(BARS):
-        if (bars >> bar) & 1 and _touches(panel.bars, bar, changed):
-            _paint(panel, bar, np.uint8(1))
-    for bar in range(BARS):
-        if (changed >> bar) & 1:
-            _shrink(panel.pixels, panel.bars[bar, 0], panel.bars[bar, 1], panel.line)
-    return bars
+def _show(
+    bars: NDArray[np.int64], pixels: NDArray[np.int32], line: NDArray[np.int32], shown: int, wanted: int
+) -> int:
+    """Bring a line from one set of bars to another, and return this."""
+    if wanted != shown:
+        _change(bars, pixels, line, shown, wanted)
+    return wanted
 
 
 @compiled()
+def _change(
+    bars: NDArray[np.int64], pixels: NDArray[np.int32], line: NDArray[np.int32], shown: int, wanted: int
+) -> None:
+    """Draw a line with another set of bars, and shrink what changed."""
+    changed = wanted ^ shown
+    for bar in range(BARS):
+        if (changed >> bar) & 1:
+            _paint(bars, pixels, bar, np.uint8(0))
+    for bar in range(BARS):
+        if (wanted >> bar) & 1 and _touches(bars, bar, changed):
+            _paint(bars, pixels, bar, np.uint8(1))
+    for bar in range(BARS):
+        if (changed >> bar) & 1:
+            _shrink(pixels, bars[bar, 0], bars[bar, 1], line)
+
+
+@compiled(borrowing=True)
 def _touches(bars: NDArray[np.int64], bar: int, others: int) -> bool:
     """Return whether a bar is one of others, or shares pixels with one of them."""
     for other in range(BARS):
@@ -207,12 +268,12 @@ def _touches(bars: NDArray[np.int64], bar: int, others: int) -> bool:
     return False
 
 
-@compiled()
-def _paint(panel: Panel, bar: int, light: np.uint8) -> None:
-    """Draw a bar in panel.pixels, or wipe it out with light 0."""
-    for x in range(panel.bars[bar, 0], panel.bars[bar, 1] + 1):
+@compiled(borrowing=True)
+def _paint(bars: NDArray[np.int64], pixels: NDArray[np.int32], bar: int, light: np.uint8) -> None:
+    """Draw a bar in a line, or wipe it out with light 0."""
+    for x in range(bars[bar, 0], bars[bar, 1] + 1):
         for channel in range(3):
-            panel.pixels[channel, x] = COLOURS[bar, channel] * light
+            pixels[channel, x] = COLOURS[bar, channel] * light
 
 
 @compiled()
@@ -226,7 +287,7 @@ def _shrink(pixels: NDArray[np.int32], first: int, last: int, line: NDArray[np.i
 
 
 @compiled()
-def _draw_text(panel: Panel, picture: NDArray[np.uint8]) -> None:
+def _draw_text(panel: Panel) -> None:
     """Shrink the text, in x and then in y."""
     text, column = panel.text, panel.column
     top = TEXT_BASE - len(column) // 2
@@ -240,15 +301,15 @@ def _draw_text(panel: Panel, picture: NDArray[np.uint8]) -> None:
                 column[i] += text[pixel, i]
         for i in range(len(column)):
             column[i] = scaled(column[i], X_RECIPROCAL)
-        _stack(column, top, x, picture)
+        _stack(column, top, x, panel.image)
 
 
 @compiled()
-def _stack(column: NDArray[np.int32], top: int, x: int, picture: NDArray[np.uint8]) -> None:
+def _stack(column: NDArray[np.int32], top: int, x: int, image: NDArray[np.uint8]) -> None:
     """Shrink one column of the text in y; beyond the text's box it is black."""
     bottom = top + len(column)
     for row in range(top * SIDE // WINDOW_H, bottom * SIDE // WINDOW_H + 1):
         start, end, lead, trail = Y_START[row], Y_END[row], Y_LEAD[row], Y_TRAIL[row]
         cell = shrink_cell(column, top, start, end, lead, trail, Y_RECIPROCAL)
         for channel in range(3):
-            picture[row, x, channel] = cell
+            image[row - VIEW_ROWS, 3 * x + channel] = cell

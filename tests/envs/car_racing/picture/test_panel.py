@@ -73,6 +73,31 @@ def test_bars_of_any_length_are_gymnasiums_to_the_bit(env: Any) -> None:
         np.testing.assert_array_equal(drawn(env, env.reward), picture[VIEW_ROWS:])
 
 
+def test_a_panel_does_not_depend_on_the_one_before() -> None:
+    rng, kept = np.random.default_rng(4), panel.allocate()
+    world = state.allocate()
+    pictures = np.zeros((2, 96, 96, 3), np.uint8)
+    seen = set()
+    for turning in (
+        0.0,
+        3.0,
+        3.0,
+        -90.0,
+        0.0,
+        70.0,
+        0.0,
+        0.5,
+    ):  # with 70 and more the gyroscope reaches the wheels
+        world.velocities[0] = [*rng.normal(0, 20, 2), turning]
+        world.omega[:] = np.where(rng.random(4) < 0.5, world.omega, rng.normal(0, 100, 4))
+        world.clock[state.SHOWN_REWARD] = rng.choice([-0.3, 0.3, 12.6, 13.4])
+        panel.draw_panel(world, kept, pictures[0])
+        panel.draw_panel(world, panel.allocate(), pictures[1])
+        np.testing.assert_array_equal(pictures[0], pictures[1])
+        seen.add(pictures[0].tobytes())
+    assert len(seen) >= 7
+
+
 @pytest.mark.slow
 def test_all_scores_of_a_race_are_gymnasiums_to_the_bit(env: Any) -> None:
     for score in range(-120, 1001):

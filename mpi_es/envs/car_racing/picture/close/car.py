@@ -19,6 +19,7 @@ from mpi_es.envs.car_racing.physics.bodies import (
     stripe_ends,
 )
 from mpi_es.envs.car_racing.picture.camera import Camera, project_from_body
+from mpi_es.envs.car_racing.picture.close.coverage import GROUP
 from mpi_es.envs.car_racing.picture.pygame_polygon import extent, find_runs
 from mpi_es.envs.car_racing.picture.sizes import SIDE, WINDOW_H, WINDOW_W
 from mpi_es.envs.car_racing.picture.smoothscale import (
@@ -36,7 +37,9 @@ from mpi_es.jit.decorator import compiled
 
 # The car is within 26 pixels of x = 500 and 43 of y = 200: in these rows and columns of 96x96
 FIRST_ROW, ROWS = 66, 12
+LAST_ROW = FIRST_ROW + ROWS - 1
 FIRST_COLUMN, COLUMNS = 45, 6
+GROUPS = 1 << FIRST_COLUMN // GROUP | 1 << (FIRST_COLUMN + COLUMNS - 1) // GROUP  # of columns, a bit each
 TOP, LINES = 550, 100  # just those rows, before they are shrunk
 BOTTOM = WINDOW_H - TOP - LINES  # the same, y pointing up: the picture is turned upside down at the end
 LEFT, PIXELS = 468, 64  # the pixels that those columns touch, 468.75 to 531.25

@@ -6,7 +6,7 @@ those at its bottom subtract. An edge that two equal neighbours share is not dra
 1 for plain coverage, a colour for a sum of colours.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,18 +20,33 @@ Weights = tuple[np.float32, ...]
 
 ZERO, HALF, ONE = np.float32(0.0), np.float32(0.5), np.float32(1.0)
 RIGHT, BOTTOM = np.float32(SIDE), np.float32(VIEW_ROWS)
+GROUP = 8  # columns
+GROUPS = SIDE // GROUP
+
+
+class Cells(NamedTuple):
+    """What edges add in each pixel."""
+
+    areas: NDArray[np.float32]  # (VIEW_ROWS + SPARE, weights, SIDE)
+    touched: NDArray[np.int64]  # (VIEW_ROWS + SPARE,) a bit for each group of columns: not all of it is zero
+
+
+def allocate(weights: int) -> Cells:
+    """Return cells without areas."""
+    rows = VIEW_ROWS + SPARE
+    return Cells(np.zeros((rows, weights, SIDE), np.float32), np.zeros(rows, np.int64))
 
 
 @compiled()
 def add_edge(
-    cells: NDArray[np.float32],
+    cells: Cells,
     x0: np.float32,
     y0: np.float32,
     x1: np.float32,
     y1: np.float32,
     weights: Weights,
 ) -> None:
-    """Add what lies below the edge from (x0, y0) to (x1, y1) to cells (VIEW_ROWS + SPARE, weights, SIDE)."""
+    """Add what lies below the edge from (x0, y0) to (x1, y1) to the cells."""
     sign = ONE
     if x0 > x1:
         x0, y0, x1, y1, sign = x1, y1, x0, y0, -ONE
@@ -61,9 +76,7 @@ def add_edge(
 
 
 @compiled()
-def _add_flat(
-    cells: NDArray[np.float32], x0: np.float32, x1: np.float32, sign: np.float32, weights: Weights
-) -> None:
+def _add_flat(cells: Cells, x0: np.float32, x1: np.float32, sign: np.float32, weights: Weights) -> None:
     """Add all of the columns from x0 to x1."""
     column = int(x0)
     while x0 < x1:
@@ -75,7 +88,7 @@ def _add_flat(
 
 @compiled()
 def _add_inside(
-    cells: NDArray[np.float32],
+    cells: Cells,
     x0: np.float32,
     y0: np.float32,
     x1: np.float32,
@@ -98,7 +111,7 @@ def _add_inside(
 
 @compiled()
 def _add_column(
-    cells: NDArray[np.float32],
+    cells: Cells,
     column: int,
     top: np.float32,
     bottom: np.float32,
@@ -130,7 +143,8 @@ def _add_column(
 
 
 @compiled()
-def _deposit(cells: NDArray[np.float32], row: int, column: int, area: np.float32, weights: Weights) -> None:
+def _deposit(cells: Cells, row: int, column: int, area: np.float32, weights: Weights) -> None:
     """Add a weighted area to a cell."""
     for lane in range(len(weights)):
-        cells[row, lane, column] += area * weights[lane]
+        cells.areas[row, lane, column] += area * weights[lane]
+    cells.touched[row] |= 1 << column // GROUP

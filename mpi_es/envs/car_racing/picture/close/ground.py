@@ -3,10 +3,9 @@
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mpi_es.envs.car_racing.picture.camera import Camera, sight
-from mpi_es.envs.car_racing.picture.close.coverage import add_edge
+from mpi_es.envs.car_racing.picture.close.coverage import Cells, add_edge
 from mpi_es.envs.car_racing.picture.close.pygame_outlines import add_rectangle
 from mpi_es.envs.car_racing.picture.sizes import SIDE
 from mpi_es.envs.car_racing.state import GRASS_DIM, PLAYFIELD
@@ -18,8 +17,8 @@ BLACK, NO_BLACK = (NIL, NIL, NIL, UNIT), (NIL, NIL, NIL, -UNIT)
 
 
 @compiled()
-def add_grass(cells: NDArray[np.float32], camera: Camera) -> None:
-    """Add the coverage of gymnasium's 20 x 20 squares of grass to cells (…, 1, SIDE)."""
+def add_grass(cells: Cells, camera: Camera) -> None:
+    """Add the coverage of gymnasium's 20 x 20 squares of grass to the cells, of one weight."""
     x, y, radius = sight(camera)
     reach = radius + GRASS_DIM
     first_i, last_i = _squares(x - reach, x + reach)
@@ -39,8 +38,8 @@ def _squares(low: float, high: float) -> tuple[int, int]:
 
 
 @compiled()
-def add_void(cells: NDArray[np.float32], camera: Camera) -> None:
-    """Add the black around the playfield to cells (…, 4, SIDE), if any is in view."""
+def add_void(cells: Cells, camera: Camera) -> None:
+    """Add the black around the playfield to the cells, of four weights, if any is in view."""
     x, y, radius = sight(camera)
     if max(abs(x), abs(y)) + radius < PLAYFIELD:
         return

@@ -1,10 +1,9 @@
 """pygame's polygons after shrinking: corners cut to whole pixels, half a pixel off and slightly too large."""
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mpi_es.envs.car_racing.picture.camera import Camera, look
-from mpi_es.envs.car_racing.picture.close.coverage import Weights, add_edge
+from mpi_es.envs.car_racing.picture.close.coverage import Cells, Weights, add_edge
 from mpi_es.envs.car_racing.picture.sizes import SIDE, WINDOW_H, WINDOW_W
 from mpi_es.jit.decorator import compiled
 
@@ -35,7 +34,7 @@ def see(camera: Camera, x: float, y: float, shift_x: float, shift_y: float) -> t
 
 @compiled()
 def add_rectangle(
-    cells: NDArray[np.float32],
+    cells: Cells,
     camera: Camera,
     left: float,
     bottom: float,

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpi_es.envs.car_racing.picture.camera import Camera, look
-from mpi_es.envs.car_racing.picture.close.coverage import Weights, add_edge
+from mpi_es.envs.car_racing.picture.close.coverage import Cells, Weights, add_edge
 from mpi_es.envs.car_racing.picture.close.pygame_outlines import fatness, see
 from mpi_es.envs.car_racing.picture.sizes import PANEL_LINES, WINDOW_H, WINDOW_W
 from mpi_es.jit.decorator import compiled
@@ -20,14 +20,14 @@ Point = tuple[np.float32, np.float32]
 
 @compiled()
 def add_road(
-    cells: NDArray[np.float32],
+    cells: Cells,
     polygons: NDArray[np.float64],
     tile: NDArray[np.int32],
     colours: NDArray[np.uint8],
     count: int,
     camera: Camera,
 ) -> None:
-    """Add the tiles and kerbs in view to cells (…, 4, SIDE): red, green, blue and coverage."""
+    """Add the tiles and kerbs in view to the cells: red, green, blue and coverage."""
     margin = REACH * camera.zoom
     previous = NONE  # the polygon of the tile before, if that is in view
     for i in range(count):
@@ -66,9 +66,7 @@ def _minus(a: Weights, b: Weights) -> Weights:
 
 
 @compiled()
-def _add_sides(
-    cells: NDArray[np.float32], camera: Camera, corners: NDArray[np.float64], colour: Weights
-) -> None:
+def _add_sides(cells: Cells, camera: Camera, corners: NDArray[np.float64], colour: Weights) -> None:
     """Add a tile's edges along the road."""
     x0, y0 = _node(camera, corners[FRONT_LEFT], corners[FRONT_RIGHT], 1.0)
     x1, y1 = _node(camera, corners[FRONT_RIGHT], corners[FRONT_LEFT], -1.0)
@@ -79,9 +77,7 @@ def _add_sides(
 
 
 @compiled()
-def _add_back(
-    cells: NDArray[np.float32], camera: Camera, corners: NDArray[np.float64], step: Weights
-) -> None:
+def _add_back(cells: Cells, camera: Camera, corners: NDArray[np.float64], step: Weights) -> None:
     """Add the edge to the tile before, where the colour changes: not between visited tiles."""
     if step[0] != 0 or step[1] != 0 or step[2] != 0 or step[3] != 0:
         x2, y2 = _node(camera, corners[BACK_RIGHT], corners[BACK_LEFT], -1.0)
@@ -90,9 +86,7 @@ def _add_back(
 
 
 @compiled()
-def _add_front(
-    cells: NDArray[np.float32], camera: Camera, corners: NDArray[np.float64], colour: Weights
-) -> None:
+def _add_front(cells: Cells, camera: Camera, corners: NDArray[np.float64], colour: Weights) -> None:
     """Add the front of the last tile before a gap."""
     x0, y0 = _node(camera, corners[FRONT_LEFT], corners[FRONT_RIGHT], 1.0)
     x1, y1 = _node(camera, corners[FRONT_RIGHT], corners[FRONT_LEFT], -1.0)
@@ -125,7 +119,7 @@ def _moved(
 
 @compiled()
 def _add_kerb(
-    cells: NDArray[np.float32],
+    cells: Cells,
     camera: Camera,
     corners: NDArray[np.float64],
     colour: Weights,
@@ -157,7 +151,7 @@ def _add_kerb(
 
 
 @compiled()
-def _add_quad(cells: NDArray[np.float32], a: Point, b: Point, c: Point, d: Point, weights: Weights) -> None:
+def _add_quad(cells: Cells, a: Point, b: Point, c: Point, d: Point, weights: Weights) -> None:
     """Add a quadrilateral, clockwise."""
     add_edge(cells, a[0], a[1], b[0], b[1], weights)
     add_edge(cells, b[0], b[1], c[0], c[1], weights)

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from mpi_es.envs.car_racing.picture.close.coverage import SPARE, add_edge
+from mpi_es.envs.car_racing.picture.close.coverage import GROUP, add_edge, allocate
 from mpi_es.envs.car_racing.picture.sizes import SIDE, VIEW_ROWS
 
 WHOLE = (np.float32(1),)
@@ -9,10 +9,12 @@ WHOLE = (np.float32(1),)
 
 def covered(corners):
     """Return the coverage (VIEW_ROWS, SIDE) of a polygon whose corners go around clockwise, y down."""
-    cells = np.zeros((VIEW_ROWS + SPARE, 1, SIDE), np.float32)
+    cells = allocate(1)
     for (x0, y0), (x1, y1) in zip(corners, np.roll(corners, -1, axis=0), strict=True):
         add_edge(cells, x0, y0, x1, y1, WHOLE)
-    return cells[:VIEW_ROWS, 0].cumsum(axis=0)
+    touched = cells.touched[:, None] >> np.arange(SIDE) // GROUP & 1
+    assert not cells.areas[:, 0][touched == 0].any()
+    return cells.areas[:VIEW_ROWS, 0].cumsum(axis=0)
 
 
 def sampled(corners, times=8):

@@ -4,9 +4,9 @@ import pytest
 from pygame import gfxdraw
 
 from mpi_es.envs.car_racing.picture.camera import Camera
-from mpi_es.envs.car_racing.picture.close.coverage import SPARE
+from mpi_es.envs.car_racing.picture.close.coverage import allocate
 from mpi_es.envs.car_racing.picture.close.pygame_outlines import add_rectangle
-from mpi_es.envs.car_racing.picture.sizes import SIDE, VIEW_ROWS
+from mpi_es.envs.car_racing.picture.sizes import VIEW_ROWS
 from mpi_es.envs.car_racing.picture.smoothscale import WINDOW_H, WINDOW_W
 
 WHITE = (255, 255, 255)
@@ -28,9 +28,9 @@ def by_pygame(camera, left, bottom, right, top):
 def test_a_rectangle_is_as_bright_as_pygame_s(angle):
     camera = Camera(float(np.cos(angle)), float(np.sin(angle)), 16.2, 487.3, 402.8)
     for sides in ((-12.2, -5.1, 3.4, 9.9), (2.0, 2.0, 4.0, 20.0), (-40.0, -40.0, 40.0, -3.0)):
-        cells = np.zeros((VIEW_ROWS + SPARE, 1, SIDE), np.float32)
+        cells = allocate(1)
         add_rectangle(cells, camera, *sides, (np.float32(1),))
-        ours = 255 * cells[:VIEW_ROWS, 0].cumsum(axis=0)
+        ours = 255 * cells.areas[:VIEW_ROWS, 0].cumsum(axis=0)
         error = np.abs(ours - by_pygame(camera, *sides))
         assert error.mean() < 1.5  # of it 2 where all is white: smoothscale takes them away
         assert error.max() < 20
