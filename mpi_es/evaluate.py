@@ -29,7 +29,7 @@ from mpi_es.parallel.collectives import Comm
 from mpi_es.parallel.program import launch
 from mpi_es.parallel.rank_loss import survivable
 from mpi_es.parallel.stop_signal import StopFlag
-from mpi_es.run_file import checkpoint
+from mpi_es.run_file import checkpoint, description
 from mpi_es.run_file.scores import summary
 from mpi_es.seeds import Stream, held_out_seeds
 from mpi_es.strategies.base import Dense
@@ -167,7 +167,7 @@ def of_run(run: str, options: Options) -> EvaluationPlan:
     if warning:
         warn(warning)
     chosen = checkpoint.mean_of(content, options.candidate, run)
-    config = placed(checkpoint.from_plain(Config, content["config"]), options)
+    config = placed(description.config_of(Config, content["config"]), options)
     title = f"{options.candidate} candidate, of generation {chosen['generation']}"
     return EvaluationPlan(options, config, content, chosen["candidate"], chosen["normalisation"], title)
 

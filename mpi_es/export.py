@@ -22,7 +22,7 @@ from mpi_es.evaluation.build import make_batch, make_policy
 from mpi_es.parallel.agreement import on_root
 from mpi_es.parallel.collectives import Comm
 from mpi_es.parallel.program import launch
-from mpi_es.run_file import checkpoint
+from mpi_es.run_file import checkpoint, description
 from mpi_es.run_file.atomic_write import write_whole
 from mpi_es.text import counted
 
@@ -97,7 +97,7 @@ def _of_run(run: str, options: Options) -> tuple[Config, dict[str, Any]]:
     if warning:
         warn(warning)
     chosen = checkpoint.mean_of(content, options.candidate, run)
-    return checkpoint.from_plain(Config, content["config"]), chosen
+    return description.config_of(Config, content["config"]), chosen
 
 
 def _of_file(name: str, options: Options, arguments: list[str]) -> tuple[Config, dict[str, Any]]:

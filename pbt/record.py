@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpi_es.errors import warn
-from mpi_es.run_file import checkpoint
+from mpi_es.run_file import checkpoint, description
 from mpi_es.run_file.records import HeldOut
 from mpi_es.run_file.scores import mean_and_deviation
 from mpi_es.run_file.stamp import stamp
@@ -109,7 +109,7 @@ def load(run: str | Path) -> tuple[Config, dict[str, Any]]:
     content, warning = checkpoint.load_of("pbt.train", Path(run))
     if warning:
         warn(warning)
-    return checkpoint.from_plain(Config, content["config"]), content
+    return description.config_of(Config, content["config"]), content
 
 
 def name_of(index: int) -> str:

@@ -17,7 +17,7 @@ from mpi_es.config.run import Config
 from mpi_es.errors import UserError, expected, one_line, warn
 from mpi_es.evaluation.build import make_policy
 from mpi_es.policies.base import within
-from mpi_es.run_file import checkpoint
+from mpi_es.run_file import checkpoint, description
 from mpi_es.run_file.upgrade import upgraded_agent
 
 Arrays = dict[str, NDArray[Any]]
@@ -75,7 +75,7 @@ def _of_run(path: Path, option: str) -> Agent:
     if best["candidate"].size == 0:
         hint = "python -m mpi_es.export RUN --candidate last writes the last mean into a file"
         raise expected(option, "a run with a held-out evaluation", str(path), hint)
-    config = checkpoint.from_plain(Config, content["config"])
+    config = description.config_of(Config, content["config"])
     return Agent(config, best["candidate"], shapes_of(make_policy(config)), best["normalisation"])
 
 
@@ -135,7 +135,7 @@ def _description(arrays: Arrays, path: Path, option: str) -> tuple[Config, str, 
         arrays = upgraded_agent(dict(arrays))
         stored = json.loads(str(arrays["config"]))
         stored.pop("racing", None)  # an option of older versions
-        config = checkpoint.from_plain(Config, stored)
+        config = description.config_of(Config, stored)
         layout, normalisation = str(arrays["layout"]), arrays["normalisation"].astype(np.float32)
         if layout not in LAYOUTS:
             raise expected("layout", " or ".join(LAYOUTS), layout)

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Generic, Protocol, TypeVar
 from mpi_es.config import command_line, config_file
 from mpi_es.config.config_file import ConfigFile
 from mpi_es.errors import UserError, warn
-from mpi_es.run_file import checkpoint
+from mpi_es.run_file import checkpoint, description
 from mpi_es.run_file.atomic_write import write_whole
 from mpi_es.run_file.stamp import is_finished
 from mpi_es.run_file.upgrade import check_resumable
@@ -133,7 +133,7 @@ def _resumed(program: str, kind: type[C], directory: Path, changed: Callable[[C]
     fingerprint = checkpoint.fingerprint(directory)
     stored, warning = checkpoint.load_of(program, directory)
     check_resumable(stored)
-    begun = checkpoint.from_plain(kind, stored["config"])
+    begun = description.config_of(kind, stored["config"])
     begun = dataclasses.replace(begun, run_dir=str(directory))  # it may have been moved
     wanted = changed(begun)
     command_line.check_resumed(begun, wanted)
