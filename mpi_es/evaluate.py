@@ -197,6 +197,9 @@ def report(plan: EvaluationPlan, evaluator: Evaluator) -> None:
     options = plan.options
     seeds = episode_seeds(plan)
     normalisation = plan.normalisation if plan.normalisation.size else None
+    if normalisation is not None and normalisation.shape[1] != evaluator.rollout.size:
+        rule = f"a normalisation of the {evaluator.rollout.size} numbers that are observed"
+        raise expected(plan.title, rule, normalisation.shape[1])
     terms = evaluator.held_out_terms(plan.config.episode_cap, normalisation)
     if options.video or options.frames or options.render:  # first, since drawing may fail
         first = Episode(0, 0, int(seeds[0]), plan.parameters)

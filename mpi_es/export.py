@@ -97,7 +97,9 @@ def _of_run(run: str, options: Options) -> tuple[Config, dict[str, Any]]:
     if warning:
         warn(warning)
     chosen = checkpoint.mean_of(content, options.candidate, run)
-    return description.config_of(Config, content["config"]), chosen
+    config = description.config_of(Config, content["config"])
+    load.check_size(chosen["candidate"], make_policy(config).dim, run)
+    return config, chosen
 
 
 def _of_file(name: str, options: Options, arguments: list[str]) -> tuple[Config, dict[str, Any]]:

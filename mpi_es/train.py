@@ -9,11 +9,13 @@ import numpy as np
 
 from mpi_es import strategies
 from mpi_es.agents import starting_point
+from mpi_es.agents.load import check_size
 from mpi_es.arrays import Candidate, Vector
 from mpi_es.config import command_line
 from mpi_es.config.config_file import ConfigFile
 from mpi_es.config.presets import PRESETS
 from mpi_es.config.run import Config
+from mpi_es.errors import expected
 from mpi_es.evaluation.build import make_evaluator, make_policy, make_problem
 from mpi_es.evaluation.evaluator import Evaluator
 from mpi_es.evaluation.function_rollout import FunctionRollout
@@ -29,6 +31,7 @@ from mpi_es.run_file.history import History
 from mpi_es.run_file.stamp import stamp
 from mpi_es.run_file.training_plan import TrainingPlan, plan_training
 from mpi_es.run_file.versions import libraries
+from mpi_es.strategies.restore import restore
 from mpi_es.telemetry.sinks import open_telemetry
 from mpi_es.text import counted
 
@@ -80,12 +83,15 @@ def _plan(file: ConfigFile, words: list[str]) -> Plan:
     config, stored = plan.config, plan.stored
     strategies.check(config)
     if config.function:
-        make_problem(config)
+        size = len(make_problem(config).x0)
+        if stored:
+            check_size(stored["last"]["candidate"], size, "/last/candidate")
         return Plan(**vars(plan))
     policy = make_policy(config)
     if stored is None:
         base, centre = starting_point.fixed_agent(config, policy), starting_point.first_centre(config, policy)
         return Plan(**vars(plan), base=base, centre=centre)
+    check_size(stored["last"]["candidate"], policy.dim, "/last/candidate")
     # The last mean is a whole agent: what stays fixed is in it, and the file it came from is not needed.
     return Plan(**vars(plan), base=None if config.evolve == "all" else stored["last"]["candidate"])
 
@@ -127,7 +133,11 @@ def make_run(plan: Plan, evaluator: Evaluator) -> Run:
         observations=ObservationSums.of_size(evaluator.rollout.size if config.obs_norm else 0),
     )
     if stored is not None:
-        strategy.state = checkpoint.from_plain(type(strategy.state), stored["state"])
+        seen = len(stored["progress"]["observations"]["total"])
+        if seen != progress.observations.total.size:
+            rule = f"sums of the {progress.observations.total.size} numbers that are observed"
+            raise expected("/progress/observations", rule, seen)
+        restore(strategy, stored["state"])
         loaded = stored["progress"]
         progress = Progress(
             loaded["generation"],

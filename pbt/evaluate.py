@@ -20,6 +20,7 @@ from mpi_es.parallel.program import launch
 from mpi_es.parallel.stop_signal import StopFlag
 from mpi_es.run_file.scores import summary
 from pbt.config import Config
+from pbt.contents import set_state
 from pbt.members import find
 from pbt.members.base import Diverged, Member
 from pbt.packing import Buffer, pack, unpack
@@ -126,7 +127,7 @@ def restored(config: Config, index: int, state: Buffer, hyperparameters: dict[st
     """Return the member, alone on this rank."""
     member = find(config)(config, index, SerialComm(), StopFlag())
     member.hyperparameters = hyperparameters
-    member.set_state(unpack(state))
+    set_state(member, unpack(state))
     return member
 
 

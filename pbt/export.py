@@ -11,6 +11,7 @@ from mpi_es.parallel.collectives import Comm, SerialComm
 from mpi_es.parallel.program import launch
 from mpi_es.parallel.stop_signal import StopFlag
 from pbt.config import Config
+from pbt.contents import set_state
 from pbt.record import load
 
 
@@ -47,7 +48,7 @@ def write(path: Path, config: Config, best: dict[str, Any]) -> None:
     from pbt.members.sb3.member import SB3
 
     agent = SB3(config, int(best["member"]), SerialComm(), StopFlag())
-    agent.set_state(best["state"])
+    set_state(agent, best["state"])
     agent.hyperparameters = {name: float(value) for name, value in best["hyperparameters"].items()}
     settings.unbind(agent.model)
     try:

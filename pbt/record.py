@@ -14,6 +14,7 @@ from mpi_es.run_file import checkpoint, description
 from mpi_es.run_file.records import HeldOut
 from mpi_es.run_file.scores import mean_and_deviation
 from mpi_es.run_file.stamp import stamp
+from pbt import contents
 from pbt.config import Config
 from pbt.lineage import Generation, Lineage
 from pbt.packing import unpack
@@ -106,7 +107,7 @@ class Record:
 
 def load(run: str | Path) -> tuple[Config, dict[str, Any]]:
     """Return the config and the content of a run's file, with a warning if it is the previous checkpoint."""
-    content, warning = checkpoint.load_of("pbt.train", Path(run))
+    content, warning = checkpoint.load_of("pbt.train", Path(run), contents.check)
     if warning:
         warn(warning)
     return description.config_of(Config, content["config"]), content

@@ -17,7 +17,7 @@ from mpi_es.parallel.stop_signal import StopFlag
 from mpi_es.run_file.training_plan import TrainingPlan, plan_training
 from mpi_es.run_file.versions import libraries
 from mpi_es.text import counted
-from pbt import lineage, report
+from pbt import contents, lineage, report
 from pbt.config import Config
 from pbt.lineage import Lineage
 from pbt.loop import Run
@@ -56,8 +56,10 @@ def prepare(arguments: list[str]) -> TrainingPlan[Config]:
     """Return the plan; every mistake that can be seen before the work begins is raised here."""
     file, words = command_line.take_file(arguments, Config, PRESETS)
     with command_line.naming_file(file, words, Config):
-        plan = plan_training("pbt.train", Config, words, partial(_new_config, file), file)
-        space(plan.config)
+        plan = plan_training("pbt.train", Config, words, partial(_new_config, file), file, contents.check)
+        tuned = space(plan.config)
+        if plan.stored:
+            contents.check_names(plan.stored, [one.name for one in tuned])
     return plan
 
 

@@ -76,7 +76,15 @@ def _of_run(path: Path, option: str) -> Agent:
         hint = "python -m mpi_es.export RUN --candidate last writes the last mean into a file"
         raise expected(option, "a run with a held-out evaluation", str(path), hint)
     config = description.config_of(Config, content["config"])
-    return Agent(config, best["candidate"], shapes_of(make_policy(config)), best["normalisation"])
+    policy = make_policy(config)
+    check_size(best["candidate"], policy.dim, f"{option}: {path}")
+    return Agent(config, best["candidate"], shapes_of(policy), best["normalisation"])
+
+
+def check_size(candidate: NDArray[Any], dim: int, name: str) -> None:
+    """Refuse the agent of a run file that has another number of parameters than its policy."""
+    if len(candidate) != dim:
+        raise expected(name, f"an agent of {dim} parameters, as its policy has", len(candidate))
 
 
 def _of_file(path: Path, config: Config, option: str) -> Agent:

@@ -17,7 +17,7 @@ import typing
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import h5py
 import numpy as np
@@ -130,9 +130,7 @@ def load_run(directory: str | Path) -> dict[str, Any]:
     return content
 
 
-def load_of(
-    program: str, directory: Path, check: Check = contents.check
-) -> tuple[dict[str, Any], str]:
+def load_of(program: str, directory: Path, check: Check = contents.check) -> tuple[dict[str, Any], str]:
     """Return the content and the warning of a run of `program`; refuse a run of the other program."""
     content, warning = load(directory, check)
     check_program(program, content, directory)
@@ -189,7 +187,7 @@ def decode(path: Path, check: Check = contents.check) -> dict[str, Any]:
         raise Damaged(f"{path}: cannot be read ({error.strerror})") from error
 
 
-def _version(file: BinaryIO, path: Path) -> int:
+def _version(file: io.BufferedReader, path: Path) -> int:
     """Return the format version of a file; refuse one that does not belong to its first block."""
     block = file.read(_BLOCK)
     if not block.startswith(b"mpi_es "):

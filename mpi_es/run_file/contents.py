@@ -11,10 +11,11 @@ from typing import Any, get_type_hints
 
 import numpy as np
 
+from mpi_es.config.fields import LARGEST
 from mpi_es.config.run import Config
 from mpi_es.errors import UserError
 from mpi_es.run_file import description
-from mpi_es.run_file.description import LARGEST, is_count, is_number
+from mpi_es.run_file.description import is_count, is_number
 from mpi_es.run_file.hdf5 import Stored, Unfit
 from mpi_es.run_file.records import Row, Timing
 
@@ -106,7 +107,9 @@ def check_group(group: Any, rules: Rules, path: str = "", optional: Sequence[str
         if name not in group:
             if name in optional:
                 continue
-            raise Unfit(f"{place}: expected {'a group' if isinstance(rule, Mapping) else 'a value'}, got none")
+            raise Unfit(
+                f"{place}: expected {'a group' if isinstance(rule, Mapping) else 'a value'}, got none"
+            )
         if isinstance(rule, Mapping):
             check_group(group[name], rule, place)
         elif expected := rule(group[name]):
@@ -178,7 +181,7 @@ def check(content: dict[str, Any]) -> None:
         },
         optional=("life", "problem", "removed"),
     )
-    if any(content["last"]["generation"] != number for number in (done,)):
+    if content["last"]["generation"] != done:
         raise Unfit("/last/generation: expected that of /progress")
     check_evaluations(content)
 

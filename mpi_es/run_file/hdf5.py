@@ -12,10 +12,12 @@ import os
 import resource
 import signal
 import warnings
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, BinaryIO, NoReturn
+from io import BufferedReader
+from typing import Any, NoReturn
 
 import h5py
 import numpy as np
@@ -37,7 +39,7 @@ class Unfit(Exception):
 class Stored:
     """An array in a file, which is read when `values` is first used."""
 
-    file: BinaryIO
+    file: BufferedReader
     dtype: np.dtype[Any]
     shape: tuple[int, ...]
     offset: int
@@ -47,16 +49,15 @@ class Stored:
         """The array."""
         values = np.empty(self.shape, self.dtype)
         if values.size:
-            memory = memoryview(values.reshape(-1).view(np.uint8))
             self.file.seek(self.offset)
-            if self.file.readinto(memory) != values.nbytes:
+            if self.file.readinto(values.reshape(-1).view(np.uint8)) != values.nbytes:
                 raise Unfit("it ends within an array")
             if self.dtype == bool and values.view(np.uint8).max() > 1:
                 raise Unfit("a truth value is neither 0 nor 1")
         return values
 
 
-def described(file: BinaryIO) -> dict[str, Any]:
+def described(file: BufferedReader) -> dict[str, Any]:
     """Return the groups of a file as nested dicts of plain values and of arrays that are not read yet."""
     size = os.fstat(file.fileno()).st_size
     source, sink = os.pipe()
@@ -81,7 +82,7 @@ def described(file: BinaryIO) -> dict[str, Any]:
     return _tree(file, [json.loads(line) for line in text.splitlines()])
 
 
-def _tree(file: BinaryIO, entries: list[Any]) -> dict[str, Any]:
+def _tree(file: BufferedReader, entries: list[Any]) -> dict[str, Any]:
     """Return the nested dicts of the entries of a description."""
     root: dict[str, Any] = {}
     for path, kind, *rest in entries:
@@ -111,7 +112,7 @@ def _kind_of(values: list[Any]) -> type:
 # In the forked process
 
 
-def _describe_and_exit(file: BinaryIO, size: int, sink: int) -> NoReturn:
+def _describe_and_exit(file: BufferedReader, size: int, sink: int) -> NoReturn:
     """Write the description into a pipe, and end this process; any exception is a refusal."""
     try:
         _limit(size)
@@ -144,10 +145,10 @@ def _limit(size: int) -> None:
 def _entries(opened: h5py.File, size: int) -> Iterator[list[Any]]:
     """Yield path, kind and value of every group, attribute and array."""
     known = {_address(opened.id)}
-    waiting: list[tuple[list[str], Any]] = [([], h5g.open(opened.id, b"/"))]
+    waiting: deque[tuple[list[str], Any]] = deque([([], h5g.open(opened.id, b"/"))])
     left = size  # bytes of the file that no array has taken yet
     while waiting:
-        path, group = waiting.pop()
+        path, group = waiting.popleft()
         yield [path, "group"]
         for name, value in _attributes(path, group):
             yield [[*path, name], "value", value]

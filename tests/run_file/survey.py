@@ -19,12 +19,11 @@ from pathlib import Path
 
 import matplotlib.backends.backend_agg  # noqa: F401  (what all commands need is imported once)
 
-import mpi_es.reports.figures
 import pbt.evaluate
 import pbt.replay
 import pbt.report
 import pbt.reports.page
-import pbt.train  # noqa: F401
+import pbt.train
 from mpi_es import evaluate, export, report, status, train
 from mpi_es.errors import RolloutError, UserError
 from mpi_es.parallel.collectives import SerialComm
@@ -57,9 +56,7 @@ def commands(program: str) -> dict[str, Callable[[Path], int]]:
             "report": of(report.main, "{run}", "--out", "{new}"),
             "export": of(export.main, "{run}", "--out", "{new}.npz"),
             "resume": of(train.main, "--resume", "{run}", "--max-iter", "5", *_QUIET),
-            "pretrained": of(
-                train.main, *begin, "--from-pretrained", "{run}", "--run-dir", "{new}", *_QUIET
-            ),
+            "pretrained": of(train.main, *begin, "--from-pretrained", "{run}", "--run-dir", "{new}", *_QUIET),
         }
     return found | {
         "report": of(pbt.report.main, "{run}"),
@@ -154,7 +151,9 @@ def main(words: list[str]) -> int:
     for kind, ends in found.items():
         print(f"{kind:32}", dict(ends))
     total = sum(found.values(), Counter())
-    print(f"{len(failed)} of {len(kinds)} kinds fail; commands: {dict(total)}; {time.monotonic() - begin:.0f} s")
+    print(
+        f"{len(failed)} of {len(kinds)} kinds fail; commands: {dict(total)}; {time.monotonic() - begin:.0f} s"
+    )
     return int(bool(failed))
 
 
