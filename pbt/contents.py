@@ -1,5 +1,6 @@
 """What the run file of a population holds, given its config, and how members get their states from it."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -122,7 +123,7 @@ def state(value: Any) -> str:
     return "" if fits else "a group of arrays, numbers and texts"
 
 
-def check_names(stored: dict[str, Any], names: list[str]) -> None:
+def check_names(stored: dict[str, Any], names: Sequence[str]) -> None:
     """Refuse a file whose hyperparameters are not those that the config's members tune."""
     if set(stored["hyperparameters"]) != set(names):
         raise expected("/hyperparameters", " ".join(sorted(names)) or "none", [*stored["hyperparameters"]])

@@ -178,6 +178,9 @@ def decode(path: Path, check: Check = contents.check) -> dict[str, Any]:
                 named = {name: content.pop(name, None) for name in ("format", "version")}
                 if named["version"] != version:
                     raise hdf5.Unfit("it has two versions")
+                if version > VERSION:
+                    newer = f"expected format {VERSION} or older, got {version}; use a newer mpi_es"
+                    raise UserError(f"{path}: {newer}")
                 content = upgraded(content, version)
                 check(content)
                 return named | upgraded(_read(content), VERSION)
@@ -199,8 +202,6 @@ def _version(file: io.BufferedReader, path: Path) -> int:
         digest.update(piece[:length])
     if block != _block(digest.hexdigest(), version):
         raise Damaged(f"{path}: damaged, its content does not match its checksum")
-    if version > VERSION:
-        raise UserError(f"{path}: expected format {VERSION} or older, got {version}; use a newer mpi_es")
     return version
 
 

@@ -1,7 +1,7 @@
 """What a run file holds: which groups, arrays and attributes, of which type and shape given the config.
 
-A rule is a function that returns what it expects, in words, of a value that does not obey it. Arrays are looked
-at before they are read; only those whose values others are found by are read here.
+A rule is a function that returns what it expects, in words, of a value that does not obey it. The type and
+shape of an array are looked at before it is read.
 """
 
 import math
@@ -155,6 +155,9 @@ def check(content: dict[str, Any]) -> None:
     real = "f8" if config.function else "f4"
     agent = {"generation": count(done), "normalisation": finite("f4", 2, seen)}
     best, rules = _best(content, agent, real, dim), history_rules(done)
+    history = content.get("history")
+    old = isinstance(history, dict) and not any(name in history for name in _SINCE_RESTARTS)
+    absent = _SINCE_RESTARTS if old else ()
     check_group(
         content,
         {
@@ -171,7 +174,7 @@ def check(content: dict[str, Any]) -> None:
             },
             "best": best,
             "last": {**agent, "fitness": nan, "candidate": finite(real, dim)},
-            "history": {name: rule for name, rule in rules.items() if _is_there(content, "history", name)},
+            "history": {name: rule for name, rule in rules.items() if name not in absent},
             "timing": timing_rules(done),
             "evaluations": evaluation_rules(content, done),
             "libraries": texts,
@@ -184,11 +187,6 @@ def check(content: dict[str, Any]) -> None:
     if content["last"]["generation"] != done:
         raise Unfit("/last/generation: expected that of /progress")
     check_evaluations(content)
-
-
-def _is_there(content: dict[str, Any], group: str, name: str) -> bool:
-    """Return whether a column is in a group, or must be."""
-    return name not in _SINCE_RESTARTS or any(one in content[group] for one in _SINCE_RESTARTS)
 
 
 def _best(content: dict[str, Any], agent: Rules, real: str, dim: int) -> Rules:
@@ -261,7 +259,7 @@ def evaluation_rules(content: dict[str, Any], done: int) -> dict[str, Rule]:
 
 
 def check_evaluations(content: dict[str, Any]) -> None:
-    """Refuse held-out evaluations without a return, and returns that are not finite; NaN ends a shorter one."""
+    """Refuse held-out evaluations whose returns are not finite numbers, and then NaN in a shorter one."""
     returns = content["evaluations"]["returns"].values
     known = ~np.isnan(returns)
     if len(returns) and not (returns.shape[1] and known[:, 0].all() and np.isfinite(returns[known]).all()):

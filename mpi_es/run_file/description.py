@@ -1,4 +1,4 @@
-"""The attributes of a run file: numbers and texts that are held to their types, and the config to its rules."""
+"""The attributes of a run file: numbers and texts of the right types, and a config that obeys its rules."""
 
 import math
 import types

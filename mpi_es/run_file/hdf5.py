@@ -1,4 +1,4 @@
-"""Read an HDF5 file that a stranger may have made: nothing of it is read before its sizes and storage are known.
+"""Read an HDF5 file that a stranger may have made: nothing is read before its size and storage are known.
 
 libhdf5 itself crashes on some damaged files, and loops on others. So a forked process describes the file. It
 may open no other file, has limits on memory and time, and reads no array. Arrays are then read from the
@@ -50,7 +50,8 @@ class Stored:
         values = np.empty(self.shape, self.dtype)
         if values.size:
             self.file.seek(self.offset)
-            if self.file.readinto(values.reshape(-1).view(np.uint8)) != values.nbytes:
+            memory: Any = values.reshape(-1).view(np.uint8)
+            if self.file.readinto(memory) != values.nbytes:
                 raise Unfit("it ends within an array")
             if self.dtype == bool and values.view(np.uint8).max() > 1:
                 raise Unfit("a truth value is neither 0 nor 1")

@@ -1,4 +1,4 @@
-"""A strategy's state from a run file: it has the fields, types and shapes of a state that the strategy makes."""
+"""A strategy's state from a run file, which has the fields, types and shapes of those that it makes."""
 
 import math
 from collections.abc import Collection

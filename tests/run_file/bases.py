@@ -16,11 +16,9 @@ TRAINED = {
     "openai_es": [*_CARTPOLE, "--strategy", "openai_es"],
     "restarts": [*_FUNCTION, "--restarts", "bipop", "--bounds", "-5", "5"],
 }
-POPULATIONS = {
-    "toy": ["toy", "--eval-every", "2"],
-    "es": ["--member", "es", "--env", "CartPole-v1", "--num-agents", "2", "--steps", "1", "--max-iter", "2"]
-    + ["--num-rollouts", "1", "--num-eval-rollouts", "2", "--member-options", "hidden=4", "episode_cap=20"],
-}
+_ES = ["--member", "es", "--env", "CartPole-v1", "--num-agents", "2", "--steps", "1", "--max-iter", "2"]
+_ES += ["--num-rollouts", "1", "--num-eval-rollouts", "2", "--member-options", "hidden=4", "episode_cap=20"]
+POPULATIONS = {"toy": ["toy", "--eval-every", "2"], "es": _ES}
 
 
 def sphere(x):

@@ -1,7 +1,7 @@
 """python -m tests.run_file.survey [SEED…]: what each command makes of forged run files.
 
-Every command runs in a process of its own, which may take LIMIT seconds of CPU time and MEMORY bytes. It holds
-if it ends with exit code 0 or with 2 and one line `error: …`.
+Every command runs in a process of its own, which may take LIMIT seconds of CPU time and MEMORY bytes. It
+holds if it ends with exit code 0, or with 2 and one line `error: …`.
 """
 
 import contextlib
@@ -30,7 +30,7 @@ from mpi_es.parallel.collectives import SerialComm
 from tests.run_file import bases
 from tests.run_file.forgeries import ALL, forged
 
-LIMIT = 8  # seconds
+LIMIT = 15  # seconds
 MEMORY = 2**30  # bytes
 _FEW = ["--episodes", "2"]
 _QUIET = ["--console", "silent", "--no-tensorboard"]
