@@ -8,8 +8,10 @@ import numpy as np
 
 from mpi_es.config.fields import LARGEST, option
 from mpi_es.errors import UserError, expected
+from mpi_es.run_file.hdf5 import Stored
 
 C = TypeVar("C")
+LONGEST = 2**16  # values of an option
 
 
 def config_of(cls: type[C], stored: Any) -> C:
@@ -38,13 +40,23 @@ def converted(value: Any, hint: Any) -> Any:
         if isinstance(value, str) and value in get_args(hint):
             return value
     elif get_origin(hint) is tuple:
-        if isinstance(value, np.ndarray) and value.ndim == 1:
-            return tuple(converted(one, get_args(hint)[0]) for one in value.tolist())
+        return tuple(converted(one, get_args(hint)[0]) for one in _listed(value))
     elif hint is float and type(value) is int and abs(value) <= LARGEST:
         return float(value)
     elif type(value) is hint:
         return value
     raise TypeError
+
+
+def _listed(value: Any) -> list[Any]:
+    """Return the values of a list, whether an attribute, an array or text holds it, or raise TypeError."""
+    if isinstance(value, Stored) and math.prod(value.shape) <= LONGEST:
+        value = value.values
+    if isinstance(value, np.ndarray) and value.ndim == 1:
+        value = value.tolist()
+    if not isinstance(value, list):
+        raise TypeError
+    return value
 
 
 def _words(hint: Any) -> str:
