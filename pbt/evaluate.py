@@ -48,6 +48,8 @@ class Options:
     """Show the first episode in a window"""
     frames: str = ""
     """Directory for every frame of the first episode, with its actions and attention"""
+    imports: bool = True
+    """Import code that the file of the run names; --no-imports: refuse such a file"""
 
     def __post_init__(self) -> None:
         """Refuse options that no evaluation can have."""
@@ -95,7 +97,7 @@ def prepare(arguments: list[str]) -> EvaluationPlan:
     run, options = command_line.parse_run(arguments, Options(), "python -m pbt.evaluate")
     if seed_ranges(options.seeds):
         command_line.refuse_idle(arguments, ["episodes"], "--seeds", Options)
-    config, content = load(run)
+    config, content = load(run, allow_imports=options.imports)
     find(config)
     if options.csv:
         write_csv(Path(options.csv), None)  # a file that cannot be written is reported before the work

@@ -21,6 +21,8 @@ class Options:
 
     out: str = ""
     """zip file for the model; if observations or rewards are normalised, FILE.pkl gets the VecNormalize"""
+    imports: bool = True
+    """Import code that the file of the run names; --no-imports: refuse such a file"""
 
 
 def main(comm: Comm, arguments: list[str]) -> int:
@@ -34,7 +36,7 @@ def export(arguments: list[str]) -> None:
     run, options = command_line.parse_run(arguments, Options(), "python -m pbt.export")
     if Path(options.out).suffix != ".zip":
         raise expected("--out", "a file that ends in .zip", options.out)
-    config, content = load(run)
+    config, content = load(run, allow_imports=options.imports)
     if config.member != "sb3":
         raise expected("RUN", "a run of sb3 members", config.member)
     if not content["best"]["state"]:

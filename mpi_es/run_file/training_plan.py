@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Generic, Protocol, TypeVar
 from mpi_es.config import command_line, config_file
 from mpi_es.config.config_file import ConfigFile
 from mpi_es.errors import UserError, warn
-from mpi_es.run_file import checkpoint, contents, description
+from mpi_es.run_file import checkpoint, contents, description, imports
 from mpi_es.run_file.atomic_write import write_whole
 from mpi_es.run_file.stamp import is_finished
 from mpi_es.run_file.upgrade import check_resumable
@@ -82,6 +82,8 @@ def plan_training(
     parse: Callable[[list[str]], C],
     file: ConfigFile = command_line.NO_FILE,
     check: checkpoint.Check = contents.check,
+    *,
+    allow_imports: bool = True,
 ) -> TrainingPlan[C]:
     """Return the plan; mistakes in the arguments and in the run's directory are raised here.
 
@@ -94,6 +96,7 @@ def plan_training(
         parse: the config of a new run from the other arguments.
         file: options for a run that is resumed.
         check: of the content of its file.
+        allow_imports: of code that the file names.
     """
     resume_if_begun, words = command_line.take_flag(arguments, "--continue")
     run, rest = command_line.take_option(words, "--resume")
@@ -102,10 +105,18 @@ def plan_training(
         directory = checkpoint.directory_of(Path(run))
 
         def changed(begun: C) -> C:
-            return command_line.parse(rest, begun, {}, usage, file=file)
+            wanted = command_line.parse(rest, begun, {}, usage, file=file)
+            fields = [name for name in imports.TRAINING if is_same(begun, wanted, name)]
+            imports.check(begun, directory, allowed=allow_imports, fields=fields)
+            return wanted
 
         return _resumed(program, kind, directory, changed, check)
     return plan_run(program, kind, parse(rest), resume_if_begun=resume_if_begun, check=check)
+
+
+def is_same(one: object, other: object, name: str) -> bool:
+    """Return whether two configs have the same value of a field, or neither has it."""
+    return getattr(one, name, None) == getattr(other, name, None)
 
 
 def plan_run(
