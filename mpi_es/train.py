@@ -146,7 +146,7 @@ def make_run(plan: Plan, evaluator: Evaluator) -> Run:
         if seen != progress.observations.total.size:
             rule = f"sums of the {progress.observations.total.size} numbers that are observed"
             raise expected("/progress/observations", rule, seen)
-        restore(strategy, stored["state"])
+        restore(strategy, stored["state"], stored["progress"]["generation"])
         loaded = stored["progress"]
         progress = Progress(
             loaded["generation"],

@@ -18,9 +18,8 @@ def first_centre(config: Config, policy: Policy, allow_imports: bool = True) -> 
     if not name:
         return None
     evolving = [""] if config.evolve == "all" else [config.evolve]
-    return _taken(
-        _plain(name, config, "--from-pretrained", allow_imports), policy, evolving, "--from-pretrained"
-    )
+    agent = _plain(name, config, "--from-pretrained", allow_imports)
+    return _taken(agent, policy, evolving, "--from-pretrained")
 
 
 def fixed_agent(config: Config, policy: Policy, allow_imports: bool = True) -> Candidate | None:
@@ -36,9 +35,8 @@ def fixed_agent(config: Config, policy: Policy, allow_imports: bool = True) -> C
         raise expected("--evolve", "all, since no other part would stay fixed", config.evolve)
     if not name:
         raise expected("--base-from-pretrained", f"a run or an npz file with the {' and '.join(fixed)}", name)
-    return _taken(
-        _plain(name, config, "--base-from-pretrained", allow_imports), policy, fixed, "--base-from-pretrained"
-    )
+    agent = _plain(name, config, "--base-from-pretrained", allow_imports)
+    return _taken(agent, policy, fixed, "--base-from-pretrained")
 
 
 def _plain(name: str, config: Config, option: str, allow_imports: bool) -> Agent:

@@ -167,7 +167,7 @@ def check(content: dict[str, Any]) -> None:
                 "generation": count(),
                 "episode_cap": count(),
                 "observations": {
-                    "count": number(0, 1e300),
+                    "count": number(1e-3, 1e300),
                     "total": finite("f8", seen),
                     "squares": finite("f8", seen),
                 },

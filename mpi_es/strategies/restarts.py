@@ -105,7 +105,7 @@ class Restarts:
             raise expected("/state/start/popsize", "the population of a start", start.popsize)
         self._state = replace(state, inner={})
         self._inner = self._build(state.x0, start.sigma, start.popsize, start.seed, state.begun)
-        restore(self._inner, state.inner)
+        restore(self._inner, state.inner, state.generation)
 
     @property
     def start(self) -> int:

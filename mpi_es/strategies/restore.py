@@ -6,18 +6,24 @@ from typing import Any
 
 import numpy as np
 
+from mpi_es.config.fields import LARGEST
 from mpi_es.errors import UserError, expected, one_line
 from mpi_es.run_file.checkpoint import from_plain, to_plain
 from mpi_es.strategies.user_strategy import UserStrategy
 
 # Arrays with any number of rows, and what the strategy itself looks at when the state is assigned.
+MOST = 2**53  # of what is counted
 _ANY_ROWS = ("parents", "best", "median")
 _LOOKED_AT = ("values", "inner")
 _MAY_BE_INFINITE = ("highest_mean", "spread", "best", "median")  # of fitness
 
 
-def restore(strategy: Any, stored: dict[str, Any]) -> None:
-    """Assign a state that a run file holds, or refuse it in one line."""
+def restore(strategy: Any, stored: dict[str, Any], generation: int) -> None:
+    """Assign a state that a run file holds, or refuse it in one line.
+
+    Args:
+        generation: of the run.
+    """
     example = strategy.state
     if isinstance(strategy, UserStrategy):  # whose states may grow
         try:
@@ -26,6 +32,9 @@ def restore(strategy: Any, stored: dict[str, Any]) -> None:
             raise UserError(f"/state: --strategy {strategy.name} refuses it: {one_line(error)}") from error
         return
     check_like(stored, to_plain(example), "/state")
+    for name in ("generation", "begun"):
+        if stored.get(name, 0) > generation:
+            raise expected(f"/state/{name}", f"at most {generation}", stored[name])
     strategy.state = from_plain(type(example), stored)
 
 
@@ -72,7 +81,8 @@ def check_number(stored: Any, example: Any, place: str, *, finite: bool = True) 
     """Refuse what is no number of the example's type."""
     known = isinstance(stored, bool) if isinstance(example, bool | np.bool_) else type(stored) in (int, float)
     whole = isinstance(example, int) and not isinstance(example, bool)
-    if not known or (whole and not (type(stored) is int and stored >= 0)):
+    most = LARGEST if place.endswith("/seed") else MOST
+    if not known or (whole and not (type(stored) is int and 0 <= stored <= most)):
         raise expected(place, f"a number of type {type(example).__name__}", _shown(stored))
     if math.isnan(stored) or (finite and math.isinf(stored)):
         raise expected(place, "a finite number", stored)
