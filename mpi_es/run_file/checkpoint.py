@@ -176,7 +176,7 @@ def decode(path: Path, check: Check = contents.check) -> dict[str, Any]:
             try:
                 content = hdf5.described(file)
                 named = {name: content.pop(name, None) for name in ("format", "version")}
-                if named["version"] != version:
+                if type(named["version"]) is not int or named["version"] != version:
                     raise hdf5.Unfit("it has two versions")
                 if version > VERSION:
                     newer = f"expected format {VERSION} or older, got {version}; use a newer mpi_es"

@@ -11,8 +11,8 @@ from mpi_es.errors import UserError, expected, one_line
 from mpi_es.run_file.checkpoint import from_plain, to_plain
 from mpi_es.strategies.user_strategy import UserStrategy
 
-# Arrays with any number of rows, and what the strategy itself looks at when the state is assigned.
 MOST = 2**53  # of what is counted
+# Arrays with any number of rows, and what the strategy itself looks at when the state is assigned.
 _ANY_ROWS = ("parents", "best", "median")
 _LOOKED_AT = ("values", "inner")
 _MAY_BE_INFINITE = ("highest_mean", "spread", "best", "median")  # of fitness
@@ -69,7 +69,7 @@ def check_array(
     """Refuse what is no array of the example's type and shape."""
     shape = np.shape(example)
     if any_rows and isinstance(stored, np.ndarray) and stored.ndim == len(shape):
-        shape = (len(stored), *shape[1:])
+        shape = (max(1, len(stored)) if "parents" in place else len(stored), *shape[1:])
     fits = isinstance(stored, np.ndarray) and stored.shape == shape and stored.dtype == example.dtype
     if not fits:
         raise expected(place, f"an array of {example.dtype} {shape}", _shown(stored))

@@ -94,6 +94,7 @@ def _run(work: Callable[[], int], output: int) -> None:
     """Run a command as mpi_es.parallel.program does, and end this process."""
     os.dup2(output, 1)
     os.dup2(output, 2)
+    sys.stdout, sys.stderr = open(1, "w", closefd=False), open(2, "w", closefd=False)  # noqa: SIM115
     with open("/proc/self/statm", encoding="utf-8") as file:
         size = int(file.read().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (size + MEMORY, size + MEMORY))

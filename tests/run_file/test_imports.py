@@ -20,7 +20,7 @@ def names(config, fields=imports.TRAINING):
         ({"env": "vector:CartPole-v1"}, []),
         ({"env": "envpool:Pong-v5"}, []),
         ({"env": "pbt.centres:make"}, []),
-        ({"policy": "mpi_es.policies.atari:Convolution", "policy_options": ("reference=a.b:make",)}, ["a.b:make"]),
+        ({"policy": "mpi_es.policies.atari:Stacked", "policy_options": ("of=a.b:make",)}, ["a.b:make"]),
         ({"policy": "nets:Net", "strategy": "search:Mine"}, ["nets:Net", "search:Mine"]),
         ({"callback": "spy:Spy"}, ["spy:Spy"]),
         ({"function": "f:f", "x0": (1.0,)}, ["f:f"]),
