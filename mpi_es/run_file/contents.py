@@ -12,7 +12,6 @@ from typing import Any, get_type_hints
 import numpy as np
 
 from mpi_es.config.fields import LARGEST
-from mpi_es.config.run import Config
 from mpi_es.errors import UserError
 from mpi_es.run_file import description
 from mpi_es.run_file.description import is_count, is_number
@@ -146,8 +145,10 @@ def _printable(name: str) -> str:
 def check(content: dict[str, Any]) -> None:
     """Refuse a content that no run writes; of a population only what mpi_es.status reads is looked at."""
     if "members" in content:
-        check_population(content)
+        check_progress(content)
         return
+    from mpi_es.config.run import Config  # the command line's parser, which status does not need
+
     config = config_of(Config, content)
     done = generation_of(content)
     seen = _length(content, "progress", "observations", "total") if config.obs_norm else 0
@@ -275,22 +276,30 @@ LIFE: Rules = {
 }
 
 
-# What mpi_es.status reads of a population
+# What mpi_es.status reads
 
 
-def check_population(content: dict[str, Any]) -> None:
-    """Refuse a population of which mpi_es.status cannot be printed."""
+def check_progress(content: dict[str, Any]) -> None:
+    """Refuse a run or a population whose status cannot be printed."""
     done = generation_of(content)
-    seen = {name: content.get(name) for name in ("config", "best", "timing")}
-    for path, rule in {
-        ("config", "max_iter"): count(),
-        ("config", "checkpoint_every"): count(),
-        ("best", "generation"): count(done),
-        ("best", "fitness"): number(),
-        ("timing", "seconds"): between(0, LATEST, "f8", done),
-    }.items():
-        group: Any = seen[path[0]]
-        if not isinstance(group, dict) or rule(group.get(path[1])):
-            raise Unfit(f"/{'/'.join(path)}: expected {rule(None)}, got {shown((group or {}).get(path[1]))}")
+    parts: dict[str, Any] = {}
+    for name in ("config", "best", "timing"):
+        parts[name] = content.get(name)
+        if not isinstance(parts[name], dict):
+            raise Unfit(f"/{name}: expected a group, got {shown(parts[name])}")
+    options: dict[str, Rule] = {"max_iter": count(), "checkpoint_every": count()}
+    optional: dict[str, Rule] = {"minimise": flag, "function": text}
+    check_group(
+        {name: value for name, value in parts["config"].items() if name in options | optional},
+        options | optional,
+        "/config",
+        tuple(optional),
+    )
+    best = {"generation": count(done), "fitness": number()}
+    check_group({name: parts["best"].get(name) for name in best}, best, "/best")
+    if "members" in content:
+        check_group(parts["timing"], {"seconds": between(0, LATEST, "f8", done)}, "/timing")
+    else:
+        check_group(parts["timing"], timing_rules(done), "/timing")
     if "life" in content:
         check_group(content["life"], LIFE, "/life")

@@ -180,10 +180,10 @@ def _array(path: list[str], item: Any, size: int) -> tuple[str, tuple[int, ...],
     kind, space, how = item.get_type(), item.get_space(), item.get_create_plist()
     if kind.committed() or kind.get_class() not in _NUMBERS or space.get_simple_extent_type() == h5s.NULL:
         raise Unfit(f"{_shown(path)} is no array of numbers")
-    dtype = item.dtype
+    dtype = kind.dtype
     if dtype.kind not in "biuf" or h5t.py_create(dtype, logical=True) != kind:
         raise Unfit(f"{_shown(path)} is no array of numbers as numpy has them")
-    shape = tuple(map(int, item.shape))
+    shape = tuple(map(int, space.shape))
     length = math.prod(shape) * dtype.itemsize
     if how.get_layout() != h5d.CONTIGUOUS or how.get_external_count():
         raise Unfit(f"{_shown(path)} does not lie in one piece in the file")
@@ -201,16 +201,17 @@ def _attributes(path: list[str], group: Any) -> Iterator[tuple[str, Any]]:
         attribute = h5a.open(group, index=index)
         name = _text(attribute.name, path)
         kind, space = attribute.get_type(), attribute.get_space()
-        if kind.committed() or len(attribute.shape or ()) > 1:
+        extent = space.get_simple_extent_type()
+        if kind.committed() or (extent == h5s.SIMPLE and space.get_simple_extent_ndims() > 1):
             raise Unfit(f"{_shown([*path, name])} is no number, text or list of them")
-        if space.get_simple_extent_type() == h5s.NULL:
+        if extent == h5s.NULL:
             yield name, None
             continue
         text = kind.get_class() == h5t.STRING and kind.is_variable_str()
-        dtype = attribute.dtype
+        dtype = kind.dtype
         if not text and dtype.kind not in "biuf":
             raise Unfit(f"{_shown([*path, name])} is no number, text or list of them")
-        values = np.zeros(attribute.shape, dtype)
+        values = np.zeros(space.shape, dtype)
         attribute.read(values)
         yield name, _decoded(values.tolist(), [*path, name]) if text else values.tolist()
 
