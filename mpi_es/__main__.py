@@ -19,7 +19,7 @@ class Command:
     presets: str = ""  # package.module:NAME of what its first argument may name
 
 
-_TRAINING = ("--resume", "--continue", "--config")
+_TRAINING = ("--resume", "--continue", "--config", "--no-imports")
 # Modules are named as text: mpi_es does not import pbt, and listing the commands imports nothing.
 COMMANDS = {
     "train": Command(

@@ -29,7 +29,7 @@ from mpi_es.parallel.collectives import Comm
 from mpi_es.parallel.program import launch
 from mpi_es.parallel.rank_loss import survivable
 from mpi_es.parallel.stop_signal import StopFlag
-from mpi_es.run_file import checkpoint
+from mpi_es.run_file import checkpoint, description, imports
 from mpi_es.run_file.scores import summary
 from mpi_es.seeds import Stream, held_out_seeds
 from mpi_es.strategies.base import Dense
@@ -69,6 +69,8 @@ class Options:
     """Preset with which an npz file was trained that does not name its config"""
     layout: Layout = "auto"
     """Order of the parameters in an npz file that does not name it; auto tries both on CarRacing"""
+    imports: bool = True
+    """Import code that the file of the run names; --no-imports: refuse such a file"""
 
     def __post_init__(self) -> None:
         """Refuse options that no evaluation can have."""
@@ -167,7 +169,10 @@ def of_run(run: str, options: Options) -> EvaluationPlan:
     if warning:
         warn(warning)
     chosen = checkpoint.mean_of(content, options.candidate, run)
-    config = placed(checkpoint.from_plain(Config, content["config"]), options)
+    stored = description.config_of(Config, content["config"])
+    fields = [name for name in imports.AGENT if name != "env" or not options.env]
+    imports.check(stored, run, allowed=options.imports, fields=fields)
+    config = placed(stored, options)
     title = f"{options.candidate} candidate, of generation {chosen['generation']}"
     return EvaluationPlan(options, config, content, chosen["candidate"], chosen["normalisation"], title)
 
@@ -175,7 +180,7 @@ def of_run(run: str, options: Options) -> EvaluationPlan:
 def of_file(options: Options, arguments: list[str]) -> EvaluationPlan:
     """Return the plan of evaluating the policy that a file holds."""
     given = replace(PRESETS[options.preset], evolve="all", layout=options.layout)
-    agent = load.load(options.from_pretrained, given, "--from-pretrained")
+    agent = load.load(options.from_pretrained, given, "--from-pretrained", allow_imports=options.imports)
     if agent.described:
         command_line.refuse_idle(arguments, IDLE["RUN"], "a file that names it", Options)
     config = placed(agent.config, options)
@@ -197,6 +202,9 @@ def report(plan: EvaluationPlan, evaluator: Evaluator) -> None:
     options = plan.options
     seeds = episode_seeds(plan)
     normalisation = plan.normalisation if plan.normalisation.size else None
+    if normalisation is not None and normalisation.shape[1] != evaluator.rollout.size:
+        rule = f"a normalisation of the {evaluator.rollout.size} numbers that are observed"
+        raise expected(plan.title, rule, normalisation.shape[1])
     terms = evaluator.held_out_terms(plan.config.episode_cap, normalisation)
     if options.video or options.frames or options.render:  # first, since drawing may fail
         first = Episode(0, 0, int(seeds[0]), plan.parameters)

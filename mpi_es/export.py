@@ -22,7 +22,7 @@ from mpi_es.evaluation.build import make_batch, make_policy
 from mpi_es.parallel.agreement import on_root
 from mpi_es.parallel.collectives import Comm
 from mpi_es.parallel.program import launch
-from mpi_es.run_file import checkpoint
+from mpi_es.run_file import checkpoint, description, imports
 from mpi_es.run_file.atomic_write import write_whole
 from mpi_es.text import counted
 
@@ -43,6 +43,8 @@ class Options:
     """Preset with which an npz file given as RUN was trained, if it does not name its config"""
     from_layout: Layout = "auto"
     """Order of the parameters in such a file; auto tries both on CarRacing"""
+    imports: bool = True
+    """Import code that the file of the run names; --no-imports: refuse such a file"""
 
     def __post_init__(self) -> None:
         """Refuse an unknown preset."""
@@ -97,13 +99,16 @@ def _of_run(run: str, options: Options) -> tuple[Config, dict[str, Any]]:
     if warning:
         warn(warning)
     chosen = checkpoint.mean_of(content, options.candidate, run)
-    return checkpoint.from_plain(Config, content["config"]), chosen
+    config = description.config_of(Config, content["config"])
+    imports.check(config, run, allowed=options.imports, fields=imports.AGENT)
+    load.check_size(chosen["candidate"], make_policy(config).dim, run)
+    return config, chosen
 
 
 def _of_file(name: str, options: Options, arguments: list[str]) -> tuple[Config, dict[str, Any]]:
     """Return the same of the agent in a file."""
     bare = replace(PRESETS[options.preset], layout=options.from_layout)
-    agent = load.load(name, bare, "RUN")
+    agent = load.load(name, bare, "RUN", allow_imports=options.imports)
     if agent.described:
         command_line.refuse_idle(arguments, ("preset", "from_layout"), "a file that names it", Options)
     return agent.config, {"candidate": agent.parameters, "normalisation": agent.normalisation}

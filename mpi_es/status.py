@@ -13,6 +13,7 @@ import numpy as np
 
 from mpi_es.errors import UserError
 from mpi_es.run_file import checkpoint, stamp
+from mpi_es.run_file.contents import check_progress
 from mpi_es.text import duration, number
 
 _RECENT = 50  # generations that the speed averages over, as on the console
@@ -64,7 +65,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def generations(run: Path) -> int:
     """Return the number of generations done; 0 if the file cannot be read."""
     try:
-        return int(checkpoint.load(run)[0]["progress"]["generation"])
+        return int(checkpoint.load(run, check_progress)[0]["progress"]["generation"])
     except UserError:
         return 0
 
@@ -72,7 +73,7 @@ def generations(run: Path) -> int:
 def is_finished(run: Path) -> bool:
     """Return whether a run is finished; false if its file cannot be read."""
     try:
-        return stamp.is_finished(checkpoint.load(run)[0])
+        return stamp.is_finished(checkpoint.load(run, check_progress)[0])
     except UserError:
         return False
 
@@ -83,7 +84,7 @@ def status(run: Path, now: float) -> Status:
     Args:
         now: seconds since 1970.
     """
-    content, warning = checkpoint.load(run)
+    content, warning = checkpoint.load(run, check_progress)
     done, last = content["progress"]["generation"], content["config"]["max_iter"]
     seconds = stamp.seconds_of(content["timing"])
     mean = float(seconds[-_RECENT:].mean()) if seconds.size else math.nan

@@ -9,11 +9,13 @@ import numpy as np
 
 from mpi_es import strategies
 from mpi_es.agents import starting_point
+from mpi_es.agents.load import check_size
 from mpi_es.arrays import Candidate, Vector
 from mpi_es.config import command_line
 from mpi_es.config.config_file import ConfigFile
 from mpi_es.config.presets import PRESETS
 from mpi_es.config.run import Config
+from mpi_es.errors import expected
 from mpi_es.evaluation.build import make_evaluator, make_policy, make_problem
 from mpi_es.evaluation.evaluator import Evaluator
 from mpi_es.evaluation.function_rollout import FunctionRollout
@@ -24,11 +26,12 @@ from mpi_es.parallel.collectives import Comm, bcast_object
 from mpi_es.parallel.program import launch
 from mpi_es.parallel.rank_loss import apply_rank_loss_option
 from mpi_es.parallel.stop_signal import StopFlag
-from mpi_es.run_file import checkpoint
+from mpi_es.run_file import checkpoint, imports
 from mpi_es.run_file.history import History
 from mpi_es.run_file.stamp import stamp
 from mpi_es.run_file.training_plan import TrainingPlan, plan_training
 from mpi_es.run_file.versions import libraries
+from mpi_es.strategies.restore import restore
 from mpi_es.telemetry.sinks import open_telemetry
 from mpi_es.text import counted
 
@@ -36,6 +39,7 @@ _HELP = (
     "Without PRESET and --env it is carracing. --resume RUN continues the run in that directory; it needs no "
     "other option. --continue begins the run, or continues it where its directory holds one. "
     "--config FILE takes options from a TOML file, such as the config.toml of a run. "
+    "--no-imports refuses the file of a run or an agent that names code to import. "
     "--verbose is --console lines."
 )
 _EXAMPLES = (
@@ -70,22 +74,33 @@ def main(comm: Comm, arguments: list[str]) -> int:
 
 def prepare(arguments: list[str]) -> Plan:
     """Return the plan; every mistake that can be seen before the work begins is raised here."""
-    file, words = command_line.take_file(command_line.translated(arguments), Config, PRESETS)
+    refuse, rest = command_line.take_flag(command_line.translated(arguments), imports.FLAG)
+    file, words = command_line.take_file(rest, Config, PRESETS)
     with command_line.naming_file(file, words, Config):
-        return _plan(file, words)
+        return _plan(file, words, not refuse)
 
 
-def _plan(file: ConfigFile, words: list[str]) -> Plan:
-    plan = plan_training("mpi_es.train", Config, words, partial(_new_config, file), file)
+def _plan(file: ConfigFile, words: list[str], allow_imports: bool) -> Plan:
+    """Return the plan.
+
+    Args:
+        allow_imports: of code that the file of a run or an agent names.
+    """
+    new_config = partial(_new_config, file)
+    plan = plan_training("mpi_es.train", Config, words, new_config, file, allow_imports=allow_imports)
     config, stored = plan.config, plan.stored
     strategies.check(config)
     if config.function:
-        make_problem(config)
+        size = len(make_problem(config).x0)
+        if stored:
+            check_size(stored["last"]["candidate"], size, "/last/candidate")
         return Plan(**vars(plan))
     policy = make_policy(config)
     if stored is None:
-        base, centre = starting_point.fixed_agent(config, policy), starting_point.first_centre(config, policy)
+        base = starting_point.fixed_agent(config, policy, allow_imports)
+        centre = starting_point.first_centre(config, policy, allow_imports)
         return Plan(**vars(plan), base=base, centre=centre)
+    check_size(stored["last"]["candidate"], policy.dim, "/last/candidate")
     # The last mean is a whole agent: what stays fixed is in it, and the file it came from is not needed.
     return Plan(**vars(plan), base=None if config.evolve == "all" else stored["last"]["candidate"])
 
@@ -127,7 +142,11 @@ def make_run(plan: Plan, evaluator: Evaluator) -> Run:
         observations=ObservationSums.of_size(evaluator.rollout.size if config.obs_norm else 0),
     )
     if stored is not None:
-        strategy.state = checkpoint.from_plain(type(strategy.state), stored["state"])
+        seen = len(stored["progress"]["observations"]["total"])
+        if seen != progress.observations.total.size:
+            rule = f"sums of the {progress.observations.total.size} numbers that are observed"
+            raise expected("/progress/observations", rule, seen)
+        restore(strategy, stored["state"], stored["progress"]["generation"])
         loaded = stored["progress"]
         progress = Progress(
             loaded["generation"],

@@ -20,6 +20,7 @@ from mpi_es.parallel.program import launch
 from mpi_es.parallel.stop_signal import StopFlag
 from mpi_es.run_file.scores import summary
 from pbt.config import Config
+from pbt.contents import set_state
 from pbt.members import find
 from pbt.members.base import Diverged, Member
 from pbt.packing import Buffer, pack, unpack
@@ -47,6 +48,8 @@ class Options:
     """Show the first episode in a window"""
     frames: str = ""
     """Directory for every frame of the first episode, with its actions and attention"""
+    imports: bool = True
+    """Import code that the file of the run names; --no-imports: refuse such a file"""
 
     def __post_init__(self) -> None:
         """Refuse options that no evaluation can have."""
@@ -94,7 +97,7 @@ def prepare(arguments: list[str]) -> EvaluationPlan:
     run, options = command_line.parse_run(arguments, Options(), "python -m pbt.evaluate")
     if seed_ranges(options.seeds):
         command_line.refuse_idle(arguments, ["episodes"], "--seeds", Options)
-    config, content = load(run)
+    config, content = load(run, allow_imports=options.imports)
     find(config)
     if options.csv:
         write_csv(Path(options.csv), None)  # a file that cannot be written is reported before the work
@@ -126,7 +129,7 @@ def restored(config: Config, index: int, state: Buffer, hyperparameters: dict[st
     """Return the member, alone on this rank."""
     member = find(config)(config, index, SerialComm(), StopFlag())
     member.hyperparameters = hyperparameters
-    member.set_state(unpack(state))
+    set_state(member, unpack(state))
     return member
 
 

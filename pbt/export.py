@@ -11,6 +11,7 @@ from mpi_es.parallel.collectives import Comm, SerialComm
 from mpi_es.parallel.program import launch
 from mpi_es.parallel.stop_signal import StopFlag
 from pbt.config import Config
+from pbt.contents import set_state
 from pbt.record import load
 
 
@@ -20,6 +21,8 @@ class Options:
 
     out: str = ""
     """zip file for the model; if observations or rewards are normalised, FILE.pkl gets the VecNormalize"""
+    imports: bool = True
+    """Import code that the file of the run names; --no-imports: refuse such a file"""
 
 
 def main(comm: Comm, arguments: list[str]) -> int:
@@ -33,7 +36,7 @@ def export(arguments: list[str]) -> None:
     run, options = command_line.parse_run(arguments, Options(), "python -m pbt.export")
     if Path(options.out).suffix != ".zip":
         raise expected("--out", "a file that ends in .zip", options.out)
-    config, content = load(run)
+    config, content = load(run, allow_imports=options.imports)
     if config.member != "sb3":
         raise expected("RUN", "a run of sb3 members", config.member)
     if not content["best"]["state"]:
@@ -47,7 +50,7 @@ def write(path: Path, config: Config, best: dict[str, Any]) -> None:
     from pbt.members.sb3.member import SB3
 
     agent = SB3(config, int(best["member"]), SerialComm(), StopFlag())
-    agent.set_state(best["state"])
+    set_state(agent, best["state"])
     agent.hyperparameters = {name: float(value) for name, value in best["hyperparameters"].items()}
     settings.unbind(agent.model)
     try:

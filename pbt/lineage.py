@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from mpi_es.run_file import evaluations
 from mpi_es.run_file.records import HeldOut
+from pbt.contents import check_names
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,8 @@ class Lineage:
 
 
 def read(stored: dict[str, Any], names: Sequence[str]) -> Lineage:
-    """Return the lineage that a run file holds."""
+    """Return the lineage that a run file holds; refuse other hyperparameters than these."""
+    check_names(stored, names)
     history, held = stored["history"], stored["evaluations"]
     values = [history["hyperparameters"][name] for name in names]
     lineage = Lineage(names)

@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpi_es.errors import warn
-from mpi_es.run_file import checkpoint
+from mpi_es.run_file import checkpoint, description, imports
 from mpi_es.run_file.records import HeldOut
 from mpi_es.run_file.scores import mean_and_deviation
 from mpi_es.run_file.stamp import stamp
+from pbt import contents
 from pbt.config import Config
 from pbt.lineage import Generation, Lineage
 from pbt.packing import unpack
@@ -104,12 +105,19 @@ class Record:
             checkpoint.save(self.directory, self.saved | {"life": stamp(reason, finished=finished)})
 
 
-def load(run: str | Path) -> tuple[Config, dict[str, Any]]:
-    """Return the config and the content of a run's file, with a warning if it is the previous checkpoint."""
-    content, warning = checkpoint.load_of("pbt.train", Path(run))
+def load(run: str | Path, *, allow_imports: bool | None = None) -> tuple[Config, dict[str, Any]]:
+    """Return the config and the content of a run's file, with a warning if it is the previous checkpoint.
+
+    Args:
+        allow_imports: of code that the file names; None where it is imported already.
+    """
+    content, warning = checkpoint.load_of("pbt.train", Path(run), contents.check)
     if warning:
         warn(warning)
-    return checkpoint.from_plain(Config, content["config"]), content
+    config = description.config_of(Config, content["config"])
+    if allow_imports is not None:
+        imports.check(config, run, allowed=allow_imports, fields=imports.AGENT)
+    return config, content
 
 
 def name_of(index: int) -> str:

@@ -38,6 +38,8 @@ class Options:
     """Seed of the agent; None is the run's own, with which the agent becomes the run's winner again"""
     episodes: Count = 100
     """Episodes of the held-out evaluation at the end"""
+    imports: bool = True
+    """Import code that the file of the run names; --no-imports: refuse such a file"""
 
     def __post_init__(self) -> None:
         """Refuse numbers outside their ranges."""
@@ -93,7 +95,7 @@ def main(comm: Comm, arguments: list[str]) -> int:
 def _prepared(arguments: list[str]) -> tuple[Options, Schedule]:
     """Return the options, and the schedule with their seed."""
     run, options = command_line.parse_run(arguments, Options(), "python -m pbt.replay")
-    config, stored = load(run)
+    config, stored = load(run, allow_imports=options.imports)
     if find(config).collective:
         raise UserError(f"RUN: expected members that one rank trains, got {config.member}")
     return options, schedule(stored, config if options.seed is None else replace(config, seed=options.seed))

@@ -3,11 +3,12 @@
 from collections.abc import Iterable
 from pathlib import Path
 
+from mpi_es.config import command_line
 from mpi_es.errors import UserError
 from mpi_es.parallel.agreement import on_root
 from mpi_es.parallel.collectives import Comm
 from mpi_es.parallel.program import launch
-from mpi_es.run_file import checkpoint
+from mpi_es.run_file import checkpoint, imports
 from pbt import lineage
 from pbt.config import Config
 from pbt.members import space
@@ -23,25 +24,30 @@ def main(comm: Comm, arguments: list[str]) -> int:
 
 
 def _report(runs: list[str]) -> None:
+    refuse, runs = command_line.take_flag(runs, imports.FLAG)
     if {"--help", "-h"} & set(runs):
         print(__doc__)
         return
     if not runs or runs[0].startswith("-"):
         raise UserError(f"RUN: expected directories of runs, got {' '.join(runs) or 'nothing'}")
     for run in runs:
-        for path in draw(checkpoint.directory_of(Path(run))):
+        for path in draw(checkpoint.directory_of(Path(run)), allow_imports=not refuse):
             print(path)
 
 
-def draw(directory: Path) -> list[Path]:
-    """Write the pictures and the page of a run, and return their paths."""
+def draw(directory: Path, *, allow_imports: bool | None = None) -> list[Path]:
+    """Write the pictures and the page of a run, and return their paths.
+
+    Args:
+        allow_imports: of code that the file names; None where it is imported already.
+    """
     # matplotlib takes a second to import, and rank 0 alone needs it
     from mpi_es.reports.drawing import picture
     from pbt import figure2
     from pbt.reports import figures
     from pbt.reports.page import page
 
-    config, stored = load(directory)
+    config, stored = load(directory, allow_imports=allow_imports)
     scales = _scales(config, stored["hyperparameters"])
     past = lineage.read(stored, list(scales))
     if not past.generations:

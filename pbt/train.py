@@ -14,10 +14,11 @@ from mpi_es.parallel.collectives import Comm, bcast, share_rows
 from mpi_es.parallel.program import launch
 from mpi_es.parallel.rank_loss import apply_rank_loss_option
 from mpi_es.parallel.stop_signal import StopFlag
+from mpi_es.run_file import imports
 from mpi_es.run_file.training_plan import TrainingPlan, plan_training
 from mpi_es.run_file.versions import libraries
 from mpi_es.text import counted
-from pbt import lineage, report
+from pbt import contents, lineage, report
 from pbt.config import Config
 from pbt.lineage import Lineage
 from pbt.loop import Run
@@ -32,7 +33,8 @@ from pbt.telemetry.sinks import open_telemetry
 _HELP = (
     "--resume RUN continues the run in that directory; it needs no other option. "
     "--continue begins the run, or continues it where its directory holds one. "
-    "--config FILE takes options from a TOML file, such as the config.toml of a run."
+    "--config FILE takes options from a TOML file, such as the config.toml of a run. "
+    "--no-imports refuses the file of a run that names code to import."
 )
 
 _EXAMPLES = (
@@ -54,10 +56,21 @@ def main(comm: Comm, arguments: list[str]) -> int:
 
 def prepare(arguments: list[str]) -> TrainingPlan[Config]:
     """Return the plan; every mistake that can be seen before the work begins is raised here."""
-    file, words = command_line.take_file(arguments, Config, PRESETS)
+    refuse, rest = command_line.take_flag(arguments, imports.FLAG)
+    file, words = command_line.take_file(rest, Config, PRESETS)
     with command_line.naming_file(file, words, Config):
-        plan = plan_training("pbt.train", Config, words, partial(_new_config, file), file)
-        space(plan.config)
+        plan = plan_training(
+            "pbt.train",
+            Config,
+            words,
+            partial(_new_config, file),
+            file,
+            contents.check,
+            allow_imports=not refuse,
+        )
+        tuned = space(plan.config)
+        if plan.stored:
+            contents.check_names(plan.stored, [one.name for one in tuned])
     return plan
 
 

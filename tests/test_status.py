@@ -35,6 +35,19 @@ def as_saved(directory, target, **life):
     return target
 
 
+def of_length(content, rows):
+    """Return the content of a run with so many generations, all like its first."""
+    groups = {
+        group: {name: np.repeat(values[:1], rows) for name, values in content[group].items()}
+        for group in ("history", "timing")
+    }
+    groups["history"]["generation"] = np.arange(1, rows + 1)
+    groups["evaluations"] = {"generation": np.zeros(0, int), "returns": np.zeros((0, 0))}
+    done = {name: content[name] | {"generation": rows} for name in ("progress", "last")}
+    best = content["best"] | {"generation": min(rows, content["best"]["generation"])}
+    return content | groups | done | {"best": best}
+
+
 def test_a_finished_run(finished):
     seen = status.status(finished, time.time())
     best = checkpoint.load(finished)[0]["best"]
@@ -61,10 +74,10 @@ def test_a_run_that_told_no_end_is_judged_by_its_last_save(finished, tmp_path, s
 def test_a_generation_long_ago_says_how_long_one_may_take(finished, tmp_path):
     run = as_saved(finished, tmp_path / "run", reason="", finished=False, saved=1000.0)
     content, _ = checkpoint.load(run)
-    timing = {name: np.repeat(values[:1], 200) for name, values in content["timing"].items()}
-    timing["total"][:] = 1.0
-    timing["total"][9] = 400.0
-    checkpoint.save(run, content | {"timing": timing})
+    content = of_length(content, 200)
+    content["timing"]["total"][:] = 1.0
+    content["timing"]["total"][9] = 400.0
+    checkpoint.save(run, content)
     seen = status.status(run, 2000.0)
     assert (seen.state.startswith("running on "), seen.speed.endswith(" 1 s each")) == (True, True)
 
@@ -72,8 +85,7 @@ def test_a_generation_long_ago_says_how_long_one_may_take(finished, tmp_path):
 def test_the_first_generation_may_take_long(finished, tmp_path):
     run = as_saved(finished, tmp_path / "run", reason="", finished=False, saved=1000.0)
     content, _ = checkpoint.load(run)
-    timing = {name: values[:0] for name, values in content["timing"].items()}
-    checkpoint.save(run, content | {"timing": timing})
+    checkpoint.save(run, of_length(content, 0))
     seen = status.status(run, 5000.0)
     assert (seen.state.startswith("running on "), seen.state.endswith(", no generation done")) == (True, True)
 

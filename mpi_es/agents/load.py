@@ -17,7 +17,7 @@ from mpi_es.config.run import Config
 from mpi_es.errors import UserError, expected, one_line, warn
 from mpi_es.evaluation.build import make_policy
 from mpi_es.policies.base import within
-from mpi_es.run_file import checkpoint
+from mpi_es.run_file import checkpoint, description, imports
 from mpi_es.run_file.upgrade import upgraded_agent
 
 Arrays = dict[str, NDArray[Any]]
@@ -45,18 +45,19 @@ class Agent:
         return chosen, np.concatenate([self.parameters[:0], *(pieces[name] for name in chosen)])
 
 
-def load(name: str, config: Config, option: str) -> Agent:
+def load(name: str, config: Config, option: str, *, allow_imports: bool = True) -> Agent:
     """Return the agent of a run directory, a run file or an npz file.
 
     Args:
         config: of a bare file's agent, unless its size is that of the paper's agent.
         option: that named the file.
+        allow_imports: of code that the file names.
     """
     path = Path(name)
     check_there(name, option)
     if path.is_dir() or path.suffix == ".h5":
-        return _of_run(path, option)
-    return _of_file(path, config, option)
+        return _of_run(path, option, allow_imports)
+    return _of_file(path, config, option, allow_imports)
 
 
 def check_there(name: str, option: str) -> None:
@@ -65,7 +66,7 @@ def check_there(name: str, option: str) -> None:
         raise expected(option, "a run or an npz file", name, "it does not exist or cannot be read")
 
 
-def _of_run(path: Path, option: str) -> Agent:
+def _of_run(path: Path, option: str, allow_imports: bool) -> Agent:
     """Return the best agent of a run."""
     content, warning = checkpoint.load(path) if path.is_dir() else (checkpoint.decode(path), "")
     if warning:
@@ -75,16 +76,26 @@ def _of_run(path: Path, option: str) -> Agent:
     if best["candidate"].size == 0:
         hint = "python -m mpi_es.export RUN --candidate last writes the last mean into a file"
         raise expected(option, "a run with a held-out evaluation", str(path), hint)
-    config = checkpoint.from_plain(Config, content["config"])
-    return Agent(config, best["candidate"], shapes_of(make_policy(config)), best["normalisation"])
+    config = description.config_of(Config, content["config"])
+    imports.check(config, path, allowed=allow_imports, fields=imports.AGENT)
+    policy = make_policy(config)
+    check_size(best["candidate"], policy.dim, f"{option}: {path}")
+    return Agent(config, best["candidate"], shapes_of(policy), best["normalisation"])
 
 
-def _of_file(path: Path, config: Config, option: str) -> Agent:
+def check_size(candidate: NDArray[Any], dim: int, name: str) -> None:
+    """Refuse the agent of a run file that has another number of parameters than its policy."""
+    if len(candidate) != dim:
+        raise expected(name, f"an agent of {dim} parameters, as its policy has", len(candidate))
+
+
+def _of_file(path: Path, config: Config, option: str, allow_imports: bool) -> Agent:
     """Return the agent of an npz file: one of mpi_es.export, which describes it, or bare parameters."""
     arrays = _arrays(path, option)
     numbers = _numbers(arrays, path, option)
     if "config" in arrays:
         stored, layout, normalisation = _description(arrays, path, option)
+        imports.check(stored, path, allowed=allow_imports, fields=imports.AGENT)
         config, shapes = _owner(len(numbers), [stored], path, option)
         return Agent(config, to_torch(numbers, shapes, layout), shapes, normalisation)
     configs = [config, replace(config, **_PAPERS)] if config.policy == "attention" else [config]
@@ -135,7 +146,7 @@ def _description(arrays: Arrays, path: Path, option: str) -> tuple[Config, str, 
         arrays = upgraded_agent(dict(arrays))
         stored = json.loads(str(arrays["config"]))
         stored.pop("racing", None)  # an option of older versions
-        config = checkpoint.from_plain(Config, stored)
+        config = description.config_of(Config, stored)
         layout, normalisation = str(arrays["layout"]), arrays["normalisation"].astype(np.float32)
         if layout not in LAYOUTS:
             raise expected("layout", " or ".join(LAYOUTS), layout)

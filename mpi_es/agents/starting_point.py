@@ -12,16 +12,17 @@ from mpi_es.errors import expected, unknown
 from mpi_es.policies.base import Policy, within
 
 
-def first_centre(config: Config, policy: Policy) -> Candidate | None:
+def first_centre(config: Config, policy: Policy, allow_imports: bool = True) -> Candidate | None:
     """Return the whole agent (policy.dim,) that is the first mean; None if it is drawn at random."""
     name = config.from_pretrained
     if not name:
         return None
     evolving = [""] if config.evolve == "all" else [config.evolve]
-    return _taken(_plain(name, config, "--from-pretrained"), policy, evolving, "--from-pretrained")
+    agent = _plain(name, config, "--from-pretrained", allow_imports)
+    return _taken(agent, policy, evolving, "--from-pretrained")
 
 
-def fixed_agent(config: Config, policy: Policy) -> Candidate | None:
+def fixed_agent(config: Config, policy: Policy, allow_imports: bool = True) -> Candidate | None:
     """Return a whole agent (policy.dim,) of which all parts but one stay fixed; None if all evolve."""
     if config.evolve == "all":
         return None
@@ -34,16 +35,17 @@ def fixed_agent(config: Config, policy: Policy) -> Candidate | None:
         raise expected("--evolve", "all, since no other part would stay fixed", config.evolve)
     if not name:
         raise expected("--base-from-pretrained", f"a run or an npz file with the {' and '.join(fixed)}", name)
-    return _taken(_plain(name, config, "--base-from-pretrained"), policy, fixed, "--base-from-pretrained")
+    agent = _plain(name, config, "--base-from-pretrained", allow_imports)
+    return _taken(agent, policy, fixed, "--base-from-pretrained")
 
 
-def _plain(name: str, config: Config, option: str) -> Agent:
+def _plain(name: str, config: Config, option: str, allow_imports: bool) -> Agent:
     """Return an agent; refuse it if it or the run normalises observations."""
     if config.obs_norm:
         raise expected(
             "--obs-norm", f"to be off with {option}, whose agent was trained on other numbers", "on"
         )
-    agent = load(name, config, option)
+    agent = load(name, config, option, allow_imports=allow_imports)
     if agent.normalisation.size:
         raise expected(option, "an agent trained without --obs-norm", f"one trained with it, {name}")
     return agent

@@ -1,6 +1,7 @@
 """What a config declares of its fields: range, names, when a field has an effect, whether it may change."""
 
 import math
+import unicodedata
 from dataclasses import dataclass, fields
 from typing import Annotated, Any, TypeVar, get_type_hints
 
@@ -127,14 +128,24 @@ def without_effect(config: Any) -> dict[str, str]:
 
 
 def check_ranges(config: Any) -> None:
-    """Refuse a number outside its field's range, and text that is not UTF-8, which no file can hold."""
+    """Refuse a number outside its field's range, and text that no file can hold or a terminal would obey."""
     for name, hint in get_type_hints(type(config), include_extras=True).items():
         value = getattr(config, name)
-        if isinstance(value, str) and value.encode(errors="ignore").decode() != value:
-            raise expected(option(name), "UTF-8", value)
+        for text in value if isinstance(value, tuple) else (value,):
+            _check_text(option(name), text)
         for rule in getattr(hint, "__metadata__", ()):
             if isinstance(rule, Range) and value is not None and not rule.holds(value):
                 raise expected(option(name), str(rule), value)
+
+
+def _check_text(name: str, text: object) -> None:
+    """Refuse a text that is not UTF-8, or has control characters other than tabs and line breaks."""
+    if not isinstance(text, str):
+        return
+    if text.encode(errors="ignore").decode() != text:
+        raise expected(name, "UTF-8", text)
+    if any(unicodedata.category(one) == "Cc" and one not in "\t\n" for one in text):
+        raise expected(name, "a text without control characters", text)
 
 
 def changeable(cls: type) -> set[str]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from mpi_es.config.fields import changeable, option
 from mpi_es.config.run import Config
 from mpi_es.errors import UserError
-from mpi_es.run_file import checkpoint
+from mpi_es.run_file import checkpoint, description
 from mpi_es.run_file.history import History
 from mpi_es.run_file.records import HeldOut, sign
 
@@ -160,7 +160,7 @@ def load(directory: Path) -> Curves:
     content, warning = checkpoint.load_of("mpi_es.train", directory)
     if not len(content["history"]["generation"]):
         raise UserError(f"{directory}: expected a generation or more, got none yet")
-    config = checkpoint.from_plain(Config, content["config"])
+    config = description.config_of(Config, content["config"])
     return Curves(directory, config, content, warning, History(content).evaluations)
 
 

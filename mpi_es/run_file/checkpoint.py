@@ -12,9 +12,10 @@ import hashlib
 import io
 import os
 import socket
+import stat
 import typing
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ import h5py
 import numpy as np
 
 from mpi_es.errors import UserError, expected
+from mpi_es.run_file import contents, hdf5
 from mpi_es.run_file.upgrade import upgraded
 
 NAME = "run.h5"
@@ -33,6 +35,9 @@ _COMMANDS = {  # what reads a run of each program
     "pbt.train": "use python -m pbt.report, .replay or .export; pbt.train continues it",
 }
 _BLOCK = 512  # the smallest user block that HDF5 knows
+_PIECE = 2**20  # bytes of a file that are digested at once
+
+Check = Callable[[dict[str, Any]], None]  # raises Unfit for a content that no run has
 
 
 class Damaged(UserError):
@@ -95,19 +100,23 @@ def fingerprint(directory: Path) -> bytes:
     return b"|".join(blocks)
 
 
-def load(directory: Path) -> tuple[dict[str, Any], str]:
-    """Return the content of the run's file, and a warning: empty, or why the previous file was read."""
+def load(directory: Path, check: Check = contents.check) -> tuple[dict[str, Any], str]:
+    """Return the content of the run's file, and a warning: empty, or why the previous file was read.
+
+    Args:
+        check: of the content; it may look at arrays that are not read yet.
+    """
     directory = directory_of(directory)
     path, previous = directory / NAME, directory / PREVIOUS
     if not exists(directory):
         raise expected("run", f"a directory that holds {NAME}", str(directory))
     try:
-        return decode(path), ""
+        return decode(path, check), ""
     except Damaged as error:
         if not previous.exists():
             raise
         warning = f"{error}; continuing from {PREVIOUS}, the checkpoint before"
-        return decode(previous), warning
+        return decode(previous, check), warning
 
 
 def load_run(directory: str | Path) -> dict[str, Any]:
@@ -121,9 +130,9 @@ def load_run(directory: str | Path) -> dict[str, Any]:
     return content
 
 
-def load_of(program: str, directory: Path) -> tuple[dict[str, Any], str]:
+def load_of(program: str, directory: Path, check: Check = contents.check) -> tuple[dict[str, Any], str]:
     """Return the content and the warning of a run of `program`; refuse a run of the other program."""
-    content, warning = load(directory)
+    content, warning = load(directory, check)
     check_program(program, content, directory)
     return content, warning
 
@@ -157,24 +166,43 @@ def set_aside(directory: Path) -> None:
         os.replace(directory / NAME, directory / DAMAGED)
 
 
-def decode(path: Path) -> dict[str, Any]:
-    """Return the content of one file, after its digest was checked."""
+def decode(path: Path, check: Check = contents.check) -> dict[str, Any]:
+    """Return the content of one file, after its digest, its storage and its content were checked."""
     try:
-        image = path.read_bytes()
+        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:  # a pipe must not block
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise Damaged(f"{path}: expected a file")
+            version = _version(file, path)
+            try:
+                content = hdf5.described(file)
+                named = {name: content.pop(name, None) for name in ("format", "version")}
+                if type(named["version"]) is not int or named["version"] != version:
+                    raise hdf5.Unfit("it has two versions")
+                if version > VERSION:
+                    newer = f"expected format {VERSION} or older, got {version}; use a newer mpi_es"
+                    raise UserError(f"{path}: {newer}")
+                content = upgraded(content, version)
+                check(content)
+                return named | upgraded(_read(content), VERSION)
+            except hdf5.Unfit as error:
+                raise Damaged(f"{path}: damaged, or no run's: {error}") from error
     except OSError as error:
         raise Damaged(f"{path}: cannot be read ({error.strerror})") from error
-    if not image.startswith(b"mpi_es "):
+
+
+def _version(file: io.BufferedReader, path: Path) -> int:
+    """Return the format version of a file; refuse one that does not belong to its first block."""
+    block = file.read(_BLOCK)
+    if not block.startswith(b"mpi_es "):
         raise Damaged(f"{path}: expected a run file of mpi_es, got another or a damaged file")
-    words = image[:_BLOCK].split()
-    version = int(words[2]) if len(words) > 2 and words[2].isdigit() else VERSION
-    if image[:_BLOCK] != _block(image, version):
+    words = block.split()
+    version = int(words[2]) if len(words) > 2 and words[2].isdigit() and len(words[2]) < 10 else VERSION
+    digest, piece = hashlib.blake2b(digest_size=32), memoryview(bytearray(_PIECE))
+    while length := file.readinto(piece):
+        digest.update(piece[:length])
+    if block != _block(digest.hexdigest(), version):
         raise Damaged(f"{path}: damaged, its content does not match its checksum")
-    with h5py.File(io.BytesIO(image), "r") as file:
-        if version != file.attrs["version"]:
-            raise Damaged(f"{path}: damaged, it has two versions")
-        if version > VERSION:
-            raise UserError(f"{path}: expected format {VERSION} or older, got {version}; use a newer mpi_es")
-        return upgraded(_read(file), version)
+    return version
 
 
 @contextlib.contextmanager
@@ -256,13 +284,12 @@ def _encode(content: dict[str, Any]) -> memoryview:
         file.attrs["format"], file.attrs["version"] = "mpi_es run", VERSION
         _write(file, {name: value for name, value in content.items() if name not in file.attrs})
     image = buffer.getbuffer()
-    image[:_BLOCK] = _block(image, VERSION)
+    image[:_BLOCK] = _block(hashlib.blake2b(image[_BLOCK:], digest_size=32).hexdigest(), VERSION)
     return image
 
 
-def _block(image: bytes | memoryview, version: int) -> bytes:
-    """Return the first block that belongs to an image's content."""
-    digest = hashlib.blake2b(memoryview(image)[_BLOCK:], digest_size=32).hexdigest()
+def _block(digest: str, version: int) -> bytes:
+    """Return the first block of a file with this digest of all that follows."""
     return f"mpi_es {NAME} {version} blake2b {digest}\n".encode().ljust(_BLOCK, b"\0")
 
 
@@ -281,19 +308,15 @@ def _write(group: h5py.Group, content: dict[str, Any]) -> None:
             group.attrs[name] = value
 
 
-def _read(group: h5py.Group) -> dict[str, Any]:
-    """Return what `_write` wrote."""
-    content: dict[str, Any] = {name: _plain(value) for name, value in group.attrs.items()}
-    for name, item in group.items():
-        content[name] = _read(item) if isinstance(item, h5py.Group) else item[...]
-    return content
-
-
-def _plain(value: Any) -> Any:
-    """Return an attribute as a Python number, string or None, or as an array."""
-    if isinstance(value, h5py.Empty):
-        return None
-    return value.item() if isinstance(value, np.generic) else value
+def _read(content: dict[str, Any]) -> dict[str, Any]:
+    """Return a content with its arrays."""
+    read: dict[str, Any] = {}
+    for name, value in content.items():
+        if isinstance(value, dict):
+            read[name] = _read(value)
+        else:
+            read[name] = value.values if isinstance(value, hdf5.Stored) else value
+    return read
 
 
 def _keep(path: Path, previous: Path) -> None:

@@ -48,11 +48,17 @@ def state_of(content: dict[str, Any], now: float, longest: float) -> tuple[str, 
     if life is None:
         return "saved by an older version, which stored no state", math.nan
     silence = now - life["saved"]
-    where = f"on {life['host']}" + (f", job {life['job']}" if life["job"] else "")
-    if life["reason"]:
-        return life["reason"] + ("" if life["finished"] else "; to be continued"), silence
+    host, job, reason = (_printable(life[name]) for name in ("host", "job", "reason"))
+    where = f"on {host}" + (f", job {job}" if job else "")
+    if reason:
+        return reason + ("" if life["finished"] else "; to be continued"), silence
     if longest == 0:  # the length of one is unknown
         return f"running {where}, no generation done", silence
     if silence > _SILENT_AFTER * longest * content["config"]["checkpoint_every"] + _START:
         return f"silent: killed or hung ({where})", silence
     return f"running {where}", silence
+
+
+def _printable(text: str) -> str:
+    """Return a text of a file without what a terminal would obey."""
+    return "".join(one if one.isprintable() else "?" for one in text)

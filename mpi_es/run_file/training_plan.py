@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Generic, Protocol, TypeVar
 from mpi_es.config import command_line, config_file
 from mpi_es.config.config_file import ConfigFile
 from mpi_es.errors import UserError, warn
-from mpi_es.run_file import checkpoint
+from mpi_es.run_file import checkpoint, contents, description, imports
 from mpi_es.run_file.atomic_write import write_whole
 from mpi_es.run_file.stamp import is_finished
 from mpi_es.run_file.upgrade import check_resumable
@@ -81,6 +81,9 @@ def plan_training(
     arguments: Sequence[str],
     parse: Callable[[list[str]], C],
     file: ConfigFile = command_line.NO_FILE,
+    check: checkpoint.Check = contents.check,
+    *,
+    allow_imports: bool = True,
 ) -> TrainingPlan[C]:
     """Return the plan; mistakes in the arguments and in the run's directory are raised here.
 
@@ -92,6 +95,8 @@ def plan_training(
         kind: of its config.
         parse: the config of a new run from the other arguments.
         file: options for a run that is resumed.
+        check: of the content of its file.
+        allow_imports: of code that the file names.
     """
     resume_if_begun, words = command_line.take_flag(arguments, "--continue")
     run, rest = command_line.take_option(words, "--resume")
@@ -100,17 +105,33 @@ def plan_training(
         directory = checkpoint.directory_of(Path(run))
 
         def changed(begun: C) -> C:
-            return command_line.parse(rest, begun, {}, usage, file=file)
+            wanted = command_line.parse(rest, begun, {}, usage, file=file)
+            fields = [name for name in imports.TRAINING if is_same(begun, wanted, name)]
+            imports.check(begun, directory, allowed=allow_imports, fields=fields)
+            return wanted
 
-        return _resumed(program, kind, directory, changed)
-    return plan_run(program, kind, parse(rest), resume_if_begun=resume_if_begun)
+        return _resumed(program, kind, directory, changed, check)
+    return plan_run(program, kind, parse(rest), resume_if_begun=resume_if_begun, check=check)
 
 
-def plan_run(program: str, kind: type[C], config: C, *, resume_if_begun: bool) -> TrainingPlan[C]:
+def is_same(one: object, other: object, name: str) -> bool:
+    """Return whether two configs have the same value of a field, or neither has it."""
+    return getattr(one, name, None) == getattr(other, name, None)
+
+
+def plan_run(
+    program: str,
+    kind: type[C],
+    config: C,
+    *,
+    resume_if_begun: bool,
+    check: checkpoint.Check = contents.check,
+) -> TrainingPlan[C]:
     """Return the plan of a run in the config's directory, which may hold it already.
 
     Args:
         resume_if_begun: resume the run that is there; else it is refused.
+        check: of the content of its file.
     """
     directory = Path(config.directory)
     fingerprint = checkpoint.fingerprint(directory)
@@ -121,19 +142,22 @@ def plan_run(program: str, kind: type[C], config: C, *, resume_if_begun: bool) -
             f"--run-dir: {directory} holds a run already; continue it with "
             f"--resume {directory}, or choose another directory"
         )
-    return _resumed(program, kind, directory, lambda _: dataclasses.replace(config, run_dir=str(directory)))
+    wanted = dataclasses.replace(config, run_dir=str(directory))
+    return _resumed(program, kind, directory, lambda _: wanted, check)
 
 
-def _resumed(program: str, kind: type[C], directory: Path, changed: Callable[[C], C]) -> TrainingPlan[C]:
+def _resumed(
+    program: str, kind: type[C], directory: Path, changed: Callable[[C], C], check: checkpoint.Check
+) -> TrainingPlan[C]:
     """Return the plan of resuming a run.
 
     Args:
         changed: the wanted config from that with which the run began.
     """
     fingerprint = checkpoint.fingerprint(directory)
-    stored, warning = checkpoint.load_of(program, directory)
+    stored, warning = checkpoint.load_of(program, directory, check)
     check_resumable(stored)
-    begun = checkpoint.from_plain(kind, stored["config"])
+    begun = description.config_of(kind, stored["config"])
     begun = dataclasses.replace(begun, run_dir=str(directory))  # it may have been moved
     wanted = changed(begun)
     command_line.check_resumed(begun, wanted)

@@ -17,8 +17,10 @@ def upgraded(content: dict[str, Any], version: int) -> dict[str, Any]:
         _rename(content.get("history", {}), _HISTORY)
         for agent in ("best", "last"):
             _rename(content.get(agent, {}), _AGENTS)
-        if raced := content.get("config", {}).pop("racing", 0):
-            content[_REMOVED] = {"racing": raced}
+        config = content.get("config")
+        if isinstance(config, dict) and type(raced := config.get("racing")) is int:
+            del config["racing"]
+            content |= {_REMOVED: {"racing": raced}} if raced else {}
     _add_starts(content)
     return content
 
@@ -41,12 +43,13 @@ def check_resumable(content: dict[str, Any]) -> None:
 def _add_starts(content: dict[str, Any]) -> None:
     """Add the columns of /history that came with restarts, before which every run had one start."""
     history = content.get("history", {})
-    if "elite" in history and "start" not in history:  # a run of mpi_es.train
-        history["popsize"] = np.full_like(history["elite"], content["config"]["population_size"])
-        history["start"] = np.zeros_like(history["elite"])
+    elite = history.get("elite") if isinstance(history, dict) else None
+    if isinstance(elite, np.ndarray) and "start" not in history:  # a run of mpi_es.train
+        history["popsize"] = np.full_like(elite, content["config"]["population_size"])
+        history["start"] = np.zeros_like(elite)
 
 
-def _rename(group: dict[str, Any], names: dict[str, str]) -> None:
+def _rename(group: Any, names: dict[str, str]) -> None:
     for old, new in names.items():
-        if old in group:
+        if isinstance(group, dict) and old in group:
             group[new] = group.pop(old)

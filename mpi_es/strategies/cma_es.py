@@ -162,7 +162,7 @@ class CMAES:
         try:
             with self._libraries.limit(limits=self._threads):
                 yield
-        except (RuntimeError, AssertionError, np.linalg.LinAlgError) as error:
+        except (RuntimeError, AssertionError, ValueError, ArithmeticError, IndexError) as error:
             raise RolloutError(f"CMA-ES, {self._variant}, cannot go on: {one_line(error)}") from error
 
     @property
@@ -186,6 +186,7 @@ class CMAES:
             raise expected("state", "all values of cma_es", f"none for {', '.join(sorted(missing))}")
         for path in _paths(self._variant):
             if path in state.values:
+                _check(path, state.values[path], attrgetter(path)(self._es), self._x0.size)
                 _place(self._es, path, state.values[path])
         self._es.countiter = state.generation
 
@@ -229,6 +230,21 @@ class CMAES:
 
 def _paths(variant: str) -> list[str]:
     return [*_COMMON.split(), *_STATE[variant].split()]
+
+
+def _check(path: str, value: Any, present: Any, dim: int) -> None:
+    """Refuse a value of a state that has another shape than the present one, or is not finite."""
+    shape, known = np.shape(value), np.asarray(present).dtype.kind in "biuf"
+    shapes: tuple[tuple[int, ...], ...] = (np.shape(present),)
+    if path == "pop_injection_directions":
+        shapes = ((0,), (2, dim))
+    elif path == "sm.V":  # as many rows as the rank, which adapts
+        shapes = tuple((rank, dim) for rank in range(dim + 1))
+    if isinstance(value, str | dict) or not known or shape not in shapes:
+        got = type(value).__name__ if isinstance(value, str | dict) else shape
+        raise expected(f"/state/values/{path}", f"numbers of shape {shapes[0]}", got)
+    if not np.isfinite(value).all():
+        raise expected(f"/state/values/{path}", "finite numbers", "others")
 
 
 def _plain(value: Any) -> Value:

@@ -11,9 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpi_es.arrays import Candidate, Vector
+from mpi_es.errors import expected
 from mpi_es.seeds import Stream, rng
 from mpi_es.strategies import stopping
 from mpi_es.strategies.base import Noise, Population, Strategy
+from mpi_es.strategies.restore import restore
 
 MOST_DOUBLINGS = 9  # of the population, as in the BIPOP paper; later starts keep its size
 
@@ -99,9 +101,11 @@ class Restarts:
     @state.setter
     def state(self, state: RestartsState) -> None:
         start = Start(**state.start)
+        if not 0 < start.popsize <= self._popsize * 2**MOST_DOUBLINGS or start.doublings > MOST_DOUBLINGS:
+            raise expected("/state/start/popsize", "the population of a start", start.popsize)
         self._state = replace(state, inner={})
         self._inner = self._build(state.x0, start.sigma, start.popsize, start.seed, state.begun)
-        self._inner.state = type(self._inner.state)(**state.inner)
+        restore(self._inner, state.inner, state.generation)
 
     @property
     def start(self) -> int:

@@ -28,7 +28,7 @@ class UserStrategy:
     """
 
     def __init__(self, name: str, make: Callable[..., Any], config: Any, x0: Vector, noise: Any) -> None:
-        self._option, self._dim = f"--strategy {name}", len(x0)
+        self.name, self._option, self._dim = name, f"--strategy {name}", len(x0)
         try:
             self._strategy = make(config, x0, noise)
             required = (*REQUIRED, "ask_more") if config.num_interactions else REQUIRED

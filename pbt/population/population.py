@@ -18,6 +18,7 @@ from mpi_es.parallel.rank_loss import RankLost
 from mpi_es.parallel.stop_signal import StopFlag, Stopped
 from mpi_es.seeds import FIRST_HELD_OUT_SEED, Stream
 from pbt.config import Config
+from pbt.contents import set_state
 from pbt.explore import Hyperparameter, check_bounds
 from pbt.members import find
 from pbt.members.base import Diverged, Member, Score
@@ -156,7 +157,7 @@ class Population:
     def restore(self, buffers: Buffers) -> None:
         """Set each member's state."""
         for index, buffer in buffers.items():
-            self._guarded(index, partial(self.members[index].set_state, unpack(buffer)))
+            self._guarded(index, partial(set_state, self.members[index], unpack(buffer)))
 
     def adopt(self, source: Sequence[int], buffers: Buffers) -> None:
         """Give each member that copies the state of its source."""

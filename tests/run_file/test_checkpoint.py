@@ -13,6 +13,15 @@ from mpi_es.errors import UserError
 from mpi_es.run_file import checkpoint
 
 
+def load(directory):
+    """Load a file whose content is no run's."""
+    return checkpoint.load(directory, lambda content: None)
+
+
+def decode(path):
+    return checkpoint.decode(path, lambda content: None)
+
+
 @dataclass
 class State:
     generation: int
@@ -32,7 +41,7 @@ def content(generation=3):
 
 def test_round_trip_keeps_types_and_bits(tmp_path):
     checkpoint.save(tmp_path, content())
-    read, warning = checkpoint.load(tmp_path)
+    read, warning = load(tmp_path)
     state = checkpoint.from_plain(State, read["state"])
     assert warning == ""
     assert (state.generation, state.rate, state.name, state.on) == (3, 0.1, "pc", True)
@@ -47,7 +56,7 @@ def test_round_trip_keeps_types_and_bits(tmp_path):
 
 def test_an_empty_tuple_survives(tmp_path):
     checkpoint.save(tmp_path, {"state": State(1, 0.0, "", False, np.zeros(0))})
-    assert checkpoint.from_plain(State, checkpoint.load(tmp_path)[0]["state"]).widths == ()
+    assert checkpoint.from_plain(State, load(tmp_path)[0]["state"]).widths == ()
 
 
 def test_same_content_gives_the_same_bytes(tmp_path):
@@ -76,7 +85,7 @@ def test_a_flipped_bit_is_noticed_and_the_previous_file_taken(tmp_path, share):
     checkpoint.save(tmp_path, content(2))
     path = tmp_path / "run.h5"
     flip(path, int(share * path.stat().st_size))
-    read, warning = checkpoint.load(tmp_path)
+    read, warning = load(tmp_path)
     assert read["state"]["generation"] == 1
     assert "run.previous.h5" in warning
 
@@ -86,7 +95,7 @@ def test_a_truncated_file_is_noticed(tmp_path, size):
     checkpoint.save(tmp_path, content())
     os.truncate(tmp_path / "run.h5", size)
     with pytest.raises(UserError, match=r"run\.h5: (damaged|expected a run file)"):
-        checkpoint.load(tmp_path)
+        load(tmp_path)
 
 
 def damages(image: bytes, count: int) -> list[bytes]:
@@ -115,7 +124,7 @@ def test_whatever_befalls_the_file_it_is_whole_or_the_previous_one_is_taken(tmp_
     assert len(made) >= 200
     for image in made:
         path.write_bytes(image)
-        read, warning = checkpoint.load(tmp_path)
+        read, warning = load(tmp_path)
         assert read["state"]["generation"] == 1
         assert "continuing from run.previous.h5" in warning
 
@@ -127,7 +136,7 @@ def test_whatever_befalls_both_files_is_reported_in_one_line(tmp_path):
         for name in ("run.h5", "run.previous.h5"):
             (tmp_path / name).write_bytes(image)
         with pytest.raises(UserError, match=r"run\.previous\.h5: (damaged|expected a run file)") as caught:
-            checkpoint.load(tmp_path)
+            load(tmp_path)
         assert "\n" not in str(caught.value)
 
 
@@ -135,7 +144,7 @@ def test_a_foreign_file_is_refused(tmp_path):
     with h5py.File(tmp_path / "run.h5", "w") as file:
         file["x"] = 1
     with pytest.raises(UserError, match="expected a run file of mpi_es"):
-        checkpoint.load(tmp_path)
+        load(tmp_path)
 
 
 def test_a_newer_format_is_refused_even_beside_an_older_file(tmp_path, monkeypatch):
@@ -144,7 +153,7 @@ def test_a_newer_format_is_refused_even_beside_an_older_file(tmp_path, monkeypat
         patch.setattr(checkpoint, "VERSION", 3)
         checkpoint.save(tmp_path, content())
     with pytest.raises(UserError, match="expected format 2 or older, got 3"):
-        checkpoint.load(tmp_path)
+        load(tmp_path)
 
 
 def test_a_bit_of_the_version_is_damage_as_any_other(tmp_path):
@@ -152,12 +161,12 @@ def test_a_bit_of_the_version_is_damage_as_any_other(tmp_path):
         checkpoint.save(tmp_path, content(generation))
     path = tmp_path / "run.h5"
     path.write_bytes(path.read_bytes().replace(b"run.h5 2 ", b"run.h5 5 ", 1))
-    assert checkpoint.load(tmp_path)[0]["state"]["generation"] == 1
+    assert load(tmp_path)[0]["state"]["generation"] == 1
 
 
 def test_the_file_stands_for_its_directory(tmp_path):
     checkpoint.save(tmp_path, content())
-    assert checkpoint.load(tmp_path / "run.h5")[0]["state"]["generation"] == 3
+    assert load(tmp_path / "run.h5")[0]["state"]["generation"] == 3
 
 
 @pytest.mark.parametrize(
@@ -166,7 +175,7 @@ def test_the_file_stands_for_its_directory(tmp_path):
 def test_another_file_in_the_place_of_the_directory_is_reported(tmp_path, name, hint):
     (tmp_path / name).touch()
     with pytest.raises(UserError, match=rf"got '.*{name}'; use {re.escape(str(tmp_path))}{hint}"):
-        checkpoint.load(tmp_path / name)
+        load(tmp_path / name)
 
 
 def test_a_directory_that_cannot_be_searched_is_reported(tmp_path, monkeypatch):
@@ -175,12 +184,12 @@ def test_a_directory_that_cannot_be_searched_is_reported(tmp_path, monkeypatch):
 
     monkeypatch.setattr(checkpoint.Path, "exists", refused)  # root may search any
     with pytest.raises(UserError, match=r"cannot be searched for a run \(Permission denied\)"):
-        checkpoint.load(tmp_path)
+        load(tmp_path)
 
 
 def test_no_run_is_reported(tmp_path):
     with pytest.raises(UserError, match=r"expected a directory that holds run\.h5"):
-        checkpoint.load(tmp_path)
+        load(tmp_path)
 
 
 def test_an_unknown_field_is_reported():
@@ -191,7 +200,7 @@ def test_an_unknown_field_is_reported():
 def test_the_previous_file_is_one_save_older(tmp_path):
     for generation in (1, 2, 3):
         checkpoint.save(tmp_path, content(generation))
-    assert checkpoint.decode(tmp_path / "run.previous.h5")["state"]["generation"] == 2
+    assert decode(tmp_path / "run.previous.h5")["state"]["generation"] == 2
     assert sorted(p.name for p in tmp_path.iterdir()) == ["run.h5", "run.previous.h5"]
 
 
@@ -202,7 +211,7 @@ def test_a_full_disk_leaves_the_last_file_whole(tmp_path):
         checkpoint.save(tmp_path, content(1))
         with pytest.raises(UserError, match=r"No space left on device.*; run\.h5 holds"):
             checkpoint.save(tmp_path, {"state": {"large": np.random.default_rng(0).random(100_000)}})
-        assert checkpoint.load(tmp_path)[0]["state"]["generation"] == 1
+        assert load(tmp_path)[0]["state"]["generation"] == 1
         assert {p.name for p in tmp_path.iterdir()} == {"run.h5"}
     finally:
         subprocess.run(["umount", tmp_path], check=True)
@@ -216,7 +225,7 @@ def test_a_disk_that_becomes_read_only_leaves_the_last_file_whole(tmp_path):
         subprocess.run(["mount", "-o", "remount,ro", tmp_path], check=True)
         with pytest.raises(UserError, match=r"Read-only file system.*; run\.h5 holds"):
             checkpoint.save(tmp_path, content(2))
-        assert checkpoint.load(tmp_path)[0]["state"]["generation"] == 1
+        assert load(tmp_path)[0]["state"]["generation"] == 1
     finally:
         subprocess.run(["umount", tmp_path], check=True)
 
@@ -236,5 +245,5 @@ def test_a_damaged_file_set_aside_leaves_the_whole_one_where_it_is(tmp_path):
     flip(tmp_path / "run.h5", 2000)
     checkpoint.set_aside(tmp_path)
     checkpoint.save(tmp_path, content(3))
-    assert checkpoint.decode(tmp_path / "run.previous.h5")["state"]["generation"] == 1
-    assert checkpoint.load(tmp_path)[0]["state"]["generation"] == 3
+    assert decode(tmp_path / "run.previous.h5")["state"]["generation"] == 1
+    assert load(tmp_path)[0]["state"]["generation"] == 3

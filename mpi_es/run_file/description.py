@@ -1,0 +1,79 @@
+"""The attributes of a run file: numbers and texts of the right types, and a config that obeys its rules."""
+
+import math
+import types
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+
+import numpy as np
+
+from mpi_es.config.fields import LARGEST, option
+from mpi_es.errors import UserError, expected
+from mpi_es.run_file.hdf5 import Stored
+
+C = TypeVar("C")
+LONGEST = 2**16  # values of an option
+
+
+def config_of(cls: type[C], stored: Any) -> C:
+    """Return the config that a file holds; its values obey the rules of the command line."""
+    if not isinstance(stored, dict):
+        raise UserError("expected a group of options, got none")
+    hints = get_type_hints(cls)
+    if extra := sorted(set(stored) - set(hints)):
+        raise UserError(f"expected fields of {cls.__name__}, got {', '.join(map(ascii, extra))[:200]}")
+    values = {}
+    for name, value in stored.items():
+        try:
+            values[name] = converted(value, hints[name])
+        except TypeError:
+            kind = value if isinstance(value, bool | int | float | str | None) else type(value).__name__
+            raise expected(option(name), _words(hints[name]), kind) from None
+    return cls(**values)
+
+
+def converted(value: Any, hint: Any) -> Any:
+    """Return a value that was read in the type that a field declares, or raise TypeError."""
+    if get_origin(hint) in (Union, types.UnionType):
+        inner = next(kind for kind in get_args(hint) if kind is not types.NoneType)
+        return None if value is None else converted(value, inner)
+    if get_origin(hint) is Literal:
+        if isinstance(value, str) and value in get_args(hint):
+            return value
+    elif get_origin(hint) is tuple:
+        return tuple(converted(one, get_args(hint)[0]) for one in _listed(value))
+    elif hint is float and type(value) is int and abs(value) <= LARGEST:
+        return float(value)
+    elif type(value) is hint:
+        return value
+    raise TypeError
+
+
+def _listed(value: Any) -> list[Any]:
+    """Return the values of a list, whether an attribute, an array or text holds it, or raise TypeError."""
+    if isinstance(value, Stored) and math.prod(value.shape) <= LONGEST:
+        value = value.values
+    if isinstance(value, np.ndarray) and value.ndim == 1:
+        value = value.tolist()
+    if not isinstance(value, list):
+        raise TypeError
+    return value
+
+
+def _words(hint: Any) -> str:
+    """Return what a field expects, in words."""
+    if get_origin(hint) is Literal:
+        return f"one of {', '.join(map(str, get_args(hint)))}"
+    if get_origin(hint) is tuple:
+        return f"a list of {get_args(hint)[0].__name__}"
+    several = [kind.__name__ for kind in get_args(hint) or (hint,)]
+    return "a value of type " + " or ".join(several)
+
+
+def is_number(value: Any, low: float = -math.inf, high: float = math.inf) -> bool:
+    """Return whether a value is a number, and no NaN, between two others."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and low <= value <= high
+
+
+def is_count(value: Any, high: float = LARGEST) -> bool:
+    """Return whether a value is a whole number from 0 on."""
+    return type(value) is int and 0 <= value <= high

@@ -1,0 +1,154 @@
+"""What the run file of a population holds, given its config, and how members get their states from it."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from mpi_es.errors import UserError, expected, one_line
+from mpi_es.run_file.contents import (
+    LATEST,
+    LIFE,
+    Rule,
+    any_group,
+    array,
+    between,
+    check_evaluations,
+    check_group,
+    config_of,
+    count,
+    evaluation_rules,
+    finite,
+    generation_of,
+    number,
+    shown,
+    texts,
+)
+from mpi_es.run_file.hdf5 import Stored, Unfit
+from pbt.config import Config
+from pbt.members.base import Member
+from pbt.packing import State
+
+
+def check(content: dict[str, Any]) -> None:
+    """Refuse a content that no run of pbt.train writes."""
+    if "members" not in content:
+        return  # of the other program, which the caller refuses
+    config = config_of(Config, content)
+    done, n = generation_of(content), config.num_agents
+    names = _names(content)
+    check_group(
+        content,
+        {
+            "config": any_group,
+            "progress": {"generation": count()},
+            "hyperparameters": dict.fromkeys(names, finite("f8", n)),
+            "members": {f"{index:04d}": state for index in range(min(n, len(content["members"]) + 1))},
+            "best": {
+                "generation": count(done),
+                "member": count(n - 1),
+                "fitness": number(),
+                "state": state,
+                **({"hyperparameters": _values(names)} if "hyperparameters" in content["best"] else {}),
+            },
+            "history": _history(done, n, names),
+            "timing": {"seconds": between(0, LATEST, "f8", done)},
+            "evaluations": {
+                **evaluation_rules(content, done),
+                "member": between(0, n - 1, "i8", _rows(content)),
+            },
+            "libraries": texts,
+            "life": LIFE,
+        },
+        optional=("life",),
+    )
+    best = content["best"]
+    if best["state"] and "hyperparameters" not in best:
+        raise Unfit("/best/hyperparameters: expected a group, got none")
+    check_evaluations(content)
+
+
+def _history(done: int, n: int, names: list[str]) -> dict[str, Any]:
+    """Return the rules of /history; before the first generation all of it is empty."""
+    if not done:
+        nothing: Rule = lambda value: "" if isinstance(value, Stored) and 0 in value.shape else "nothing"  # noqa: E731
+        columns = dict.fromkeys(("score", "length", "source"), nothing)
+        return {**columns, "hyperparameters": dict.fromkeys(names, nothing)}
+    return {
+        "score": _scores(done, n),
+        "length": array("f8", done, n),
+        "source": between(0, n - 1, "i8", done, n),
+        "hyperparameters": dict.fromkeys(names, finite("f8", done, n)),
+    }
+
+
+def _scores(done: int, n: int) -> Rule:
+    """Return the rule of scores: in each generation one is finite; NaN is that of a diverged member."""
+    shaped = array("f8", done, n)
+
+    def rule(value: Any) -> str:
+        if words := shaped(value):
+            return words
+        known = np.isfinite(value.values)
+        fits = known.any(axis=1).all() and np.isnan(value.values[~known]).all()
+        return "" if fits else "a finite score in each generation"
+
+    return rule
+
+
+def _names(content: dict[str, Any]) -> list[str]:
+    """Return the names of the hyperparameters."""
+    columns = content.get("hyperparameters")
+    if not isinstance(columns, dict) or not isinstance(content["members"], dict):
+        raise Unfit("/hyperparameters, /members: expected groups")
+    if not isinstance(content.get("best"), dict):
+        raise Unfit(f"/best: expected a group, got {shown(content.get('best'))}")
+    return sorted(columns)
+
+
+def _values(names: list[str]) -> dict[str, Rule]:
+    """Return the rules of the hyperparameters of one member."""
+    return dict.fromkeys(names, number(-1e300, 1e300))
+
+
+def _rows(content: dict[str, Any]) -> int:
+    """Return the number of held-out evaluations, whose column was looked at before."""
+    return int(content["evaluations"]["generation"].shape[0])
+
+
+def state(value: Any) -> str:
+    """Require the state of a member: arrays, numbers and texts."""
+    kinds = Stored | bool | int | float | str
+    fits = isinstance(value, dict) and all(isinstance(one, kinds) for one in value.values())
+    return "" if fits else "a group of arrays, numbers and texts"
+
+
+def check_names(stored: dict[str, Any], names: Sequence[str]) -> None:
+    """Refuse a file whose hyperparameters are not those that the config's members tune."""
+    if set(stored["hyperparameters"]) != set(names):
+        raise expected("/hyperparameters", " ".join(sorted(names)) or "none", [*stored["hyperparameters"]])
+
+
+def set_state(member: Member, stored: State) -> None:
+    """Give a member a state of a file, or refuse it in one line."""
+    try:
+        _check_shapes(member, stored)
+        member.set_state(stored)
+    except UserError:
+        raise
+    except Exception as error:
+        text = f"member {member.index}: expected a state of {member.config.member}"
+        raise UserError(f"{text}, got another: {one_line(error)}") from error
+
+
+def _check_shapes(member: Member, stored: State) -> None:
+    """Refuse arrays of another shape than the member has; those of sb3 grow, and torch looks at them."""
+    if member.config.member == "sb3" or ":" in member.config.member:
+        return
+    for name, own in member.get_state().items():
+        place = f"/members/{member.index:04d}/{name}"
+        if name not in stored or np.shape(stored[name]) != np.shape(own):
+            got = np.shape(stored[name]) if name in stored else "nothing"
+            raise expected(place, f"numbers of shape {np.shape(own)}", got)
+        if isinstance(stored[name], str) or not np.isfinite(stored[name]).all():
+            raise expected(place, "finite numbers", "others")

@@ -1,0 +1,73 @@
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+import numpy as np
+import pytest
+
+from mpi_es.config.fields import Range, check_ranges
+from mpi_es.errors import UserError
+from mpi_es.run_file import description
+
+
+@dataclass(frozen=True)
+class Options:
+    """Options of each type."""
+
+    count: Annotated[int, Range(1)] = 1
+    rate: float = 0.1
+    flag: bool = False
+    name: str = ""
+    way: Literal["left", "right"] = "left"
+    goal: float | None = None
+    widths: tuple[int, ...] = ()
+    words: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        check_ranges(self)
+
+
+@pytest.mark.parametrize(
+    ("stored", "read"),
+    [
+        ({}, Options()),
+        ({"count": 3, "rate": 2, "flag": True, "name": "ö"}, Options(3, 2.0, True, "ö")),
+        ({"way": "right", "goal": None}, Options(way="right")),
+        ({"goal": 3}, Options(goal=3.0)),
+        ({"widths": np.array([4, 5]), "words": np.zeros(0)}, Options(widths=(4, 5))),
+        ({"widths": [4], "words": np.array(["a=1"], object)}, Options(widths=(4,), words=("a=1",))),
+    ],
+)
+def test_a_config_is_read_in_the_types_of_its_fields(stored, read):
+    assert description.config_of(Options, stored) == read
+
+
+@pytest.mark.parametrize(
+    ("stored", "why"),
+    [
+        (None, "expected a group of options, got none"),
+        ({"colour": 1}, "expected fields of Options, got 'colour'"),
+        ({"count": 1.0}, "--count: expected a value of type int, got 1.0"),
+        ({"count": True}, "--count: expected a value of type int, got True"),
+        ({"count": 0}, "--count: expected a number of 1 or more, got 0"),
+        ({"rate": "fast"}, "--rate: expected a value of type float, got 'fast'"),
+        ({"flag": 1}, "--flag: expected a value of type bool, got 1"),
+        ({"name": np.zeros(2)}, "--name: expected a value of type str, got 'ndarray'"),
+        ({"name": "\x1b[2J"}, r"--name: expected a text without control characters, got '\\x1b\[2J'"),
+        ({"way": "up"}, "--way: expected one of left, right, got 'up'"),
+        ({"goal": {}}, "--goal: expected a value of type float or NoneType, got 'dict'"),
+        ({"widths": 3}, "--widths: expected a list of int, got 3"),
+        ({"widths": np.array([0.5])}, "--widths: expected a list of int"),
+        ({"widths": np.zeros((2, 2))}, "--widths: expected a list of int"),
+        ({"words": np.array(["\x00"], object)}, "--words: expected a text without control characters"),
+    ],
+)
+def test_a_config_that_the_command_line_would_refuse_is_refused(stored, why):
+    with pytest.raises(UserError, match=f"^{why}"):
+        description.config_of(Options, stored)
+
+
+def test_numbers_and_counts_are_no_truth_values():
+    assert description.is_number(1.5, 0, 2)
+    assert description.is_count(0)
+    assert not any(map(description.is_number, (True, "1", None, float("nan"))))
+    assert not any(map(description.is_count, (True, 1.0, -1, 2**63)))

@@ -1,0 +1,56 @@
+import pytest
+
+from mpi_es.config.run import Config
+from mpi_es.errors import UserError
+from mpi_es.run_file import imports
+from pbt.config import Config as Population
+
+
+def names(config, fields=imports.TRAINING):
+    return [name for _, name in imports.named(config, fields)]
+
+
+@pytest.mark.parametrize(
+    ("options", "found"),
+    [
+        ({}, []),
+        ({"env": "my_env:make"}, ["my_env:make"]),
+        ({"env": "my_package.envs:Walker-v1"}, ["my_package.envs:Walker-v1"]),
+        ({"env": "vector:my_env:make_many"}, ["my_env:make_many"]),
+        ({"env": "vector:CartPole-v1"}, []),
+        ({"env": "envpool:Pong-v5"}, []),
+        ({"env": "pbt.centres:make"}, []),
+        ({"policy": "mpi_es.policies.atari:Stacked", "policy_options": ("of=a.b:make",)}, ["a.b:make"]),
+        ({"policy": "nets:Net", "strategy": "search:Mine"}, ["nets:Net", "search:Mine"]),
+        ({"callback": "spy:Spy"}, ["spy:Spy"]),
+        ({"function": "f:f", "x0": (1.0,)}, ["f:f"]),
+        ({"function": "script.py:f"}, []),
+    ],
+)  # fmt: skip
+def test_what_a_config_names_outside_of_our_packages_is_found(options, found):
+    assert names(Config(**options)) == found
+
+
+def test_members_and_their_options_are_found():
+    config = Population(
+        member="mine:Member",
+        member_options=("policy_kwargs={'features_extractor_class': 'nets:Features', 'net_arch': []}", "n=3"),
+    )
+    assert names(config) == ["mine:Member", "nets:Features"]
+    assert names(Population(member="sb3", env="CartPole-v1")) == []
+
+
+def test_an_agent_is_made_without_strategy_and_callback():
+    assert names(Config(strategy="a:A", callback="b:B"), imports.AGENT) == []
+
+
+def test_what_is_imported_is_printed_or_refused(capsys):
+    config = Config(env="my_env:make")
+    imports.check(config, "runs/x", allowed=True)
+    assert capsys.readouterr().err == "runs/x names code that is imported: my_env:make (--env)\n"
+    with pytest.raises(
+        UserError, match=r"^runs/x: expected no code of others, as --no-imports asks, got my_env"
+    ):
+        imports.check(config, "runs/x", allowed=False)
+    imports.check(Config(), "runs/x", allowed=False)
+    assert capsys.readouterr().err == ""
