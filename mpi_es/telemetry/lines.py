@@ -1,6 +1,7 @@
 """A run's progress as plain lines, one for each generation, as in a log file."""
 
 import math
+import signal
 from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import TextIO
@@ -55,11 +56,13 @@ class LogColumns:
         self._rows = 0
 
     def write(self, text: str) -> None:
-        """Write a line of text."""
+        """Write a line of text; where its reader has left, stop the run as the end of a terminal does."""
         try:
             print(text, file=self._stream, flush=True)
-        except BrokenPipeError:  # the reader has left
-            raise
+        except BrokenPipeError:
+            if signal.getsignal(signal.SIGHUP) is signal.SIG_DFL:  # which would save nothing
+                raise
+            signal.raise_signal(signal.SIGHUP)
         except OSError as error:
             raise UserError(f"--console: cannot write ({error.strerror}); use silent") from error
 
