@@ -3,8 +3,10 @@
 MPI maps files there and writes to them. Where no room is left, Linux ends the rank by SIGBUS, without a word.
 """
 
+import contextlib
 import math
 import os
+import time
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -16,6 +18,7 @@ REMEDY = "remove leftovers there, or mount more (docker: --shm-size=1g)"
 # Bytes that MPICH 5.0.2 writes to when it starts: for each rank, and once. Measured with 1, 2 and 7 ranks.
 _EACH, _ONCE = 1032 * 2**10, 8 * 2**10
 _MIB = 2**20
+_JUST_NOW = 60.0  # seconds
 
 
 class NoRoom(UserError):
@@ -27,30 +30,36 @@ def needed(ranks: int) -> int:
     return _EACH * ranks + _ONCE
 
 
-def room(directory: Path = DIRECTORY) -> tuple[float, float]:
-    """Return how many bytes are free, and how many there are; infinity where nothing limits them."""
+def room(directory: Path = DIRECTORY) -> float:
+    """Return how many bytes are free; infinity where nothing limits them."""
     try:
         found = os.statvfs(directory)
     except OSError:  # MPI names what it misses
-        return math.inf, math.inf
-    if not found.f_blocks:
-        return math.inf, math.inf
-    return found.f_bavail * found.f_frsize, found.f_blocks * found.f_frsize
+        return math.inf
+    return found.f_bavail * found.f_frsize if found.f_blocks else math.inf
 
 
 def check(environ: Mapping[str, str], directory: Path = DIRECTORY) -> NoRoom | None:
     """Return the complaint if MPICH could not start this node's ranks; call it before it starts.
 
-    The first rank of a node allocates the memory. It alone knows that no other has taken any yet, and looks
-    at what is free; the others look at all that there is.
+    All ranks of a node come to the same result, also where others have taken their memory already.
     """
     ranks = int(environ.get("MPI_LOCALNRANKS", "1"))
-    free, whole = room(directory)
-    there = free if is_first(environ) else whole
+    there = room(directory) + _taken_just_now(directory)
     if there >= needed(ranks):
         return None
     wanted = f"{number(needed(ranks) / _MIB)} MiB for {counted(ranks, 'rank')}"
     return NoRoom(f"MPI: expected {wanted} in {directory}, got {number(there / _MIB)} MiB; {REMEDY}")
+
+
+def _taken_just_now(directory: Path) -> int:
+    """Return the bytes of MPICH's files from the last minute, in which all ranks of this job began."""
+    taken = 0
+    for path in directory.glob("mpich_shm_*"):
+        with contextlib.suppress(OSError):  # its job has ended
+            found = path.stat()
+            taken += found.st_blocks * 512 * (time.time() - found.st_ctime < _JUST_NOW)
+    return taken
 
 
 def is_first(environ: Mapping[str, str]) -> bool:
