@@ -103,7 +103,9 @@ class Record:
     def end(self, reason: str, *, finished: bool = False) -> None:
         """Write run.h5 again, with the reason for the end; a run that was finished stays untouched."""
         if self.saved:
-            checkpoint.save(self.directory, self.saved | {"life": stamp(reason, finished=finished)}, self.lock)
+            checkpoint.save(
+                self.directory, self.saved | {"life": stamp(reason, finished=finished)}, self.lock
+            )
 
 
 def load(run: str | Path) -> tuple[Config, dict[str, Any]]:

@@ -71,7 +71,10 @@ def test_a_run_under_nohup_outlives_its_terminal(in_terminal, tmp_path):
     with open(tmp_path / "out", "w") as out:
         options = ("--max-iter", ENDLESS, "--run-dir", run, "--console", "lines")
         process = subprocess.Popen(
-            ["nohup", sys.executable, *map(str, (*TRAIN, *options))], stdin=subprocess.DEVNULL, stdout=out, stderr=out
+            ["nohup", sys.executable, *map(str, (*TRAIN, *options))],
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=out,
         )
         try:
             wait_until((run / "run.h5").exists, "first save")

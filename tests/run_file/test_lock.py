@@ -17,7 +17,9 @@ def content(generation):
 @pytest.mark.parametrize("make", [os.mkfifo, os.mkdir, lambda path: os.symlink("/dev/zero", path)])
 def test_a_lock_that_is_no_file_is_refused_at_once(tmp_path, make):
     make(tmp_path / ".lock")
-    refused = pytest.raises(UserError, match=r"\.lock: expected a file or nothing, got something else; remove")
+    refused = pytest.raises(
+        UserError, match=r"\.lock: expected a file or nothing, got something else; remove"
+    )
     with refused, locked(tmp_path):
         pass
 
@@ -47,8 +49,8 @@ def test_a_run_whose_place_another_takes_leaves_it_alone(tmp_path):
         checkpoint.save(run, content(7))
         with pytest.raises(UserError, match=REPLACED):
             checkpoint.save(run, content(2), lock)
-    assert checkpoint.load(run)[0] == content(7)
-    assert checkpoint.load(moved)[0] == content(1)
+    assert checkpoint.load(run)[0]["progress"] == {"generation": 7}
+    assert checkpoint.load(moved)[0]["progress"] == {"generation": 1}
     assert sorted(path.name for path in run.iterdir()) == ["run.h5"]
 
 
@@ -67,4 +69,4 @@ def test_a_lock_file_that_was_removed_ends_no_run_but_a_new_one_does(tmp_path):
         checkpoint.save(tmp_path, content(1), lock)
         with locked(tmp_path), pytest.raises(UserError, match=REPLACED):
             checkpoint.save(tmp_path, content(2), lock)
-    assert checkpoint.load(tmp_path)[0] == content(1)
+    assert checkpoint.load(tmp_path)[0]["progress"] == {"generation": 1}
