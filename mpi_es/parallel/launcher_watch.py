@@ -6,7 +6,6 @@ of a parent (PR_SET_PDEATHSIG), but only to the children themselves, not to a ra
 """
 
 import os
-import signal
 import threading
 import time
 from pathlib import Path

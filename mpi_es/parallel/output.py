@@ -1,4 +1,4 @@
-"""Standard output and error whose reader is gone: a closed terminal, a launcher that died, a pipe into head."""
+"""Standard output and error whose reader is gone: a closed terminal, a dead launcher, a pipe into head."""
 
 import os
 import select

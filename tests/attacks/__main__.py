@@ -1,8 +1,8 @@
 """Random attacks on trainings: python -m tests.attacks [--seed N] [--minutes 10] [--attack ID].
 
-Each is decided by the seed and its number: a process is killed, a signal sent, a terminal closed, a system call
-fails, a disk is full. The run is then continued, and its history must be the undisturbed one, bit for bit. No
-program may print a traceback, hang, leave a process behind or take more than 1 GiB.
+Each is decided by the seed and its number: a process is killed, a signal sent, a terminal closed, a system
+call fails, a disk is full. The run is then continued, and its history must be the undisturbed one, bit for
+bit. No program may print a traceback, hang, leave a process behind or take more than 1 GiB.
 """
 
 import argparse

@@ -1,7 +1,6 @@
-"""Systems on which a run may find itself: what they break is one line, and what they need not break is not."""
+"""Odd systems and file systems: what they break is one line."""
 
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -62,31 +61,37 @@ def injected(error, calls, directory, when, *command):
     files = [directory, *(directory / name for name in ("run.h5", "run.previous.h5", ".run.h5.tmp", ".lock"))]
     paths = [word for path in files for word in ("-P", str(path))]
     inject = ["-e", f"trace={calls}", "-e", f"inject={calls}:error={error}:when={when}+"]
-    words = ["strace", "-f", "-o", os.devnull, *paths, *inject, sys.executable, *map(str, command)]
+    words = [
+        "strace",
+        "-f",
+        "--seccomp-bpf",
+        "-o",
+        os.devnull,
+        *paths,
+        *inject,
+        sys.executable,
+        *map(str, command),
+    ]
     return subprocess.run(words, capture_output=True, text=True, timeout=LIMIT, check=False)
 
 
 @NEEDS_STRACE
-@pytest.mark.parametrize("error", ["ESTALE", "EIO", "ENOTCONN"])
 @pytest.mark.parametrize(
-    ("calls", "when"),
-    [("%file", 1), ("%file", 12), ("%file", 30), ("%stat", 1), ("%stat", 8), ("fsync", 1), ("fsync", 3)],
+    ("calls", "error", "when"),
+    [("%file", "ESTALE", 1), ("%%stat", "ESTALE", 12), ("%file", "ENOTCONN", 30), ("fsync", "EIO", 3)],
 )
-def test_a_file_system_that_goes_away_is_one_line(tmp_path, error, calls, when):
+def test_a_file_system_that_goes_away_is_one_line(tmp_path, calls, error, when):
     run = tmp_path / "run"
-    command = (*TRAIN, "--max-iter", 30, *QUIET, "--run-dir", run)
-    done = injected(error, calls, run, when, *command)
+    done = injected(error, calls, run, when, *TRAIN, "--max-iter", 30, *QUIET, "--run-dir", run)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
-    assert re.match(r"error: .*run", done.stderr)
+    assert done.stderr.startswith(f"error: {run}")
 
 
 @NEEDS_STRACE
-@pytest.mark.parametrize("command", ["mpi_es.status", "mpi_es.evaluate", "mpi_es.train --resume"])
-@pytest.mark.parametrize("when", [1, 2, 3])
-def test_a_run_on_a_file_system_that_went_away_is_one_line(launch, tmp_path, command, when):
+@pytest.mark.parametrize("when", [1, 2])
+def test_a_run_on_a_file_system_that_went_away_is_one_line(launch, tmp_path, when):
     run = tmp_path / "run"
     assert launch(0, *TRAIN, "--max-iter", 1, *QUIET, "--run-dir", run).returncode == 0
-    done = injected("ESTALE", "%file", run, when, "-m", *command.split(), run)
-    assert done.returncode == 2, done.stderr
-    assert "Traceback" not in done.stderr
-    assert done.stderr.splitlines()[-1].startswith("error: ")
+    done = injected("ESTALE", "%file", run, when, "-m", "mpi_es.status", run)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
+    assert done.stderr.startswith("error: ")
