@@ -1,8 +1,8 @@
 """Ends a rank whose launcher is gone.
 
-A launcher ends its ranks when it is killed, unless what is killed is its helper on a node, such as MPICH's
-hydra_pmi_proxy. Its ranks would run for ever, and hold the lock of their run. The kernel could signal the death
-of a parent (PR_SET_PDEATHSIG), but only to the children themselves, not to a rank that a script started.
+The ranks of a launcher that is killed are ended by its helper on each node, such as MPICH's hydra_pmi_proxy.
+Where the helper is killed, nobody ends its ranks: they would run for ever, and hold the lock of their run.
+Linux can signal the death of a parent (PR_SET_PDEATHSIG), but not to a rank that a script started.
 """
 
 import os
