@@ -7,7 +7,7 @@ NEW := carracing-fast --target-fitness 650 --eval-every 5 --num-eval-rollouts 50
 BIN := .venv/bin
 INSTALL := $(BIN)/python -m pip install --quiet --constraint requirements.lock
 
-.PHONY: train test test-slow chaos lint format docs notebooks setup bench clean
+.PHONY: train test test-slow chaos attacks lint format docs notebooks setup bench clean
 
 # Without ARGS a first agent that drives, in some minutes; its curves; and what it looks at, as a film.
 train: .venv/run.stamp
@@ -30,6 +30,10 @@ test-slow: .venv/dev.stamp
 # Trainings under a real Slurm that are hit 50 times; half an hour.
 chaos: .venv/dev.stamp
 	$(BIN)/python -m tests.faults.chaos
+
+# Random attacks on trainings, ten minutes of them; SEED=N repeats those of a seed.
+attacks: .venv/dev.stamp
+	$(BIN)/python -m tests.attacks $(if $(SEED),--seed $(SEED)) --minutes $(or $(MINUTES),10)
 
 lint: .venv/dev.stamp
 	$(BIN)/ruff check .

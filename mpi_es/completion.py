@@ -14,6 +14,7 @@ from mpi_es.__main__ import COMMANDS, Command, words_after
 from mpi_es.config.fields import names_of
 from mpi_es.errors import UserError, unknown
 
+_HELP = "mpi-es completion bash|zsh|fish: print the script with which that shell completes commands on Tab."
 _BASH = """\
 # For this shell: source <(mpi-es completion bash); for all, put that line into ~/.bashrc.
 _mpi_es() {
@@ -149,7 +150,7 @@ def script(shell: str) -> str:
 def main(arguments: list[str]) -> int:
     """Print the script, and return the exit code."""
     if {"--help", "-h"} & set(arguments):
-        print(__doc__)
+        print(_HELP)
         return 0
     try:
         print(script(" ".join(arguments)), end="")

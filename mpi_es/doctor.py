@@ -64,7 +64,7 @@ def _start() -> tuple[Comm, Comm | None, list[Finding]]:
 def _parse(arguments: Sequence[str] | None) -> tuple[argparse.Namespace, int | None]:
     """Return the options, and an exit code where there is nothing to check: after --help or a mistake."""
     parser = argparse.ArgumentParser(
-        "python -m mpi_es.doctor", description=(__doc__ or "").split(":")[0] + "."
+        "python -m mpi_es.doctor", description="Check launcher, MPI, Slurm, memory, files and an environment."
     )
     parser.add_argument("run_dir", nargs="?", type=Path, default=Path("runs"), help="directory of a run")
     parser.add_argument("--env", help="environment whose episodes to play twice, as mpi_es.train names it")

@@ -27,6 +27,7 @@ from mpi_es.evaluation.rollout import Terms
 from mpi_es.parallel.stop_signal import Stopped
 from mpi_es.run_file import checkpoint
 from mpi_es.run_file.history import History
+from mpi_es.run_file.lock import Lock
 from mpi_es.run_file.records import HeldOut, Timing, sign, summarize
 from mpi_es.run_file.stamp import stamp
 from mpi_es.strategies.base import Dense, Population, Strategy, joined
@@ -73,6 +74,7 @@ class Run:
 
     def __post_init__(self) -> None:
         self.exact = self.evaluator.rollout.exact  # a call tells a candidate's value; no seed matters
+        self.lock: Lock | None = None  # of the directory, once it is held
         self.saved = self.progress.generation
         self.pending: dict[str, Any] = {}  # what the next save writes, as of the last generation
         self.save_seconds = 0.0  # of the save after the last generation, if there was one
@@ -302,7 +304,7 @@ class Run:
 
     def save(self, life: dict[str, Any]) -> None:
         """Write the file."""
-        checkpoint.save(self.directory, self.pending | self.history.content() | {"life": life})
+        checkpoint.save(self.directory, self.pending | self.history.content() | {"life": life}, self.lock)
         self.saved = self.pending["progress"]["generation"]
 
 

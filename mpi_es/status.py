@@ -34,7 +34,9 @@ class Status:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print a line for each run; return 2 if a run cannot be read."""
-    parser = argparse.ArgumentParser("python -m mpi_es.status", description=(__doc__ or "").split(": ")[1])
+    parser = argparse.ArgumentParser(
+        "python -m mpi_es.status", description="Progress and state of runs, read from run.h5 alone."
+    )
     parser.add_argument("runs", nargs="+", type=Path, metavar="RUN", help="directory of a run")
     parser.add_argument(
         "--finished", action="store_true", help="print nothing; exit code 0: all are finished, 1: not"

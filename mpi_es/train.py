@@ -120,7 +120,7 @@ def train(plan: Plan, evaluator: Evaluator, rank_loss: str) -> tuple[Run, str]:
         rank_loss: what happens when a rank is lost, in words.
     """
     run = make_run(plan, evaluator)
-    with plan.locked_directory(), run.telemetry:
+    with plan.locked_directory() as run.lock, run.telemetry:
         if not (run.finished() and plan.is_finished):
             run.keep()
             run.save(stamp())  # a directory that cannot be written to is refused before the work begins

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from mpi_es.errors import warn
 from mpi_es.run_file import checkpoint, description, imports
+from mpi_es.run_file.lock import Lock
 from mpi_es.run_file.records import HeldOut
 from mpi_es.run_file.scores import mean_and_deviation
 from mpi_es.run_file.stamp import stamp
@@ -46,6 +47,7 @@ class Record:
     )
 
     def __post_init__(self) -> None:
+        self.lock: Lock | None = None  # of the directory, once it is held
         self.saved: dict[str, Any] = {}  # what this job wrote last
 
     def generation(self, done: Generation, seconds: float, winner: Winner | None) -> None:
@@ -82,7 +84,7 @@ class Record:
             "libraries": self.libraries,
         }
         self.saved = content | self.lineage.content()
-        checkpoint.save(self.directory, self.saved | {"life": stamp()})
+        checkpoint.save(self.directory, self.saved | {"life": stamp()}, self.lock)
 
     def _named(self, values: NDArray[np.float64]) -> dict[str, Any]:
         """Return values (space,) or (space, n) by the hyperparameters' names."""
@@ -102,7 +104,9 @@ class Record:
     def end(self, reason: str, *, finished: bool = False) -> None:
         """Write run.h5 again, with the reason for the end; a run that was finished stays untouched."""
         if self.saved:
-            checkpoint.save(self.directory, self.saved | {"life": stamp(reason, finished=finished)})
+            checkpoint.save(
+                self.directory, self.saved | {"life": stamp(reason, finished=finished)}, self.lock
+            )
 
 
 def load(run: str | Path, *, allow_imports: bool | None = None) -> tuple[Config, dict[str, Any]]:

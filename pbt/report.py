@@ -14,6 +14,7 @@ from pbt.config import Config
 from pbt.members import space
 from pbt.record import load
 
+_HELP = "python -m pbt.report RUN…: draw a population's course and family tree, and one page, report.html."
 NAME, PAGE = "population.png", "report.html"
 
 
@@ -26,7 +27,7 @@ def main(comm: Comm, arguments: list[str]) -> int:
 def _report(runs: list[str]) -> None:
     refuse, runs = command_line.take_flag(runs, imports.FLAG)
     if {"--help", "-h"} & set(runs):
-        print(__doc__)
+        print(_HELP)
         return
     if not runs or runs[0].startswith("-"):
         raise UserError(f"RUN: expected directories of runs, got {' '.join(runs) or 'nothing'}")

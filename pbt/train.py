@@ -140,10 +140,11 @@ def begin(
 def opened(plan: TrainingPlan[Config], population: Population, rank_loss: str, stack: ExitStack) -> Record:
     """Return rank 0's record; its directory is locked and its telemetry open until the stack is closed."""
     config, directory, stored = plan.config, plan.directory, plan.stored
-    stack.enter_context(plan.locked_directory())
+    lock = stack.enter_context(plan.locked_directory())
     telemetry = stack.enter_context(open_telemetry(config, directory))
     past = lineage.read(stored, population.names) if stored else Lineage(population.names)
     record = Record(config, directory, past, telemetry, libraries())
+    record.lock = lock
     if stored:
         record.best = stored["best"]
     for sink in telemetry:

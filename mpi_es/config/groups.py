@@ -18,6 +18,13 @@ class Group:
         return self.title.split()[0].strip(",:").lower()
 
 
+def summary(cls: type) -> str:
+    """Return the first line of a config's docstring, from its source: under -OO Python keeps none."""
+    body = ast.parse(inspect.getsource(cls)).body[0]
+    assert isinstance(body, ast.ClassDef)
+    return (ast.get_docstring(body) or "").partition("\n")[0]
+
+
 def groups(cls: type) -> list[Group]:
     """Return the groups of a config's fields; one without a title where no comment begins one."""
     source = inspect.getsource(cls)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from typing import Any, get_type_hints
 
 from mpi_es.config.fields import names_of
-from mpi_es.config.groups import Group, groups
+from mpi_es.config.groups import Group, groups, summary
 from mpi_es.config.tables import as_options, default_of, help_texts, values_of
 from mpi_es.errors import unknown
 
@@ -49,8 +49,7 @@ class Page:
         return list(names_of(name, type(self.config)))
 
     def _overview(self, found: Sequence[Group]) -> str:
-        summary = (type(self.config).__doc__ or "").splitlines()[0]
-        parts = [f"usage: {self.usage}", _filled(summary)]
+        parts = [f"usage: {self.usage}", _filled(summary(type(self.config)))]
         if self.examples:
             parts.append("\n".join(f"  {command}\n      {meaning}" for command, meaning in self.examples))
         if self.extra:

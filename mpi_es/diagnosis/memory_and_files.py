@@ -14,6 +14,7 @@ import numpy as np
 from mpi_es.diagnosis.job import Finding
 from mpi_es.jit.warm_up import CACHE_REMEDY, cache_directory, cache_places
 from mpi_es.parallel.collectives import Comm
+from mpi_es.parallel.shared_memory import REMEDY, needed
 from mpi_es.parallel.waiting import wait
 from mpi_es.run_file.atomic_write import nearest_directory
 from mpi_es.text import counted, thousands
@@ -37,6 +38,8 @@ def shared_memory(directory: Path, ranks: int) -> Finding:
         return Finding("shared memory", "fail", f"{directory}: {error.strerror}", remedy)
     seen = f"{thousands(usage.free // _MIB)} of {thousands(usage.total // _MIB)} MiB free in {directory}"
     # Measured with MPICH: 4 to 34 MB a job; the rest is for the noise table.
+    if usage.free < needed(ranks):
+        return Finding("shared memory", "fail", seen, REMEDY)
     if usage.free < (64 + 8 * ranks) * _MIB:
         return Finding(
             "shared memory", "warn", seen, "remove leftovers, or enlarge it (docker: --shm-size=1g)"

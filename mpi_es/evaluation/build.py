@@ -21,7 +21,7 @@ from mpi_es.evaluation.evaluator import Evaluator
 from mpi_es.evaluation.function_rollout import FunctionRollout, Problem, problem
 from mpi_es.evaluation.rollout import AnyRollout, Rollout
 from mpi_es.jit.warm_up import prepare
-from mpi_es.parallel import heartbeat
+from mpi_es.parallel import heartbeat, shared_memory
 from mpi_es.parallel.agreement import all_or_raise
 from mpi_es.parallel.collectives import Comm, of_this_node
 from mpi_es.parallel.stop_signal import StopFlag
@@ -172,7 +172,7 @@ def make_noise(comm: Comm, config: Config, dim: int) -> SlicedNoise:
 
 def shared_table(comm: Comm, size: int, seed: int) -> Any:
     """Return a table (size,) of standard normal numbers, one in the memory of each node. Collective."""
-    all_or_raise(comm, lambda: _check_table(size))
+    all_or_raise(comm, lambda: _check_table(size, shared=comm.size > 1))
     if comm.size == 1:
         table = np.empty(size, np.float32)
         fill_table(seed, table, 0, size)
@@ -189,9 +189,12 @@ def shared_table(comm: Comm, size: int, seed: int) -> Any:
     return table
 
 
-def _check_table(size: int) -> None:
+def _check_table(size: int, *, shared: bool) -> None:
     """Refuse a table that this node could not hold."""
-    most = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 4
+    most, where = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 4, "the memory"
+    room = shared_memory.room()
+    if shared and room < 4 * most:
+        most, where = int(room / 4), str(shared_memory.DIRECTORY)
     if size > most:
-        rule = f"no more than {most} numbers, which fill the memory of {socket.gethostname()}"
+        rule = f"no more than {most} numbers, which fill {where} of {socket.gethostname()}"
         raise expected("--noise-table", rule, size)

@@ -8,7 +8,7 @@ import tempfile
 import time
 
 from mpi_es.errors import expected
-from mpi_es.parallel import hang_killer
+from mpi_es.parallel import hang_killer, shared_memory
 from mpi_es.parallel.collectives import Comm, bcast_object, gather_objects, of_this_node
 from mpi_es.parallel.waiting import wait
 
@@ -46,8 +46,9 @@ def start(comm: Comm, timeout: float) -> Heartbeat:
 
 def _create(size: int) -> str:
     """Return the path of a file of zeros."""
-    memory = "/dev/shm"
-    place = memory if os.access(memory, os.W_OK) else None
+    memory = shared_memory.DIRECTORY
+    # A write to a file without room would end the rank, by SIGBUS.
+    place = memory if os.access(memory, os.W_OK) and shared_memory.room(memory) > 2 * size else None
     with tempfile.NamedTemporaryFile(dir=place, prefix="mpi_es-", delete=False) as file:
         file.truncate(size)
         return file.name

@@ -2,7 +2,6 @@
 
 import io
 import os
-import select
 import signal
 import socket
 import subprocess
@@ -14,8 +13,9 @@ from typing import NoReturn
 from threadpoolctl import threadpool_limits
 
 from mpi_es.errors import RolloutError, UserError, warn
-from mpi_es.parallel import death_reporter
+from mpi_es.parallel import death_reporter, launcher_watch
 from mpi_es.parallel.collectives import Comm, bcast_object, gather_objects, of_this_node
+from mpi_es.parallel.output import drop_unread
 from mpi_es.parallel.rank_loss import ANEW, END, BeginAnew, RankLost, losses, shrink, survivable
 from mpi_es.parallel.start_mpi import abort, connect
 from mpi_es.parallel.stop_signal import ignore
@@ -64,12 +64,7 @@ def _unread(comm: Comm | None, error: BaseException) -> bool:
     """Tell whether the reader of the only rank's output is gone, as with `| head`; then write to nobody."""
     if not isinstance(error, BrokenPipeError) or (comm is not None and comm.size > 1):
         return False
-    output = select.poll()
-    output.register(sys.stdout, 0)  # which reports errors only
-    gone = bool(output.poll(0))
-    if gone:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return gone
+    return drop_unread()
 
 
 def _once(main: Callable[[Comm, list[str]], int], comm: Comm, arguments: list[str]) -> int:
@@ -87,10 +82,10 @@ def _once(main: Callable[[Comm, list[str]], int], comm: Comm, arguments: list[st
 
 def _leave(comm: Comm | None, code: int) -> NoReturn:
     """End this process."""
-    if comm is not None and survivable():
+    if comm is not None and (survivable() or launcher_watch.LOST.is_set()):
         sys.stdout.flush()
         sys.stderr.flush()
-        os._exit(code)  # MPI's own end waits now and then for dead ranks
+        os._exit(code)  # MPI's own end waits now and then for dead ranks, and needs the launcher
     sys.exit(code)
 
 

@@ -12,7 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mpi_es.errors import UserError
+from mpi_es.parallel import launcher_watch, shared_memory
+from mpi_es.parallel.output import drop_unread
 from mpi_es.parallel.rank_loss import survivable
+from mpi_es.parallel.shared_memory import NoRoom, is_first
+from mpi_es.parallel.stop_signal import keep_hang_up
 
 if TYPE_CHECKING:
     from mpi4py import MPI
@@ -30,8 +34,8 @@ _STARTED = 300  # seconds: 32 ranks need 3, thousands on a busy file system minu
 FORWARDED = 0.3  # seconds until mpiexec has what was printed; on an abort it drops the rest
 
 
-def _launched(environ: Mapping[str, str]) -> tuple[str, int, int] | None:
-    """Return the launcher, its number of ranks and this one's number."""
+def _launched(environ: Mapping[str, str]) -> tuple[str, int, str] | None:
+    """Return the launcher, its number of ranks, and the variable with this one's number."""
     for launcher, size, rank in _VARIABLES:
         if not environ.get(size, "").isdigit():
             continue
@@ -41,7 +45,7 @@ def _launched(environ: Mapping[str, str]) -> tuple[str, int, int] | None:
         # at all, since a batch script has it too.
         if size == "SLURM_STEP_NUM_TASKS" and ("SLURM_PTY_PORT" in environ or _helper_step(environ)):
             continue
-        return launcher, int(environ[size]), int(environ.get(rank, "0"))
+        return launcher, int(environ[size]), rank
     return None
 
 
@@ -59,7 +63,13 @@ def launched_size(environ: Mapping[str, str]) -> tuple[int, str] | None:
 def launched_rank(environ: Mapping[str, str]) -> int:
     """Return this process's number as its launcher counts, which holds in worlds of one too."""
     found = _launched(environ)
-    return found[2] if found else 0
+    return int(environ.get(found[2], "0")) if found else 0
+
+
+def rank_variable(environ: Mapping[str, str]) -> str:
+    """Return the variable with which the launcher tells a rank its number; empty without a launcher."""
+    found = _launched(environ)
+    return found[2] if found else ""
 
 
 def abort(comm: "MPI.Comm | None") -> None:
@@ -67,6 +77,7 @@ def abort(comm: "MPI.Comm | None") -> None:
 
     It may return before the launcher ends this process. Without a world it only prints.
     """
+    drop_unread()
     traceback.print_exc()
     sys.stderr.flush()
     if comm is not None:
@@ -126,6 +137,10 @@ def connect(environ: Mapping[str, str]) -> "MPI.Intracomm":
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)  # mpi4py's own words on wrong launchers
             return _start(environ)
+    except NoRoom:
+        if is_first(environ):
+            raise
+        sys.exit(0)
     except UserError:
         if launched_rank(environ) == 0:
             raise
@@ -159,8 +174,13 @@ def _start(environ: Mapping[str, str]) -> "MPI.Intracomm":
     if not MPI.Is_initialized():
         if complaint := check(environ, None, library):
             raise complaint
+        if library.startswith("MPICH") and (complaint := shared_memory.check(environ)):
+            raise complaint
+        if variable := rank_variable(environ):
+            launcher_watch.start(variable)
         with _patient() if survivable() else nullcontext():
             MPI.Init_thread(MPI.THREAD_MULTIPLE)  # the level that mpi4py itself asks for
+        keep_hang_up()
     if complaint := check(environ, MPI.COMM_WORLD.size, library):
         raise complaint
     return MPI.COMM_WORLD

@@ -2,16 +2,33 @@
 
 import contextlib
 import signal
+import sys
 import threading
 from collections.abc import Iterator
 from types import FrameType
 
-CAUGHT = (signal.SIGTERM, signal.SIGUSR1, signal.SIGINT)
+from mpi_es.parallel.output import drop_unread
+
+CAUGHT = (signal.SIGTERM, signal.SIGUSR1, signal.SIGINT, signal.SIGHUP)
+# What a rank sends to itself when its launcher is gone. Nobody else sends it.
+LAUNCHER_LOST = signal.SIGRTMIN if sys.platform == "linux" else signal.SIGUSR2
+
+
+def caught() -> list[int]:
+    """Return the signals to catch: all, but a hang-up that is ignored from the start, as under nohup."""
+    kept = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    return [number for number in (*CAUGHT, LAUNCHER_LOST) if not (kept and number == signal.SIGHUP)]
+
+
+def keep_hang_up() -> None:
+    """Undo what another has made of SIGHUP: MPICH ignores it."""
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGHUP, signal.getsignal(signal.SIGHUP) or signal.SIG_DFL)
 
 
 def ignore() -> None:
     """Let a process that is about to end do so in peace: launchers repeat a signal that they pass on."""
-    for number in CAUGHT:
+    for number in caught():
         signal.signal(number, signal.SIG_IGN)
 
 
@@ -31,7 +48,7 @@ class StopFlag:
         A signal that the flag installed before has caught counts for this one, too.
         """
         earlier = getattr(signal.getsignal(signal.SIGTERM), "__self__", None)
-        for number in CAUGHT:
+        for number in caught():
             signal.signal(number, self._note)
         if isinstance(earlier, StopFlag):
             self.name = self.name or earlier.name
@@ -43,7 +60,7 @@ class StopFlag:
         if threading.current_thread() is not threading.main_thread():
             yield self
             return
-        former = {number: signal.getsignal(number) for number in CAUGHT}
+        former = {number: signal.getsignal(number) for number in caught()}
         self.install()
         try:
             yield self
@@ -55,7 +72,10 @@ class StopFlag:
         if self.name == "SIGINT" and number == signal.SIGINT:
             signal.signal(signal.SIGINT, signal.SIG_DFL)
             signal.raise_signal(signal.SIGINT)
-        self.name = signal.Signals(number).name
+        if number in (signal.SIGHUP, LAUNCHER_LOST):
+            drop_unread()
+        lost = number == LAUNCHER_LOST
+        self.name = "the end of its launcher" if lost else signal.Signals(number).name
 
     def __bool__(self) -> bool:
         return bool(self.name)

@@ -3,6 +3,9 @@
 import time
 from typing import Any
 
+from mpi_es.parallel import launcher_watch
+from mpi_es.parallel.stop_signal import Stopped
+
 _SPINS = 50  # tests before the first sleep: a message that is already there costs no sleep
 _SHORT, _LONGEST = 1e-3, 1e-2  # seconds of a sleep: what waiting may add to a message
 _SHARE = 1 / 50  # of the time waited so far, which a sleep between these takes: who waits long wakes seldom
@@ -12,13 +15,15 @@ def wait(request: Any) -> float:
     """Wait for a non-blocking operation and return the seconds that it took.
 
     Every wait goes through here. MPI's own polls at full speed, and with more ranks than cores that
-    starves the ranks that work.
+    starves the ranks that work. Where the launcher is gone, so may be the others: then raise Stopped.
     """
     begin = time.perf_counter()
     spins, pause = 0, 1e-5
     while not request.Test():
         spins += 1
         if spins > _SPINS:
+            if launcher_watch.ALONE.is_set():
+                raise Stopped
             time.sleep(pause)
             longest = min(max(_SHORT, _SHARE * (time.perf_counter() - begin)), _LONGEST)
             pause = min(1.5 * pause, longest)

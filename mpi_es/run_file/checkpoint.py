@@ -7,15 +7,13 @@ reading a file while a job writes disturbs nobody.
 
 import contextlib
 import dataclasses
-import fcntl
 import hashlib
 import io
 import os
-import socket
 import stat
 import typing
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +22,7 @@ import numpy as np
 
 from mpi_es.errors import UserError, expected
 from mpi_es.run_file import contents, hdf5
+from mpi_es.run_file.lock import Lock
 from mpi_es.run_file.upgrade import upgraded
 
 NAME = "run.h5"
@@ -44,26 +43,31 @@ class Damaged(UserError):
     """A file whose content is not what was written."""
 
 
-def save(directory: Path, content: dict[str, Any]) -> None:
+def save(directory: Path, content: dict[str, Any], lock: Lock | None = None) -> None:
     """Replace run.h5 by one with this content; the last one is kept as run.previous.h5.
 
     Args:
         content: what `load` returns: strings, numbers, arrays, and dicts of these.
+        lock: of the directory; nothing is written where another directory has taken its place.
     """
     image = _encode(content)
     path, fresh = directory / NAME, directory / f".{NAME}.tmp"
+    if lock:
+        lock.check()
     try:
         with open(fresh, "wb") as file:
             file.write(image)
             file.flush()
             os.fsync(file.fileno())
+        if lock:
+            lock.check()
         _keep(path, directory / PREVIOUS)
         os.replace(fresh, path)
         _sync(directory)
     except OSError as error:
         with contextlib.suppress(OSError):
             fresh.unlink()
-        held = [name for name in (NAME, PREVIOUS) if (directory / name).exists()]
+        held = [name for name in (NAME, PREVIOUS) if os.path.exists(directory / name)]
         state = f"{held[0]} holds the generation before" if held else "none was ever written"
         raise UserError(f"{path}: could not be saved ({error.strerror or error}); {state}") from error
 
@@ -113,7 +117,7 @@ def load(directory: Path, check: Check = contents.check) -> tuple[dict[str, Any]
     try:
         return decode(path, check), ""
     except Damaged as error:
-        if not previous.exists():
+        if not os.path.exists(previous):  # pathlib's raises where the file system is gone
             raise
         warning = f"{error}; continuing from {PREVIOUS}, the checkpoint before"
         return decode(previous, check), warning
@@ -203,57 +207,6 @@ def _version(file: io.BufferedReader, path: Path) -> int:
     if block != _block(digest.hexdigest(), version):
         raise Damaged(f"{path}: damaged, its content does not match its checksum")
     return version
-
-
-@contextlib.contextmanager
-def locked(directory: Path, before: bytes) -> Iterator[None]:
-    """Keep other jobs from writing the same run inside the block; the lock goes with its process.
-
-    Args:
-        before: the `fingerprint` of the directory when the plan was made; a later save must not be
-            overwritten.
-    """
-    with _lock(directory):
-        if fingerprint(directory) != before:
-            raise UserError(f"{directory}: another job has saved a run here since this one began")
-        yield
-
-
-@contextlib.contextmanager
-def _lock(directory: Path) -> Iterator[None]:
-    """Hold the directory's lock, where there can be one, or refuse what another holds."""
-    path = directory / ".lock"
-    try:
-        file = open(path, "ab", buffering=0)  # noqa: SIM115  (closed below, with the block)
-    except OSError:
-        yield  # the first save reports what is wrong with the directory
-        return
-    with file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise UserError(f"{directory}: another job is running this run{_holder(path)}") from None
-        except OSError:
-            pass  # a file system without locks
-        with contextlib.suppress(OSError):  # the lock holds without its text
-            file.truncate(0)
-            file.write(f"{_this_process()}\n".encode())
-        yield
-
-
-def _this_process() -> str:
-    """Return what another job prints of this one when it finds the lock held."""
-    job = os.environ.get("SLURM_JOB_ID")
-    return f"host {socket.gethostname()}, process {os.getpid()}" + (f", Slurm job {job}" if job else "")
-
-
-def _holder(lock: Path) -> str:
-    """Return in brackets what is written in the lock's file; empty if it cannot be read."""
-    try:
-        text = lock.read_text(encoding="utf-8").strip()
-    except (OSError, UnicodeError):
-        return ""
-    return f" ({text})" if text else ""
 
 
 def to_plain(value: Any) -> dict[str, Any]:

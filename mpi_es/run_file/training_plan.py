@@ -12,6 +12,7 @@ from mpi_es.config.config_file import ConfigFile
 from mpi_es.errors import UserError, warn
 from mpi_es.run_file import checkpoint, contents, description, imports
 from mpi_es.run_file.atomic_write import write_whole
+from mpi_es.run_file.lock import Lock, locked
 from mpi_es.run_file.stamp import is_finished
 from mpi_es.run_file.upgrade import check_resumable
 
@@ -48,7 +49,7 @@ class TrainingPlan(Generic[C]):
         return is_finished(self.stored, self.warning)
 
     @contextlib.contextmanager
-    def locked_directory(self) -> Iterator[None]:
+    def locked_directory(self) -> Iterator[Lock]:
         """Create the directory, hold its lock inside the block, and set a damaged run.h5 aside.
 
         The options of a run that begins, or that is resumed with others, are written there too.
@@ -57,13 +58,15 @@ class TrainingPlan(Generic[C]):
             self.directory.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise UserError(f"--run-dir: cannot create {self.directory} ({error.strerror})") from error
-        with checkpoint.locked(self.directory, self.fingerprint):
+        with locked(self.directory) as lock:
+            if checkpoint.fingerprint(self.directory) != self.fingerprint:
+                raise UserError(f"{self.directory}: another job has saved a run here since this one began")
             if self.warning:
                 warn(self.warning)
                 checkpoint.set_aside(self.directory)
             if self.has_new_options:
                 self._write_options()
-            yield
+            yield lock
 
     def _write_options(self) -> None:
         """Write config.toml into the directory."""

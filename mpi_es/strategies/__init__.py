@@ -13,7 +13,7 @@ from mpi_es.run_file.records import sign
 from mpi_es.strategies.base import Noise, Strategy
 from mpi_es.strategies.cr_fm_nes import CRFMNES
 from mpi_es.strategies.ga import GA
-from mpi_es.strategies.import_without import import_without
+from mpi_es.strategies.import_without import import_with_docstrings, import_without
 from mpi_es.strategies.openai_es import OpenAIES
 from mpi_es.strategies.optimizers import OPTIMIZERS
 from mpi_es.strategies.pepg import PEPG
@@ -25,7 +25,7 @@ from mpi_es.strategies.user_strategy import UserStrategy
 
 def _cma_es(config: Config, x0: Vector, noise: Noise) -> Strategy:
     # Only here, for the workers need no pycma. Nine tenths of its import are for plots and surrogate models.
-    with import_without("scipy.stats", "matplotlib"):
+    with import_without("scipy.stats", "matplotlib"), import_with_docstrings("cma"):
         from mpi_es.strategies.cma_es import CMAES
 
     return CMAES(

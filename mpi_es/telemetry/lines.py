@@ -1,6 +1,7 @@
 """A run's progress as plain lines, one for each generation, as in a log file."""
 
 import math
+import signal
 import textwrap
 import time
 from collections import deque
@@ -112,8 +113,10 @@ class LogColumns:
     def _print(self, text: str, end: str) -> None:
         try:
             print(text, file=self._stream, end=end, flush=True)
-        except BrokenPipeError:  # the reader has left
-            raise
+        except BrokenPipeError:  # the reader has left: stop the run as the end of a terminal does
+            if signal.getsignal(signal.SIGHUP) is signal.SIG_DFL:  # which would save nothing
+                raise
+            signal.raise_signal(signal.SIGHUP)
         except OSError as error:
             raise UserError(f"--console: cannot write ({error.strerror}); use silent") from error
 

@@ -13,6 +13,7 @@ from mpi_es.evaluation.build import make_evaluator
 from mpi_es.parallel.collectives import SerialComm
 from mpi_es.parallel.stop_signal import StopFlag
 from mpi_es.run_file import checkpoint
+from mpi_es.run_file.lock import locked
 from mpi_es.run_file.stamp import stamp
 from mpi_es.status import is_finished
 from tests.launching import LIMIT, start
@@ -129,7 +130,7 @@ def test_an_option_that_would_make_it_another_run(finished):
 
 
 def test_a_run_that_another_job_is_running(finished, launch):
-    with checkpoint.locked(finished, checkpoint.fingerprint(finished)):
+    with locked(finished):
         done = launch(2, "-m", "mpi_es.train", "--resume", finished)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert (
@@ -138,17 +139,16 @@ def test_a_run_that_another_job_is_running(finished, launch):
 
 
 def test_a_lock_that_names_no_process_is_refused_all_the_same(finished):
-    before = checkpoint.fingerprint(finished)
-    with checkpoint.locked(finished, before):
+    with locked(finished):
         (finished / ".lock").write_bytes(b"\xff")
         refused = pytest.raises(UserError, match=r"another job is running this run$")
-        with refused, checkpoint.locked(finished, before):
+        with refused, locked(finished):
             pass
 
 
 def test_a_lock_names_its_slurm_job(finished, monkeypatch):
     monkeypatch.setenv("SLURM_JOB_ID", "77")
-    with checkpoint.locked(finished, checkpoint.fingerprint(finished)):
+    with locked(finished):
         assert (finished / ".lock").read_text().endswith(f"process {os.getpid()}, Slurm job 77\n")
 
 

@@ -2,13 +2,13 @@ import signal
 
 import pytest
 
-from mpi_es.parallel.stop_signal import CAUGHT, StopFlag, ignore
+from mpi_es.parallel.stop_signal import CAUGHT, LAUNCHER_LOST, StopFlag, ignore, keep_hang_up
 
 
 @pytest.fixture(autouse=True)
 def handlers():
     """Leave the process's own handlers as they were."""
-    before = {number: signal.getsignal(number) for number in CAUGHT}
+    before = {number: signal.getsignal(number) for number in (*CAUGHT, LAUNCHER_LOST)}
     yield
     for number, handler in before.items():
         signal.signal(number, handler)
@@ -43,4 +43,18 @@ def test_ignored_signals_leave_no_trace():
     flag = StopFlag().install()
     ignore()
     signal.raise_signal(signal.SIGTERM)
+    assert not flag
+
+
+def test_the_end_of_the_launcher_is_noted_in_words():
+    flag = StopFlag().install()
+    signal.raise_signal(LAUNCHER_LOST)
+    assert flag.name == "the end of its launcher"
+
+
+def test_a_hang_up_that_is_ignored_from_the_start_stays_so():
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    flag = StopFlag().install()
+    keep_hang_up()
+    signal.raise_signal(signal.SIGHUP)
     assert not flag

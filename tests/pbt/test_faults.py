@@ -12,6 +12,7 @@ from mpi_es.errors import RolloutError, UserError
 from mpi_es.parallel.collectives import SerialComm
 from mpi_es.parallel.stop_signal import Stopped
 from mpi_es.run_file import checkpoint
+from mpi_es.run_file.lock import locked
 from mpi_es.run_file.stamp import stamp
 from mpi_es.status import is_finished
 from pbt import train
@@ -227,7 +228,7 @@ def test_a_damaged_file_of_a_finished_run_is_replaced_with_a_warning(finished, t
 
 
 def test_a_locked_directory_ends_all_ranks(launch, finished):
-    with checkpoint.locked(finished, checkpoint.fingerprint(finished)):
+    with locked(finished):
         done = launch(2, "-m", "pbt.train", "--resume", finished, "--max-iter", 3)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert "another job is running this run" in done.stderr

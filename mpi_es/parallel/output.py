@@ -1,0 +1,24 @@
+"""Standard output and error whose reader is gone: a closed terminal, a dead launcher, a pipe into head."""
+
+import os
+import select
+
+
+def drop_unread() -> bool:
+    """Write to nobody from now on where nobody reads; return whether that is so of the standard output.
+
+    Otherwise each further line would raise an exception.
+    """
+    gone = [stream for stream in (1, 2) if _is_gone(stream)]
+    for stream in gone:
+        nobody = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nobody, stream)
+        os.close(nobody)
+    return 1 in gone
+
+
+def _is_gone(stream: int) -> bool:
+    """Return whether a descriptor that is open has lost its reader."""
+    output = select.poll()
+    output.register(stream, 0)  # which reports errors only
+    return any(event & (select.POLLERR | select.POLLHUP) for _, event in output.poll(0))

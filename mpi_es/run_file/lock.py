@@ -1,0 +1,110 @@
+"""The lock of a run's directory: one job at a time writes the run, and only there."""
+
+import contextlib
+import fcntl
+import os
+import socket
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+from mpi_es.errors import UserError
+
+NAME = ".lock"
+
+
+class Lock:
+    """A directory that this process has locked, held open so that it is known again.
+
+    Args:
+        file: a descriptor of its lock file; None where there can be none.
+    """
+
+    def __init__(self, directory: Path, file: int | None) -> None:
+        self.directory, self.file = directory, file
+        self.handle: int | None = None
+        with contextlib.suppress(OSError):  # the first save reports what is wrong with it
+            self.handle = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+
+    def check(self) -> None:
+        """Refuse to write where the path leads to another directory now, or to another job's lock."""
+        for handle, path in ((self.handle, self.directory), (self.file, self.directory / NAME)):
+            if handle is None:
+                continue
+            try:
+                same = os.path.samestat(os.fstat(handle), os.stat(path))
+            except FileNotFoundError:
+                same = handle == self.file  # removed by hand; the directory is still the same
+            except OSError as error:
+                raise UserError(f"{path}: could not be saved ({error.strerror})") from error
+            if not same:
+                what = "was moved, replaced or removed while the run was going on"
+                raise UserError(f"{self.directory}: {what}; the last checkpoint is where it was moved to")
+
+    def close(self) -> None:
+        """Give the lock back."""
+        for handle in (self.handle, self.file):
+            if handle is not None:
+                os.close(handle)
+
+
+@contextlib.contextmanager
+def locked(directory: Path) -> Iterator[Lock]:
+    """Hold a directory's lock inside the block, where there can be one, or refuse what another holds.
+
+    The lock goes with its process.
+    """
+    lock = Lock(directory, _open(directory / NAME))
+    try:
+        if lock.file is not None:
+            _take(lock.file, directory)
+        yield lock
+    finally:
+        lock.close()
+
+
+def _open(path: Path) -> int | None:
+    """Return a descriptor of a lock file, or refuse what is no file; a fifo would wait for its other end."""
+    try:
+        file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NONBLOCK | os.O_NOCTTY, 0o666)
+    except OSError as error:
+        if os.path.lexists(path) and not os.path.isfile(path) and not isinstance(error, PermissionError):
+            raise _no_file(path) from error
+        return None  # the first save reports what is wrong with the directory
+    if not stat.S_ISREG(os.fstat(file).st_mode):
+        os.close(file)
+        raise _no_file(path)
+    return file
+
+
+def _no_file(path: Path) -> UserError:
+    return UserError(f"{path}: expected a file or nothing, got something else; remove it")
+
+
+def _take(file: int, directory: Path) -> None:
+    """Lock the file, and write into it who holds it."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        path = directory / NAME
+        raise UserError(f"{directory}: another job is running this run{_holder(path)}") from None
+    except OSError:
+        pass  # a file system without locks
+    with contextlib.suppress(OSError):  # the lock holds without its text
+        os.truncate(file, 0)
+        os.pwrite(file, f"{_this_process()}\n".encode(), 0)
+
+
+def _this_process() -> str:
+    """Return what another job prints of this one when it finds the lock held."""
+    job = os.environ.get("SLURM_JOB_ID")
+    return f"host {socket.gethostname()}, process {os.getpid()}" + (f", Slurm job {job}" if job else "")
+
+
+def _holder(lock: Path) -> str:
+    """Return in brackets what is written in the lock's file; empty if it cannot be read."""
+    try:
+        text = lock.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeError):
+        return ""
+    return f" ({text})" if text else ""

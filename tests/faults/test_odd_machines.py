@@ -1,0 +1,97 @@
+"""Odd systems and file systems: what they break is one line."""
+
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from mpi_es.run_file import checkpoint
+from tests.faults.test_failures import TRAIN
+from tests.launching import ENDLESS, LIMIT, assert_same, start, wait_for_generation
+
+QUIET = ("--console", "silent")
+NEEDS_STRACE = pytest.mark.skipif(shutil.which("strace") is None, reason="errors are injected by strace")
+
+
+def test_python_without_docstrings_and_asserts_runs_the_same(launch, exact, tmp_path):
+    for name, level in (("calm", ""), ("run", "2")):
+        environ = os.environ | {"PYTHONOPTIMIZE": level}
+        done = launch(2, *TRAIN, "--max-iter", 3, *QUIET, "--run-dir", tmp_path / name, env=environ)
+        assert (done.returncode, done.stderr) == (0, "")
+    assert_same(exact(tmp_path / "run"), exact(tmp_path / "calm"))
+
+
+@pytest.mark.parametrize(
+    ("words", "shown"),
+    [
+        (("mpi_es.train", "--help"), "Evolve a neural-network policy"),
+        (("mpi_es.status", "--help"), "Progress and state of runs"),
+        (("mpi_es", "completion", "--help"), "print the script"),
+        (("pbt.report", "--help"), "family tree"),
+    ],
+)
+def test_help_needs_no_docstrings(launch, words, shown):
+    done = launch(0, "-OO", "-m", *words)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert shown in done.stdout
+
+
+def test_a_run_whose_directory_another_run_takes_ends_and_leaves_it_alone(launch, tmp_path):
+    run, moved = tmp_path / "run", tmp_path / "moved"
+    process = start(2, *TRAIN, "--max-iter", ENDLESS, *QUIET, "--run-dir", run)
+    try:
+        wait_for_generation(run, 2)
+        other = tmp_path / "other"
+        assert launch(0, *TRAIN, "--max-iter", 1, "--seed", 5, *QUIET, "--run-dir", other).returncode == 0
+        run.rename(moved)
+        other.rename(run)
+        _, err = process.communicate(timeout=LIMIT)
+    finally:
+        process.kill()
+    assert (process.returncode, err.count("\n")) == (2, 1)
+    assert err.startswith(f"error: {run}: was moved, replaced or removed")
+    assert checkpoint.load(run)[0]["config"]["seed"] == 5
+    assert checkpoint.load(moved)[0]["progress"]["generation"] >= 2
+
+
+def injected(error, calls, directory, when, *command):
+    """Run a command whose system calls fail in a directory, from the n-th one on."""
+    files = [directory, *(directory / name for name in ("run.h5", "run.previous.h5", ".run.h5.tmp", ".lock"))]
+    paths = [word for path in files for word in ("-P", str(path))]
+    inject = ["-e", f"trace={calls}", "-e", f"inject={calls}:error={error}:when={when}+"]
+    words = [
+        "strace",
+        "-f",
+        "--seccomp-bpf",
+        "-o",
+        os.devnull,
+        *paths,
+        *inject,
+        sys.executable,
+        *map(str, command),
+    ]
+    return subprocess.run(words, capture_output=True, text=True, timeout=LIMIT, check=False)
+
+
+@NEEDS_STRACE
+@pytest.mark.parametrize(
+    ("calls", "error", "when"),
+    [("%file", "ESTALE", 1), ("%%stat", "ESTALE", 12), ("%file", "ENOTCONN", 30), ("fsync", "EIO", 3)],
+)
+def test_a_file_system_that_goes_away_is_one_line(tmp_path, calls, error, when):
+    run = tmp_path / "run"
+    done = injected(error, calls, run, when, *TRAIN, "--max-iter", 30, *QUIET, "--run-dir", run)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
+    assert done.stderr.startswith(f"error: {run}")
+
+
+@NEEDS_STRACE
+@pytest.mark.parametrize("when", [1, 2])
+def test_a_run_on_a_file_system_that_went_away_is_one_line(launch, tmp_path, when):
+    run = tmp_path / "run"
+    assert launch(0, *TRAIN, "--max-iter", 1, *QUIET, "--run-dir", run).returncode == 0
+    done = injected("ESTALE", "%file", run, when, "-m", "mpi_es.status", run)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
+    assert done.stderr.startswith("error: ")

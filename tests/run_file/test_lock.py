@@ -1,0 +1,72 @@
+import os
+import socket
+
+import pytest
+
+from mpi_es.errors import UserError
+from mpi_es.run_file import checkpoint
+from mpi_es.run_file.lock import locked
+
+REPLACED = "was moved, replaced or removed"
+
+
+def content(generation):
+    return {"progress": {"generation": generation}}
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir, lambda path: os.symlink("/dev/zero", path)])
+def test_a_lock_that_is_no_file_is_refused_at_once(tmp_path, make):
+    make(tmp_path / ".lock")
+    refused = pytest.raises(
+        UserError, match=r"\.lock: expected a file or nothing, got something else; remove"
+    )
+    with refused, locked(tmp_path):
+        pass
+
+
+def test_a_socket_is_no_file_either(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # a socket's path is short
+    with socket.socket(socket.AF_UNIX) as door:
+        door.bind(".lock")
+        with pytest.raises(UserError, match="expected a file or nothing"), locked(tmp_path):
+            pass
+
+
+def test_a_second_lock_is_refused_and_the_first_goes_with_its_block(tmp_path):
+    with locked(tmp_path), pytest.raises(UserError, match="another job is running"), locked(tmp_path):
+        pass
+    with locked(tmp_path) as lock:
+        lock.check()
+
+
+def test_a_run_whose_place_another_takes_leaves_it_alone(tmp_path):
+    run, moved = tmp_path / "run", tmp_path / "moved"
+    run.mkdir()
+    with locked(run) as lock:
+        checkpoint.save(run, content(1), lock)
+        run.rename(moved)
+        run.mkdir()
+        checkpoint.save(run, content(7))
+        with pytest.raises(UserError, match=REPLACED):
+            checkpoint.save(run, content(2), lock)
+    assert checkpoint.load(run)[0]["progress"] == {"generation": 7}
+    assert checkpoint.load(moved)[0]["progress"] == {"generation": 1}
+    assert sorted(path.name for path in run.iterdir()) == ["run.h5"]
+
+
+def test_a_directory_that_was_removed_is_one_line(tmp_path):
+    run = tmp_path / "run"
+    run.mkdir()
+    with locked(run) as lock:
+        run.rename(tmp_path / "elsewhere")
+        with pytest.raises(UserError, match=REPLACED):
+            checkpoint.save(run, content(1), lock)
+
+
+def test_a_lock_file_that_was_removed_ends_no_run_but_a_new_one_does(tmp_path):
+    with locked(tmp_path) as lock:
+        (tmp_path / ".lock").unlink()
+        checkpoint.save(tmp_path, content(1), lock)
+        with locked(tmp_path), pytest.raises(UserError, match=REPLACED):
+            checkpoint.save(tmp_path, content(2), lock)
+    assert checkpoint.load(tmp_path)[0]["progress"] == {"generation": 1}
