@@ -20,6 +20,7 @@ def upgraded(content: dict[str, Any], version: int) -> dict[str, Any]:
         if raced := content.get("config", {}).pop("racing", 0):
             content[_REMOVED] = {"racing": raced}
     _add_starts(content)
+    _add_agreement(content)
     return content
 
 
@@ -44,6 +45,17 @@ def _add_starts(content: dict[str, Any]) -> None:
     if "elite" in history and "start" not in history:  # a run of mpi_es.train
         history["popsize"] = np.full_like(history["elite"], content["config"]["population_size"])
         history["start"] = np.zeros_like(history["elite"])
+
+
+def _add_agreement(content: dict[str, Any]) -> None:
+    """Add what came with --num-rollouts-max, before which the number of episodes was fixed."""
+    history = content.get("history", {})
+    if "elite" in history and "agreement" not in history:  # a run of mpi_es.train
+        history["agreement"] = np.full(len(history["elite"]), np.nan)
+    progress = content.get("progress", {})
+    if "episode_cap" in progress and "num_rollouts" not in progress:
+        progress["num_rollouts"] = content["config"]["num_rollouts"]
+        progress["agreement"] = np.nan
 
 
 def _rename(group: dict[str, Any], names: dict[str, str]) -> None:
