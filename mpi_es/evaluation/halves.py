@@ -1,7 +1,7 @@
 """How far the episodes of candidates agree, and how many each candidate needs.
 
 Where two halves of a generation's episodes rank the candidates differently, noise is loud. Their rank
-correlation says how much one episode tells, and by the formula of Spearman and Brown how much more would tell.
+correlation says how much one episode tells, and by the formula of Spearman and Brown how much several tell.
 """
 
 import math
