@@ -33,7 +33,14 @@ from mpi_es.train import Plan, beginning, train
 RUNS = "MPI_ES_RUNS"  # the variable by which slurm/function.sh names the directory of a job's runs
 LIST = ".runs"  # the file there with all directories of the job's runs, a line each
 _OF_ARGUMENTS = ("function", "x0", "dim", "bounds")  # fields of a config that evolve's arguments replace
-_OF_RANDOM = ("num_rollouts", "episode_seeds", "eval_every", "num_eval_rollouts")  # functions
+_OF_RANDOM = (  # fields that have no effect on a function that draws nothing
+    "num_rollouts",
+    "num_rollouts_max",
+    "agreement",
+    "episode_seeds",
+    "eval_every",
+    "num_eval_rollouts",
+)
 _ARGUMENTS = {  # whose names are not those of their options
     "init-sigma": "sigma",
     "target-fitness": "goal",

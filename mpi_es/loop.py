@@ -19,6 +19,7 @@ from mpi_es import seeds, strategies
 from mpi_es.arrays import Candidate, Vector
 from mpi_es.config.run import Config
 from mpi_es.errors import RolloutError, UserError
+from mpi_es.evaluation import halves
 from mpi_es.evaluation.evaluator import Evaluator
 from mpi_es.evaluation.header import Evaluation
 from mpi_es.evaluation.header import joined as joined_evaluations
@@ -33,6 +34,8 @@ from mpi_es.run_file.stamp import stamp
 from mpi_es.strategies.base import Dense, Population, Strategy, joined
 from mpi_es.telemetry.sinks import Telemetry
 from mpi_es.text import number
+
+_NEWEST = 0.2  # the weight of a generation among the last ones: the agreement of 64 candidates varies by 0.1
 
 
 @dataclass
@@ -54,6 +57,8 @@ class Progress:
 
     generation: int = 0  # how many are done
     episode_cap: int = 0  # of the next generation; 0 is none
+    num_rollouts: int = 1  # of each candidate in the next generation
+    agreement: float = math.nan  # of single episodes, over the last generations; NaN before the first
     observations: ObservationSums = field(default_factory=ObservationSums)
     best: Deployed = field(default_factory=Deployed)
 
@@ -145,8 +150,9 @@ class Run:
             episode_cap=progress.episode_cap,
             learning_rate=getattr(strategy, "learning_rate", math.nan),
             start=getattr(strategy, "start", 0),
+            agreement=halves.agreement(evaluation.returns[:popsize]),
         )
-        self.advance(evaluation)
+        self.advance(evaluation, row.agreement)
         held_out = self.held_out() if self.due() else None
         clock.append(time.perf_counter())
         timing = _timing(clock, self.save_seconds, evaluation)
@@ -187,13 +193,13 @@ class Run:
             config.seed,
             self.progress.generation,
             len(population) + with_centre,
-            config.num_rollouts,
+            self.progress.num_rollouts,
             config.episode_seeds,
             batch,
         )
         return self.evaluator.evaluate(population, episode_seeds, self.training_terms())
 
-    def advance(self, evaluation: Evaluation) -> None:
+    def advance(self, evaluation: Evaluation, agreement: float) -> None:
         """Note what the next generation's episodes need to know of this one's."""
         progress = self.progress
         progress.generation += 1
@@ -206,6 +212,16 @@ class Run:
             reached = float((evaluation.lengths >= progress.episode_cap).mean())
             if reached >= self.config.cap_threshold:
                 progress.episode_cap = math.ceil(self.config.cap_growth * progress.episode_cap)
+        if self.config.num_rollouts_max and not math.isnan(agreement):
+            self.adapt_num_rollouts(halves.of_one(agreement, progress.num_rollouts))
+
+    def adapt_num_rollouts(self, single: float) -> None:
+        """Set the next generation's number of episodes, so that halves of them agree by --agreement."""
+        config, progress = self.config, self.progress
+        before = single if math.isnan(progress.agreement) else progress.agreement
+        progress.agreement = (1 - _NEWEST) * before + _NEWEST * single
+        wanted = halves.needed(progress.agreement, config.agreement)
+        progress.num_rollouts = min(max(wanted, config.num_rollouts), config.num_rollouts_max)
 
     def keep_best(self, population: Population, fitness: Vector) -> None:
         """Remember the best candidate of a generation if it is the best of all."""
@@ -281,6 +297,8 @@ class Run:
             "progress": {
                 "generation": progress.generation,
                 "episode_cap": progress.episode_cap,
+                "num_rollouts": progress.num_rollouts,
+                "agreement": progress.agreement,
                 "observations": progress.observations,
             },
             "best": progress.best,

@@ -139,6 +139,7 @@ def make_run(plan: Plan, evaluator: Evaluator) -> Run:
     strategy = strategies.make(config, x0, evaluator.noise, None if given else policy.initial)
     progress = Progress(
         episode_cap=config.episode_cap,
+        num_rollouts=config.num_rollouts,
         observations=ObservationSums.of_size(evaluator.rollout.size if config.obs_norm else 0),
     )
     if stored is not None:
@@ -151,6 +152,8 @@ def make_run(plan: Plan, evaluator: Evaluator) -> Run:
         progress = Progress(
             loaded["generation"],
             loaded["episode_cap"],
+            loaded["num_rollouts"],
+            loaded["agreement"],
             checkpoint.from_plain(ObservationSums, loaded["observations"]),
             checkpoint.from_plain(Deployed, stored["best"]),
         )

@@ -114,6 +114,24 @@ def test_the_last_word_names_the_generation_that_was_saved(tmp_path, low, nth, g
     assert said[0].startswith(f"generation {generation}: stopped by SIGUSR1; continue with --resume ")
 
 
+@pytest.mark.parametrize("nth", [5, 40, 90])
+def test_a_generation_has_the_episodes_that_the_last_ones_needed_also_after_a_resume(tmp_path, nth):
+    options = {"num_rollouts": 2, "num_rollouts_max": 12, "agreement": 0.9}
+    unbroken = evolved(tmp_path / "unbroken", **options)
+    history = unbroken["history"]
+    episodes = history["episodes"] // (history["popsize"] + 1)  # of each candidate, and of the mean
+    assert episodes[0] == 2
+    assert len(set(episodes)) > 1
+    assert (episodes.min(), episodes.max() <= 12) == (2, True)
+    assert np.isfinite(history["agreement"]).all()
+    make_run(tmp_path / "broken", 0, nth, **options).evolve()
+    assert_same(evolved(tmp_path / "broken", **options), unbroken)
+
+
+def test_one_episode_each_has_no_halves_that_could_agree(tmp_path):
+    assert np.isnan(evolved(tmp_path, max_iter=2)["history"]["agreement"]).all()
+
+
 def test_a_population_grows_until_its_steps_are_played(tmp_path):
     done = evolved(tmp_path, num_interactions=400, num_rollouts=2)["history"]
     batches = done["popsize"] // 6

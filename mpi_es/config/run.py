@@ -18,6 +18,7 @@ from mpi_es.config.fields import (
     NotNegative,
     Of,
     Positive,
+    Proper,
     Range,
     Share,
     Unless,
@@ -166,6 +167,10 @@ class Config:
     # Episodes
     num_rollouts: Count = 1
     """Number of episodes of each candidate in a generation"""
+    num_rollouts_max: Natural = 0
+    """As many episodes as --agreement needs, from --num-rollouts up to this number; 0: a fixed number"""
+    agreement: Annotated[Proper, Unless("num_rollouts_max", 0)] = 0.5
+    """Rank correlation of two halves of each candidate's episodes that --num-rollouts-max aims at"""
     episode_seeds: Literal["independent", "common", "paired"] = "independent"
     """Candidates get seeds of their own, the same seeds, or one set of seeds for each mirrored pair"""
     episode_cap: Annotated[Natural, _alias("--max-episode-length"), _ENVIRONMENT] = 0
@@ -241,6 +246,9 @@ class Config:
             )
         if len(self.bounds) not in (0, 2):
             raise expected("--bounds", "two numbers, the lower and the upper bound", self.bounds)
+        if self.num_rollouts_max and (self.num_rollouts % 2 or self.num_rollouts_max < self.num_rollouts):
+            rule = f"an even --num-rollouts, at most --num-rollouts-max {self.num_rollouts_max}"
+            raise expected("--num-rollouts-max", rule, f"--num-rollouts {self.num_rollouts}")
         self._check_floors()
 
     def _check_floors(self) -> None:

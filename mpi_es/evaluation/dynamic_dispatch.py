@@ -6,63 +6,26 @@ What an episode returns does not depend on who plays it, or when.
 import threading
 import time
 from collections import deque
+from collections.abc import Iterable
+from itertools import chain
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mpi_es.arrays import Candidate
 from mpi_es.evaluation.header import Header, Units, Work
 from mpi_es.evaluation.rollout import Episode
-from mpi_es.evaluation.sources import Lookup
+from mpi_es.evaluation.schedule import Schedule, are_plenty, at_once, first_shares
+from mpi_es.evaluation.sources import Lookup, scatter_units
 from mpi_es.parallel.collectives import Comm
 from mpi_es.parallel.stop_signal import StopFlag, Stopped
 from mpi_es.parallel.waiting import wait
+from mpi_es.run_file.records import EvaluationProgress
 
-REQUEST, WORK, ROWS = 1, 2, 3  # tags
+REQUEST, WORK = 1, 2  # tags
 MORE, LEAVE = 1, 0  # the word of a request
 _PROBES = 3  # MPICH's second finds what is there; one more for other libraries
 _LONG_STEP = 5e-3  # seconds: below it requests wait for the step, above it a thread answers them
-
-
-class Schedule:
-    """The order in which units go out; it changes no result.
-
-    How long an episode takes is not known beforehand, but a candidate that lasted in one tends to last in
-    the next. So each candidate gets a first episode, and then the candidates with the longest episodes come
-    first: what goes out last, when other ranks have nothing left to do, is short.
-    """
-
-    def __init__(self, header: Header, units: Units) -> None:
-        self.candidate = header.candidate
-        self.left = len(units)
-        candidates = header.candidate(int(units[:, 0].max(initial=-1))) + 1
-        self.waiting: list[deque[tuple[int, int]]] = [deque() for _ in range(candidates)]
-        for unit, seed in units.tolist():
-            self.waiting[header.candidate(unit)].append((unit, seed))
-        self.over = np.zeros(candidates, np.int64)
-        self.steps = np.zeros(candidates)  # mean length of the episodes that are over
-        # In steps; infinite before the first episode, minus infinite when none waits.
-        self.urgency = np.where([bool(queue) for queue in self.waiting], np.inf, -np.inf)
-
-    def next(self) -> tuple[int, int]:
-        """Return the unit that goes out next, with its episode seed."""
-        candidate = int(np.argmax(self.urgency))
-        unit = self.waiting[candidate].popleft()
-        self.left -= 1
-        self._rank(candidate)
-        return unit
-
-    def note(self, unit: int, length: int) -> None:
-        """Learn how many steps an episode took."""
-        candidate = self.candidate(unit)
-        self.over[candidate] += 1
-        self.steps[candidate] += (length - self.steps[candidate]) / self.over[candidate]
-        self._rank(candidate)
-
-    def _rank(self, candidate: int) -> None:
-        more = bool(self.waiting[candidate])
-        self.urgency[candidate] = self.steps[candidate] if more else -np.inf
 
 
 class _Request:
@@ -86,20 +49,77 @@ class _Request:
         self.comm.Recv(message, source=self.status.source, tag=REQUEST)
 
 
+class _Answers:
+    """The form of rank 0's messages: units first, from a fixed place on the rows of their candidates.
+
+    Args:
+        dim: 0 where the candidates do not travel.
+    """
+
+    def __init__(self, header: Header, dim: int) -> None:
+        self.header, self.dim, self.width = header, dim, header.units_at_once
+        self.precision = np.dtype(header.precision)
+        self.head = 8 * (2 + 2 * self.width)  # bytes
+
+    def buffer(self) -> NDArray[np.uint8]:
+        """Return room for a message."""
+        return np.empty(self.head + self.width * self.dim * self.precision.itemsize, np.uint8)
+
+    def pack(
+        self, buffer: NDArray[np.uint8], units: list[tuple[int, int]], plenty: bool, lookup: Lookup
+    ) -> NDArray[np.uint8]:
+        """Return the part of a buffer that has the message."""
+        words = buffer[: self.head].view(np.int64)
+        words[:2] = len(units), plenty
+        if units:
+            words[2 : 2 + 2 * len(units)] = list(chain.from_iterable(units))
+        if not self.dim:
+            return buffer[: self.head]
+        candidates = _distinct(self.header, [unit for unit, _ in units])
+        end = self.head + len(candidates) * self.dim * self.precision.itemsize
+        rows = buffer[self.head : end].view(self.precision).reshape(-1, self.dim)
+        for row, candidate in zip(rows, candidates, strict=True):
+            row[:] = lookup(candidate)
+        return buffer[:end]
+
+    def unpack(self, buffer: NDArray[np.uint8]) -> tuple[list[tuple[int, int]], bool, Lookup | None]:
+        """Return units, whether plenty are left, and how to find the candidates that came with them."""
+        words = buffer[: self.head].view(np.int64).tolist()
+        count, plenty = words[0], bool(words[1])
+        units = list(zip(words[2 : 2 + 2 * count : 2], words[3 : 3 + 2 * count : 2], strict=True))
+        if not self.dim:
+            return units, plenty, None
+        candidates = _distinct(self.header, [unit for unit, _ in units])
+        rows = buffer[self.head :].view(self.precision).reshape(-1, self.dim)[: len(candidates)].copy()
+        return units, plenty, dict(zip(candidates, rows, strict=True)).__getitem__
+
+
 class DynamicRoot:
     """Rank 0's side: hands out units, to itself too, and answers requests between two steps.
 
     Where a step lasts longer than a request should wait, a thread answers.
     """
 
-    def __init__(self, comm: Comm, header: Header, work: Work, lookup: Lookup, stop: StopFlag) -> None:
+    def __init__(
+        self,
+        comm: Comm,
+        header: Header,
+        dim: int,
+        lookup: Lookup,
+        schedule: Schedule,
+        progress: EvaluationProgress,
+        stop: StopFlag,
+    ) -> None:
         self.comm, self.header, self.lookup, self.stop = comm, header, lookup, stop
-        self.schedule, self.progress = Schedule(header, work.units), work.progress
+        self.schedule, self.progress = schedule, progress
         total = header.candidates * header.episodes
-        self.progress.begin(total, total - header.unplayed, held_out=header.terms.held_out, share=False)
+        progress.begin(total, total - header.unplayed, held_out=header.terms.held_out, share=False)
         self.working = comm.size - 1  # ranks that have not left
-        self.sent: list[tuple[Any, Any]] = []  # requests, with the buffers that must live as long
+        self.answers = _Answers(header, 0 if header.keys is not None else dim)
+        self.free: list[NDArray[np.uint8]] = []  # buffers of answers
+        self.sent: list[tuple[Any, NDArray[np.uint8]]] = []  # requests, whose buffers must live as long
         self.request = _Request(comm)
+        self.message = np.empty(3 + 2 * header.units_at_once, np.int64)
         self.waited = 0.0
         self._lock = threading.Lock()
         self._polled = time.monotonic()
@@ -175,32 +195,32 @@ class DynamicRoot:
 
     def _answer(self) -> None:
         """Send units to the rank whose request is next; one that leaves gets no answer."""
-        width = self.header.episodes_side_by_side
-        message = np.empty(3 + 2 * width, np.int64)
-        self.request.receive(message)
-        rank, word, over = message[:3].tolist()
-        for unit, length in message[3 : 3 + 2 * over].reshape(-1, 2).tolist():
-            self.schedule.note(unit, length)
+        self.request.receive(self.message)
+        rank, word, over, *notes = self.message.tolist()
+        for place in range(0, 2 * over, 2):
+            self.schedule.note(notes[place], notes[place + 1])
         if over:
             self.progress.add(over)
         left = self.schedule.left
-        # Many at first, one at a time in the end: the last to come should find all others still busy.
-        count = min(left, width, max(1, left // (4 * self.comm.size)))
+        count = at_once(self.header, left, self.comm.size)
         if word == LEAVE or count == 0:
             self.working -= 1
         if word == LEAVE:  # before the end: it failed or was stopped, and the evaluation with it
             self.schedule.left = 0
             return
-        units = np.array([self.schedule.next() for _ in range(count)], np.int64).reshape(-1, 2)
-        plenty = left > 4 * self.comm.size
-        self._send(np.concatenate([[count, plenty], units.ravel()]), rank, WORK)
-        if self.header.keys is None and count:
-            candidates = _distinct(self.header, units[:, 0].tolist())
-            self._send(np.stack([self.lookup(candidate) for candidate in candidates]), rank, ROWS)
+        units = [self.schedule.next() for _ in range(count)]
+        buffer = self._free_buffer()
+        message = self.answers.pack(buffer, units, are_plenty(left, self.comm.size), self.lookup)
+        self.sent.append((self.comm.Isend(message, dest=rank, tag=WORK), buffer))
 
-    def _send(self, array: NDArray[Any], rank: int, tag: int) -> None:
-        self.sent = [pair for pair in self.sent if not pair[0].Test()]
-        self.sent.append((self.comm.Isend(array, dest=rank, tag=tag), array))
+    def _free_buffer(self) -> NDArray[np.uint8]:
+        """Return a buffer that no answer on its way is read from."""
+        if not self.free:
+            under_way = []
+            for pair in self.sent:
+                (self.free.append(pair[1]) if pair[0].Test() else under_way.append(pair))
+            self.sent = under_way
+        return self.free.pop() if self.free else self.answers.buffer()
 
 
 class DynamicWorker:
@@ -212,14 +232,18 @@ class DynamicWorker:
 
     def __init__(self, comm: Comm, header: Header, dim: int, lookup: Lookup | None, stop: StopFlag) -> None:
         self.comm, self.header, self.lookup, self.stop = comm, header, lookup, stop
-        width = header.episodes_side_by_side
-        self.rows = np.empty((0 if lookup else width, dim), header.precision)
-        self.work = np.zeros(2 + 2 * width, np.int64)
+        self.answers = _Answers(header, 0 if lookup else dim)
+        self.answer = self.answers.buffer()
         self.queue: deque[Episode] = deque()
         self.over_since: list[int] = []  # unit, length and so on, of episodes that rank 0 does not know of
         self.pending: Any = None  # the answer to a request under way
         self.over = self.plenty = False
         self.waited = 0.0
+
+    def begin(self, share: Units, lookup: Lookup) -> None:
+        """Fill the queue with the first share, which comes without a request."""
+        self._fill(share.tolist(), lookup)
+        self.plenty = are_plenty(self.header.unplayed, self.comm.size)
 
     def take(self, block: bool) -> Episode | None:
         """Return an episode of the queue, which is filled by asking."""
@@ -253,13 +277,13 @@ class DynamicWorker:
         """Do nothing: there is no thread."""
 
     def _request(self, word: int) -> None:
-        over = self.over_since[: 2 * self.header.episodes_side_by_side]
+        over = self.over_since[: 2 * self.header.units_at_once]
         message = np.array([self.comm.rank, word, len(over) // 2, *over], np.int64)
         wait(self.comm.Isend(message, dest=0, tag=REQUEST))
         del self.over_since[: len(over)]
 
     def _ask(self) -> None:
-        self.pending = self.comm.Irecv(self.work, source=0, tag=WORK)
+        self.pending = self.comm.Irecv(self.answer, source=0, tag=WORK)
         self._request(MORE)
 
     def _receive(self, block: bool) -> None:
@@ -270,21 +294,16 @@ class DynamicWorker:
             return
         self.waited += wait(self.pending)
         self.pending = None
-        count, plenty = self.work[:2].tolist()
-        self.over, self.plenty = count == 0, bool(plenty)
-        units = self.work[2 : 2 + 2 * count].reshape(-1, 2).tolist()
-        lookup = self.lookup or self._received([unit for unit, _ in units])
+        units, self.plenty, received = self.answers.unpack(self.answer)
+        self.over = not units
+        lookup = self.lookup or received
+        assert lookup is not None
+        self._fill(units, lookup)
+
+    def _fill(self, units: Iterable[tuple[int, int]], lookup: Lookup) -> None:
         for unit, seed in units:
             candidate = self.header.candidate(unit)
             self.queue.append(Episode(unit, candidate, seed, lookup(candidate)))
-
-    def _received(self, units: list[int]) -> Lookup:
-        """Return how to look up the candidates of the units, which rank 0 has sent."""
-        candidates = _distinct(self.header, units)
-        if candidates:
-            self.waited += wait(self.comm.Irecv(self.rows[: len(candidates)], source=0, tag=ROWS))
-        rows: dict[int, Candidate] = dict(zip(candidates, self.rows[: len(candidates)].copy(), strict=True))
-        return rows.__getitem__
 
 
 def _distinct(header: Header, units: list[int]) -> list[int]:
@@ -295,8 +314,19 @@ def _distinct(header: Header, units: list[int]) -> list[int]:
 def dynamic_source(
     comm: Comm, header: Header, work: Work | None, dim: int, lookup: Lookup | None, stop: StopFlag
 ) -> DynamicRoot | DynamicWorker:
-    """Return what hands out the episodes on rank 0, and what asks for them elsewhere."""
-    if work is None:
-        return DynamicWorker(comm, header, dim, lookup, stop)
-    assert lookup is not None, "rank 0 has the population"
-    return DynamicRoot(comm, header, work, lookup, stop)
+    """Return what hands out the episodes on rank 0, and what asks for them elsewhere. Collective.
+
+    The other ranks' first units are scattered: a thousand requests at once would wait for each other.
+    """
+    starts = first_shares(header, comm.size)
+    schedule = units = None
+    if work:
+        schedule = Schedule(header, work.units)
+        units = np.array([schedule.next() for _ in range(starts[-1])], np.int64).reshape(-1, 2)
+    share, found = scatter_units(comm, header, units, starts, dim, lookup)
+    if work and schedule:
+        assert lookup is not None, "rank 0 has the population"
+        return DynamicRoot(comm, header, dim, lookup, schedule, work.progress, stop)
+    worker = DynamicWorker(comm, header, dim, lookup, stop)
+    worker.begin(share, found)
+    return worker

@@ -27,6 +27,8 @@ from mpi_es.strategies.noise import SlicedNoise
 
 _EVALUATE, _PLAYED = "evaluate", "played"  # rank 0's commands
 FINE, STOPPED, FAILED = range(3)  # how a rank's part ended
+# Of short episodes many go out in a message while many are left; their candidates must not make it long.
+_UNITS_AT_ONCE, _MESSAGE_BYTES = 8, 1 << 18
 _ATTEMPTS = 4  # at an evaluation: an episode that kills its rank must not kill all, one after the other
 
 
@@ -102,6 +104,7 @@ class Evaluator:
     ) -> Header:
         """Return what all ranks need to know of an evaluation with these units to play."""
         seeded = population if isinstance(population, Seeded) else None
+        side_by_side = self._side_by_side(len(units))
         return Header(
             evaluation_id=evaluation_id,
             candidates=shape[0],
@@ -110,7 +113,8 @@ class Evaluator:
             terms=terms,
             dynamic=self.dynamic,
             first_evaluating_rank=self.first_evaluating_rank,
-            episodes_side_by_side=self._side_by_side(len(units)),
+            episodes_side_by_side=side_by_side,
+            units_at_once=max(side_by_side, self._in_a_message(seeded is None)),
             keys=seeded.keys if seeded else None,
             sigma=seeded.sigma if seeded else 0.0,
             precision=self.rollout.parameter_precision,
@@ -140,6 +144,11 @@ class Evaluator:
         """
         share = units // (int(self.loop.comm.size) - self.first_evaluating_rank)
         return max(1, min(self.rollout.width, share // 4 if self.dynamic else share))
+
+    def _in_a_message(self, rows_travel: bool) -> int:
+        """Return how many units rank 0 may hand out in one message, of a rank that plays them one by one."""
+        row = self.dim * np.dtype(self.rollout.parameter_precision).itemsize if rows_travel else 1
+        return max(1, min(_UNITS_AT_ONCE, _MESSAGE_BYTES // row))
 
     # What every rank does
 

@@ -30,6 +30,7 @@ class Header:
     keys: NDArray[np.int64] | None = None  # of a seeded population's noise; a dense one has none
     sigma: float = 0.0  # of a seeded population
     precision: str = "f4"  # in which candidates travel, as numpy names it
+    units_at_once: int = 1  # that rank 0 hands out where dispatch is dynamic, at most
 
     @overload
     def candidate(self, unit: int) -> int: ...

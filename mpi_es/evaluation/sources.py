@@ -1,6 +1,6 @@
 """Where a rank's rollout gets its episodes from: a fixed share, and what can be put around any source."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -69,31 +69,43 @@ def static_source(
         lookup: None where this rank has no population.
     """
     starts = offsets(header.unplayed, comm.size, header.first_evaluating_rank)
-    share = np.empty((starts[comm.rank + 1] - starts[comm.rank], 2), np.int64)
-    scatter_rows(comm, work.units if work else None, starts, share)
-    if header.keys is None:
-        lookup = _scatter_candidates(comm, header, work, dim, starts, share, lookup)
-    assert lookup is not None
+    share, lookup = scatter_units(comm, header, work.units if work else None, starts, dim, lookup)
     if not work:
         return StaticSource(header, share, lookup, stop)
     work.progress.begin(len(share), 0, held_out=header.terms.held_out, share=len(share) < header.unplayed)
     return StaticSource(header, share, lookup, stop, work.progress)
 
 
+def scatter_units(
+    comm: Comm, header: Header, units: Units | None, starts: Sequence[int], dim: int, lookup: Lookup | None
+) -> tuple[Units, Lookup]:
+    """Return this rank's share of rank 0's units, and how it finds their candidates. Collective.
+
+    Args:
+        starts: rank r gets units starts[r] to starts[r + 1].
+        lookup: None where this rank has no population.
+    """
+    share = np.empty((starts[comm.rank + 1] - starts[comm.rank], 2), np.int64)
+    scatter_rows(comm, units, starts, share)
+    if header.keys is None:
+        lookup = _scatter_candidates(comm, header, units, starts, share, dim, lookup)
+    assert lookup is not None
+    return share, lookup
+
+
 def _scatter_candidates(
     comm: Comm,
     header: Header,
-    work: Work | None,
-    dim: int,
-    starts: list[int],
+    units: Units | None,
+    starts: Sequence[int],
     share: Units,
+    dim: int,
     lookup: Lookup | None,
 ) -> Lookup:
     """Send each rank the candidates of its units, those of two ranks to both."""
     rows, ends = None, []
-    if work and lookup:
-        units = work.units[:, 0]
-        parts = [np.unique(header.candidate(units[a:b])) for a, b in pairwise(starts)]
+    if units is not None and lookup:
+        parts = [np.unique(header.candidate(units[a:b, 0])) for a, b in pairwise(starts)]
         ends = np.cumsum([0, *map(len, parts)]).tolist()
         rows = np.empty((ends[-1], dim), header.precision)
         for place, candidate in enumerate(np.concatenate(parts).tolist()):

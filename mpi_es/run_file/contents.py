@@ -21,7 +21,10 @@ from mpi_es.run_file.records import Row, Timing
 Rule = Callable[[Any], str]
 Rules = Mapping[str, "Rule | Rules"]
 LATEST = 1e12  # seconds, some 30,000 years: no run takes longer, and no clock shows a later time
-_SINCE_RESTARTS = ("popsize", "start")  # columns of /history that older files lack
+_ADDED = (
+    ("popsize", "start"),
+    ("agreement",),
+)  # columns of /history that older files lack, those of a version
 _NOT_NEGATIVE = ("total", "ask", "evaluate", "tell", "save", "idle")  # of /timing
 
 
@@ -157,8 +160,8 @@ def check(content: dict[str, Any]) -> None:
     agent = {"generation": count(done), "normalisation": finite("f4", 2, seen)}
     best, rules = _best(content, agent, real, dim), history_rules(done)
     history = content.get("history")
-    old = isinstance(history, dict) and not any(name in history for name in _SINCE_RESTARTS)
-    absent = _SINCE_RESTARTS if old else ()
+    known = history if isinstance(history, dict) else {}
+    absent = [name for names in _ADDED if not any(name in known for name in names) for name in names]
     check_group(
         content,
         {
@@ -167,6 +170,8 @@ def check(content: dict[str, Any]) -> None:
             "progress": {
                 "generation": count(),
                 "episode_cap": count(),
+                "num_rollouts": _episodes(config),
+                "agreement": lambda value: nan(value) and number(-1, 1)(value),
                 "observations": {
                     "count": number(1e-3, 1e300),
                     "total": finite("f8", seen),
@@ -188,6 +193,14 @@ def check(content: dict[str, Any]) -> None:
     if content["last"]["generation"] != done:
         raise Unfit("/last/generation: expected that of /progress")
     check_evaluations(content)
+
+
+def _episodes(config: Any) -> Rule:
+    """Return the rule of the number of episodes of each candidate in the next generation."""
+    low, high = config.num_rollouts, config.num_rollouts_max or config.num_rollouts
+    return lambda value: (
+        "" if is_count(value, high) and value >= low else f"a whole number from {low} to {high}"
+    )
 
 
 def _best(content: dict[str, Any], agent: Rules, real: str, dim: int) -> Rules:

@@ -31,6 +31,7 @@ class Row:
     learning_rate: Annotated[float, "learning_rate"]  # NaN where the strategy has none
     popsize: Annotated[int, "popsize"]
     start: Annotated[int, "start"]  # the first is 0; restarts count on
+    agreement: Annotated[float, "agreement"]  # rank correlation of two halves of the episodes; NaN: one each
 
 
 @dataclass(frozen=True)
@@ -112,6 +113,7 @@ def summarize(
     episode_cap: int = 0,
     learning_rate: float = math.nan,
     start: int = 0,
+    agreement: float = math.nan,
 ) -> Row:
     """Return the row of a generation, from its fitness (popsize,) and episode lengths (0: not played)."""
     episodes = int(np.count_nonzero(lengths))
@@ -133,6 +135,7 @@ def summarize(
         learning_rate=learning_rate,
         popsize=len(fitness),
         start=start,
+        agreement=agreement,
     )
 
 

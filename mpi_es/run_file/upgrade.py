@@ -22,6 +22,7 @@ def upgraded(content: dict[str, Any], version: int) -> dict[str, Any]:
             del config["racing"]
             content |= {_REMOVED: {"racing": raced}} if raced else {}
     _add_starts(content)
+    _add_agreement(content)
     return content
 
 
@@ -47,6 +48,18 @@ def _add_starts(content: dict[str, Any]) -> None:
     if isinstance(elite, np.ndarray) and "start" not in history:  # a run of mpi_es.train
         history["popsize"] = np.full_like(elite, content["config"]["population_size"])
         history["start"] = np.zeros_like(elite)
+
+
+def _add_agreement(content: dict[str, Any]) -> None:
+    """Add what came with --num-rollouts-max, before which the number of episodes was fixed."""
+    history, progress, config = (content.get(name, {}) for name in ("history", "progress", "config"))
+    elite = history.get("elite") if isinstance(history, dict) else None
+    if isinstance(elite, np.ndarray) and "agreement" not in history:  # a run of mpi_es.train
+        history["agreement"] = np.full(len(elite), np.nan)
+    if not isinstance(progress, dict) or not isinstance(config, dict):
+        return
+    if "episode_cap" in progress and "num_rollouts" in config and "num_rollouts" not in progress:
+        progress |= {"num_rollouts": config["num_rollouts"], "agreement": np.nan}
 
 
 def _rename(group: Any, names: dict[str, str]) -> None:

@@ -3,28 +3,7 @@ from itertools import chain
 
 import pytest
 
-from mpi_es.evaluation.dynamic_dispatch import Schedule
-from tests.evaluation.units import header, units
-
 SCRIPT = ("-m", "mpi4py", "-c")  # which ends all ranks where one fails
-
-
-def test_every_candidate_goes_first_once_and_then_the_one_with_the_longest_episodes():
-    schedule = Schedule(header(3), units(*range(9)))
-    assert [schedule.next() for _ in range(3)] == [(0, 100), (3, 103), (6, 106)]
-    schedule.note(0, 10)
-    schedule.note(3, 30)
-    assert schedule.next() == (4, 104)
-    schedule.note(4, 2)  # a mean of 16 still is the longest
-    schedule.note(6, 13)
-    assert [schedule.next()[0] for _ in range(5)] == [5, 7, 8, 1, 2]
-    assert schedule.left == 0
-
-
-def test_units_that_were_played_do_not_go_out_again():
-    schedule = Schedule(header(3), units(1, 6, 8))
-    assert sorted(schedule.next()[0] for _ in range(3)) == [1, 6, 8]
-    assert schedule.left == 0
 
 
 HEAD = """
@@ -39,7 +18,7 @@ from mpi_es.strategies.base import Dense
 comm, units, dense = MPI.COMM_WORLD, int(sys.argv[1]), sys.argv[2] == "dense"
 lookup = lambda candidate: np.full(3, candidate, np.float32)
 keys = None if dense else np.zeros(1, np.int64)
-header, work = Header(1, units // 2, 2, units, Terms(), True, 0, 4, keys), None
+header, work = Header(1, units // 2, 2, units, Terms(), True, 0, 4, keys, units_at_once=4), None
 if comm.rank == 0:
     work = Work(Dense(np.zeros((0, 3))), np.stack([np.arange(units), 1000 + np.arange(units)], axis=1))
 found = lookup if comm.rank == 0 or not dense else None

@@ -8,7 +8,7 @@ from mpi_es.evaluation.rollout import Terms
 
 def header(episodes, unplayed=9, candidates=9):
     """The header of an evaluation."""
-    return Header(1, candidates, episodes, unplayed, Terms(), True, 0, 4)
+    return Header(1, candidates, episodes, unplayed, Terms(), True, 0, 4, units_at_once=4)
 
 
 def units(*numbers):

@@ -30,6 +30,8 @@ def resumed(launch, name, module, directory):
 
 def test_a_run_of_format_1_ends_as_an_unbroken_one_of_its_time(launch, tmp_path):
     run, unbroken = map(exact_content, resumed(launch, "cartpole", "mpi_es.train", tmp_path))
+    for content in (run, unbroken):
+        del content["history"]["agreement"]  # which versions of that time did not measure
     assert_same(run, unbroken)
     assert len(run["history"]["fitness_of_centre"]) == 8
 
@@ -58,3 +60,15 @@ def test_a_run_from_before_restarts_had_one_start():
     content = {"config": {"population_size": 6}, "history": {"elite": np.array([2, 3])}}
     history = upgraded(content, 2)["history"]
     assert (history["popsize"].tolist(), history["start"].tolist()) == ([6, 6], [0, 0])
+
+
+def test_a_run_from_before_the_agreement_has_a_fixed_number_of_episodes():
+    content = {
+        "config": {"population_size": 6, "num_rollouts": 3},
+        "history": {"elite": np.array([2, 3])},
+        "progress": {"episode_cap": 0},
+    }
+    changed = upgraded(content, 2)
+    assert np.isnan(changed["history"]["agreement"]).tolist() == [True, True]
+    assert changed["progress"]["num_rollouts"] == 3
+    assert np.isnan(changed["progress"]["agreement"])

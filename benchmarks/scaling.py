@@ -1,0 +1,267 @@
+"""How many ranks one rank 0 can serve: measured with episodes that sleep, and a model beyond.
+
+python benchmarks/scaling.py measure [--ranks 32 64 128 256] [--repeats 3] [--csv FILE]
+python benchmarks/scaling.py model [--answer 50] [--csv FILE] [--plot FILE] [--measured FILE]
+
+A sleeping rank costs no CPU, so that hundreds fit on two cores, if each seldom evaluates: `--rate` is the
+number of episodes per second of all ranks together, and the mean duration of an episode follows from it.
+Durations are lognormal with a deviation of a quarter, and each rank plays 16 episodes in the mean. "of ideal"
+is the sum of all durations, divided by the number of ranks that evaluate and by the seconds that it took.
+
+The model plays the same schedule by the same code (mpi_es.evaluation.schedule) with one server: an answer
+takes `--answer` microseconds, and a request waits for those before it. Nothing else costs time in it.
+"""
+
+import argparse
+import csv
+import heapq
+import json
+import subprocess
+import sys
+import time
+from collections import deque
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+
+from mpi_es.envs.lockstep.separate import SeparateEnvs
+from mpi_es.evaluation.evaluator import Evaluator
+from mpi_es.evaluation.header import Header
+from mpi_es.evaluation.rollout import Rollout, Terms
+from mpi_es.evaluation.schedule import Schedule, are_plenty, at_once, first_shares
+from mpi_es.seeds import Stream, rng
+from mpi_es.strategies.base import Dense
+from mpi_es.strategies.noise import ComputedNoise
+
+SPREAD = 0.25
+PER_RANK = 16  # episodes, in the mean
+EPISODES = 16  # of a candidate
+
+
+def duration(seed: int, mean: float) -> float:
+    """Return how long the episode of a seed takes."""
+    return mean * float(np.exp(SPREAD * rng(seed, Stream.EPISODE, 0).standard_normal() - SPREAD**2 / 2))
+
+
+class Sleeper(gym.Env):
+    """An episode of one step, which sleeps as long as its seed says."""
+
+    mean = 0.1
+    observation_space = gym.spaces.Box(-1, 1, (1,), np.float32)
+    action_space = gym.spaces.Discrete(2)
+
+    def reset(self, *, seed=None, options=None):
+        """Note when the episode is to end."""
+        self.end = time.perf_counter() + duration(int(seed), Sleeper.mean)
+        return np.zeros(1, np.float32), {}
+
+    def step(self, action):
+        """Sleep until then."""
+        time.sleep(max(0.0, self.end - time.perf_counter()))
+        return np.zeros(1, np.float32), 1.0, True, False, {}
+
+
+class Nothing:
+    """A policy that costs nothing."""
+
+    dim = 3667  # the attention agent's, which travel all the same
+
+    def initial_memory(self, k):
+        """Return no memory."""
+
+    def start(self, episode_seed, candidate):
+        """Return no memory."""
+
+    def unpack(self, parameters):
+        """Return nothing."""
+
+    def act(self, weights, observations, memory):
+        """Return the action 0."""
+        return np.zeros(len(observations), np.int64), None
+
+
+# Measuring
+
+
+def worker(mean: float, repeats: int) -> None:
+    """Evaluate on all ranks; rank 0 prints a line of JSON for each repeat."""
+    from mpi4py import MPI
+
+    comm = MPI.COMM_WORLD
+    policy: Any = Nothing()
+    rollout = Rollout(policy, SeparateEnvs(lambda: (Sleeper(), 0)), 1)
+    evaluator = Evaluator(comm, rollout, ComputedNoise(0, Nothing.dim), dynamic=True, dedicated_root=True)
+    if comm.rank:
+        Sleeper.mean = mean
+        evaluator.loop.serve()
+        return
+    candidates = PER_RANK * (comm.size - 1) // EPISODES
+    seeds = np.arange(candidates * EPISODES).reshape(candidates, EPISODES)
+    population = Dense(np.zeros((candidates, Nothing.dim)))
+    durations = [duration(int(seed), mean) for seed in seeds.ravel()]
+    evaluator.evaluate(population, seeds[:, :1], Terms())  # warm up
+    for _ in range(repeats):
+        begin, busy = time.perf_counter(), time.process_time()
+        evaluator.evaluate(population, seeds, Terms())
+        seconds, busy = time.perf_counter() - begin, time.process_time() - busy
+        ideal = sum(durations) / (comm.size - 1)
+        record = {"ranks": comm.size, "mean": mean, "seconds": seconds, "of_ideal": ideal / seconds}
+        print(json.dumps(record | {"root_us": 1e6 * busy / seeds.size}), flush=True)
+    evaluator.loop.stop()
+
+
+def measure(options: argparse.Namespace) -> None:
+    """Print a row for each number of ranks, medians of the repeats, beside the model's."""
+    rows = []
+    print("ranks  episode, s  of ideal  model  rank 0, us of CPU an episode")
+    for ranks in options.ranks:
+        mean = (ranks - 1) / options.rate
+        command = [Path(sys.prefix, "bin", "mpiexec"), "-n", ranks, sys.executable, "-m", "mpi4py", __file__]
+        command += ["worker", "--mean", mean, "--repeats", options.repeats]
+        done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, text=True, check=True)
+        records = [json.loads(line) for line in done.stdout.splitlines()]
+        share, root = (
+            float(np.median([record[key] for record in records])) for key in ("of_ideal", "root_us")
+        )
+        modelled = Model(ranks, mean, root * 1e-6).of_ideal()
+        print(f"{ranks:5d}  {mean:10.3f}  {share:8.3f}  {modelled:5.3f}  {root:5.0f}", flush=True)
+        rows.append([ranks, mean, share, modelled, root])
+    write(options.csv, ["ranks", "episode_seconds", "of_ideal", "model", "root_us"], rows)
+
+
+# The model
+
+
+class Model:
+    """An evaluation on `ranks` ranks, rank 0 of which only directs, in simulated time.
+
+    Args:
+        answer: seconds that rank 0 takes for one.
+        scattered: the first units need no request.
+    """
+
+    def __init__(self, ranks: int, mean: float, answer: float, *, scattered: bool = True) -> None:
+        self.ranks, self.answer = ranks, answer
+        candidates = max(1, PER_RANK * (ranks - 1) // EPISODES)
+        units = np.repeat(np.arange(candidates * EPISODES)[:, None], 2, axis=1)
+        self.header = Header(1, candidates, EPISODES, len(units), Terms(), True, 1, 1, units_at_once=8)
+        self.schedule = Schedule(self.header, units)
+        normal = rng(0, Stream.EPISODE, 0).standard_normal(len(units))
+        self.durations = mean * np.exp(SPREAD * normal - SPREAD**2 / 2)
+        self.queues: list[deque[int]] = [deque() for _ in range(ranks)]
+        self.plenty = [scattered and are_plenty(len(units), ranks)] * ranks
+        self.asked, self.idle = [False] * ranks, [False] * ranks
+        self.answered_at = self.end = 0.0  # the last answer so far, the last episode
+        # What is to come: when, a unit that is over or nothing for an answer, the rank.
+        self.events: list[tuple[float, int, int]] = []
+        if scattered:
+            for rank, (start, stop) in enumerate(pairwise(first_shares(self.header, ranks))):
+                self._fill(rank, stop - start)
+
+    def of_ideal(self) -> float:
+        """Return the share of the ideal that the ranks reach."""
+        for rank in range(1, self.ranks):
+            self._take(0.0, rank)
+        while self.events:
+            now, unit, rank = heapq.heappop(self.events)
+            if unit >= 0:
+                self.schedule.note(unit, 1)
+                self._take(now, rank)
+                continue
+            self.asked[rank] = False
+            self.plenty[rank] = are_plenty(self.schedule.left, self.ranks)
+            self._fill(rank, at_once(self.header, self.schedule.left, self.ranks))
+            if self.idle[rank] and self.queues[rank]:
+                self._take(now, rank)
+        return float(self.durations.sum() / (self.ranks - 1) / self.end)
+
+    def _fill(self, rank: int, count: int) -> None:
+        self.queues[rank].extend(self.schedule.next()[0] for _ in range(count))
+
+    def _take(self, now: float, rank: int) -> None:
+        """Begin the next episode of a rank, or ask for one."""
+        self.idle[rank] = not self.queues[rank]
+        if not self.idle[rank]:
+            unit = self.queues[rank].popleft()
+            over = now + self.durations[unit]
+            self.end = max(self.end, over)
+            heapq.heappush(self.events, (over, unit, rank))
+        if not self.asked[rank] and (self.idle[rank] or (self.plenty[rank] and not self.queues[rank])):
+            self.asked[rank] = True
+            self.answered_at = max(self.answered_at, now) + self.answer
+            heapq.heappush(self.events, (self.answered_at, -1, rank))
+
+
+def model(options: argparse.Namespace) -> None:
+    """Print what the model says of episodes of several durations, and draw it."""
+    ranks = [2**power for power in range(1, 13)]
+    durations = (0.01, 0.03, 0.1, 0.3, 1.0)
+    rows = []
+    print("ranks  " + "  ".join(f"{mean:g} s".rjust(6) for mean in durations))
+    for count in ranks:
+        shares = [Model(count, mean, options.answer * 1e-6).of_ideal() for mean in durations]
+        rows.append([count, *shares])
+        print(f"{count:5d}  " + "  ".join(f"{share:6.3f}" for share in shares), flush=True)
+    write(options.csv, ["ranks", *(f"{mean:g}" for mean in durations)], rows)
+    if options.plot:
+        draw(options.plot, rows, durations, options.answer, options.measured)
+
+
+def draw(
+    path: Path, rows: list[list[float]], durations: Sequence[float], answer: float, measured: Path | None
+) -> None:
+    """Draw the model's shares over the number of ranks, and what was measured as points."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7, 4), layout="constrained")
+    axes = figure.subplots()
+    columns = np.array(rows).T
+    for mean, shares in zip(durations, columns[1:], strict=True):
+        axes.plot(columns[0], shares, label=f"model, episodes of {mean:g} s")
+    if measured:
+        with measured.open(newline="") as file:
+            points = [(float(row["ranks"]), float(row["of_ideal"])) for row in csv.DictReader(file)]
+        axes.plot(*zip(*points, strict=True), "ko", label="measured")
+    axes.set(xscale="log", xlabel="ranks", ylabel="of the ideal", ylim=(0, 1.02))
+    axes.set_xticks(columns[0], [f"{int(count):,}" for count in columns[0]], minor=False)
+    axes.set_title(f"rank 0 takes {answer:g} µs an answer")
+    axes.legend(fontsize="small")
+    figure.savefig(path)
+
+
+def write(path: Path | None, head: list[str], rows: list[list[float]]) -> None:
+    """Write rows as CSV, if there is a path."""
+    if path:
+        with path.open("w", newline="") as file:
+            csv.writer(file).writerows([head, *rows])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    commands = parser.add_subparsers(dest="command", required=True)
+    one = commands.add_parser("measure")
+    one.add_argument("--ranks", type=int, nargs="+", default=[32, 64, 128, 256])
+    one.add_argument("--rate", type=float, default=600.0)
+    one.add_argument("--repeats", type=int, default=3)
+    one.add_argument("--csv", type=Path)
+    two = commands.add_parser("model")
+    two.add_argument("--answer", type=float, default=50.0)
+    two.add_argument("--csv", type=Path)
+    two.add_argument("--plot", type=Path)
+    two.add_argument("--measured", type=Path, help="the CSV of measure")
+    three = commands.add_parser("worker")
+    three.add_argument("--mean", type=float)
+    three.add_argument("--repeats", type=int)
+    options = parser.parse_args()
+    if options.command == "worker":
+        worker(options.mean, options.repeats)
+    else:
+        {"measure": measure, "model": model}[options.command](options)
+
+
+if __name__ == "__main__":
+    main()

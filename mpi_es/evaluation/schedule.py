@@ -1,0 +1,66 @@
+"""Which units go out next, and how many of them to a rank."""
+
+from collections import deque
+
+import numpy as np
+
+from mpi_es.evaluation.header import Header, Units
+
+
+class Schedule:
+    """The order in which units go out; it changes no result.
+
+    How long an episode takes is not known beforehand, but a candidate that lasted in one tends to last in
+    the next. So each candidate gets a first episode, and then the candidates with the longest episodes come
+    first: what goes out last, when other ranks have nothing left to do, is short.
+    """
+
+    def __init__(self, header: Header, units: Units) -> None:
+        self.candidate = header.candidate
+        self.left = len(units)
+        candidates = header.candidate(int(units[:, 0].max(initial=-1))) + 1
+        self.waiting: list[deque[tuple[int, int]]] = [deque() for _ in range(candidates)]
+        for unit, seed in units.tolist():
+            self.waiting[header.candidate(unit)].append((unit, seed))
+        self.over = [0] * candidates
+        self.steps = [0.0] * candidates  # mean length of the episodes that are over
+        # In steps; infinite before the first episode, minus infinite when none waits.
+        self.urgency = np.where([bool(queue) for queue in self.waiting], np.inf, -np.inf)
+
+    def next(self) -> tuple[int, int]:
+        """Return the unit that goes out next, with its episode seed."""
+        candidate = int(self.urgency.argmax())
+        unit = self.waiting[candidate].popleft()
+        self.left -= 1
+        self._rank(candidate)
+        return unit
+
+    def note(self, unit: int, length: int) -> None:
+        """Learn how many steps an episode took."""
+        candidate = self.candidate(unit)
+        self.over[candidate] += 1
+        self.steps[candidate] += (length - self.steps[candidate]) / self.over[candidate]
+        self._rank(candidate)
+
+    def _rank(self, candidate: int) -> None:
+        more = bool(self.waiting[candidate])
+        self.urgency[candidate] = self.steps[candidate] if more else -np.inf
+
+
+def at_once(header: Header, left: int, ranks: int) -> int:
+    """Return how many units go to a rank at once where `left` are left.
+
+    Many at first, one at a time in the end: the last to come should find all others still busy.
+    """
+    return min(left, header.units_at_once, max(1, left // (4 * ranks)))
+
+
+def are_plenty(left: int, ranks: int) -> bool:
+    """Return whether so many are left that a rank should ask for more before its queue is empty."""
+    return left > 4 * ranks
+
+
+def first_shares(header: Header, ranks: int) -> list[int]:
+    """Return where each rank's first share begins, and the end: ranks + 1 numbers. Rank 0 has none."""
+    share = at_once(header, header.unplayed, ranks)
+    return [0, *(min(rank * share, header.unplayed) for rank in range(ranks))]
