@@ -26,11 +26,15 @@ class Config:
         return self.run_dir
 
 
+def unchecked(content):
+    """Accept what no run would hold."""
+
+
 def plan(*words):
     def parse(rest):
         return command_line.parse(rest, Config(), {}, "test")
 
-    return plan_training("mpi_es.train", Config, [str(word) for word in words], parse)
+    return plan_training("mpi_es.train", Config, [str(word) for word in words], parse, check=unchecked)
 
 
 def saved(directory, **life):
@@ -119,5 +123,5 @@ def test_a_file_of_options_changes_a_resumed_run(tmp_path):
     file, words = command_line.take_file(
         ["--resume", str(saved(tmp_path)), "--config", f"{tmp_path}/my.toml"], Config, {}
     )
-    made = plan_training("mpi_es.train", Config, words, pytest.fail, file)
+    made = plan_training("mpi_es.train", Config, words, pytest.fail, file, unchecked)
     assert (made.config.console, made.has_new_options) == ("lines", True)
