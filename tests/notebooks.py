@@ -11,6 +11,7 @@ import nbformat
 from tests.launching import LIMIT
 
 ROOT = Path(__file__).parents[1]
+INLINE = "module://matplotlib_inline.backend_inline"  # whatever this process has set
 NOTEBOOKS = sorted((ROOT / "examples").glob("*.ipynb"))
 
 
@@ -18,7 +19,7 @@ def executed(path: Path, directory: Path) -> nbformat.NotebookNode:
     """Return a notebook as it is after its cells were run in a directory; a cell that fails raises."""
     notebook = nbformat.read(path, as_version=4)
     paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
-    environ = os.environ | {"PYTHONPATH": os.pathsep.join(paths), "TERM": "dumb"}
+    environ = os.environ | {"PYTHONPATH": os.pathsep.join(paths), "TERM": "dumb", "MPLBACKEND": INLINE}
     # A kernel of this interpreter, whichever are installed for the user.
     client = nbclient.NotebookClient(
         notebook, timeout=LIMIT, resources={"metadata": {"path": str(directory)}}

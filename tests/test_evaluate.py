@@ -85,7 +85,10 @@ def test_a_table_for_noise_is_not_made_for_an_evaluation():
 
 def test_a_damaged_file_is_reported_before_what_it_lacks(tmp_path, run, capfd):
     content = checkpoint.load(run)[0]
-    nothing = content["best"] | {"candidate": np.zeros(0, np.float32)}
+    nothing = content["best"] | {
+        "candidate": np.zeros(0, np.float32),
+        "normalisation": np.zeros((2, 0), np.float32),
+    }
     checkpoint.save(tmp_path, content | {"best": nothing})
     (tmp_path / "run.h5").rename(tmp_path / "run.previous.h5")
     (tmp_path / "run.h5").write_bytes(b"mpi_es damaged")

@@ -11,6 +11,7 @@ from mpi_es.reports import curves
 from mpi_es.run_file import checkpoint
 from mpi_es.text import number
 from tests.launching import LIMIT, start
+from tests.run_file import bases
 
 OPTIONS = (
     *("--env", "CartPole-v1", "--hidden", 4, "--population-size", 4, "--max-iter", 3),
@@ -109,9 +110,8 @@ def test_a_run_without_a_generation_is_left_out_of_several_and_one_given_twice_c
     capsys, runs, tmp_path
 ):
     content = checkpoint.load(runs[0])[0]
-    empty = {name: column[:0] for name, column in content["history"].items()}
     (tmp_path / "begun").mkdir()
-    checkpoint.save(tmp_path / "begun", content | {"history": empty})
+    checkpoint.save(tmp_path / "begun", bases.begun(content))
     directories = (runs[0], tmp_path / "begun", tmp_path / "none", f"{runs[0]}/", "--out", tmp_path)
     assert report.main(SerialComm(), [str(directory) for directory in directories]) == 0
     told, left_out = (text.splitlines() for text in capsys.readouterr())

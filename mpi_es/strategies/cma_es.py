@@ -186,9 +186,16 @@ class CMAES:
             raise expected("state", "all values of cma_es", f"none for {', '.join(sorted(missing))}")
         for path in _paths(self._variant):
             if path in state.values:
-                _check(path, state.values[path], attrgetter(path)(self._es), self._x0.size)
+                _check(path, state.values[path], self._like(path), self._x0.size)
                 _place(self._es, path, state.values[path])
         self._es.countiter = state.generation
+
+    def _like(self, path: str) -> Any:
+        """Return a value of the shape that a value of the state has."""
+        try:
+            return attrgetter(path)(self._es)
+        except AttributeError:  # pycma creates it late: the deviations, when sigma has grown much
+            return self._x0
 
     def _present(self) -> Iterator[str]:
         """Yield the paths of the state that exist by now."""

@@ -92,7 +92,5 @@ def test_hyperparameters_of_others_are_refused():
         contents.check_names({"hyperparameters": {"a": 1}}, ["a", "b"])
 
 
-def test_all_commands_end_with_a_line_or_do_their_work(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    ends = survey.survey([1], ["toy"], ["shape of C"], tmp_path)["shape of C"]
-    assert set(ends) <= {"0", "2"}
+def test_all_commands_end_with_a_line_or_do_their_work():
+    assert "0 of 1 kinds fail" in survey.of_its_own("1", "toy", "shape of C")

@@ -10,6 +10,7 @@ from mpi_es.reports import curves
 from mpi_es.reports.curves import Curves, Group, Spread
 from mpi_es.run_file import checkpoint
 from mpi_es.run_file.records import HeldOut
+from tests.run_file import bases
 
 CONFIG = Config(population_size=8)
 
@@ -71,9 +72,10 @@ def test_a_group_without_the_quantity_has_an_empty_summary():
 
 
 def test_a_run_without_a_generation_is_reported(tmp_path):
-    checkpoint.save(tmp_path, {"history": {"generation": np.zeros(0, int)}})
+    run = bases.make("full", tmp_path)
+    checkpoint.save(run, bases.begun(checkpoint.load(run)[0]))
     with pytest.raises(UserError, match="expected a generation or more, got none yet"):
-        curves.load(tmp_path)
+        curves.load(run)
 
 
 def test_the_time_is_divided_into_phases_of_which_idle_ranks_are_one():

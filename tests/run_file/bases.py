@@ -1,6 +1,9 @@
 """Small real runs, whose files are forged."""
 
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from mpi_es import train
 from mpi_es.parallel.collectives import SerialComm
@@ -32,6 +35,21 @@ def make(name: str, directory: Path) -> Path:
     program = train if name in TRAINED else pbt_train
     assert program.main(SerialComm(), words) == 0
     return run
+
+
+def begun(content: dict[str, Any]) -> dict[str, Any]:
+    """Return the content of a run as it was before the first generation."""
+    nobody = {"candidate": np.zeros(0, np.float32), "normalisation": np.zeros((2, 0), np.float32)}
+    groups = {
+        group: {name: column[:0] for name, column in content[group].items()}
+        for group in ("history", "timing", "evaluations")
+    }
+    return content | {
+        **groups,
+        "progress": content["progress"] | {"generation": 0},
+        "best": content["best"] | nobody | {"generation": 0},
+        "last": content["last"] | {"generation": 0},
+    }
 
 
 def program_of(name: str) -> str:

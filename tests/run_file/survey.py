@@ -9,6 +9,7 @@ import os
 import resource
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -30,7 +31,8 @@ from mpi_es.parallel.collectives import SerialComm
 from tests.run_file import bases
 from tests.run_file.forgeries import ALL, forged
 
-LIMIT = 15  # seconds
+ROOT = Path(__file__).parents[2]
+LIMIT = 60  # seconds
 MEMORY = 2**30  # bytes
 _FEW = ["--episodes", "2"]
 _QUIET = ["--console", "silent", "--no-tensorboard"]
@@ -137,6 +139,14 @@ def survey(seeds: list[int], names: list[str], kinds: list[str], place: Path) ->
                     if end not in ("0", "2"):
                         print(f"{kind}, {name}, seed {seed}, {command}: {end}", flush=True)
     return found
+
+
+def of_its_own(*words: str) -> str:
+    """Return the table of a process without threads, which can be forked."""
+    command = [sys.executable, "-m", "tests.run_file.survey", *words]
+    done = subprocess.run(command, cwd=ROOT, text=True, stdout=subprocess.PIPE)
+    assert done.returncode == 0, done.stdout
+    return done.stdout
 
 
 def main(words: list[str]) -> int:
