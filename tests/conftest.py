@@ -1,5 +1,6 @@
 """What tests share: our programs under mpiexec, always with a time limit."""
 
+import signal
 import subprocess
 
 import hypothesis
@@ -10,6 +11,9 @@ from tests.launching import LIMIT, exact_content, start
 # On a shared machine any example may take a second, by no fault of the code.
 hypothesis.settings.register_profile("shared", deadline=None)
 hypothesis.settings.load_profile("shared")
+
+# Under nohup it is ignored, which programs that a test starts would inherit and obey.
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 @pytest.fixture
