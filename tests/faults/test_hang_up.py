@@ -2,6 +2,7 @@
 
 import os
 import pty
+import re
 import signal
 import subprocess
 import sys
@@ -45,9 +46,9 @@ os.execv(sys.executable, [sys.executable, *sys.argv[1:]])
 
 
 def read_until(terminal, sign):
-    """Read what a program shows until a sign appears."""
+    """Read what a program shows until it contains what the expression describes."""
     shown = b""
-    while sign not in shown:
+    while not re.search(sign, shown):
         shown += os.read(terminal, 4096)
     return shown
 
@@ -57,7 +58,7 @@ def test_a_run_whose_terminal_closes_saves_and_ends(in_terminal, tmp_path, conso
     options = (*UNSAVED, "--run-dir", tmp_path / "run", "--console", console)
     with open(tmp_path / "errors", "w") as errors:
         process, terminal = in_terminal(*TRAIN, *options, stderr=errors)
-        read_until(terminal, b"seconds" if console == "live" else b"\n         3 ")
+        read_until(terminal, b"seconds" if console == "live" else rb"\n +3 ")
         os.close(terminal)
         process.wait(LIMIT)
     assert (process.returncode, (tmp_path / "errors").read_text()) == (0, "")
