@@ -1,12 +1,13 @@
 """A multilayer perceptron in numpy, k of them side by side."""
 
-from itertools import pairwise
+from itertools import chain, pairwise, starmap
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mpi_es.arrays import Candidate
+from mpi_es.policies import initialisation
 from mpi_es.policies.actions import Outputs, actions_for
 from mpi_es.policies.base import Actions, Memory, Policy
 from mpi_es.policies.features import features_for
@@ -44,14 +45,13 @@ class MLP(Policy):
 
     def initial(self, seed: int) -> Candidate:
         """Return torch's default initialisation, (dim,), drawn from the run's seed."""
-        # Torch costs a process seconds and 200 MB; workers never call this.
-        from mpi_es.policies import networks
-
-        return networks.flat(networks.seeded(self.module, seed))
+        return initialisation.draw(
+            seed, chain.from_iterable(starmap(initialisation.linear, pairwise(self.sizes)))
+        )
 
     def module(self) -> Any:
         """Return the nn.Sequential, which reads features (k, inputs)."""
-        from mpi_es.policies import networks  # torch: see initial
+        from mpi_es.policies import networks  # torch: a second and 200 MB
 
         return networks.multilayer(self.sizes, self.activation)
 

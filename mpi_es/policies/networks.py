@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from mpi_es.arrays import Candidate
-from mpi_es.seeds import Stream, rng
+from mpi_es.policies.initialisation import torch_seed
 
 _ACTIVATIONS = {"tanh": nn.Tanh, "relu": nn.ReLU, "selu": nn.SELU}
 _CELLS = {"rnn": nn.RNN, "lstm": nn.LSTM, "gru": nn.GRU}
@@ -41,7 +41,7 @@ class RecurrentNetwork(nn.Module):
 def seeded(build: Callable[[], nn.Module], seed: int) -> nn.Module:
     """Return what `build` builds, its draws made from the run's seed and torch's own left as they were."""
     with torch.random.fork_rng(devices=[]):
-        torch.default_generator.manual_seed(int(rng(seed, Stream.INITIAL).integers(2**63)))
+        torch.default_generator.manual_seed(torch_seed(seed))
         return build()
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpi_es.arrays import Candidate
+from mpi_es.policies import initialisation
 from mpi_es.policies.actions import Outputs, actions_for
 from mpi_es.policies.base import Actions, Memory, Policy
 from mpi_es.policies.features import features_for
@@ -49,8 +50,8 @@ class Recurrent(Policy):
         self.outputs_size, self._to_actions = actions_for(action_space, output, cell)
         self.cell, self.hidden, self.activation = cell, hidden, activation
         name = f"rnn-{activation}" if cell == "rnn" else cell
-        gates, self._states, self._step = _CELLS[name]
-        height = gates * hidden
+        self._gates, self._states, self._step = _CELLS[name]
+        height = self._gates * hidden
         cell_shapes = [(height, self.inputs), (height, hidden), (height, 1), (height, 1)]
         self._shapes = [*cell_shapes, (self.outputs_size, hidden), (self.outputs_size, 1)]
 
@@ -61,14 +62,12 @@ class Recurrent(Policy):
 
     def initial(self, seed: int) -> Candidate:
         """Return torch's default initialisation, (dim,), drawn from the run's seed."""
-        # Torch costs a process seconds and 200 MB; workers never call this.
-        from mpi_es.policies import networks
-
-        return networks.flat(networks.seeded(self.module, seed))
+        cell = initialisation.recurrent(self._gates, self.inputs, self.hidden)
+        return initialisation.draw(seed, [*cell, *initialisation.linear(self.hidden, self.outputs_size)])
 
     def module(self) -> Any:
         """Return the RecurrentNetwork, which reads features (k, inputs)."""
-        from mpi_es.policies import networks  # torch: see initial
+        from mpi_es.policies import networks  # torch: a second and 200 MB
 
         return networks.RecurrentNetwork(
             self.cell, self.activation, self.inputs, self.hidden, self.outputs_size

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from mpi_es.arrays import Candidate
 from mpi_es.errors import expected
 from mpi_es.jit.simd import WIDTH
+from mpi_es.policies import initialisation
 from mpi_es.policies.actions import Outputs, actions_for
 from mpi_es.policies.attention_compiled import controller as controllers
 from mpi_es.policies.attention_compiled.controller import Controller
@@ -81,14 +82,13 @@ class AttentionPolicy(Policy):
 
     def initial(self, seed: int) -> Candidate:
         """Return torch's default initialisation, (dim,), drawn from the run's seed."""
-        # Torch costs a process seconds and 200 MB; workers never call this.
-        from mpi_es.policies import networks
-
-        return networks.flat(networks.seeded(self.module, seed))
+        layer = initialisation.linear(PIXELS, self.query_dim, self.bias)
+        last = initialisation.linear(self.hidden, self.n)
+        return initialisation.draw(seed, [*layer, *layer, *self._controller_draws(), *last])
 
     def module(self) -> Any:
         """Return the AttentionAgent, which reads pictures (k, size, size, 3) of bytes."""
-        from mpi_es.policies.attention import AttentionAgent  # torch: see initial
+        from mpi_es.policies.attention import AttentionAgent  # torch: a second and 200 MB
 
         return AttentionAgent(
             query_dim=self.query_dim,
@@ -152,6 +152,13 @@ class AttentionPolicy(Policy):
             last = "fc"
         shapes = first | {f"{last}.weight": (self.n, self.hidden), f"{last}.bias": (1, self.n)}
         return {f"controller.{name}": shape for name, shape in shapes.items()}
+
+    def _controller_draws(self) -> list[initialisation.Draw]:
+        """Return the draws of all but the controller's last layer."""
+        inputs = 2 * TOP_K
+        if self.kind == controllers.MLP:
+            return initialisation.linear(self.num_frames * inputs, self.hidden)
+        return initialisation.recurrent(controllers.GATES[self.kind], inputs, self.hidden)
 
     def _controller(self, parts: list[Array]) -> Controller:
         """Return the controller of its parameters in torch's order, (k, rows, columns) each."""

@@ -1,0 +1,418 @@
+"""Wall time to a score on two cores: ours, estool's CMA-ES, EvoTorch's PGPE and Stable-Baselines3's PPO.
+
+python benchmarks/studies/time_to_score.py run [TASK …] [--seeds 3] [--minutes 10] [--only PROGRAM …]
+python benchmarks/studies/time_to_score.py show
+
+`run` trains each until the mean of 20 held-out episodes reaches the task's score, or the minutes are over,
+one seed of all before the next, and adds the runs to docs/benchmarks/time_to_score.csv or --results; those
+that stand there are not trained again. `show` prints the table and draws it beside the csv. Seconds count
+from the start of the program; those of its held-out episodes are subtracted for the two programs that play
+them here, one after the other, and not for ours, which play them on all ranks.
+
+    mpi_es      our preset
+    estool      its settings, evaluated by us: CMA-ES, sigma 0.1, an MLP 40-40, 96 candidates with one
+                episode; on CarRacing those of the attention paper, 256 candidates with 16
+    EvoTorch    PGPE with ClipUp, GymNE on two actors; settings of its examples
+    PPO         of Stable-Baselines3; settings of RL Baselines3 Zoo
+
+Other work on the machine lengthens the seconds of a run, so nothing else should be at work.
+"""
+
+import argparse
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import gymnasium as gym
+import matplotlib as mpl
+import numpy as np
+import results
+from matplotlib.figure import Figure
+
+RESULTS = Path(__file__).parents[2] / "docs" / "benchmarks" / "time_to_score.csv"
+EPISODES = 20  # of a held-out evaluation
+FIRST_SEED = 10**6  # of these episodes
+HELD_OUT = re.compile(r"held-out mean (\S+)(?:.* evaluated in (\S+) s)?")
+ESTOOL = ("--strategy", "cma_es", "--hidden", "40", "40", "--init-sigma", "0.1", "--population-size", "96")
+PROGRAMS = ("mpi_es", "estool", "EvoTorch", "PPO")
+COLOURS = dict(zip(PROGRAMS, ("#D55E00", "#E69F00", "#0072B2", "#777777"), strict=True))
+
+
+@dataclass(frozen=True)
+class Task:
+    """An environment, its score, and the settings of each program."""
+
+    env: str
+    score: float
+    ours: tuple[str, ...]
+    estool: tuple[str, ...]
+    network: str = "Linear(obs_length, act_length)"  # EvoTorch's
+    popsize: int = 200
+    radius: float = 0.27  # of its first population; ClipUp's highest speed is a fifteenth of it
+    rate: float = 0.75  # the centre's learning rate, of that speed
+    normalised: bool = True
+    ppo: dict[str, Any] = field(default_factory=dict)
+    copies: int = 8  # environments of PPO
+    scaled: bool = False  # whether PPO normalises observations and rewards
+
+
+TASKS = {
+    "CartPole": Task(
+        "CartPole-v1",
+        475.0,
+        ("cartpole", "--eval-every", "1", "--target-consecutive", "1"),
+        ("--env", "CartPole-v1", *ESTOOL, "--eval-every", "1"),
+        network="Linear(obs_length, 16) >> Tanh() >> Linear(16, act_length)",
+        popsize=100,
+        radius=2.25,
+        ppo={
+            "n_steps": 32,
+            "batch_size": 256,
+            "gae_lambda": 0.8,
+            "gamma": 0.98,
+            "n_epochs": 20,
+            "learning_rate": lambda left: 0.001 * left,
+            "clip_range": lambda left: 0.2 * left,
+        },
+    ),
+    "LunarLander": Task(
+        "LunarLander-v3",
+        200.0,
+        ("lunarlander", "--eval-every", "5"),
+        ("--env", "LunarLander-v3", *ESTOOL, "--eval-every", "5"),
+        radius=4.5,
+        rate=0.5,
+        normalised=False,
+        ppo={"n_steps": 1024, "gae_lambda": 0.98, "gamma": 0.999, "n_epochs": 4, "ent_coef": 0.01},
+        copies=16,
+    ),
+    "BipedalWalker": Task(
+        "BipedalWalker-v3",
+        300.0,
+        ("bipedalwalker", "--eval-every", "10", "--target-consecutive", "1"),
+        ("--env", "BipedalWalker-v3", *ESTOOL, "--eval-every", "10"),
+        ppo={"n_steps": 2048, "gamma": 0.999, "clip_range": 0.18},
+        copies=32,
+        scaled=True,
+    ),
+    "CarRacing": Task(
+        "CarRacing-v3",
+        700.0,
+        ("carracing-fast", "--eval-every", "5"),
+        ("carracing", "--eval-every", "1"),
+        popsize=64,
+        radius=6.1,  # 0.1 in each of 3667 parameters
+        normalised=False,
+        ppo={"n_steps": 512, "batch_size": 128, "learning_rate": lambda left: 1e-4 * left},
+    ),
+}
+
+
+# The programs, each in a process of its own
+
+
+def own(task: Task, options: tuple[str, ...], seed: int, directory: Path) -> list[str]:
+    """Return the command of a training by us."""
+    end = ["--target-fitness", str(task.score), "--num-eval-rollouts", str(EPISODES), "--max-iter", "100000"]
+    kept = ["--run-dir", str(directory), "--no-tensorboard", "--console", "lines", "--seed", str(seed)]
+    launcher = [str(Path(sys.prefix, "bin", "mpiexec")), "-n", "2"]
+    return [*launcher, sys.executable, "-m", "mpi_es.train", *options, *end, *kept]
+
+
+def show_score(number: int, play: Callable[[], float]) -> None:
+    """Play held-out episodes and print their mean, as our trainings do."""
+    begin = time.monotonic()
+    mean = play()
+    print(
+        f"held-out mean {mean:.1f} at generation {number}, evaluated in {time.monotonic() - begin:.2f} s",
+        flush=True,
+    )
+
+
+def evotorch(task: Task, seed: int) -> None:
+    """Train by PGPE for ever."""
+    import torch
+    from evotorch.algorithms import PGPE
+    from evotorch.neuroevolution import GymNE
+
+    torch.manual_seed(seed)
+    env = gym.make(task.env)
+
+    def play() -> float:
+        policy = problem.to_policy(searcher.status["center"])
+        return float(np.mean([episode(policy, FIRST_SEED + k) for k in range(EPISODES)]))
+
+    def episode(policy: Any, episode_seed: int) -> float:
+        if hasattr(policy, "reset"):
+            policy.reset()
+        observation, _ = env.reset(seed=episode_seed)
+        total, over = 0.0, False
+        while not over:
+            with torch.no_grad():
+                action = policy(torch.as_tensor(observation, dtype=torch.float32)).numpy()
+            if isinstance(env.action_space, gym.spaces.Discrete):
+                action = action.argmax()
+            else:
+                action = np.clip(action, env.action_space.low, env.action_space.high)
+            observation, reward, ended, truncated, _ = env.step(action)
+            over, total = ended or truncated, total + float(reward)
+        return total
+
+    network = driver() if task.env == "CarRacing-v3" else task.network
+    problem = GymNE(task.env, network, observation_normalization=task.normalised, num_actors=2)
+    speed = task.radius / 15
+    searcher = PGPE(
+        problem,
+        popsize=task.popsize,
+        center_learning_rate=task.rate * speed,
+        stdev_learning_rate=0.1,
+        radius_init=task.radius,
+        optimizer="clipup",
+        optimizer_config={"max_speed": speed},
+    )
+    every = 1 if task.env in ("CartPole-v1", "CarRacing-v3") else 5
+    number = 0
+    while True:
+        searcher.step()
+        number += 1
+        if number % every == 0:
+            show_score(number, play)
+
+
+def driver() -> Any:
+    """Return the attention paper's agent as EvoTorch wants a recurrent network: one observation at a time."""
+    import torch
+    from torch import Tensor, nn
+
+    from mpi_es.policies.attention import AttentionAgent
+
+    class Driver(nn.Module):
+        """Steers in [-1, 1]; gas and brake are in [0, 1]."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.agent = AttentionAgent()
+
+        def forward(self, picture: Tensor, memory: Any = None) -> tuple[Tensor, Any]:
+            outputs, memory = self.agent(picture.reshape(1, 96, 96, 3), memory)
+            steer, gas, brake = outputs[0]
+            return torch.stack([steer, (gas + 1) / 2, (brake + 1) / 2]), memory
+
+    return Driver()
+
+
+def ppo(task: Task, seed: int) -> None:
+    """Train by PPO for ever, on processes that share two cores where the environment is slow."""
+    import torch
+    from stable_baselines3 import PPO
+    from stable_baselines3.common.callbacks import BaseCallback
+    from stable_baselines3.common.env_util import make_vec_env
+    from stable_baselines3.common.evaluation import evaluate_policy
+    from stable_baselines3.common.vec_env import (
+        DummyVecEnv,
+        SubprocVecEnv,
+        VecEnv,
+        VecFrameStack,
+        VecNormalize,
+        sync_envs_normalization,
+    )
+
+    torch.set_num_threads(2)
+    pictures = task.env == "CarRacing-v3"
+
+    def make(count: int, first: int, *, apart: bool) -> VecEnv:
+        made: VecEnv = make_vec_env(
+            task.env,
+            count,
+            first,
+            wrapper_class=small_pictures if pictures else None,
+            vec_env_cls=SubprocVecEnv if apart else DummyVecEnv,
+        )
+        return VecFrameStack(made, 2) if pictures else made
+
+    envs, held_out = make(task.copies, seed, apart=pictures), make(1, FIRST_SEED, apart=False)
+    if task.scaled:
+        envs, held_out = VecNormalize(envs), VecNormalize(held_out, training=False, norm_reward=False)
+
+    class Scores(BaseCallback):
+        """Plays held-out episodes after each eighth of a million steps at most, and each update at least."""
+
+        def _on_rollout_end(self) -> None:
+            if task.scaled:
+                sync_envs_normalization(envs, held_out)
+            show_score(self.num_timesteps, lambda: float(evaluate_policy(model, held_out, EPISODES)[0]))
+
+        def _on_step(self) -> bool:
+            return True
+
+    model = PPO("CnnPolicy" if pictures else "MlpPolicy", envs, seed=seed, device="cpu", **task.ppo)
+    model.learn(LIMITS[task.env], callback=Scores())
+
+
+LIMITS = {
+    "CartPole-v1": 100_000,
+    "LunarLander-v3": 1_000_000,
+    "BipedalWalker-v3": 5_000_000,
+    "CarRacing-v3": 4_000_000,
+}
+
+
+def small_pictures(env: gym.Env) -> gym.Env:
+    """Return CarRacing as the zoo plays it: an action for two steps, grey pictures of 64 by 64."""
+    return gym.wrappers.GrayscaleObservation(
+        gym.wrappers.ResizeObservation(Skipped(env), (64, 64)), keep_dim=True
+    )
+
+
+class Skipped(gym.Wrapper):
+    """An action lasts two steps."""
+
+    def step(self, action: Any) -> Any:
+        """Return the second step, with the reward of both."""
+        first = self.env.step(action)
+        if first[2] or first[3]:
+            return first
+        observation, reward, *rest = self.env.step(action)
+        return observation, float(reward) + float(first[1]), *rest
+
+
+# The clock
+
+
+def watch(command: list[str], score: float, limit: float, directory: Path) -> results.Curve:
+    """Run a program until a held-out mean reaches the score; return its means with their seconds.
+
+    Args:
+        directory: for what it writes to its standard error.
+    """
+    points: list[tuple[int, float, float]] = []
+    begin, evaluating = time.monotonic(), 0.0
+    with (
+        open(directory / "errors", "w") as errors,
+        subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=errors, text=True, start_new_session=True
+        ) as process,
+    ):
+        timer = threading.Timer(limit, os.killpg, (process.pid, signal.SIGTERM))
+        timer.start()
+        assert process.stdout
+        for line in process.stdout:
+            if found := HELD_OUT.search(line):
+                evaluating += float(found[2] or 0)
+                mean = float(found[1].replace(",", ""))
+                points.append((len(points) + 1, time.monotonic() - begin - evaluating, mean))
+                if mean >= score:
+                    break
+        timer.cancel()
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGTERM)
+    return np.array(points).reshape(-1, 3)
+
+
+def run_all(options: argparse.Namespace) -> None:
+    """Train all programs on all tasks and seeds, but those that the results know."""
+    settings = [f"{task}, {program}" for task in options.tasks for program in options.only or PROGRAMS]
+    for setting, seed in results.missing(options.results, settings, range(1, options.seeds + 1)):
+        name, program = setting.split(", ")
+        task = TASKS[name]
+        with TemporaryDirectory() as directory:
+            if program in ("mpi_es", "estool"):
+                chosen = task.ours if program == "mpi_es" else task.estool
+                command = own(task, chosen, seed, Path(directory, "run"))
+            else:
+                command = [sys.executable, __file__, "train", name, program, str(seed)]
+            curve = watch(command, task.score, 60 * options.minutes, Path(directory))
+            if not len(curve):
+                errors = Path(directory, "errors").read_text()
+                sys.exit(f"{setting}, seed {seed}: no held-out mean in {options.minutes:g} minutes\n{errors}")
+        results.add(options.results, setting, seed, curve)
+        print(f"{setting}, seed {seed}: {curve[-1, 2]:.1f} after {curve[-1, 1]:.1f} s", flush=True)
+
+
+# What is shown
+
+
+def time_of(curve: results.Curve, score: float) -> float:
+    """Return the seconds to the score, infinity where it was not reached."""
+    reached = curve[curve[:, 2] >= score, 1]
+    return float(reached[0]) if len(reached) else np.inf
+
+
+def cell(curves: list[results.Curve], score: float) -> str:
+    """Return the median seconds of the seeds and their range, or the best mean where most failed."""
+    seconds = sorted(time_of(curve, score) for curve in curves)
+    middle = float(np.median(seconds))
+    if np.isinf(middle):
+        best = np.median([curve[:, 2].max() for curve in curves])
+        last = np.median([curve[-1, 1] for curve in curves])
+        return f"{best:.0f} after {last:.0f} s"
+    ends = " to ".join("–" if np.isinf(value) else f"{value:.0f}" for value in (seconds[0], seconds[-1]))
+    return f"{middle:.0f} s ({ends})"
+
+
+def show(options: argparse.Namespace) -> None:
+    """Print a row for each task, and draw the seeds."""
+    known = results.done(options.results)
+    print(f"| | {' | '.join(PROGRAMS)} |\n{'| --- ' * (len(PROGRAMS) + 1)}|")
+    for name, task in TASKS.items():
+        found = results.by_setting(known, [f"{name}, {program}" for program in PROGRAMS])
+        cells = [cell(found[key], task.score) if (key := f"{name}, {p}") in found else "" for p in PROGRAMS]
+        print(f"| {name}, {task.score:.0f} | {' | '.join(cells)} |")
+    draw(known).savefig(options.results.with_suffix(".png"), dpi=120)
+
+
+def draw(known: results.Curves) -> Figure:
+    """Return the held-out means over seconds, a panel for each task, a line for each run."""
+    with mpl.rc_context({"font.size": 8, "axes.spines.top": False, "axes.spines.right": False}):
+        figure = Figure((10, 5.5), layout="constrained")
+        for panel, (name, task) in zip(figure.subplots(2, 2).ravel(), TASKS.items(), strict=True):
+            panel.axhline(task.score, color="#bbbbbb", linewidth=0.8)
+            for program in PROGRAMS:
+                curves = results.by_setting(known, [f"{name}, {program}"]).get(f"{name}, {program}", [])
+                for number, curve in enumerate(curves):
+                    label = program if number == 0 else None
+                    panel.plot(curve[:, 1], curve[:, 2], color=COLOURS[program], linewidth=1, label=label)
+            panel.set(xscale="log", title=f"{name}, {task.score:.0f}", xlabel="seconds of two cores")
+            panel.set_ylabel(f"mean of {EPISODES} held-out episodes")
+            panel.legend(frameon=False)
+    return figure
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    commands = parser.add_subparsers(required=True)
+    running = commands.add_parser("run")
+    running.add_argument("tasks", nargs="*", default=list(TASKS), help=", ".join(TASKS))
+    running.add_argument("--seeds", type=int, default=3)
+    running.add_argument("--minutes", type=float, default=10)
+    running.add_argument("--only", nargs="+", choices=PROGRAMS)
+    running.set_defaults(do=run_all)
+    showing = commands.add_parser("show")
+    showing.set_defaults(do=show)
+    for command in (running, showing):
+        command.add_argument("--results", type=Path, default=RESULTS)
+    training = commands.add_parser("train", help="one program, as run starts it")
+    training.add_argument("task", choices=TASKS)
+    training.add_argument("program", choices=("EvoTorch", "PPO"))
+    training.add_argument("seed", type=int)
+    training.set_defaults(do=train_one)
+    options = parser.parse_args()
+    options.do(options)
+
+
+def train_one(options: argparse.Namespace) -> None:
+    """Train by another program."""
+    {"EvoTorch": evotorch, "PPO": ppo}[options.program](TASKS[options.task], options.seed)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,58 @@
+"""Layers begin as torch begins them where it rounds once, without torch."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import torch
+
+from mpi_es import envs, policies
+from mpi_es.config.run import Config
+from mpi_es.policies import initialisation, networks
+
+ONE_ROUNDING = torch.backends.cpu.get_cpu_capability() != "DEFAULT"
+
+
+@pytest.mark.skipif(not ONE_ROUNDING, reason="torch rounds twice on this processor")
+@pytest.mark.parametrize("seed", [0, 1, 12345])
+@pytest.mark.parametrize(
+    ("env", "options"),
+    [
+        ("CartPole-v1", {"policy": "mlp", "hidden": ()}),
+        ("LunarLander-v3", {"policy": "mlp", "hidden": (64, 3, 200)}),
+        ("CartPole-v1", {"policy": "rnn", "hidden": (5,), "activation": "relu"}),
+        ("CartPole-v1", {"policy": "lstm", "hidden": (16,)}),
+        ("CartPole-v1", {"policy": "gru", "hidden": (7,)}),
+        ("mpi_es/CarRacing-v3", {"policy": "attention", "hidden": (16,)}),
+        ("mpi_es/CarRacing-v3", {"policy": "attention", "hidden": (16,), "bias": False, "query_dim": 3}),
+        (
+            "mpi_es/CarRacing-v3",
+            {"policy": "attention", "hidden": (16,), "controller": "mlp", "num_frames": 2},
+        ),
+    ],
+)
+def test_a_policy_begins_with_what_torch_draws(env, options, seed):
+    made, _ = envs.make(env)
+    policy = policies.make(Config(env=env, **options), made.observation_space, made.action_space)
+    drawn = networks.flat(networks.seeded(policy.module, seed))
+    np.testing.assert_array_equal(policy.initial(seed), drawn)
+    assert policy.initial(seed).dtype == np.float32
+
+
+def test_every_processor_draws_the_same():
+    drawn = initialisation.draw(3, [*initialisation.linear(4, 3), *initialisation.recurrent(4, 3, 2)])
+    assert drawn.tobytes().hex()[:48] == "b0e58ebdd44b97bee830d43d208faebe40585cbcec51333e"
+    assert len(drawn) == 15 + 24 + 16 + 8 + 8
+
+
+def test_torch_is_not_imported():
+    code = (
+        "import sys, gymnasium; from mpi_es import policies; from mpi_es.config.run import Config\n"
+        "env = gymnasium.make('CartPole-v1')\n"
+        "for policy in ('mlp', 'lstm'):\n"
+        "    config = Config(policy=policy, hidden=(4,))\n"
+        "    policies.make(config, env.observation_space, env.action_space).initial(1)\n"
+        "assert 'torch' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
