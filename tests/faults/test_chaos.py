@@ -7,7 +7,8 @@ import pytest
 from tests.faults.chaos import Storm, Training, endure, undisturbed, verdict
 from tests.slurm.cluster import Cluster, install
 
-pytestmark = pytest.mark.timeout(900)  # a minute, and several on a machine that is busy
+# A minute, and several on a machine that is busy.
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 KINDS = ["USR1 to the ranks", "node lost", "mpiexec killed"]
 
 

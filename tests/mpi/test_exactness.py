@@ -23,7 +23,11 @@ SETTINGS = {name: ("--strategy", name) for name in STRATEGIES} | {
 }
 
 
-@pytest.fixture(scope="module", params=SETTINGS)
+# Nine processes import torch for a module; tests/mpi/test_experiments.py has one on fewer.
+SLOW = pytest.param("module", marks=pytest.mark.slow)
+
+
+@pytest.fixture(scope="module", params=[*(name for name in SETTINGS if name != "module"), SLOW])
 def setting(request, tmp_path_factory):
     """Options of a run, and its file after six generations in one process."""
     options = (*TRAIN, *SMALL, *EVALUATION, *SETTINGS[request.param])

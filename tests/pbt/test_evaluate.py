@@ -50,7 +50,7 @@ def test_a_logged_score_is_reproduced_and_the_film_is_its_first_episode(trained,
 
 
 def test_ranks_share_the_episodes_and_print_the_same(trained, launch, tmp_path, capsys):
-    trained(tmp_path, *SB3, *PPO)
+    trained(tmp_path, *ES)
     alone = printed(capsys, tmp_path, "--episodes", 40)
     for ranks in (2, 5):  # of which some have no block of episodes
         done = launch(ranks, "-m", "pbt.evaluate", tmp_path, "--episodes", 40)
