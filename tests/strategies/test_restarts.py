@@ -41,7 +41,7 @@ def sizes_of(seen):
 
 
 def test_ipop_doubles_the_population_at_each_restart():
-    assert sizes_of(advance(build(restarts="ipop"), 150))[:4] == [8, 16, 32, 64]
+    assert sizes_of(advance(build(restarts="ipop"), 250))[:4] == [8, 16, 32, 64]
 
 
 def test_until_the_first_restart_a_run_is_that_without_restarts():
