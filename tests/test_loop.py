@@ -9,6 +9,7 @@ from mpi_es.config.run import Config
 from mpi_es.envs.lockstep.separate import SeparateEnvs
 from mpi_es.errors import RolloutError, UserError
 from mpi_es.evaluation.evaluator import Evaluator
+from mpi_es.evaluation.halves import of_one
 from mpi_es.evaluation.normalisation import ObservationSums
 from mpi_es.evaluation.rollout import Rollout
 from mpi_es.parallel.collectives import SerialComm
@@ -126,6 +127,14 @@ def test_a_generation_has_the_episodes_that_the_last_ones_needed_also_after_a_re
     assert np.isfinite(history["agreement"]).all()
     make_run(tmp_path / "broken", 0, nth, **options).evolve()
     assert_same(evolved(tmp_path / "broken", **options), unbroken)
+
+
+def test_the_agreement_that_is_kept_is_of_single_episodes_over_the_last_generations(tmp_path):
+    file = evolved(tmp_path, num_rollouts=6, num_rollouts_max=12, max_iter=2)
+    history = file["history"]
+    episodes = history["episodes"] // (history["popsize"] + 1)  # of each candidate, and of the mean
+    first, second = map(of_one, history["agreement"], episodes)
+    assert file["progress"]["agreement"] == pytest.approx(0.8 * first + 0.2 * second)
 
 
 def test_one_episode_each_has_no_halves_that_could_agree(tmp_path):

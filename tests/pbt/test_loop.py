@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 from mpi_es.errors import RolloutError
+from mpi_es.seeds import Stream, rng
 from pbt.config import Config
 from pbt.lineage import ancestors
+from pbt.selection import select
 from tests.pbt.runs import WALKERS, run
 
 SMALL = Config(member=WALKERS + "Walker", num_agents=6, steps=5, max_iter=5, num_rollouts=3)
@@ -48,6 +50,15 @@ def test_a_member_alone_trains_like_its_namesake_in_a_baseline():
     alone = run(replace(SMALL, num_agents=1)).record.lineage.stacked("score")
     among = run(replace(SMALL, baseline=True)).record.lineage.stacked("score")
     assert alone[:, 0].tolist() == among[:, 0].tolist()
+
+
+def test_selection_draws_from_a_stream_of_its_own_in_each_generation():
+    lineage = run(replace(SMALL, selection="tournament")).record.lineage
+    for generation, (scores, source) in enumerate(
+        zip(lineage.stacked("score"), lineage.stacked("source"), strict=True), 1
+    ):
+        drawn = rng(SMALL.seed, Stream.SELECT, generation)
+        assert source.tolist() == select("tournament", scores, drawn).tolist()
 
 
 def test_selection_raises_the_population():

@@ -204,6 +204,28 @@ def test_the_previous_file_is_one_save_older(tmp_path):
     assert sorted(p.name for p in tmp_path.iterdir()) == ["run.h5", "run.previous.h5"]
 
 
+def test_a_save_is_synced_before_it_has_its_name_and_the_directory_afterwards(tmp_path, monkeypatch):
+    checkpoint.save(tmp_path, content(1))
+    done, sync, rename = [], os.fsync, os.replace
+
+    def synced(handle):
+        found = os.fstat(handle)
+        done.append((found.st_ino, found.st_size))
+        sync(handle)
+
+    def renamed(old, new):
+        done.append(new.name)
+        rename(old, new)
+
+    monkeypatch.setattr(os, "fsync", synced)
+    monkeypatch.setattr(os, "replace", renamed)
+    checkpoint.save(tmp_path, content(2))
+    file, directory = (path.stat() for path in (tmp_path / "run.h5", tmp_path))
+    assert done[0] == (file.st_ino, file.st_size)
+    assert done[1:3] == ["run.previous.h5", "run.h5"]
+    assert [number for number, _ in done[3:]] == [directory.st_ino]
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="mounting a small file system needs root")
 def test_a_full_disk_leaves_the_last_file_whole(tmp_path):
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", tmp_path], check=True)
