@@ -57,10 +57,13 @@ def open_telemetry(
     from mpi_es.telemetry.callback import Callback, CallbackSink
     from mpi_es.telemetry.lines import Lines
     from mpi_es.telemetry.panel import LivePanel
-    from mpi_es.telemetry.tensorboard import TensorBoard
 
     path = Path(directory)
-    sinks: list[Sink] = [TensorBoard(path, steps)] if config.tensorboard else []
+    sinks: list[Sink] = []
+    if config.tensorboard:
+        from mpi_es.telemetry.tensorboard import TensorBoard
+
+        sinks.append(TensorBoard(path, steps))
     if config.callback:
         sinks.append(CallbackSink(Callback(config.callback, path), steps))
     console: list[Sink] = console_sinks(
