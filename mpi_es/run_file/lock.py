@@ -45,7 +45,13 @@ class Lock:
         """Give the lock back."""
         for handle in (self.handle, self.file):
             if handle is not None:
-                os.close(handle)
+                _close(handle)
+
+
+def _close(handle: int) -> None:
+    """Close a file that nothing was written to, so that an error loses nothing."""
+    with contextlib.suppress(OSError):
+        os.close(handle)
 
 
 @contextlib.contextmanager
@@ -72,7 +78,7 @@ def _open(path: Path) -> int | None:
             raise _no_file(path) from error
         return None  # the first save reports what is wrong with the directory
     if not stat.S_ISREG(os.fstat(file).st_mode):
-        os.close(file)
+        _close(file)
         raise _no_file(path)
     return file
 

@@ -84,8 +84,9 @@ def terminal(attack: Attack) -> Outcome:
 
 
 _LEADER = """
-import fcntl, os, sys, termios
-fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+import contextlib, fcntl, os, sys, termios
+with contextlib.suppress(OSError):  # the terminal may have closed before
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 os.environ["TERM"] = "xterm"
 os.execv(sys.argv[1], sys.argv[1:])
 """

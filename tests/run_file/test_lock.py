@@ -1,3 +1,4 @@
+import errno
 import os
 import socket
 
@@ -74,3 +75,15 @@ def test_a_lock_file_that_was_removed_ends_no_run_but_a_new_one_does(tmp_path):
         with locked(tmp_path), pytest.raises(UserError, match=REPLACED):
             checkpoint.save(tmp_path, content(2), lock)
     assert checkpoint.load(tmp_path, unchecked)[0]["progress"] == {"generation": 1}
+
+
+def test_a_file_system_that_fails_at_the_close_of_the_lock_hides_no_other_error(tmp_path, monkeypatch):
+    close = os.close
+
+    def failing(handle):
+        close(handle)
+        raise OSError(errno.ENOTCONN, os.strerror(errno.ENOTCONN))
+
+    monkeypatch.setattr(os, "close", failing)
+    with pytest.raises(UserError, match="the first error"), locked(tmp_path):
+        raise UserError("the first error")
