@@ -11,7 +11,14 @@ from tests.slurm.cluster import ROOT
 
 
 @pytest.mark.parametrize(
-    ("kind", "number"), [("kill", 1), ("stop", 4), ("failing call", 3), ("shell", 7), ("small memory", 2)]
+    ("kind", "number"),
+    [
+        ("kill", 1),
+        ("failing call", 3),
+        ("small memory", 2),
+        pytest.param("stop", 4, marks=pytest.mark.slow),
+        pytest.param("shell", 7, marks=pytest.mark.slow),
+    ],
 )
 def test_a_run_that_was_attacked_goes_on_as_if_it_had_not_been(tmp_path, kind, number):
     if kind not in KINDS:
