@@ -380,10 +380,13 @@ def draw(known: results.Curves) -> Figure:
                 curves = results.by_setting(known, [f"{name}, {program}"]).get(f"{name}, {program}", [])
                 for number, curve in enumerate(curves):
                     label = program if number == 0 else None
-                    panel.plot(curve[:, 1], curve[:, 2], color=COLOURS[program], linewidth=1, label=label)
+                    panel.plot(
+                        curve[:, 1], curve[:, 2], ".-", color=COLOURS[program], linewidth=1, label=label
+                    )
             panel.set(xscale="log", title=f"{name}, {task.score:.0f}", xlabel="seconds of two cores")
             panel.set_ylabel(f"mean of {EPISODES} held-out episodes")
-            panel.legend(frameon=False)
+            if panel.lines[1:]:
+                panel.legend(frameon=False)
     return figure
 
 
