@@ -18,6 +18,15 @@ MPIEXEC = Path(sys.prefix, "bin", "mpiexec")
 LIMIT = 600  # seconds, after which a program hangs: on a machine that is shared it may be ten times as slow
 ENDLESS = 1_000_000  # generations: no machine is so fast that a signal comes too late
 
+# A program that begins the rest of its arguments in the terminal that is its standard input.
+LEADER = """
+import contextlib, fcntl, os, sys, termios
+with contextlib.suppress(OSError):  # the terminal may have closed before
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)  # of which this process is the session's leader
+os.environ["TERM"] = "xterm"
+os.execv(sys.argv[1], sys.argv[1:])
+"""
+
 
 def start(ranks: int, *arguments: object, **options: object) -> subprocess.Popen:
     """Start `python -m …` on some ranks."""

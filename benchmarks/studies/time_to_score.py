@@ -60,6 +60,8 @@ class Task:
     radius: float = 0.27  # of its first population; ClipUp's highest speed is a fifteenth of it
     rate: float = 0.75  # the centre's learning rate, of that speed
     normalised: bool = True
+    every: int = 5  # generations between its held-out episodes
+    steps: int = 100_000  # PPO's
     ppo: dict[str, Any] = field(default_factory=dict)
     copies: int = 8  # environments of PPO
     scaled: bool = False  # whether PPO normalises observations and rewards
@@ -74,6 +76,7 @@ TASKS = {
         network="Linear(obs_length, 16) >> Tanh() >> Linear(16, act_length)",
         popsize=100,
         radius=2.25,
+        every=1,
         ppo={
             "n_steps": 32,
             "batch_size": 256,
@@ -93,6 +96,7 @@ TASKS = {
         rate=0.5,
         normalised=False,
         ppo={"n_steps": 1024, "gae_lambda": 0.98, "gamma": 0.999, "n_epochs": 4, "ent_coef": 0.01},
+        steps=1_000_000,
         copies=16,
     ),
     "BipedalWalker": Task(
@@ -101,6 +105,7 @@ TASKS = {
         ("bipedalwalker", "--eval-every", "10", "--target-consecutive", "1"),
         ("--env", "BipedalWalker-v3", *ESTOOL, "--eval-every", "10"),
         ppo={"n_steps": 2048, "gamma": 0.999, "clip_range": 0.18},
+        steps=5_000_000,
         copies=32,
         scaled=True,
     ),
@@ -112,6 +117,8 @@ TASKS = {
         popsize=64,
         radius=6.1,  # 0.1 in each of 3667 parameters
         normalised=False,
+        every=1,
+        steps=4_000_000,
         ppo={"n_steps": 512, "batch_size": 128, "learning_rate": lambda left: 1e-4 * left},
     ),
 }
@@ -179,12 +186,11 @@ def evotorch(task: Task, seed: int) -> None:
         optimizer="clipup",
         optimizer_config={"max_speed": speed},
     )
-    every = 1 if task.env in ("CartPole-v1", "CarRacing-v3") else 5
     number = 0
     while True:
         searcher.step()
         number += 1
-        if number % every == 0:
+        if number % task.every == 0:
             show_score(number, play)
 
 
@@ -211,7 +217,7 @@ def driver() -> Any:
 
 
 def ppo(task: Task, seed: int) -> None:
-    """Train by PPO for ever, on processes that share two cores where the environment is slow."""
+    """Train by PPO for the zoo's number of steps, with a process for each of the slow environments."""
     import torch
     from stable_baselines3 import PPO
     from stable_baselines3.common.callbacks import BaseCallback
@@ -244,7 +250,7 @@ def ppo(task: Task, seed: int) -> None:
         envs, held_out = VecNormalize(envs), VecNormalize(held_out, training=False, norm_reward=False)
 
     class Scores(BaseCallback):
-        """Plays held-out episodes after each eighth of a million steps at most, and each update at least."""
+        """Plays held-out episodes before each update."""
 
         def _on_rollout_end(self) -> None:
             if task.scaled:
@@ -255,15 +261,7 @@ def ppo(task: Task, seed: int) -> None:
             return True
 
     model = PPO("CnnPolicy" if pictures else "MlpPolicy", envs, seed=seed, device="cpu", **task.ppo)
-    model.learn(LIMITS[task.env], callback=Scores())
-
-
-LIMITS = {
-    "CartPole-v1": 100_000,
-    "LunarLander-v3": 1_000_000,
-    "BipedalWalker-v3": 5_000_000,
-    "CarRacing-v3": 4_000_000,
-}
+    model.learn(task.steps, callback=Scores())
 
 
 def small_pictures(env: gym.Env) -> gym.Env:
@@ -359,13 +357,19 @@ def cell(curves: list[results.Curve], score: float) -> str:
     return f"{middle:.0f} s ({ends})"
 
 
+def by_program(known: results.Curves, name: str) -> dict[str, list[results.Curve]]:
+    """Return the curves of a task, of those programs that have any."""
+    found = results.by_setting(known, [f"{name}, {program}" for program in PROGRAMS])
+    return {setting.split(", ")[1]: curves for setting, curves in found.items()}
+
+
 def show(options: argparse.Namespace) -> None:
     """Print a row for each task, and draw the seeds."""
     known = results.done(options.results)
     print(f"| | {' | '.join(PROGRAMS)} |\n{'| --- ' * (len(PROGRAMS) + 1)}|")
     for name, task in TASKS.items():
-        found = results.by_setting(known, [f"{name}, {program}" for program in PROGRAMS])
-        cells = [cell(found[key], task.score) if (key := f"{name}, {p}") in found else "" for p in PROGRAMS]
+        found = by_program(known, name)
+        cells = [cell(found[program], task.score) if program in found else "" for program in PROGRAMS]
         print(f"| {name}, {task.score:.0f} | {' | '.join(cells)} |")
     draw(known).savefig(options.results.with_suffix(".png"), dpi=120)
 
@@ -376,8 +380,8 @@ def draw(known: results.Curves) -> Figure:
         figure = Figure((10, 5.5), layout="constrained")
         for panel, (name, task) in zip(figure.subplots(2, 2).ravel(), TASKS.items(), strict=True):
             panel.axhline(task.score, color="#bbbbbb", linewidth=0.8)
-            for program in PROGRAMS:
-                curves = results.by_setting(known, [f"{name}, {program}"]).get(f"{name}, {program}", [])
+            found = by_program(known, name)
+            for program, curves in found.items():
                 for number, curve in enumerate(curves):
                     label = program if number == 0 else None
                     panel.plot(
@@ -385,7 +389,7 @@ def draw(known: results.Curves) -> Figure:
                     )
             panel.set(xscale="log", title=f"{name}, {task.score:.0f}", xlabel="seconds of two cores")
             panel.set_ylabel(f"mean of {EPISODES} held-out episodes")
-            if panel.lines[1:]:
+            if found:
                 panel.legend(frameon=False)
     return figure
 

@@ -32,8 +32,7 @@ def recurrent(gates: int, inputs: int, hidden: int) -> list[Draw]:
 
 def draw(seed: int, draws: Iterable[Draw]) -> Candidate:
     """Return the numbers of all draws one after the other, from the run's seed."""
-    twister = np.random.MT19937()
-    twister._legacy_seeding(torch_seed(seed) & 0xFFFFFFFF)  # torch takes as many bits
+    twister = np.random.RandomState(torch_seed(seed) & 0xFFFFFFFF)  # torch takes as many bits
     return np.concatenate([_uniform(twister, *each) for each in draws])
 
 
@@ -42,9 +41,9 @@ def torch_seed(seed: int) -> int:
     return int(rng(seed, Stream.INITIAL).integers(2**63))
 
 
-def _uniform(twister: np.random.MT19937, count: int, bound: float) -> Candidate:
+def _uniform(twister: np.random.RandomState, count: int, bound: float) -> Candidate:
     """Return numbers in [-bound, bound], rounded once."""
-    bits = twister.random_raw(count) & 0xFFFFFF
+    bits = twister.randint(2**32, size=count, dtype=np.uint32) & 0xFFFFFF
     low, width = np.float32(-bound), np.float32(bound) - np.float32(-bound)
     # Exact in float64, as the product has 48 bits and the sum no more.
     exact = bits / 2.0**24 * np.float64(width) + np.float64(low)

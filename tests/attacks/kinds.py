@@ -14,6 +14,7 @@ from pathlib import Path
 
 from tests.attacks.processes import MARK, ROLES
 from tests.attacks.training import Attack, Outcome
+from tests.launching import LEADER
 from tests.slurm.cluster import ROOT
 
 Kind = Callable[[Attack], Outcome]
@@ -72,7 +73,7 @@ def stop(attack: Attack) -> Outcome:
 def terminal(attack: Attack) -> Outcome:
     """A terminal that closes."""
     outer, inner = pty.openpty()
-    program = [sys.executable, "-c", _LEADER, *attack.command()]
+    program = [sys.executable, "-c", LEADER, *attack.command()]
     process = attack.start(program, stdin=inner, stdout=inner)
     os.close(inner)
     os.set_blocking(outer, False)
@@ -81,15 +82,6 @@ def terminal(attack: Attack) -> Outcome:
         os.read(outer, 2**20)
     os.close(outer)
     return attack.wait(process)
-
-
-_LEADER = """
-import contextlib, fcntl, os, sys, termios
-with contextlib.suppress(OSError):  # the terminal may have closed before
-    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-os.environ["TERM"] = "xterm"
-os.execv(sys.argv[1], sys.argv[1:])
-"""
 
 
 def failing_call(attack: Attack) -> Outcome:

@@ -11,7 +11,7 @@ import pytest
 
 from mpi_es.run_file import checkpoint
 from tests.faults.test_failures import TRAIN
-from tests.launching import ENDLESS, LIMIT, wait_until
+from tests.launching import ENDLESS, LEADER, LIMIT, wait_until
 
 UNSAVED = ("--max-iter", ENDLESS, "--checkpoint-every", ENDLESS)
 
@@ -23,11 +23,8 @@ def in_terminal():
 
     def run(*words, **options):
         outer, inner = pty.openpty()
-        environ = os.environ | {"TERM": "xterm"}
-        command = [sys.executable, "-c", LEADER, *map(str, words)]
-        process = subprocess.Popen(
-            command, stdin=inner, stdout=inner, env=environ, start_new_session=True, **options
-        )
+        command = [sys.executable, "-c", LEADER, sys.executable, *map(str, words)]
+        process = subprocess.Popen(command, stdin=inner, stdout=inner, start_new_session=True, **options)
         os.close(inner)
         begun.append(process)
         return process, outer
@@ -36,13 +33,6 @@ def in_terminal():
     for process in begun:
         process.kill()
         process.wait()
-
-
-LEADER = """
-import fcntl, os, sys, termios
-fcntl.ioctl(0, termios.TIOCSCTTY, 0)  # of which this process is the session's leader
-os.execv(sys.executable, [sys.executable, *sys.argv[1:]])
-"""
 
 
 def read_until(terminal, sign):

@@ -24,10 +24,10 @@ SETTINGS = {name: ("--strategy", name) for name in STRATEGIES} | {
 
 
 # Nine processes import torch for a module; tests/mpi/test_experiments.py has one on fewer.
-SLOW = pytest.param("module", marks=pytest.mark.slow)
+SLOW = {"module": pytest.mark.slow}
 
 
-@pytest.fixture(scope="module", params=[*(name for name in SETTINGS if name != "module"), SLOW])
+@pytest.fixture(scope="module", params=[pytest.param(name, marks=SLOW.get(name, ())) for name in SETTINGS])
 def setting(request, tmp_path_factory):
     """Options of a run, and its file after six generations in one process."""
     options = (*TRAIN, *SMALL, *EVALUATION, *SETTINGS[request.param])

@@ -49,8 +49,11 @@ def test_a_logged_score_is_reproduced_and_the_film_is_its_first_episode(trained,
     assert imageio_ffmpeg.count_frames_and_secs(str(video))[0] == int(first["length"])
 
 
-def test_ranks_share_the_episodes_and_print_the_same(trained, launch, tmp_path, capsys):
-    trained(tmp_path, *ES)
+@pytest.mark.parametrize(
+    "options", [ES, pytest.param((*SB3, *PPO), marks=pytest.mark.slow)], ids=["es", "sb3"]
+)
+def test_ranks_share_the_episodes_and_print_the_same(trained, launch, tmp_path, capsys, options):
+    trained(tmp_path, *options)
     alone = printed(capsys, tmp_path, "--episodes", 40)
     for ranks in (2, 5):  # of which some have no block of episodes
         done = launch(ranks, "-m", "pbt.evaluate", tmp_path, "--episodes", 40)

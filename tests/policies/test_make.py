@@ -63,7 +63,7 @@ def test_a_mistake_is_told_in_one_line(options, words):
     assert "\n" not in str(raised.value)
 
 
-def test_workers_do_without_torch():
+def test_the_built_in_networks_do_without_torch():
     code = """
 import sys, numpy as np
 from gymnasium import spaces
@@ -71,6 +71,7 @@ from mpi_es.config.run import Config
 from mpi_es.policies import make
 for name, hidden in (("mlp", (8, 8)), ("lstm", (8,))):
     policy = make(Config(policy=name, hidden=hidden), spaces.Box(-1, 1, (4,)), spaces.Discrete(2))
+    policy.initial(1)
     weights = policy.unpack(np.zeros((3, policy.dim), np.float32))
     policy.act(weights, np.zeros((3, 4), np.float32), policy.initial_memory(3))
 assert "torch" not in sys.modules
