@@ -63,13 +63,17 @@ def save(directory: Path, content: dict[str, Any], lock: Lock | None = None) -> 
             lock.check()
         _keep(path, directory / PREVIOUS)
         os.replace(fresh, path)
-        _sync(directory)
     except OSError as error:
         with contextlib.suppress(OSError):
             fresh.unlink()
         held = [name for name in (NAME, PREVIOUS) if os.path.exists(directory / name)]
         state = f"{held[0]} holds the generation before" if held else "none was ever written"
         raise UserError(f"{path}: could not be saved ({error.strerror or error}); {state}") from error
+    try:
+        _sync(directory)
+    except OSError as error:
+        why = error.strerror or error
+        raise UserError(f"{path}: saved, but its name could not be synced ({why}); check the disk") from error
 
 
 def exists(directory: Path) -> bool:

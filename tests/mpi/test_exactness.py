@@ -1,5 +1,6 @@
 """The same config and seed give the same run, whoever evaluates it and however it is interrupted."""
 
+import json
 import signal
 
 import pytest
@@ -7,7 +8,7 @@ import pytest
 from mpi_es.strategies import STRATEGIES
 from tests.launching import ENDLESS, LIMIT, assert_same, interrupt, start
 
-TRAIN = ("-m", "mpi_es.train", "--console", "silent", "--no-tensorboard")
+QUIET = ("--console", "silent", "--no-tensorboard")
 SMALL = ("--env", "CartPole-v1", "--hidden", "4", "--population-size", "6", "--obs-norm")
 EVALUATION = ("--eval-every", "3", "--num-eval-rollouts", "5")
 SETTINGS = {name: ("--strategy", name) for name in STRATEGIES} | {
@@ -23,40 +24,51 @@ SETTINGS = {name: ("--strategy", name) for name in STRATEGIES} | {
 }
 
 
-# Nine processes import torch for a module; tests/mpi/test_experiments.py has one on fewer.
-SLOW = {"module": pytest.mark.slow}
+SETS = [  # of settings, each of which is trained in the same processes
+    pytest.param([name for name in SETTINGS if name != "module"], id="networks"),
+    # Nine processes import torch for a module; tests/mpi/test_experiments.py has one on fewer.
+    pytest.param(["module"], id="module", marks=pytest.mark.slow),
+]
 
 
-@pytest.fixture(scope="module", params=[pytest.param(name, marks=SLOW.get(name, ())) for name in SETTINGS])
-def setting(request, tmp_path_factory):
-    """Options of a run, and its file after six generations in one process."""
-    options = (*TRAIN, *SMALL, *EVALUATION, *SETTINGS[request.param])
-    directory = tmp_path_factory.mktemp("serial") / "run"
-    process = start(0, *options, "--max-iter", "6", "--run-dir", directory)
+def train(ranks, trainings, file):
+    """Make several trainings on some ranks, 0 without mpiexec."""
+    file.write_text(json.dumps([[str(word) for word in words] for words in trainings]))
+    process = start(ranks, "-m", "tests.mpi.trainings", file)
     _, err = process.communicate(timeout=LIMIT)
     assert process.returncode == 0, err
-    return options, directory
 
 
-def test_continued_on_other_ranks_in_another_way_it_is_the_same_run(setting, launch, exact, tmp_path):
-    options, serial = setting
-    run = tmp_path / "run"
-    first = launch(3, *options, "--dispatch", "static", "--max-iter", 3, "--run-dir", run)
-    other = ("--dispatch", "dynamic", "--dedicated-root", "yes", "--envs-per-rank", 2)
-    second = launch(5, "-m", "mpi_es.train", "--resume", run, *other, "--max-iter", 6)
-    assert (first.returncode, second.returncode) == (0, 0), first.stderr + second.stderr
-    assert_same(exact(run), exact(serial))
+@pytest.fixture(scope="module", params=SETS)
+def serial(request, tmp_path_factory):
+    """The options of each setting, and the directory of its run of six generations in one process."""
+    place = tmp_path_factory.mktemp("serial")
+    runs = {name: ((*QUIET, *SMALL, *EVALUATION, *SETTINGS[name]), place / name) for name in request.param}
+    whole = [(*options, "--max-iter", 6, "--run-dir", directory) for options, directory in runs.values()]
+    train(0, whole, place / "trainings.json")
+    return runs
+
+
+def test_continued_on_other_ranks_in_another_way_they_are_the_same_runs(serial, exact, tmp_path):
+    begin = ("--dispatch", "static", "--max-iter", 3)
+    other = ("--dispatch", "dynamic", "--dedicated-root", "yes", "--envs-per-rank", 2, "--max-iter", 6)
+    broken = [(*options, *begin, "--run-dir", tmp_path / name) for name, (options, _) in serial.items()]
+    train(3, broken, tmp_path / "trainings.json")
+    train(5, [("--resume", tmp_path / name, *other) for name in serial], tmp_path / "trainings.json")
+    for name, (_, unbroken) in serial.items():
+        assert_same(exact(tmp_path / name), exact(unbroken), name)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("ranks", "dispatch"), [(2, "dynamic"), (3, "static"), (5, "dynamic"), (9, "static"), (32, "dynamic")]
 )
-def test_ranks_and_dispatch_do_not_matter(setting, launch, exact, tmp_path, ranks, dispatch):
-    options, serial = setting
-    done = launch(ranks, *options, "--max-iter", 6, "--dispatch", dispatch, "--run-dir", tmp_path / "run")
-    assert done.returncode == 0, done.stderr
-    assert_same(exact(tmp_path / "run"), exact(serial))
+def test_ranks_and_dispatch_do_not_matter(serial, exact, tmp_path, ranks, dispatch):
+    whole = ("--max-iter", 6, "--dispatch", dispatch)
+    runs = [(*options, *whole, "--run-dir", tmp_path / name) for name, (options, _) in serial.items()]
+    train(ranks, runs, tmp_path / "trainings.json")
+    for name, (_, directory) in serial.items():
+        assert_same(exact(tmp_path / name), exact(directory), name)
 
 
 @pytest.mark.parametrize(
@@ -70,7 +82,7 @@ def test_ranks_and_dispatch_do_not_matter(setting, launch, exact, tmp_path, rank
     ],
 )
 def test_a_signal_and_a_resume_change_nothing(launch, exact, tmp_path, number, every):
-    options = (*TRAIN, *SMALL, *EVALUATION, "--checkpoint-every", every)
+    options = ("-m", "mpi_es.train", *QUIET, *SMALL, *EVALUATION, "--checkpoint-every", every)
     broken, resume = tmp_path / "broken", ("-m", "mpi_es.train", "--resume", tmp_path / "broken")
     begin = (*options, "--max-iter", ENDLESS, "--run-dir", broken)
     end = interrupt(broken, number, (3, *begin), (2, *resume)) + 4

@@ -1,6 +1,8 @@
+import errno
 import io
 import os
 import re
+import stat
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -224,6 +226,23 @@ def test_a_save_is_synced_before_it_has_its_name_and_the_directory_afterwards(tm
     assert done[0] == (file.st_ino, file.st_size)
     assert done[1:3] == ["run.previous.h5", "run.h5"]
     assert [number for number, _ in done[3:]] == [directory.st_ino]
+
+
+def test_a_directory_that_cannot_be_synced_holds_the_new_file_and_is_reported(tmp_path, monkeypatch):
+    checkpoint.save(tmp_path, content(1))
+    sync = os.fsync
+
+    def refuse_directories(handle):
+        if stat.S_ISDIR(os.fstat(handle).st_mode):
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        sync(handle)
+
+    monkeypatch.setattr(os, "fsync", refuse_directories)
+    with pytest.raises(
+        UserError, match=r"run\.h5: saved, but its name could not be synced \(Input/output error\)"
+    ):
+        checkpoint.save(tmp_path, content(2))
+    assert load(tmp_path)[0]["state"]["generation"] == 2
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="mounting a small file system needs root")
