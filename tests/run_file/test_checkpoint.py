@@ -126,6 +126,10 @@ def test_whatever_befalls_the_file_it_is_whole_or_the_previous_one_is_taken(tmp_
     assert len(made) >= 200
     for image in made:
         path.write_bytes(image)
+        with pytest.raises(UserError, match=r"damaged|expected a run file"):
+            decode(path)
+    for image in made[::20]:
+        path.write_bytes(image)
         read, warning = load(tmp_path)
         assert read["state"]["generation"] == 1
         assert "continuing from run.previous.h5" in warning
