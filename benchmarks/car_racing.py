@@ -42,6 +42,7 @@ from mpi_es.evaluation.header import Evaluation, Header
 from mpi_es.evaluation.rollout import Terms
 from mpi_es.evaluation.sources import StaticSource
 from mpi_es.jit.decorator import compiled
+from mpi_es.parallel.collectives import SerialComm
 from mpi_es.parallel.stop_signal import StopFlag
 from mpi_es.parallel.waiting import wait
 from mpi_es.seeds import Stream, rng
@@ -61,9 +62,7 @@ def config(picture: str, **changes: Any) -> Config:
 @cache
 def rollout(picture: str) -> Any:
     """Return our compiled rollout, compiled."""
-    made = build.make_rollout(config(picture))
-    made.compile()
-    return made
+    return build.make_evaluator(SerialComm(), config(picture), StopFlag()).rollout
 
 
 @cache
@@ -254,7 +253,7 @@ def start(weights: np.ndarray, options: argparse.Namespace) -> None:
     print(
         f"first step after {found[0]['seconds']:.1f} s with an empty cache, {seconds:.1f} s with a filled one"
     )
-    print(f"resident memory of a rank: {memory:.0f} MiB")
+    print(f"resident memory of a rank: {found[0]['memory']:.0f} MiB and {memory:.0f} MiB")
 
 
 def take_turns(weights: np.ndarray) -> None:

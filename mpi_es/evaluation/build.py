@@ -4,6 +4,7 @@ import os
 import socket
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from mpi_es.evaluation.compiled_rollout import CompiledRollout
 from mpi_es.evaluation.evaluator import Evaluator
 from mpi_es.evaluation.function_rollout import FunctionRollout, Problem, problem
 from mpi_es.evaluation.rollout import AnyRollout, Rollout
+from mpi_es.jit.apart import compile_apart
 from mpi_es.jit.warm_up import prepare
 from mpi_es.parallel import heartbeat, shared_memory
 from mpi_es.parallel.agreement import all_or_raise
@@ -134,9 +136,10 @@ def make_evaluator(
             make_held_out_rollout(config, base),
         ),
     )
-    prepare(comm, rollout.compile)
+    # The machine code of a user's rollout is the user's.
+    prepare(comm, rollout.compile, None if rollout_of else partial(_compile_apart, config, base))
     if held_out_rollout:
-        prepare(comm, held_out_rollout.compile)
+        prepare(comm, held_out_rollout.compile, partial(_compile_apart, config.held_out, base))
     # Noise that is computed costs nothing; a table is for the strategy that reads it.
     table = config.noise_table
     if table and not find_strategy(config.strategy).seeded:  # without one nobody needs the strategy's module
@@ -152,6 +155,11 @@ def make_evaluator(
         survives=survives,
         held_out_rollout=held_out_rollout,
     )
+
+
+def _compile_apart(config: Config, base: Candidate | None) -> None:
+    """Compile the config's rollout in another process."""
+    compile_apart("mpi_es.evaluation.compile_rollout", (config, base))
 
 
 def dedicated(config: Config, size: int) -> bool:

@@ -20,22 +20,43 @@ CACHE_REMEDY = "export NUMBA_CACHE_DIR to a directory that you can write to"
 _QUIET_TIME = 3.0  # seconds before the message is printed: a start from the cache takes less
 
 
-def prepare(comm: Comm, compile_all: Callable[[], None]) -> None:
+class _NotCached(Exception):
+    """Machine code must be compiled."""
+
+
+def prepare(comm: Comm, compile_all: Callable[[], None], apart: Callable[[], None] | None = None) -> None:
     """Call `compile_all` on one rank of a node, then on the others, which find it in the cache. Collective.
 
     Rank 0 prints what the ranks wait for.
+
+    Args:
+        apart: does the same in another process, where the result can be kept.
     """
     cache = cache_directory(os.environ, PACKAGE)
-    with _announced(cache) if comm.rank == 0 else contextlib.nullcontext(), heard_by(lambda: None):
+    with _announced(cache) if comm.rank == 0 else contextlib.nullcontext():
         if comm.size == 1:
-            compile_all()
+            _compile(compile_all, apart if cache else None)
             return
         node = of_this_node(comm)
         kept = bcast_object(node, cache is not None)
         first = node.rank == 0 or not kept
         node.Free()
-        all_or_raise(comm, lambda: compile_all() if first else None)
-        all_or_raise(comm, lambda: None if first else compile_all())
+        all_or_raise(comm, lambda: _compile(compile_all, apart if kept else None) if first else None)
+        all_or_raise(comm, lambda: None if first else _compile(compile_all))
+
+
+def _compile(compile_all: Callable[[], None], apart: Callable[[], None] | None = None) -> None:
+    """Call `compile_all`, after `apart` if something is missing in the cache."""
+    if apart:
+        with contextlib.suppress(_NotCached), heard_by(_refuse):
+            return compile_all()
+        apart()
+    with heard_by(lambda: None):
+        compile_all()
+
+
+def _refuse() -> None:
+    raise _NotCached
 
 
 @contextlib.contextmanager

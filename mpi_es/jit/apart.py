@@ -1,0 +1,32 @@
+"""Compile in a process of its own: numba and LLVM keep hundreds of megabytes until a process ends."""
+
+import contextlib
+import os
+import pickle
+import subprocess
+import sys
+import threading
+from typing import Any
+
+
+def compile_apart(module: str, task: tuple[Any, ...]) -> None:
+    """Run a module that compiles what the task says; if it fails, the caller compiles and meets the error."""
+    command, nowhere = [sys.executable, "-m", module], subprocess.DEVNULL
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=nowhere, stderr=nowhere) as process:
+        assert process.stdin is not None
+        with contextlib.suppress(BrokenPipeError):
+            pickle.dump(task, process.stdin)
+            process.stdin.flush()
+        process.wait()
+
+
+def read_task() -> Any:
+    """Return the task in the process that compiles, which ends at once when the other one does."""
+    task = pickle.load(sys.stdin.buffer)
+    threading.Thread(target=_end_with_the_caller, daemon=True).start()
+    return task
+
+
+def _end_with_the_caller() -> None:
+    os.read(sys.stdin.fileno(), 1)  # it waits until the pipe is closed
+    os._exit(1)

@@ -1,0 +1,32 @@
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from mpi_es.jit.apart import compile_apart
+from tests.launching import LIMIT, wait_until
+
+WRITING = "tests.jit.writing"
+
+
+def test_the_task_is_done_in_another_process(tmp_path):
+    compile_apart(WRITING, (tmp_path / "number", False))
+    assert int((tmp_path / "number").read_text()) != os.getpid()
+
+
+def test_a_module_that_fails_is_left_to_the_caller(capfd):
+    compile_apart("tests.jit.no_such_module", ())
+    compile_apart(WRITING, ())
+    assert capfd.readouterr() == ("", "")
+
+
+def test_it_ends_when_its_caller_is_killed(tmp_path):
+    code = (
+        f"from mpi_es.jit.apart import compile_apart; from pathlib import Path; compile_apart({WRITING!r}, "
+    )
+    caller = subprocess.Popen([sys.executable, "-c", f"{code}(Path({str(tmp_path)!r}, 'number'), True))"])
+    wait_until((tmp_path / "number").exists, "task")
+    caller.kill()
+    caller.wait(timeout=LIMIT)
+    own = Path("/proc", (tmp_path / "number").read_text(), "stat")
+    wait_until(lambda: not own.exists() or own.read_text().rpartition(")")[2].split()[0] == "Z", "end")
