@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.launching import assert_same
-from tests.mpi.test_exactness import EVALUATION, SETTINGS, SMALL, TRAIN
+from tests.mpi.test_exactness import EVALUATION, QUIET, SETTINGS, SMALL
 
 ROOT = Path(__file__).parents[2]
 OVER_NETWORK = os.environ | {"MPIR_CVAR_NOLOCAL": "1"}  # MPICH then takes every rank for a node of its own
@@ -21,7 +21,8 @@ OVER_NETWORK = os.environ | {"MPIR_CVAR_NOLOCAL": "1"}  # MPICH then takes every
     ],
 )
 def test_a_run_over_the_network_is_the_same_run(launch, exact, tmp_path, strategy, dispatch):
-    options = (*TRAIN, *SMALL, *EVALUATION, *SETTINGS[strategy], "--max-iter", 6)
+    settings = (*SMALL, *EVALUATION, *SETTINGS[strategy])
+    options = ("-m", "mpi_es.train", *QUIET, *settings, "--max-iter", 6)
     assert launch(0, *options, "--run-dir", tmp_path / "serial").returncode == 0
     run = tmp_path / "run"
     done = launch(4, *options, "--dispatch", dispatch, "--run-dir", run, env=OVER_NETWORK)
