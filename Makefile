@@ -9,14 +9,14 @@ INSTALL := $(BIN)/python -m pip install --quiet --constraint requirements.lock
 
 .PHONY: train test test-slow chaos attacks lint format docs notebooks setup bench clean
 
-# Without ARGS a first agent that drives, in some minutes; its curves; and what it looks at, as a film.
+# Without ARGS a first agent that drives, in some minutes; what it looks at, as a film; and its curves.
 train: .venv/run.stamp
 ifdef ARGS
 	$(BIN)/mpiexec -n $(CORES) $(BIN)/python -m mpi_es.train $(ARGS)
 else
 	$(BIN)/mpiexec -n $(CORES) $(BIN)/python -m mpi_es.train $(if $(wildcard $(FIRST)/run*.h5),--resume $(FIRST),$(NEW))
-	$(BIN)/python -m mpi_es.report $(FIRST)
 	$(BIN)/python -m mpi_es.evaluate $(FIRST) --episodes 1 --video $(FIRST)/drive.mp4
+	$(BIN)/python -m mpi_es.report $(FIRST)
 endif
 
 setup: .venv/dev.stamp

@@ -38,13 +38,11 @@ def expected(name: str, rule: str, got: object, hint: str = "") -> UserError:
 def unknown(name: str, got: str, choices: Iterable[str]) -> UserError:
     """Build the error for a name that is not registered, with the nearest one that is.
 
-    A short list of choices is part of the rule; a long one comes last, after the nearest name.
+    A short list of choices is part of the rule; a long one is given where no name is near.
     """
     known = sorted(choices)
     near = difflib.get_close_matches(got, known, n=1)
     meant = f"did you mean {near[0]!r}?" if near else ""
     if len(known) <= _FEW:
         return expected(name, f"one of {', '.join(known)}", got, meant)
-    listed = f"one of {', '.join(known)}"
-    hint = f"{meant} ({listed})" if near else f"use {listed}"
-    return expected(name, f"one of {len(known)} names", got, hint)
+    return expected(name, f"one of {len(known)} names", got, meant or f"use one of {', '.join(known)}")

@@ -173,7 +173,7 @@ def of_run(run: str, options: Options) -> EvaluationPlan:
     fields = [name for name in imports.AGENT if name != "env" or not options.env]
     imports.check(stored, run, allowed=options.imports, fields=fields)
     config = placed(stored, options)
-    title = f"{options.candidate} candidate, of generation {chosen['generation']}"
+    title = f"{options.candidate} mean, of generation {chosen['generation']}"
     return EvaluationPlan(options, config, content, chosen["candidate"], chosen["normalisation"], title)
 
 

@@ -88,7 +88,7 @@ class Run:
 
     def evolve(self) -> str:
         """Run until something ends it; print the reason and return it."""
-        held_out, finished = None, False
+        held_out, finished, begun = None, False, self.progress.generation
         try:
             while not (reason := self.finished()):
                 self.one_generation()
@@ -96,6 +96,8 @@ class Run:
             best = self.progress.best
             score = f"{number(sign(self.config) * best.fitness)} at generation {best.generation}"
             outcome = f"best {'value' if self.exact else 'held-out mean'} {score}, in {self.directory}"
+            if begun == self.progress.generation and not self.config.is_of_script:
+                outcome += "; to continue it, give another --max-iter or --target-fitness"
         except Stopped:
             reason = f"stopped by {self.evaluator.stop_flag.name}"
             here = "saved in" if self.config.is_of_script else "continue with --resume"

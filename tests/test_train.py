@@ -52,6 +52,16 @@ def test_a_run_begins_and_goes_on_only_where_it_is_asked_to(tmp_path):
     assert checkpoint.load(tmp_path / "run")[0]["progress"]["generation"] == 3
 
 
+def test_a_run_that_is_over_says_what_continues_it(tmp_path, capsys):
+    options = ["--env", "CartPole-v1", "--hidden", "2", "--population-size", "4", "--max-iter", "1"]
+    options += ["--num-eval-rollouts", "2", "--console", "lines", "--no-tensorboard"]
+    hint = "; to continue it, give another --max-iter or --target-fitness\n"
+    assert train.main(SerialComm(), [*options, "--run-dir", str(tmp_path / "run")]) == 0
+    assert hint not in capsys.readouterr().out
+    assert train.main(SerialComm(), ["--resume", str(tmp_path / "run")]) == 0
+    assert capsys.readouterr().out.endswith(hint)
+
+
 @pytest.mark.parametrize("name", ["Single", "Branching"])
 def test_the_first_lines_say_how_a_module_of_one_s_own_is_evaluated(tmp_path, capsys, name):
     options = ["--env", "CartPole-v1", "--policy", f"tests.policies.user_policies:{name}", "--max-iter", "1"]

@@ -22,6 +22,7 @@ from mpi_es.text import counted, thousands
 _MIB = 2**20
 _SEGMENTS = ("mpich_shm_*", "sm_segment.*")  # of MPICH and of Open MPI
 _WRITABLE = "give --run-dir a directory that you can write to"
+_FEW = 3  # files that a remedy names one by one
 _NETWORK = {"nfs", "nfs4", "cifs", "smb3", "9p", "fuse.sshfs"}
 
 
@@ -63,9 +64,12 @@ def leftovers(directory: Path, processes: Path = Path("/proc")) -> Finding:
             "leftovers", "ok", f"{counted(len(segments), 'MPI segment')} in {directory}, none abandoned"
         )
     size = thousands(round(sum(dead.values()) / _MIB))
-    names = " ".join(map(str, list(dead)[:3])) + (" …" if len(dead) > 3 else "")
     seen = f"{counted(len(dead), 'abandoned segment')}, {size} MiB"
-    return Finding("leftovers", "warn", seen, f"rm {names}")
+    remedy = f"rm {' '.join(map(str, dead))}"
+    if len(dead) > _FEW:
+        families = [family for family in _SEGMENTS if any(path.match(family) for path in dead)]
+        remedy = f"while no MPI job runs here: rm {' '.join(str(directory / family) for family in families)}"
+    return Finding("leftovers", "warn", seen, remedy)
 
 
 def _read(path: Path) -> str:

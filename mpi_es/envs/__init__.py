@@ -124,11 +124,13 @@ def _call(name: str, function: Any, options: dict[str, Any], kind: type = gym.En
     """Return the environment that the user's function makes."""
     if not callable(function):
         raise expected("--env", "package.module:make, a function", name)
+    signature = inspect.signature(function)
     try:
-        inspect.signature(function).bind(**options)
+        signature.bind(**options)
     except TypeError as error:
         call = f"make({', '.join(f'{key}={value!r}' for key, value in options.items())})"
-        raise expected("--env", f"a function that can be called as {call}", name, str(error)) from error
+        rule = f"a function that can be called as {call}"
+        raise expected("--env", rule, f"{name}{signature}") from error
     with _asked(name, options):
         env = function(**options)
     if not isinstance(env, kind):

@@ -34,6 +34,13 @@ def test_leftovers_are_segments_that_nobody_maps(tmp_path):
     assert finding == Finding("leftovers", "warn", "1 abandoned segment, 3 MiB", f"rm {dead}")
 
 
+def test_many_leftovers_are_removed_by_a_pattern(tmp_path):
+    for number in range(5):
+        (tmp_path / f"mpich_shm_{number}").touch()
+    finding = memory_and_files.leftovers(tmp_path)
+    assert finding.remedy == f"while no MPI job runs here: rm {tmp_path}/mpich_shm_*"
+
+
 def test_a_window_that_cannot_be_allocated():
     def allocate(*args, **kwargs):
         raise MemoryError("no\nroom")
