@@ -11,13 +11,16 @@ from typing import Any
 
 def compile_apart(module: str, task: tuple[Any, ...]) -> None:
     """Run a module that compiles what the task says; if it fails, the caller compiles and meets the error."""
-    command, nowhere = [sys.executable, "-m", module], subprocess.DEVNULL
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=nowhere, stderr=nowhere) as process:
+    with contextlib.suppress(OSError), _started(module) as process:
         assert process.stdin is not None
-        with contextlib.suppress(BrokenPipeError):
-            pickle.dump(task, process.stdin)
-            process.stdin.flush()
+        pickle.dump(task, process.stdin)
+        process.stdin.flush()
         process.wait()
+
+
+def _started(module: str) -> "subprocess.Popen[bytes]":
+    command, nowhere = [sys.executable, "-m", module], subprocess.DEVNULL
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=nowhere, stderr=nowhere)
 
 
 def read_task() -> Any:

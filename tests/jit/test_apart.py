@@ -14,9 +14,12 @@ def test_the_task_is_done_in_another_process(tmp_path):
     assert int((tmp_path / "number").read_text()) != os.getpid()
 
 
-def test_a_module_that_fails_is_left_to_the_caller(capfd):
+def test_a_process_that_fails_is_left_to_the_caller(capfd, monkeypatch, tmp_path):
     compile_apart("tests.jit.no_such_module", ())
     compile_apart(WRITING, ())
+    monkeypatch.setattr(sys, "executable", "/no/such/python")
+    compile_apart(WRITING, (tmp_path / "number", False))
+    assert not (tmp_path / "number").exists()
     assert capfd.readouterr() == ("", "")
 
 
