@@ -1,12 +1,12 @@
 """What tests share: our programs under mpiexec, always with a time limit."""
 
 import signal
-import subprocess
 
 import hypothesis
 import pytest
 
-from tests.launching import LIMIT, exact_content, start
+from mpi_es.parallel.stop_signal import CAUGHT
+from tests.launching import complete, exact_content
 
 # On a shared machine any example may take a second, by no fault of the code.
 hypothesis.settings.register_profile("shared", deadline=None)
@@ -16,19 +16,19 @@ hypothesis.settings.load_profile("shared")
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
+@pytest.fixture(autouse=True)
+def _own_signals():
+    """Give signals back that a run in this process caught."""
+    before = {number: signal.getsignal(number) for number in CAUGHT}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
 @pytest.fixture
 def launch():
     """Return a function that runs `python …` on some ranks, 0 without mpiexec, and returns what came out."""
-
-    def run(ranks: int, *arguments: object, **options: object) -> subprocess.CompletedProcess:
-        process = start(ranks, *arguments, **options)
-        try:
-            out, err = process.communicate(timeout=LIMIT)
-        finally:
-            process.kill()
-        return subprocess.CompletedProcess(process.args, process.returncode, out, err)
-
-    return run
+    return complete
 
 
 @pytest.fixture

@@ -6,10 +6,12 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 from typing import TypeVar
 
 import pytest
 
+from mpi_es.parallel.collectives import SerialComm
 from mpi_es.run_file import checkpoint
 from mpi_es.status import generations
 
@@ -34,6 +36,21 @@ def start(ranks: int, *arguments: object, **options: object) -> subprocess.Popen
     command = [*launcher, sys.executable, *map(str, arguments)]
     piped = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     return subprocess.Popen(command, **piped | options)
+
+
+def complete(ranks: int, *arguments: object, **options: object) -> subprocess.CompletedProcess:
+    """Run `python …` on some ranks, 0 without mpiexec, and return what came out."""
+    process = start(ranks, *arguments, **options)
+    try:
+        out, err = process.communicate(timeout=LIMIT)
+    finally:
+        process.kill()
+    return subprocess.CompletedProcess(process.args, process.returncode, out, err)
+
+
+def run_here(program: ModuleType, *arguments: object) -> None:
+    """Run one of our programs in this process, as its only rank."""
+    assert program.main(SerialComm(), list(map(str, arguments))) == 0
 
 
 def wait_until(condition: Callable[[], T], what: str) -> T:

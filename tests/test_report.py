@@ -6,11 +6,10 @@ from PIL import Image
 
 from mpi_es import report
 from mpi_es.errors import UserError
-from mpi_es.parallel.collectives import SerialComm
 from mpi_es.reports import curves
 from mpi_es.run_file import checkpoint
 from mpi_es.text import number
-from tests.launching import LIMIT, start
+from tests.launching import LIMIT, run_here, start
 from tests.run_file import bases
 
 OPTIONS = (
@@ -33,7 +32,7 @@ def runs(tmp_path_factory):
 
 def reported(capsys, *arguments):
     """Return the paths that a report prints, by their names."""
-    assert report.main(SerialComm(), [str(argument) for argument in arguments]) == 0
+    run_here(report, *arguments)
     lines = capsys.readouterr().out.splitlines()
     return {line.rpartition("/")[2]: line for line in lines}
 
@@ -86,7 +85,7 @@ def test_a_damaged_file_is_passed_over_or_told(capsys, runs, tmp_path):
         report.report([str(tmp_path)])
     assert "\n" not in str(caught.value)
     (tmp_path / checkpoint.PREVIOUS).write_bytes((runs[0] / checkpoint.NAME).read_bytes())
-    assert report.main(SerialComm(), [str(tmp_path)]) == 0
+    run_here(report, tmp_path)
     assert "continuing from run.previous.h5" in capsys.readouterr().err
     assert "continuing from run.previous.h5" in (tmp_path / "report.html").read_text(encoding="utf-8")
 
@@ -113,7 +112,7 @@ def test_a_run_without_a_generation_is_left_out_of_several_and_one_given_twice_c
     (tmp_path / "begun").mkdir()
     checkpoint.save(tmp_path / "begun", bases.begun(content))
     directories = (runs[0], tmp_path / "begun", tmp_path / "none", f"{runs[0]}/", "--out", tmp_path)
-    assert report.main(SerialComm(), [str(directory) for directory in directories]) == 0
+    run_here(report, *directories)
     told, left_out = (text.splitlines() for text in capsys.readouterr())
     assert all(line.startswith("warning: left out: ") for line in left_out)
     assert [line.rpartition(": ")[2][:25] for line in left_out] == [

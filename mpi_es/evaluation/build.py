@@ -136,7 +136,7 @@ def make_evaluator(
             make_held_out_rollout(config, base),
         ),
     )
-    # The machine code of a user's rollout is the user's.
+    # What rollout_of makes, another process cannot make again.
     prepare(comm, rollout.compile, None if rollout_of else partial(_compile_apart, config, base))
     if held_out_rollout:
         prepare(comm, held_out_rollout.compile, partial(_compile_apart, config.held_out, base))

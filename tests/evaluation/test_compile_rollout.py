@@ -8,13 +8,24 @@ import pytest
 from mpi_es.config.presets import PRESETS
 from tests.launching import LIMIT
 
+COMPLETE = """
+from mpi_es.config.presets import PRESETS
+from mpi_es.evaluation.build import make_rollout
+from mpi_es.jit.listener import heard_by
+def refuse():
+    raise AssertionError("something is compiled")
+with heard_by(refuse):
+    make_rollout(PRESETS["carracing-fast"]).compile()
+"""
 
-def test_a_process_has_the_machine_code_of_a_rollout():
+
+def test_after_the_process_nothing_is_left_to_compile():
     command = [sys.executable, "-m", "mpi_es.evaluation.compile_rollout"]
     with subprocess.Popen(command, stdin=subprocess.PIPE) as process:
         pickle.dump((PRESETS["carracing-fast"], None), process.stdin)
         process.stdin.flush()  # it stays open: the process ends when its caller does
         assert process.wait(timeout=LIMIT) == 0
+    subprocess.run([sys.executable, "-c", COMPLETE], check=True, timeout=LIMIT)
 
 
 MEMORY = """

@@ -6,7 +6,7 @@ import signal
 import pytest
 
 from mpi_es.strategies import STRATEGIES
-from tests.launching import ENDLESS, LIMIT, assert_same, interrupt, start
+from tests.launching import ENDLESS, assert_same, complete, interrupt
 
 QUIET = ("--console", "silent", "--no-tensorboard")
 SMALL = ("--env", "CartPole-v1", "--hidden", "4", "--population-size", "6", "--obs-norm")
@@ -34,9 +34,8 @@ SETS = [  # of settings, each of which is trained in the same processes
 def train(ranks, trainings, file):
     """Make several trainings on some ranks, 0 without mpiexec."""
     file.write_text(json.dumps([[str(word) for word in words] for words in trainings]))
-    process = start(ranks, "-m", "tests.mpi.trainings", file)
-    _, err = process.communicate(timeout=LIMIT)
-    assert process.returncode == 0, err
+    done = complete(ranks, "-m", "tests.mpi.trainings", file)
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.fixture(scope="module", params=SETS)

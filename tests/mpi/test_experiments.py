@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from mpi_es import evaluate, train
-from mpi_es.parallel.collectives import SerialComm
 from mpi_es.run_file import checkpoint
-from tests.launching import assert_same
+from tests.launching import assert_same, run_here
 
 DIM = 4 * 7 * (4 + 7 + 1 + 1) + 16
 OPTIONS = (
@@ -24,33 +23,28 @@ def base(tmp_path):
     return path
 
 
-def alone(program, *words):
-    """Run one of our programs in this process, which has torch already."""
-    assert program.main(SerialComm(), list(map(str, words))) == 0
-
-
 @pytest.mark.parametrize("strategy", [pytest.param("cma_es", marks=pytest.mark.slow), "openai_es"])
 def test_resumed_on_other_ranks_without_the_file_it_is_the_same_run(
     launch, exact, tmp_path, base, strategy, capsys
 ):
     options = (*OPTIONS, base, "--strategy", strategy)
-    alone(train, *options, "--max-iter", 4, "--run-dir", tmp_path / "unbroken")
+    run_here(train, *options, "--max-iter", 4, "--run-dir", tmp_path / "unbroken")
     fixed = np.load(base)["params"][:-16]
     first = launch(2, "-m", "mpi_es.train", *options, "--max-iter", 2, "--run-dir", tmp_path / "broken")
     assert first.returncode == 0, first.stderr
     base.write_text("changed")
-    alone(train, "--resume", tmp_path / "broken", "--max-iter", 4)
+    run_here(train, "--resume", tmp_path / "broken", "--max-iter", 4)
     base.unlink()
     assert_same(exact(tmp_path / "broken"), exact(tmp_path / "unbroken"))
     content, _ = checkpoint.load(tmp_path / "broken")
     for kept in ("best", "last"):
         np.testing.assert_array_equal(content[kept]["candidate"][:-16], fixed)
-    alone(evaluate, tmp_path / "broken", "--episodes", 4)
+    run_here(evaluate, tmp_path / "broken", "--episodes", 4)
     assert "equal to the bit" in capsys.readouterr().out
 
 
 def test_another_base_is_another_run(launch, tmp_path, base):
-    alone(train, *OPTIONS, base, "--max-iter", 1, "--run-dir", tmp_path / "run")
+    run_here(train, *OPTIONS, base, "--max-iter", 1, "--run-dir", tmp_path / "run")
     other = ("--resume", tmp_path / "run", "--base-from-pretrained", "other.npz", "--max-iter", 2)
     done = launch(0, "-m", "mpi_es.train", *other)
     assert done.returncode == 2

@@ -9,6 +9,7 @@ from mpi_es.errors import UserError
 from mpi_es.parallel.collectives import SerialComm
 from mpi_es.seeds import held_out_seeds
 from pbt import evaluate
+from tests.launching import run_here
 from tests.pbt.runs import WALKERS
 
 WALK = ("--member", WALKERS + "Walker", "--num-agents", 4, "--steps", 5, "--max-iter", 3)
@@ -31,7 +32,7 @@ ES = (*CARTPOLE, "--member", "es", "--steps", 1, "--obs-norm", "--member-options
 
 def printed(capsys, *arguments):
     """Return the lines that an evaluation prints."""
-    assert evaluate.main(SerialComm(), [str(word) for word in arguments]) == 0
+    run_here(evaluate, *arguments)
     return capsys.readouterr().out.splitlines()
 
 

@@ -8,9 +8,8 @@ from gymnasium import spaces
 from mpi_es import evaluate, export, train
 from mpi_es.config.run import Config
 from mpi_es.errors import UserError
-from mpi_es.parallel.collectives import SerialComm
 from mpi_es.policies import make
-from tests.launching import LIMIT
+from tests.launching import LIMIT, run_here
 
 HERE = "tests.policies.user_policies"
 VECTOR = spaces.Box(-1, 1, (4,), np.float32)
@@ -99,5 +98,5 @@ def test_a_run_keeps_the_options_of_its_policy(tmp_path):
         (export, run, "--out", agent, "--torchscript", tmp_path / "agent.pt"),
         (evaluate, "--from-pretrained", agent, "--episodes", 2),
     ):
-        assert program.main(SerialComm(), list(map(str, words))) == 0
+        run_here(program, *words)
     assert np.load(agent)["params"].shape == (37,)

@@ -246,7 +246,7 @@ def test_a_signal_ends_an_update_too():
 
 
 def test_mistakes_raise():
-    assert "did you mean 'PPO'?" in refused(algorithm="PPPO")
+    assert refused(algorithm="PPPO").endswith("got 'PPPO'; did you mean 'PPO'?")
     assert "--tune, of DQN on CartPole-v1: expected one of exploration" in refused(
         algorithm="DQN", tune=("clip_range",)
     )
