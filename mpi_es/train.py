@@ -158,7 +158,7 @@ def make_run(plan: Plan, evaluator: Evaluator) -> Run:
             checkpoint.from_plain(Deployed, stored["best"]),
         )
     history = History(stored)
-    telemetry = open_telemetry(config, plan.directory, steps=history.steps, progress=evaluator.progress)
+    telemetry = open_telemetry(config, plan.directory, history=history, progress=evaluator.progress)
     return Run(
         config,
         plan.directory,

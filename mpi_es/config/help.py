@@ -74,9 +74,18 @@ class Page:
         """Return an option's names, values, default and meaning."""
         cls = type(self.config)
         hint = get_type_hints(cls, include_extras=True)[name]
-        default = default_of(getattr(self.config, name)).replace("`", "")
+        default = self._default(name)
         head = _filled(f"  {', '.join(self._names_of(name))}  {values_of(hint)}  (default: {default})", 6)
         return f"{head}\n{_filled('      ' + help_texts(cls)[name], 6)}\n"
+
+    def _default(self, name: str) -> str:
+        """Return an option's default, and the preset's value where it is another one."""
+        value = default_of(getattr(self.config, name)).replace("`", "")
+        preset = next((known for known, config in self.presets.items() if config is self.config), "")
+        if not preset:
+            return value
+        default = default_of(getattr(type(self.config)(), name)).replace("`", "")
+        return default if default == value else f"{default}; {preset}: {value}"
 
     def _presets(self) -> str:
         """Return the presets, each with the command line that it stands for."""

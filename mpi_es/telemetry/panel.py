@@ -15,6 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from mpi_es.config.run import Config
+from mpi_es.run_file.history import History
 from mpi_es.run_file.records import EvaluationProgress, HeldOut, Row, Timing, shown, sign
 from mpi_es.run_file.scores import deviation
 from mpi_es.telemetry.lines import TimeLeft
@@ -163,14 +164,25 @@ class LivePanel:
 
     Args:
         progress: of the evaluation under way.
+        history: of a run that is continued.
     """
 
-    def __init__(self, terminal: TextIO, progress: EvaluationProgress | None = None) -> None:
+    def __init__(
+        self,
+        terminal: TextIO,
+        progress: EvaluationProgress | None = None,
+        history: History | None = None,
+    ) -> None:
         self._display, self._progress = Display(terminal), progress or EvaluationProgress()
+        self._history = history or History()
 
     def start(self, config: Config, facts: Sequence[str], done: int) -> None:
         """Print the facts and put the panel below."""
-        self._data = PanelData(config, done, progress=self._progress)
+        fitness = sign(config) * self._history.rows.content()["mean"]
+        before = self._history.evaluations
+        self._data = PanelData(
+            config, done, progress=self._progress, fitness=fitness.tolist(), held_out=list(before)
+        )
         self._time_left, self._begin = TimeLeft(config.max_iter), time.monotonic()
         self._display.start(
             facts, lambda gone, size: draw(self._data, gone, min(size.width, _WIDEST), size.height)

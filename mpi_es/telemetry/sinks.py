@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Protocol, TextIO
 
 from mpi_es.config.run import Config
+from mpi_es.run_file.history import History
 from mpi_es.run_file.records import EvaluationProgress, HeldOut, Row, Timing, summarize
 from mpi_es.telemetry.all_sinks import AllSinks, console_sinks
 
@@ -43,14 +44,14 @@ def open_telemetry(
     config: Config,
     directory: str | Path,
     stream: TextIO | None = None,
-    steps: int = 0,
+    history: History | None = None,
     progress: EvaluationProgress | None = None,
 ) -> Telemetry:
     """Return the sinks that the config asks for; of a panel and lines the one that suits standard output.
 
     Args:
         stream: another standard output.
-        steps: of the generations before.
+        history: of a run that is continued.
         progress: of the evaluation under way, for the console.
     """
     # Imported here, so that the other ranks start without TensorBoard and rich.
@@ -59,6 +60,7 @@ def open_telemetry(
     from mpi_es.telemetry.panel import LivePanel
 
     path = Path(directory)
+    steps = history.steps if history else 0
     sinks: list[Sink] = []
     if config.tensorboard:
         from mpi_es.telemetry.tensorboard import TensorBoard
@@ -69,7 +71,7 @@ def open_telemetry(
     console: list[Sink] = console_sinks(
         config.console,
         stream or sys.stdout,
-        lambda terminal: LivePanel(terminal, progress),
+        lambda terminal: LivePanel(terminal, progress, history),
         lambda out: Lines(out, progress),
     )
     return Telemetry(sinks + console)

@@ -1,12 +1,15 @@
 import io
+import os
+import re
 
 import numpy as np
 import pytest
 from rich.console import Console
 
 from mpi_es.config.run import Config
+from mpi_es.run_file.history import History
 from mpi_es.run_file.records import EvaluationProgress
-from mpi_es.telemetry.panel import PanelData, draw
+from mpi_es.telemetry.panel import LivePanel, PanelData, draw
 from mpi_es.telemetry.sinks import HeldOut
 from tests.telemetry.records import TIMING, held_out, row
 
@@ -90,3 +93,23 @@ def test_large_numbers_keep_to_the_width(width):
 
 def test_large_numbers_fit_a_terminal():
     assert len(drawn(large()).splitlines()) < 24
+
+
+def test_the_curves_of_a_run_that_is_continued_begin_with_it():
+    history = History()
+    for generation in (1, 2):
+        history.rows.append(row(generation, shift=20.0 * generation))
+    history.evaluations.append(held_out(2))
+    master, slave = os.openpty()
+    with open(slave, "w", encoding="utf-8") as terminal, open(master, "rb", buffering=0) as screen:
+        panel = LivePanel(terminal, history=history)
+        panel.start(Config(), [], 2)
+        panel.generation(row(3), TIMING, None)
+        panel.finish("over", None)
+        seen = b""
+        while b"over" not in seen:
+            seen += screen.read(65536)
+    text = re.sub(r"\x1b\[[?0-9;]*[a-zA-Z]", "", seen.decode())
+    assert "▅█▁" in text  # means of 24, 44 and 4
+    assert "at generation 2" in text.replace("\xa0", " ")
+    assert len(history.evaluations) == 1
