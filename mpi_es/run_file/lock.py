@@ -77,7 +77,12 @@ def _open(path: Path) -> int | None:
         if os.path.lexists(path) and not os.path.isfile(path) and not isinstance(error, PermissionError):
             raise _no_file(path) from error
         return None  # the first save reports what is wrong with the directory
-    if not stat.S_ISREG(os.fstat(file).st_mode):
+    try:
+        is_file = stat.S_ISREG(os.fstat(file).st_mode)
+    except OSError as error:
+        _close(file)
+        raise UserError(f"{path}: could not be opened ({error.strerror})") from error
+    if not is_file:
         _close(file)
         raise _no_file(path)
     return file

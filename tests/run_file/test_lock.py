@@ -87,3 +87,15 @@ def test_a_file_system_that_fails_at_the_close_of_the_lock_hides_no_other_error(
     monkeypatch.setattr(os, "close", failing)
     with pytest.raises(UserError, match="the first error"), locked(tmp_path):
         raise UserError("the first error")
+
+
+def test_a_file_system_that_fails_once_the_lock_is_open_is_one_line(tmp_path, monkeypatch):
+    def failing(handle):
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    monkeypatch.setattr(os, "fstat", failing)
+    with (
+        pytest.raises(UserError, match=r"\.lock: could not be opened \(Input/output error\)"),
+        locked(tmp_path),
+    ):
+        pass
