@@ -90,12 +90,14 @@ def test_a_file_system_that_fails_at_the_close_of_the_lock_hides_no_other_error(
 
 
 def test_a_file_system_that_fails_once_the_lock_is_open_is_one_line(tmp_path, monkeypatch):
+    fstat = os.fstat
+
     def failing(handle):
-        raise OSError(errno.EIO, os.strerror(errno.EIO))
+        if os.path.samestat(fstat(handle), os.stat(tmp_path / ".lock")):
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        return fstat(handle)
 
     monkeypatch.setattr(os, "fstat", failing)
-    with (
-        pytest.raises(UserError, match=r"\.lock: could not be opened \(Input/output error\)"),
-        locked(tmp_path),
-    ):
+    expected = r"\.lock: could not be opened \(Input/output error\)"
+    with pytest.raises(UserError, match=expected), locked(tmp_path):
         pass
