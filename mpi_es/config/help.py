@@ -80,11 +80,9 @@ class Page:
 
     def _default(self, name: str) -> str:
         """Return an option's default, and the preset's value where it is another one."""
-        value = default_of(getattr(self.config, name)).replace("`", "")
+        value = _value(self.config, name)
         preset = next((known for known, config in self.presets.items() if config is self.config), "")
-        if not preset:
-            return value
-        default = default_of(getattr(type(self.config)(), name)).replace("`", "")
+        default = _value(type(self.config)(), name) if preset else value
         return default if default == value else f"{default}; {preset}: {value}"
 
     def _presets(self) -> str:
@@ -102,6 +100,11 @@ def topic_of(words: Sequence[str]) -> str | None:
         return None
     after = words[place + 1 : place + 2]
     return after[0] if after and not after[0].startswith("-") else ""
+
+
+def _value(config: Any, name: str) -> str:
+    """Return the value of an option as a terminal shows it."""
+    return default_of(getattr(config, name)).replace("`", "")
 
 
 def _filled(text: str, indent: int = 0) -> str:
