@@ -12,23 +12,18 @@ draws them beside it.
 """
 
 import argparse
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 import matplotlib as mpl
 import numpy as np
 import results
+import trainings
 from matplotlib.figure import Figure
 
-from mpi_es.errors import UserError
-from mpi_es.reports.curves import Curves, load
+from mpi_es.reports.curves import Curves
 
 RESULTS = Path(__file__).parents[2] / "docs" / "carracing" / "learning.csv"
 STEP = 1e-4  # seconds on two cores (benchmarks/car_racing.py ranks)
-CHECK = 5  # seconds between looks at a run
 OPTIONS = {"--init-sigma": "0.1", "--eval-every": "10", "--num-eval-rollouts": "50"}
 BASE = "sigma 0.1"
 VARIANTS: dict[str, dict[str, str]] = {
@@ -54,33 +49,15 @@ def cost(run: Curves) -> np.ndarray:
     return np.cumsum(STEP * run.history["steps"] + timing["ask"] + timing["tell"])
 
 
-def find(directory: Path) -> Curves | None:
-    """Return a run, None while it has no generation."""
-    try:
-        return load(directory)
-    except UserError:
-        return None
-
-
-def spent(directory: Path) -> float:
+def spent(run: Curves) -> float:
     """Return what a run has cost so far."""
-    run = find(directory)
-    return float(cost(run)[-1]) if run else 0.0
+    return float(cost(run)[-1])
 
 
-def train(directory: Path, options: dict[str, str], seed: int, budget: float) -> None:
+def train(directory: Path, options: dict[str, str], seed: int, budget: float) -> Curves:
     """Train until the budget is spent, from where the run is."""
     words = [word for pair in (OPTIONS | options).items() for word in pair]
-    command = [Path(sys.prefix, "bin", "mpiexec"), "-n", "2", sys.executable, "-m", "mpi_es.train"]
-    command += ["carracing-fast", *words, "--seed", seed, "--run-dir", directory, "--continue"]
-    command += ["--console", "silent", "--no-tensorboard"]
-    with subprocess.Popen([str(word) for word in command]) as process:
-        while process.poll() is None and spent(directory) < budget:
-            time.sleep(CHECK)
-        process.send_signal(signal.SIGUSR1)
-    if process.returncode:
-        sys.exit(f"{directory.name}: ended with code {process.returncode}")
-    print(f"{directory.name}: {spent(directory):.0f} s", flush=True)
+    return trainings.train(directory, ["carracing-fast", *words, "--seed", seed], spent, budget, ranks=2)
 
 
 def curve_of(run: Curves, minutes: float) -> results.Curve:
@@ -95,10 +72,8 @@ def run_all(options: argparse.Namespace) -> None:
     budget = 60 * options.minutes
     seeds = range(1, options.seeds + 1)
     for name, seed in results.missing(options.results, options.only or VARIANTS, seeds):
-        directory = results.directory_of(options.directory, name, seed)
-        if spent(directory) < budget:
-            train(directory, VARIANTS[name], seed, budget)
-        results.add(options.results, name, seed, curve_of(load(directory), options.minutes))
+        run = train(results.directory_of(options.directory, name, seed), VARIANTS[name], seed, budget)
+        results.add(options.results, name, seed, curve_of(run, options.minutes))
 
 
 def last(curve: results.Curve, mark: float) -> float:

@@ -1,0 +1,187 @@
+"""Every strategy on four environments: at equal steps, with a sigma chosen on one seed, on three others.
+
+nohup nice -n 19 python benchmarks/studies/strategies.py run [TASK …] [--cores 2] > strategies.log &
+python benchmarks/studies/strategies.py show
+
+`run` trains each strategy from three sigmas on seed 0, then from the best of them on the seeds 1, 2 and 3,
+each until it has spent the task's steps; what was interrupted is continued. A step is a step whatever else
+the machine does. The curves of what is done are added to docs/strategies/environments.csv, or to --results,
+and not trained again. `show` prints the tables of docs/strategies.md and draws the curves beside the csv.
+
+Network, episodes, candidates and held-out episodes are those of the task's preset for all strategies.
+Strategies that keep their sigma are tried from smaller ones; the learning rate is 0.4 of sigma, as in the
+presets of OpenAI-ES.
+"""
+
+import argparse
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+from pathlib import Path
+
+import matplotlib as mpl
+import numpy as np
+import results
+import trainings
+from matplotlib.figure import Figure
+
+from mpi_es.reports.curves import Curves
+
+RESULTS = Path(__file__).parents[2] / "docs" / "strategies" / "environments.csv"
+TRIAL, SEEDS = 0, (1, 2, 3)
+ADAPTED, KEPT = (0.05, 0.15, 0.5), (0.02, 0.05, 0.15)  # sigmas to choose from
+CLIMBING, RATE = ("pepg", "openai_es"), 0.4  # those that have a learning rate, a share of sigma
+STRATEGIES = {
+    "cma_es": ADAPTED,
+    "cr_fm_nes": ADAPTED,
+    "snes": ADAPTED,
+    "pepg": ADAPTED,
+    "openai_es": KEPT,
+    "ga": KEPT,
+}
+
+
+@dataclass(frozen=True)
+class Task:
+    """A preset, the million steps of a run, and the held-out mean that counts as reached."""
+
+    words: tuple[str, ...]
+    millions: float
+    score: float
+
+
+TASKS = {
+    "CartPole": Task(("cartpole", "--eval-every", "1"), 0.3, 475),
+    "LunarLander": Task(("lunarlander", "--env", "envpool:LunarLander-v3", "--eval-every", "5"), 3, 200),
+    "HalfCheetah": Task(("halfcheetah", "--eval-every", "5"), 6, 2000),
+    "CarRacing": Task(("carracing-fast", "--eval-every", "5"), 3, 700),  # five minutes of a core
+}
+
+
+def name_of(task: str, strategy: str, sigma: float) -> str:
+    """Return a setting's name."""
+    return f"{task}, {strategy}, sigma {sigma:g}"
+
+
+def steps(run: Curves) -> float:
+    """Return a run's steps of training."""
+    return float(run.axes["steps"][-1])
+
+
+def curve_of(run: Curves, millions: float) -> results.Curve:
+    """Return the held-out means of a run, which cost million steps."""
+    spent = run.axes["steps"] / 1e6
+    points = [(e.generation, spent[e.generation], e.returns.mean()) for e in run.evaluations]
+    return np.array([point for point in points if point[1] <= millions]).reshape(-1, 3)
+
+
+def end_of(curve: results.Curve) -> float:
+    """Return the mean of the last three held-out means: one alone is a draw of the centre's noise."""
+    return float(curve[-3:, 2].mean())
+
+
+def chosen(curves: results.Curves, task: str, strategy: str) -> float:
+    """Return the sigma that ends best on the trial's seed."""
+    return max(STRATEGIES[strategy], key=lambda sigma: end_of(curves[name_of(task, strategy, sigma), TRIAL]))
+
+
+def train(root: Path, task: str, strategy: str, sigma: float, seed: int) -> results.Curve:
+    """Train a strategy until the task's steps are spent."""
+    words: list[object] = [*TASKS[task].words, "--strategy", strategy, "--init-sigma", sigma, "--seed", seed]
+    words += ["--num-eval-rollouts", 50, "--max-iter", 1_000_000, "--target-fitness", "None"]
+    if strategy in CLIMBING:
+        words += ["--learning-rate", RATE * sigma]
+    millions = TASKS[task].millions
+    directory = results.directory_of(root, name_of(task, strategy, sigma), seed)
+    return curve_of(trainings.train(directory, words, steps, 1e6 * millions), millions)
+
+
+def run_all(options: argparse.Namespace) -> None:
+    """Train what is missing: the trials of a task before its seeds, a seed of all before the next."""
+    pairs = [(task, strategy) for task in options.tasks for strategy in STRATEGIES]
+    trials = [(*pair, sigma, TRIAL) for pair in pairs for sigma in STRATEGIES[pair[1]]]
+    train_all(options, trials)
+    known = results.read(options.results)
+    train_all(options, [(*pair, chosen(known, *pair), seed) for seed in SEEDS for pair in pairs])
+
+
+def train_all(options: argparse.Namespace, runs: Iterable[tuple[str, str, float, int]]) -> None:
+    """Train those runs that the results do not know, one on each core."""
+    known = results.read(options.results)
+    missing = [run for run in runs if (name_of(*run[:3]), run[3]) not in known]
+    with ThreadPoolExecutor(options.cores) as threads:
+        begun = {threads.submit(train, options.directory, *run): run for run in missing}
+        for done in as_completed(begun):
+            task, strategy, sigma, seed = begun[done]
+            results.add(options.results, name_of(task, strategy, sigma), seed, done.result())
+
+
+# What is shown
+
+
+def on_seeds(curves: results.Curves, task: str) -> dict[str, list[results.Curve]]:
+    """Return the curves of the seeds, the trial left out, of those strategies that have any."""
+    found: dict[str, list[results.Curve]] = {}
+    for (setting, seed), curve in sorted(curves.items(), key=lambda item: item[0][1]):
+        of, strategy, _ = setting.split(", ")
+        if of == task and seed != TRIAL:
+            found.setdefault(strategy, []).append(curve)
+    return {strategy: found[strategy] for strategy in STRATEGIES if strategy in found}
+
+
+def until(curve: results.Curve, score: float) -> float:
+    """Return the million steps to a score, infinity where it was not reached."""
+    reached = curve[curve[:, 2] >= score, 1]
+    return float(reached[0]) if len(reached) else np.inf
+
+
+def show(options: argparse.Namespace) -> None:
+    """Print a table for each task, and draw the curves."""
+    curves = results.done(options.results)
+    for name, task in TASKS.items():
+        found = on_seeds(curves, name)
+        if not found:
+            continue
+        print(f"\n| {name} | sigma | each seed | median | million steps to {task.score:g} |\n{'| --- ' * 5}|")
+        for strategy, of_seeds in found.items():
+            ends = [end_of(curve) for curve in of_seeds]
+            spent = float(np.median([until(curve, task.score) for curve in of_seeds]))
+            shown = "–" if np.isinf(spent) else f"{spent:.2g}"
+            cells = f"{', '.join(f'{end:.0f}' for end in ends)} | {np.median(ends):.0f}"
+            print(f"| {strategy} | {chosen(curves, name, strategy):g} | {cells} | {shown} |")
+    draw(curves).savefig(options.results.with_suffix(".png"), dpi=120)
+
+
+def draw(curves: results.Curves) -> Figure:
+    """Return a panel for each task, a line for each seed."""
+    with mpl.rc_context({"font.size": 8, "axes.spines.top": False, "axes.spines.right": False}):
+        figure = Figure((10, 6), layout="constrained")
+        for panel, (name, task) in zip(figure.subplots(2, 2).ravel(), TASKS.items(), strict=True):
+            panel.axhline(task.score, color="#bbbbbb", linewidth=0.8)
+            for strategy, of_seeds in on_seeds(curves, name).items():
+                colour = f"C{list(STRATEGIES).index(strategy)}"
+                for number, curve in enumerate(of_seeds):
+                    label = strategy if number == 0 else None
+                    panel.plot(curve[:, 1], curve[:, 2], color=colour, linewidth=1, label=label)
+            panel.set_title(name, loc="left")
+        figure.axes[0].legend(frameon=False)
+        figure.supxlabel("million steps of training")
+        figure.supylabel("held-out return, mean of 50 episodes")
+        return figure
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("section", choices=("run", "show"))
+    parser.add_argument("tasks", nargs="*", default=list(TASKS), help=", ".join(TASKS))
+    parser.add_argument("--cores", type=int, default=2)
+    parser.add_argument("--directory", type=Path, default=Path("runs/strategies"))
+    parser.add_argument("--results", type=Path, default=RESULTS)
+    options = parser.parse_args()
+    {"run": run_all, "show": show}[options.section](options)
+
+
+if __name__ == "__main__":
+    main()
