@@ -100,6 +100,13 @@ class Config:
     # Start
     from_pretrained: Annotated[str, _ENVIRONMENT] = ""
     """Run, run.h5 or npz file with the agent at which the search begins"""
+    init_last_layer: Annotated[
+        NotNegative,
+        _ENVIRONMENT,
+        of_policy("mlp", "rnn", "lstm", "gru"),
+        Of("from_pretrained", ("",)),
+    ] = 1.0
+    """Factor on the last layer's first parameters, as torch draws them; 0: the first outputs are 0"""
     evolve: Annotated[str, _ENVIRONMENT] = "all"
     """all, or the part that evolves while the rest stays fixed: attention, controller, controller.fc …"""
     base_from_pretrained: Annotated[str, _ENVIRONMENT] = ""

@@ -27,7 +27,14 @@ def make(config: Config, observation_space: Any, action_space: Any) -> Policy:
 
 
 def _mlp(config: Config, observation_space: Any, action_space: Any) -> Policy:
-    return MLP(observation_space, action_space, config.hidden, config.activation, config.output)
+    return MLP(
+        observation_space,
+        action_space,
+        config.hidden,
+        config.activation,
+        config.output,
+        config.init_last_layer,
+    )
 
 
 def _recurrent(config: Config, observation_space: Any, action_space: Any) -> Policy:
@@ -38,7 +45,13 @@ def _recurrent(config: Config, observation_space: Any, action_space: Any) -> Pol
     if config.activation not in activations:
         raise expected("--activation", f"{' or '.join(activations)} for --policy {cell}", config.activation)
     return Recurrent(
-        observation_space, action_space, cell, config.hidden[0], config.activation, config.output
+        observation_space,
+        action_space,
+        cell,
+        config.hidden[0],
+        config.activation,
+        config.output,
+        config.init_last_layer,
     )
 
 

@@ -15,6 +15,11 @@ from mpi_es.seeds import Stream, rng
 Draw = tuple[int, float]  # how many numbers, and their bound
 
 
+def last(inputs: int, outputs: int, scale: float) -> list[Draw]:
+    """Return the draws of an nn.Linear, of which a factor makes smaller numbers."""
+    return [(count, scale * bound) for count, bound in linear(inputs, outputs)]
+
+
 def linear(inputs: int, outputs: int, bias: bool = True) -> list[Draw]:
     """Return the draws of an nn.Linear."""
     # torch's kaiming_uniform_(a=sqrt(5)), operation by operation, as the last bit counts.

@@ -22,6 +22,7 @@ class MLP(Policy):
         hidden: widths of the hidden layers; none makes it linear.
         activation: tanh, relu or selu.
         output: from outputs to actions, see `actions_for`.
+        init_last_layer: factor on the last layer's first parameters.
     """
 
     def __init__(
@@ -31,12 +32,14 @@ class MLP(Policy):
         hidden: tuple[int, ...] = (64, 64),
         activation: str = "tanh",
         output: str = "auto",
+        init_last_layer: float = 1.0,
     ) -> None:
         inputs, self.features = features_for(observation_space, "mlp")
         outputs, self._to_actions = actions_for(action_space, output, "mlp")
         self.sizes = (inputs, *hidden, outputs)
         self.activation = activation
         self._activate = _ACTIVATIONS[activation]
+        self._init_last_layer = init_last_layer
 
     @property
     def dim(self) -> int:
@@ -44,10 +47,10 @@ class MLP(Policy):
         return sum((inputs + 1) * outputs for inputs, outputs in pairwise(self.sizes))
 
     def initial(self, seed: int) -> Candidate:
-        """Return torch's default initialisation, (dim,), drawn from the run's seed."""
-        return initialisation.draw(
-            seed, chain.from_iterable(starmap(initialisation.linear, pairwise(self.sizes)))
-        )
+        """Return torch's default initialisation, (dim,), the last layer's scaled, drawn from the seed."""
+        *hidden, outputs = pairwise(self.sizes)
+        layers = chain.from_iterable(starmap(initialisation.linear, hidden))
+        return initialisation.draw(seed, [*layers, *initialisation.last(*outputs, self._init_last_layer)])
 
     def module(self) -> Any:
         """Return the nn.Sequential, which reads features (k, inputs)."""

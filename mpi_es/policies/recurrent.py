@@ -35,6 +35,7 @@ class Recurrent(Policy):
         cell: rnn, lstm or gru.
         activation: of an rnn: tanh or relu.
         output: from outputs to actions, see `actions_for`.
+        init_last_layer: factor on the linear layer's first parameters.
     """
 
     def __init__(
@@ -45,10 +46,12 @@ class Recurrent(Policy):
         hidden: int = 16,
         activation: str = "tanh",
         output: str = "auto",
+        init_last_layer: float = 1.0,
     ) -> None:
         self.inputs, self.features = features_for(observation_space, cell)
         self.outputs_size, self._to_actions = actions_for(action_space, output, cell)
         self.cell, self.hidden, self.activation = cell, hidden, activation
+        self._init_last_layer = init_last_layer
         name = f"rnn-{activation}" if cell == "rnn" else cell
         self._gates, self._states, self._step = _CELLS[name]
         height = self._gates * hidden
@@ -61,9 +64,10 @@ class Recurrent(Policy):
         return sum(rows * columns for rows, columns in self._shapes)
 
     def initial(self, seed: int) -> Candidate:
-        """Return torch's default initialisation, (dim,), drawn from the run's seed."""
+        """Return torch's default initialisation, (dim,), the last layer's scaled, drawn from the seed."""
         cell = initialisation.recurrent(self._gates, self.inputs, self.hidden)
-        return initialisation.draw(seed, [*cell, *initialisation.linear(self.hidden, self.outputs_size)])
+        outputs = initialisation.last(self.hidden, self.outputs_size, self._init_last_layer)
+        return initialisation.draw(seed, [*cell, *outputs])
 
     def module(self) -> Any:
         """Return the RecurrentNetwork, which reads features (k, inputs)."""

@@ -1,5 +1,7 @@
 """Layers begin as torch begins them where it rounds once, without torch."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -41,3 +43,24 @@ def test_every_processor_draws_the_same():
     drawn = initialisation.draw(3, [*initialisation.linear(4, 3), *initialisation.recurrent(4, 3, 2)])
     assert drawn.tobytes().hex()[:48] == "b0e58ebdd44b97bee830d43d208faebe40585cbcec51333e"
     assert len(drawn) == 15 + 24 + 16 + 8 + 8
+
+
+@pytest.mark.parametrize("policy", ["mlp", "rnn", "lstm", "gru"])
+def test_the_last_layer_alone_can_begin_smaller(policy):
+    made, _ = envs.make("CartPole-v1")
+    config = Config(policy=policy, hidden=(5,))
+
+    def initial(scale):
+        scaled = replace(config, init_last_layer=scale)
+        return policies.make(scaled, made.observation_space, made.action_space).initial(3)
+
+    last = 2 * 5 + 2
+    np.testing.assert_array_equal(initial(0.1)[:-last], initial(1.0)[:-last])
+    np.testing.assert_allclose(initial(0.1)[-last:], 0.1 * initial(1.0)[-last:], rtol=1e-5)
+    assert not initial(0.0)[-last:].any()
+
+
+def test_a_linear_policy_can_begin_at_zero():
+    made, _ = envs.make("CartPole-v1")
+    config = Config(hidden=(), init_last_layer=0.0)
+    assert not policies.make(config, made.observation_space, made.action_space).initial(3).any()
