@@ -1,8 +1,8 @@
 """MuJoCo's bodies with the settings of OpenAI-ES (arXiv:1703.03864): linear policies, and networks 64-64.
 
 Observations are normalised, actions disturbed in training, weights decay; the first policies do nothing, or
-little. A body that gets a bonus for each step learns to stand still. As in arXiv:1803.07055 training leaves the
-bonus out; held-out episodes pay it.
+little. A body that gets a bonus for each step learns to stand still. As in arXiv:1803.07055 training leaves
+the bonus out; held-out episodes pay it.
 """
 
 from dataclasses import dataclass, field, replace
@@ -41,7 +41,7 @@ class Body:
     linear: dict[str, Any] = field(default_factory=dict)
 
 
-# Where a fall ends the episode, or inputs are many, a sigma of 0.05 learns to fall at once. This is the one of
+# Where a fall ends the episode, or inputs are many, a sigma of 0.05 learns to fall at once. This is that of
 # arXiv:1803.07055.
 NARROW = {"init_sigma": 0.025, "learning_rate": 0.01}
 BODIES = {
@@ -52,7 +52,8 @@ BODIES = {
     "HalfCheetah": Body(4800.0),
     "Hopper": Body(3000.0, bonus=1.0),
     "Walker2d": Body(4000.0, bonus=1.0, linear=NARROW),
-    # Without the 78 contact forces, which were zero in the version that others report; first in short episodes.
+    # Without the 78 contact forces, which were zero in the version that others report; at first in short
+    # episodes.
     "Ant": Body(
         4000.0,
         bonus=1.0,
