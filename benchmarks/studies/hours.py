@@ -55,9 +55,7 @@ def run_all(options: argparse.Namespace) -> None:
 
 def show(options: argparse.Namespace) -> None:
     """Print each preset's last and best held-out mean, and draw all."""
-    curves = {
-        name: found[0] for name, found in results.by_setting(results.done(options.results), NAMES).items()
-    }
+    curves = {name: curve for (name, _), curve in results.done(options.results).items()}
     print("| preset | target | minutes | generations | best held-out mean | last |\n" + "| --- " * 6 + "|")
     for name, curve in curves.items():
         generation, spent, last = curve[-1]
