@@ -3,6 +3,11 @@
 A reward of 1 for each tick; 750 counts as solved. Literals are the paper's code's.
 """
 
+import os
+import shlex
+import signal
+import sys
+import weakref
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -12,7 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
+from mpi_es.envs import ends_with_parent
 from mpi_es.errors import UserError
+from mpi_es.parallel.stop_signal import CAUGHT
 
 SIDE = 96  # pixels of the picture that the agent sees
 THRESHOLD = 1 / 3  # of the action: beyond it the player moves
@@ -29,7 +36,9 @@ class TakeCover(gym.Env[Picture, NDArray[np.float32]]):
     def __init__(self, render_mode: str | None = None) -> None:
         self.render_mode = render_mode
         self._directory = TemporaryDirectory(prefix="mpi_es-vizdoom-")
-        self._game = _open(Path(self._directory.name) / "vizdoom.ini")
+        self._game = _open(Path(self._directory.name))
+        # Before the directory goes, also where the interpreter ends: Doom writes into it at its end.
+        self._end = weakref.finalize(self, self._game.close)
         self._screen = np.zeros((240, 320, 3), np.uint8)
         self.observation_space = gym.spaces.Box(0, 255, (SIDE, SIDE, 3), np.uint8)
         self.action_space = gym.spaces.Box(-1.0, 1.0, (1,), np.float32)
@@ -39,7 +48,12 @@ class TakeCover(gym.Env[Picture, NDArray[np.float32]]):
     ) -> tuple[Picture, dict[str, Any]]:
         """Begin an episode."""
         super().reset(seed=seed)
-        observation, info = self._game.reset(seed=seed)
+        # The first begins a process. It inherits what is blocked: a signal to the whole job is ours.
+        blocked = signal.pthread_sigmask(signal.SIG_BLOCK, CAUGHT)
+        try:
+            observation, info = self._game.reset(seed=seed)
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
         return self._picture(observation), info
 
     def step(self, action: NDArray[np.float32]) -> tuple[Picture, float, bool, bool, dict[str, Any]]:
@@ -55,7 +69,7 @@ class TakeCover(gym.Env[Picture, NDArray[np.float32]]):
 
     def close(self) -> None:
         """End ViZDoom."""
-        self._game.close()
+        self._end()
         self._directory.cleanup()
 
     def _picture(self, observation: dict[str, Any]) -> Picture:
@@ -64,10 +78,23 @@ class TakeCover(gym.Env[Picture, NDArray[np.float32]]):
         return np.array(small)
 
 
-def _open(settings: Path) -> Any:
-    """Return ViZDoom's own environment, which keeps its settings in a file that no other rank writes."""
+def _open(directory: Path) -> Any:
+    """Return ViZDoom's own environment, which keeps its settings in a file that no other rank writes.
+
+    The process that it begins ends with this one. Without that a rank that is killed leaves it behind.
+    """
     try:
+        import vizdoom
         from vizdoom import gymnasium_wrapper  # noqa: F401 (registers the environment)
     except ImportError as error:
         raise UserError("--env: mpi_es/TakeCover-v0 needs the package 'vizdoom': pip install it") from error
-    return gym.make("VizdoomTakeCover-v1", doom_config_path=str(settings)).unwrapped
+    env: Any = gym.make("VizdoomTakeCover-v1", doom_config_path=str(directory / "vizdoom.ini")).unwrapped
+    doom = Path(vizdoom.__file__).parent / "vizdoom"
+    if sys.platform == "linux" and doom.exists():
+        words = [sys.executable, "-IS", ends_with_parent.__file__, os.getpid(), doom]
+        program = directory / "vizdoom"
+        program.write_text(f'#!/bin/sh\nexec {shlex.join(map(str, words))} "$@"\n')
+        program.chmod(0o700)
+        if os.access(program, os.X_OK):  # not where /tmp is mounted noexec
+            env.game.set_vizdoom_path(str(program))
+    return env
