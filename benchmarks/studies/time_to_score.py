@@ -41,7 +41,8 @@ from matplotlib.figure import Figure
 RESULTS = Path(__file__).parents[2] / "docs" / "benchmarks" / "time_to_score.csv"
 EPISODES = 20  # of a held-out evaluation
 FIRST_SEED = 10**6  # of these episodes
-HELD_OUT = re.compile(r"held-out mean (\S+)(?:.* evaluated in (\S+) s)?")
+HELD_OUT = re.compile(r"held-out mean (\S+) at .* evaluated in (\S+) s")  # of the two that play them here
+ROW = re.compile(r" *[\d,]+(?: +\S+){3} +(-?\d\S*) ")  # of ours: generation, best, mean, of mean, held-out
 ESTOOL = ("--strategy", "cma_es", "--hidden", "40", "40", "--init-sigma", "0.1", "--population-size", "96")
 PROGRAMS = ("mpi_es", "estool", "EvoTorch", "PPO")
 COLOURS = dict(zip(PROGRAMS, ("#D55E00", "#E69F00", "#0072B2", "#777777"), strict=True))
@@ -304,8 +305,8 @@ def watch(command: list[str], score: float, limit: float, directory: Path) -> re
         timer.start()
         assert process.stdout
         for line in process.stdout:
-            if found := HELD_OUT.search(line):
-                evaluating += float(found[2] or 0)
+            if found := HELD_OUT.search(line) or ROW.match(line):
+                evaluating += float(found[2]) if found.re is HELD_OUT else 0
                 mean = float(found[1].replace(",", ""))
                 points.append((len(points) + 1, time.monotonic() - begin - evaluating, mean))
                 if mean >= score:
