@@ -58,7 +58,8 @@ BODIES = {
         4000.0,
         bonus=1.0,
         options=("use_contact_force=False",),
-        linear=NARROW | {"episode_cap": 200, "cap_growth": 1.01},
+        linear=NARROW
+        | {"learning_rate": 0.015, "lr_decay": 0.99, "lr_min": 0.002, "episode_cap": 200, "cap_growth": 1.01},
     ),
     "Humanoid": Body(6000.0, bonus=5.0, linear=NARROW),
     "HumanoidStandup": Body(150_000.0, linear=NARROW),
