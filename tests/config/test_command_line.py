@@ -83,7 +83,7 @@ def test_nothing_given_is_the_default():
 def test_a_word_that_is_no_preset_is_reported():
     with pytest.raises(
         UserError,
-        match=r"preset: expected one of 50 names, got 'lunarlandr'; did you mean 'lunarlander'\?$",
+        match=rf"preset: expected one of {len(PRESETS)} names, got 'lunarlandr'; did you mean 'lunarlander'\?$",
     ):
         parse("lunarlandr")
 

@@ -101,10 +101,10 @@ def test_options_are_checked_together_not_one_by_one(tmp_path):
         ),
         (
             "preset = 'cartpool'",
-            "my.toml: preset: expected one of 50 names, got 'cartpool'; did you mean 'cartpole'",
+            f"my.toml: preset: expected one of {len(PRESETS)} names, got 'cartpool'; did you mean 'cartpole'",
         ),
-        ("preset = 3", "my.toml: preset: expected one of 50 names, got '3'"),
-        ("preset = []", "my.toml: preset: expected one of 50 names, got '[]'"),
+        ("preset = 3", f"my.toml: preset: expected one of {len(PRESETS)} names, got '3'"),
+        ("preset = []", f"my.toml: preset: expected one of {len(PRESETS)} names, got '[]'"),
         ("seed == 1", "my.toml is no TOML file: "),
     ],
 )
