@@ -81,10 +81,8 @@ def test_nothing_given_is_the_default():
 
 
 def test_a_word_that_is_no_preset_is_reported():
-    with pytest.raises(
-        UserError,
-        match=rf"preset: expected one of {len(PRESETS)} names, got 'lunarlandr'; did you mean 'lunarlander'\?$",
-    ):
+    got = r"got 'lunarlandr'; did you mean 'lunarlander'\?$"
+    with pytest.raises(UserError, match=f"preset: expected one of {len(PRESETS)} names, {got}"):
         parse("lunarlandr")
 
 
