@@ -47,7 +47,7 @@ NARROW = {"init_sigma": 0.025, "learning_rate": 0.01}
 BODIES = {
     "InvertedPendulum": Body(950.0),
     "Reacher": Body(-3.75),
-    "Swimmer": Body(350.0),
+    "Swimmer": Body(350.0, linear={"init_last_layer": 1.0}),  # from 0 it stays at some 50
     "Pusher": Body(-25.0),
     "HalfCheetah": Body(4800.0),
     "Hopper": Body(3000.0, bonus=1.0),
