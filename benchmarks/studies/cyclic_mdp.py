@@ -31,7 +31,7 @@ def evolve(seed: int, steps: int) -> results.Curve:
     words = ["post-cyclicmdp", "--seed", seed, "--target-fitness", "None"]
     words += ["--eval-every", 1, "--num-eval-rollouts", 1]
     with tempfile.TemporaryDirectory() as directory:
-        run = trainings.train(Path(directory, "run"), words, lambda run: float(run.axes["steps"][-1]), steps)
+        run = trainings.train(Path(directory, "run"), words, trainings.steps, steps)
     cost, returns = run.axes["steps"][1:], [evaluation.returns.mean() for evaluation in run.evaluations]
     best = int(np.argmax(returns))
     tell("ES", seed, int(cost[best]), returns[best])

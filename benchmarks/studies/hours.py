@@ -15,7 +15,6 @@ from functools import partial
 from pathlib import Path
 
 import matplotlib as mpl
-import numpy as np
 import results
 import trainings
 from matplotlib.figure import Figure
@@ -37,9 +36,8 @@ def train(root: Path, budget: float, name: str) -> results.Curve:
     """Train a preset until its target or the budget; print its speed and return its curve."""
     directory = results.directory_of(root, name, SEED)
     run = trainings.train(directory, [name, "--seed", SEED], minutes, budget)
-    spent = run.axes["seconds"] / 60
-    print(f"{name}: {run.axes['steps'][-1] / run.axes['seconds'][-1]:,.0f} steps a second", flush=True)
-    return np.array([(e.generation, spent[e.generation], e.returns.mean()) for e in run.evaluations])
+    print(f"{name}: {trainings.steps(run) / run.axes['seconds'][-1]:,.0f} steps a second", flush=True)
+    return trainings.held_out(run, run.axes["seconds"] / 60)
 
 
 def run_all(options: argparse.Namespace) -> None:
@@ -66,14 +64,9 @@ def show(options: argparse.Namespace) -> None:
 
 def draw(curves: dict[str, results.Curve]) -> Figure:
     """Return a panel for each preset: held-out means over minutes, and the target."""
-    columns = 4
-    rows = -(-len(curves) // columns)
     with mpl.rc_context({"font.size": 8, "axes.spines.top": False, "axes.spines.right": False}):
-        figure = Figure((10, 2.2 * rows), layout="constrained")
-        panels = figure.subplots(rows, columns, squeeze=False).ravel()
-        for panel in panels[len(curves) :]:
-            panel.set_visible(False)
-        for panel, (name, curve) in zip(panels, curves.items(), strict=False):
+        figure, panels = results.grid(len(curves), height=2.2)
+        for panel, (name, curve) in zip(panels, curves.items(), strict=True):
             panel.axhline(PRESETS[name].target_fitness, color="#bbbbbb", linewidth=0.8)
             panel.plot(curve[:, 1], curve[:, 2], color="#D55E00", marker=".", markersize=3, linewidth=1)
             panel.set_title(name, loc="left")

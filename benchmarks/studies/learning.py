@@ -62,9 +62,8 @@ def train(directory: Path, options: dict[str, str], seed: int, budget: float) ->
 
 def curve_of(run: Curves, minutes: float) -> results.Curve:
     """Return a run's held-out means of so many minutes, which are the curve's cost."""
-    costs = cost(run) / 60
-    points = [(e.generation, costs[e.generation - 1], e.returns.mean()) for e in run.evaluations]
-    return np.array([point for point in points if point[1] <= minutes]).reshape(-1, 3)
+    costs = np.concatenate([[0.0], cost(run) / 60])
+    return trainings.up_to(trainings.held_out(run, costs), minutes)
 
 
 def run_all(options: argparse.Namespace) -> None:
@@ -102,15 +101,10 @@ def show(options: argparse.Namespace) -> None:
 
 def draw(shown: dict[str, list[results.Curve]]) -> Figure:
     """Return a panel for each variant beside the base: each seed a line."""
-    columns = 4
-    rows = -(-len(shown) // columns)
     with mpl.rc_context({"font.size": 8, "axes.spines.top": False, "axes.spines.right": False}):
-        figure = Figure((10, 2 * rows), layout="constrained")
-        panels = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False).ravel()
-        for panel in panels[len(shown) :]:
-            panel.set_visible(False)
+        figure, panels = results.grid(len(shown), height=2, sharex=True, sharey=True)
         base = [(curve, "#bbbbbb") for curve in shown.get(BASE, [])]
-        for panel, (name, found) in zip(panels, shown.items(), strict=False):
+        for panel, (name, found) in zip(panels, shown.items(), strict=True):
             for curve, colour in [*base, *((curve, "#D55E00") for curve in found)]:
                 panel.plot(curve[:, 1], curve[:, 2], color=colour, marker=".", markersize=3)
             panel.set_title(name, loc="left")

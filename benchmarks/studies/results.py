@@ -6,8 +6,11 @@ import sys
 from collections.abc import Iterable
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 COLUMNS = ("setting", "seed", "generation", "cost", "held_out")
@@ -59,3 +62,19 @@ def by_setting(curves: Curves, settings: Iterable[str]) -> dict[str, list[Curve]
     """Return the curves of those settings that have any, in the order of the seeds."""
     runs = {setting: [curves[key] for key in sorted(curves) if key[0] == setting] for setting in settings}
     return {setting: found for setting, found in runs.items() if found}
+
+
+def grid(count: int, height: float, **shared: Any) -> tuple[Figure, list[Axes]]:
+    """Return a figure with so many panels, four in a row.
+
+    Args:
+        count: of the panels.
+        height: of a row, in inches.
+        shared: sharex and sharey of `Figure.subplots`.
+    """
+    rows, columns = -(-count // 4), 4
+    figure = Figure((10, height * rows), layout="constrained")
+    panels = [*figure.subplots(rows, columns, squeeze=False, **shared).flat]
+    for panel in panels[count:]:
+        panel.set_visible(False)
+    return figure, panels[:count]

@@ -25,8 +25,6 @@ import results
 import trainings
 from matplotlib.figure import Figure
 
-from mpi_es.reports.curves import Curves
-
 RESULTS = Path(__file__).parents[2] / "docs" / "strategies" / "environments.csv"
 TRIAL, SEEDS = 0, (1, 2, 3)
 ADAPTED, KEPT = (0.05, 0.15, 0.5), (0.02, 0.05, 0.15)  # sigmas to choose from
@@ -63,18 +61,6 @@ def name_of(task: str, strategy: str, sigma: float) -> str:
     return f"{task}, {strategy}, sigma {sigma:g}"
 
 
-def steps(run: Curves) -> float:
-    """Return a run's steps of training."""
-    return float(run.axes["steps"][-1])
-
-
-def curve_of(run: Curves, millions: float) -> results.Curve:
-    """Return the held-out means of a run, which cost million steps."""
-    spent = run.axes["steps"] / 1e6
-    points = [(e.generation, spent[e.generation], e.returns.mean()) for e in run.evaluations]
-    return np.array([point for point in points if point[1] <= millions]).reshape(-1, 3)
-
-
 def end_of(curve: results.Curve) -> float:
     """Return the mean of the last three held-out means: one alone is a draw of the centre's noise."""
     return float(curve[-3:, 2].mean())
@@ -93,7 +79,8 @@ def train(root: Path, task: str, strategy: str, sigma: float, seed: int) -> resu
         words += ["--learning-rate", RATE * sigma]
     millions = TASKS[task].millions
     directory = results.directory_of(root, name_of(task, strategy, sigma), seed)
-    return curve_of(trainings.train(directory, words, steps, 1e6 * millions), millions)
+    run = trainings.train(directory, words, trainings.steps, 1e6 * millions)
+    return trainings.up_to(trainings.held_out(run, run.axes["steps"] / 1e6), millions)
 
 
 def run_all(options: argparse.Namespace) -> None:

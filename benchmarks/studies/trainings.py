@@ -7,6 +7,10 @@ import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+import numpy as np
+import results
+from numpy.typing import NDArray
+
 from mpi_es.errors import UserError
 from mpi_es.reports.curves import Curves, load
 
@@ -50,3 +54,24 @@ def train(
     run = load(directory)
     print(f"{directory.name}: {cost(run):.4g}", flush=True)
     return run
+
+
+def steps(run: Curves) -> float:
+    """Return a run's steps of training."""
+    return float(run.axes["steps"][-1])
+
+
+def held_out(run: Curves, cost: NDArray[np.float64]) -> results.Curve:
+    """Return a run's held-out means.
+
+    Args:
+        cost: (generations + 1,) what the run had cost before the first generation and after each.
+    """
+    points = [(e.generation, cost[e.generation], e.returns.mean()) for e in run.evaluations]
+    return np.array(points).reshape(-1, 3)
+
+
+def up_to(curve: results.Curve, budget: float) -> results.Curve:
+    """Return the points of a curve that its budget pays for."""
+    paid: results.Curve = curve[curve[:, 1] <= budget]
+    return paid

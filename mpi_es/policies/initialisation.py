@@ -16,7 +16,7 @@ Draw = tuple[int, float]  # how many numbers, and their bound
 
 
 def last(inputs: int, outputs: int, scale: float) -> list[Draw]:
-    """Return the draws of an nn.Linear, of which a factor makes smaller numbers."""
+    """Return the draws of an nn.Linear, each times a factor."""
     return [(count, scale * bound) for count, bound in linear(inputs, outputs)]
 
 
