@@ -9,7 +9,7 @@ import numpy as np
 
 from mpi_es import strategies
 from mpi_es.agents import starting_point
-from mpi_es.agents.load import check_size
+from mpi_es.agents.load import Agent, check_size
 from mpi_es.arrays import Candidate, Vector
 from mpi_es.config import command_line
 from mpi_es.config.config_file import ConfigFile
@@ -57,7 +57,7 @@ class Plan(TrainingPlan[Config]):
     """The plan of a run, with the agents that it begins with."""
 
     base: Candidate | None = None  # a whole agent of which a part evolves
-    centre: Candidate | None = None  # a whole agent at which the strategy begins
+    start: Agent | None = None  # at which the strategy begins
 
 
 def main(comm: Comm, arguments: list[str]) -> int:
@@ -98,8 +98,8 @@ def _plan(file: ConfigFile, words: list[str], allow_imports: bool) -> Plan:
     policy = make_policy(config)
     if stored is None:
         base = starting_point.fixed_agent(config, policy, allow_imports)
-        centre = starting_point.first_centre(config, policy, allow_imports)
-        return Plan(**vars(plan), base=base, centre=centre)
+        start = starting_point.first_agent(config, policy, allow_imports)
+        return Plan(**vars(plan), base=base, start=start)
     check_size(stored["last"]["candidate"], policy.dim, "/last/candidate")
     # The last mean is a whole agent: what stays fixed is in it, and the file it came from is not needed.
     return Plan(**vars(plan), base=None if config.evolve == "all" else stored["last"]["candidate"])
@@ -140,7 +140,7 @@ def make_run(plan: Plan, evaluator: Evaluator) -> Run:
     progress = Progress(
         episode_cap=config.episode_cap,
         num_rollouts=config.num_rollouts,
-        observations=ObservationSums.of_size(evaluator.rollout.size if config.obs_norm else 0),
+        observations=first_observations(plan, evaluator.rollout.size if config.obs_norm else 0),
     )
     if stored is not None:
         seen = len(stored["progress"]["observations"]["total"])
@@ -180,14 +180,24 @@ def beginning(rollout: Any) -> dict[str, Any]:
     return {"x0": problem.x0, "lower": problem.lower, "upper": problem.upper}
 
 
+def first_observations(plan: Plan, size: int) -> ObservationSums:
+    """Return what is known of the `size` numbers that are observed before the first episode; 0: they stay."""
+    if plan.start is None or not size:
+        return ObservationSums.of_size(size)
+    known = plan.start.normalisation
+    if known.shape[1] != size:
+        raise expected("--from-pretrained", f"an agent that observes {size} numbers", known.shape[1])
+    return ObservationSums.known(known)
+
+
 def initial_centre(plan: Plan, policy: Any) -> Candidate | Vector:
     """Return the parameters (policy.dim,) with which the strategy begins."""
     if plan.stored is not None:  # its state replaces them, and drawing them imports torch
         return np.zeros(policy.dim, np.float32)
-    if plan.centre is None:
+    if plan.start is None:
         drawn: Candidate | Vector = policy.initial(plan.config.seed)
         return drawn
-    return plan.centre if plan.base is None else plan.centre[policy.part]
+    return plan.start.parameters if plan.base is None else plan.start.parameters[policy.part]
 
 
 def describe(run: Run, rank_loss: str) -> list[str]:

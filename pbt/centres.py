@@ -56,5 +56,8 @@ def make(base_from_pretrained: str = "", picture: str = "close", variant: str = 
 
 @lru_cache(1)
 def _agent(name: str) -> load.Agent:
-    """Return the agent; cached, since finding the layout of its file may take some episodes."""
-    return load.load(name, CARRACING, _OPTION)
+    """Return the agent; cached, since finding the layout of its file may take some episodes.
+
+    A file that names code is refused: the run's file may have brought this name.
+    """
+    return load.load(name, CARRACING, _OPTION, allow_imports=False)

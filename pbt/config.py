@@ -27,7 +27,7 @@ class Config:
     member_options: tuple[str, ...] = ()
     """Arguments of the algorithm, or options of mpi_es.train for es members: name=value"""
     obs_norm: bool = False
-    """Normalise the observations of sb3 members; their statistics travel with the weights"""
+    """Normalise the observations of sb3 and es members; their statistics travel with the weights"""
     reward_norm: bool = False
     """Scale the rewards that sb3 members train on by the standard deviation of the discounted returns"""
     num_envs: Count = 1

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpi_es.config import command_line
-from mpi_es.errors import UserError, expected
+from mpi_es.errors import RolloutError, UserError, expected
 from mpi_es.evaluate import check_episodes, check_files, chosen_seeds, compared_with, seed_ranges, write_csv
 from mpi_es.evaluation.rollout import Episode
 from mpi_es.jit.warm_up import prepare as prepare_code
@@ -24,10 +24,9 @@ from pbt.contents import set_state
 from pbt.members import find
 from pbt.members.base import Diverged, Member
 from pbt.packing import Buffer, pack, unpack
-from pbt.population.population import MemberFailed
 from pbt.record import load, name_of
 
-_BLOCK = 16  # episodes that a rank plays at once, on any number of ranks: sb3 members play so many together
+_BLOCK = 16  # episodes that a rank plays at once, as many as sb3 members play together
 
 
 @dataclass(frozen=True)
@@ -86,7 +85,7 @@ def main(comm: Comm, arguments: list[str]) -> int:
     on_root(comm, lambda: film(plan, member, int(seeds[0])))  # first, since drawing may fail
     shares = offsets(len(seeds), comm.size, block=_BLOCK)
     mine = seeds[shares[comm.rank] : shares[comm.rank + 1]]
-    rows = all_or_raise(comm, lambda: played(member, mine), (UserError, MemberFailed))
+    rows = all_or_raise(comm, lambda: played(member, mine), (UserError, RolloutError))
     scores = share_rows(comm, rows, np.diff(shares).tolist())
     on_root(comm, lambda: report(plan, seeds, *scores.T))
     return 0

@@ -121,9 +121,16 @@ def _range(word: str, span: str) -> tuple[float, float]:
         raise expected("--tune", "name or name=low:high", word) from None
 
 
-def check_bounds(space: Sequence[Hyperparameter], before: Sequence[float], after: Sequence[float]) -> None:
-    """Refuse values that a member itself changed to ones out of their ranges."""
+def check_kept(space: Sequence[Hyperparameter], before: Sequence[float], after: Sequence[float]) -> None:
+    """Refuse values that a member itself changed: the population sets them, and records what it set."""
     for one, old, new in zip(space, before, after, strict=True):
-        if new != old and not one.holds(new):
-            rule = f"one of {one.choices}" if one.choices else f"a number in [{one.low:g}, {one.high:g}]"
-            raise expected(one.name, f"{rule} after training too", new)
+        if new != old:
+            raise expected(one.name, f"{old:g} after training too, since the population sets it", new)
+
+
+def check_choices(space: Sequence[Hyperparameter], values: NDArray[np.float64]) -> None:
+    """Refuse values (n, space) that are not among the choices, which have no neighbours to explore."""
+    for one, column in zip(space, values.T, strict=True):
+        for value in column.tolist() if one.choices else ():
+            if not one.holds(value):
+                raise expected(one.name, f"one of {one.choices}", value)

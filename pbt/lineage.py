@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from mpi_es.run_file import evaluations
 from mpi_es.run_file.records import HeldOut
 from pbt.contents import check_names
+from pbt.selection import best
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,13 @@ class Lineage:
                 "member": np.array([member for member, _ in self.evaluations], np.int64),
             },
         }
+
+    def winner_to_evaluate(self) -> int | None:
+        """Return the winner of the last generation; None if it has its held-out evaluation."""
+        done, evaluated = self.generations, self.evaluations
+        if not done or (evaluated and evaluated[-1][1].generation == done[-1].number):
+            return None
+        return best(done[-1].score)
 
     def stacked(self, name: str) -> NDArray[Any]:
         """Return one field of all generations, (generation, member) or (generation, member, space)."""

@@ -59,6 +59,7 @@ class Run:
         try:
             while self.generation < self.config.max_iter:
                 self.one_generation()
+            self.evaluate_last()
             reason = "last generation done"
         except Stopped:
             reason = "stopped by a signal"
@@ -151,6 +152,19 @@ class Run:
         buffers = self.all_or_raise(lambda: population.buffers({index}))
         states = collect(self.comm, buffers, [index], population.owners)
         return Winner(index, held_out, states, self.hyperparameters[index])
+
+    def evaluate_last(self) -> None:
+        """Evaluate the winner of the last generation, unless that was done. Collective.
+
+        It was not if a smaller --max-iter ends a run at a generation that was not to be the last. The winner
+        copies nobody, so that its state and hyperparameters are still those with which it scored.
+        """
+        index = on_root(self.comm, lambda: self.record.lineage.winner_to_evaluate() if self.record else None)
+        if index is None:
+            return
+        winner = self.evaluate(self.generation, index)
+        self.on_root(lambda record: record.evaluated(winner))
+        self.saved = -1
 
     # The file
 

@@ -55,11 +55,11 @@ class Record:
         self.lineage.generations.append(done)
         self.lineage.seconds.append(seconds)
         if winner:
-            self._evaluated(winner)
+            self.evaluated(winner)
         for sink in self.telemetry:
             sink.generation(done, seconds, winner.held_out if winner else None)
 
-    def _evaluated(self, winner: Winner) -> None:
+    def evaluated(self, winner: Winner) -> None:
         """Record a held-out evaluation, and the member's state if none was better."""
         self.lineage.evaluations.append((winner.member, winner.held_out))
         fitness = float(winner.held_out.returns.mean())

@@ -1,7 +1,7 @@
 """python -m pbt.replay RUN: train one agent along the winner's recorded schedule of hyperparameters.
 
-With the run's own seed the agent becomes the winner again, bit-identical. With another seed it shows what the
-schedule is worth without the population.
+With the run's own seed the agent becomes the winner again, bit-identical, unless members copy a part of a
+state only, as `toy` does. With another seed it shows what the schedule is worth without the population.
 """
 
 from collections.abc import Callable

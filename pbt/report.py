@@ -29,7 +29,7 @@ def _report(runs: list[str]) -> None:
     if {"--help", "-h"} & set(runs):
         print(_HELP)
         return
-    if not runs or runs[0].startswith("-"):
+    if not runs or any(run.startswith("-") for run in runs):
         raise UserError(f"RUN: expected directories of runs, got {' '.join(runs) or 'nothing'}")
     for run in runs:
         for path in draw(checkpoint.directory_of(Path(run)), allow_imports=not refuse):

@@ -20,6 +20,7 @@ from mpi_es.run_file.versions import libraries
 from mpi_es.text import counted
 from pbt import contents, lineage, report
 from pbt.config import Config
+from pbt.explore import check_choices
 from pbt.lineage import Lineage
 from pbt.loop import Run
 from pbt.members import describe, find, space, unused
@@ -124,7 +125,9 @@ def begin(
     done = on_root(comm, lambda: stored["progress"]["generation"] if stored else None)
     if done is None:
         rows = all_or_raise(comm, population.initial, (MemberFailed,))
-        return share_rows(comm, rows if population.leads else rows[:0], population.counts), 0
+        values = share_rows(comm, rows if population.leads else rows[:0], population.counts)
+        check_choices(population.space, values)
+        return values, 0
     values = np.empty((len(population.owners), len(population.space)))
     buffers = {}
     if stored is not None:
@@ -132,6 +135,7 @@ def begin(
         states = stored["members"]
         buffers = {index: pack(states[name_of(index)]) for index in range(len(states))}
     bcast(comm, values)
+    check_choices(population.space, values)
     mine = distribute(comm, buffers, population.owners)
     all_or_raise(comm, lambda: population.restore(mine), (MemberFailed,))
     return values, int(done)

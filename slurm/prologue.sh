@@ -3,7 +3,7 @@
 #   resume MODULE ARGUMENTS…    begin or continue one run, and decide what follows
 #   perform SCRIPT ARGUMENTS…   the same of a script that calls mpi_es.evolve, as often as it likes
 #   launch ARGUMENTS…           python with these arguments, on all ranks
-# README.md describes the variables MPI_ES_….
+# docs/slurm.md describes the variables MPI_ES_….
 set -euo pipefail
 
 # Signals: USR1 comes before the time limit, TERM from scancel, preemption and requeueing. The traps are set before
@@ -129,7 +129,12 @@ resume() { # MODULE ARGUMENTS…
     shift
     run=$(python -m mpi_es.jobs.where "$module" "$@") || mistaken
     runs() { printf '%s\n' "$run"; }
-    finished() { python -m mpi_es.status --finished "$run"; } # CODE
+    # Where ranks outlive one another, the launcher fails with a rank, though the run goes on to its end; but a
+    # file that was not written since may be that of a shorter run.
+    written() { stat --format %y "$run/run.h5" 2>/dev/null || true; }
+    finished() { # CODE
+        [[ $1:$caught == 0: || $(written) != "$former" ]] && python -m mpi_es.status --finished "$run"
+    }
     go_on -m "$module" --continue "$@"
 }
 
@@ -141,16 +146,18 @@ perform() { # SCRIPT ARGUMENTS…
     export MPI_ES_RUNS=$run
     again='the same command continues the runs whose run_dir the script names'
     runs() { sort --unique "$run/.runs" 2>/dev/null || true; }
+    written() { :; }
     finished() { [[ $1 == 0 && -z $caught ]] && ! stopped; } # CODE
     go_on "$@"
 }
 
 go_on() { # ARGUMENTS… of python
-    local code=0 before
+    local code=0 before former
     same_launcher || choose_launcher "$run" || again_after_failure $?
     note_launcher
     await_former
     before=$(generations) || before=unknown
+    former=$(written)
     launch "$@" || code=$?
     if finished "$code"; then
         rm -f "$(noted failures)" "$(noted launcher)" "$run/.runs"
@@ -193,7 +200,8 @@ stopped() {
     # A rank that exits early with code 0 gives the launcher that code as well.
     local directories
     mapfile -t directories < <(runs)
-    python -m mpi_es.status "${directories[@]}" 2>/dev/null | grep --quiet 'stopped by'
+    # It fails where one of the runs of a script was never saved.
+    { python -m mpi_es.status "${directories[@]}" 2>/dev/null || true; } | grep 'stopped by' >/dev/null
 }
 
 mistaken() {
@@ -227,7 +235,7 @@ again_after_failure() { # CODE [REASON]
     # If it cannot be stored, it cannot be counted, and the job would fail for ever.
     mkdir -p "$run" && echo "code $1, $(date)" >>"$file" || most=0
     count=$(wc -l <"$file" || echo 1)
-    if ((count <= most)); then
+    if [[ -n $job ]] && ((count <= most)); then
         requeue "$reason (failure $count, $most are tried again)"
     fi
     say "gave up after failure $count with code $1: ${2:-see above}; then $again: $run"

@@ -65,10 +65,25 @@ def test_a_run_and_its_file_hold_the_same_agent(run):
     assert directory.normalisation.shape == (2, 3)
 
 
-def test_an_agent_that_reads_normalised_observations_is_no_beginning(run, tmp_path):
-    options = ("--env", "Pendulum-v1", "--policy", "lstm", "--hidden", "4", "--run-dir", str(tmp_path))
-    with pytest.raises(UserError, match="--from-pretrained: expected an agent trained without --obs-norm"):
+def test_a_run_begins_at_an_agent_that_normalises_and_with_its_normalisation(run, tmp_path):
+    file = tmp_path / "agent.npz"
+    export.export([str(run), "--out", str(file)])
+    agent = load(str(run), Config(), "RUN")
+    options = ["--env", "Pendulum-v1", "--policy", "lstm", "--hidden", "4", "--run-dir", str(tmp_path / "a")]
+    for source in (run, file):
+        plan = train.prepare([*options, "--obs-norm", "--from-pretrained", str(source)])
+        assert plan.start.parameters.tobytes() == agent.parameters.tobytes()
+        known = train.first_observations(plan, 3).normalisation
+        np.testing.assert_allclose(known, agent.normalisation, rtol=1e-5)
+        with pytest.raises(UserError, match="expected an agent that observes 4 numbers, got 3"):
+            train.first_observations(plan, 4)
+    with pytest.raises(UserError, match="--obs-norm: expected on, as the agent of --from-pretrained was"):
         train.prepare([*options, "--from-pretrained", str(run)])
+    options[2:6] = ["--policy", "tests.policies.user_policies:Remembering", "--evolve", "cell"]
+    with pytest.raises(UserError, match="--obs-norm: expected to be off with --base-from-pretrained"):
+        train.prepare([*options, "--obs-norm", "--base-from-pretrained", str(run)])
+    with pytest.raises(UserError, match="expected an agent trained without --obs-norm, got one trained with"):
+        train.prepare([*options, "--base-from-pretrained", str(run)])
 
 
 @pytest.mark.parametrize(

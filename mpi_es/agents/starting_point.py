@@ -1,5 +1,6 @@
 """The start of a run: the first mean and the fixed parts, taken from agents that were trained before."""
 
+from dataclasses import replace
 from math import prod
 
 import numpy as np
@@ -12,14 +13,17 @@ from mpi_es.errors import expected, unknown
 from mpi_es.policies.base import Policy, within
 
 
-def first_centre(config: Config, policy: Policy, allow_imports: bool = True) -> Candidate | None:
-    """Return the whole agent (policy.dim,) that is the first mean; None if it is drawn at random."""
-    name = config.from_pretrained
-    if not name:
+def first_agent(config: Config, policy: Policy, allow_imports: bool = True) -> Agent | None:
+    """Return the agent, whole (policy.dim,), at which the search begins; None if it is drawn at random."""
+    option = "--from-pretrained"
+    if not config.from_pretrained:
         return None
-    evolving = [""] if config.evolve == "all" else [config.evolve]
-    agent = _plain(name, config, "--from-pretrained", allow_imports)
-    return _taken(agent, policy, evolving, "--from-pretrained")
+    agent = load(config.from_pretrained, config, option, allow_imports=allow_imports)
+    if bool(agent.normalisation.size) != config.obs_norm:
+        theirs = "off" if config.obs_norm else "on"
+        raise expected("--obs-norm", f"{theirs}, as the agent of {option} was trained", config.obs_norm)
+    evolving = "" if config.evolve == "all" else config.evolve
+    return replace(agent, parameters=_taken(agent, policy, [evolving], option), shapes=shapes_of(policy))
 
 
 def fixed_agent(config: Config, policy: Policy, allow_imports: bool = True) -> Candidate | None:
@@ -35,20 +39,14 @@ def fixed_agent(config: Config, policy: Policy, allow_imports: bool = True) -> C
         raise expected("--evolve", "all, since no other part would stay fixed", config.evolve)
     if not name:
         raise expected("--base-from-pretrained", f"a run or an npz file with the {' and '.join(fixed)}", name)
-    agent = _plain(name, config, "--base-from-pretrained", allow_imports)
-    return _taken(agent, policy, fixed, "--base-from-pretrained")
-
-
-def _plain(name: str, config: Config, option: str, allow_imports: bool) -> Agent:
-    """Return an agent; refuse it if it or the run normalises observations."""
+    option = "--base-from-pretrained"
     if config.obs_norm:
-        raise expected(
-            "--obs-norm", f"to be off with {option}, whose agent was trained on other numbers", "on"
-        )
+        rule = f"to be off with {option}, since what stays fixed was trained on other numbers"
+        raise expected("--obs-norm", rule, "on")
     agent = load(name, config, option, allow_imports=allow_imports)
     if agent.normalisation.size:
         raise expected(option, "an agent trained without --obs-norm", f"one trained with it, {name}")
-    return agent
+    return _taken(agent, policy, fixed, option)
 
 
 def _other_parts(evolving: str, policy: Policy) -> list[str]:

@@ -13,6 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
+from mpi_es.errors import expected
+
 FRAMES = 4  # that an action lasts
 IDLE = 30  # idle frames at a game's beginning, at most; gymnasium's and DeepMind's number
 CROP = (slice(34, 194), slice(0, 160))  # the field without score and edges, as pytorch-es cuts it
@@ -42,6 +44,8 @@ def make_stacked(game: str = "Pong", render_mode: str | None = None) -> gym.Env[
 def _make(game: str, render_mode: str | None, frameskip: int = FRAMES) -> Any:
     from mpi_es import envs  # which registers Atari's ids, or says what to install
 
+    if not game.isidentifier():  # a colon in an id would import a module
+        raise expected("--env-options game", "the name of a game of Atari, such as SpaceInvaders", game)
     options = (f"frameskip={frameskip}", "repeat_action_probability=0.0")
     env, limit = envs.make(f"ALE/{game}-v5", options, render_mode)
     return gym.wrappers.TimeLimit(env, limit)

@@ -8,6 +8,9 @@ from numpy.typing import NDArray
 
 CLIP = 5.0  # as OpenAI's starter: beyond it a rare observation would drive the network alone
 _PRIOR = 1e-2  # observations of mean 0 and deviation 1 that count before the first real one
+# Observations as which a given normalisation counts. A generation sees some 1e5: it changes the numbers on
+# which the agent was trained by a tenth of what is new in it.
+_KNOWN = 1e6
 
 
 @dataclass
@@ -22,6 +25,12 @@ class ObservationSums:
     def of_size(cls, size: int) -> "ObservationSums":
         """Return the sums before anything was seen."""
         return cls(_PRIOR, np.zeros(size), np.full(size, _PRIOR))
+
+    @classmethod
+    def known(cls, normalisation: NDArray[np.float32]) -> "ObservationSums":
+        """Return sums with this normalisation, that of an agent which was trained before."""
+        mean, deviation = normalisation[0].astype(float), 1 / normalisation[1].astype(float)
+        return cls(_KNOWN, _KNOWN * mean, _KNOWN * (deviation**2 + mean**2))
 
     def updated(self, sums: NDArray[np.float64]) -> "ObservationSums":
         """Return the sums with episodes (n, 1 + 2 * size) added: lengths, sums and sums of squares.

@@ -107,17 +107,25 @@ class Curves:
         best = self.content["best"]
         if not best["candidate"].size:
             return None
-        found = [held.returns for held in self.evaluations if held.generation == best["generation"]]
-        if self.config.function and not (found and len(found[-1]) > 1):
+        if self.exact:
             return self.factor * np.array([float(best["fitness"])])
+        found = [held.returns for held in self.evaluations if held.generation == best["generation"]]
         return self.factor * found[-1] if found else None
 
+    @property
+    def exact(self) -> bool:
+        """Whether a call tells a candidate's value: of functions without a seed."""
+        return bool(self.config.function) and all(len(held.returns) == 1 for held in self.evaluations)
+
     def first_at_target(self) -> int | None:
-        """Return the generation of the first held-out evaluation that reached the target; None without."""
+        """Return the first generation that reached the target, as the run itself judges it; None without."""
         target = self.config.target_fitness
         if target is None:
             return None
         wanted = self.factor * target
+        if self.exact:
+            values = np.fmax(self.history["best"], self.history["fitness_of_centre"])
+            return next(iter(self.history["generation"][values >= wanted].tolist()), None)
         reached = [held.generation for held in self.evaluations if held.returns.mean() >= wanted]
         return reached[0] if reached else None
 

@@ -34,6 +34,7 @@ _COMMANDS = {  # what reads a run of each program
     "pbt.train": "use python -m pbt.report, .replay or .export; pbt.train continues it",
 }
 _BLOCK = 512  # the smallest user block that HDF5 knows
+_LONG = 1000  # numbers of an option that are still an attribute, for which HDF5 has 64 kB
 _PIECE = 2**20  # bytes of a file that are digested at once
 
 Check = Callable[[dict[str, Any]], None]  # raises Unfit for a content that no run has
@@ -251,18 +252,23 @@ def _block(digest: str, version: int) -> bytes:
 
 
 def _write(group: h5py.Group, content: dict[str, Any]) -> None:
-    """Write arrays as datasets, dicts and dataclasses as groups, all else as attributes."""
+    """Write arrays and long options as datasets, dicts and dataclasses as groups, all else as attributes."""
     for name, value in content.items():
         if dataclasses.is_dataclass(value):
             value = to_plain(value)
         if isinstance(value, dict):
             _write(group.create_group(name), value)
-        elif isinstance(value, np.ndarray):
+        elif isinstance(value, np.ndarray) or _is_long(value):
             group.create_dataset(name, data=value)
         elif value is None:
             group.attrs[name] = h5py.Empty("f8")
         else:
             group.attrs[name] = value
+
+
+def _is_long(value: Any) -> bool:
+    """Return whether a value is a tuple of more numbers than fit into an attribute."""
+    return isinstance(value, tuple) and len(value) > _LONG and not isinstance(value[0], str)
 
 
 def _read(content: dict[str, Any]) -> dict[str, Any]:

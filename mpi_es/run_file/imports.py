@@ -1,29 +1,40 @@
 """Code that a run file names as package.module:name, which those who resume or evaluate the run import."""
 
-import re
 import sys
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from mpi_es.config import user_objects
 from mpi_es.config.fields import option
 from mpi_es.errors import UserError
 
 FLAG = "--no-imports"
-_OWN = ("mpi_es", "pbt")  # packages of ours
+# What our presets name. Other names in our packages count as code of others: one that is called with the
+# options of a file, such as user_objects.load, would import whatever they say.
+_OURS = frozenset(
+    f"{module}:{name}"
+    for module, names in {
+        "mpi_es.envs.atari": ("make_grey", "make_colour", "make_stacked"),
+        "mpi_es.policies.atari": ("ConvolutionLSTM", "Convolution", "Stacked"),
+        "pbt.centres": ("make",),
+        "pbt.impala": ("Impala",),
+    }.items()
+    for name in names
+)
 AGENT = ("env", "policy", "policy_options", "member", "member_options")  # options that make an agent
 TRAINING = (*AGENT, "strategy", "function", "callback")
-_IN_OPTION = re.compile(r"(?<![\w.])([A-Za-z_][\w.]*):([A-Za-z_]\w*)(?![\w:])")
 _PREFIXES = ("vector:", "envpool:")
 
 
 def named(config: Any, fields: Sequence[str] = TRAINING) -> Iterator[tuple[str, str]]:
-    """Yield the options of a config that name code outside of our packages, each with the name."""
+    """Yield the options of a config that name code of others, each with the name."""
     for field in fields:
         value = getattr(config, field, "")
         if field == "function" and getattr(config, "is_of_script", False):
             continue  # the script has it
-        for name in _in_options(value) if isinstance(value, tuple) else _in_name(value):
-            if name.partition(":")[0].partition(".")[0] not in _OWN:
+        parts = user_objects.parsed(value, option(field)) if isinstance(value, tuple) else None
+        for name in _in_name(value) if parts is None else _in_values(parts):
+            if name not in _OURS and not _registers_ours(name):
                 yield option(field), name
 
 
@@ -39,7 +50,7 @@ def check(config: Any, source: object, *, allowed: bool, fields: Sequence[str] =
     if not found:
         return
     if not allowed:
-        raise UserError(f"{source}: expected no code of others, as {FLAG} asks, got {found}")
+        raise UserError(f"{source}: expected no names of code to import, got {found}")
     print(f"{source} names code that is imported: {found}", file=sys.stderr, flush=True)
 
 
@@ -50,6 +61,20 @@ def _in_name(name: str) -> list[str]:
     return [name] if ":" in name else []
 
 
-def _in_options(words: Sequence[str]) -> list[str]:
-    """Return the names of code in values of name=value."""
-    return [found[0] for word in words for found in _IN_OPTION.finditer(word.partition("=")[2])]
+def _in_values(value: Any) -> Iterator[str]:
+    """Yield the names of code within a value, as deep as it goes."""
+    if isinstance(value, str):
+        module, _, name = value.partition(":")
+        if module and name.isidentifier():  # what user_objects.load takes
+            yield value
+    elif isinstance(value, dict):
+        yield from _in_values([*value.keys(), *value.values()])
+    elif isinstance(value, list | tuple | set):
+        for one in value:
+            yield from _in_values(one)
+
+
+def _registers_ours(name: str) -> bool:
+    """Return whether a name is an id of gymnasium that our package registers: mpi_es:mpi_es/CarRacing-v3."""
+    module, _, identifier = name.partition(":")
+    return module == "mpi_es" and not identifier.isidentifier()

@@ -19,7 +19,7 @@ from mpi_es.parallel.stop_signal import StopFlag, Stopped
 from mpi_es.seeds import FIRST_HELD_OUT_SEED, Stream
 from pbt.config import Config
 from pbt.contents import set_state
-from pbt.explore import Hyperparameter, check_bounds
+from pbt.explore import Hyperparameter, check_kept
 from pbt.members import find
 from pbt.members.base import Diverged, Member, Score
 from pbt.packing import Buffer, pack, unpack
@@ -107,7 +107,7 @@ class Population:
 
         def score() -> Score:
             result = self._checked(member.score(episode_seeds), len(episode_seeds))
-            check_bounds(self.space, before, self._values(member))
+            check_kept(self.space, before, self._values(member))
             return result
 
         try:
@@ -141,7 +141,17 @@ class Population:
         if index not in self.members:
             return np.zeros((0, 1))
         member, episodes = self.members[index], len(episode_seeds)
-        score = self._guarded(index, lambda: self._checked(member.evaluate(episode_seeds), episodes))
+
+        def evaluate() -> Score:
+            try:
+                return self._checked(member.evaluate(episode_seeds), episodes)
+            except Diverged as error:
+                raise UserError(
+                    "expected a finite held-out score, got none: the member diverged; "
+                    "--eval-every 0 evaluates after the last generation only"
+                ) from error
+
+        score = self._guarded(index, evaluate)
         return score.returns[:, None] if self.leads else np.zeros((0, 1))
 
     def buffers(self, wanted: Container[int] | None = None) -> Buffers:

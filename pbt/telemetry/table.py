@@ -61,7 +61,8 @@ def draw(data: TableData, gone: float, width: int, height: int) -> RenderableTyp
         around = "" if math.isnan(spread) else f", deviation {number(spread)},"
         text = f"held-out {number(float(returns.mean()))}{around} at generation {data.held_out.generation}"
         parts.append(Text(text, "green", no_wrap=True))
-    title = f"[bold]{escape(describe(config))}[/], {escape(config.selection)}, seed {config.seed}"
+    rule = "no selection" if config.baseline else config.selection
+    title = f"[bold]{escape(describe(config))}[/], {escape(rule)}, seed {config.seed}"
     return Frame(
         Group(*parts),
         title=title,

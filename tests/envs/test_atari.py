@@ -5,6 +5,7 @@ import pytest
 
 from mpi_es import envs
 from mpi_es.envs.atari import Grey, _bilinear
+from mpi_es.errors import UserError
 
 atari = pytest.mark.skipif(not importlib.util.find_spec("ale_py"), reason="ale_py is not installed")
 SIGHTS = {
@@ -22,6 +23,11 @@ def test_what_is_seen(sight):
     assert (seen.shape, seen.dtype) == SIGHTS[sight]
     assert env.observation_space.contains(np.asarray(env.step(2)[0]))
     assert env.action_space.n == 6
+
+
+def test_a_game_is_one_name():
+    with pytest.raises(UserError, match="--env-options game: expected the name of a game"):
+        envs.make("mpi_es.envs.atari:make_grey", ("game=a:Pong",))
 
 
 @atari

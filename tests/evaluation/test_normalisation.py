@@ -46,6 +46,14 @@ def test_before_anything_is_seen_observations_stay_as_they_are():
     np.testing.assert_array_equal(normalise(seen, normalisation), seen)
 
 
+def test_a_known_normalisation_is_kept_and_follows_what_is_seen():
+    before = np.array([[3, -1, 0, 1e3], [0.5, 2, 100, 1e-3]], np.float32)
+    known = ObservationSums.known(before)
+    np.testing.assert_allclose(known.normalisation, before, rtol=1e-5, atol=1e-6)
+    mean, _ = known.updated(sums(episodes(3, [1000] * 1000))).normalisation  # as many, of mean 3
+    np.testing.assert_allclose(mean, (before[0] + 3) / 2, rtol=1e-2)
+
+
 def test_a_number_that_never_changes_is_not_blown_up():
     observed = [np.full((1000, 4), 7.0)]
     normalisation = ObservationSums.of_size(4).updated(sums(observed)).normalisation

@@ -20,7 +20,10 @@ class MemoryRecord:
     def generation(self, done, seconds, winner):
         self.lineage.generations.append(done)
         if winner:
-            self.lineage.evaluations.append((winner.member, winner.held_out))
+            self.evaluated(winner)
+
+    def evaluated(self, winner):
+        self.lineage.evaluations.append((winner.member, winner.held_out))
 
     def save(self, generation, states, values):
         self.saves.append(generation)
@@ -32,10 +35,17 @@ class MemoryRecord:
         self.end(reason)
 
 
+def begun(config: Config) -> Run:
+    """Return a run before its first generation."""
+    population = Population(config, space(config), SerialComm())
+    new = Run(population, population.initial(), 0, MemoryRecord(population.names))
+    population.apply(new.hyperparameters)
+    return new
+
+
 def run(config: Config) -> Run:
     """Return a run that was led to its end."""
-    population = Population(config, space(config), SerialComm())
-    done = Run(population, population.initial(), 0, MemoryRecord(population.names))
+    done = begun(config)
     done.evolve()
     return done
 

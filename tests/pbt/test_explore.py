@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mpi_es.errors import UserError
-from pbt.explore import Hyperparameter, check_bounds, explore, tuned
+from pbt.explore import Hyperparameter, check_choices, check_kept, explore, tuned
 
 LINEAR = Hyperparameter("clip", 0.1, 0.4)
 LOG = Hyperparameter("rate", 1e-5, 1e-2, "log")
@@ -115,9 +115,14 @@ def test_a_wrong_hyperparameter_raises(declared, complaint):
         Hyperparameter("n", **declared)
 
 
-def test_a_member_that_leaves_its_bounds_raises():
-    check_bounds([LINEAR], [0.9], [0.9])  # it began outside and stayed
-    with pytest.raises(
-        UserError, match=r"clip: expected a number in \[0.1, 0.4\] after training too, got 0.5"
-    ):
-        check_bounds([LINEAR], [0.2], [0.5])
+def test_a_value_that_a_member_changes_is_refused():
+    check_kept([LINEAR], [0.9], [0.9])
+    with pytest.raises(UserError, match=r"clip: expected 0.2 after training too, since .* got 0.3"):
+        check_kept([LINEAR], [0.2], [0.3])
+
+
+def test_a_value_that_is_no_choice_is_refused():
+    space = [LINEAR, Hyperparameter("n", choices=(32, 64))]
+    check_choices(space, np.array([[9.0, 32], [0.2, 64]]))
+    with pytest.raises(UserError, match=r"n: expected one of \(32, 64\), got 48"):
+        check_choices(space, np.array([[0.2, 32], [0.2, 48]]))

@@ -7,8 +7,9 @@ from mpi_es.errors import RolloutError
 from mpi_es.seeds import Stream, rng
 from pbt.config import Config
 from pbt.lineage import ancestors
+from pbt.loop import Run
 from pbt.selection import select
-from tests.pbt.runs import WALKERS, run
+from tests.pbt.runs import WALKERS, begun, run
 
 SMALL = Config(member=WALKERS + "Walker", num_agents=6, steps=5, max_iter=5, num_rollouts=3)
 
@@ -93,3 +94,18 @@ def test_the_winner_is_evaluated_as_it_was_scored():
     assert [(held.generation, member) for member, held in lineage.evaluations] == [
         (generation, winners[generation - 1]) for generation in (2, 4, 5)
     ]
+
+
+@pytest.mark.parametrize("selection", ["truncation", "winner-takes-all"])
+def test_a_run_that_a_smaller_max_iter_ends_has_its_held_out_evaluation(selection):
+    config = replace(SMALL, selection=selection, max_iter=3)
+    shorter, longer = run(config), begun(replace(config, max_iter=9))
+    for _ in range(3):
+        longer.one_generation()
+    assert longer.record.lineage.evaluations == []
+    longer.population.config = config
+    Run(longer.population, longer.hyperparameters, 3, longer.record).evolve()
+    (member, held_out), *others = longer.record.lineage.evaluations
+    assert (others, longer.record.saves[-1]) == ([], 3)
+    wanted, reference = shorter.record.lineage.evaluations[0]
+    assert (member, held_out.returns.tolist()) == (wanted, reference.returns.tolist())

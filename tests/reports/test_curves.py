@@ -105,6 +105,15 @@ def test_the_target_is_reached_by_the_first_held_out_mean(target, reached):
     assert run(config=replace(CONFIG, target_fitness=target), held=held).first_at_target() == reached
 
 
+@pytest.mark.parametrize(("target", "reached"), [(5.0, 2), (1.5, 3), (0.5, None)])
+def test_a_candidate_reaches_the_target_of_a_function(target, reached):
+    config = replace(CONFIG, env="", function="f:f", x0=(1.0,), minimise=True, target_fitness=target)
+    one = run(config=config, held=[HeldOut(3, np.array([-3.0]))])
+    one.history["best"] = -np.array([7.0, 4.0, 5.0])
+    one.history["fitness_of_centre"] = -np.array([np.nan, np.nan, 1.0])
+    assert one.first_at_target() == reached
+
+
 @pytest.mark.parametrize(("values", "text"), [([], "-"), ([2.0], "2"), ([1.0, 9.0, 3.0], "3 [1, 9]")])
 def test_a_spread_is_the_median_and_the_range(values, text):
     assert Spread(values).text(lambda value: f"{value:g}") == text

@@ -6,7 +6,7 @@ import pytest
 
 from mpi_es.config.fields import Range, check_ranges
 from mpi_es.errors import UserError
-from mpi_es.run_file import description
+from mpi_es.run_file import checkpoint, description
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,14 @@ class Options:
 )
 def test_a_config_is_read_in_the_types_of_its_fields(stored, read):
     assert description.config_of(Options, stored) == read
+
+
+def test_a_config_with_thousands_of_numbers_survives(tmp_path):
+    config = Options(widths=tuple(range(9000)), words=("a=1",))
+    checkpoint.save(tmp_path, {"config": config})
+    assert (
+        description.config_of(Options, checkpoint.load(tmp_path, lambda content: None)[0]["config"]) == config
+    )
 
 
 @pytest.mark.parametrize(

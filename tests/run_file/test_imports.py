@@ -1,9 +1,15 @@
+from dataclasses import replace
+
 import pytest
 
+from mpi_es.config.presets import PRESETS as OF_RUNS
 from mpi_es.config.run import Config
 from mpi_es.errors import UserError
 from mpi_es.run_file import imports
 from pbt.config import Config as Population
+from pbt.presets import PRESETS as OF_POPULATIONS
+
+PRESETS = OF_RUNS | {f"pbt {name}": config for name, config in OF_POPULATIONS.items()}
 
 
 def names(config, fields=imports.TRAINING):
@@ -20,6 +26,10 @@ def names(config, fields=imports.TRAINING):
         ({"env": "vector:CartPole-v1"}, []),
         ({"env": "envpool:Pong-v5"}, []),
         ({"env": "pbt.centres:make"}, []),
+        ({"env": "mpi_es:mpi_es/CarRacing-v3"}, []),
+        ({"env": "mpi_es.config.user_objects:load_module"}, ["mpi_es.config.user_objects:load_module"]),
+        ({"env": "mpi_es.policies.atari:load"}, ["mpi_es.policies.atari:load"]),
+        ({"policy": "n:N", "policy_options": ("of=[{'a': ('x.y:\u00e9',)}]",)}, ["n:N", "x.y:\u00e9"]),
         ({"policy": "mpi_es.policies.atari:Stacked", "policy_options": ("of=a.b:make",)}, ["a.b:make"]),
         ({"policy": "nets:Net", "strategy": "search:Mine"}, ["nets:Net", "search:Mine"]),
         ({"callback": "spy:Spy"}, ["spy:Spy"]),
@@ -37,7 +47,14 @@ def test_members_and_their_options_are_found():
         member_options=("policy_kwargs={'features_extractor_class': 'nets:Features', 'net_arch': []}", "n=3"),
     )
     assert names(config) == ["mine:Member", "nets:Features"]
-    assert names(Population(member="sb3", env="CartPole-v1")) == []
+    hidden = replace(config, member="sb3", member_options=(r"policy_kwargs={'a': 'nets\x3aFeatures'}",))
+    assert names(hidden) == ["nets:Features"]
+    assert names(Population(member="sb3", env="CartPole-v1", member_options=("device=cuda:0",))) == []
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_presets_name_no_code_of_others(name):
+    assert names(PRESETS[name]) == []
 
 
 def test_an_agent_is_made_without_strategy_and_callback():
@@ -48,9 +65,7 @@ def test_what_is_imported_is_printed_or_refused(capsys):
     config = Config(env="my_env:make")
     imports.check(config, "runs/x", allowed=True)
     assert capsys.readouterr().err == "runs/x names code that is imported: my_env:make (--env)\n"
-    with pytest.raises(
-        UserError, match=r"^runs/x: expected no code of others, as --no-imports asks, got my_env"
-    ):
+    with pytest.raises(UserError, match=r"^runs/x: expected no names of code to import, got my_env"):
         imports.check(config, "runs/x", allowed=False)
     imports.check(Config(), "runs/x", allowed=False)
     assert capsys.readouterr().err == ""

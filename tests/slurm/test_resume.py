@@ -3,6 +3,7 @@
 import os
 import re
 import signal
+import subprocess
 import sys
 from pathlib import Path
 
@@ -11,7 +12,8 @@ import pytest
 from mpi_es.run_file import checkpoint
 from tests.faults.survivors import LIBRARY, OPEN_MPI, OPEN_MPI_EXEC
 from tests.launching import assert_same, start
-from tests.slurm.jobs import MPIEXEC, OPTIONS, RANK, generation
+from tests.slurm.cluster import ROOT
+from tests.slurm.jobs import MPIEXEC, OPTIONS, RANK, generation, variables
 
 pytestmark = pytest.mark.timeout(900)  # a job takes seconds, and minutes on a machine that is busy
 LAST = 24  # generations
@@ -75,6 +77,28 @@ def test_a_mistake_is_told_at_once_and_not_tried_again(cluster, submit):
     assert cluster.restarts(job) == 0
     assert job.log.startswith("error: --env: expected a gymnasium id")
     assert job.log.count("\n") == 1
+
+
+def test_the_file_of_a_shorter_run_is_not_taken_for_the_end_of_a_longer_one(cluster, submit, place):
+    short = (*OPTIONS, "--run-dir", place / "run", "--console", "silent", "--max-iter", 2)
+    assert start(0, "-m", "mpi_es.train", *short).communicate(timeout=600)[1] == ""
+    longer = (*OPTIONS, "--run-dir", "run", "--max-iter", 4)
+    job = submit(
+        TWO, "carracing.sh", *longer, "--on-rank-loss", "shrink"
+    )  # refused before the first generation
+    assert cluster.end(job) == "FAILED"
+    assert job.log.splitlines()[-1].startswith("slurm: ended by the error above; correct it, then")
+    assert_finished(cluster, submit(TWO, "carracing.sh", *longer), 0)
+
+
+def test_outside_of_slurm_a_failure_is_told_and_not_tried_again(place):
+    leaving = ("--env", "tests.slurm.slow:leaving", *OPTIONS[2:], "--run-dir", "run")
+    known = {name: value for name, value in os.environ.items() if not name.startswith("SLURM")}
+    settings = variables(ROOT) | {"MPI_ES_LAUNCHER": f"{Path(sys.prefix, 'bin', 'mpiexec')} -n 2"}
+    command = ["bash", ROOT / "slurm" / "carracing.sh", *map(str, leaving)]
+    done = subprocess.run(command, cwd=place, env=known | settings, stdout=subprocess.PIPE, text=True)
+    assert done.returncode != 0
+    assert done.stdout.splitlines()[-1].startswith("slurm: gave up after failure 1 with code")
 
 
 def test_a_launcher_that_makes_worlds_of_one_is_refused_before_the_work(cluster, submit, place):

@@ -110,17 +110,22 @@ class SB3(Member):
 
     def score(self, episode_seeds: NDArray[np.int64]) -> Score:
         """Return the score of the policy with deterministic actions."""
-        return self._score(self.config.env_options, episode_seeds)
+        return self._score(self.config.env_options, episode_seeds, 1)
 
     def evaluate(self, episode_seeds: NDArray[np.int64]) -> Score:
-        """Return the score in the held-out environment."""
-        return self._score(_held_out_options(self.config), episode_seeds)
+        """Return the score in the held-out environment; an episode's does not depend on their number."""
+        return self._score(_held_out_options(self.config), episode_seeds, _TOGETHER)
 
-    def _score(self, options: Sequence[str], episode_seeds: NDArray[np.int64]) -> Score:
+    def _score(self, options: Sequence[str], episode_seeds: NDArray[np.int64], rows: int) -> Score:
+        """Return the score.
+
+        Args:
+            rows: that the policy gets at least: torch may round a row otherwise in a batch of another size.
+        """
         seeds = episode_seeds.tolist()
         groups = [seeds[begin : begin + _TOGETHER] for begin in range(0, len(seeds), _TOGETHER)]
         with self._divergence():
-            parts = [self._episodes(options, group) for group in groups]
+            parts = [self._episodes(options, group, max(rows, len(group))) for group in groups]
         returns, lengths = (np.concatenate(part) for part in zip(*parts, strict=True))
         return Score(returns, lengths)
 
@@ -184,31 +189,33 @@ class SB3(Member):
         return all(bool(weight.isfinite().all()) for weight in self.model.policy.state_dict().values())
 
     def _episodes(
-        self, options: Sequence[str], seeds: Sequence[int]
+        self, options: Sequence[str], seeds: Sequence[int], rows: int
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return returns and lengths (episodes,) of episodes that are stepped together."""
         try:
-            return self._play(options, seeds)
+            return self._play(options, seeds, rows)
         except EpisodeFailed as failed:
             raise failed.__cause__ or failed from None
 
     def _play(
-        self, options: Sequence[str], seeds: Sequence[int]
+        self, options: Sequence[str], seeds: Sequence[int], rows: int
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return returns and lengths, or raise EpisodeFailed."""
         batch, k = envs.open_batch(self.config.env, options, len(seeds)), len(seeds)
         places, observations = batch.begin(seeds)
+        padded = np.zeros((rows, *observations.shape[1:]), observations.dtype)
+        padded[:k] = observations
         returns, lengths = np.zeros(k), np.zeros(k)
-        running, starts, memory = np.ones(k, bool), np.ones(k, bool), None
+        running, starts, memory = np.ones(k, bool), np.ones(rows, bool), None
         while running.any() and not self.stop:
-            seen = self._normalized(observations)
+            seen = self._normalized(padded)
             actions, memory = self.model.predict(seen, memory, starts, deterministic=True)
-            starts = np.zeros(k, bool)
-            rows = np.flatnonzero(running)
-            observations[rows], rewards, over = batch.step(places[rows], actions[rows])
-            returns[rows] += rewards
-            lengths[rows] += 1
-            running[rows[over | (lengths[rows] == (batch.limit or math.inf))]] = False
+            starts = np.zeros(rows, bool)
+            on = np.flatnonzero(running)
+            padded[on], rewards, over = batch.step(places[on], actions[on])
+            returns[on] += rewards
+            lengths[on] += 1
+            running[on[over | (lengths[on] == (batch.limit or math.inf))]] = False
         batch.close()
         if self.stop:
             raise Stopped

@@ -164,6 +164,13 @@ def test_scoring_teaches_nothing():
     assert pack(one.get_state()).tobytes() == before
 
 
+@pytest.mark.parametrize("algorithm", ["PPO", "TD3", "RecurrentPPO"])
+def test_a_held_out_episode_does_not_depend_on_their_number(algorithm):
+    one = member(algorithm)
+    for of in (one.evaluate(np.arange(20)), one.evaluate(np.arange(17)), one.evaluate(np.arange(3))):
+        assert of.returns.tobytes() == one.evaluate(np.arange(33)).returns[: len(of.returns)].tobytes()
+
+
 def test_the_state_holds_the_normalisation_statistics():
     one, _, _ = after_training()
     state = one.get_state()
