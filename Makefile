@@ -55,7 +55,8 @@ notebooks: .venv/dev.stamp
 
 # Side by side with what people use today; one of them needs EvoTorch, which nothing else does. Studies, of hours, are apart.
 bench: .venv/bench.stamp
-	for program in benchmarks/*.py; do $(BIN)/python $$program || exit; done
+	for program in $(filter-out benchmarks/scaling.py, $(wildcard benchmarks/*.py)); do $(BIN)/python $$program || exit; done
+	$(BIN)/python benchmarks/scaling.py model
 
 clean:
 	rm -rf .venv site .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -154,11 +154,15 @@ def clocked(function: Any, *arguments: Any) -> tuple[float, Any]:
     return time.process_time() - begin, result
 
 
-def envpool_with_ours(weights: np.ndarray, steps: int, seed: int) -> None:
-    """Drive envpool's environment by our agent."""
+def envpool_env(seed: int) -> Any:
+    """Return envpool's environment."""
     import envpool
 
-    env = envpool.make("CarRacing-v2", env_type="gymnasium", num_envs=1, seed=[seed], num_threads=1)
+    return envpool.make("CarRacing-v2", env_type="gymnasium", num_envs=1, seed=[seed], num_threads=1)
+
+
+def envpool_with_ours(env: Any, weights: np.ndarray, steps: int) -> None:
+    """Drive envpool's environment by our agent."""
     policy = rollout("close").policy
     unpacked, memory = policy.unpack(weights[None]), policy.initial_memory(1)
     observation, _ = env.reset()
@@ -167,11 +171,8 @@ def envpool_with_ours(weights: np.ndarray, steps: int, seed: int) -> None:
         observation = env.step(action.astype(np.float64))[0]
 
 
-def envpool_alone(actions: np.ndarray, seed: int) -> None:
+def envpool_alone(env: Any, actions: np.ndarray) -> None:
     """Drive recorded actions in envpool's environment."""
-    import envpool
-
-    env = envpool.make("CarRacing-v2", env_type="gymnasium", num_envs=1, seed=[seed], num_threads=1)
     env.reset()
     for action in actions:
         env.step(action[None])
@@ -207,8 +208,8 @@ def speed(weights: np.ndarray, options: argparse.Namespace) -> None:
         seconds, (_, length) = clocked(drive_gymnasium, weights, seed, steps, 0)
         plain = seconds / length
         env = clocked(gymnasium_alone, actions, seed)[0] / len(actions)
-        pool = clocked(envpool_with_ours, weights, steps, seed)[0] / steps
-        pool_env = clocked(envpool_alone, actions, seed)[0] / len(actions)
+        pool = clocked(envpool_with_ours, envpool_env(seed), weights, steps)[0] / steps
+        pool_env = clocked(envpool_alone, envpool_env(seed), actions)[0] / len(actions)
         loops = {
             "gymnasium + torch": {"step": plain, "environment": env, "agent": plain - env},
             "envpool + our agent": {"step": pool, "environment": pool_env, "agent": pool - pool_env},

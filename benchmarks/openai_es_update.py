@@ -124,7 +124,7 @@ class FreeRollout:
         make: let the source make the candidates.
     """
 
-    width, size = 16, 0
+    width, size, parameter_precision = 16, 0, "f4"
 
     def __init__(self, dim: int, make: bool) -> None:
         self.policy = SimpleNamespace(dim=dim)
@@ -176,11 +176,12 @@ class DenseEvaluator:
     def evaluate(self, population: Seeded, seeds: Any, terms: Any) -> Any:
         """Return what each candidate came to."""
         assert self.noise is not None
-        step, scaled = np.float32(population.sigma), np.empty_like(population.centre)
+        step, centre = np.float32(population.sigma), population.centre.astype(np.float32)
+        scaled = np.empty_like(centre)
         for i, row in enumerate(self.noise.matrix):
             np.multiply(step, row, out=scaled)
-            np.add(population.centre, scaled, out=self.rows[2 * i])
-            np.subtract(population.centre, scaled, out=self.rows[2 * i + 1])
+            np.add(centre, scaled, out=self.rows[2 * i])
+            np.subtract(centre, scaled, out=self.rows[2 * i + 1])
         dim = self.rows.shape[1]
         # Rank 0 evaluates its own rows where they are: it sends itself none.
         sizes = np.concatenate([[0], self.counts[1:]]) * dim
@@ -205,7 +206,7 @@ class DenseEvaluator:
 def variants(comm: Comm, popsize: int, dim: int) -> dict[tuple[str, bool], tuple[Any, Any]]:
     """Return by noise and "made" an evaluator and, on rank 0, its strategy. Collective."""
     noises = {
-        "table": TableNoise(shared_table(comm, TABLE, SEED), dim, SEED),
+        "table": TableNoise(shared_table(comm, TABLE, SEED)[0], dim, SEED),
         "computed": ComputedNoise(SEED, dim),
     }
     evaluators: dict[tuple[str, bool], Any] = {

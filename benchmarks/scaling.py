@@ -23,10 +23,10 @@ from collections import deque
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import gymnasium as gym
 import numpy as np
+from dispatch import idle_policy
 
 from mpi_es.envs.lockstep.separate import SeparateEnvs
 from mpi_es.evaluation.evaluator import Evaluator
@@ -65,25 +65,6 @@ class Sleeper(gym.Env):
         return np.zeros(1, np.float32), 1.0, True, False, {}
 
 
-class Nothing:
-    """A policy that costs nothing."""
-
-    dim = 3667  # the attention agent's, which travel all the same
-
-    def initial_memory(self, k):
-        """Return no memory."""
-
-    def start(self, episode_seed, candidate):
-        """Return no memory."""
-
-    def unpack(self, parameters):
-        """Return nothing."""
-
-    def act(self, weights, observations, memory):
-        """Return the action 0."""
-        return np.zeros(len(observations), np.int64), None
-
-
 # Measuring
 
 
@@ -92,16 +73,16 @@ def worker(mean: float, repeats: int) -> None:
     from mpi4py import MPI
 
     comm = MPI.COMM_WORLD
-    policy: Any = Nothing()
+    policy = idle_policy()
     rollout = Rollout(policy, SeparateEnvs(lambda: (Sleeper(), 0)), 1)
-    evaluator = Evaluator(comm, rollout, ComputedNoise(0, Nothing.dim), dynamic=True, dedicated_root=True)
+    evaluator = Evaluator(comm, rollout, ComputedNoise(0, policy.dim), dynamic=True, dedicated_root=True)
     if comm.rank:
         Sleeper.mean = mean
         evaluator.loop.serve()
         return
     candidates = PER_RANK * (comm.size - 1) // EPISODES
     seeds = np.arange(candidates * EPISODES).reshape(candidates, EPISODES)
-    population = Dense(np.zeros((candidates, Nothing.dim)))
+    population = Dense(np.zeros((candidates, policy.dim)))
     durations = [duration(int(seed), mean) for seed in seeds.ravel()]
     evaluator.evaluate(population, seeds[:, :1], Terms())  # warm up
     for _ in range(repeats):
@@ -140,11 +121,10 @@ class Model:
     """An evaluation on `ranks` ranks, rank 0 of which only directs, in simulated time.
 
     Args:
-        answer: seconds that rank 0 takes for one.
-        scattered: the first units need no request.
+        answer: seconds that rank 0 takes for one; the first units need no request.
     """
 
-    def __init__(self, ranks: int, mean: float, answer: float, *, scattered: bool = True) -> None:
+    def __init__(self, ranks: int, mean: float, answer: float) -> None:
         self.ranks, self.answer = ranks, answer
         candidates = max(1, PER_RANK * (ranks - 1) // EPISODES)
         units = np.repeat(np.arange(candidates * EPISODES)[:, None], 2, axis=1)
@@ -153,14 +133,13 @@ class Model:
         normal = rng(0, Stream.EPISODE, 0).standard_normal(len(units))
         self.durations = mean * np.exp(SPREAD * normal - SPREAD**2 / 2)
         self.queues: list[deque[int]] = [deque() for _ in range(ranks)]
-        self.plenty = [scattered and are_plenty(len(units), ranks)] * ranks
+        self.plenty = [are_plenty(len(units), ranks)] * ranks
         self.asked, self.idle = [False] * ranks, [False] * ranks
         self.answered_at = self.end = 0.0  # the last answer so far, the last episode
         # What is to come: when, a unit that is over or nothing for an answer, the rank.
         self.events: list[tuple[float, int, int]] = []
-        if scattered:
-            for rank, (start, stop) in enumerate(pairwise(first_shares(self.header, ranks))):
-                self._fill(rank, stop - start)
+        for rank, (start, stop) in enumerate(pairwise(first_shares(self.header, ranks))):
+            self._fill(rank, stop - start)
 
     def of_ideal(self) -> float:
         """Return the share of the ideal that the ranks reach."""

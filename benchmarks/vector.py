@@ -4,9 +4,9 @@ python benchmarks/vector.py [--steps 640] [--repeats 7] [--cars 1 8 64]
 
 Prints a table with the medians over repeats, in each of which all take a turn: environment steps a second by
 the clock, and microseconds of CPU time a step, of all threads and processes. Everything drives the same
-recorded actions. A turn begins with a reset and ten steps that are not timed, and is shorter than an episode,
-so no reset is timed. gymnasium's environment has the wrappers of gymnasium.make; AsyncVectorEnv has a process
-for each car.
+recorded actions. A turn begins with a reset and sixty steps that are not timed, and is shorter than an
+episode, so no reset is timed. gymnasium's environment has the wrappers of gymnasium.make; AsyncVectorEnv has
+a process for each car.
 """
 
 import argparse
@@ -26,7 +26,7 @@ from gymnasium.vector import AsyncVectorEnv, SyncVectorEnv
 from mpi_es.evaluation import build
 
 OURS, THEIRS = "mpi_es/CarRacing-v3", "CarRacing-v3"
-WARM_UP = 10  # steps
+WARM_UP = 60  # steps: in the first second the camera zooms, and more is in view
 TICKS = os.sysconf("SC_CLK_TCK")  # of /proc, in a second
 
 

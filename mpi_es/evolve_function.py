@@ -3,12 +3,11 @@
 import os
 import re
 import sys
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +25,7 @@ from mpi_es.parallel.call import RunStopped, World, on_all_ranks
 from mpi_es.parallel.collectives import Comm, bcast_object
 from mpi_es.parallel.rank_loss import apply_rank_loss_option
 from mpi_es.parallel.stop_signal import StopFlag
+from mpi_es.run_file.description import converted, in_words
 from mpi_es.run_file.records import sign
 from mpi_es.run_file.training_plan import plan_run
 from mpi_es.train import Plan, beginning, train
@@ -47,7 +47,7 @@ _ARGUMENTS = {  # whose names are not those of their options
     "target-consecutive": "goal_times",
 }
 _WORLD = World()
-_CALLS: Counter[str] = Counter()  # of a directory that is named after the function
+_CALLS: dict[str, int] = {}  # of a directory that is named after the function
 
 
 @dataclass(frozen=True)
@@ -113,11 +113,13 @@ def evolve(
             config = replace(config, run_dir=directory[0])
             plan = Plan(**vars(plan_run("mpi_es.train", Config, config, resume_if_begun=True)))
             _check_same(plan, made[0])
+            _list_for_job(plan)
             return plan
 
         with _in_words_of_scripts():
             plan, config = plan_on_root(world.comm, prepare)
             directory[:] = [config.run_dir]
+            _CALLS.update(bcast_object(world.comm, _CALLS))  # any rank may be the next rank 0
             made[:] = [_with_beginning_of_root(world.comm, function, made)]
             return _run(world, plan, config, made[0])
 
@@ -155,6 +157,7 @@ def _run(world: World, plan: Plan, config: Config, made: Problem) -> Result:
             evaluator.loop.run_on_root(on_rank_0)
         except (RolloutError, UserError) as error:
             outcome[:] = [error]
+        evaluator.close()  # a script may call evolve a thousand times
         world.comm = evaluator.loop.comm
 
     def result() -> Result:
@@ -203,17 +206,13 @@ def _in_words_of_scripts() -> Iterator[None]:
 
 def _config(function: Function, given: dict[str, Any], options: dict[str, Any]) -> Config:
     """Return the config of the arguments, or refuse what has no effect or another type."""
-    default, name = Config(), _name(function)
-    for option, value in given.items():
-        kind = 0.0 if option == "target_fitness" else getattr(default, option)  # whose default is None
-        if value is not None or option != "target_fitness":
-            _check_type(f"--{option.replace('_', '-')}", value, kind)
-    known = {field.name for field in fields(Config)} - {*_OF_ARGUMENTS, *given}
-    for option, value in options.items():
+    hints, name = get_type_hints(Config), _name(function)
+    known = hints.keys() - {*_OF_ARGUMENTS, *given}
+    for option in options:
         if option not in known:
             raise unknown("evolve", option, known - without_effect(Config(function=name)).keys())
-        _check_type(option, value, getattr(default, option))
-    config = Config(function=name, **given, **options)
+    values = {option: _converted(option, value, hints[option]) for option, value in (given | options).items()}
+    config = Config(function=name, **values)
     for option, reason in without_effect(config).items():
         if option in options:
             raise UserError(f"{option}: expected to be left out, as it has no effect {reason}")
@@ -225,13 +224,13 @@ def _config(function: Function, given: dict[str, Any], options: dict[str, Any]) 
     return config
 
 
-def _check_type(option: str, value: Any, default: Any) -> None:
-    """Refuse a value of another type than the option's default."""
-    kinds = {float: (float, int, np.floating, np.integer), int: (int, np.integer)}.get(
-        type(default), type(default)
-    )
-    if not isinstance(value, kinds) or (isinstance(value, bool) and not isinstance(default, bool)):
-        raise expected(option, f"a value of type {type(default).__name__}", value)
+def _converted(option: str, value: Any, hint: Any) -> Any:
+    """Return a value in the type of its option, which may be one of several words; refuse another."""
+    plain = value.item() if isinstance(value, np.generic) else value
+    try:
+        return converted([*plain] if isinstance(plain, tuple) else plain, hint)
+    except TypeError:
+        raise expected(f"--{option.replace('_', '-')}", in_words(hint), value) from None
 
 
 def _name(function: Any) -> str:
@@ -252,7 +251,7 @@ def _new_directory(config: Config) -> str:
     """
     if RUNS in os.environ:
         stem = os.path.join(os.environ[RUNS], os.path.basename(config.directory))
-        _CALLS[stem] += 1
+        _CALLS[stem] = _CALLS.get(stem, 0) + 1
         return _numbered(stem, _CALLS[stem])
     number = 1
     while os.path.exists(_numbered(config.directory, number)):
@@ -265,7 +264,7 @@ def _numbered(stem: str, number: int) -> str:
 
 
 def _check_same(plan: Plan, made: Problem) -> None:
-    """Refuse to continue a run with another x0 or other bounds, and list the run for its job."""
+    """Refuse to continue a run with another x0 or other bounds."""
     stored = (plan.stored or {}).get("problem", {})
     now = beginning(FunctionRollout(made))
     for name in stored:
@@ -273,6 +272,10 @@ def _check_same(plan: Plan, made: Problem) -> None:
             argument = "x0" if name == "x0" else "bounds"
             hint = "choose another run_dir to begin anew"
             raise expected(argument, f"those with which the run in {plan.directory} began", "others", hint)
+
+
+def _list_for_job(plan: Plan) -> None:
+    """Tell a job of slurm/function.sh which run this is; it does not mind to be told twice."""
     if RUNS in os.environ:
         with open(os.path.join(os.environ[RUNS], LIST), "a", encoding="utf-8") as runs:
             print(plan.directory, file=runs)

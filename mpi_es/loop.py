@@ -32,6 +32,7 @@ from mpi_es.run_file.lock import Lock
 from mpi_es.run_file.records import HeldOut, Timing, sign, summarize
 from mpi_es.run_file.stamp import stamp
 from mpi_es.strategies.base import Dense, Population, Strategy, joined
+from mpi_es.strategies.restarts import Restarts
 from mpi_es.telemetry.sinks import Telemetry
 from mpi_es.text import number
 
@@ -122,6 +123,11 @@ class Run:
             return "last generation done"
         return ""
 
+    @property
+    def can_reach_target(self) -> bool:
+        """Whether a target, if there is one, can end the run before its last generation."""
+        return self.exact or bool(self.config.eval_every) or self.config.target_fitness is None
+
     def streak(self, target: float) -> int:
         """Return how often in a row the target was reached in the end: by held-out means, or best values."""
         return (self.history.streak_of_best if self.exact else self.history.streak)(target)
@@ -142,6 +148,7 @@ class Run:
         if not np.isfinite(strategy.centre).all():
             cause = strategies.find(config.strategy).step_option
             raise RolloutError(f"the strategy's mean is no longer finite; try a smaller {cause}")
+        state = strategy.state  # refused where no file can hold it, before anything of this generation counts
         clock.append(time.perf_counter())
         row = summarize(
             progress.generation + 1,
@@ -151,7 +158,7 @@ class Run:
             fitness_of_centre=float(fitness[popsize]) if config.track_mean else math.nan,
             episode_cap=progress.episode_cap,
             learning_rate=getattr(strategy, "learning_rate", math.nan),
-            start=getattr(strategy, "start", 0),
+            start=strategy.start if isinstance(strategy, Restarts) else 0,
             agreement=halves.agreement(evaluation.returns[:popsize]),
         )
         self.advance(evaluation, row.agreement)
@@ -161,7 +168,7 @@ class Run:
         self.history.rows.append(row)
         self.history.timings.append(timing)
         self.save_seconds = 0.0
-        self.keep()
+        self.keep(state)
         for sink in self.telemetry:  # before the save: after a kill in between a sink has more, never less
             sink.generation(row, timing, held_out)
         if progress.generation % config.checkpoint_every == 0:
@@ -173,12 +180,13 @@ class Run:
         It depends on the episodes' lengths only, which are the same on any number of ranks.
         """
         config, size = self.config, len(population)
+        wanted = 0 if config.function else config.num_interactions
         if config.track_mean and isinstance(population, Dense):
             population = replace(population, centre=self.strategy.centre)
         populations, evaluations = [population], [self.evaluate_batch(population, 0)]
         steps = evaluations[0].lengths.sum()
         batches = config.popsize_max // size if config.popsize_max else math.inf
-        while steps < config.num_interactions and len(populations) < batches:
+        while steps < wanted and len(populations) < batches:
             batch = len(populations)
             populations.append(self.strategy.ask_more(batch))  # type: ignore[attr-defined]
             evaluations.append(self.evaluate_batch(populations[-1], batch))
@@ -199,7 +207,9 @@ class Run:
             config.episode_seeds,
             batch,
         )
-        return self.evaluator.evaluate(population, episode_seeds, self.training_terms())
+        first = batch * (len(population) + config.track_mean)
+        terms = replace(self.training_terms(), first_candidate=first)
+        return self.evaluator.evaluate(population, episode_seeds, terms)
 
     def advance(self, evaluation: Evaluation, agreement: float) -> None:
         """Note what the next generation's episodes need to know of this one's."""
@@ -290,12 +300,16 @@ class Run:
 
     # The file
 
-    def keep(self) -> None:
-        """Set aside all that a save writes, as it is after a whole generation."""
+    def keep(self, state: Any = None) -> None:
+        """Set aside all that a save writes, as it is after a whole generation.
+
+        Args:
+            state: the strategy's, where it was read already.
+        """
         progress = self.progress
         self.pending = {
             "config": self.config,
-            "state": self.strategy.state,
+            "state": self.strategy.state if state is None else state,
             "progress": {
                 "generation": progress.generation,
                 "episode_cap": progress.episode_cap,

@@ -10,10 +10,10 @@ class Stream(IntEnum):
     """What a draw is for. The numbers are part of the file format: add, never renumber."""
 
     INITIAL = 0  # the initial mean
-    SAMPLE = 1  # a strategy's population: (generation)
+    SAMPLE = 1  # a strategy's population: (generation, batch); (0, 1) is the first direction of a search
     NOISE = 2  # counter-based perturbations: (key, block)
     TABLE = 3  # the shared noise table: (block)
-    EPISODE = 4  # episode seeds of training: (generation)
+    EPISODE = 4  # episode seeds of training: (generation, batch)
     EVALUATION = 5  # episode seeds of the held-out evaluation, the same at each one
     FRESH = 6  # episode seeds that nothing in a run has ever used
     ACTION = 7  # action noise: (episode seed, candidate)
@@ -21,8 +21,8 @@ class Stream(IntEnum):
     EXPLORE = 9  # a member's exploration: (generation, member)
     SCORE = 10  # episode seeds that compare the members of a population: (generation)
     MEMBER = 11  # a member's training: (generation, member); generation 0 is its construction
-    RESTART = 13  # a strategy's starts: (start); with a second index 1 their sizes
     MODULE = 12  # what a user's torch module draws in an episode: (episode seed, candidate)
+    RESTART = 13  # a strategy's starts: (start); with a second index 1 their sizes
 
 
 # Episode seeds are int32, since some simulators take no more: half are for training, half are held out.

@@ -215,6 +215,9 @@ def describe(run: Run, rank_loss: str) -> list[str]:
         getattr(run.strategy, "description", f"{config.strategy}, population {run.strategy.popsize}"),
         ", ".join(filter(None, [ranks, f"{config.dispatch} dispatch", where, rank_loss])),
         endless(config, evaluator.rollout),
+        ""
+        if run.can_reach_target
+        else "no target ends the run, since --eval-every 0 evaluates it at its end only",
         f"run directory {run.directory}",
     ]
     return [fact for fact in facts if fact]

@@ -30,12 +30,16 @@ os.execv(sys.argv[1], sys.argv[1:])
 """
 
 
+STARTED: list[subprocess.Popen] = []  # by the test under way
+
+
 def start(ranks: int, *arguments: object, **options: object) -> subprocess.Popen:
-    """Start `python -m …` on some ranks."""
+    """Start `python -m …` on some ranks; what still runs when the test ends is killed."""
     launcher = [str(MPIEXEC), "-n", str(ranks)] if ranks else []
     command = [*launcher, sys.executable, *map(str, arguments)]
     piped = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    return subprocess.Popen(command, **piped | options)
+    STARTED.append(subprocess.Popen(command, **piped | options))
+    return STARTED[-1]
 
 
 def complete(ranks: int, *arguments: object, **options: object) -> subprocess.CompletedProcess:

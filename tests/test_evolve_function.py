@@ -191,12 +191,14 @@ def test_a_run_is_not_continued_with_another_beginning(tmp_path):
         ({"population_size": 8.5}, "population_size: expected a value of type int, got 8.5"),
         ({"seed": True}, "seed: expected a value of type int, got True"),
         ({"seed": -1}, "^seed: expected"),
+        ({"dispatch": "Dynamic"}, "^dispatch: expected one of static, dynamic, got 'Dynamic'"),
+        ({"restarts": "IPOP"}, "^restarts: expected one of .*ipop.*, got 'IPOP'"),
         ({"x0": []}, "^x0: expected one or more finite numbers"),
         ({"bounds": 3.0}, "bounds: expected a pair of a lower and an upper one, got '3.0'"),
         ({"strategy": "cma"}, "^strategy: expected"),
         ({"sigma": -1.0}, "^sigma: expected"),
         ({"sigma": "wide"}, "^sigma: expected a value of type float, got 'wide'"),
-        ({"goal": "low"}, "^goal: expected a value of type float, got 'low'"),
+        ({"goal": "low"}, "^goal: expected a value of type float or None, got 'low'"),
         ({"goal_times": 0}, "^goal_times: expected"),
         ({"minimise": "yes"}, "^minimise: expected a value of type bool, got 'yes'"),
         ({"population_size": 1}, "^population_size: expected 4 or more for cma_es, got 1"),
@@ -207,6 +209,43 @@ def test_a_run_is_not_continued_with_another_beginning(tmp_path):
 def test_a_wrong_argument_is_named(options, message):
     with pytest.raises(UserError, match=message):
         evolve(**options)
+
+
+def test_numbers_of_numpy_are_options_too(tmp_path):
+    result = evolve(seed=np.int64(4), sigma=np.float32(0.5), max_iter=np.int32(2), run_dir=tmp_path / "run")
+    assert mpi_es.load_run(result.run_dir)["config"]["seed"] == 4
+    assert "seed = 4\n" in (tmp_path / "run" / "config.toml").read_text()
+
+
+def test_a_search_that_learns_nothing_begins_anew(tmp_path):
+    result = evolve(restart_if_below=1e9, restart_after=2, max_iter=5, run_dir=tmp_path / "run")
+    assert result.history["start"].tolist() == [0, 0, 1, 1, 2]
+
+
+MANY = """
+import glob, mpi_es
+
+def left_over():
+    commands = [open(path, "rb").read() for path in glob.glob("/proc/self/task/*/children")]
+    children = [child for line in commands for child in line.split()]
+    shared = [line for line in open("/proc/self/maps") if "shm" in line]
+    return len(children), len(shared)
+
+options = dict(strategy="openai_es", population_size=4, max_iter=2, tensorboard=False, console="silent")
+counts = []
+for seed in range(4):
+    helped = dict(noise_table=10**6, evaluation_timeout=900.0, seed=seed)
+    mpi_es.evolve(lambda x: -float(x @ x), [1.0] * 4, **options, **helped)
+    counts.append(left_over())
+assert counts[3] == counts[0], counts
+print(counts[3][0])
+"""
+
+
+def test_many_searches_leave_no_helpers_and_no_memory_behind(launch, tmp_path):
+    (tmp_path / "many.py").write_text(MANY)
+    done = launch(2, "many.py", cwd=tmp_path)
+    assert (done.returncode, done.stderr, done.stdout) == (0, "", "0\n0\n")
 
 
 def test_names_offered_for_a_wrong_one_concern_functions():

@@ -151,6 +151,14 @@ def test_a_population_grows_until_its_steps_are_played(tmp_path):
     np.testing.assert_array_equal(done["episodes"], 2 * (done["popsize"] + 1))  # the centre's are played once
 
 
+def test_the_action_noise_of_a_candidate_is_its_own_in_a_population_that_grew(tmp_path):
+    options = {"num_interactions": 400, "episode_seeds": "common", "action_noise": 0.3}
+    run = make_run(tmp_path, **options)
+    same = Dense(np.zeros((6, run.evaluator.dim)))
+    rows = [run.evaluate_batch(same, batch).returns.ravel() for batch in range(3)]
+    assert len(np.unique(np.concatenate(rows))) == sum(map(len, rows))
+
+
 def test_it_grows_to_its_largest_size_only(tmp_path):
     done = evolved(tmp_path, num_interactions=10**6, popsize_max=20)["history"]
     assert set(done["popsize"]) == {18}
@@ -183,6 +191,15 @@ def test_a_mean_that_is_no_longer_finite_ends_the_run_before_it_is_saved(tmp_pat
 
 def test_an_evaluation_follows_every_so_many_generations_and_the_last(tmp_path):
     assert evolved(tmp_path)["evaluations"]["generation"].tolist() == [3, 6, 8]
+
+
+def test_a_target_that_nothing_is_compared_with_is_told(tmp_path):
+    for options, can in (
+        ({}, True),
+        ({"eval_every": 0}, True),
+        ({"eval_every": 0, "target_fitness": 1.0}, False),
+    ):
+        assert make_run(tmp_path, **options).can_reach_target == can
 
 
 def test_without_evaluations_between_there_is_the_last(tmp_path):

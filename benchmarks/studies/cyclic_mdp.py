@@ -46,6 +46,8 @@ def learn(seed: int, steps: int) -> results.Curve:
     model, best = PPO("MlpPolicy", env, seed=seed, device="cpu"), -np.inf
     rows: list[tuple[int, int, float]] = []
     while model.num_timesteps < steps:
+        if model.ep_info_buffer:
+            model.ep_info_buffer.clear()  # it holds the last hundred episodes
         model.learn(model.n_steps, reset_num_timesteps=False)
         returns = [episode["r"] for episode in model.ep_info_buffer or ()]
         rows.append((len(rows) + 1, model.num_timesteps, float(np.mean(returns))))

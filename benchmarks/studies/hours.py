@@ -10,7 +10,6 @@ those of the generations, held-out episodes included, so nothing else should be 
 """
 
 import argparse
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from functools import partial
 from pathlib import Path
 
@@ -42,13 +41,9 @@ def train(root: Path, budget: float, name: str) -> results.Curve:
 
 def run_all(options: argparse.Namespace) -> None:
     """Train those presets that the results do not know, one on each core."""
-    missing = [name for name, _ in results.missing(options.results, options.presets, [SEED])]
-    with ThreadPoolExecutor(options.cores) as threads:
-        begun = {
-            threads.submit(partial(train, options.directory, options.minutes), name): name for name in missing
-        }
-        for done in as_completed(begun):
-            results.add(options.results, begun[done], SEED, done.result())
+    missing = results.missing(options.results, options.presets, [SEED])
+    new = {key: partial(train, options.directory, options.minutes, key[0]) for key in missing}
+    results.train_all(options.results, options.cores, new)
 
 
 def show(options: argparse.Namespace) -> None:

@@ -12,7 +12,7 @@ member is evaluated that scored best in the last generation, on 100 other episod
 """
 
 import argparse
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -115,11 +115,9 @@ def train_all(options: argparse.Namespace) -> None:
     *populated, alone = SETTINGS
     for setting, seed in results.missing(stored, populated, options.seeds):
         results.add(stored, setting, seed, train(root, setting, seed, scale, options.cores))
-    with ThreadPoolExecutor(options.cores) as threads:  # one rank each
-        missing = results.missing(stored, [alone], options.seeds)
-        runs = {threads.submit(train, root, alone, seed, scale, 1): seed for _, seed in missing}
-        for run in as_completed(runs):
-            results.add(stored, alone, runs[run], run.result())
+    missing = results.missing(stored, [alone], options.seeds)
+    on_one_rank = {key: partial(train, root, alone, key[1], scale, 1) for key in missing}
+    results.train_all(stored, options.cores, on_one_rank)
 
 
 if __name__ == "__main__":

@@ -3,7 +3,8 @@
 import csv
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -56,6 +57,18 @@ def missing(path: Path, settings: Iterable[str], seeds: Iterable[int]) -> list[t
     """Return the runs that are not in a file: one seed of all settings before the next."""
     known = read(path)
     return [(setting, seed) for seed, setting in product(seeds, settings) if (setting, seed) not in known]
+
+
+def train_all(path: Path, cores: int, trainings: dict[tuple[str, int], Callable[[], Curve]]) -> None:
+    """Do trainings, one on each core, and append their curves; where one fails, begin no other."""
+    with ThreadPoolExecutor(cores) as threads:
+        begun = {threads.submit(training): key for key, training in trainings.items()}
+        try:
+            for ended in as_completed(begun):
+                add(path, *begun[ended], ended.result())
+        except BaseException:
+            threads.shutdown(wait=False, cancel_futures=True)
+            raise
 
 
 def by_setting(curves: Curves, settings: Iterable[str]) -> dict[str, list[Curve]]:

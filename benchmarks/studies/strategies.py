@@ -15,8 +15,8 @@ presets of OpenAI-ES.
 
 import argparse
 from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import matplotlib as mpl
@@ -95,12 +95,9 @@ def run_all(options: argparse.Namespace) -> None:
 def train_all(options: argparse.Namespace, runs: Iterable[tuple[str, str, float, int]]) -> None:
     """Train those runs that the results do not know, one on each core."""
     known = results.read(options.results)
-    missing = [run for run in runs if (name_of(*run[:3]), run[3]) not in known]
-    with ThreadPoolExecutor(options.cores) as threads:
-        begun = {threads.submit(train, options.directory, *run): run for run in missing}
-        for done in as_completed(begun):
-            task, strategy, sigma, seed = begun[done]
-            results.add(options.results, name_of(task, strategy, sigma), seed, done.result())
+    keys = {(name_of(*run[:3]), run[3]): run for run in runs}
+    missing = {key: partial(train, options.directory, *run) for key, run in keys.items() if key not in known}
+    results.train_all(options.results, options.cores, missing)
 
 
 # What is shown

@@ -51,6 +51,13 @@ PROGRAMS = ("mpi_es", "estool", "EvoTorch", "PPO")
 COLOURS = dict(zip(PROGRAMS, ("#D55E00", "#E69F00", "#0072B2", "#777777"), strict=True))
 
 
+def gelu() -> Any:
+    """Return the activation of the zoo's networks on pictures."""
+    import torch
+
+    return torch.nn.GELU()
+
+
 @dataclass(frozen=True)
 class Task:
     """An environment, its score, and the settings of each program."""
@@ -69,7 +76,7 @@ class Task:
     steps: int = 100_000  # PPO's
     ppo: dict[str, Any] = field(default_factory=dict)
     copies: int = 8  # environments of PPO
-    scaled: bool = False  # whether PPO normalises observations and rewards
+    scaled: str = ""  # what PPO normalises: rewards, or all, which is observations too
 
 
 TASKS = {
@@ -112,7 +119,7 @@ TASKS = {
         ppo={"n_steps": 2048, "gamma": 0.999, "clip_range": 0.18},
         steps=5_000_000,
         copies=32,
-        scaled=True,
+        scaled="all",
     ),
     "CarRacing": Task(
         "CarRacing-v3",
@@ -125,7 +132,20 @@ TASKS = {
         every=1,
         updates=4,
         steps=4_000_000,
-        ppo={"n_steps": 512, "batch_size": 128, "learning_rate": lambda left: 1e-4 * left},
+        ppo={
+            "n_steps": 512,
+            "batch_size": 128,
+            "learning_rate": lambda left: 1e-4 * left,
+            "use_sde": True,
+            "sde_sample_freq": 4,
+            "policy_kwargs": {
+                "log_std_init": -2,
+                "ortho_init": False,
+                "activation_fn": gelu,
+                "net_arch": {"pi": [256], "vf": [256]},
+            },
+        },
+        scaled="rewards",
     ),
 }
 
@@ -249,7 +269,9 @@ def ppo(task: Task, seed: int) -> None:
 
     envs, held_out = make(task.copies, seed, apart=pictures), make(1, FIRST_SEED, apart=False)
     if task.scaled:
-        envs, held_out = VecNormalize(envs), VecNormalize(held_out, training=False, norm_reward=False)
+        envs = VecNormalize(envs, norm_obs=task.scaled == "all", gamma=task.ppo.get("gamma", 0.99))
+    if task.scaled == "all":
+        held_out = VecNormalize(held_out, training=False, norm_reward=False)
 
     class Scores(BaseCallback):
         """Plays held-out episodes before every so many updates."""
@@ -257,8 +279,9 @@ def ppo(task: Task, seed: int) -> None:
         def _on_rollout_end(self) -> None:
             if self.num_timesteps // (task.copies * model.n_steps) % task.updates:
                 return
-            if task.scaled:
+            if task.scaled == "all":
                 sync_envs_normalization(envs, held_out)
+            held_out.seed(FIRST_SEED)
             show_score(lambda: float(evaluate_policy(model, held_out, EPISODES)[0]))
 
         def _on_step(self) -> bool:
@@ -295,14 +318,18 @@ class Clock:
 
     def __init__(self, limit: float, group: int) -> None:
         self._limit, self._group = limit, group
-        self._spent = 0.0
+        self._spent, self.over = 0.0, False
         self.go()
 
     def go(self) -> None:
         """Count from now on."""
         self._begin: float | None = time.monotonic()
-        self._timer = threading.Timer(self._limit - self._spent, os.killpg, (self._group, signal.SIGTERM))
+        self._timer = threading.Timer(self._limit - self._spent, self._end)
         self._timer.start()
+
+    def _end(self) -> None:
+        self.over = True
+        os.killpg(self._group, signal.SIGTERM)
 
     def stop(self) -> None:
         """Count no further."""
@@ -336,12 +363,14 @@ def watch(command: list[str], score: float, limit: float, directory: Path) -> re
             elif found := HELD_OUT.match(line) or ROW.match(line):
                 points.append((len(points) + 1, clock.seconds, float(found[1].replace(",", ""))))
                 if points[-1][2] >= score:
+                    os.killpg(process.pid, signal.SIGTERM)
                     break
                 if found.re is HELD_OUT:
                     clock.go()
+        else:
+            if process.wait() and not clock.over:
+                sys.exit(f"{' '.join(command)} failed:\n{Path(directory, 'errors').read_text()}")
         clock.stop()
-        if process.poll() is None:
-            os.killpg(process.pid, signal.SIGTERM)
     return np.array(points).reshape(-1, 3)
 
 

@@ -131,7 +131,7 @@ def _call(name: str, function: Any, options: dict[str, Any], kind: type = gym.En
         call = f"make({', '.join(f'{key}={value!r}' for key, value in options.items())})"
         rule = f"a function that can be called as {call}"
         raise expected("--env", rule, f"{name}{signature}") from error
-    with _asked(name, options):
+    with _making(name, options):
         env = function(**options)
     if not isinstance(env, kind):
         raise expected("--env", f"a gymnasium.{kind.__name__} from {name}", type(env).__name__)
@@ -140,7 +140,7 @@ def _call(name: str, function: Any, options: dict[str, Any], kind: type = gym.En
 
 @contextmanager
 def _making(name: str, options: dict[str, Any]) -> Iterator[None]:
-    """Raise one line, around the call by which gymnasium makes an environment, if it cannot."""
+    """Raise one line, around the call that makes an environment, if it cannot."""
     try:
         with _asked(name, options):
             yield
@@ -150,7 +150,7 @@ def _making(name: str, options: dict[str, Any]) -> Iterator[None]:
 
 @contextmanager
 def _asked(name: str, options: dict[str, Any]) -> Iterator[None]:
-    """Raise one line, around the call that makes an environment, if it refuses its options."""
+    """Raise one line, around the same call, if it refuses its options."""
     try:
         yield
     except UserError as error:

@@ -25,7 +25,7 @@ from mpi_es.jit.apart import compile_apart
 from mpi_es.jit.warm_up import prepare
 from mpi_es.parallel import heartbeat, shared_memory
 from mpi_es.parallel.agreement import all_or_raise
-from mpi_es.parallel.collectives import Comm, of_this_node
+from mpi_es.parallel.collectives import Comm, free, of_this_node
 from mpi_es.parallel.stop_signal import StopFlag
 from mpi_es.parallel.waiting import wait
 from mpi_es.policies.base import Policy
@@ -90,7 +90,7 @@ def make_held_out_rollout(config: Config, base: Candidate | None = None) -> AnyR
     Args:
         base: see make_rollout.
     """
-    if not config.held_out_env_options:
+    if config.function or not config.held_out_env_options:
         return None
     trained = _spaces(config)
     with envs.held_out():
@@ -175,16 +175,21 @@ def make_noise(comm: Comm, config: Config, dim: int) -> SlicedNoise:
     """Return the noise of a seeded strategy: computed, or a table that a node's ranks share. Collective."""
     if not config.noise_table:
         return ComputedNoise(config.seed, dim)
-    return TableNoise(shared_table(comm, config.noise_table, config.seed), dim, config.seed)
+    table, release = shared_table(comm, config.noise_table, config.seed)
+    return TableNoise(table, dim, config.seed, release)
 
 
-def shared_table(comm: Comm, size: int, seed: int) -> Any:
-    """Return a table (size,) of standard normal numbers, one in the memory of each node. Collective."""
+def shared_table(comm: Comm, size: int, seed: int) -> tuple[Any, Callable[[], None]]:
+    """Return a table (size,) of standard normal numbers, one in the memory of each node. Collective.
+
+    Returns:
+        the table, and a function that gives its memory back, which is collective too.
+    """
     all_or_raise(comm, lambda: _check_table(size, shared=comm.size > 1))
     if comm.size == 1:
         table = np.empty(size, np.float32)
         fill_table(seed, table, 0, size)
-        return table
+        return table, lambda: None
     from mpi4py import MPI  # there are other ranks, so this runs under MPI
 
     node = of_this_node(comm)
@@ -194,7 +199,8 @@ def shared_table(comm: Comm, size: int, seed: int) -> Any:
     # A share each; what lies where does not depend on the shares.
     fill_table(seed, table, size * node.rank // node.size, size * (node.rank + 1) // node.size)
     wait(node.Ibarrier())
-    return table
+    free(node, comm)
+    return table, window.Free
 
 
 def _check_table(size: int, *, shared: bool) -> None:

@@ -53,7 +53,7 @@ class Evaluator:
         survives: bool = False,
         held_out_rollout: AnyRollout | None = None,
     ) -> None:
-        self.loop = CommandLoop(comm, survives=survives)
+        self._begun_with, self.loop = comm, CommandLoop(comm, survives=survives)
         self.loop.handlers |= {_EVALUATE: self._play, _PLAYED: self._share_played}
         self.noise = SharedNoise(self.loop, noise)
         self.rollout, self.held_out_rollout = rollout, held_out_rollout or rollout
@@ -65,6 +65,13 @@ class Evaluator:
         self.progress = EvaluationProgress()  # of rank 0
         self.played: list[Rows] = []  # of its episodes, those that this rank played
         self.abandoned: Any = None  # the source of an evaluation in which a rank was lost
+
+    def close(self) -> None:
+        """End the hang killer, and give the noise's memory back. Collective."""
+        if self.heartbeat:
+            self.heartbeat.end()
+        if self.loop.comm is self._begun_with:  # ranks that were lost cannot take part
+            self.noise.noise.close()
 
     # What rank 0 calls
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from mpi_es.jit.listener import heard_by
 from mpi_es.parallel.agreement import all_or_raise
-from mpi_es.parallel.collectives import Comm, bcast_object, of_this_node
+from mpi_es.parallel.collectives import Comm, bcast_object, free, of_this_node
 from mpi_es.run_file.atomic_write import nearest_directory
 
 PACKAGE = Path(__file__).parents[1]  # mpi_es; numba looks next to each of its modules
@@ -40,7 +40,7 @@ def prepare(comm: Comm, compile_all: Callable[[], None], apart: Callable[[], Non
         node = of_this_node(comm)
         kept = bcast_object(node, cache is not None)
         first = node.rank == 0 or not kept
-        node.Free()
+        free(node, comm)
         all_or_raise(comm, lambda: _compile(compile_all, apart if kept else None) if first else None)
         all_or_raise(comm, lambda: None if first else _compile(compile_all))
 

@@ -137,6 +137,12 @@ def of_this_node(comm: Comm) -> Comm:
     return split(comm, lambda: comm.Split_type(MPI.COMM_TYPE_SHARED))
 
 
+def free(comm: Comm, whole: Comm) -> None:
+    """Free a part of a communicator, where it is not the whole: MPI has some two thousand. Collective."""
+    if comm is not whole:
+        comm.Free()
+
+
 def split(comm: Comm, divide: Callable[[], Comm]) -> Comm:
     """Return this rank's part of a communicator. Collective."""
     wait(comm.Ibarrier())  # the split itself would poll at full speed until the last rank is there

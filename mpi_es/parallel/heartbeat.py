@@ -9,15 +9,19 @@ import time
 
 from mpi_es.errors import expected
 from mpi_es.parallel import hang_killer, shared_memory
-from mpi_es.parallel.collectives import Comm, bcast_object, gather_objects, of_this_node
+from mpi_es.parallel.collectives import Comm, bcast_object, free, gather_objects, of_this_node
 from mpi_es.parallel.waiting import wait
 
 
 class Heartbeat:
-    """This rank's place in the table of its node."""
+    """This rank's place in the table of its node.
 
-    def __init__(self, table: mmap.mmap, place: int) -> None:
-        self.table, self.begin = table, place * hang_killer.SLOT
+    Args:
+        killer: the hang killer, on the rank that started it.
+    """
+
+    def __init__(self, table: mmap.mmap, place: int, killer: "subprocess.Popen[bytes] | None" = None) -> None:
+        self.table, self.begin, self.killer = table, place * hang_killer.SLOT, killer
 
     def write(self, text: str) -> None:
         """Give a sign of life, with what is under way; nothing: the rank waits for others."""
@@ -25,6 +29,12 @@ class Heartbeat:
         content = text.encode()[:room].ljust(room, b"\0")
         self.table[self.begin + hang_killer.HEAD.size : self.begin + hang_killer.SLOT] = content
         hang_killer.HEAD.pack_into(self.table, self.begin, time.monotonic() if text else 0.0)
+
+    def end(self) -> None:
+        """End the hang killer: no other evaluation follows."""
+        if self.killer is not None:
+            self.killer.kill()
+            self.killer.wait()
 
 
 def start(comm: Comm, timeout: float) -> Heartbeat:
@@ -38,10 +48,12 @@ def start(comm: Comm, timeout: float) -> Heartbeat:
     with open(bcast_object(node, path), "r+b") as file:
         table = mmap.mmap(file.fileno(), size)
         wait(node.Ibarrier())
+        place, killer = node.rank, None
+        free(node, comm)
         if ranks:
             os.unlink(path)  # it lives on while somebody has it open
-            _start_hang_killer(file.fileno(), timeout, ranks)
-        return Heartbeat(table, node.rank)
+            killer = _start_hang_killer(file.fileno(), timeout, ranks)
+        return Heartbeat(table, place, killer)
 
 
 def _create(size: int) -> str:
@@ -54,7 +66,7 @@ def _create(size: int) -> str:
         return file.name
 
 
-def _start_hang_killer(table: int, timeout: float, ranks: list[str]) -> None:
-    """Start the hang killer of a node, which stays as long as any of its ranks."""
+def _start_hang_killer(table: int, timeout: float, ranks: list[str]) -> "subprocess.Popen[bytes]":
+    """Start the hang killer of a node, which stays as long as any of its ranks, if nobody ends it."""
     command = [sys.executable, "-I", "-S", hang_killer.__file__, str(table), str(timeout), *ranks]
-    subprocess.Popen(command, stdin=subprocess.DEVNULL, pass_fds=[table], start_new_session=True)
+    return subprocess.Popen(command, stdin=subprocess.DEVNULL, pass_fds=[table], start_new_session=True)

@@ -14,7 +14,7 @@ from threadpoolctl import threadpool_limits
 
 from mpi_es.errors import RolloutError, UserError, warn
 from mpi_es.parallel import death_reporter, launcher_watch
-from mpi_es.parallel.collectives import Comm, bcast_object, gather_objects, of_this_node
+from mpi_es.parallel.collectives import Comm, bcast_object, free, gather_objects, of_this_node
 from mpi_es.parallel.output import drop_unread
 from mpi_es.parallel.rank_loss import ANEW, END, BeginAnew, RankLost, losses, shrink, survivable
 from mpi_es.parallel.start_mpi import abort, connect
@@ -146,6 +146,7 @@ def _start_death_reporter(comm: Comm) -> Callable[[], None]:
                 command, stdin=subprocess.DEVNULL, start_new_session=True, pass_fds=[door.fileno()]
             )
         address = bcast_object(node, door.getsockname())
+    free(node, comm)
     line = socket.socket(socket.AF_UNIX)
     with suppress(OSError):  # it is gone already, or in another container
         line.connect(address)

@@ -27,7 +27,7 @@ def config_of(cls: type[C], stored: Any) -> C:
             values[name] = converted(value, hints[name])
         except TypeError:
             kind = value if isinstance(value, bool | int | float | str | None) else type(value).__name__
-            raise expected(option(name), _words(hints[name]), kind) from None
+            raise expected(option(name), in_words(hints[name]), kind) from None
     return cls(**values)
 
 
@@ -59,13 +59,13 @@ def _listed(value: Any) -> list[Any]:
     return value
 
 
-def _words(hint: Any) -> str:
+def in_words(hint: Any) -> str:
     """Return what a field expects, in words."""
     if get_origin(hint) is Literal:
         return f"one of {', '.join(map(str, get_args(hint)))}"
     if get_origin(hint) is tuple:
         return f"a list of {get_args(hint)[0].__name__}"
-    several = [kind.__name__ for kind in get_args(hint) or (hint,)]
+    several = [kind.__name__.removesuffix("Type") for kind in get_args(hint) or (hint,)]  # NoneType
     return "a value of type " + " or ".join(several)
 
 

@@ -37,6 +37,9 @@ class SlicedNoise(ABC):
     def _read(self, key: int, start: int, stop: int) -> Candidate:
         """Return numbers start to stop of the perturbation of a key, not to be written to."""
 
+    def close(self) -> None:  # noqa: B027  (most have nothing to give back)
+        """Give back what memory the noise takes of the node."""
+
     def row(self, key: int) -> Candidate:
         """Return the perturbation (dim,) of a key."""
         return self._read(key, 0, self.dim)
@@ -91,13 +94,17 @@ class TableNoise(SlicedNoise):
 
     Args:
         table: float32, of at least `dim` numbers from fill_table, shared by the ranks of a node.
+        release: gives its memory back.
     """
 
     block = 1
     _chunk = 2**16  # smaller ones spend their time in calls: 2**14 takes a third longer
 
-    def __init__(self, table: Candidate, dim: int, seed: int) -> None:
+    def __init__(
+        self, table: Candidate, dim: int, seed: int, release: Callable[[], None] = lambda: None
+    ) -> None:
         super().__init__(seed, dim)
+        self._release = release
         if len(table) < dim:
             raise expected("--noise-table", f"at least {dim} numbers, one for each parameter", len(table))
         self._table = table
@@ -106,6 +113,10 @@ class TableNoise(SlicedNoise):
         """Return the offsets (count,) of a generation's rows."""
         drawn = rng(self.seed, Stream.SAMPLE, generation)
         return drawn.integers(0, len(self._table) - self.dim + 1, size=count)
+
+    def close(self) -> None:
+        """Give the table's memory back."""
+        self._release()
 
     def _read(self, key: int, start: int, stop: int) -> Candidate:
         return self._table[key + start : key + stop]

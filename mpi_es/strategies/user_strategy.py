@@ -35,7 +35,7 @@ class UserStrategy:
             missing = [needed for needed in required if not hasattr(self._strategy, needed)]
         except UserError:
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise UserError(f"{self._option}: its constructor failed: {one_line(error)}") from error
         if missing:
             text = f"expected {', '.join(required)}, got a strategy without {', '.join(missing)}"
@@ -62,18 +62,26 @@ class UserStrategy:
 
     def ask(self) -> Population:
         """Return the population of the next generation."""
-        population: Any = self._attempt("ask")
+        return self._population("ask")
+
+    def ask_more(self, batch: int) -> Population:
+        """Return another population of the same generation, for --num-interactions."""
+        return self._population("ask_more", batch)
+
+    def _population(self, method: str, *arguments: int) -> Population:
+        """Return the population that a method of the strategy's returns; refuse one of another form."""
+        population: Any = self._attempt(method, *arguments)
         popsize = self._strategy.popsize
         if isinstance(population, Dense):
-            self._check_array("ask", population.rows, (popsize, self._dim))
+            self._check_array(method, population.rows, (popsize, self._dim))
             return population
         if isinstance(population, Seeded):
             check_pairs(popsize)
-            self._check_array("ask, centre", population.centre, (self._dim,))
-            self._check_array("ask, keys", population.keys, (popsize // 2,))
+            self._check_array(f"{method}, centre", population.centre, (self._dim,))
+            self._check_array(f"{method}, keys", population.keys, (popsize // 2,))
             return Seeded(population.centre, float(population.sigma), population.keys.astype(np.int64))
         got = type(population).__name__
-        raise expected(f"{self._option}: ask", "a Dense or a Seeded population", got)
+        raise expected(f"{self._option}: {method}", "a Dense or a Seeded population", got)
 
     def tell(self, population: Population, fitness: Vector) -> None:
         """Move on by one generation."""
@@ -85,7 +93,7 @@ class UserStrategy:
             return getattr(self._strategy, method)(*arguments)
         except (UserError, RolloutError, OutOfStep):  # the last from noise.weighted_sum
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:  # the other ranks would wait for ever
             text = f"{self._option}: {method} failed: {one_line(error)}"
             raise RolloutError(f"{text}\n{traceback.format_exc()}") from error
 

@@ -29,7 +29,7 @@ class Callback:
         """Make the object, when the run's directory exists."""
         try:
             self._object = self._class(dataclasses.asdict(config), self._directory)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise UserError(f"{self._option}: its constructor failed: {one_line(error)}") from error
 
     def generation(self, generation: int, numbers: dict[str, float]) -> None:
@@ -49,7 +49,7 @@ class Callback:
     def _call(self, method: str, *arguments: Any) -> None:
         try:
             getattr(self._object, method)(*arguments)
-        except Exception as error:
+        except (Exception, SystemExit) as error:  # the other ranks would wait for ever
             text = f"{self._option}: {method} failed: {one_line(error)}"
             raise RolloutError(f"{text}\n{traceback.format_exc()}") from error
 

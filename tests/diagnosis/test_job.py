@@ -5,7 +5,7 @@ import pytest
 
 from mpi_es.diagnosis import job
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 JOB = {"SLURM_JOB_ID": "7", "SLURM_JOB_NUM_NODES": "2", "SLURM_NTASKS": "4"}
 HELPERS = JOB | {"SLURM_NTASKS": "2", "SLURM_EXTERNAL_LAUNCHER": "1"}  # as below mpiexec in a job
 
@@ -96,7 +96,9 @@ def test_versions():
     assert job.versions(["pytest", "no-such-library"]).status == "fail"
 
 
-def test_requirements_are_those_of_the_project():
-    names = job.requirements(ROOT / "pyproject.toml")
+@pytest.mark.parametrize("file", [ROOT / "pyproject.toml", ROOT / "nowhere.toml"], ids=["file", "metadata"])
+def test_requirements_are_those_of_the_project(file):
+    assert file.is_file() == (file.stem == "pyproject")
+    names = job.requirements(file)
     assert {"mpi4py", "gymnasium", "torch"} <= set(names)
     assert "pytest" not in names

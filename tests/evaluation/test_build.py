@@ -92,10 +92,11 @@ TABLE = """
 import hashlib
 from mpi4py import MPI
 from mpi_es.evaluation.build import shared_table
-table = shared_table(MPI.COMM_WORLD, 30_001, 9)
+table, release = shared_table(MPI.COMM_WORLD, 30_001, 9)
 found = MPI.COMM_WORLD.gather(hashlib.sha256(table.tobytes()).hexdigest(), root=0)
 if found:
     print(*set(found))
+release()
 """
 
 

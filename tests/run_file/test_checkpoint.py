@@ -249,30 +249,22 @@ def test_a_directory_that_cannot_be_synced_holds_the_new_file_and_is_reported(tm
     assert load(tmp_path)[0]["state"]["generation"] == 2
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="mounting a small file system needs root")
-def test_a_full_disk_leaves_the_last_file_whole(tmp_path):
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", tmp_path], check=True)
-    try:
-        checkpoint.save(tmp_path, content(1))
-        with pytest.raises(UserError, match=r"No space left on device.*; run\.h5 holds"):
-            checkpoint.save(tmp_path, {"state": {"large": np.random.default_rng(0).random(100_000)}})
-        assert load(tmp_path)[0]["state"]["generation"] == 1
-        assert {p.name for p in tmp_path.iterdir()} == {"run.h5"}
-    finally:
-        subprocess.run(["umount", tmp_path], check=True)
+def test_a_full_disk_leaves_the_last_file_whole(tmp_path, small_disk):
+    small_disk(256)
+    checkpoint.save(tmp_path, content(1))
+    with pytest.raises(UserError, match=r"No space left on device.*; run\.h5 holds"):
+        checkpoint.save(tmp_path, {"state": {"large": np.random.default_rng(0).random(100_000)}})
+    assert load(tmp_path)[0]["state"]["generation"] == 1
+    assert {p.name for p in tmp_path.iterdir()} == {"run.h5"}
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="mounting a small file system needs root")
-def test_a_disk_that_becomes_read_only_leaves_the_last_file_whole(tmp_path):
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=256k", "tmpfs", tmp_path], check=True)
-    try:
-        checkpoint.save(tmp_path, content(1))
-        subprocess.run(["mount", "-o", "remount,ro", tmp_path], check=True)
-        with pytest.raises(UserError, match=r"Read-only file system.*; run\.h5 holds"):
-            checkpoint.save(tmp_path, content(2))
-        assert load(tmp_path)[0]["state"]["generation"] == 1
-    finally:
-        subprocess.run(["umount", tmp_path], check=True)
+def test_a_disk_that_becomes_read_only_leaves_the_last_file_whole(tmp_path, small_disk):
+    small_disk(256)
+    checkpoint.save(tmp_path, content(1))
+    subprocess.run(["mount", "-o", "remount,ro", tmp_path], check=True)
+    with pytest.raises(UserError, match=r"Read-only file system.*; run\.h5 holds"):
+        checkpoint.save(tmp_path, content(2))
+    assert load(tmp_path)[0]["state"]["generation"] == 1
 
 
 def test_opening_uses_no_pickle(tmp_path):

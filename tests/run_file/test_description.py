@@ -62,7 +62,7 @@ def test_a_config_with_thousands_of_numbers_survives(tmp_path):
         ({"name": np.zeros(2)}, "--name: expected a value of type str, got 'ndarray'"),
         ({"name": "\x1b[2J"}, r"--name: expected a text without control characters, got '\\x1b\[2J'"),
         ({"way": "up"}, "--way: expected one of left, right, got 'up'"),
-        ({"goal": {}}, "--goal: expected a value of type float or NoneType, got 'dict'"),
+        ({"goal": {}}, "--goal: expected a value of type float or None, got 'dict'"),
         ({"widths": 3}, "--widths: expected a list of int, got 3"),
         ({"widths": np.array([0.5])}, "--widths: expected a list of int"),
         ({"widths": np.zeros((2, 2))}, "--widths: expected a list of int"),

@@ -1,6 +1,7 @@
 """A real Slurm of several virtual nodes on this machine: its own directory, ports and processes."""
 
 import contextlib
+import fcntl
 import os
 import random
 import shutil
@@ -70,8 +71,13 @@ def install() -> str:
     if os.geteuid() != 0 or not shutil.which("apt-get"):
         return "no Slurm here, and only root may install it, with apt-get"
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "timeout": 240}
-    subprocess.run(["apt-get", "update"], **quiet)
-    done = subprocess.run(["apt-get", "install", "-y", "--no-install-recommends", *PACKAGES], **quiet)
+    with open(Path(tempfile.gettempdir(), "mpi_es-apt.lock"), "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # of several workers one installs
+        try:
+            subprocess.run(["apt-get", "update"], **quiet)
+            done = subprocess.run(["apt-get", "install", "-y", "--no-install-recommends", *PACKAGES], **quiet)
+        except subprocess.TimeoutExpired:
+            return "apt-get did not install Slurm in time"
     return "" if done.returncode == 0 else "apt-get could not install Slurm"
 
 
@@ -128,7 +134,7 @@ class Cluster:
         self.start_controller()
         try:
             self.until(self._all_idle)
-        except TimeoutError:
+        except BaseException:
             self.__exit__()
             raise
         return self
@@ -136,7 +142,7 @@ class Cluster:
     def _all_idle(self) -> bool:
         for name in self.nodes:
             self.start_node(name)
-        return self.ask("sinfo", "-h", "-o", "%T", "-p", "main") == "idle"
+        return self.ask("sinfo", "-h", "-o", "%T", "-p", "main", check=False) == "idle"
 
     def __exit__(self, *_: object) -> None:
         self.ask("scancel", "--user=root", check=False)

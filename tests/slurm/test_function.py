@@ -34,7 +34,7 @@ def unbroken(tmp_path_factory):
 
 
 def test_a_script_is_saved_requeued_and_continued_in_each_of_its_runs(cluster, submit, place, unbroken):
-    job = submit(TWO, "function.sh", SCRIPT, 0.05)
+    job = submit(TWO, "function.sh", SCRIPT, 0.15)
     for restarts, run in enumerate(runs_of(job, place)):
         cluster.until(lambda run=run: generation(run) > 2)
         cluster.ask("scancel", "--batch", "--signal=USR1", job.number)

@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 
-from mpi_es import load_run
+from mpi_es import load_run, train
 from mpi_es.config.run import Config
 from mpi_es.errors import UserError
+from mpi_es.parallel.collectives import SerialComm
+from mpi_es.run_file import checkpoint
 from mpi_es.strategies import make
 from mpi_es.strategies.noise import ComputedNoise
 from tests.launching import assert_same
@@ -50,6 +52,13 @@ def test_a_population_of_another_size_is_refused(name, words):
         build(name).ask()
 
 
+def test_more_of_another_size_is_refused_too():
+    with pytest.raises(
+        UserError, match=r"ask_more: expected an array of numbers \(8, 3\), got 'float64 \(8, 1\)'"
+    ):
+        build("Insatiable").ask_more(1)
+
+
 def test_a_state_that_no_longer_fits_the_file_is_refused_when_it_is_read():
     strategy = build("Drifting")
     population = strategy.ask()
@@ -82,7 +91,11 @@ def test_a_run_resumes_bit_for_bit_on_other_ranks(launch, exact, tmp_path, name)
 
 @pytest.mark.parametrize(
     ("name", "words", "saved"),
-    [("Unlucky", "ask failed: ZeroDivisionError: ", 1), ("Unluckier", "tell failed: KeyError: 'fitness'", 0)],
+    [
+        ("Unlucky", "ask failed: ZeroDivisionError: ", 1),
+        ("Unluckier", "tell failed: KeyError: 'fitness'", 0),
+        ("Leaving", "tell failed: SystemExit: enough", 0),
+    ],
 )
 def test_an_ask_or_tell_that_raises_ends_the_run_saved(launch, tmp_path, name, words, saved):
     options = (*SMALL, *QUIET, "--strategy", f"{HERE}:{name}", "--run-dir", tmp_path / "run")
@@ -91,6 +104,20 @@ def test_an_ask_or_tell_that_raises_ends_the_run_saved(launch, tmp_path, name, w
     assert done.stderr.startswith(f"error: --strategy {HERE}:{name}: {words}")
     assert "user_strategies.py" in done.stderr  # the traceback
     assert load_run(tmp_path / "run")["progress"]["generation"] == saved
+
+
+def test_attributes_of_its_own_are_not_looked_at(tmp_path):
+    words = [*map(str, SMALL), *QUIET, "--strategy", f"{HERE}:Named", "--max-iter", "2"]
+    assert train.main(SerialComm(), [*words, "--run-dir", str(tmp_path)]) == 0
+    assert load_run(tmp_path)["history"]["start"].tolist() == [0, 0]
+
+
+def test_a_state_that_no_file_holds_leaves_the_last_whole_file(tmp_path):
+    words = [*map(str, SMALL), *QUIET, "--strategy", f"{HERE}:Drifting", "--run-dir", str(tmp_path)]
+    with pytest.raises(UserError, match=r"state\.sigma: expected arrays"):
+        train.main(SerialComm(), words)
+    content, warning = checkpoint.load(tmp_path)
+    assert (content["progress"]["generation"], len(content["history"]["generation"]), warning) == (0, 0, "")
 
 
 @pytest.mark.parametrize("name", ["Raises", "Short"])

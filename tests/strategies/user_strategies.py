@@ -129,6 +129,26 @@ class Drifting(BestQuarter):
         self.state = replace(self.state, sigma=np.float32(self.sigma))
 
 
+class Named(BestQuarter):
+    """It has attributes that are its own business."""
+
+    def __init__(self, config, x0, noise):
+        super().__init__(config, x0, noise)
+        self.start = x0.copy()
+
+
+class Leaving(BestQuarter):
+    def tell(self, population, fitness):
+        raise SystemExit("enough")
+
+
+class Insatiable(BestQuarter):
+    """It asks for more than fits."""
+
+    def ask_more(self, batch):
+        return Dense(super().ask().rows[:, :batch])
+
+
 class Fixed(BestQuarter):
     """Its state cannot be assigned."""
 

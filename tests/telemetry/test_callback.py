@@ -88,6 +88,13 @@ def test_a_run_whose_callback_raises_is_saved_and_goes_on_without(launch, tmp_pa
     np.testing.assert_equal(exact(tmp_path / "run"), exact(tmp_path / "whole"))
 
 
+def test_a_callback_that_exits_ends_the_run_on_all_ranks(launch, tmp_path):
+    failed = launch(2, *CARTPOLE, "--run-dir", tmp_path / "run", "--callback", NAME + "Leaving")
+    assert failed.returncode == 2
+    assert "generation failed: SystemExit: enough" in failed.stderr
+    assert load_run(tmp_path / "run")["progress"]["generation"] == 1
+
+
 def test_a_population_has_callbacks_too(launch, tmp_path):
     few = ["--max-iter", 2, "--num-eval-rollouts", 2, "--no-tensorboard", "--callback", NAME + "Notes"]
     done = launch(
