@@ -218,7 +218,8 @@ def test_numbers_of_numpy_are_options_too(tmp_path):
 
 
 def test_a_search_that_learns_nothing_begins_anew(tmp_path):
-    result = evolve(restart_if_below=1e9, restart_after=2, max_iter=5, run_dir=tmp_path / "run")
+    never = {"minimise": False, "restart_if_below": 1e9, "restart_after": 2}
+    result = evolve(**never, max_iter=5, run_dir=tmp_path / "run")
     assert result.history["start"].tolist() == [0, 0, 1, 1, 2]
 
 

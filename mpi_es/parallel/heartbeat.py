@@ -31,7 +31,8 @@ class Heartbeat:
         hang_killer.HEAD.pack_into(self.table, self.begin, time.monotonic() if text else 0.0)
 
     def end(self) -> None:
-        """End the hang killer: no other evaluation follows."""
+        """End the hang killer, and give the table back: no other evaluation follows."""
+        self.table.close()
         if self.killer is not None:
             self.killer.kill()
             self.killer.wait()
