@@ -45,7 +45,9 @@ FIRST_SEED = 10**6  # of these episodes
 BEGUN = "held-out episodes begin"  # printed by the two that play them here
 HELD_OUT = re.compile(r"held-out mean (\S+)")  # of these two
 ROW = re.compile(r" *[\d,]+(?: +\S+){3} +(-?\d\S*) ")  # of ours: generation, best, mean, of mean, held-out
-POOLED = {name: ("--env", f"envpool:{name}-v3") for name in ("LunarLander", "BipedalWalker")}
+POOLED = {
+    name: ("--env", f"envpool:{name}-v3", "--dispatch", "static") for name in ("LunarLander", "BipedalWalker")
+}
 ESTOOL = ("--strategy", "cma_es", "--hidden", "40", "40", "--init-sigma", "0.1", "--population-size", "96")
 PROGRAMS = ("mpi_es", "estool", "EvoTorch", "PPO")
 COLOURS = dict(zip(PROGRAMS, ("#D55E00", "#E69F00", "#0072B2", "#777777"), strict=True))
