@@ -215,12 +215,15 @@ def describe(run: Run, rank_loss: str) -> list[str]:
         getattr(run.strategy, "description", f"{config.strategy}, population {run.strategy.popsize}"),
         ", ".join(filter(None, [ranks, f"{config.dispatch} dispatch", where, rank_loss])),
         endless(config, evaluator.rollout),
-        ""
-        if run.can_reach_target
-        else "no target ends the run, since --eval-every 0 evaluates it at its end only",
+        unreachable(run),
         f"run directory {run.directory}",
     ]
     return [fact for fact in facts if fact]
+
+
+def unreachable(run: Run) -> str:
+    """Return a warning of a target that nothing is compared with in time; empty where there is none."""
+    return "" if run.can_reach_target else "no target ends the run: --eval-every 0 evaluates at its end only"
 
 
 def endless(config: Config, rollout: Any) -> str:

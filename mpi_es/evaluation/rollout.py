@@ -43,9 +43,7 @@ class Terms:
     collect: bool = False  # sum up the observations
     early_stop: int = 0  # steps in a row of negative reward that an episode survives; 0 is no such rule
     held_out: bool = False  # in the held-out environment
-    first_candidate: int = (
-        0  # what candidate 0 counts as in random draws: others of its generation came before
-    )
+    first_candidate: int = 0  # the number of candidate 0 in its generation, for random draws
 
 
 class Source(Protocol):
@@ -238,10 +236,10 @@ class _Batch:
         except BaseException as error:
             self.lengths = np.zeros(old + k, np.int64)
             raise self._failure(np.arange(old, old + k), error) from error
-        numbers = [self.terms.first_candidate + one.candidate for one in fresh]
+        names = [(one.seed, self.terms.first_candidate + one.candidate) for one in fresh]
         if self.terms.action_noise:
-            self.noise += [rng(one.seed, Stream.ACTION, n) for one, n in zip(fresh, numbers, strict=True)]
-        memories = [self.policy.start(one.seed, n) for one, n in zip(fresh, numbers, strict=True)]
+            self.noise += [rng(seed, Stream.ACTION, candidate) for seed, candidate in names]
+        memories = [self.policy.start(*name) for name in names]
         if self.memory is not None:
             self.memory = np.concatenate([self.memory, *(one for one in memories if one is not None)])
         parameters = np.stack([one.parameters for one in fresh]).astype(np.float32, copy=False)

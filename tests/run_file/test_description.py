@@ -44,9 +44,8 @@ def test_a_config_is_read_in_the_types_of_its_fields(stored, read):
 def test_a_config_with_thousands_of_numbers_survives(tmp_path):
     config = Options(widths=tuple(range(9000)), words=("a=1",))
     checkpoint.save(tmp_path, {"config": config})
-    assert (
-        description.config_of(Options, checkpoint.load(tmp_path, lambda content: None)[0]["config"]) == config
-    )
+    content, _ = checkpoint.load(tmp_path, lambda content: None)
+    assert description.config_of(Options, content["config"]) == config
 
 
 @pytest.mark.parametrize(

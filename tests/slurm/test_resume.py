@@ -83,9 +83,8 @@ def test_the_file_of_a_shorter_run_is_not_taken_for_the_end_of_a_longer_one(clus
     short = (*OPTIONS, "--run-dir", place / "run", "--console", "silent", "--max-iter", 2)
     assert start(0, "-m", "mpi_es.train", *short).communicate(timeout=600)[1] == ""
     longer = (*OPTIONS, "--run-dir", "run", "--max-iter", 4)
-    job = submit(
-        TWO, "carracing.sh", *longer, "--on-rank-loss", "shrink"
-    )  # refused before the first generation
+    # The ranks refuse the option before the first generation.
+    job = submit(TWO, "carracing.sh", *longer, "--on-rank-loss", "shrink")
     assert cluster.end(job) == "FAILED"
     assert job.log.splitlines()[-1].startswith("slurm: ended by the error above; correct it, then")
     assert_finished(cluster, submit(TWO, "carracing.sh", *longer), 0)
