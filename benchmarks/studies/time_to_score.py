@@ -116,7 +116,7 @@ TASKS = {
     "BipedalWalker": Task(
         "BipedalWalker-v3",
         300.0,
-        ("bipedalwalker", *POOLED["BipedalWalker"], "--eval-every", "10", "--target-consecutive", "1"),
+        ("bipedalwalker-fast", "--eval-every", "10", "--target-consecutive", "1"),
         (*POOLED["BipedalWalker"], *ESTOOL, "--eval-every", "10"),
         ppo={"n_steps": 2048, "gamma": 0.999, "clip_range": 0.18},
         steps=5_000_000,

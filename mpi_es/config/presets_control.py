@@ -19,6 +19,30 @@ HARDCORE = Config(
     max_iter=8000,
     target_fitness=300.0,
 )
+WALKER = Config(
+    env="BipedalWalker-v3",
+    hidden=(),
+    obs_norm=True,
+    population_size=32,
+    init_sigma=0.1,
+    eval_every=20,
+    num_eval_rollouts=100,
+    max_iter=3000,
+    target_fitness=303.0,
+    target_consecutive=2,
+)
+# From a smaller sigma, or from torch's draw, it may learn to stand before it walks.
+WALKER_FAST = replace(
+    WALKER,
+    env="envpool:BipedalWalker-v3",
+    init_last_layer=0.0,
+    population_size=24,
+    init_sigma=0.2,
+    episode_seeds="common",
+    episode_cap=400,
+    cap_growth=1.1,
+    dispatch="static",
+)
 OURS = {
     "cartpole": Config(
         env="CartPole-v1",
@@ -45,19 +69,8 @@ OURS = {
         max_iter=500,
         target_fitness=230.0,
     ),
-    "bipedalwalker": Config(
-        env="BipedalWalker-v3",
-        hidden=(),
-        obs_norm=True,
-        population_size=32,
-        init_sigma=0.1,
-        eval_every=20,
-        num_eval_rollouts=100,
-        max_iter=3000,
-        target_fitness=303.0,
-        target_consecutive=2,
-    ),
-    **in_own_directories({"hardcore": HARDCORE}),
+    "bipedalwalker": WALKER,
+    **in_own_directories({"bipedalwalker-fast": WALKER_FAST, "hardcore": HARDCORE}),
 }
 
 # pytorch-es. Its gradient is multiplied by n sigma, which Adam undoes: the learning rate is what is left.
