@@ -191,7 +191,7 @@ def test_a_run_is_not_continued_with_another_beginning(tmp_path):
         ({"population_size": 8.5}, "population_size: expected a value of type int, got 8.5"),
         ({"seed": True}, "seed: expected a value of type int, got True"),
         ({"seed": -1}, "^seed: expected"),
-        ({"dispatch": "Dynamic"}, "^dispatch: expected one of static, dynamic, got 'Dynamic'"),
+        ({"dispatch": "Dynamic"}, "^dispatch: expected one of auto, static, dynamic, got 'Dynamic'"),
         ({"restarts": "IPOP"}, "^restarts: expected one of .*ipop.*, got 'IPOP'"),
         ({"x0": []}, "^x0: expected one or more finite numbers"),
         ({"bounds": 3.0}, "bounds: expected a pair of a lower and an upper one, got '3.0'"),

@@ -39,6 +39,15 @@ VARIANTS: dict[str, dict[str, str]] = {
     "no early stop": {"--early-stop": "0"},
     "episodes of 500 steps": {"--max-episode-length": "500"},
     "full covariance": {"--cma-variant": "full", "--checkpoint-every": "5"},
+    "isotropic": {"--cma-variant": "isotropic"},
+    "csa": {"--sigma-rule": "csa"},
+    "isotropic, csa": {"--cma-variant": "isotropic", "--sigma-rule": "csa"},
+    "sigma 0.2, isotropic, csa": {
+        "--init-sigma": "0.2",
+        "--cma-variant": "isotropic",
+        "--sigma-rule": "csa",
+    },
+    "sigma 0.2, 1 rollout": {"--init-sigma": "0.2", "--num-rollouts": "1"},
     "OpenAI-ES": {"--strategy": "openai_es", "--learning-rate": "0.03"},
 }
 

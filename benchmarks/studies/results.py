@@ -77,15 +77,16 @@ def by_setting(curves: Curves, settings: Iterable[str]) -> dict[str, list[Curve]
     return {setting: found for setting, found in runs.items() if found}
 
 
-def grid(count: int, height: float, **shared: Any) -> tuple[Figure, list[Axes]]:
-    """Return a figure with so many panels, four in a row.
+def grid(count: int, height: float, columns: int = 4, **shared: Any) -> tuple[Figure, list[Axes]]:
+    """Return a figure with so many panels.
 
     Args:
         count: of the panels.
         height: of a row, in inches.
+        columns: panels in a row.
         shared: sharex and sharey of `Figure.subplots`.
     """
-    rows, columns = -(-count // 4), 4
+    rows = -(-count // columns)
     figure = Figure((10, height * rows), layout="constrained")
     panels = [*figure.subplots(rows, columns, squeeze=False, **shared).flat]
     for panel in panels[count:]:

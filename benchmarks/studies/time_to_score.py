@@ -45,9 +45,7 @@ FIRST_SEED = 10**6  # of these episodes
 BEGUN = "held-out episodes begin"  # printed by the two that play them here
 HELD_OUT = re.compile(r"held-out mean (\S+)")  # of these two
 ROW = re.compile(r" *[\d,]+(?: +\S+){3} +(-?\d\S*) ")  # of ours: generation, best, mean, of mean, held-out
-POOLED = {
-    name: ("--env", f"envpool:{name}-v3", "--dispatch", "static") for name in ("LunarLander", "BipedalWalker")
-}
+POOLED = {name: ("--env", f"envpool:{name}-v3") for name in ("LunarLander", "BipedalWalker")}
 ESTOOL = ("--strategy", "cma_es", "--hidden", "40", "40", "--init-sigma", "0.1", "--population-size", "96")
 PROGRAMS = ("mpi_es", "estool", "EvoTorch", "PPO")
 COLOURS = dict(zip(PROGRAMS, ("#D55E00", "#E69F00", "#0072B2", "#777777"), strict=True))
@@ -406,13 +404,12 @@ def time_of(curve: results.Curve, score: float) -> float:
 
 
 def cell(curves: list[results.Curve], score: float) -> str:
-    """Return the median seconds of the seeds and their range, or the best mean where most failed."""
+    """Return the median seconds of the seeds and their range, or their best means where most fail."""
     seconds = sorted(time_of(curve, score) for curve in curves)
     middle = float(np.median(seconds))
     if np.isinf(middle):
         best = np.median([curve[:, 2].max() for curve in curves])
-        last = np.median([curve[-1, 1] for curve in curves])
-        return f"{best:.0f} after {last:.0f} s"
+        return f"{best:.0f}; {np.isfinite(seconds).sum()} of {len(seconds)} arrive"
     ends = " to ".join("–" if np.isinf(value) else f"{value:.0f}" for value in (seconds[0], seconds[-1]))
     return f"{middle:.0f} s ({ends})"
 
@@ -435,22 +432,24 @@ def show(options: argparse.Namespace) -> None:
 
 
 def draw(known: results.Curves) -> Figure:
-    """Return the held-out means over seconds, a panel for each task, a line for each run."""
+    """Return the held-out means over seconds, a panel for each task that was run, a line for each run."""
+    tasks = {name: found for name in TASKS if (found := by_program(known, name))}
     with mpl.rc_context({"font.size": 8, "axes.spines.top": False, "axes.spines.right": False}):
-        figure = Figure((10, 5.5), layout="constrained")
-        for panel, (name, task) in zip(figure.subplots(2, 2).ravel(), TASKS.items(), strict=True):
-            panel.axhline(task.score, color="#bbbbbb", linewidth=0.8)
-            found = by_program(known, name)
+        figure, panels = results.grid(len(tasks), height=2.75, columns=2)
+        for panel, (name, found) in zip(panels, tasks.items(), strict=True):
+            score = TASKS[name].score
+            panel.axhline(score, color="#bbbbbb", linewidth=0.8)
             for program, curves in found.items():
                 for number, curve in enumerate(curves):
                     label = program if number == 0 else None
-                    panel.plot(
-                        curve[:, 1], curve[:, 2], ".-", color=COLOURS[program], linewidth=1, label=label
-                    )
-            panel.set(xscale="log", title=f"{name}, {task.score:.0f}", xlabel="seconds of two cores")
+                    panel.plot(curve[:, 1], curve[:, 2], color=COLOURS[program], linewidth=1, label=label)
+                    panel.plot(*curve[-1, 1:], ".", color=COLOURS[program])
+            every = np.concatenate([curve[:, 2] for curves in found.values() for curve in curves])
+            bottom = np.percentile(every, 2)  # the first means of some are far below all others
+            panel.set(xscale="log", title=f"{name}, {score:.0f}", xlabel="seconds of two cores")
+            panel.set_ylim(bottom - 0.05 * (score - bottom))
             panel.set_ylabel(f"mean of {EPISODES} held-out episodes")
-            if found:
-                panel.legend(frameon=False)
+            panel.legend(frameon=False)
     return figure
 
 

@@ -41,7 +41,6 @@ WALKER_FAST = replace(
     episode_seeds="common",
     episode_cap=400,
     cap_growth=1.1,
-    dispatch="static",
 )
 OURS = {
     "cartpole": Config(

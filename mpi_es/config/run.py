@@ -128,8 +128,12 @@ class Config:
     max_iter: Annotated[Free[Count], _alias("--max-gradient-updates")] = 2000
     """Number of generations after which the run ends"""
     # CMA-ES, and restarts of every strategy
-    cma_variant: Annotated[Literal["auto", "full", "separable", "vd", "vkd"], of_strategy("cma_es")] = "auto"
-    """Covariance matrix of cma_es; auto: full where its update is cheap, else separable"""
+    cma_variant: Annotated[
+        Literal["auto", "full", "separable", "isotropic", "vd", "vkd"], of_strategy("cma_es")
+    ] = "auto"
+    """Covariance matrix of cma_es; auto: full where its update is cheap, else separable; isotropic: none"""
+    sigma_rule: Annotated[Literal["auto", "csa", "two-point", "constant"], of_strategy("cma_es")] = "auto"
+    """How cma_es adapts sigma: by its path's length (csa) or two points; auto: csa below 300 parameters"""
     restarts: Annotated[Literal["none", "ipop", "bipop"], of_strategy("cma_es")] = "none"
     """Begin cma_es anew when it is done: with twice the candidates, or (bipop) by turns with few"""
     restart_if_below: Annotated[float | None, Range(-math.inf)] = None
@@ -207,8 +211,8 @@ class Config:
     """Number of successive held-out evaluations, or best values of generations, that reach the target"""
 
     # Machine
-    dispatch: Free[Literal["static", "dynamic"]] = "dynamic"
-    """Give each rank a fixed share, or give episodes to ranks as they become free; results are the same"""
+    dispatch: Free[Literal["auto", "static", "dynamic"]] = "auto"
+    """Fixed shares, or episodes to ranks as they become free; auto: static with envpool: or vector:"""
     dedicated_root: Free[Literal["auto", "yes", "no"]] = "auto"
     """Rank 0 evaluates no episodes; auto: from 128 ranks, if dispatch is dynamic"""
     envs_per_rank: Annotated[Free[Natural], _ENVIRONMENT] = 0
@@ -251,6 +255,8 @@ class Config:
             raise expected(
                 "--cap-growth", "1 with --variable-ep-len, which sets the cap itself", self.cap_growth
             )
+        if self.sigma_rule != "auto" and self.cma_variant in ("vd", "vkd"):
+            raise expected("--sigma-rule", f"auto with --cma-variant {self.cma_variant}", self.sigma_rule)
         if len(self.bounds) not in (0, 2):
             raise expected("--bounds", "two numbers, the lower and the upper bound", self.bounds)
         if self.num_rollouts_max and (self.num_rollouts % 2 or self.num_rollouts_max < self.num_rollouts):

@@ -149,7 +149,7 @@ def make_evaluator(
         rollout,
         make_noise(comm, replace(config, noise_table=table), rollout.policy.dim),
         stop_flag,
-        dynamic=config.dispatch == "dynamic",
+        dynamic=is_dynamic(config),
         dedicated_root=dedicated(config, comm.size),
         heartbeat=heartbeat.start(comm, config.evaluation_timeout) if config.evaluation_timeout else None,
         survives=survives,
@@ -168,7 +168,16 @@ def dedicated(config: Config, size: int) -> bool:
         return config.dedicated_root == "yes"
     # An answer takes rank 0 0.11 ms. 128 ranks with episodes of 50 ms would have a third of its time, which
     # is then worth less than their not waiting; with 32 ranks it is worth more (benchmarks/dispatch.py).
-    return config.dispatch == "dynamic" and size >= 128
+    return is_dynamic(config) and size >= 128
+
+
+def is_dynamic(config: Config) -> bool:
+    """Return whether ranks get episodes as they become free."""
+    if config.dispatch != "auto":
+        return config.dispatch == "dynamic"
+    # A rank steps its whole share in one call; handed out in parts, it would come in several pools, each of
+    # which costs a call at each step.
+    return bool(config.function) or not envs.is_vectorised(config.env)
 
 
 def make_noise(comm: Comm, config: Config, dim: int) -> SlicedNoise:

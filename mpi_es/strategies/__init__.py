@@ -35,6 +35,7 @@ def _cma_es(config: Config, x0: Vector, noise: Noise) -> Strategy:
         config.seed,
         config.cma_variant,
         config.root_threads,
+        config.sigma_rule,
     )
 
 

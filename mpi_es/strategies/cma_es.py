@@ -13,6 +13,7 @@ import cma
 import numpy as np
 from cma.evolution_strategy import get_CMASolutionDict
 from cma.restricted_gaussian_sampler import GaussVDSampler, GaussVkDSampler
+from cma.sigma_adaptation import CMAAdaptSigmaCSA, CMAAdaptSigmaTPA
 from cma.utilities.utils import ElapsedWCTime
 from numpy.typing import ArrayLike, NDArray
 from threadpoolctl import ThreadpoolController
@@ -46,6 +47,7 @@ _STATE = {
     # C moves on every generation; B and D are its eigenvectors and axes of some generations ago.
     "full": "sm.C sm.B sm.D sm.last_update sm.count_tell",
     "separable": "sigma_vec.scaling sm.standard_deviations",  # the latter when sigma has grown 1e9-fold
+    "isotropic": "sigma_vec.scaling sm.standard_deviations",  # both change with sigma only
     # C = D (I + v v') D (GECCO 2014): v, its norms, and its own evolution path.
     "vd": "sm.dvec sm.vvec sm.norm_v2 sm.norm_v sm.vn sm.vnn sm.pc",
     # C = D (I + V S V') D (PPSN 2016), its own step size and path, and what decides on the rank k.
@@ -53,6 +55,9 @@ _STATE = {
     "sm.itr_after_k_inc sm.last_log_sigma sm.last_log_d sm.last_log_cond_corr "
     "sm.ema_log_sigma.M sm.ema_log_d.M sm.ema_log_s.M",
 }
+
+# What pycma takes for auto depends on the number of parameters.
+_SIGMA_RULES = {"auto": True, "csa": CMAAdaptSigmaCSA, "two-point": CMAAdaptSigmaTPA, "constant": False}
 
 Value = NDArray[Any] | float | int | bool | str
 
@@ -102,13 +107,21 @@ class CMAES:
     """
 
     def __init__(
-        self, x0: ArrayLike, sigma: float, popsize: int, seed: int, variant: str = "auto", threads: int = 1
+        self,
+        x0: ArrayLike,
+        sigma: float,
+        popsize: int,
+        seed: int,
+        variant: str = "auto",
+        threads: int = 1,
+        sigma_rule: str = "auto",
     ) -> None:
         if popsize < SMALLEST_POPULATION:
             raise expected("--population-size", f"{SMALLEST_POPULATION} or more for cma_es", popsize)
         self._x0 = np.array(x0, np.float64)
         self._sigma0, self._popsize, self._seed = sigma, popsize, seed
         self._variant, self.description = choose(variant, self._x0.size, popsize)
+        self._sigma_rule = sigma_rule
         # Remarks without a remedy: separable's on long steps of two-point adaptation, vd's on underflow.
         warnings.filterwarnings("ignore", module=r"cma\.")
         self._es = self._build()
@@ -217,9 +230,12 @@ class CMAES:
             "verbose": -9,
             "CMA_mirrors": 0,  # below popsize 6 pycma would mirror, which needs more state
             "conditioncov_alleviate": False,  # else C and the meaning of mean change at a condition of 1e12
+            "AdaptSigma": _SIGMA_RULES[self._sigma_rule],
         }
-        if self._variant == "separable":
+        if self._variant in ("separable", "isotropic"):
             options["CMA_diagonal"] = True
+        if self._variant == "isotropic":
+            options["CMA_on"] = 0  # the rate of every update of the covariance
         if self._variant in ("vd", "vkd"):
             sampler = GaussVDSampler if self._variant == "vd" else GaussVkDSampler
             options = sampler.extend_cma_options(options)

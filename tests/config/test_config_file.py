@@ -93,7 +93,7 @@ def test_options_are_checked_together_not_one_by_one(tmp_path):
         ("hidden = 16", "my.toml: hidden: expected whole numbers in brackets, got 16"),
         ("hidden = [16.5]", "my.toml: hidden: expected whole numbers in brackets, got [16.5]"),
         ("hidden = [0]", "my.toml: hidden: expected widths above 0"),
-        ("dispatch = 'both'", "my.toml: dispatch: expected static, dynamic, got 'both'"),
+        ("dispatch = 'both'", "my.toml: dispatch: expected auto, static, dynamic, got 'both'"),
         ("policy = 'mpl'", "my.toml: policy: expected one of attention, gru, lstm, mlp"),
         (
             "popsize = 8\npopulation-size = 9",

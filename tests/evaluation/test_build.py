@@ -28,8 +28,20 @@ def test_rank_0_directs_where_it_is_told_to_and_on_many_ranks(choice, ranks, dir
     assert build.dedicated(Config(dedicated_root=choice), ranks) == directs
 
 
-def test_auto_lets_rank_0_evaluate_its_static_share():
-    assert not build.dedicated(Config(dispatch="static"), 500)
+@pytest.mark.parametrize(
+    ("config", "dynamic"),
+    [
+        (Config(), True),
+        (Config(function="tests.functions:sphere"), True),
+        (Config(env="envpool:CartPole-v1"), False),
+        (Config(env="vector:CartPole-v1"), False),
+        (Config(env="envpool:CartPole-v1", dispatch="dynamic"), True),
+        (Config(dispatch="static"), False),
+    ],
+)
+def test_auto_gives_a_rank_all_its_episodes_at_once_where_one_call_steps_them(config, dynamic):
+    assert build.is_dynamic(config) == dynamic
+    assert build.dedicated(config, 500) == dynamic
 
 
 def test_an_evaluator_has_the_parts_that_the_config_names():

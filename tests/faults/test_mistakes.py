@@ -52,6 +52,7 @@ MISTAKES = [
     ("--evolve controller", r"--base-from-pretrained: expected a run or an npz file with the attention"),
     ("--evolve contoller", r"--evolve: expected one of .*did you mean 'controller'\?"),
     ("--base-from-pretrained x", r"--base-from-pretrained: expected no file, since --evolve all fixes"),
+    ("--cma-variant vd --sigma-rule csa", r"--sigma-rule: expected auto with --cma-variant vd, got 'csa'"),
     ("--num-frames 2", r"--num-frames: expected 1 with a recurrent controller, got 2"),
     ("--patch-size 97", r"--patch-size: expected at most 96, the picture's size, got 97"),
     ("--top-k 530", r"--top-k: expected at most 529, the number of patches, got 530"),

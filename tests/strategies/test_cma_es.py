@@ -10,7 +10,7 @@ from mpi_es.errors import RolloutError, UserError
 from mpi_es.seeds import Stream, rng
 from mpi_es.strategies.cma_es import CMAES, CMAState, choose
 
-VARIANTS = ["full", "separable", "vd", "vkd"]
+VARIANTS = ["full", "separable", "isotropic", "vd", "vkd"]
 # 40 in popsize 4 decomposes every other generation; from 300 on pycma adapts sigma by two points
 SIZES = [(2, 6), (5, 8), (40, 4), (310, 16)]
 
@@ -27,8 +27,8 @@ def ellipsoid(rows):
     return -(rows**2 @ np.logspace(0, 4, rows.shape[1]))
 
 
-def make(variant, dim=5, popsize=8, seed=3):
-    return CMAES(np.full(dim, 0.7), 0.3, popsize, seed, variant)
+def make(variant, dim=5, popsize=8, seed=3, **options):
+    return CMAES(np.full(dim, 0.7), 0.3, popsize, seed, variant, **options)
 
 
 def advance(strategy, generations, fitness=ellipsoid):
@@ -78,6 +78,31 @@ def test_continues_exactly_after_restore(variant, dim, popsize, generation):
     assert_equal(restored.state, state)
     np.testing.assert_array_equal(advance(restored, 30), advance(undisturbed, 30))
     assert_equal(restored.state, undisturbed.state)
+
+
+@pytest.mark.parametrize("dim", [5, 310])
+@pytest.mark.parametrize("rule", ["csa", "two-point", "constant"])
+@pytest.mark.parametrize("variant", ["full", "separable", "isotropic"])
+def test_continues_exactly_with_a_rule_for_sigma(variant, rule, dim):
+    undisturbed, restored = (make(variant, dim, sigma_rule=rule) for _ in range(2))
+    advance(undisturbed, 7)
+    restored.state = undisturbed.state
+    np.testing.assert_array_equal(advance(restored, 20), advance(undisturbed, 20))
+    assert_equal(restored.state, undisturbed.state)
+    assert (restored.sigma == 0.3) == (rule == "constant")
+
+
+def test_auto_is_csa_below_300_parameters_and_two_point_from_there():
+    for dim, rule in ((299, "csa"), (300, "two-point")):
+        asked = [advance(make("isotropic", dim, sigma_rule=name), 5) for name in ("auto", rule)]
+        np.testing.assert_array_equal(*asked)
+
+
+def test_isotropic_has_one_deviation_for_all_parameters_and_converges_on_a_sphere():
+    strategy = make("isotropic")
+    advance(strategy, 200, lambda rows: -(rows**2).sum(axis=1))
+    assert np.ptp(strategy.deviations) == 0
+    assert np.abs(strategy.centre).max() < 1e-6
 
 
 def test_continues_exactly_while_vkd_changes_its_rank():
@@ -163,7 +188,7 @@ def test_equals_plain_pycma_with_the_same_random_numbers(variant, dim, popsize):
 
 
 @pytest.mark.parametrize("dim", [1, 2, 5])
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("variant", [name for name in VARIANTS if name != "isotropic"])
 def test_converges_on_an_ellipsoid(variant, dim):
     strategy = make(variant, dim, 12)
     advance(strategy, 500)
@@ -285,8 +310,10 @@ class Plain:
     def __init__(self, variant, dim, popsize):
         self.generator = rng(3, Stream.SAMPLE, 0, 1)
         options = {"popsize": popsize, "randn": self.draw, "seed": np.nan, "verbose": -9}
-        if variant == "separable":
+        if variant in ("separable", "isotropic"):
             options["CMA_diagonal"] = True
+        if variant == "isotropic":
+            options["CMA_on"] = 0
         if variant in ("vd", "vkd"):
             sampler = {"vd": GaussVDSampler, "vkd": GaussVkDSampler}[variant]
             options = sampler.extend_cma_options(options)

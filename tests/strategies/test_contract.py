@@ -19,7 +19,9 @@ CONFIG = Config(seed=5, population_size=8, init_sigma=0.1)
 NOISE = ComputedNoise(CONFIG.seed, len(X0))
 # Whatever a strategy can do between two generations.
 VARIANTS = [{"strategy": name} for name in STRATEGIES]
-VARIANTS += [{"strategy": "cma_es", "cma_variant": v} for v in ("full", "separable", "vd", "vkd")]
+VARIANTS += [
+    {"strategy": "cma_es", "cma_variant": v} for v in ("full", "separable", "isotropic", "vd", "vkd")
+]
 VARIANTS += [{"strategy": "openai_es", "lr_decay": 0.9, "sigma_decay": 0.9, "weight_decay": 0.01}]
 VARIANTS += [{"strategy": "pepg", "lr_decay": 0.9, "optimizer": "clipup", "shaping": "log-rank"}]
 VARIANTS += [{"strategy": "openai_es", "optimizer": "sgd", "shaping": "raw"}]

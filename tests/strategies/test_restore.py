@@ -11,6 +11,7 @@ from mpi_es.strategies.restore import restore
 OPTIONS = {
     "full": {"cma_variant": "full"},
     "separable": {"cma_variant": "separable"},
+    "isotropic": {"cma_variant": "isotropic"},
     "vd": {"cma_variant": "vd"},
     "vkd": {"cma_variant": "vkd"},
     "ipop": {"restarts": "ipop"},
