@@ -39,19 +39,52 @@ class Centres(gym.ObservationWrapper[NDArray[np.float32], Any, NDArray[np.uint8]
         return self.policy.scratch.activations.features.copy()
 
 
-def make(base_from_pretrained: str = "", picture: str = "close", variant: str = "plain") -> Any:
-    """Return an environment with episodes of 1000 steps and actions in [-1, 1].
+class Decisions(gym.Wrapper[Any, NDArray[np.float32], Any, NDArray[np.float32]]):
+    """Asks for an action once in some steps: for steering and a pedal, gas above zero and brake below it.
+
+    With two pedals a policy that draws its actions brakes and gives gas at once, and hardly moves.
+    """
+
+    def __init__(self, env: Any, steps: int) -> None:
+        super().__init__(env)
+        self.steps = steps
+        self.action_space = spaces.Box(-1, 1, (2,), np.float32)
+
+    def step(self, action: NDArray[np.float32]) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        """Repeat an action; return the last observation and the sum of the rewards."""
+        steering, pedal = np.clip(action, -1, 1)
+        controls = np.array([steering, max(pedal, 0), max(-pedal, 0)], np.float32)
+        total = 0.0
+        for _ in range(self.steps):
+            observation, reward, ended, truncated, facts = self.env.step(controls)
+            total += float(reward)
+            if ended or truncated:
+                break
+        return observation, total, ended, truncated, facts
+
+
+def make(
+    base_from_pretrained: str = "",
+    picture: str = "close",
+    variant: str = "plain",
+    steps_of_action: int = 4,
+    frames: int = 4,
+) -> Any:
+    """Return an environment with episodes of 1000 steps and two actions in [-1, 1].
 
     Args:
         base_from_pretrained: a run or an npz file of an attention agent.
         picture: of mpi_es/CarRacing-v3.
         variant: of mpi_es/CarRacing-v3.
+        steps_of_action: for which an action lasts.
+        frames: observed together, the last ones that the policy saw.
     """
     if not base_from_pretrained:
         raise expected(_OPTION, "a run or an npz file with an attention agent", "nothing")
     env, limit = envs.make(CARRACING.env, (f"picture={picture}", f"variant={variant}"))
-    centres = Centres(env, _agent(base_from_pretrained))
-    return gym.wrappers.TimeLimit(gym.wrappers.RescaleAction(centres, np.float32(-1), np.float32(1)), limit)
+    driven = Decisions(gym.wrappers.TimeLimit(env, limit), steps_of_action)
+    seen = gym.wrappers.FrameStackObservation(Centres(driven, _agent(base_from_pretrained)), frames)
+    return gym.wrappers.FlattenObservation(seen)
 
 
 @lru_cache(1)

@@ -88,16 +88,12 @@ PRESETS: dict[str, Config] = {
     ),
     "carracing-exp2": replace(
         _PPO,
-        algorithm="RecurrentPPO",
         env="pbt.centres:make",
-        steps=16384,
+        obs_norm=True,
+        reward_norm=True,
+        steps=16384,  # of four steps of the car each
         max_iter=100,
-        member_options=(
-            "policy='MlpLstmPolicy'",
-            "policy_kwargs={'lstm_hidden_size': 16, 'net_arch': []}",
-            "n_steps=128",  # the steps of a rollout are computed one by one, the rollouts of a batch together
-            "batch_size=512",
-        ),
-        tune=("learning_rate=1e-3:1e-2", "gamma=0.97:0.999", "ent_coef=1e-5:0.01"),
+        member_options=("n_steps=256", "batch_size=256", "policy_kwargs={'log_std_init': -0.5}"),
+        tune=("learning_rate=1e-4:1e-3", "gamma=0.98:0.995", "ent_coef=1e-5:0.01"),
     ),
 }

@@ -1,5 +1,6 @@
 from dataclasses import replace
 
+import gymnasium as gym
 import numpy as np
 import pytest
 import torch
@@ -13,7 +14,7 @@ from mpi_es.evaluation.build import make_policy
 from mpi_es.export import write_weights
 from mpi_es.parallel.collectives import SerialComm
 from mpi_es.parallel.stop_signal import StopFlag
-from pbt.centres import Centres
+from pbt.centres import Centres, Decisions
 from pbt.members import space
 from pbt.members.sb3.member import SB3
 from pbt.packing import pack
@@ -38,6 +39,28 @@ def test_observations_are_the_inputs_of_the_agents_controller():
     assert all(row in seen.observation_space for row in observed)
 
 
+class Pedals(gym.Env):
+    """Gives a reward of one at each step, ends after six, and remembers its actions."""
+
+    observation_space, action_space = gym.spaces.Discrete(7), gym.spaces.Box(-1, 1, (3,))
+
+    def reset(self, *, seed=None, options=None):
+        self.actions = []
+        return 0, {}
+
+    def step(self, action):
+        self.actions.append(action.tolist())
+        return len(self.actions), 1.0, len(self.actions) == 6, False, {}
+
+
+def test_a_decision_lasts_some_steps_and_has_one_pedal():
+    env = Decisions(Pedals(), 4)
+    env.reset()
+    assert env.step(np.array([-0.5, 2.0], np.float32)) == (4, 4.0, False, False, {})
+    assert env.step(np.array([0.25, -0.75], np.float32)) == (6, 2.0, True, False, {})
+    assert env.unwrapped.actions == [[-0.5, 1, 0]] * 4 + [[0.25, 0, 0.75]] * 2
+
+
 def test_a_run_without_an_agent_raises():
     with pytest.raises(UserError, match="--env-options base_from_pretrained: expected a run or an npz file"):
         space(PRESETS["carracing-exp2"])
@@ -53,7 +76,8 @@ def test_a_recurrent_member_learns_on_the_centres_of_an_agent_in_a_file(tmp_path
     write_weights(file, CARRACING, chosen, "torch")
     preset = PRESETS["carracing-exp2"]
     small = ("policy='MlpLstmPolicy'", "policy_kwargs={'lstm_hidden_size': 4, 'net_arch': []}", "n_steps=16")
-    config = replace(preset, env_options=(f"base_from_pretrained={file}",), num_envs=2, member_options=small)
+    options = (f"base_from_pretrained={file}", "frames=1")
+    config = replace(preset, algorithm="RecurrentPPO", env_options=options, num_envs=2, member_options=small)
     members = [SB3(config, index, SerialComm(), StopFlag()) for index in (0, 0)]
     for one in members:
         one.generation = 1
