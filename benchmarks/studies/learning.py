@@ -39,7 +39,6 @@ VARIANTS: dict[str, dict[str, str]] = {
     "no early stop": {"--early-stop": "0"},
     "episodes of 500 steps": {"--max-episode-length": "500"},
     "full covariance": {"--cma-variant": "full", "--checkpoint-every": "5"},
-    "isotropic": {"--cma-variant": "isotropic"},
     "csa": {"--sigma-rule": "csa"},
     "isotropic, csa": {"--cma-variant": "isotropic", "--sigma-rule": "csa"},
     "sigma 0.2, isotropic, csa": {

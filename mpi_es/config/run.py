@@ -131,7 +131,7 @@ class Config:
     cma_variant: Annotated[
         Literal["auto", "full", "separable", "isotropic", "vd", "vkd"], of_strategy("cma_es")
     ] = "auto"
-    """Covariance matrix of cma_es; auto: full where its update is cheap, else separable; isotropic: none"""
+    """Covariance matrix of cma_es; auto: full where its update is cheap, else separable; isotropic: fixed"""
     sigma_rule: Annotated[Literal["auto", "csa", "two-point", "constant"], of_strategy("cma_es")] = "auto"
     """How cma_es adapts sigma: by its path's length (csa) or two points; auto: csa below 300 parameters"""
     restarts: Annotated[Literal["none", "ipop", "bipop"], of_strategy("cma_es")] = "none"

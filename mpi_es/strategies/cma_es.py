@@ -43,11 +43,12 @@ _COMMON = (
     "adapt_sigma.ps adapt_sigma.s "  # the paths of cumulative and of two-point step-size adaptation
     "pop_injection_directions"  # rows (0 or 2, dim) that the next population tries for the latter
 )
+_DIAGONAL = "sigma_vec.scaling sm.standard_deviations"  # the latter when sigma has grown 1e9-fold
 _STATE = {
     # C moves on every generation; B and D are its eigenvectors and axes of some generations ago.
     "full": "sm.C sm.B sm.D sm.last_update sm.count_tell",
-    "separable": "sigma_vec.scaling sm.standard_deviations",  # the latter when sigma has grown 1e9-fold
-    "isotropic": "sigma_vec.scaling sm.standard_deviations",  # both change with sigma only
+    "separable": _DIAGONAL,
+    "isotropic": _DIAGONAL,
     # C = D (I + v v') D (GECCO 2014): v, its norms, and its own evolution path.
     "vd": "sm.dvec sm.vvec sm.norm_v2 sm.norm_v sm.vn sm.vnn sm.pc",
     # C = D (I + V S V') D (PPSN 2016), its own step size and path, and what decides on the rank k.

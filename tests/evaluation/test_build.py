@@ -32,7 +32,7 @@ def test_rank_0_directs_where_it_is_told_to_and_on_many_ranks(choice, ranks, dir
     ("config", "dynamic"),
     [
         (Config(), True),
-        (Config(function="tests.functions:sphere"), True),
+        (Config(function="tests.run_file.bases:sphere", env="envpool:CartPole-v1"), True),
         (Config(env="envpool:CartPole-v1"), False),
         (Config(env="vector:CartPole-v1"), False),
         (Config(env="envpool:CartPole-v1", dispatch="dynamic"), True),
