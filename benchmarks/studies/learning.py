@@ -24,8 +24,16 @@ from mpi_es.reports.curves import Curves
 
 RESULTS = Path(__file__).parents[2] / "docs" / "carracing" / "learning.csv"
 STEP = 1e-4  # seconds on two cores (benchmarks/car_racing.py ranks)
-OPTIONS = {"--init-sigma": "0.1", "--eval-every": "10", "--num-eval-rollouts": "50"}
+OPTIONS = {
+    "--init-sigma": "0.1",
+    "--init-outputs": "",
+    "--eval-every": "10",
+    "--num-eval-rollouts": "50",
+}
 BASE = "sigma 0.1"
+SMALL_ATTENTION = {"--query-dim": "2", "--no-bias": ""}  # of experiment 3.1: 588 parameters instead of 1,184
+RELEASED = "0 0 -1.5"
+MLP = {"--controller": "mlp", "--num-frames": "2"}
 VARIANTS: dict[str, dict[str, str]] = {
     BASE: {},
     "independent seeds": {"--episode-seeds": "independent"},
@@ -47,6 +55,12 @@ VARIANTS: dict[str, dict[str, str]] = {
         "--sigma-rule": "csa",
     },
     "sigma 0.2, 1 rollout": {"--init-sigma": "0.2", "--num-rollouts": "1"},
+    "sigma 0.2, small attention": {"--init-sigma": "0.2", **SMALL_ATTENTION},
+    "sigma 0.2, small attention, MLP": {"--init-sigma": "0.2", **SMALL_ATTENTION, **MLP},
+    "small attention, RNN": {**SMALL_ATTENTION, "--controller": "rnn"},
+    "sigma 0.2, 32 hidden": {"--init-sigma": "0.2", "--hidden": "32"},
+    "brake released": {"--init-outputs": RELEASED},
+    "sigma 0.2, brake released": {"--init-sigma": "0.2", "--init-outputs": RELEASED},
     "OpenAI-ES": {"--strategy": "openai_es", "--learning-rate": "0.03"},
 }
 
@@ -64,7 +78,7 @@ def spent(run: Curves) -> float:
 
 def train(directory: Path, options: dict[str, str], seed: int, budget: float) -> Curves:
     """Train until the budget is spent, from where the run is."""
-    words = [word for pair in (OPTIONS | options).items() for word in pair]
+    words = " ".join(f"{option} {value}" for option, value in (OPTIONS | options).items()).split()
     return trainings.train(directory, ["carracing-fast", *words, "--seed", seed], spent, budget, ranks=2)
 
 

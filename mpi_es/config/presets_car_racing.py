@@ -46,10 +46,12 @@ def fast(config: Config) -> Config:
     )
 
 
+# With outputs of 0 the brake is pressed by half, and some seeds never leave the start (docs/carracing.md). A
+# held-out evaluation takes as long as a generation or two.
+FAST = replace(fast(CARRACING), init_sigma=0.2, init_outputs=(0.0, 0.0, -1.5), eval_every=50)
 CAR_RACING = {
     "carracing": CARRACING,
     **in_own_directories(EXPERIMENTS),
-    # With the paper's sigma one of three seeds learns nothing; with this one all do (docs/carracing.md).
-    **in_own_directories({"carracing-fast": replace(fast(CARRACING), init_sigma=0.2)}),
+    **in_own_directories({"carracing-fast": FAST}),
     **in_own_directories({name.replace("-", "-fast-", 1): fast(part) for name, part in EXPERIMENTS.items()}),
 }

@@ -107,6 +107,13 @@ class Config:
         Of("from_pretrained", ("",)),
     ] = 1.0
     """Factor on the last layer's first parameters, as torch draws them; 0: the first outputs are 0"""
+    init_outputs: Annotated[
+        tuple[float, ...],
+        _ENVIRONMENT,
+        of_policy("mlp", "rnn", "lstm", "gru", "attention"),
+        Of("from_pretrained", ("",)),
+    ] = ()
+    """First biases of the last layer, one for each output, before any tanh; empty: as torch draws them"""
     evolve: Annotated[str, _ENVIRONMENT] = "all"
     """all, or the part that evolves while the rest stays fixed: attention, controller, controller.fc …"""
     base_from_pretrained: Annotated[str, _ENVIRONMENT] = ""

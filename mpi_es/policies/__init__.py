@@ -34,6 +34,7 @@ def _mlp(config: Config, observation_space: Any, action_space: Any) -> Policy:
         config.activation,
         config.output,
         config.init_last_layer,
+        config.init_outputs,
     )
 
 
@@ -52,6 +53,7 @@ def _recurrent(config: Config, observation_space: Any, action_space: Any) -> Pol
         config.activation,
         config.output,
         config.init_last_layer,
+        config.init_outputs,
     )
 
 

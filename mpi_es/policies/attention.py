@@ -9,8 +9,10 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
+from mpi_es.arrays import Candidate
+from mpi_es.policies import initialisation
 from mpi_es.policies.base import Attention
-from mpi_es.policies.torch_module import ModulePolicy
+from mpi_es.policies.torch_module import ModulePolicy, Network
 
 
 class AttentionAgent(nn.Module):
@@ -125,6 +127,21 @@ def _centres(patch: int, stride: int, size: int) -> Tensor:
 
 class InTorch(ModulePolicy):
     """The agent in torch, in the forms that are not compiled; it evaluates one network after the other."""
+
+    def __init__(
+        self,
+        network: Network,
+        observation_space: Any,
+        action_space: Any,
+        output: str = "auto",
+        init_outputs: tuple[float, ...] = (),
+    ) -> None:
+        super().__init__("attention", network, observation_space, action_space, output, squashed=True)
+        self._init_outputs = initialisation.biases(init_outputs, self.size)
+
+    def initial(self, seed: int) -> Candidate:
+        """Return torch's default initialisation, (dim,), drawn from the seed, with the first biases."""
+        return initialisation.ending_with(self._init_outputs, super().initial(seed))
 
     def _choose(self) -> tuple[None, str]:
         return None, ""  # `look` reads the weights of the network that answered last

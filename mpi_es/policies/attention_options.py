@@ -29,6 +29,7 @@ def make(config: Config, observation_space: Any, action_space: Any) -> Policy:
         config.bias,
         config.controller,
         config.num_frames,
+        config.init_outputs,
     )
 
 
@@ -63,4 +64,4 @@ def _in_torch(config: Config, size: int, observation_space: Any, action_space: A
             outputs=outputs,
         )
 
-    return InTorch("attention", network, observation_space, action_space, config.output, squashed=True)
+    return InTorch(network, observation_space, action_space, config.output, config.init_outputs)

@@ -5,11 +5,12 @@ processor multiplies and adds in one rounding, torch's kernels do; here every pr
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from mpi_es.arrays import Candidate
+from mpi_es.errors import expected
 from mpi_es.seeds import Stream, rng
 
 Draw = tuple[int, float]  # how many numbers, and their bound
@@ -33,6 +34,20 @@ def recurrent(gates: int, inputs: int, hidden: int) -> list[Draw]:
     bound = 1 / math.sqrt(hidden)
     height = gates * hidden
     return [(size, bound) for size in (height * inputs, height * hidden, height, height)]
+
+
+def biases(numbers: Sequence[float], outputs: int) -> Candidate:
+    """Return the last layer's first biases, (outputs,) or none; refuse another count."""
+    checked = np.array(numbers, np.float32)
+    if len(checked) not in (0, outputs) or not np.isfinite(checked).all():
+        rule = f"{outputs} finite numbers, one for each output, or none"
+        raise expected("--init-outputs", rule, tuple(numbers))
+    return checked
+
+
+def ending_with(last: Candidate, parameters: Candidate) -> Candidate:
+    """Return the parameters with others as the last ones."""
+    return np.concatenate([parameters[: len(parameters) - len(last)], last])
 
 
 def draw(seed: int, draws: Iterable[Draw]) -> Candidate:

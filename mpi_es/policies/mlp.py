@@ -23,6 +23,7 @@ class MLP(Policy):
         activation: tanh, relu or selu.
         output: from outputs to actions, see `actions_for`.
         init_last_layer: factor on the last layer's first parameters.
+        init_outputs: its first biases; none: as torch draws them.
     """
 
     def __init__(
@@ -33,6 +34,7 @@ class MLP(Policy):
         activation: str = "tanh",
         output: str = "auto",
         init_last_layer: float = 1.0,
+        init_outputs: tuple[float, ...] = (),
     ) -> None:
         inputs, self.features = features_for(observation_space, "mlp")
         outputs, self._to_actions = actions_for(action_space, output, "mlp")
@@ -40,6 +42,7 @@ class MLP(Policy):
         self.activation = activation
         self._activate = _ACTIVATIONS[activation]
         self._init_last_layer = init_last_layer
+        self._init_outputs = initialisation.biases(init_outputs, outputs)
 
     @property
     def dim(self) -> int:
@@ -47,10 +50,12 @@ class MLP(Policy):
         return sum((inputs + 1) * outputs for inputs, outputs in pairwise(self.sizes))
 
     def initial(self, seed: int) -> Candidate:
-        """Return torch's default initialisation, (dim,), the last layer's scaled, drawn from the seed."""
+        """Return torch's default initialisation, (dim,), the last layer's as the options say, drawn from the seed."""
         *hidden, outputs = pairwise(self.sizes)
         layers = chain.from_iterable(starmap(initialisation.linear, hidden))
-        return initialisation.draw(seed, [*layers, *initialisation.last(*outputs, self._init_last_layer)])
+        last = initialisation.last(*outputs, self._init_last_layer)
+        drawn = initialisation.draw(seed, [*layers, *last])
+        return initialisation.ending_with(self._init_outputs, drawn)
 
     def module(self) -> Any:
         """Return the nn.Sequential, which reads features (k, inputs)."""

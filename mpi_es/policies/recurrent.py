@@ -36,6 +36,7 @@ class Recurrent(Policy):
         activation: of an rnn: tanh or relu.
         output: from outputs to actions, see `actions_for`.
         init_last_layer: factor on the linear layer's first parameters.
+        init_outputs: its first biases; none: as torch draws them.
     """
 
     def __init__(
@@ -47,11 +48,13 @@ class Recurrent(Policy):
         activation: str = "tanh",
         output: str = "auto",
         init_last_layer: float = 1.0,
+        init_outputs: tuple[float, ...] = (),
     ) -> None:
         self.inputs, self.features = features_for(observation_space, cell)
         self.outputs_size, self._to_actions = actions_for(action_space, output, cell)
         self.cell, self.hidden, self.activation = cell, hidden, activation
         self._init_last_layer = init_last_layer
+        self._init_outputs = initialisation.biases(init_outputs, self.outputs_size)
         name = f"rnn-{activation}" if cell == "rnn" else cell
         self._gates, self._states, self._step = _CELLS[name]
         height = self._gates * hidden
@@ -64,10 +67,11 @@ class Recurrent(Policy):
         return sum(rows * columns for rows, columns in self._shapes)
 
     def initial(self, seed: int) -> Candidate:
-        """Return torch's default initialisation, (dim,), the last layer's scaled, drawn from the seed."""
+        """Return torch's default initialisation, (dim,), the last layer's as the options say, drawn from the seed."""
         cell = initialisation.recurrent(self._gates, self.inputs, self.hidden)
         outputs = initialisation.last(self.hidden, self.outputs_size, self._init_last_layer)
-        return initialisation.draw(seed, [*cell, *outputs])
+        drawn = initialisation.draw(seed, [*cell, *outputs])
+        return initialisation.ending_with(self._init_outputs, drawn)
 
     def module(self) -> Any:
         """Return the RecurrentNetwork, which reads features (k, inputs)."""

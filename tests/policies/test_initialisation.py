@@ -8,6 +8,7 @@ import torch
 
 from mpi_es import envs, policies
 from mpi_es.config.run import Config
+from mpi_es.errors import UserError
 from mpi_es.policies import initialisation, networks
 
 ONE_ROUNDING = torch.backends.cpu.get_cpu_capability() != "DEFAULT"
@@ -64,3 +65,28 @@ def test_a_linear_policy_can_begin_at_zero():
     made, _ = envs.make("CartPole-v1")
     config = Config(hidden=(), init_last_layer=0.0)
     assert not policies.make(config, made.observation_space, made.action_space).initial(3).any()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"policy": "mlp", "hidden": ()},
+        {"policy": "lstm", "hidden": (5,), "init_last_layer": 0.1},
+        {"policy": "attention", "hidden": (16,)},
+        {"policy": "attention", "hidden": (16,), "controller": "mlp", "stride": 8},  # in torch
+    ],
+)
+def test_the_first_biases_of_the_outputs_can_be_given(options):
+    made, _ = envs.make("mpi_es/CarRacing-v3")
+
+    def policy(**more):
+        config = Config(env="mpi_es/CarRacing-v3", **options, **more)
+        return policies.make(config, made.observation_space, made.action_space)
+
+    given, drawn = policy(init_outputs=(0.0, 0.5, -1.5)).initial(3), policy().initial(3)
+    np.testing.assert_array_equal(given[:-3], drawn[:-3])
+    np.testing.assert_array_equal(given[-3:], np.float32([0, 0.5, -1.5]))
+    with pytest.raises(UserError, match="--init-outputs: expected 3 finite numbers"):
+        policy(init_outputs=(0.0, 1.0))
+    with pytest.raises(UserError, match="--init-outputs: expected 3 finite numbers"):
+        policy(init_outputs=(0.0, 1.0, float("nan")))

@@ -34,6 +34,7 @@ class AttentionPolicy(Policy):
         bias: of queries and keys.
         controller: lstm, rnn or mlp.
         num_frames: last frames whose centres an mlp reads.
+        init_outputs: first biases of the last layer, before the tanh; none: as torch draws them.
     """
 
     compiled = True  # the first step takes long
@@ -48,6 +49,7 @@ class AttentionPolicy(Policy):
         bias: bool = True,
         controller: str = "lstm",
         num_frames: int = 1,
+        init_outputs: tuple[float, ...] = (),
     ) -> None:
         self.size = size_of(observation_space, 4)
         if self.size < PATCH or grid(self.size) ** 2 < TOP_K:
@@ -56,6 +58,7 @@ class AttentionPolicy(Policy):
         if not 1 <= query_dim <= QUERY_DIM:
             raise expected("query_dim", f"1 to {QUERY_DIM} for the attention policy", query_dim)
         self.n, self._to_actions = actions_for(action_space, output, "attention", squashed=True)
+        self._init_outputs = initialisation.biases(init_outputs, self.n)
         self.hidden, self.query_dim, self.bias = hidden, query_dim, bias
         self.controller, self.num_frames = controller, num_frames
         self.kind = controllers.KINDS[controller]
@@ -81,10 +84,11 @@ class AttentionPolicy(Policy):
         return parts_of({name: prod(shape) for name, shape in self._shapes.items() if prod(shape)})
 
     def initial(self, seed: int) -> Candidate:
-        """Return torch's default initialisation, (dim,), drawn from the run's seed."""
+        """Return torch's default initialisation, (dim,), drawn from the seed, with the first biases."""
         layer = initialisation.linear(PIXELS, self.query_dim, self.bias)
         last = initialisation.linear(self.hidden, self.n)
-        return initialisation.draw(seed, [*layer, *layer, *self._controller_draws(), *last])
+        drawn = initialisation.draw(seed, [*layer, *layer, *self._controller_draws(), *last])
+        return initialisation.ending_with(self._init_outputs, drawn)
 
     def module(self) -> Any:
         """Return the AttentionAgent, which reads pictures (k, size, size, 3) of bytes."""
