@@ -3,7 +3,7 @@
 python benchmarks/studies/learning.py run [--seeds 3] [--minutes 5] [--directory DIR] [--only VARIANT …]
 python benchmarks/studies/learning.py show
 
-`run` trains variants of `carracing-fast` from the paper's sigma, one seed of all before the next, each until
+`run` trains variants of `carracing-fast` from the paper's start, one seed of all before the next, each until
 it has cost so many minutes of two cores; what was interrupted is continued. The clock counts a step of the
 simulator as a tenth of a millisecond, which it takes on two cores, and ask and tell as they were measured, so
 that other work on the machine does not decide. The curves of what is done are added to

@@ -50,7 +50,7 @@ class MLP(Policy):
         return sum((inputs + 1) * outputs for inputs, outputs in pairwise(self.sizes))
 
     def initial(self, seed: int) -> Candidate:
-        """Return torch's default initialisation, (dim,), the last layer's as the options say, drawn from the seed."""
+        """Return what torch draws from the seed, (dim,), but for the last layer's factor and first biases."""
         *hidden, outputs = pairwise(self.sizes)
         layers = chain.from_iterable(starmap(initialisation.linear, hidden))
         last = initialisation.last(*outputs, self._init_last_layer)

@@ -67,7 +67,7 @@ class Recurrent(Policy):
         return sum(rows * columns for rows, columns in self._shapes)
 
     def initial(self, seed: int) -> Candidate:
-        """Return torch's default initialisation, (dim,), the last layer's as the options say, drawn from the seed."""
+        """Return what torch draws from the seed, (dim,), but for the last layer's factor and first biases."""
         cell = initialisation.recurrent(self._gates, self.inputs, self.hidden)
         outputs = initialisation.last(self.hidden, self.outputs_size, self._init_last_layer)
         drawn = initialisation.draw(seed, [*cell, *outputs])
