@@ -32,7 +32,6 @@ OPTIONS = {
 }
 BASE = "sigma 0.1"
 SMALL_ATTENTION = {"--query-dim": "2", "--no-bias": ""}  # of experiment 3.1: 588 parameters instead of 1,184
-RELEASED = "0 0 -1.5"
 MLP = {"--controller": "mlp", "--num-frames": "2"}
 VARIANTS: dict[str, dict[str, str]] = {
     BASE: {},
@@ -59,8 +58,6 @@ VARIANTS: dict[str, dict[str, str]] = {
     "sigma 0.2, small attention, MLP": {"--init-sigma": "0.2", **SMALL_ATTENTION, **MLP},
     "small attention, RNN": {**SMALL_ATTENTION, "--controller": "rnn"},
     "sigma 0.2, 32 hidden": {"--init-sigma": "0.2", "--hidden": "32"},
-    "brake released": {"--init-outputs": RELEASED},
-    "sigma 0.2, brake released": {"--init-sigma": "0.2", "--init-outputs": RELEASED},
     "OpenAI-ES": {"--strategy": "openai_es", "--learning-rate": "0.03"},
 }
 
