@@ -1,12 +1,13 @@
 """How many ranks one rank 0 can serve: measured with episodes that sleep, and a model beyond.
 
-python benchmarks/scaling.py measure [--ranks 32 64 128 256] [--repeats 3] [--csv FILE]
-python benchmarks/scaling.py model [--answer 50] [--csv FILE] [--plot FILE] [--measured FILE]
+python benchmarks/scaling.py measure [--ranks 32 64 128 256] [--rate 600 | --mean 0.1] [--csv FILE]
+python benchmarks/scaling.py model [--answer 50] [--per-rank 16] [--csv FILE] [--plot FILE] [--measured FILE]
 
 A sleeping rank costs no CPU, so that hundreds fit on two cores, if each seldom evaluates: `--rate` is the
-number of episodes per second of all ranks together, and the mean duration of an episode follows from it.
-Durations are lognormal with a deviation of a quarter, and each rank plays 16 episodes in the mean. "of ideal"
-is the sum of all durations, divided by the number of ranks that evaluate and by the seconds that it took.
+number of episodes per second of all ranks together, and the mean duration of an episode follows from it, if
+it is not given as `--mean`. Durations are lognormal with a deviation of a quarter, and each rank plays
+`--per-rank` episodes in the mean. "of ideal" is the sum of all durations, divided by the number of ranks that
+evaluate and by the seconds that it took. `--csv` of `measure` is a file that its rows are added to.
 
 The model plays the same schedule by the same code (mpi_es.evaluation.schedule) with one server: an answer
 takes `--answer` microseconds, and a request waits for those before it. Nothing else costs time in it.
@@ -16,6 +17,7 @@ import argparse
 import csv
 import heapq
 import json
+import os
 import subprocess
 import sys
 import time
@@ -38,8 +40,8 @@ from mpi_es.strategies.base import Dense
 from mpi_es.strategies.noise import ComputedNoise
 
 SPREAD = 0.25
-PER_RANK = 16  # episodes, in the mean
 EPISODES = 16  # of a candidate
+MEASURED = ("cores", "ranks", "episode_seconds", "per_rank", "of_ideal", "model", "root_us")
 
 
 def duration(seed: int, mean: float) -> float:
@@ -68,7 +70,7 @@ class Sleeper(gym.Env):
 # Measuring
 
 
-def worker(mean: float, repeats: int) -> None:
+def worker(mean: float, per_rank: int, repeats: int) -> None:
     """Evaluate on all ranks; rank 0 prints a line of JSON for each repeat."""
     from mpi4py import MPI
 
@@ -80,7 +82,7 @@ def worker(mean: float, repeats: int) -> None:
         Sleeper.mean = mean
         evaluator.loop.serve()
         return
-    candidates = PER_RANK * (comm.size - 1) // EPISODES
+    candidates = per_rank * (comm.size - 1) // EPISODES
     seeds = np.arange(candidates * EPISODES).reshape(candidates, EPISODES)
     population = Dense(np.zeros((candidates, policy.dim)))
     durations = [duration(int(seed), mean) for seed in seeds.ravel()]
@@ -97,21 +99,23 @@ def worker(mean: float, repeats: int) -> None:
 
 def measure(options: argparse.Namespace) -> None:
     """Print a row for each number of ranks, medians of the repeats, beside the model's."""
-    rows = []
-    print("ranks  episode, s  of ideal  model  rank 0, us of CPU an episode")
+    cores = len(os.sched_getaffinity(0))
+    if options.csv and not options.csv.exists():
+        write(options.csv, "w", [MEASURED])
+    print("ranks  episode, s  a rank  of ideal  model  rank 0, us of CPU an episode")
     for ranks in options.ranks:
-        mean = (ranks - 1) / options.rate
+        mean = options.mean or (ranks - 1) / options.rate
         command = [Path(sys.prefix, "bin", "mpiexec"), "-n", ranks, sys.executable, "-m", "mpi4py", __file__]
-        command += ["worker", "--mean", mean, "--repeats", options.repeats]
+        command += ["worker", "--mean", mean, "--per-rank", options.per_rank, "--repeats", options.repeats]
         done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, text=True, check=True)
         records = [json.loads(line) for line in done.stdout.splitlines()]
         share, root = (
             float(np.median([record[key] for record in records])) for key in ("of_ideal", "root_us")
         )
-        modelled = Model(ranks, mean, root * 1e-6).of_ideal()
-        print(f"{ranks:5d}  {mean:10.3f}  {share:8.3f}  {modelled:5.3f}  {root:5.0f}", flush=True)
-        rows.append([ranks, mean, share, modelled, root])
-    write(options.csv, ["ranks", "episode_seconds", "of_ideal", "model", "root_us"], rows)
+        modelled = Model(ranks, mean, options.per_rank, options.answer * 1e-6).of_ideal()
+        row = [ranks, mean, options.per_rank, share, modelled, root]
+        print("{:5d}  {:10.3f}  {:6d}  {:8.3f}  {:5.3f}  {:5.0f}".format(*row), flush=True)
+        write(options.csv, "a", [[cores, *row]])
 
 
 # The model
@@ -121,12 +125,13 @@ class Model:
     """An evaluation on `ranks` ranks, rank 0 of which only directs, in simulated time.
 
     Args:
+        per_rank: episodes that a rank plays in the mean.
         answer: seconds that rank 0 takes for one; the first units need no request.
     """
 
-    def __init__(self, ranks: int, mean: float, answer: float) -> None:
+    def __init__(self, ranks: int, mean: float, per_rank: int, answer: float) -> None:
         self.ranks, self.answer = ranks, answer
-        candidates = max(1, PER_RANK * (ranks - 1) // EPISODES)
+        candidates = max(1, per_rank * (ranks - 1) // EPISODES)
         units = np.repeat(np.arange(candidates * EPISODES)[:, None], 2, axis=1)
         self.header = Header(1, candidates, EPISODES, len(units), Terms(), True, 1, 1, units_at_once=8)
         self.schedule = Schedule(self.header, units)
@@ -182,10 +187,12 @@ def model(options: argparse.Namespace) -> None:
     rows = []
     print("ranks  " + "  ".join(f"{mean:g} s".rjust(6) for mean in durations))
     for count in ranks:
-        shares = [Model(count, mean, options.answer * 1e-6).of_ideal() for mean in durations]
+        shares = [
+            Model(count, mean, options.per_rank, options.answer * 1e-6).of_ideal() for mean in durations
+        ]
         rows.append([count, *shares])
         print(f"{count:5d}  " + "  ".join(f"{share:6.3f}" for share in shares), flush=True)
-    write(options.csv, ["ranks", *(f"{mean:g}" for mean in durations)], rows)
+    write(options.csv, "w", [["ranks", *(f"{mean:g}" for mean in durations)], *rows])
     if options.plot:
         draw(options.plot, rows, durations, options.answer, options.measured)
 
@@ -212,11 +219,11 @@ def draw(
     figure.savefig(path)
 
 
-def write(path: Path | None, head: list[str], rows: list[list[float]]) -> None:
-    """Write rows as CSV, if there is a path."""
+def write(path: Path | None, mode: str, rows: Sequence[Sequence[object]]) -> None:
+    """Write rows as CSV, if there is a path; mode a adds them."""
     if path:
-        with path.open("w", newline="") as file:
-            csv.writer(file).writerows([head, *rows])
+        with path.open(mode, newline="") as file:
+            csv.writer(file, lineterminator="\n").writerows(rows)
 
 
 def main() -> None:
@@ -225,19 +232,22 @@ def main() -> None:
     one = commands.add_parser("measure")
     one.add_argument("--ranks", type=int, nargs="+", default=[32, 64, 128, 256])
     one.add_argument("--rate", type=float, default=600.0)
+    one.add_argument("--mean", type=float, help="seconds of an episode, in the mean")
     one.add_argument("--repeats", type=int, default=3)
-    one.add_argument("--csv", type=Path)
     two = commands.add_parser("model")
-    two.add_argument("--answer", type=float, default=50.0)
-    two.add_argument("--csv", type=Path)
+    for command in (one, two):
+        command.add_argument("--per-rank", type=int, default=16)
+        command.add_argument("--answer", type=float, default=50.0, help="microseconds, of the model")
+        command.add_argument("--csv", type=Path)
     two.add_argument("--plot", type=Path)
     two.add_argument("--measured", type=Path, help="the CSV of measure")
     three = commands.add_parser("worker")
     three.add_argument("--mean", type=float)
+    three.add_argument("--per-rank", type=int)
     three.add_argument("--repeats", type=int)
     options = parser.parse_args()
     if options.command == "worker":
-        worker(options.mean, options.repeats)
+        worker(options.mean, options.per_rank, options.repeats)
     else:
         {"measure": measure, "model": model}[options.command](options)
 

@@ -172,17 +172,17 @@ def evotorch(task: Task, seed: int) -> None:
     import torch
     from evotorch.algorithms import PGPE
     from evotorch.neuroevolution import GymNE
+    from evotorch.neuroevolution.net.statefulmodule import ensure_stateful
 
     torch.manual_seed(seed)
     env = gym.make(task.env)
 
     def play() -> float:
-        policy = problem.to_policy(searcher.status["center"])
+        policy = ensure_stateful(problem.to_policy(searcher.status["center"]))
         return float(np.mean([episode(policy, FIRST_SEED + k) for k in range(EPISODES)]))
 
     def episode(policy: Any, episode_seed: int) -> float:
-        if hasattr(policy, "reset"):
-            policy.reset()
+        policy.reset()
         observation, _ = env.reset(seed=episode_seed)
         total, over = 0.0, False
         while not over:
