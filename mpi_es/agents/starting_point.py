@@ -9,7 +9,7 @@ from mpi_es.agents.load import Agent, load
 from mpi_es.agents.parameter_order import Shapes, shapes_of
 from mpi_es.arrays import Candidate
 from mpi_es.config.run import Config
-from mpi_es.errors import expected, unknown
+from mpi_es.errors import expected, unknown, warn
 from mpi_es.policies.base import Policy, within
 
 
@@ -22,6 +22,9 @@ def first_agent(config: Config, policy: Policy, allow_imports: bool = True) -> A
     if bool(agent.normalisation.size) != config.obs_norm:
         theirs = "off" if config.obs_norm else "on"
         raise expected("--obs-norm", f"{theirs}, as the agent of {option} was trained", config.obs_norm)
+    if agent.config.action_repeat != config.action_repeat:
+        theirs = f"the agent of {option} was trained with {agent.config.action_repeat}"
+        warn(f"--action-repeat: {theirs}, this run has {config.action_repeat}")
     evolving = "" if config.evolve == "all" else config.evolve
     return replace(agent, parameters=_taken(agent, policy, [evolving], option), shapes=shapes_of(policy))
 

@@ -201,6 +201,8 @@ class Config:
     """Share of a generation's episodes that --cap-growth waits for"""
     early_stop: Annotated[Natural, _ENVIRONMENT] = 0
     """Cut a training episode after more than this number of successive negative rewards; 0: never"""
+    action_repeat: Annotated[Count, _alias("--frame-skip"), _ENVIRONMENT] = 1
+    """Steps of the environment that an action lasts; they count as one step"""
     action_noise: Annotated[NotNegative, _ENVIRONMENT] = 0.0
     """Standard deviation of noise on continuous actions in training"""
     # Held-out evaluations, and the target

@@ -14,6 +14,7 @@ from mpi_es.arrays import Candidate
 from mpi_es.config.run import Config
 from mpi_es.config.user_objects import load
 from mpi_es.envs.lockstep.base import EnvBatch
+from mpi_es.envs.lockstep.repeated import repeated
 from mpi_es.envs.lockstep.separate import SeparateEnvs
 from mpi_es.errors import expected
 from mpi_es.evaluation import compiled_rollout
@@ -77,11 +78,13 @@ def make_rollout(config: Config, base: Candidate | None = None) -> AnyRollout:
     if base is not None:
         policy = PartlyFixed(policy, config.evolve, base)
     width = config.envs_per_rank or (POOLED_WIDTH if envs.is_vectorised(config.env) else WIDTH)
-    batch = make_batch(config, width)
+    batch = envs.open_batch(config.env, config.env_options, width)
     may_compile = config.compiled and getattr(policy, "compiled", False)
     if may_compile and isinstance(batch, SeparateEnvs) and compiled_rollout.suits(config, batch.envs[0]):
-        return CompiledRollout(policy, batch.envs[0], batch.limit, config.threads_per_rank)
-    return Rollout(policy, batch, width)
+        return CompiledRollout(
+            policy, batch.envs[0], batch.limit, config.action_repeat, config.threads_per_rank
+        )
+    return Rollout(policy, repeated(batch, config.action_repeat), width)
 
 
 def make_held_out_rollout(config: Config, base: Candidate | None = None) -> AnyRollout | None:
@@ -109,7 +112,7 @@ def _spaces(config: Config) -> tuple[Any, Any]:
 
 def make_batch(config: Config, width: int) -> EnvBatch:
     """Return up to `width` of the config's environments."""
-    return envs.open_batch(config.env, config.env_options, width)
+    return repeated(envs.open_batch(config.env, config.env_options, width), config.action_repeat)
 
 
 def make_evaluator(

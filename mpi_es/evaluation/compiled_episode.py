@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mpi_es.envs.car_racing.simulation import Simulation, begin, drive
+from mpi_es.envs.car_racing.simulation import Simulation, begin, draw, move
 from mpi_es.jit.decorator import compiled
 from mpi_es.policies.attention_compiled.kernel import Scratch, Weights, act
 
@@ -21,28 +21,40 @@ class Driver(NamedTuple):
     abandon: NDArray[np.uint8]  # (1,) another thread sets it to end the episode
 
 
+class Rules(NamedTuple):
+    """What ends an episode before the race does; 0 is no such rule."""
+
+    limit: int  # steps of the race
+    repeat: int  # of these, how many an action lasts; all else counts actions
+    cap: int
+    early_stop: int  # how many in a row with a negative reward it survives
+
+
 @compiled()
 def run_episode(
-    simulation: Simulation, driver: Driver, weights: Weights, seed: int, cap: int, early_stop: int
+    simulation: Simulation, driver: Driver, weights: Weights, seed: int, rules: Rules
 ) -> tuple[float, int]:
-    """Return an episode's return and its length.
-
-    Args:
-        cap: steps, 0 for no cap.
-        early_stop: steps in a row of negative reward that it survives; 0 is no such rule.
-    """
+    """Return an episode's return and its length."""
     begin(simulation, seed)
     for i in range(len(driver.memory)):
         driver.state[i] = driver.memory[i]
-    total, length, losing, over = 0.0, 0, 0, False
+    total, length, driven, losing, over = 0.0, 0, 0, 0, False
     while not over and driver.abandon[0] == 0:
         act(weights, simulation.picture, driver.state, driver.scratch, driver.outputs)
         steer, gas, brake = _action(driver, 0), _action(driver, 1), _action(driver, 2)
-        reward, over = drive(simulation, steer, gas, brake)
+        reward = 0.0
+        for _ in range(rules.repeat):
+            more, over = move(simulation, steer, gas, brake)
+            reward += more
+            driven += 1
+            over = over or driven == rules.limit
+            if over:
+                break
+        draw(simulation)
         total += reward
         length += 1
         losing = losing + 1 if reward < 0 else 0
-        over = over or length == cap or (early_stop > 0 and losing > early_stop)
+        over = over or length == rules.cap or (rules.early_stop > 0 and losing > rules.early_stop)
     return total, length
 
 

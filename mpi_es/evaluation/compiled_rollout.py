@@ -42,18 +42,23 @@ class CompiledRollout:
     """Runs episodes of the attention agent on CarRacing, one in each thread.
 
     Returns and lengths are those of the ordinary rollout, to the bit.
+
+    Args:
+        limit: steps of the environment; 0 is none.
+        repeat: of these, how many an action lasts.
     """
 
     parameter_precision = "f4"
     exact = False  # an episode depends on its seed
     size = 0  # of observations that are normalised: none
 
-    def __init__(self, policy: Any, env: Any, limit: int, threads: int) -> None:
+    def __init__(self, policy: Any, env: Any, limit: int, repeat: int, threads: int) -> None:
         from mpi_es.envs.car_racing import simulation
         from mpi_es.evaluation import compiled_episode
 
-        self.policy, self.limit, self.width = policy, limit, threads
+        self.policy, self.limit, self.width = policy, -(-limit // repeat), threads
         self.run_episode = compiled_episode.run_episode
+        self.rules = compiled_episode.Rules(limit, repeat, cap=0, early_stop=0)
         self.lanes = [
             _Lane(simulation.allocate(*env.choices), compiled_episode.allocate(policy, env.action_space))
             for _ in range(threads)
@@ -64,7 +69,7 @@ class CompiledRollout:
         """Have the machine code ready: from the cache, or compiled now."""
         weights = self._weights(np.zeros(self.policy.dim, np.float32))
         lane = self.lanes[0]
-        self.run_episode(lane.simulation, lane.driver, weights, 0, 1, 0)
+        self.run_episode(lane.simulation, lane.driver, weights, 0, self.rules._replace(cap=1))
 
     def _weights(self, parameters: Candidate | Vector) -> Any:
         """Return the weights of one network as the agent reads them."""
@@ -78,12 +83,11 @@ class CompiledRollout:
 
     def run(self, source: Source, terms: Terms, width: int | None = None) -> Rows:
         """Return the rows of all episodes that the source gives."""
-        caps = [cap for cap in (self.limit, terms.cap) if cap > 0]
-        cap = min(caps, default=0)
+        rules = self.rules._replace(cap=terms.cap, early_stop=terms.early_stop)
         lanes = self.lanes[: width or self.width]
         rows: list[tuple[float, ...]] = []
         try:
-            while self._start(lanes, source, cap, terms.early_stop):
+            while self._start(lanes, source, rules):
                 results = [lane.result for lane in self.lanes if lane.result is not None]
                 wait(results, _POLL, FIRST_COMPLETED)
                 rows += self._finished(source)
@@ -92,7 +96,7 @@ class CompiledRollout:
             self._abandon()
         return np.array(rows, np.float64).reshape(-1, 3)
 
-    def _start(self, lanes: list[_Lane], source: Source, cap: int, early_stop: int) -> bool:
+    def _start(self, lanes: list[_Lane], source: Source, rules: Any) -> bool:
         """Give an episode to each thread that has none; return whether any has one."""
         for lane in lanes:
             if lane.result is not None:
@@ -103,7 +107,7 @@ class CompiledRollout:
                 return busy
             weights = self._weights(lane.episode.parameters)
             lane.result = self.pool.submit(
-                self.run_episode, lane.simulation, lane.driver, weights, lane.episode.seed, cap, early_stop
+                self.run_episode, lane.simulation, lane.driver, weights, lane.episode.seed, rules
             )
         return True
 

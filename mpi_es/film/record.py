@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from mpi_es import envs
 from mpi_es.config.run import Config
+from mpi_es.envs.lockstep.repeated import repeated
 from mpi_es.envs.lockstep.separate import SeparateEnvs
 from mpi_es.errors import UserError, expected, one_line
 from mpi_es.evaluation.rollout import Episode, Rollout, Terms
@@ -37,7 +38,7 @@ class Step:
 
 
 class StepRecorder(gym.Wrapper[Any, Any, Any, Any]):
-    """Keeps the last step of an environment that renders itself.
+    """Keeps the newest steps of an environment that renders itself.
 
     Args:
         policy: acts on an observation right before the environment steps.
@@ -47,6 +48,7 @@ class StepRecorder(gym.Wrapper[Any, Any, Any, Any]):
         super().__init__(env)
         self.policy = policy
         self.last: Step | None = None
+        self.newest: list[Step] = []  # those of the last action
 
     def reset(self, **options: Any) -> tuple[Any, dict[str, Any]]:
         """Begin the episode."""
@@ -56,12 +58,16 @@ class StepRecorder(gym.Wrapper[Any, Any, Any, Any]):
 
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
         """Make a step and keep it."""
-        picture, seen = self._draw(), self.observation
+        picture = self._draw()
+        if not self.newest:
+            self.seen = self.observation
         observation, reward, terminated, truncated, info = self.env.step(action)
         self.observation = np.array(observation)
         number, score = (self.last.number, self.last.score) if self.last else (0, 0.0)
         gain = float(reward)
-        self.last = Step(number + 1, picture, seen, self.policy.look(seen), action, gain, score + gain)
+        look = self.policy.look(self.seen)
+        self.last = Step(number + 1, picture, self.seen, look, action, gain, score + gain)
+        self.newest.append(self.last)
         return observation, reward, terminated, truncated, info
 
     def _draw(self) -> Any:
@@ -85,8 +91,9 @@ class _Screening:
         pass
 
     def poll(self) -> None:
-        assert self.recorder.last is not None
-        self.show(_checked(self.recorder.last))
+        for step in self.recorder.newest:
+            self.show(_checked(step))
+        self.recorder.newest = []
 
 
 class Recorder:
@@ -94,7 +101,7 @@ class Recorder:
 
     def __init__(self, config: Config, policy: Policy) -> None:
         self.batch = SeparateEnvs(lambda: make_env(config))
-        self.rollout = Rollout(policy, self.batch, 1)
+        self.rollout = Rollout(policy, repeated(self.batch, config.action_repeat), 1)
         self.env = self.batch.envs[0]
         self.fps = float(self.env.metadata.get("render_fps") or _FPS)
 

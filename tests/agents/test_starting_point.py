@@ -1,10 +1,12 @@
 """Where the experiments begin: what evolves, and what stays as it is in another agent."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from mpi_es import train
-from mpi_es.agents.starting_point import fixed_agent
+from mpi_es import export, train
+from mpi_es.agents.starting_point import first_agent, fixed_agent
 from mpi_es.config.run import Config
 from mpi_es.errors import UserError
 from mpi_es.evaluation.build import make_policy
@@ -101,3 +103,14 @@ def test_a_part_that_is_the_whole_module_is_refused():
 def test_a_part_that_does_not_fit_is_refused_with_the_sizes(preset, options, complaint, tmp_path, papers):
     with pytest.raises(UserError, match=complaint):
         prepared(preset, tmp_path / "run", "--base-from-pretrained", papers, *options)
+
+
+@pytest.mark.parametrize("repeat", [1, 2])
+def test_other_repeats_of_an_action_than_the_agent_s_are_named(repeat, tmp_path, capsys):
+    config, path = Config(hidden=(4,), action_repeat=2), tmp_path / "agent.npz"
+    agent = {"candidate": make_policy(config).initial(0), "normalisation": np.zeros((2, 0), np.float32)}
+    export.write_weights(path, config, agent, "torch")
+    changed = replace(config, action_repeat=repeat, from_pretrained=str(path))
+    first_agent(changed, make_policy(changed))
+    warning = "warning: --action-repeat: the agent of --from-pretrained was trained with 2, this run has 1\n"
+    assert capsys.readouterr().err == ("" if repeat == 2 else warning)

@@ -6,9 +6,10 @@ from mpi_es import envs
 from mpi_es.config.run import Config
 from mpi_es.envs.car_racing import simulation
 from mpi_es.evaluation.build import make_policy
-from mpi_es.evaluation.compiled_episode import allocate, run_episode
+from mpi_es.evaluation.compiled_episode import Rules, allocate, run_episode
 from mpi_es.policies.attention_compiled.kernel import network
 
+RULES = Rules(limit=0, repeat=1, cap=40, early_stop=0)
 CONFIG = Config(env="mpi_es/CarRacing-v3", policy="attention", hidden=(16,))
 
 
@@ -37,12 +38,12 @@ def test_an_episode_is_that_of_environment_and_policy_step_by_step(parts):
         actions, memory = policy.act(policy.unpack(parameters), seen[None], memory)
         seen, reward, *_ = env.step(actions[0])
         total += reward
-    assert run_episode(race, driver, weights, 31, 40, 0) == (total, 40)
+    assert run_episode(race, driver, weights, 31, RULES) == (total, 40)
     np.testing.assert_array_equal(race.picture, seen)
 
 
 def test_an_episode_that_is_abandoned_ends_before_its_next_step(parts):
     race, driver, weights, *_ = parts
     driver.abandon[0] = 1
-    assert run_episode(race, driver, weights, 31, 40, 0) == (0.0, 0)
+    assert run_episode(race, driver, weights, 31, RULES) == (0.0, 0)
     driver.abandon[0] = 0

@@ -46,6 +46,18 @@ def test_returns_and_lengths_are_those_of_the_ordinary_path_to_the_bit(options):
     assert len(set(expected[:, 1])) > 1
 
 
+def test_an_action_that_lasts_several_steps_is_the_ordinary_path_s_to_the_bit():
+    config = replace(CONFIG, action_repeat=3)
+    fast, plain = build.make_rollout(config), build.make_rollout(replace(config, compiled=False))
+    assert isinstance(fast, CompiledRollout)
+    assert (fast.limit, plain.limit) == (334, 334)
+    whole, stopped = Terms(), Terms(cap=60, early_stop=7)
+    for terms, episodes in ((whole, 2), (stopped, 5)):
+        expected = in_order(plain.run(source(plain, episodes), terms))
+        np.testing.assert_array_equal(in_order(fast.run(source(fast, episodes), terms)), expected)
+    assert 7 < expected[:, 2].min() < 60
+
+
 @pytest.mark.parametrize("changes", [{"controller": "rnn"}, {"controller": "mlp", "num_frames": 2}])
 def test_a_part_of_an_agent_drives_as_the_whole_one(changes):
     config = replace(CONFIG, evolve="controller", **changes)

@@ -64,6 +64,19 @@ def test_a_step_shows_what_was_there_before_it():
     env.close()
 
 
+def test_each_step_of_an_action_is_shown_with_what_the_policy_saw_before_it():
+    steps, *_ = recorded(dataclasses.replace(CARTPOLE, action_repeat=2), Terms(cap=3))
+    env = gym.make("CartPole-v1", render_mode="rgb_array")
+    observation = seen = env.reset(seed=7)[0]
+    for number, step in enumerate(steps, 1):
+        seen = observation if number % 2 else seen
+        assert (step.number, step.observation.tolist()) == (number, seen.tolist())
+        assert np.array_equal(step.picture, env.render())
+        observation, *_ = env.step(step.action)
+    assert len(steps) == 6
+    env.close()
+
+
 def test_the_attention_is_that_of_the_observation():
     steps, policy, parameters = recorded(RACING, Terms(cap=3))
     memory, packed = policy.initial_memory(1), policy.unpack(parameters[None])
