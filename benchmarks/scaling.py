@@ -194,12 +194,10 @@ def model(options: argparse.Namespace) -> None:
         print(f"{count:5d}  " + "  ".join(f"{share:6.3f}" for share in shares), flush=True)
     write(options.csv, "w", [["ranks", *(f"{mean:g}" for mean in durations)], *rows])
     if options.plot:
-        draw(options.plot, rows, durations, options.answer, options.measured)
+        draw(options, rows, durations)
 
 
-def draw(
-    path: Path, rows: list[list[float]], durations: Sequence[float], answer: float, measured: Path | None
-) -> None:
+def draw(options: argparse.Namespace, rows: list[list[float]], durations: Sequence[float]) -> None:
     """Draw the model's shares over the number of ranks, and what was measured as points."""
     from matplotlib.figure import Figure
 
@@ -208,15 +206,25 @@ def draw(
     columns = np.array(rows).T
     for mean, shares in zip(durations, columns[1:], strict=True):
         axes.plot(columns[0], shares, label=f"model, episodes of {mean:g} s")
-    if measured:
-        with measured.open(newline="") as file:
-            points = [(float(row["ranks"]), float(row["of_ideal"])) for row in csv.DictReader(file)]
-        axes.plot(*zip(*points, strict=True), "ko", label="measured")
+    for number, ((cores, per_rank), points) in enumerate(measured_points(options.measured).items()):
+        label = f"measured on {cores} cores, {per_rank} episodes a rank"
+        axes.scatter(*zip(*points, strict=True), color="black", marker="o^sv"[number % 4], label=label)
     axes.set(xscale="log", xlabel="ranks", ylabel="of the ideal", ylim=(0, 1.02))
     axes.set_xticks(columns[0], [f"{int(count):,}" for count in columns[0]], minor=False)
-    axes.set_title(f"rank 0 takes {answer:g} µs an answer")
+    axes.set_title(f"rank 0 takes {options.answer:g} µs an answer, {options.per_rank} episodes a rank")
     axes.legend(fontsize="small")
-    figure.savefig(path)
+    figure.savefig(options.plot)
+
+
+def measured_points(path: Path | None) -> dict[tuple[str, str], list[tuple[float, float]]]:
+    """Return ranks and shares from the CSV of measure, by the cores and the episodes a rank."""
+    points: dict[tuple[str, str], list[tuple[float, float]]] = {}
+    if path:
+        with path.open(newline="") as file:
+            for row in csv.DictReader(file):
+                found = points.setdefault((row["cores"], row["per_rank"]), [])
+                found.append((float(row["ranks"]), float(row["of_ideal"])))
+    return points
 
 
 def write(path: Path | None, mode: str, rows: Sequence[Sequence[object]]) -> None:

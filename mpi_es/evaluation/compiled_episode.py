@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mpi_es.envs.car_racing.simulation import Simulation, begin, draw, move
+from mpi_es.envs.car_racing.simulation import Simulation, begin, hold
 from mpi_es.jit.decorator import compiled
 from mpi_es.policies.attention_compiled.kernel import Scratch, Weights, act
 
@@ -38,23 +38,15 @@ def run_episode(
     begin(simulation, seed)
     for i in range(len(driver.memory)):
         driver.state[i] = driver.memory[i]
-    total, length, driven, losing, over = 0.0, 0, 0, 0, False
+    total, length, losing, over = 0.0, 0, 0, False
     while not over and driver.abandon[0] == 0:
         act(weights, simulation.picture, driver.state, driver.scratch, driver.outputs)
         steer, gas, brake = _action(driver, 0), _action(driver, 1), _action(driver, 2)
-        reward = 0.0
-        for _ in range(rules.repeat):
-            more, over = move(simulation, steer, gas, brake)
-            reward += more
-            driven += 1
-            over = over or driven == rules.limit
-            if over:
-                break
-        draw(simulation)
+        reward, over, cut = hold(simulation, steer, gas, brake, rules.repeat, rules.limit)
         total += reward
         length += 1
         losing = losing + 1 if reward < 0 else 0
-        over = over or length == rules.cap or (rules.early_stop > 0 and losing > rules.early_stop)
+        over = over or cut or length == rules.cap or (rules.early_stop > 0 and losing > rules.early_stop)
     return total, length
 
 

@@ -9,7 +9,6 @@ from mpi_es.envs.car_racing import simulation
 from mpi_es.envs.car_racing.physics import race
 from mpi_es.envs.car_racing.picture.sizes import SIDE
 from mpi_es.envs.car_racing.simulation import Simulation
-from mpi_es.envs.car_racing.state import STEPS
 from mpi_es.jit.decorator import compiled
 from mpi_es.jit.rows import repeat, row
 
@@ -117,18 +116,12 @@ def _begin(cars: Cars, own: Simulation, rules: Rules, i: int) -> None:
 
 @compiled()
 def _drive(cars: Cars, own: Simulation, rules: Rules, i: int) -> None:
-    """Repeat an action until the episode is over; only the last step is drawn."""
-    total, over, cut = 0.0, False, False
-    for _ in range(rules.frame_skip):
-        reward, over = simulation.move(own, cars.actions[i, 0], cars.actions[i, 1], cars.actions[i, 2])
-        total += reward
-        cut = own.world.counts[STEPS] == rules.limit
-        if over or cut:
-            break
-    simulation.draw(own)
+    """Repeat an action until the episode is over."""
+    steer, gas, brake = cars.actions[i, 0], cars.actions[i, 1], cars.actions[i, 2]
+    reward, over, cut = simulation.hold(own, steer, gas, brake, rules.frame_skip, rules.limit)
     cars.newest[i] = (cars.newest[i] + 1) % cars.recent.shape[1]
     _copy(own.picture, cars.recent[i, cars.newest[i]])
-    cars.rewards[i], cars.terminated[i], cars.truncated[i] = total, over, cut
+    cars.rewards[i], cars.terminated[i], cars.truncated[i] = reward, over, cut
     cars.lap_finished[i] = over and not race.is_off(own.world)
 
 

@@ -100,6 +100,30 @@ def drive(simulation: Simulation, steer: float, gas: float, brake: float) -> tup
 
 
 @compiled()
+def hold(
+    simulation: Simulation, steer: float, gas: float, brake: float, steps: int, limit: int
+) -> tuple[float, bool, bool]:
+    """Drive with one action until the episode is over, and draw the last step.
+
+    Args:
+        steps: for which the action lasts.
+        limit: steps of an episode; 0 is none.
+
+    Returns:
+        the sum of the rewards, whether the race is over, and whether the limit cuts the episode.
+    """
+    total, over, cut = 0.0, False, False
+    for _ in range(steps):
+        reward, over = move(simulation, steer, gas, brake)
+        total += reward
+        cut = simulation.world.counts[state.STEPS] == limit
+        if over or cut:
+            break
+    draw(simulation)
+    return total, over, cut
+
+
+@compiled()
 def move(simulation: Simulation, steer: float, gas: float, brake: float) -> tuple[float, bool]:
     """Drive for a step that is not drawn; return the reward, and whether the race is over."""
     reward, over = race.step(simulation.world, simulation.physics, steer, gas, brake)
