@@ -45,6 +45,8 @@ def main() -> None:
     parser.add_argument("--ranks", type=int, default=32)
     parser.add_argument("--repeats", type=int, default=7)
     options = parser.parse_args()
+    if options.ranks < 2:
+        parser.error("--ranks: expected at least 2, since one alone waits for nobody")
     if COMM.size == 1:
         alone = min(work() for _ in range(options.repeats))
         print(f"alone {alone:.2f} s; beside {options.ranks - 1} ranks that wait:", flush=True)

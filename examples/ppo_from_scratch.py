@@ -68,7 +68,7 @@ def update(agent, optimizer, rollout, advantages):
             seen, actions, log_probs = (each[part] for each in flat)
             distribution, values = agent(seen)
             ratio = (distribution.log_prob(actions) - log_probs).exp()
-            gain = (advantages[part] - advantages[part].mean()) / (advantages[part].std() + 1e-8)
+            gain = (advantages[part] - advantages[part].mean()) / (advantages[part].std(correction=0) + 1e-8)
             policy = -torch.min(ratio * gain, ratio.clamp(1 - CLIP, 1 + CLIP) * gain).mean()
             value = 0.5 * (values - targets[part]).square().mean()
             loss = policy + 0.5 * value - ENTROPY * distribution.entropy().mean()

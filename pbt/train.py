@@ -81,6 +81,9 @@ def _new_config(file: ConfigFile, words: list[str]) -> Config:
     for name in find(config).unused:
         if command_line.is_given(words, name, Config):  # also with the default's value
             raise unused(config, name)
+    if config.baseline:
+        names = ("selection", "fraction", "copy", "explore", "resample", "exchange")
+        command_line.refuse_idle(words, names, "--baseline", Config)
     if config.selection != "truncation":
         command_line.refuse_idle(words, ("fraction",), f"--selection {config.selection}", Config)
     if not config.explore:
@@ -114,7 +117,7 @@ def plot(record: Record) -> None:
     except UserError as error:
         text = f"not drawn: {error}"
     for sink in record.telemetry:
-        sink.finish(text)
+        sink.remark(text)
 
 
 def begin(

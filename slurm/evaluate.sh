@@ -15,3 +15,4 @@ source "$project/slurm/prologue.sh"
 
 choose_launcher .
 launch -m mpi_es.evaluate "$@"
+[[ -z $caught ]] || { say "stopped by $caught: the same command evaluates anew" && exit 143; }

@@ -89,7 +89,7 @@ class Config:
     controller: Annotated[Literal["lstm", "rnn", "mlp"], of_policy("attention")] = "lstm"
     """Controller network of the attention agent: LSTM, or RNN or MLP with ReLU"""
     num_frames: Annotated[Count, of_policy("attention")] = 1
-    """Number of last frames whose patches the mlp controller reads"""
+    """Number of most recent frames whose patches the mlp controller reads"""
     patch_size: Annotated[Count, of_policy("attention")] = 7
     """Side of the attention agent's patches, in pixels"""
     stride: Annotated[Count, of_policy("attention")] = 4
@@ -106,14 +106,14 @@ class Config:
         of_policy("mlp", "rnn", "lstm", "gru"),
         Of("from_pretrained", ("",)),
     ] = 1.0
-    """Factor on the last layer's first parameters, as torch draws them; 0: the first outputs are 0"""
+    """Factor on the initial parameters of the last layer, as torch draws them; 0: outputs begin at 0"""
     init_outputs: Annotated[
         tuple[float, ...],
         _ENVIRONMENT,
         of_policy("mlp", "rnn", "lstm", "gru", "attention"),
         Of("from_pretrained", ("",)),
     ] = ()
-    """First biases of the last layer, one for each output, before any tanh; empty: as torch draws them"""
+    """Initial biases of the last layer, one for each output, before any tanh; empty: as torch draws them"""
     evolve: Annotated[str, _ENVIRONMENT] = "all"
     """all, or the part that evolves while the rest stays fixed: attention, controller, controller.fc …"""
     base_from_pretrained: Annotated[str, _ENVIRONMENT] = ""
@@ -142,7 +142,7 @@ class Config:
     sigma_rule: Annotated[Literal["auto", "csa", "two-point", "constant"], of_strategy("cma_es")] = "auto"
     """How cma_es adapts sigma: by its path's length (csa) or two points; auto: csa below 300 parameters"""
     restarts: Annotated[Literal["none", "ipop", "bipop"], of_strategy("cma_es")] = "none"
-    """Begin cma_es anew when it is done: with twice the candidates, or (bipop) by turns with few"""
+    """Restart cma_es when it is done, with twice the candidates; bipop: by turns with many and with few"""
     restart_if_below: Annotated[float | None, Range(-math.inf)] = None
     """Begin anew, from another draw, where the mean fitness of the population stays below this"""
     restart_after: Annotated[Count, Needs(("restart_if_below",))] = 40
@@ -196,7 +196,7 @@ class Config:
     variable_ep_len: Annotated[bool, _ENVIRONMENT] = False
     """Cut training episodes at twice their mean length in the last generation"""
     cap_growth: Annotated[AtLeastOne, _ENVIRONMENT, Unless("episode_cap", 0)] = 1.0
-    """Factor on --episode-cap after a generation of which a share --cap-threshold reached it"""
+    """Factor on --episode-cap after a generation in which the share --cap-threshold reached it"""
     cap_threshold: Annotated[Share, _ENVIRONMENT, Unless("cap_growth", 1.0)] = 0.5
     """Share of a generation's episodes that --cap-growth waits for"""
     early_stop: Annotated[Natural, _ENVIRONMENT] = 0
@@ -213,7 +213,7 @@ class Config:
     num_eval_rollouts: Free[Count] = 64
     """Number of episodes of a held-out evaluation"""
     target_fitness: Annotated[Free[float | None], Range(-math.inf), _alias("--reward-goal")] = None
-    """End the run when held-out evaluations reach this mean return, or values of a function f(x)"""
+    """End the run when the mean held-out return, or the value of a function f(x), reaches this"""
     target_consecutive: Annotated[
         Free[Count], _alias("--consecutive-goal-stopping"), Needs(("target_fitness",))
     ] = 1
@@ -244,7 +244,7 @@ class Config:
     tensorboard: Free[bool] = True
     """Write TensorBoard events into the directory of the run"""
     callback: Free[str] = ""
-    """package.module:Class, an object of which is called on rank 0 after each generation"""
+    """package.module:Class; its object is called on rank 0 after each generation"""
     console: Free[Literal["auto", "live", "lines", "silent"]] = "auto"
     """Live panel, one line for each generation, or nothing; auto: live on a terminal, else lines"""
 

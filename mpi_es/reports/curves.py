@@ -118,16 +118,21 @@ class Curves:
         return bool(self.config.function) and all(len(held.returns) == 1 for held in self.evaluations)
 
     def first_at_target(self) -> int | None:
-        """Return the first generation that reached the target, as the run itself judges it; None without."""
+        """Return the first generation at which the run itself judged its target reached; None without."""
         target = self.config.target_fitness
         if target is None:
             return None
-        wanted = self.factor * target
+        values = np.array([held.returns.mean() for held in self.evaluations])
+        generations = np.array([held.generation for held in self.evaluations])
         if self.exact:
             values = np.fmax(self.history["best"], self.history["fitness_of_centre"])
-            return next(iter(self.history["generation"][values >= wanted].tolist()), None)
-        reached = [held.generation for held in self.evaluations if held.returns.mean() >= wanted]
-        return reached[0] if reached else None
+            generations = self.history["generation"]
+        in_a_row = 0
+        for generation, reached in zip(generations.tolist(), values >= self.factor * target, strict=True):
+            in_a_row = in_a_row + 1 if reached else 0
+            if in_a_row == self.config.target_consecutive:
+                return int(generation)
+        return None
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,8 @@ def films(directory: Path, place: Path) -> list[str]:
     Args:
         place: directory of the page, from which large films are loaded.
     """
-    found = sorted(path for path in directory.glob("*") if path.suffix in _KINDS and path.is_file())
+    # A hidden one is a film that is still being written, or whose writer was killed.
+    found = sorted(path for path in directory.glob("[!.]*") if path.suffix in _KINDS and path.is_file())
     if not found:
         return []
     inside = sum(path.stat().st_size for path in found) <= _EMBEDDED

@@ -18,6 +18,7 @@ from mpi_es.reports.curves import Curves, Group, Spread, grouped, said, words
 from mpi_es.reports.drawing import Panel, drawn, drawn_wide, merged
 from mpi_es.reports.films import films
 from mpi_es.run_file import stamp
+from mpi_es.run_file.imports import IN_ONE_CALL
 from mpi_es.run_file.scores import interval
 from mpi_es.text import counted, duration, number, thousands
 
@@ -166,8 +167,11 @@ def _commands(run: Curves) -> list[str]:
     lines = [["train", *as_options(replace(config, run_dir=""))]]
     text = "The same run again, on any number of ranks"
     if not config.function:
-        lines += [["evaluate", directory], ["evaluate", directory, "--video", f"{directory}/film.mp4"]]
-        text += "; its score; and a film, which the next report shows"
+        lines.append(["evaluate", directory])
+        text += "; its score"
+        if not config.env.startswith(IN_ONE_CALL):  # those draw nothing
+            lines.append(["evaluate", directory, "--video", f"{directory}/film.mp4"])
+            text += "; and a film, which the next report shows"
     return [elements.commands(text, [shlex.join(["python", "-m", f"mpi_es.{a}", *b]) for a, *b in lines])]
 
 

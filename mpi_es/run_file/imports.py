@@ -23,7 +23,7 @@ _OURS = frozenset(
 )
 AGENT = ("env", "policy", "policy_options", "member", "member_options")  # options that make an agent
 TRAINING = (*AGENT, "strategy", "function", "callback")
-_PREFIXES = ("vector:", "envpool:")
+IN_ONE_CALL = ("vector:", "envpool:")  # prefixes of environments that are stepped together
 
 
 def named(config: Any, fields: Sequence[str] = TRAINING) -> Iterator[tuple[str, str]]:
@@ -56,7 +56,7 @@ def check(config: Any, source: object, *, allowed: bool, fields: Sequence[str] =
 
 def _in_name(name: str) -> list[str]:
     """Return the name in the value of an option, if it is of code."""
-    for prefix in _PREFIXES:
+    for prefix in IN_ONE_CALL:
         name = name.removeprefix(prefix)
     return [name] if ":" in name else []
 

@@ -40,7 +40,11 @@ class PopulationSink(Protocol):
         ...
 
     def finish(self, text: str) -> None:
-        """Show a last line: why the run ended, or where it is drawn."""
+        """Show why the run ended."""
+        ...
+
+    def remark(self, text: str) -> None:
+        """Show a line below the end: where the run is drawn."""
         ...
 
     def close(self) -> None:
@@ -78,6 +82,10 @@ class PopulationLines:
         """Write the text."""
         self._columns.write(text)
 
+    def remark(self, text: str) -> None:
+        """Write the text."""
+        self._columns.write(text)
+
     def close(self) -> None:
         """Leave the stream open: it is not ours."""
 
@@ -100,6 +108,9 @@ class Board:
         self._events.write(done.number, tags(self._names, done, seconds, held_out))
 
     def finish(self, text: str) -> None:
+        """Write nothing: events are numbers."""
+
+    def remark(self, text: str) -> None:
         """Write nothing: events are numbers."""
 
     def close(self) -> None:
@@ -125,6 +136,9 @@ class PopulationCallback:
     def finish(self, text: str) -> None:
         """Pass on the text."""
         self._callback.finish(text)
+
+    def remark(self, text: str) -> None:
+        """Pass on nothing: a callback ends once."""
 
     def close(self) -> None:
         """Close the callback."""

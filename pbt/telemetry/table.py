@@ -156,6 +156,10 @@ class LiveTable:
         """Leave the last table where it is, and print the text below it."""
         self._display.finish(text)
 
+    def remark(self, text: str) -> None:
+        """Print the text below the end."""
+        self._display.finish(text)
+
     def close(self) -> None:
         """Give the terminal back."""
         self._display.close()

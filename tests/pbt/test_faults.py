@@ -37,6 +37,8 @@ MISTAKES = [
         "--no-explore --resample 0.3",
         r"--resample: expected to be left out, as it has no effect .*--no-explore",
     ),
+    ("--baseline --selection tournament", r"--selection: expected .*no effect with --baseline"),
+    ("--baseline --no-explore", r"--explore: expected .*no effect with --baseline"),
     ("--copy nothing --no-explore", r"--copy: expected all or weights with --no-explore"),
     ("toy --env CartPole-v0", r"--env: expected to be left out, since members toy do not use it"),
     ("--env CartPole-v1", r"--env: .*, got 'CartPole-v1'; use --member sb3 or --member es, which play env"),

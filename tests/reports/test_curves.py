@@ -105,6 +105,15 @@ def test_the_target_is_reached_by_the_first_held_out_mean(target, reached):
     assert run(config=replace(CONFIG, target_fitness=target), held=held).first_at_target() == reached
 
 
+@pytest.mark.parametrize(("times", "reached"), [(1, 1), (2, 4), (3, None)])
+def test_the_target_is_reached_as_often_in_a_row_as_the_run_asks(times, reached):
+    held = [
+        HeldOut(generation, np.array([value])) for generation, value in enumerate((5.0, 1.0, 6.0, 7.0), 1)
+    ]
+    config = replace(CONFIG, target_fitness=5.0, target_consecutive=times)
+    assert run(config=config, held=held).first_at_target() == reached
+
+
 @pytest.mark.parametrize(("target", "reached"), [(5.0, 2), (1.5, 3), (0.5, None)])
 def test_a_candidate_reaches_the_target_of_a_function(target, reached):
     config = replace(CONFIG, env="", function="f:f", x0=(1.0,), minimise=True, target_fitness=target)

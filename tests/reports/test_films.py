@@ -9,6 +9,11 @@ def test_a_run_without_a_film_has_no_section(tmp_path):
     assert section(tmp_path, tmp_path) == []
 
 
+def test_a_film_that_is_still_being_written_is_left_out(tmp_path):
+    (tmp_path / ".film.tmp.mp4").write_bytes(b"fi")
+    assert section(tmp_path, tmp_path) == []
+
+
 def test_small_films_are_a_part_of_the_page(tmp_path):
     (tmp_path / "a.mp4").write_bytes(b"film")
     (tmp_path / "b.gif").write_bytes(b"picture")

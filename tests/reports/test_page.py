@@ -81,6 +81,12 @@ def test_a_page_of_several_has_a_table_over_seeds_and_a_section_for_each(run):
     assert f'data-title="Best held-out return">{best} [{best}, {best}]</td>' in text
 
 
+@pytest.mark.parametrize(("env", "filmed"), [("CartPole-v1", True), ("envpool:CartPole-v1", False)])
+def test_the_command_that_films_is_shown_where_it_works(run, env, filmed):
+    text = page([replace(run, config=replace(run.config, env=env))], RUN)
+    assert ("--video" in text) == filmed
+
+
 def test_a_film_in_the_directory_is_on_the_page(run, alone, tmp_path):
     shutil.copy(RUN / "run.h5", tmp_path)
     (tmp_path / "film.mp4").write_bytes(b"film")

@@ -6,10 +6,12 @@ from rich.console import Console
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from mpi_es.run_file.records import HeldOut
+from mpi_es.telemetry.callback import Callback
 from pbt.config import Config
 from pbt.lineage import Generation
-from pbt.telemetry.sinks import Board, PopulationLines
+from pbt.telemetry.sinks import Board, PopulationCallback, PopulationLines
 from pbt.telemetry.table import TableData, draw
+from tests.telemetry.test_callback import NAME, notes
 
 SCORES = np.array([1.0, np.nan, 5.0, 3.0])
 VALUES = np.array([[1e-3, 0.9], [2e-3, 0.91], [3e-3, 0.92], [4e-3, 0.93]])
@@ -52,6 +54,15 @@ def test_tensorboard_has_scores_lengths_and_every_hyperparameter(tmp_path):
     assert {tag: read[tag].value for tag in known} == known
     assert read["learning_rate/2"].value == pytest.approx(3e-3)
     assert read["gamma/0"].value == pytest.approx(0.9)
+
+
+def test_a_callback_ends_once_with_the_reason(tmp_path):
+    sink = PopulationCallback(Callback(NAME + "Notes", tmp_path))
+    sink.start(Config(), NAMES, [], 0)
+    sink.finish("last generation done")
+    sink.remark("drawn in figure2.png")
+    sink.close()
+    assert notes(tmp_path)[1:] == ["last generation done", "closed"]
 
 
 def drawn(height, gone=10.0, width=90, names=NAMES, done=DONE, held_out=HELD):
