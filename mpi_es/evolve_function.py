@@ -20,7 +20,7 @@ from mpi_es.errors import RolloutError, UserError, expected, unknown
 from mpi_es.evaluation.build import make_evaluator
 from mpi_es.evaluation.function_rollout import Function, FunctionRollout, Problem, problem, takes_seed
 from mpi_es.loop import Run
-from mpi_es.parallel.agreement import on_root, plan_on_root
+from mpi_es.parallel.agreement import all_or_raise, on_root, plan_on_root
 from mpi_es.parallel.call import RunStopped, World, on_all_ranks
 from mpi_es.parallel.collectives import Comm, bcast_object
 from mpi_es.parallel.rank_loss import apply_rank_loss_option
@@ -138,7 +138,7 @@ def _with_beginning_of_root(comm: Comm, function: Function, made: list[Problem])
     """
     root = made[0] if comm.rank == 0 else None
     beginning = bcast_object(comm, root and (root.x0, root.lower, root.upper, root.minimise))
-    return Problem(function, *beginning)
+    return all_or_raise(comm, lambda: Problem(function, *beginning))
 
 
 def _run(world: World, plan: Plan, config: Config, made: Problem) -> Result:

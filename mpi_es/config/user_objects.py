@@ -53,7 +53,7 @@ def parsed(words: Sequence[str], option: str) -> dict[str, Any]:
         value = _LITERALS.get(value.lower(), value)
         try:
             values[name] = ast.literal_eval(value)
-        except (ValueError, SyntaxError):
+        except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
             values[name] = value
     return values
 

@@ -67,7 +67,8 @@ def make(name: str, options: Sequence[str] = (), render_mode: str | None = None)
         env, limit = _call(name, load("--env", name), chosen), 0
     else:
         env, limit = _registered(rest, chosen)
-    walker = type(env.unwrapped).__name__ == "BipedalWalker"
+    kind = type(env.unwrapped)
+    walker = (kind.__module__, kind.__name__) == ("gymnasium.envs.box2d.bipedal_walker", "BipedalWalker")
     return (FreshWorld(env) if walker else env), limit
 
 
@@ -85,6 +86,11 @@ def _registered(env_id: str, options: dict[str, Any]) -> tuple[Any, int]:
         raise _unknown(env_id)
     spec = copy.deepcopy(gym.registry[env_id])
     limit = spec.max_episode_steps or _frame_limit(spec.kwargs | options)
+    wanted = options.pop("max_episode_steps", None)  # gym.make's own, whose wrapper is not needed here
+    if wanted is not None:
+        if not isinstance(wanted, int) or isinstance(wanted, bool) or not (wanted > 0 or wanted == -1):
+            raise expected("--env-options", "max_episode_steps of 1 or more, or -1 for none", wanted)
+        limit = max(wanted, 0)
     spec.max_episode_steps, spec.order_enforce, spec.disable_env_checker = None, False, True
     with _making(env_id, options):
         return gym.make(spec, **options), limit

@@ -132,21 +132,18 @@ def make_evaluator(
         rollout_of: makes another rollout than the config's.
     """
     # The ranks agree before they make the noise, which they do together.
-    rollout, held_out_rollout = all_or_raise(
+    rollout, held_out_rollout, table = all_or_raise(
         comm,
         lambda: (
             rollout_of() if rollout_of else make_rollout(config, base),
             make_held_out_rollout(config, base),
+            _size_of_table(config),
         ),
     )
     # What rollout_of makes, another process cannot make again.
     prepare(comm, rollout.compile, None if rollout_of else partial(_compile_apart, config, base))
     if held_out_rollout:
         prepare(comm, held_out_rollout.compile, partial(_compile_apart, config.held_out, base))
-    # Noise that is computed costs nothing; a table is for the strategy that reads it.
-    table = config.noise_table
-    if table and not find_strategy(config.strategy).seeded:  # without one nobody needs the strategy's module
-        table = 0
     return Evaluator(
         comm,
         rollout,
@@ -158,6 +155,12 @@ def make_evaluator(
         survives=survives,
         held_out_rollout=held_out_rollout,
     )
+
+
+def _size_of_table(config: Config) -> int:
+    """Return the numbers in the noise table; 0, which costs nothing, where the strategy reads none."""
+    table = config.noise_table  # without one no rank but 0 needs the strategy's module
+    return table if table and find_strategy(config.strategy).seeded else 0
 
 
 def _compile_apart(config: Config, base: Candidate | None) -> None:

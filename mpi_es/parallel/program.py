@@ -95,8 +95,11 @@ def _answered(main: Callable[[Comm, list[str]], int], comm: Comm, arguments: lis
         return main(comm, arguments)
     except (UserError, RolloutError) as error:
         return _print_error(error) if comm.rank == 0 else 2
-    except SystemExit as end:  # --help
-        return int(end.code or 0)
+    except SystemExit as end:  # --help, or code of the user's
+        if end.code is None or isinstance(end.code, int):
+            return end.code or 0
+        print(end.code, file=sys.stderr, flush=True)
+        return 1
 
 
 def _print_error(error: Exception) -> int:

@@ -191,12 +191,12 @@ class ModulePolicy(Policy):
         shown = f"observations {tuple(observation.shape)} {observation.dtype}"
         try:
             module = self.network(*self.spaces).eval()
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise UserError(f"--policy {self.name}: its constructor failed: {one_line(error)}") from error
         try:
             with torch.no_grad():
                 answer = module(observation, None) if remembers(module) else (module(observation), None)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise UserError(f"--policy {self.name}: failed on {shown}: {one_line(error)}") from error
         if not (isinstance(answer, tuple) and len(answer) == 2):
             raise expected(f"--policy {self.name}", "(outputs, memory)", type(answer).__name__)

@@ -40,6 +40,10 @@ class UserStrategy:
         if missing:
             text = f"expected {', '.join(required)}, got a strategy without {', '.join(missing)}"
             raise UserError(f"{self._option}: {text}")
+        try:
+            float(self._strategy.sigma)
+        except (TypeError, ValueError) as error:
+            raise expected(f"{self._option}: sigma", "a number", self._strategy.sigma) from error
         self._check_array(CENTRE, getattr(self._strategy, CENTRE), (self._dim,))
         self._check_resume()
 

@@ -22,6 +22,14 @@ def test_a_module_that_cannot_be_imported_is_told(tmp_path, monkeypatch):
         make(Config(policy="has_a_typo:Net"), VECTOR, spaces.Discrete(2))
 
 
+def test_a_value_that_is_no_literal_of_python_is_text():
+    assert user_objects.parsed(["x={[]: 1}", "y=3", "z=up"], "--env-options") == {
+        "x": "{[]: 1}",
+        "y": 3,
+        "z": "up",
+    }
+
+
 def test_what_a_name_stands_for_is_loaded():
     assert user_objects.load("--env", "fractions:Fraction") is fractions.Fraction
     assert user_objects.load_module("--env", "fractions") is fractions

@@ -25,6 +25,13 @@ def test_the_limit_is_returned_and_not_applied(name, limit):
         env = env.env
 
 
+@pytest.mark.parametrize(("steps", "limit"), [("400", 400), ("-1", 0), ("None", 200)])
+def test_the_limit_of_the_user_stands_in_the_place_of_the_registered_one(steps, limit):
+    env, found = envs.make("Pendulum-v1", [f"max_episode_steps={steps}"])
+    assert found == limit
+    assert not isinstance(env, gym.wrappers.TimeLimit)
+
+
 def test_no_wrapper_costs_time():
     assert not isinstance(envs.make("CartPole-v1")[0], gym.Wrapper)
 
@@ -88,6 +95,7 @@ def test_options_of_an_environment():
         ("gravity", "--env-options: expected name=value, got 'gravity'"),
         ("=3", "--env-options: expected name=value, got '=3'"),
         ("gravity=5", "--env-options: LunarLander-v3 refuses them: .*gravity"),
+        ("max_episode_steps=0", "--env-options: expected max_episode_steps of 1 or more, or -1 .*, got 0"),
         ("gravitation=3", "--env-options: LunarLander-v3 refuses them: .*gravitation"),
     ],
 )

@@ -10,6 +10,10 @@ def main(comm, arguments):
         raise UserError("--seed: expected a number")
     if how == "help":
         sys.exit(0)
+    if how == "leave" and comm.rank == comm.size - 1:
+        sys.exit("no weights found")
+    if how == "leave":
+        return 1
     if how == "bug" and comm.rank == comm.size - 1:
         raise ValueError("broken")
     if how == "bug":
@@ -22,7 +26,13 @@ launch(main)
 @pytest.mark.parametrize("ranks", [0, 3])
 @pytest.mark.parametrize(
     ("how", "code", "said"),
-    [("0", 0, ""), ("3", 3, ""), ("help", 0, ""), ("mistake", 2, "error: --seed: expected a number\n")],
+    [
+        ("0", 0, ""),
+        ("3", 3, ""),
+        ("help", 0, ""),
+        ("leave", 1, "no weights found\n"),
+        ("mistake", 2, "error: --seed: expected a number\n"),
+    ],
 )
 def test_a_program_ends_with_its_code_and_one_line(launch, ranks, how, code, said):
     done = launch(ranks, "-c", PROGRAM, how)

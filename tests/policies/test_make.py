@@ -41,6 +41,7 @@ VECTOR = spaces.Box(-1, 1, (4,), np.float32)
         ({"policy": f"{HERE}:Wrong"}, r"expected outputs \(1, 2\) for .*, got \(1, 11\)"),
         ({"policy": f"{HERE}:Empty"}, "a module that has parameters"),
         ({"policy": f"{HERE}:NoMemory"}, r"expected \(outputs, memory\), got 'Tensor'"),
+        ({"policy": f"{HERE}:Leaving"}, "Leaving: its constructor failed: SystemExit: no weights found"),
         ({"policy": f"{HERE}:Nothing"}, "its constructor failed: TypeError: .*3 were given"),
         ({"policy": f"{HERE}:Sized"}, "Sized: its constructor failed: TypeError: .*argument: 'width'"),
         (

@@ -135,4 +135,9 @@ class Nothing(nn.Module):
         super().__init__()
 
 
+class Leaving(nn.Module):
+    def __init__(self, observation_space, action_space):
+        raise SystemExit("no weights found")
+
+
 not_a_module = 3

@@ -25,6 +25,7 @@ MISTAKES = [
     ("Listing", "state.seen: expected arrays of numbers, .*, got 'list'"),
     ("Generating", "state.generator/state/state: expected .*, got 'an integer of more than 64 bits'"),
     ("Fixed", "its state cannot be made from its fields and assigned, as a resume does: AttributeError"),
+    ("Wide", r"Wide: sigma: expected a number, got"),
     ("Elsewhere", r"centre: expected an array of numbers \(3,\), got 'float64 \(2,\)'"),
 ]
 

@@ -176,4 +176,10 @@ class Elsewhere(BestQuarter):
         return self.state.centre[:-1]
 
 
+class Wide(BestQuarter):
+    @property
+    def sigma(self):
+        return np.full(3, self.state.sigma)
+
+
 not_callable = 3
