@@ -14,5 +14,5 @@ project=${MPI_ES_PROJECT:-${SLURM_SUBMIT_DIR:-$PWD}}
 source "$project/slurm/prologue.sh"
 
 choose_launcher .
+[[ -z $caught ]] || { say "stopped by $caught before the evaluation began" && exit 143; }
 launch -m mpi_es.evaluate "$@"
-[[ -z $caught ]] || { say "stopped by $caught: the same command evaluates anew" && exit 143; }

@@ -17,6 +17,7 @@ from mpi_es.envs.fresh_world import FreshWorld
 from mpi_es.envs.lockstep import envpool, vector
 from mpi_es.envs.lockstep.base import EnvBatch
 from mpi_es.envs.lockstep.separate import SeparateEnvs
+from mpi_es.envs.step_limit import step_limit
 from mpi_es.errors import UserError, expected, one_line
 
 CAR_RACING = {"fast": "mpi_es/CarRacing-v3", "gymnasium": "CarRacing-v3"}  # as mpi_es.evaluate calls them
@@ -85,15 +86,11 @@ def _registered(env_id: str, options: dict[str, Any]) -> tuple[Any, int]:
     if env_id not in gym.registry:
         raise _unknown(env_id)
     spec = copy.deepcopy(gym.registry[env_id])
-    limit = spec.max_episode_steps or _frame_limit(spec.kwargs | options)
-    wanted = options.pop("max_episode_steps", None)  # gym.make's own, whose wrapper is not needed here
-    if wanted is not None:
-        if not isinstance(wanted, int) or isinstance(wanted, bool) or not (wanted > 0 or wanted == -1):
-            raise expected("--env-options", "max_episode_steps of 1 or more, or -1 for none", wanted)
-        limit = max(wanted, 0)
+    registered = spec.max_episode_steps or _frame_limit(spec.kwargs | options)
     spec.max_episode_steps, spec.order_enforce, spec.disable_env_checker = None, False, True
     with _making(env_id, options):
-        return gym.make(spec, **options), limit
+        limit = step_limit(options.get("max_episode_steps"), registered)
+        return gym.make(spec, **(options | {"max_episode_steps": None})), limit
 
 
 def _register_atari(env_id: str) -> None:

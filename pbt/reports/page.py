@@ -14,6 +14,7 @@ from mpi_es.reports import elements
 from mpi_es.reports.drawing import SMALL, Panel, drawn, merged
 from mpi_es.reports.films import films
 from mpi_es.reports.page import as_of, changed_options, figures_of, first_figure, libraries, state_of
+from mpi_es.run_file.imports import IN_ONE_CALL
 from mpi_es.run_file.scores import interval
 from mpi_es.text import counted, duration, number, thousands
 from pbt.config import Config
@@ -147,7 +148,7 @@ def _commands(directory: Path, config: Config) -> str:
     run = str(directory)
     lines = [["train", *as_options(replace(config, run_dir=""))]]
     lines.append(["evaluate", run])
-    if config.member in ("es", "sb3"):
+    if config.member in ("es", "sb3") and not config.env.startswith(IN_ONE_CALL):  # those draw nothing
         lines.append(["evaluate", run, "--video", f"{run}/film.mp4"])
     if _is_replayed(config):
         lines.append(["replay", run])

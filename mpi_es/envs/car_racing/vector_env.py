@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from mpi_es.envs.car_racing import attributes, cars, machine_code, simulation
 from mpi_es.envs.car_racing.options import DISCRETE, action_space, checked, observation_space
+from mpi_es.envs.step_limit import step_limit
 from mpi_es.errors import expected
 from mpi_es.jit.rows import row
 
@@ -66,7 +67,8 @@ class CarRacingVectorEnv(VectorEnv[NDArray[np.uint8], Any, NDArray[Any]]):
             raise expected("render_mode", "rgb_array or None", render_mode)
         choices = checked(picture, variant, lap_complete_percent, domain_randomize, continuous, grass_cost)
         self.num_envs, self.render_mode, self.continuous = num_envs, render_mode, continuous
-        self.frame_skip, self.limit, self.mode = frame_skip, _limit(max_episode_steps), _mode(autoreset_mode)
+        self.limit = step_limit(max_episode_steps, 1000)  # as registered
+        self.frame_skip, self.mode = frame_skip, _mode(autoreset_mode)
         self.metadata = {"render_modes": ["rgb_array"], "render_fps": 50, "autoreset_mode": self.mode}
         self.single_action_space = action_space(continuous)
         self.single_observation_space = observation_space(frame_stack)
@@ -233,15 +235,6 @@ class CarRacingVectorEnv(VectorEnv[NDArray[np.uint8], Any, NDArray[Any]]):
             self._pool.shutdown()
         for window in self.__dict__.get("_windows", ()):
             window.close()
-
-
-def _limit(steps: int | None) -> int:
-    """Return the steps after which an episode is cut; 0 is none."""
-    if steps is None:
-        return 1000  # as registered
-    if not isinstance(steps, int) or not (steps == -1 or steps > 0):
-        raise expected("max_episode_steps", "a whole number from 1, or -1", steps)
-    return max(steps, 0)
 
 
 def _mode(mode: AutoresetMode | str) -> AutoresetMode:
