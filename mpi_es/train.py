@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-import gymnasium as gym
 import numpy as np
 
 from mpi_es import strategies
@@ -229,25 +228,9 @@ def unreachable(run: Run) -> str:
 
 def endless(config: Config, rollout: Any) -> str:
     """Return a warning of episodes that have no step limit; empty where they have one."""
-    if rollout.limit or config.episode_cap or any(map(has_limit, _python_envs(rollout))):
+    if rollout.limit or config.episode_cap:
         return ""
     return f"{config.env} has no step limit, an episode may never end; --episode-cap N gives it one"
-
-
-def _python_envs(rollout: Any) -> list[Any]:
-    """Return the environments of a rollout that are Python objects."""
-    return getattr(getattr(rollout, "envs", None), "envs", [])
-
-
-def has_limit(env: Any) -> bool:
-    """Tell whether a user's environment brings its own limit: a TimeLimit, or a spec that names one."""
-    while not isinstance(env, gym.wrappers.TimeLimit):
-        if not hasattr(env, "env"):
-            # gym.make enforces the limit of its spec by a TimeLimit, which whoever unwraps it has lost.
-            spec = getattr(env, "spec", None)
-            return bool(spec and spec.id not in gym.registry and (spec.max_episode_steps or 0) > 0)
-        env = env.env
-    return True
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from mpi_es.envs.fresh_world import FreshWorld
 from mpi_es.envs.lockstep import envpool, vector
 from mpi_es.envs.lockstep.base import EnvBatch
 from mpi_es.envs.lockstep.separate import SeparateEnvs
-from mpi_es.envs.step_limit import step_limit
+from mpi_es.envs.step_limit import frame_limit, own_limit, step_limit
 from mpi_es.errors import UserError, expected, one_line
 
 CAR_RACING = {"fast": "mpi_es/CarRacing-v3", "gymnasium": "CarRacing-v3"}  # as mpi_es.evaluate calls them
@@ -65,7 +65,8 @@ def make(name: str, options: Sequence[str] = (), render_mode: str | None = None)
     else:
         _register_atari(rest)
     if colon and rest not in gym.registry:
-        env, limit = _call(name, load("--env", name), chosen), 0
+        env = _call(name, load("--env", name), chosen)
+        limit = own_limit(env)
     else:
         env, limit = _registered(rest, chosen)
     kind = type(env.unwrapped)
@@ -86,7 +87,7 @@ def _registered(env_id: str, options: dict[str, Any]) -> tuple[Any, int]:
     if env_id not in gym.registry:
         raise _unknown(env_id)
     spec = copy.deepcopy(gym.registry[env_id])
-    registered = spec.max_episode_steps or _frame_limit(spec.kwargs | options)
+    registered = spec.max_episode_steps or frame_limit(spec.kwargs | options)
     spec.max_episode_steps, spec.order_enforce, spec.disable_env_checker = None, False, True
     with _making(env_id, options):
         limit = step_limit(options.get("max_episode_steps"), registered)
@@ -115,12 +116,6 @@ def _make_vector(name: str, options: Sequence[str], count: int) -> Any:
 def _threads(env_id: str) -> dict[str, int]:
     """Return the option by which Atari's VectorEnv keeps to one thread: a rank is a core."""
     return {"num_threads": 1} if env_id.startswith("ALE/") else {}
-
-
-def _frame_limit(options: dict[str, Any]) -> int:
-    """Return the steps after which Atari's own limit of frames ends a game; 0 for other environments."""
-    frames, skip = options.get("max_num_frames_per_episode"), options.get("frameskip")
-    return frames // skip if isinstance(frames, int) and isinstance(skip, int) else 0
 
 
 def _call(name: str, function: Any, options: dict[str, Any], kind: type = gym.Env) -> Any:

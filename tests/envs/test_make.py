@@ -52,7 +52,7 @@ def test_an_id_registered_by_a_module_keeps_its_wrappers():
 def test_a_function_of_the_user_keeps_its_own_limit():
     env, limit = envs.make(f"{HERE}:make")
     env.reset(seed=0)
-    assert limit == 0
+    assert limit == 5
     assert [env.step(t % 2)[3] for t in range(5)] == [False] * 4 + [True]
 
 

@@ -1,7 +1,10 @@
+import gymnasium as gym
 import pytest
 
-from mpi_es.envs.step_limit import step_limit
+from mpi_es.envs.atari import make_stacked
+from mpi_es.envs.step_limit import frame_limit, own_limit, step_limit
 from mpi_es.errors import UserError
+from tests.envs import user_envs
 
 
 @pytest.mark.parametrize(("steps", "limit"), [(None, 200), (7, 7), (300, 300), (-1, 0)])
@@ -13,3 +16,24 @@ def test_the_users_limit_comes_before_the_registered_one(steps, limit):
 def test_another_limit_is_refused(steps):
     with pytest.raises(UserError, match="max_episode_steps: expected a whole number from 1, or -1, got"):
         step_limit(steps, 200)
+
+
+@pytest.mark.parametrize(
+    ("make", "limit"),
+    [
+        (lambda: gym.make("CartPole-v1"), 500),
+        (user_envs.make_capped, 9),  # within another wrapper
+        (user_envs.make_specified, 9),
+        (user_envs.make_unwrapped, 0),  # its spec has the limit of the wrapper that is gone
+        (user_envs.Endless, 0),
+        (make_stacked, 108_000),  # in frames, of which it makes four a step
+    ],
+)
+def test_the_limit_of_a_users_environment_is_found(make, limit):
+    assert own_limit(make()) == limit
+
+
+def test_frames_are_counted_in_steps():
+    assert frame_limit({"max_num_frames_per_episode": 108_000, "frameskip": 4}) == 27_000
+    assert frame_limit({"max_num_frames_per_episode": 108_000, "frameskip": (2, 5)}) == 0
+    assert frame_limit({}) == 0

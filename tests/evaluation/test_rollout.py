@@ -213,3 +213,9 @@ def test_a_module_that_draws_depends_on_candidate_and_seed_only():
     alone = returns(1, given)
     assert returns(3, given[::-1]) == alone
     assert len(set(alone.values())) > 1
+
+
+@pytest.mark.parametrize(("make", "cap"), [("make_capped", 0), ("Endless", 5)])
+def test_a_held_out_episode_is_cut_only_where_no_limit_ends_it(make, cap):
+    environments = SeparateEnvs(lambda: envs.make(f"tests.envs.user_envs:{make}"))
+    assert Rollout(POLICIES["mlp"], environments, 2).whole(5, None).cap == cap

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpi_es.envs.lockstep.base import Places
+from mpi_es.envs.step_limit import frame_limit, own_limit
 from mpi_es.errors import expected, one_line
 
 PREFIX = "vector:"
@@ -28,7 +29,7 @@ class VectorEnvs:
         self._env, self._width = make(width), width
         self.observation_space = self._env.single_observation_space
         self.action_space = self._env.single_action_space
-        self.limit = self._env.spec.max_episode_steps or 0 if self._env.spec else 0
+        self.limit = _limit(self._env)
         self._actions = np.zeros((width, *self.action_space.shape), self.action_space.dtype)
         _reset(self._env, np.ones(width, np.bool_), np.zeros(width, np.int64))
         self.clear()
@@ -76,6 +77,14 @@ def _reset(env: Any, mask: NDArray[np.bool_], seeds: NDArray[np.int64]) -> NDArr
             given[place] = seed
     observations: NDArray[Any] = env.reset(seed=given, options={"reset_mask": mask})[0]
     return observations
+
+
+def _limit(env: Any) -> int:
+    """Return the steps of an episode; 0 where the VectorEnv does not tell."""
+    if env.spec:
+        return env.spec.max_episode_steps or frame_limit(env.spec.kwargs)
+    alone = getattr(env.unwrapped, "envs", ())  # of a SyncVectorEnv
+    return own_limit(alone[0]) if alone else 0
 
 
 def _check_seeds(name: str, env: Any) -> None:

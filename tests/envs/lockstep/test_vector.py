@@ -51,3 +51,12 @@ def test_episodes_are_those_of_the_environment_alone():
         expected = alone.step(2)
         assert (expected[0] == observations[1]).all()
         assert expected[1] == rewards[1]
+
+
+@pytest.mark.parametrize(
+    ("name", "limit"), [(f"vector:{__name__}:make_sync", 1000), ("vector:ALE/Pong-v5", 27_000)]
+)
+def test_the_limit_is_found_where_gymnasium_counts_and_where_the_game_does(name, limit):
+    batch = envs.open_batch(name, width=2)
+    batch.close()
+    assert batch.limit == limit
