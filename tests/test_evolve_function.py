@@ -378,6 +378,33 @@ def test_ranks_that_are_lost_do_not_change_it(whole, tmp_path):
     assert_same(exact_content(run), exact_content(whole[1]))
 
 
+ENDING = """
+import atexit, os, signal, sys
+from pathlib import Path
+import mpi_es
+place, strikes = Path(sys.argv[1]), sys.argv[2] == "strikes"
+number = os.environ["OMPI_COMM_WORLD_RANK"]
+atexit.register((place / f"handler{number}").touch)
+def f(x):
+    if strikes and number == "1":
+        os.kill(os.getpid(), signal.SIGKILL)
+    return -float((x**2).sum())
+file = open(place / f"file{number}", "w")
+mpi_es.evolve(f, [1.0] * 4, max_iter=5, run_dir=place / "run", console="silent", tensorboard=False)
+file.write("written")
+sys.exit(3)
+"""
+
+
+@pytest.mark.parametrize(("strikes", "left"), [("", "012"), ("strikes", "02")])
+def test_a_script_ends_in_its_own_way_where_ranks_outlive_one_another(tmp_path, strikes, left):
+    process = survivors(3, "-c", ENDING, tmp_path, strikes)
+    process.communicate(timeout=LIMIT)
+    assert process.returncode == 3
+    assert sorted(path.name for path in tmp_path.glob("handler*")) == [f"handler{rank}" for rank in left]
+    assert [(tmp_path / f"file{rank}").read_text() for rank in left] == ["written"] * len(left)
+
+
 def test_an_error_on_one_rank_is_raised_on_all_and_told_once(launch):
     call = "mpi_es.evolve(lambda x: 1 / 0, [0.0], console='silent', tensorboard=False)"
     done = launch(3, "-c", f"import mpi_es\n{call}")

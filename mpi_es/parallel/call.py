@@ -5,7 +5,6 @@ import os
 import sys
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from typing import Any, TypeVar
 
 import numpy as np
@@ -38,9 +37,10 @@ class World:
         """Return the communicator; the first call starts MPI where there is a launcher. Collective."""
         if self.comm is None:
             launched = launched_size(os.environ)
+            finalizes = not survivable() or "mpi4py.MPI" in sys.modules
             self.comm = connect(os.environ) if launched else SerialComm()
             if launched:
-                self._watch_the_script()
+                self._watch_the_script(launched[0], finalizes=finalizes)
         return self.comm
 
     def meet(self, at: int) -> list[int]:
@@ -54,10 +54,14 @@ class World:
             self.ended = np.flatnonzero(places == _END).tolist()
         return self.ended
 
-    def _watch_the_script(self) -> None:
+    def _watch_the_script(self, size: int, *, finalizes: bool) -> None:
         """End the job where the script raises on some ranks only, since the others would wait for them.
 
         What all ranks of a call raised is printed once, and ends them with code 2, as it ends a command.
+
+        Args:
+            size: how many ranks the launcher started.
+            finalizes: whether mpi4py ends MPI with the script, as where the script has imported it itself.
         """
         print_exception = sys.excepthook
 
@@ -73,9 +77,13 @@ class World:
             sys.exit(2)  # which ends Python here too
 
         def leave(code: int = 0) -> None:
-            with suppress(RankLost), losses(self.comm):
-                self.meet(_END)
-            if survivable():
+            lost = self.comm.size < size
+            try:
+                with losses(self.comm):
+                    self.meet(_END)
+            except RankLost:
+                lost = True
+            if lost and finalizes:
                 sys.stdout.flush()
                 sys.stderr.flush()
                 os._exit(code)  # MPI's own end waits now and then for dead ranks

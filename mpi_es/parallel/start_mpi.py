@@ -161,7 +161,8 @@ def _start(environ: Mapping[str, str]) -> "MPI.Intracomm":
     """Return the world, or raise what check returns before and after MPI_Init. Collective."""
     import mpi4py
 
-    mpi4py.rc.initialize, mpi4py.rc.finalize = False, True
+    # MPI's own end waits now and then for dead ranks.
+    mpi4py.rc.initialize, mpi4py.rc.finalize = False, not survivable()
     try:
         from mpi4py import MPI
     except RuntimeError as error:
