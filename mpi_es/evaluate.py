@@ -139,7 +139,10 @@ def main(comm: Comm, arguments: list[str]) -> int:
     """Evaluate, print, and return the exit code. Collective."""
     plan, config = plan_on_root(comm, lambda: prepare(arguments))
     evaluator = make_evaluator(comm, config, StopFlag(), survives=survivable())
-    evaluator.loop.run_on_root(lambda: report(plan, evaluator))
+    try:
+        evaluator.loop.run_on_root(lambda: report(plan, evaluator))
+    finally:
+        evaluator.close_environments()
     return 0
 
 

@@ -67,7 +67,10 @@ def main(comm: Comm, arguments: list[str]) -> int:
     survives, rank_loss = apply_rank_loss_option(comm, config.on_rank_loss)
     base = bcast_object(comm, plan.base if plan else None)
     evaluator = make_evaluator(comm, config, StopFlag().install(), base, survives=survives)
-    evaluator.loop.run_on_root(lambda: train(plan, evaluator, rank_loss))
+    try:
+        evaluator.loop.run_on_root(lambda: train(plan, evaluator, rank_loss))
+    finally:
+        evaluator.close_environments()
     return 0
 
 

@@ -86,6 +86,7 @@ def main(comm: Comm, arguments: list[str]) -> int:
     shares = offsets(len(seeds), comm.size, block=_BLOCK)
     mine = seeds[shares[comm.rank] : shares[comm.rank + 1]]
     rows = all_or_raise(comm, lambda: played(member, mine), (UserError, RolloutError))
+    member.close()
     scores = share_rows(comm, rows, np.diff(shares).tolist())
     on_root(comm, lambda: report(plan, seeds, *scores.T))
     return 0

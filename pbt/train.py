@@ -51,7 +51,10 @@ def main(comm: Comm, arguments: list[str]) -> int:
     _, rank_loss = apply_rank_loss_option(comm, config.on_rank_loss)
     tuned = all_or_raise(comm, lambda: space(config))  # a package may be missing on one rank only
     population = Population(config, tuned, comm, StopFlag().install())
-    train(comm, plan, population, rank_loss)
+    try:
+        train(comm, plan, population, rank_loss)
+    finally:
+        population.close()
     return 0
 
 

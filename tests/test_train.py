@@ -107,3 +107,21 @@ def test_a_mistake_in_a_file_of_options_ends_all_ranks_with_one_line(launch, tmp
     assert done.stderr.startswith(f"error: {tmp_path}/my.toml: strategy: expected one of ")
     assert done.stderr.endswith("got 'pepgg'; did you mean 'pepg'?\n")
     assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(("trouble", "code"), [("", 0), ("fails=1", 2), ("stuck=1", 0)])
+def test_every_environment_that_was_made_is_closed(launch, tmp_path, trouble, code):
+    log = tmp_path / "log"
+    made = ("--env", f"{OWN}Counted", "--env-options", f"log={log}", *trouble.split())
+    held_out = ("--held-out-env-options", f"log={log}", *trouble.split())
+    size = ("--hidden", 2, "--population-size", 4, "--max-iter", 2, "--num-eval-rollouts", 2)
+    done = launch(2, "-m", "mpi_es.train", *made, *held_out, *size, "--run-dir", tmp_path / "run")
+    assert done.returncode == code, done.stderr
+    assert ("an environment cannot be closed: OSError: stuck" in done.stderr) == (trouble == "stuck=1")
+    words = log.read_text().split()
+    assert words.count("made") == words.count("closed") > 4
+    if not code:
+        log.unlink()
+        assert launch(2, "-m", "mpi_es.evaluate", tmp_path / "run").returncode == 0
+        words = log.read_text().split()
+        assert words.count("made") == words.count("closed") > 2

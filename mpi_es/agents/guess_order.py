@@ -59,5 +59,6 @@ def _returns(candidates: Candidate, config: Config) -> Vector:
     evaluator = make_evaluator(SerialComm(), config, StopFlag())
     seeds = np.tile(np.arange(_EPISODES), (len(candidates), 1))
     evaluation = evaluator.evaluate(Dense(candidates.astype(float)), seeds, Terms(early_stop=20))
+    evaluator.close_environments()
     returns: Vector = evaluation.returns.mean(axis=1)
     return returns

@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -82,13 +83,11 @@ def repeats(config: Config) -> Finding:
     try:
         policy = make_policy(config)
         batch: Any = _StepDigests(make_batch(config, 1))
-        rollout = Rollout(policy, batch, 1)
-        parameters = policy.initial(config.seed)
-        played = []
-        for seed in (config.seed, config.seed + 1, config.seed):
-            rollout.run(_OneEpisode(seed, parameters), Terms(cap=_STEPS))
-            played.append(batch.steps)
-        batch.close()
+        parameters, played = policy.initial(config.seed), []
+        with closing(Rollout(policy, batch, 1)) as rollout:
+            for seed in (config.seed, config.seed + 1, config.seed):
+                rollout.run(_OneEpisode(seed, parameters), Terms(cap=_STEPS))
+                played.append(batch.steps)
     except UserError as error:
         remedy = "give --env, --env-options and --policy as the training has them"
         return Finding(name, "fail", str(error), remedy)

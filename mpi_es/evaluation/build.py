@@ -3,6 +3,7 @@
 import os
 import socket
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -81,9 +82,10 @@ def make_rollout(config: Config, base: Candidate | None = None) -> AnyRollout:
     batch = envs.open_batch(config.env, config.env_options, width)
     may_compile = config.compiled and getattr(policy, "compiled", False)
     if may_compile and isinstance(batch, SeparateEnvs) and compiled_rollout.suits(config, batch.envs[0]):
-        return CompiledRollout(
-            policy, batch.envs[0], batch.limit, config.action_repeat, config.threads_per_rank
-        )
+        with closing(batch):  # whose choices and spaces are all that it needs
+            return CompiledRollout(
+                policy, batch.envs[0], batch.limit, config.action_repeat, config.threads_per_rank
+            )
     return Rollout(policy, repeated(batch, config.action_repeat), width)
 
 

@@ -96,6 +96,10 @@ class CompiledRollout:
             self._abandon()
         return np.array(rows, np.float64).reshape(-1, 3)
 
+    def close(self) -> None:
+        """End the threads."""
+        self.pool.shutdown()
+
     def _start(self, lanes: list[_Lane], source: Source, rules: Any) -> bool:
         """Give an episode to each thread that has none; return whether any has one."""
         for lane in lanes:

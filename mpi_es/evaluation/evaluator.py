@@ -73,6 +73,12 @@ class Evaluator:
         if self.loop.comm is self._begun_with:  # ranks that were lost cannot take part
             self.noise.noise.close()
 
+    def close_environments(self) -> None:
+        """Close this rank's environments, on whatever terms the run ended."""
+        self.rollout.close()
+        if self.held_out_rollout is not self.rollout:
+            self.held_out_rollout.close()
+
     # What rank 0 calls
 
     def held_out_terms(self, cap: int, normalisation: NDArray[np.float32] | None) -> Terms:

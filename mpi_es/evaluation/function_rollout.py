@@ -148,6 +148,9 @@ class FunctionRollout:
             source.poll()
         return np.array(rows, np.float64).reshape(-1, 3)
 
+    def close(self) -> None:
+        """Do nothing: what a function opens is its own."""
+
     def _call(self, episode: Episode) -> float:
         """Return the fitness of a candidate."""
         seed = {} if self.exact else {"seed": episode.seed}

@@ -88,6 +88,10 @@ class AnyRollout(Protocol):
         """Return the rows of all episodes that the source gives."""
         ...
 
+    def close(self) -> None:
+        """Close the environments."""
+        ...
+
 
 class Rollout:
     """Runs episodes of a policy in up to `width` environments in lockstep.
@@ -128,6 +132,10 @@ class Rollout:
             self.envs.clear()
         columns = 3 + (2 * self.size if terms.collect else 0)
         return np.concatenate([np.empty((0, columns)), *batch.rows])
+
+    def close(self) -> None:
+        """Close the environments."""
+        self.envs.close()
 
 
 class _Batch:

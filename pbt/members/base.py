@@ -113,3 +113,6 @@ class Member(ABC):
     def adopt(self, state: State) -> None:
         """Copy the state of a stronger member; a subclass may take over a part of it only."""
         self.set_state(state)
+
+    def close(self) -> None:  # noqa: B027  (most members hold nothing open)
+        """Close what the member holds open, on whatever terms the run ended."""

@@ -107,6 +107,10 @@ class ES(Member):
         self._run_on_root(evaluate)
         return results[0] if results else Score(np.zeros(1), np.zeros(1))
 
+    def close(self) -> None:
+        """Close the environments."""
+        self.evaluator.close_environments()
+
     def player(self) -> Player:
         """Return the policy with the strategy's mean as its parameters."""
         normalisation = self.observations.normalisation if self.config.obs_norm else None

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpi_es import seeds
-from mpi_es.errors import RolloutError, UserError, expected
+from mpi_es.errors import RolloutError, UserError, expected, one_line, warn
 from mpi_es.jit.warm_up import prepare
 from mpi_es.parallel.agreement import all_or_raise
 from mpi_es.parallel.collectives import Comm, offsets, split
@@ -67,6 +67,14 @@ class Population:
             make = partial(member_class, self.config, index, self.group, self.stop)
             members[index] = self._guarded(index, make, (UserError,))
         return members
+
+    def close(self) -> None:
+        """Let each member close what it holds open; what it raises is a warning, since the run is over."""
+        for index, member in self.members.items():
+            try:
+                member.close()
+            except Exception as error:
+                warn(f"rank {self.comm.rank}: member {index} cannot be closed: {one_line(error)}")
 
     @property
     def names(self) -> list[str]:

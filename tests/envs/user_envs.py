@@ -86,3 +86,26 @@ class Unseeded(gym.Wrapper):
 
 def make_unseeded():
     return Unseeded(gym.make("CartPole-v1"))
+
+
+class Counted(gym.Wrapper):
+    """Notes in a file that it was made, and that it was closed; may raise at the end of its last episode."""
+
+    def __init__(self, log, fails=0, stuck=0):
+        super().__init__(gym.make("CartPole-v1"))
+        self.log, self.fails, self.stuck = log, fails, stuck
+        self.note("made")
+
+    def note(self, word):
+        with open(self.log, "a") as file:
+            file.write(f"{word}\n")
+
+    def step(self, action):
+        if self.fails:
+            raise ValueError("broken")
+        return self.env.step(action)
+
+    def close(self):
+        self.note("closed")
+        if self.stuck:
+            raise OSError("stuck")

@@ -6,6 +6,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from mpi_es.errors import one_line, warn
+
 Places = NDArray[np.int64]  # (k,) of episodes in a batch, each its own
 
 
@@ -50,3 +52,15 @@ class EnvBatch(Protocol):
     def close(self) -> None:
         """Close the environments."""
         ...
+
+
+def close(*envs: Any) -> None:
+    """Close environments of gymnasium or a user; what one raises is a warning, since the work is done."""
+    errors = []
+    for env in envs:
+        try:
+            env.close()
+        except Exception as error:
+            errors.append(error)
+    if errors:
+        warn(f"an environment cannot be closed: {one_line(errors[0])}")

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mpi_es.envs.lockstep.base import EpisodeFailed, Places
+from mpi_es.envs.lockstep.base import EpisodeFailed, Places, close
 
 MakeEnv = Callable[[], tuple[Any, int]]  # the environment, and its step limit
 
@@ -69,8 +69,7 @@ class SeparateEnvs:
 
     def close(self) -> None:
         """Close the environments."""
-        for env in self.envs:
-            env.close()
+        close(*self.envs)
 
     def _take(self) -> int:
         """Return the place of an environment that is free, or of a new one."""

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mpi_es.envs.lockstep.base import Places
+from mpi_es.envs.lockstep.base import Places, close
 from mpi_es.envs.step_limit import frame_limit, own_limit
 from mpi_es.errors import expected, one_line
 
@@ -63,7 +63,7 @@ class VectorEnvs:
 
     def close(self) -> None:
         """Close the VectorEnv."""
-        self._env.close()
+        close(self._env)
 
 
 def _reset(env: Any, mask: NDArray[np.bool_], seeds: NDArray[np.int64]) -> NDArray[Any]:
@@ -98,6 +98,6 @@ def _check_seeds(name: str, env: Any) -> None:
     except Exception as error:
         raise expected("--env", rule, name, one_line(error)) from error
     finally:
-        env.close()
+        close(env)
     if not (np.array_equal(first, second[::-1]) and np.array_equal(third, first[[0, 0]])):
         raise expected("--env", rule, name, "the episode of a seed differed in another environment")

@@ -140,3 +140,15 @@ def test_an_episode_that_raises_ends_its_whole_group(launch, tmp_path):
     assert done.returncode == 2
     assert "ValueError: the simulator broke" in done.stderr
     assert re.match(r"rank 0 on \S+: member \d: \S.*", checkpoint.load(tmp_path / "run")[0]["life"]["reason"])
+
+
+@pytest.mark.parametrize("trouble", ["", "fails=1"])
+def test_every_environment_that_was_made_is_closed(launch, tmp_path, trouble):
+    log = tmp_path / "log"
+    env = ("--env", "tests.envs.user_envs:Counted", "--env-options", f"log={log}", *trouble.split())
+    size = ("--num-agents", 2, "--max-iter", 2, "--steps", 1, "--num-eval-rollouts", 2)
+    options = ("--member", "es", "--member-options", "hidden=2", *env, *size, "--run-dir", tmp_path / "run")
+    done = launch(2, "-m", "pbt.train", *options, cwd=ROOT)
+    assert done.returncode == (2 if trouble else 0), done.stderr
+    words = log.read_text().split()
+    assert words.count("made") == words.count("closed") > 2
