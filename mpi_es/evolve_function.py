@@ -254,9 +254,20 @@ def _new_directory(config: Config) -> str:
         _CALLS[stem] = _CALLS.get(stem, 0) + 1
         return _numbered(stem, _CALLS[stem])
     number = 1
-    while os.path.exists(_numbered(config.directory, number)):
+    while not _is_made(directory := _numbered(config.directory, number)):
         number += 1
-    return _numbered(config.directory, number)
+    return directory
+
+
+def _is_made(directory: str) -> bool:
+    """Make a directory; return whether it was not there, perhaps of a script that began at the same time."""
+    try:
+        os.makedirs(directory)
+    except FileExistsError:
+        return False
+    except OSError as error:
+        raise UserError(f"--run-dir: cannot create {directory} ({error.strerror})") from error
+    return True
 
 
 def _numbered(stem: str, number: int) -> str:

@@ -6,6 +6,7 @@ import re
 import signal
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
@@ -97,6 +98,20 @@ def test_the_best_of_all_calls_is_the_result_and_the_mean_beside_it():
     assert result.value_of_mean == sphere(result.mean) == values[-1]
     assert result.evaluations == len(seen) == 30 * 9 + 1
     assert result.reason == "last generation done"
+
+
+def test_runs_without_a_directory_of_their_own_that_begin_at_once_get_one_each():
+    config = evolve_function._config(sphere, {"run_dir": ""}, {})
+    with ThreadPoolExecutor(8) as threads:
+        made = [*threads.map(lambda _: evolve_function._new_directory(config), range(40))]
+    assert len({*made}) == 40
+    assert evolve().run_dir not in map(Path, made)
+
+
+def test_a_place_where_no_directory_can_be_made_is_named():
+    Path("runs").touch()
+    with pytest.raises(UserError, match=r"run_dir: cannot create runs/.*Not a directory"):
+        evolve()
 
 
 def test_the_history_has_the_functions_own_values():
@@ -392,15 +407,23 @@ def f(x):
 file = open(place / f"file{number}", "w")
 mpi_es.evolve(f, [1.0] * 4, max_iter=5, run_dir=place / "run", console="silent", tensorboard=False)
 file.write("written")
-sys.exit(3)
+sys.exit(int(sys.argv[3]))
 """
 
 
-@pytest.mark.parametrize(("strikes", "left"), [("", "012"), ("strikes", "02")])
-def test_a_script_ends_in_its_own_way_where_ranks_outlive_one_another(tmp_path, strikes, left):
-    process = survivors(3, "-c", ENDING, tmp_path, strikes)
+@pytest.mark.parametrize("strikes", ["", "strikes"])
+def test_a_script_ends_with_its_code_where_ranks_outlive_one_another(tmp_path, strikes):
+    process = survivors(3, "-c", ENDING, tmp_path, strikes, 3)
     process.communicate(timeout=LIMIT)
     assert process.returncode == 3
+
+
+@pytest.mark.parametrize(("strikes", "left"), [("", "012"), ("strikes", "02")])
+def test_a_script_s_exit_handlers_and_files_come_to_their_end_there(tmp_path, strikes, left):
+    # With another code Open MPI ends all ranks when the first has ended.
+    process = survivors(3, "-c", ENDING, tmp_path, strikes, 0)
+    process.communicate(timeout=LIMIT)
+    assert process.returncode == 0
     assert sorted(path.name for path in tmp_path.glob("handler*")) == [f"handler{rank}" for rank in left]
     assert [(tmp_path / f"file{rank}").read_text() for rank in left] == ["written"] * len(left)
 

@@ -7,7 +7,7 @@ import math
 import tomllib
 import types
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -27,6 +27,10 @@ class ConfigFile:
     preset: str = ""
     values: Mapping[str, Any] = field(default_factory=dict)  # of fields
     keys: Mapping[str, str] = field(default_factory=dict)  # of fields, as they are written in the file
+
+    def without(self, name: str) -> "ConfigFile":
+        """Return the options less one."""
+        return replace(self, values={one: value for one, value in self.values.items() if one != name})
 
     def over(self, config: C) -> C:
         """Return a config with the file's options; the whole is checked when the command line is parsed."""

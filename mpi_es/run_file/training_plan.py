@@ -108,7 +108,8 @@ def plan_training(
         directory = checkpoint.directory_of(Path(run))
 
         def changed(begun: C) -> C:
-            wanted = command_line.parse(rest, begun, {}, usage, file=file)
+            options = file.without("run_dir")  # where a run began, which may be another place
+            wanted = command_line.parse(rest, begun, {}, usage, file=options)
             fields = [name for name in imports.TRAINING if is_same(begun, wanted, name)]
             imports.check(begun, directory, allowed=allow_imports, fields=fields)
             return wanted

@@ -119,9 +119,10 @@ def test_a_resumed_run_writes_its_options_where_they_changed(tmp_path):
 
 
 def test_a_file_of_options_changes_a_resumed_run(tmp_path):
-    (tmp_path / "my.toml").write_text('console = "lines"\n')
+    (tmp_path / "my.toml").write_text('console = "lines"\nrun-dir = "where-it-began"\n')
     file, words = command_line.take_file(
         ["--resume", str(saved(tmp_path)), "--config", f"{tmp_path}/my.toml"], Config, {}
     )
     made = plan_training("mpi_es.train", Config, words, pytest.fail, file, unchecked)
     assert (made.config.console, made.has_new_options) == ("lines", True)
+    assert made.config.run_dir == str(tmp_path)
