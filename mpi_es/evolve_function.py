@@ -18,7 +18,7 @@ from mpi_es.config.fields import without_effect
 from mpi_es.config.run import Config
 from mpi_es.errors import RolloutError, UserError, expected, unknown
 from mpi_es.evaluation.build import make_evaluator
-from mpi_es.evaluation.function_rollout import Function, FunctionRollout, Problem, problem, takes_seed
+from mpi_es.evaluation.function_rollout import Function, FunctionRollout, Problem, idle_fields, problem
 from mpi_es.loop import Run
 from mpi_es.parallel.agreement import all_or_raise, on_root, plan_on_root
 from mpi_es.parallel.call import RunStopped, World, on_all_ranks
@@ -33,14 +33,6 @@ from mpi_es.train import Plan, beginning, train
 RUNS = "MPI_ES_RUNS"  # the variable by which slurm/function.sh names the directory of a job's runs
 LIST = ".runs"  # the file there with all directories of the job's runs, a line each
 _OF_ARGUMENTS = ("function", "x0", "dim", "bounds")  # fields of a config that evolve's arguments replace
-_OF_RANDOM = (  # fields that have no effect on a function that draws nothing
-    "num_rollouts",
-    "num_rollouts_max",
-    "agreement",
-    "episode_seeds",
-    "eval_every",
-    "num_eval_rollouts",
-)
 _ARGUMENTS = {  # whose names are not those of their options
     "init-sigma": "sigma",
     "target-fitness": "goal",
@@ -213,12 +205,8 @@ def _config(function: Function, given: dict[str, Any], options: dict[str, Any]) 
             raise unknown("evolve", option, known - without_effect(Config(function=name)).keys())
     values = {option: _converted(option, value, hints[option]) for option, value in (given | options).items()}
     config = Config(function=name, **values)
-    for option, reason in without_effect(config).items():
+    for option, reason in (without_effect(config) | idle_fields(function)).items():
         if option in options:
-            raise UserError(f"{option}: expected to be left out, as it has no effect {reason}")
-    for option in _OF_RANDOM:
-        if option in options and not takes_seed(function):
-            reason = "on a function without an argument `seed`"
             raise UserError(f"{option}: expected to be left out, as it has no effect {reason}")
     strategies.check(config)
     return config

@@ -62,11 +62,11 @@ class Plan(TrainingPlan[Config]):
 def main(comm: Comm, arguments: list[str]) -> int:
     """Train, and return the exit code. Collective."""
     plan, config = plan_on_root(comm, lambda: prepare(arguments))
-    if plan:  # on rank 0
-        command_line.warn_idle(command_line.translated(arguments), config)
     survives, rank_loss = apply_rank_loss_option(comm, config.on_rank_loss)
     base = bcast_object(comm, plan.base if plan else None)
     evaluator = make_evaluator(comm, config, StopFlag().install(), base, survives=survives)
+    if plan:  # on rank 0
+        command_line.warn_idle(command_line.translated(arguments), config, evaluator.rollout.idle)
     try:
         evaluator.loop.run_on_root(lambda: train(plan, evaluator, rank_loss))
     finally:

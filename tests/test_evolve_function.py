@@ -484,6 +484,15 @@ def test_options_of_policies_have_no_effect(launch, mine):
     assert "warning: no effect with --function mine:f: --hidden" in done.stderr
 
 
+def test_numbers_of_episodes_have_no_effect_without_a_seed(launch, mine):
+    options = ("--max-iter", 1, "--population-size", 4, "--num-rollouts", 3, "--eval-every", 1)
+    for name, words in (("f", "--num-rollouts, --eval-every"), ("g", "")):
+        done = launch(0, *COMMAND, "--x0", 1, *options, "--function", f"mine:{name}", "--run-dir", name)
+        assert done.returncode == 0
+        warning = f"warning: no effect on a function without an argument `seed`: {words}\n"
+        assert done.stderr == warning * bool(words)
+
+
 def test_what_needs_a_policy_refuses_the_run_of_a_function(launch):
     run = evolve(max_iter=1).run_dir
     for program, *rest in (["evaluate"], ["export", "--out", "agent.npz"]):

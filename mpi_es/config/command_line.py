@@ -124,10 +124,14 @@ def refuse_idle(arguments: Sequence[str], names: Sequence[str], other: str, conf
             raise UserError(f"{option}: expected to be left out, as it has no effect with {other}")
 
 
-def warn_idle(arguments: Sequence[str], config: object) -> None:
-    """Warn, in one line, of options that are among the arguments and have no effect with the config."""
+def warn_idle(arguments: Sequence[str], config: object, also: Mapping[str, str]) -> None:
+    """Warn, in one line, of options that are among the arguments and have no effect with the config.
+
+    Args:
+        also: other fields without effect, each with the reason.
+    """
     reasons: dict[str, list[str]] = {}
-    for name, reason in without_effect(config).items():
+    for name, reason in ({**also} | without_effect(config)).items():
         if is_given(arguments, name, type(config)):
             reasons.setdefault(reason, []).append(names_of(name, type(config))[0])
     if reasons:

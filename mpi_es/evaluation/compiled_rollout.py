@@ -57,6 +57,7 @@ class CompiledRollout:
         from mpi_es.evaluation import compiled_episode
 
         self.policy, self.limit, self.width = policy, -(-limit // repeat), threads
+        self.idle = {"envs_per_rank": "where whole episodes are run in compiled code"}
         self.run_episode = compiled_episode.run_episode
         self.rules = compiled_episode.Rules(limit, repeat, cap=0, early_stop=0)
         self.lanes = [

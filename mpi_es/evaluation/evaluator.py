@@ -24,6 +24,7 @@ from mpi_es.parallel.stop_signal import StopFlag, Stopped
 from mpi_es.run_file.records import EvaluationProgress
 from mpi_es.strategies.base import Noise, Population, Seeded
 from mpi_es.strategies.noise import SlicedNoise
+from mpi_es.text import counted
 
 _EVALUATE, _PLAYED = "evaluate", "played"  # rank 0's commands
 FINE, STOPPED, FAILED = range(3)  # how a rank's part ended
@@ -223,7 +224,7 @@ class Evaluator:
         """Gather the rows on rank 0, or raise there what a rank met. Collective."""
         comm, width = self.loop.comm, 3 + (2 * self.rollout.size if header.terms.collect else 0)
         rows = np.concatenate([np.empty((0, width)), *self.played])
-        text = np.frombuffer(explanation.encode(), np.uint8)
+        text = np.frombuffer(explanation.encode(errors="replace"), np.uint8)
         report = gather_rows(comm, np.array([[outcome, len(rows), len(text), busy]]), self._ones())
         if report is None:
             gather_rows(comm, rows, None)
@@ -235,8 +236,9 @@ class Evaluator:
         assert said is not None, "this is rank 0"
         if FAILED in outcomes:
             first = said[: texts[texts > 0][0]].tobytes().decode()
-            others = np.count_nonzero(outcomes == FAILED) - 1
-            raise RolloutError(first.rstrip() + (f"\n({others} more ranks failed)" if others else ""))
+            others = int(np.count_nonzero(outcomes == FAILED)) - 1
+            more = f"\n({counted(others, 'more rank')} failed)" if others else ""
+            raise RolloutError(first.rstrip() + more)
         if STOPPED in outcomes:
             self.stop_flag.name = self.stop_flag.name or "a signal on another rank"
             raise Stopped

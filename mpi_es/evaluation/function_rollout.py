@@ -19,6 +19,14 @@ Function = Callable[..., Any]  # of x (dim,), and of a seed if it takes one; ret
 # Of calls shorter than these seconds a rank takes several at once, since asking for one costs 0.1 ms.
 _SHORT_CALL = 5e-3
 _QUEUE = 16
+_OF_RANDOM = (  # fields that have no effect on a function that draws nothing
+    "num_rollouts",
+    "num_rollouts_max",
+    "agreement",
+    "episode_seeds",
+    "eval_every",
+    "num_eval_rollouts",
+)
 
 
 @dataclass(frozen=True)
@@ -118,6 +126,12 @@ def takes_seed(function: Function) -> bool:
         return False
 
 
+def idle_fields(function: Function) -> dict[str, str]:
+    """Return the fields of a config that have no effect on a function, each with the reason."""
+    reason = "on a function without an argument `seed`"
+    return {} if takes_seed(function) else dict.fromkeys(_OF_RANDOM, reason)
+
+
 class FunctionRollout:
     """Calls a function with candidates, one after the other; what evaluations have of it is `policy`."""
 
@@ -128,6 +142,7 @@ class FunctionRollout:
     def __init__(self, problem: Problem) -> None:
         self.policy = problem
         self.exact = not takes_seed(problem.function)
+        self.idle = idle_fields(problem.function)
         self.width = 1
 
     def compile(self) -> None:

@@ -71,6 +71,7 @@ class AnyRollout(Protocol):
     size: int  # of an observation
     width: int  # episodes side by side, at most
     limit: int  # steps of an episode; 0 is none
+    idle: dict[str, str]  # fields of a config that have no effect here, each with the reason
 
     def compile(self) -> None:
         """Have all machine code ready."""
@@ -105,6 +106,7 @@ class Rollout:
     def __init__(self, policy: Policy, envs: EnvBatch, width: int) -> None:
         self.policy, self.envs, self.width = policy, envs, width
         self.limit = envs.limit
+        self.idle = {"threads_per_rank": "where episodes are not run in compiled code"}
         space = envs.observation_space
         self.shape, self.dtype = space.shape or (), space.dtype
         self.size = int(np.prod(self.shape))

@@ -28,7 +28,7 @@ def stamp(reason: str = "", *, finished: bool = False) -> dict[str, Any]:
         "saved": time.time(),  # seconds since 1970
         "host": socket.gethostname(),
         "job": os.environ.get("SLURM_JOB_ID", ""),
-        "reason": reason,
+        "reason": _printable(reason),  # of an error, with whatever a user's code says
         "finished": finished,
     }
 

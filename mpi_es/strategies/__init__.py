@@ -159,6 +159,9 @@ def check(config: Config) -> None:
     if config.num_interactions and config.strategy in WITHOUT_BATCHES:
         able = " or ".join(name for name in STRATEGIES if name not in WITHOUT_BATCHES)
         raise expected("--num-interactions", f"0, or --strategy {able}", config.num_interactions)
+    if config.num_interactions and 0 < config.popsize_max < config.population_size:
+        rule = f"0, or at least --population-size {config.population_size}"
+        raise expected("--popsize-max", rule, config.popsize_max)
     mirrored = find(config.strategy).mirrored
     if config.episode_seeds == "paired" and not mirrored:
         rule = f"independent or common with {config.strategy}, which has no mirrored pairs"

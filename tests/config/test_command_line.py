@@ -67,11 +67,12 @@ def test_options_come_on_top_of_the_preset():
         ),
         ("cartpole --target-consecutive 3", ""),
         ("--layout torch", "no effect without --from-pretrained or --base-from-pretrained: --layout"),
+        ("--envs-per-rank 3", "no effect here: --envs-per-rank"),
         ("--target-consecutive 3", "no effect without --target-fitness: --target-consecutive"),
     ],
 )
 def test_an_option_without_effect_is_reported_if_it_was_given(words, warning, capsys):
-    command_line.warn_idle(words.split(), parse(words))
+    command_line.warn_idle(words.split(), parse(words), {"envs_per_rank": "here"})
     assert capsys.readouterr().err == (f"warning: {warning}\n" if warning else "")
 
 

@@ -14,6 +14,10 @@ def test_a_stamp_tells_when_where_and_why(monkeypatch):
     assert found == {"host": socket.gethostname(), "job": "77", "reason": "SIGTERM", "finished": False}
 
 
+def test_a_reason_can_be_saved_whatever_a_user_s_error_says():
+    assert stamp("a\0b\x1b\udc80é")["reason"] == "a?b??é"
+
+
 @pytest.mark.parametrize(
     ("content", "warning", "finished"),
     [

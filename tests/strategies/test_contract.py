@@ -228,3 +228,10 @@ def test_only_what_can_ask_for_more_may_have_a_number_of_interactions(name: str)
         UserError, match="--num-interactions: expected 0, or --strategy openai_es or pepg or snes"
     ):
         check(config)
+
+
+def test_a_population_that_may_not_grow_is_refused() -> None:
+    config = Config(strategy="openai_es", num_interactions=100, population_size=8, popsize_max=7)
+    with pytest.raises(UserError, match="--popsize-max: expected 0, or at least --population-size 8, got 7"):
+        check(config)
+    check(replace(config, popsize_max=8))
