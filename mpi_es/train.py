@@ -15,7 +15,7 @@ from mpi_es.config.config_file import ConfigFile
 from mpi_es.config.presets import PRESETS
 from mpi_es.config.run import Config
 from mpi_es.errors import expected
-from mpi_es.evaluation.build import is_dynamic, make_evaluator, make_policy, make_problem
+from mpi_es.evaluation.build import make_evaluator, make_policy, make_problem
 from mpi_es.evaluation.evaluator import Evaluator
 from mpi_es.evaluation.function_rollout import FunctionRollout
 from mpi_es.evaluation.normalisation import ObservationSums
@@ -207,8 +207,10 @@ def describe(run: Run, rank_loss: str) -> list[str]:
     config, evaluator = run.config, run.evaluator
     ranks = counted(evaluator.loop.comm.size, "rank")
     part = "" if config.evolve == "all" else f" whose {config.evolve} evolves,"
-    dispatch = "dynamic" if is_dynamic(config) else "static"
-    where = "rank 0 only directs" if evaluator.first_evaluating_rank else "rank 0 evaluates too"
+    dispatch = where = ""
+    if evaluator.loop.comm.size > 1:
+        dispatch = "dynamic dispatch" if evaluator.dynamic else "static dispatch"
+        where = "rank 0 only directs" if evaluator.first_evaluating_rank else "rank 0 evaluates too"
     evolved = f"{config.policy} policy{part} of {evaluator.dim} parameters on {config.env}"
     if config.function:
         evolved = f"{config.function}, a function of {counted(evaluator.dim, 'parameter')}"
@@ -216,7 +218,7 @@ def describe(run: Run, rank_loss: str) -> list[str]:
         evolved,
         getattr(evaluator.rollout.policy, "description", ""),
         getattr(run.strategy, "description", f"{config.strategy}, population {run.strategy.popsize}"),
-        ", ".join(filter(None, [ranks, f"{dispatch} dispatch", where, rank_loss])),
+        ", ".join(filter(None, [ranks, dispatch, where, rank_loss])),
         endless(config, evaluator.rollout),
         unreachable(run),
         f"run directory {run.directory}",

@@ -80,7 +80,8 @@ class ComputedNoise(SlicedNoise):
 
     def keys(self, generation: int, count: int) -> NDArray[np.int64]:
         """Return keys (count,) that no other generation has."""
-        assert count <= _KEYS, "keys of generations would overlap"
+        if count > _KEYS:  # those of two generations would overlap
+            raise expected("--population-size", f"at most {2 * _KEYS}", 2 * count)
         return generation * _KEYS + np.arange(count)
 
     def _read(self, key: int, start: int, stop: int) -> Candidate:

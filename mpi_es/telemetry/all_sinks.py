@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
-from typing import Generic, Protocol, TextIO, TypeVar
+from typing import Any, Generic, Protocol, TextIO, TypeVar
 
 
 class Closable(Protocol):
@@ -24,6 +24,14 @@ class AllSinks(ExitStack, Generic[S]):
         self._sinks = sinks
         for sink in sinks:
             self.callback(sink.close)
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        """Close all; what ended the run is raised, not what a sink met at its close after that."""
+        try:
+            super().__exit__(kind, error, trace)
+        except Exception:
+            if error is None:
+                raise
 
     def __iter__(self) -> Iterator[S]:
         return iter(self._sinks)

@@ -113,3 +113,8 @@ def test_a_table_filled_in_parts_is_the_same_table(cuts: list[int]) -> None:
 def test_a_table_smaller_than_a_row_is_refused() -> None:
     with pytest.raises(UserError, match=r"--noise-table: expected at least 10 numbers.*got 9"):
         TableNoise(table(9), 10, SEED)
+
+
+def test_more_keys_than_a_generation_has_are_refused():
+    with pytest.raises(UserError, match="--population-size: expected at most 2097152, got 2097154"):
+        ComputedNoise(5, 3).keys(1, 2**20 + 1)
