@@ -1,5 +1,8 @@
 """A strategy of the user's by --strategy package.module:Class."""
 
+import os
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -12,6 +15,7 @@ from mpi_es.strategies import make
 from mpi_es.strategies.noise import ComputedNoise
 from tests.launching import assert_same
 
+ROOT = Path(__file__).parents[2]
 HERE = "tests.strategies.user_strategies"
 SMALL = ("cartpole", "--population-size", 8, "--num-rollouts", 1, "--eval-every", 2, "--num-eval-rollouts", 3)
 QUIET = ("--target-fitness", "None", "--console", "silent", "--no-tensorboard")
@@ -127,3 +131,14 @@ def test_a_mistake_ends_all_ranks_with_one_line(launch, tmp_path, name):
     done = launch(3, "-m", "mpi_es.train", *words)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert done.stderr.startswith(f"error: --strategy {HERE}:{name}: ")
+
+
+def test_a_module_that_one_rank_cannot_import_ends_all(launch, tmp_path, monkeypatch):
+    refusal = 'if os.environ.get("PMI_RANK") == "1":\n    raise ImportError("not on this node")\n'
+    names = "from tests.strategies.user_strategies import BestQuarter\n"
+    (tmp_path / "on_one.py").write_text(f"import os\n{names}{refusal}")
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT), str(tmp_path)]))
+    words = ("--strategy", "on_one:BestQuarter", "--noise-table", 100_000, "--run-dir", tmp_path / "run")
+    done = launch(3, "-m", "mpi_es.train", *SMALL, *QUIET, *words)
+    assert done.returncode == 2
+    assert done.stderr == "error: --strategy: importing on_one failed: ImportError: not on this node\n"
