@@ -8,9 +8,8 @@ each until it has spent the task's steps; what was interrupted is continued. A s
 the machine does. The curves of what is done are added to docs/strategies/environments.csv, or to --results,
 and not trained again. `show` prints the tables of docs/strategies.md and draws the curves beside the csv.
 
-Network, episodes, candidates and held-out episodes are those of the task's preset for all strategies.
-Strategies that keep their sigma are tried from smaller ones; the learning rate is 0.4 of sigma, as in the
-presets of OpenAI-ES.
+Network, episodes, candidates and held-out episodes are those of the task's preset for all strategies. The
+learning rate is 0.4 of sigma, as in the presets of OpenAI-ES.
 """
 
 import argparse
@@ -27,16 +26,9 @@ from matplotlib.figure import Figure
 
 RESULTS = Path(__file__).parents[2] / "docs" / "strategies" / "environments.csv"
 TRIAL, SEEDS = 0, (1, 2, 3)
-ADAPTED, KEPT = (0.05, 0.15, 0.5), (0.02, 0.05, 0.15)  # sigmas to choose from
+SIGMAS = 0.05, 0.15, 0.5  # to choose from
+STRATEGIES = "cma_es", "cr_fm_nes", "snes", "pepg", "openai_es", "ga"
 CLIMBING, RATE = ("pepg", "openai_es"), 0.4  # those that have a learning rate, a share of sigma
-STRATEGIES = {
-    "cma_es": ADAPTED,
-    "cr_fm_nes": ADAPTED,
-    "snes": ADAPTED,
-    "pepg": ADAPTED,
-    "openai_es": KEPT,
-    "ga": KEPT,
-}
 
 
 @dataclass(frozen=True)
@@ -68,7 +60,7 @@ def end_of(curve: results.Curve) -> float:
 
 def chosen(curves: results.Curves, task: str, strategy: str) -> float:
     """Return the sigma that ends best on the trial's seed."""
-    return max(STRATEGIES[strategy], key=lambda sigma: end_of(curves[name_of(task, strategy, sigma), TRIAL]))
+    return max(SIGMAS, key=lambda sigma: end_of(curves[name_of(task, strategy, sigma), TRIAL]))
 
 
 def train(root: Path, task: str, strategy: str, sigma: float, seed: int) -> results.Curve:
@@ -86,7 +78,7 @@ def train(root: Path, task: str, strategy: str, sigma: float, seed: int) -> resu
 def run_all(options: argparse.Namespace) -> None:
     """Train what is missing: the trials of a task before its seeds, a seed of all before the next."""
     pairs = [(task, strategy) for task in options.tasks for strategy in STRATEGIES]
-    trials = [(*pair, sigma, TRIAL) for pair in pairs for sigma in STRATEGIES[pair[1]]]
+    trials = [(*pair, sigma, TRIAL) for pair in pairs for sigma in SIGMAS]
     train_all(options, trials)
     known = results.read(options.results)
     train_all(options, [(*pair, chosen(known, *pair), seed) for seed in SEEDS for pair in pairs])
@@ -143,7 +135,7 @@ def draw(curves: results.Curves) -> Figure:
         for panel, (name, task) in zip(figure.subplots(2, 2).ravel(), TASKS.items(), strict=True):
             panel.axhline(task.score, color="#bbbbbb", linewidth=0.8)
             for strategy, of_seeds in on_seeds(curves, name).items():
-                colour = f"C{list(STRATEGIES).index(strategy)}"
+                colour = f"C{STRATEGIES.index(strategy)}"
                 for number, curve in enumerate(of_seeds):
                     label = strategy if number == 0 else None
                     panel.plot(curve[:, 1], curve[:, 2], color=colour, linewidth=1, label=label)
