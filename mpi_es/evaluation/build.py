@@ -63,7 +63,7 @@ def make_problem(config: Config) -> Problem:
     if len(x0) not in (1, dim):
         raise expected("--x0", f"one number, or {dim} as --dim says", config.x0)
     bounds = (config.bounds[0], config.bounds[1]) if config.bounds else None
-    start = np.broadcast_to(x0, dim) if len(x0) else x0
+    start = np.broadcast_to(x0, dim)
     return problem(load("--function", config.function), start, bounds, minimise=config.minimise)
 
 

@@ -115,8 +115,7 @@ def summarize(
     start: int = 0,
     agreement: float = math.nan,
 ) -> Row:
-    """Return the row of a generation, from its fitness (popsize,) and episode lengths (0: not played)."""
-    episodes = int(np.count_nonzero(lengths))
+    """Return the row of a generation, from its fitness (popsize,) and episode lengths."""
     above = (fitness > fitness_of_centre).sum()
     return Row(
         generation=generation,
@@ -128,9 +127,9 @@ def summarize(
         fitness_of_centre=fitness_of_centre,
         rank_of_centre=math.nan if math.isnan(fitness_of_centre) else float(above),
         elite=int((fitness > fitness.mean()).sum()),
-        episodes=episodes,
+        episodes=lengths.size,
         steps=int(lengths.sum()),
-        mean_length=float(lengths.sum() / episodes),
+        mean_length=float(lengths.sum() / lengths.size),
         episode_cap=episode_cap,
         learning_rate=learning_rate,
         popsize=len(fitness),
