@@ -112,8 +112,9 @@ def until(curve: results.Curve, score: float) -> float:
 
 
 def show(options: argparse.Namespace) -> None:
-    """Print a table for each task, and draw the curves."""
+    """Print the trials and a table for each task, and draw the curves."""
     curves = results.done(options.results)
+    show_trials(curves)
     for name, task in TASKS.items():
         found = on_seeds(curves, name)
         if not found:
@@ -126,6 +127,17 @@ def show(options: argparse.Namespace) -> None:
             cells = f"{', '.join(f'{end:.0f}' for end in ends)} | {np.median(ends):.0f}"
             print(f"| {strategy} | {chosen(curves, name, strategy):g} | {cells} | {shown} |")
     draw(curves).savefig(options.results.with_suffix(".png"), dpi=120)
+
+
+def show_trials(curves: results.Curves) -> None:
+    """Print what each strategy came to from each sigma on the trial's seed."""
+    print(f"| | {' | '.join(TASKS)} |\n{'| --- ' * (len(TASKS) + 1)}|")
+    for strategy in STRATEGIES:
+        cells = []
+        for task in TASKS:
+            found = [curves.get((name_of(task, strategy, sigma), TRIAL)) for sigma in SIGMAS]
+            cells.append(", ".join("–" if curve is None else f"{end_of(curve):.0f}" for curve in found))
+        print(f"| {strategy} | {' | '.join(cells)} |")
 
 
 def draw(curves: results.Curves) -> Figure:
