@@ -25,6 +25,8 @@ from mpi_es.reports.curves import Curves
 RESULTS = Path(__file__).parents[2] / "docs" / "carracing" / "learning.csv"
 STEP = 1e-4  # seconds on two cores (benchmarks/car_racing.py ranks)
 OPTIONS = {
+    "--strategy": "cma_es",
+    "--cma-variant": "separable",
     "--init-sigma": "0.1",
     "--init-outputs": "",
     "--eval-every": "10",
