@@ -46,9 +46,9 @@ def fast(config: Config) -> Config:
     )
 
 
-# With outputs of 0 the brake is pressed by half, and some seeds never leave the start. SNES hardly narrows its
-# population, whose centre becomes better than by CMA-ES (docs/carracing.md). A held-out evaluation takes as long
-# as a generation or two.
+# With outputs of 0 the brake is pressed by half, and some seeds never leave the start. SNES hardly narrows
+# its population, whose centre becomes better than by CMA-ES (docs/carracing.md). A held-out evaluation takes
+# as long as a generation or two.
 FAST = replace(
     fast(CARRACING),
     strategy="snes",
