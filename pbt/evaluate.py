@@ -22,7 +22,7 @@ from mpi_es.run_file.scores import summary
 from pbt.config import Config
 from pbt.contents import set_state
 from pbt.members import find
-from pbt.members.base import Diverged, Member
+from pbt.members.base import Diverged, Member, close
 from pbt.packing import Buffer, pack, unpack
 from pbt.record import load, name_of
 
@@ -86,7 +86,7 @@ def main(comm: Comm, arguments: list[str]) -> int:
     shares = offsets(len(seeds), comm.size, block=_BLOCK)
     mine = seeds[shares[comm.rank] : shares[comm.rank + 1]]
     rows = all_or_raise(comm, lambda: played(member, mine), (UserError, RolloutError))
-    member.close()
+    close(member)
     scores = share_rows(comm, rows, np.diff(shares).tolist())
     on_root(comm, lambda: report(plan, seeds, *scores.T))
     return 0

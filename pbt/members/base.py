@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from mpi_es import seeds
 from mpi_es.arrays import Candidate
 from mpi_es.config.run import Config as RunConfig
-from mpi_es.errors import expected
+from mpi_es.errors import expected, one_line, warn
 from mpi_es.evaluation.rollout import Terms
 from mpi_es.parallel.collectives import Comm
 from mpi_es.parallel.stop_signal import StopFlag
@@ -116,3 +116,11 @@ class Member(ABC):
 
     def close(self) -> None:  # noqa: B027  (most members hold nothing open)
         """Close what the member holds open, on whatever terms the run ended."""
+
+
+def close(member: Member) -> None:
+    """Let a member close what it holds open; what it raises is a warning, since the work is done."""
+    try:
+        member.close()
+    except Exception as error:
+        warn(f"member {member.index} cannot be closed: {one_line(error)}")

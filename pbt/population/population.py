@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpi_es import seeds
-from mpi_es.errors import RolloutError, UserError, expected, one_line, warn
+from mpi_es.errors import RolloutError, UserError, expected
 from mpi_es.jit.warm_up import prepare
 from mpi_es.parallel.agreement import all_or_raise
 from mpi_es.parallel.collectives import Comm, offsets, split
@@ -21,7 +21,7 @@ from pbt.config import Config
 from pbt.contents import set_state
 from pbt.explore import Hyperparameter, check_kept
 from pbt.members import find
-from pbt.members.base import Diverged, Member, Score
+from pbt.members.base import Diverged, Member, Score, close
 from pbt.packing import Buffer, pack, unpack
 from pbt.population.exchange import Buffers
 
@@ -69,12 +69,9 @@ class Population:
         return members
 
     def close(self) -> None:
-        """Let each member close what it holds open; what it raises is a warning, since the run is over."""
-        for index, member in self.members.items():
-            try:
-                member.close()
-            except Exception as error:
-                warn(f"rank {self.comm.rank}: member {index} cannot be closed: {one_line(error)}")
+        """Let each member close what it holds open."""
+        for member in self.members.values():
+            close(member)
 
     @property
     def names(self) -> list[str]:

@@ -245,3 +245,12 @@ def test_a_directory_that_cannot_be_written_to_ends_the_run_before_the_work(laun
     done = launch(2, "-m", "pbt.train", "toy", *options)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert "--run-dir: cannot write /sys/kernel/config.toml (Permission denied)" in done.stderr
+
+
+def test_a_member_that_cannot_be_closed_is_a_warning(launch, tmp_path):
+    options = ("--member", "tests.pbt.user_members:Stuck", "--num-agents", 2, "--max-iter", 2)
+    done = launch(2, "-m", "pbt.train", *options, "--run-dir", tmp_path / "run", "--console", "silent")
+    again = launch(0, "-m", "pbt.evaluate", tmp_path / "run", "--episodes", 3)
+    for process in (done, again):
+        assert process.returncode == 0
+        assert "cannot be closed: OSError: stuck" in process.stderr

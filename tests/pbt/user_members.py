@@ -84,3 +84,8 @@ class Dying(Walker):
     def train(self, steps):
         if self.index == 1 and self.generation == 3:
             os.kill(os.getpid(), signal.SIGKILL)
+
+
+class Stuck(Walker):
+    def close(self):
+        raise OSError("stuck")
