@@ -30,7 +30,7 @@ def own_limit(env: Any) -> int:
         if not hasattr(env, "env"):
             # gym.make enforces the limit of its spec by a TimeLimit, which whoever unwraps it has lost.
             spec = getattr(env, "spec", None)
-            return (spec.max_episode_steps or 0) if spec and spec.id not in gym.registry else 0
+            return max(spec.max_episode_steps or 0, 0) if spec and spec.id not in gym.registry else 0
         env = env.env
     return int(env._max_episode_steps)
 
