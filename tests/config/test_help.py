@@ -51,6 +51,7 @@ def test_help_on_an_option_has_names_values_default_and_meaning(capsys):
 def test_help_after_a_preset_has_its_values_too(capsys):
     out = shown(capsys, "carracing-fast", "--help", "strategy")
     assert "(default: 32; carracing-fast: 64)" in " ".join(out.split())
+    assert "(default: cma_es; carracing-fast: snes)" in out
     assert "(default: 2000)" in out
 
 

@@ -89,7 +89,7 @@ def make_unseeded():
 
 
 class Counted(gym.Wrapper):
-    """Notes in a file that it was made, and that it was closed; may raise at the end of its last episode."""
+    """Notes in a file that it was made, and that it was closed; may raise in a step, or at its close."""
 
     def __init__(self, log, fails=0, stuck=0):
         super().__init__(gym.make("CartPole-v1"))
