@@ -17,6 +17,7 @@ import gymnasium as gym
 import numpy as np
 
 STEPS = 4  # of the longest episode
+ROOT = Path(__file__).parents[1]  # where the runs begin, since they import this file
 
 
 class Sleeping(gym.Env):
@@ -51,7 +52,7 @@ def measured(ranks: int, seconds: float, episodes: int, dispatch: str) -> tuple[
         command += ["--hidden", "2", "--population-size", episodes, "--no-track-mean", "--eval-every", 0]
         command += ["--num-eval-rollouts", 1, "--max-iter", 2, "--dispatch", dispatch, "--run-dir", run]
         command += ["--console", "silent", "--no-tensorboard"]
-        subprocess.run([str(word) for word in command], check=True, stderr=subprocess.DEVNULL)
+        subprocess.run([str(word) for word in command], check=True, stderr=subprocess.DEVNULL, cwd=ROOT)
         timing = load_run(run)["timing"]
         return timing["steps_per_second"][-1] * seconds / ranks, timing["idle"][-1]
 

@@ -82,7 +82,7 @@ def worker(mean: float, per_rank: int, repeats: int) -> None:
         Sleeper.mean = mean
         evaluator.loop.serve()
         return
-    candidates = per_rank * (comm.size - 1) // EPISODES
+    candidates = max(1, per_rank * (comm.size - 1) // EPISODES)
     seeds = np.arange(candidates * EPISODES).reshape(candidates, EPISODES)
     population = Dense(np.zeros((candidates, policy.dim)))
     durations = [duration(int(seed), mean) for seed in seeds.ravel()]

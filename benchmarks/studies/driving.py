@@ -25,14 +25,15 @@ FIRST_TRACK = 900_000
 TITLES = "agent | return | home | tiles passed by | wheels beside | speed | gas | brake"
 
 
-def drive(policy: Policy, weights: Weights, racing: Any, limit: int, seed: int) -> list[float]:
-    """Drive a track, so many steps at most; return the numbers of TITLES."""
+def drive(policy: Policy, weights: Weights, racing: Any, limit: int, repeat: int, seed: int) -> list[float]:
+    """Drive a track, so many steps at most, `repeat` with each action; return the numbers of TITLES."""
     world, wheels = racing.simulation.world, racing.simulation.physics.on_road
     observation, _ = racing.reset(seed=seed)
     memory, over, total = policy.initial_memory(1), False, 0.0
     rows: list[NDArray[np.float64]] = []
     while not over and len(rows) < limit:
-        actions, memory = policy.act(weights, observation[None], memory)
+        if len(rows) % repeat == 0:
+            actions, memory = policy.act(weights, observation[None], memory)
         _, gas, brake = np.clip(actions[0], (-1, 0, 0), 1)
         observation, reward, over, _, info = racing.step(actions[0])
         total += float(reward)
@@ -62,10 +63,10 @@ def main() -> None:
                 raise expected("agents", "an attention agent that drives", agent.config.policy)
         except UserError as error:
             sys.exit(f"error: {error}")
-        policy = make_policy(agent.config)
+        policy, repeat = make_policy(agent.config), agent.config.action_repeat
         weights = policy.unpack(agent.parameters[None])
         tracks = range(FIRST_TRACK, FIRST_TRACK + options.tracks)
-        drives = [drive(policy, weights, racing, limit, track) for track in tracks]
+        drives = [drive(policy, weights, racing, limit, repeat, track) for track in tracks]
         score, home, past, beside, speed, gas, brake = np.mean(drives, axis=0)
         print(
             f"{name} | {score:.0f} | {home:.0%} | {past:.1%} | {beside:.1%} | {speed:.1f} | {gas:.2f} | "

@@ -33,7 +33,7 @@ EXPERIMENTS = {
 def fast(config: Config) -> Config:
     """Return a config that learns in minutes on two cores: two episodes on common seeds rank the candidates.
 
-    64 candidates learnt fastest, of the sizes 32 to 256 (docs/carracing.md).
+    64 candidates learnt fastest, of the sizes 32 to 256 (docs/carracing/tried.md).
     """
     return replace(
         config,
