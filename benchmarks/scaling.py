@@ -70,6 +70,11 @@ class Sleeper(gym.Env):
 # Measuring
 
 
+def candidates_of(per_rank: int, ranks: int) -> int:
+    """Return how many candidates give each rank but rank 0 so many episodes in the mean; at least one."""
+    return max(1, per_rank * (ranks - 1) // EPISODES)
+
+
 def worker(mean: float, per_rank: int, repeats: int) -> None:
     """Evaluate on all ranks; rank 0 prints a line of JSON for each repeat."""
     from mpi4py import MPI
@@ -82,7 +87,7 @@ def worker(mean: float, per_rank: int, repeats: int) -> None:
         Sleeper.mean = mean
         evaluator.loop.serve()
         return
-    candidates = max(1, per_rank * (comm.size - 1) // EPISODES)
+    candidates = candidates_of(per_rank, comm.size)
     seeds = np.arange(candidates * EPISODES).reshape(candidates, EPISODES)
     population = Dense(np.zeros((candidates, policy.dim)))
     durations = [duration(int(seed), mean) for seed in seeds.ravel()]
@@ -131,7 +136,7 @@ class Model:
 
     def __init__(self, ranks: int, mean: float, per_rank: int, answer: float) -> None:
         self.ranks, self.answer = ranks, answer
-        candidates = max(1, per_rank * (ranks - 1) // EPISODES)
+        candidates = candidates_of(per_rank, ranks)
         units = np.repeat(np.arange(candidates * EPISODES)[:, None], 2, axis=1)
         self.header = Header(1, candidates, EPISODES, len(units), Terms(), True, 1, 1, units_at_once=8)
         self.schedule = Schedule(self.header, units)
