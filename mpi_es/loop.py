@@ -20,6 +20,7 @@ from mpi_es.arrays import Candidate, Vector
 from mpi_es.config.run import Config
 from mpi_es.errors import RolloutError, UserError
 from mpi_es.evaluation import halves
+from mpi_es.evaluation.build import training_terms
 from mpi_es.evaluation.evaluator import Evaluator
 from mpi_es.evaluation.header import Evaluation
 from mpi_es.evaluation.header import joined as joined_evaluations
@@ -245,8 +246,7 @@ class Run:
 
     def training_terms(self) -> Terms:
         """Return the terms of a generation's episodes."""
-        config, cap = self.config, self.progress.episode_cap
-        return Terms(cap, self.normalisation, config.action_noise, config.obs_norm, config.early_stop)
+        return training_terms(self.config, self.progress.episode_cap, self.normalisation)
 
     def held_out_terms(self) -> Terms:
         """Return the terms of held-out episodes."""

@@ -201,6 +201,8 @@ class Config:
     """Share of a generation's episodes that --cap-growth waits for"""
     early_stop: Annotated[Natural, _ENVIRONMENT] = 0
     """Cut a training episode after more than this number of successive negative rewards; 0: never"""
+    clip_rewards: Annotated[tuple[float, ...], _ENVIRONMENT] = ()
+    """Lower and upper bound of a reward in training, as for Atari, or against a costly fall; empty: none"""
     action_repeat: Annotated[Count, _alias("--frame-skip"), _ENVIRONMENT] = 1
     """Steps of the environment that an action lasts; they count as one step"""
     action_noise: Annotated[NotNegative, _ENVIRONMENT] = 0.0
@@ -268,6 +270,9 @@ class Config:
             raise expected("--sigma-rule", f"auto with --cma-variant {self.cma_variant}", self.sigma_rule)
         if len(self.bounds) not in (0, 2):
             raise expected("--bounds", "two numbers, the lower and the upper bound", self.bounds)
+        clip = self.clip_rewards
+        if clip and not (len(clip) == 2 and clip[0] < clip[1]):
+            raise expected("--clip-rewards", "two numbers, the lower and the upper bound", clip)
         if self.num_rollouts_max and (self.num_rollouts % 2 or self.num_rollouts_max < self.num_rollouts):
             rule = f"an even --num-rollouts, at most --num-rollouts-max {self.num_rollouts_max}"
             raise expected("--num-rollouts-max", rule, f"--num-rollouts {self.num_rollouts}")

@@ -1,5 +1,6 @@
 """From a config to the parts of a run, on every rank."""
 
+import math
 import os
 import socket
 from collections.abc import Callable
@@ -9,6 +10,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mpi_es import envs, policies
 from mpi_es.arrays import Candidate
@@ -22,7 +24,7 @@ from mpi_es.evaluation import compiled_rollout
 from mpi_es.evaluation.compiled_rollout import CompiledRollout
 from mpi_es.evaluation.evaluator import Evaluator
 from mpi_es.evaluation.function_rollout import FunctionRollout, Problem, problem
-from mpi_es.evaluation.rollout import AnyRollout, Rollout
+from mpi_es.evaluation.rollout import AnyRollout, Rollout, Terms
 from mpi_es.jit.apart import compile_apart
 from mpi_es.jit.warm_up import prepare
 from mpi_es.parallel import heartbeat, shared_memory
@@ -52,6 +54,24 @@ def make_policy(config: Config) -> Policy:
         return policy
     finally:
         batch.close()
+
+
+def training_terms(config: Config, cap: int, normalisation: NDArray[np.float32] | None) -> Terms:
+    """Return the terms of a generation's episodes.
+
+    Args:
+        cap: of their steps now; 0 is none.
+        normalisation: of observations now.
+    """
+    low, high = config.clip_rewards or (-math.inf, math.inf)
+    return Terms(
+        cap,
+        normalisation,
+        config.action_noise,
+        collect=config.obs_norm,
+        early_stop=config.early_stop,
+        clip=(low, high),
+    )
 
 
 def make_problem(config: Config) -> Problem:

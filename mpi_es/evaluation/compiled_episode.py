@@ -22,12 +22,13 @@ class Driver(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """What ends an episode before the race does; 0 is no such rule."""
+    """What ends an episode before the race does, where 0 is no such rule, and what a step may count."""
 
     limit: int  # steps of the race
     repeat: int  # of these, how many an action lasts; all else counts actions
     cap: int
     early_stop: int  # how many in a row with a negative reward it survives
+    clip: tuple[float, float]  # of a step's reward
 
 
 @compiled()
@@ -43,7 +44,7 @@ def run_episode(
         act(weights, simulation.picture, driver.state, driver.scratch, driver.outputs)
         steer, gas, brake = _action(driver, 0), _action(driver, 1), _action(driver, 2)
         reward, over, cut = hold(simulation, steer, gas, brake, rules.repeat, rules.limit)
-        total += reward
+        total += min(max(reward, rules.clip[0]), rules.clip[1])
         length += 1
         losing = losing + 1 if reward < 0 else 0
         over = over or cut or length == rules.cap or (rules.early_stop > 0 and losing > rules.early_stop)

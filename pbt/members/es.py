@@ -11,7 +11,7 @@ from mpi_es.config import command_line
 from mpi_es.config.fields import option
 from mpi_es.config.run import Config as RunConfig
 from mpi_es.errors import expected, unknown
-from mpi_es.evaluation.build import make_evaluator, make_policy
+from mpi_es.evaluation.build import make_evaluator, make_policy, training_terms
 from mpi_es.evaluation.normalisation import ObservationSums
 from mpi_es.evaluation.rollout import Terms
 from mpi_es.parallel.rank_loss import RankLost
@@ -42,6 +42,7 @@ _OPTIONS = {
     "episode_seeds",
     "episode_cap",
     "early_stop",
+    "clip_rewards",
     "action_noise",
     "noise_table",
     "dispatch",
@@ -159,7 +160,7 @@ class ES(Member):
             run.seed, state.generation, len(population), run.num_rollouts, run.episode_seeds
         )
         normalisation = self.observations.normalisation if self.config.obs_norm else None
-        terms = Terms(run.episode_cap, normalisation, run.action_noise, self.config.obs_norm, run.early_stop)
+        terms = training_terms(run, run.episode_cap, normalisation)
         evaluation = self.evaluator.evaluate(population, seeds, terms)
         strategy.tell(population, evaluation.returns.mean(axis=1))
         if self.config.obs_norm:

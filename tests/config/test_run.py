@@ -32,6 +32,13 @@ def test_a_floor_above_the_start_is_refused(values):
         Config(**values)
 
 
+@pytest.mark.parametrize("bounds", [(1.0,), (1.0, -1.0), (0.0, math.nan), (-1.0, 0.0, 1.0)])
+def test_rewards_are_clipped_to_a_lower_and_an_upper_bound(bounds):
+    with pytest.raises(UserError, match=r"--clip-rewards: expected"):
+        Config(clip_rewards=bounds)
+    Config(clip_rewards=(-1.0, 1.0))
+
+
 def test_a_name_that_no_file_can_hold_is_refused():
     with pytest.raises(UserError, match=r"--run-dir: expected UTF-8, got 'x\\udcff'"):
         Config(run_dir=os.fsdecode(b"x\xff"))

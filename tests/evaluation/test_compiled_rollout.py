@@ -46,6 +46,16 @@ def test_returns_and_lengths_are_those_of_the_ordinary_path_to_the_bit(options):
     assert len(set(expected[:, 1])) > 1
 
 
+def test_clipped_rewards_are_the_ordinary_path_s_to_the_bit(compiled):
+    plain = build.make_rollout(replace(CONFIG, compiled=False))
+    terms = Terms(cap=60, early_stop=20, clip=(-0.05, 2.0))
+    found = in_order(compiled.run(source(compiled), terms))
+    np.testing.assert_array_equal(found, in_order(plain.run(source(plain), terms)))
+    whole = in_order(compiled.run(source(compiled), replace(terms, clip=Terms.clip)))
+    np.testing.assert_array_equal(found[:, 2], whole[:, 2])
+    assert (found[:, 1] < whole[:, 1]).any()
+
+
 def test_an_action_that_lasts_several_steps_is_the_ordinary_path_s_to_the_bit():
     config = replace(CONFIG, action_repeat=3)
     fast, plain = build.make_rollout(config), build.make_rollout(replace(config, compiled=False))

@@ -27,6 +27,7 @@ TERMS = {
     "cap": Terms(cap=4),
     "normalised": Terms(normalisation=SCALING, collect=True),
     "patience": Terms(early_stop=2),
+    "clipped": Terms(clip=(-0.1, 0.2), early_stop=2),
     "noise": Terms(action_noise=0.3),
     "all": Terms(cap=9, normalisation=SCALING, action_noise=0.3, collect=True),
 }
@@ -77,7 +78,7 @@ def alone(policy, episode, terms):
         if terms.action_noise:
             action = np.clip(action + terms.action_noise * noise.standard_normal(2), -1, 1)
         observation, reward, over, _, _ = env.step(action[0].astype(np.float32))
-        total += float(reward)
+        total += min(max(float(reward), terms.clip[0]), terms.clip[1])
         losing = losing + 1 if reward < 0 else 0
         if over or len(seen) == terms.cap or (terms.early_stop and losing > terms.early_stop):
             break
