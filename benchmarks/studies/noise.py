@@ -1,7 +1,7 @@
 """How well a few episodes rank candidates around the mean of a run of CarRacing.
 
 mpiexec -n 2 python benchmarks/studies/noise.py RUN [--sigma 0.05] [--candidates 128] [--episodes 16]
-                                                    [--steps 0]
+                                                    [--steps 0] [--part controller.fc.bias]
 
 Every candidate drives the same tracks, --steps of each if it is not 0. It prints how their scores spread
 around that of the mean, and how much of their order remains where the same tracks are driven whole. A return
@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from mpi_es.agents.load import Agent, load
 from mpi_es.config.presets import PRESETS
-from mpi_es.errors import expected
-from mpi_es.evaluation.build import make_evaluator
+from mpi_es.errors import expected, unknown
+from mpi_es.evaluation.build import make_evaluator, make_policy
 from mpi_es.evaluation.rollout import Terms
 from mpi_es.parallel.agreement import on_root
 from mpi_es.parallel.collectives import Comm
@@ -34,10 +34,9 @@ def main(comm: Comm, arguments: list[str]) -> int:
     options, agent = on_root(comm, lambda: prepare(arguments))
     config = agent.config
     evaluator = make_evaluator(comm, config, StopFlag())
-    noise = options.sigma * np.random.default_rng(0).standard_normal(
-        (options.candidates, len(agent.parameters))
-    )
-    rows = np.vstack([agent.parameters + noise, agent.parameters])
+    rows = np.tile(agent.parameters, (options.candidates + 1, 1))
+    disturbed = rows[:-1, evaluator.rollout.policy.parts[options.part] if options.part else slice(None)]
+    disturbed += options.sigma * np.random.default_rng(0).standard_normal(disturbed.shape)
     tracks = np.tile(FIRST_TRACK + np.arange(options.episodes), (len(rows), 1))
 
     def report() -> None:
@@ -68,12 +67,15 @@ def prepare(arguments: list[str]) -> tuple[argparse.Namespace, Agent]:
     parser.add_argument("--candidates", type=int, default=128)
     parser.add_argument("--episodes", type=int, default=16)
     parser.add_argument("--steps", type=int, default=0, help="of an episode")
+    parser.add_argument("--part", default="", help="the only one with noise, with the names of --evolve")
     options = parser.parse_args(arguments)
     if min(options.candidates, options.episodes) < 2:
         parser.error("--candidates, --episodes: expected 2 or more, as it tells how they differ")
     agent = load(options.run, PRESETS["carracing-fast"], "run")
     if agent.config.policy != "attention":
         raise expected("run", "an attention agent that drives", agent.config.policy)
+    if options.part not in ("", *(parts := make_policy(agent.config).parts)):
+        raise unknown("--part", options.part, parts)
     return options, agent
 
 
