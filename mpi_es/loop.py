@@ -209,7 +209,8 @@ class Run:
             batch,
         )
         first = batch * (len(population) + config.track_mean)
-        terms = replace(self.training_terms(), first_candidate=first)
+        terms = training_terms(config, self.progress.episode_cap, self.normalisation)
+        terms = replace(terms, first_candidate=first)
         return self.evaluator.evaluate(population, episode_seeds, terms)
 
     def advance(self, evaluation: Evaluation, agreement: float) -> None:
@@ -243,10 +244,6 @@ class Run:
             candidate = population.candidate(best, self.evaluator.noise)
             generation = self.progress.generation + 1
             self.progress.best = self.deployed(float(fitness[best]), candidate, generation)
-
-    def training_terms(self) -> Terms:
-        """Return the terms of a generation's episodes."""
-        return training_terms(self.config, self.progress.episode_cap, self.normalisation)
 
     def held_out_terms(self) -> Terms:
         """Return the terms of held-out episodes."""

@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 from mpi_es.agents.load import Agent, load
 from mpi_es.config.presets import PRESETS
 from mpi_es.errors import expected, unknown
-from mpi_es.evaluation.build import make_evaluator, make_policy
-from mpi_es.evaluation.rollout import Terms
+from mpi_es.evaluation.build import make_evaluator, make_policy, training_terms
 from mpi_es.parallel.agreement import on_root
 from mpi_es.parallel.collectives import Comm
 from mpi_es.parallel.program import launch
@@ -31,17 +30,17 @@ SHARES = (0, 5, 25, 50, 75, 95, 100)  # % of the candidates that score less
 
 def main(comm: Comm, arguments: list[str]) -> int:
     """Play the episodes, and print on rank 0 what they say. Collective."""
-    options, agent = on_root(comm, lambda: prepare(arguments))
+    options, agent, part = on_root(comm, lambda: prepare(arguments))
     config = agent.config
     evaluator = make_evaluator(comm, config, StopFlag())
     rows = np.tile(agent.parameters, (options.candidates + 1, 1))
-    disturbed = rows[:-1, evaluator.rollout.policy.parts[options.part] if options.part else slice(None)]
+    disturbed = rows[:-1, part]
     disturbed += options.sigma * np.random.default_rng(0).standard_normal(disturbed.shape)
     tracks = np.tile(FIRST_TRACK + np.arange(options.episodes), (len(rows), 1))
 
     def report() -> None:
         def played(cap: int) -> NDArray[np.float64]:
-            return evaluator.evaluate(Dense(rows), tracks, Terms(cap, early_stop=config.early_stop)).returns
+            return evaluator.evaluate(Dense(rows), tracks, training_terms(config, cap, None)).returns
 
         cut = played(options.steps or config.episode_cap)
         returns, of_mean = cut[:-1], cut[-1]
@@ -57,8 +56,8 @@ def main(comm: Comm, arguments: list[str]) -> int:
     return 0
 
 
-def prepare(arguments: list[str]) -> tuple[argparse.Namespace, Agent]:
-    """Return the options and the agent that they name."""
+def prepare(arguments: list[str]) -> tuple[argparse.Namespace, Agent, slice]:
+    """Return the options, and the agent and where its part lies that they name."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -74,9 +73,10 @@ def prepare(arguments: list[str]) -> tuple[argparse.Namespace, Agent]:
     agent = load(options.run, PRESETS["carracing-fast"], "run")
     if agent.config.policy != "attention":
         raise expected("run", "an attention agent that drives", agent.config.policy)
-    if options.part not in ("", *(parts := make_policy(agent.config).parts)):
+    parts = make_policy(agent.config).parts
+    if options.part and options.part not in parts:
         raise unknown("--part", options.part, parts)
-    return options, agent
+    return options, agent, parts.get(options.part, slice(None))
 
 
 def rank_correlation(one: NDArray[np.float64], other: NDArray[np.float64]) -> float:

@@ -1,6 +1,5 @@
 """From a config to the parts of a run, on every rank."""
 
-import math
 import os
 import socket
 from collections.abc import Callable
@@ -63,14 +62,14 @@ def training_terms(config: Config, cap: int, normalisation: NDArray[np.float32] 
         cap: of their steps now; 0 is none.
         normalisation: of observations now.
     """
-    low, high = config.clip_rewards or (-math.inf, math.inf)
+    clip = (config.clip_rewards[0], config.clip_rewards[1]) if config.clip_rewards else None
     return Terms(
         cap,
         normalisation,
         config.action_noise,
         collect=config.obs_norm,
         early_stop=config.early_stop,
-        clip=(low, high),
+        clip=clip,
     )
 
 

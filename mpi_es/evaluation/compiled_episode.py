@@ -1,5 +1,6 @@
 """A whole episode of CarRacing and the attention agent in one compiled function, without the interpreter."""
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -8,6 +9,8 @@ from numpy.typing import NDArray
 from mpi_es.envs.car_racing.simulation import Simulation, begin, hold
 from mpi_es.jit.decorator import compiled
 from mpi_es.policies.attention_compiled.kernel import Scratch, Weights, act
+
+UNCLIPPED = (-math.inf, math.inf)
 
 
 class Driver(NamedTuple):
@@ -28,7 +31,7 @@ class Rules(NamedTuple):
     repeat: int  # of these, how many an action lasts; all else counts actions
     cap: int
     early_stop: int  # how many in a row with a negative reward it survives
-    clip: tuple[float, float]  # of a step's reward
+    clip: tuple[float, float]  # lower and upper bound of a step's reward
 
 
 @compiled()

@@ -59,7 +59,9 @@ class CompiledRollout:
         self.policy, self.limit, self.width = policy, -(-limit // repeat), threads
         self.idle = {"envs_per_rank": "where whole episodes are run in compiled code"}
         self.run_episode = compiled_episode.run_episode
-        self.rules = compiled_episode.Rules(limit, repeat, cap=0, early_stop=0, clip=Terms.clip)
+        self.rules = compiled_episode.Rules(
+            limit, repeat, cap=0, early_stop=0, clip=compiled_episode.UNCLIPPED
+        )
         self.lanes = [
             _Lane(simulation.allocate(*env.choices), compiled_episode.allocate(policy, env.action_space))
             for _ in range(threads)
@@ -84,7 +86,8 @@ class CompiledRollout:
 
     def run(self, source: Source, terms: Terms, width: int | None = None) -> Rows:
         """Return the rows of all episodes that the source gives."""
-        rules = self.rules._replace(cap=terms.cap, early_stop=terms.early_stop, clip=terms.clip)
+        clip = terms.clip or self.rules.clip
+        rules = self.rules._replace(cap=terms.cap, early_stop=terms.early_stop, clip=clip)
         lanes = self.lanes[: width or self.width]
         rows: list[tuple[float, ...]] = []
         try:

@@ -1,6 +1,5 @@
 """Episodes in this process: several in lockstep, so that one call answers for the networks of all."""
 
-import math
 import traceback
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -43,7 +42,7 @@ class Terms:
     action_noise: float = 0.0
     collect: bool = False  # sum up the observations
     early_stop: int = 0  # steps in a row of negative reward that an episode survives; 0 is no such rule
-    clip: tuple[float, float] = (-math.inf, math.inf)  # of a step's reward
+    clip: tuple[float, float] | None = None  # lower and upper bound of a step's reward
     held_out: bool = False  # in the held-out environment
     first_candidate: int = 0  # the number of candidate 0 in its generation, for random draws
 
@@ -193,7 +192,7 @@ class _Batch:
         except BaseException as error:
             raise self._failure(rows, error) from error
         self.observations[rows] = observations
-        self.totals[rows] += np.clip(rewards, *self.terms.clip)
+        self.totals[rows] += np.clip(rewards, *self.terms.clip) if self.terms.clip else rewards
         self.lengths[rows] += 1
         self.losing[rows] = np.where(rewards < 0, self.losing[rows] + 1, 0)
         if self.cap:

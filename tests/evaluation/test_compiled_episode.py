@@ -6,11 +6,10 @@ from mpi_es import envs
 from mpi_es.config.run import Config
 from mpi_es.envs.car_racing import simulation
 from mpi_es.evaluation.build import make_policy
-from mpi_es.evaluation.compiled_episode import Rules, allocate, run_episode
-from mpi_es.evaluation.rollout import Terms
+from mpi_es.evaluation.compiled_episode import UNCLIPPED, Rules, allocate, run_episode
 from mpi_es.policies.attention_compiled.kernel import network
 
-RULES = Rules(limit=0, repeat=1, cap=40, early_stop=0, clip=Terms.clip)
+RULES = Rules(limit=0, repeat=1, cap=40, early_stop=0, clip=UNCLIPPED)
 CONFIG = Config(env="mpi_es/CarRacing-v3", policy="attention", hidden=(16,))
 
 

@@ -78,7 +78,8 @@ def alone(policy, episode, terms):
         if terms.action_noise:
             action = np.clip(action + terms.action_noise * noise.standard_normal(2), -1, 1)
         observation, reward, over, _, _ = env.step(action[0].astype(np.float32))
-        total += min(max(float(reward), terms.clip[0]), terms.clip[1])
+        low, high = terms.clip or (-np.inf, np.inf)
+        total += min(max(float(reward), low), high)
         losing = losing + 1 if reward < 0 else 0
         if over or len(seen) == terms.cap or (terms.early_stop and losing > terms.early_stop):
             break
