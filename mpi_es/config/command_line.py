@@ -177,12 +177,12 @@ def parse(
 
 
 def condensed(box: str) -> str:
-    """Return tyro's boxed complaint as one line, with its first suggestion."""
+    """Return tyro's boxed complaint as one line, with the nearest of its suggestions."""
     lines = [line.strip("│ ").strip() for line in box.splitlines() if line.startswith("│")]
     rules = [number for number, line in enumerate(lines) if set(line) <= {"─"}]
     said = " ".join(lines[: rules[0]] if rules else lines) or " ".join(box.split())
-    meant = re.search(r"Perhaps you meant:((?: +--[\w-]+,?)+)", " ".join(lines))
-    names = re.findall(r"--[\w-]+", meant[1]) if meant else []
+    meant = "\n".join(lines).partition("Perhaps you meant:")[2]
+    names = re.findall(r"--[\w-]+", " ".join(re.findall(r"^ *--.*", meant, re.MULTILINE)))
     given = re.findall(r"--[\w-]+", said) or [""]
     hint = f"; did you mean {difflib.get_close_matches(given[0], names, 1, 0)[0]}?" if names else ""
     return f"{said}{hint} (--help lists the options)"

@@ -149,7 +149,7 @@ class Config:
     """Number of generations of a start after which --restart-if-below is decided"""
     root_threads: Annotated[Count, of_strategy("cma_es")] = 1
     """Threads of the linear algebra of cma_es; the number changes the rounding"""
-    # Gradient: steps of OpenAI-ES and PEPG
+    # Gradient: steps of OpenAI-ES and PEPG, and of SNES's centre
     shaping: Annotated[
         Literal["centered", "log-rank", "standardized", "raw"], of_strategy("openai_es", "pepg")
     ] = "centered"
@@ -158,9 +158,11 @@ class Config:
     """Optimizer that applies the gradient of openai_es and pepg"""
     learning_rate: Annotated[Positive, _alias("--lr"), of_strategy("openai_es", "pepg")] = 0.01
     """Learning rate of the optimizer"""
-    lr_decay: Annotated[Decay, _alias("--decay"), of_strategy("openai_es", "pepg")] = 1.0
+    centre_learning_rate: Annotated[Positive, _alias("--center-learning-rate"), of_strategy("snes")] = 1.0
+    """Factor on the steps of the centre in snes, 1 in the paper; more of it leaves a flat start sooner"""
+    lr_decay: Annotated[Decay, _alias("--decay"), of_strategy("openai_es", "pepg", "snes")] = 1.0
     """Factor on the learning rate after each generation"""
-    lr_min: Annotated[NotNegative, of_strategy("openai_es", "pepg"), Unless("lr_decay", 1.0)] = 0.0
+    lr_min: Annotated[NotNegative, of_strategy("openai_es", "pepg", "snes"), Unless("lr_decay", 1.0)] = 0.0
     """Lower bound of the decaying learning rate"""
     sigma_decay: Annotated[Decay, of_strategy("openai_es", "ga")] = 1.0
     """Factor on sigma after each generation, in openai_es and ga"""
@@ -279,7 +281,8 @@ class Config:
         self._check_floors()
 
     def _check_floors(self) -> None:
-        for floor, start in (("lr_min", "learning_rate"), ("sigma_min", "init_sigma")):
+        learning_rate = "centre_learning_rate" if self.strategy == "snes" else "learning_rate"
+        for floor, start in (("lr_min", learning_rate), ("sigma_min", "init_sigma")):
             if getattr(self, floor) > getattr(self, start):
                 rule = f"at most {option(start)} {getattr(self, start)}"
                 raise expected(option(floor), rule, getattr(self, floor))

@@ -23,6 +23,7 @@ def upgraded(content: dict[str, Any], version: int) -> dict[str, Any]:
             content |= {_REMOVED: {"racing": raced}} if raced else {}
     _add_starts(content)
     _add_agreement(content)
+    _add_learning_rate(content)
     return content
 
 
@@ -60,6 +61,15 @@ def _add_agreement(content: dict[str, Any]) -> None:
         return
     if "episode_cap" in progress and "num_rollouts" in config and "num_rollouts" not in progress:
         progress |= {"num_rollouts": config["num_rollouts"], "agreement": np.nan}
+
+
+def _add_learning_rate(content: dict[str, Any]) -> None:
+    """Add SNES's learning rate of the centre, which was 1 before it was an option."""
+    config, state = content.get("config"), content.get("state")
+    if isinstance(config, dict) and config.get("strategy") == "snes" and isinstance(state, dict):
+        own = state.get("inner", state)  # of restarts
+        if isinstance(own, dict) and "centre" in own:
+            own.setdefault("learning_rate", 1.0)
 
 
 def _rename(group: Any, names: dict[str, str]) -> None:

@@ -75,7 +75,15 @@ def _pepg(config: Config, x0: Vector, noise: Noise) -> Strategy:
 
 
 def _snes(config: Config, x0: Vector, noise: Noise) -> Strategy:
-    return SNES(x0, config.init_sigma, config.population_size, config.seed)
+    return SNES(
+        x0,
+        config.init_sigma,
+        config.population_size,
+        config.seed,
+        learning_rate=config.centre_learning_rate,
+        lr_decay=config.lr_decay,
+        lr_min=config.lr_min,
+    )
 
 
 def _cr_fm_nes(config: Config, x0: Vector, noise: Noise) -> Strategy:

@@ -12,6 +12,7 @@ from mpi_es.arrays import Vector
 from mpi_es.errors import expected
 from mpi_es.seeds import Stream
 from mpi_es.strategies.base import Dense, Population, row_sum
+from mpi_es.strategies.optimizers import decayed
 from mpi_es.strategies.shaping import log_rank
 
 
@@ -22,18 +23,30 @@ class SNESState:
     generation: int
     centre: Vector
     sigma: Vector
+    learning_rate: float  # of the centre; the paper's eta_mu
 
 
 class SNES:
     """A base.Strategy with a standard deviation for each parameter, which follows the natural gradient."""
 
-    def __init__(self, x0: Vector, sigma: float, popsize: int, seed: int) -> None:
+    def __init__(
+        self,
+        x0: Vector,
+        sigma: float,
+        popsize: int,
+        seed: int,
+        *,
+        learning_rate: float = 1.0,
+        lr_decay: float = 1.0,
+        lr_min: float = 0.0,
+    ) -> None:
         if popsize < 2:
             raise expected("--population-size", "2 or more for snes", popsize)
         self._popsize, self._seed = popsize, seed
         dim = len(x0)
-        self._eta_sigma = (3 + np.log(dim)) / (5 * np.sqrt(dim))  # eta_mu is 1
-        self.state = SNESState(0, x0.astype(np.float64), np.full(dim, float(sigma)))
+        self._eta_sigma = (3 + np.log(dim)) / (5 * np.sqrt(dim))
+        self._lr_decay, self._lr_min = lr_decay, lr_min
+        self.state = SNESState(0, x0.astype(np.float64), np.full(dim, float(sigma)), float(learning_rate))
 
     @property
     def popsize(self) -> int:
@@ -49,6 +62,11 @@ class SNES:
     def sigma(self) -> float:
         """The geometric mean of the deviations."""
         return float(np.exp(np.log(self.state.sigma).mean()))
+
+    @property
+    def learning_rate(self) -> float:
+        """The learning rate of the centre in the next generation."""
+        return self.state.learning_rate
 
     def ask(self) -> Population:
         """Return candidates drawn around the centre."""
@@ -68,6 +86,7 @@ class SNES:
         steps = (population.rows - s.centre) / s.sigma
         self.state = SNESState(
             generation=s.generation + 1,
-            centre=s.centre + s.sigma * row_sum(utilities, steps),
+            centre=s.centre + s.learning_rate * s.sigma * row_sum(utilities, steps),
             sigma=s.sigma * np.exp(self._eta_sigma / 2 * row_sum(utilities, np.square(steps) - 1)),
+            learning_rate=decayed(s.learning_rate, self._lr_decay, self._lr_min),
         )

@@ -26,9 +26,14 @@ def test_marks_name_strategies_and_policies_that_exist():
     assert named["policy"] <= set(REGISTRY)
 
 
-@pytest.mark.parametrize("values", [{"sigma_min": 0.2}, {"lr_min": 0.02}])
+@pytest.mark.parametrize(
+    "values", [{"sigma_min": 0.2}, {"lr_min": 0.02}, {"strategy": "snes", "lr_min": 2.0}]
+)
 def test_a_floor_above_the_start_is_refused(values):
-    with pytest.raises(UserError, match=r"expected at most --(init-sigma 0.1|learning-rate 0.01), got"):
+    with pytest.raises(
+        UserError,
+        match=r"expected at most --(init-sigma 0.1|learning-rate 0.01|centre-learning-rate 1.0), got",
+    ):
         Config(**values)
 
 

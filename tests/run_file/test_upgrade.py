@@ -72,3 +72,12 @@ def test_a_run_from_before_the_agreement_has_a_fixed_number_of_episodes():
     assert np.isnan(changed["history"]["agreement"]).tolist() == [True, True]
     assert changed["progress"]["num_rollouts"] == 3
     assert np.isnan(changed["progress"]["agreement"])
+
+
+@pytest.mark.parametrize("nested", [False, True])
+def test_snes_from_before_its_learning_rate_has_the_papers(nested):
+    own = {"generation": 2, "centre": np.zeros(2), "sigma": np.ones(2)}
+    content = {"config": {"strategy": "snes"}, "state": {"generation": 2, "inner": own} if nested else own}
+    state = upgraded(content, 2)["state"]
+    assert (state["inner"] if nested else state)["learning_rate"] == 1.0
+    assert "learning_rate" not in upgraded({"config": {"strategy": "ga"}, "state": {"centre": 1}}, 2)["state"]

@@ -95,7 +95,9 @@ def test_numbers_that_are_none_are_refused_wherever_they_are(name):
 def test_what_is_missing_or_more_is_refused(change):
     state = stored("snes")
     change(state)
-    with pytest.raises(UserError, match=r"^/state: expected a group of centre, generation, sigma, got"):
+    with pytest.raises(
+        UserError, match=r"^/state: expected a group of centre, generation, learning_rate, sigma, got"
+    ):
         restore(make("snes"), state, 3)
 
 

@@ -41,6 +41,19 @@ def test_it_learns_the_scales_of_an_ellipsoid() -> None:
     assert strategy.state.sigma[0] > 10 * strategy.state.sigma[-1]  # 1e4 to the power 1/2, about
 
 
+def test_a_learning_rate_scales_the_steps_of_the_centre_and_decays_to_its_floor() -> None:
+    one = SNES(np.ones(3), 0.1, 8, seed=1)
+    other = SNES(np.ones(3), 0.1, 8, seed=1, learning_rate=3.0, lr_decay=0.5, lr_min=1.0)
+    population, fitness = one.ask(), np.arange(8.0)
+    one.tell(population, fitness)
+    other.tell(population, fitness)
+    np.testing.assert_allclose(other.centre - 1, 3 * (one.centre - 1))
+    np.testing.assert_array_equal(other.state.sigma, one.state.sigma)
+    assert other.learning_rate == 1.5
+    other.tell(other.ask(), fitness)
+    assert other.learning_rate == 1.0
+
+
 def test_equal_fitness_changes_nothing() -> None:
     strategy = SNES(np.ones(3), 0.1, 8, seed=1)
     strategy.tell(strategy.ask(), np.full(8, 7.0))
