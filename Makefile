@@ -3,7 +3,8 @@
 PYTHON ?= python3
 CORES ?= $(shell nproc)
 FIRST := runs/first
-NEW := carracing-fast --seed 2 --target-fitness 800 --eval-every 5 --num-eval-rollouts 50 --run-dir $(FIRST)
+NEW := carracing-fast --seed 2 --centre-learning-rate 4 --lr-decay 0.985 --lr-min 1 \
+	--target-fitness 800 --eval-every 5 --num-eval-rollouts 50 --run-dir $(FIRST)
 BIN := .venv/bin
 INSTALL := $(BIN)/python -m pip install --quiet --constraint requirements.lock
 
