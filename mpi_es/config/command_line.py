@@ -182,7 +182,8 @@ def condensed(box: str) -> str:
     rules = [number for number, line in enumerate(lines) if set(line) <= {"─"}]
     said = " ".join(lines[: rules[0]] if rules else lines) or " ".join(box.split())
     meant = "\n".join(lines).partition("Perhaps you meant:")[2]
-    names = re.findall(r"--[\w-]+", " ".join(re.findall(r"^ *--.*", meant, re.MULTILINE)))
+    begun_by_a_name = re.findall(r"^ *--.*", meant, re.MULTILINE)  # the other lines are help
+    names = re.findall(r"--[\w-]+", " ".join(begun_by_a_name))
     given = re.findall(r"--[\w-]+", said) or [""]
     hint = f"; did you mean {difflib.get_close_matches(given[0], names, 1, 0)[0]}?" if names else ""
     return f"{said}{hint} (--help lists the options)"
