@@ -182,9 +182,20 @@ def test_a_signal_while_the_population_grows_changes_nothing(tmp_path):
     assert_same(evolved(tmp_path / "broken", **options), evolved(tmp_path / "unbroken", **options))
 
 
-def test_a_mean_that_is_no_longer_finite_ends_the_run_before_it_is_saved(tmp_path):
-    run = make_run(tmp_path, strategy="pepg", learning_rate=1e308, max_speed=1e308)
-    with pytest.raises(RolloutError, match="mean is no longer finite; try a smaller --learning-rate"):
+@pytest.mark.filterwarnings("ignore:overflow")
+@pytest.mark.parametrize(
+    "options, cause",
+    [
+        ({"strategy": "pepg", "learning_rate": 1e308, "max_speed": 1e308}, "--learning-rate"),
+        (
+            {"strategy": "snes", "centre_learning_rate": 1e308, "init_sigma": 100.0},
+            "--init-sigma or --centre-learning-rate",
+        ),
+    ],
+)
+def test_a_mean_that_is_no_longer_finite_ends_the_run_before_it_is_saved(tmp_path, options, cause):
+    run = make_run(tmp_path, **options)
+    with pytest.raises(RolloutError, match=f"mean is no longer finite; try a smaller {cause}"):
         run.evolve()
     assert not checkpoint.exists(tmp_path)
 

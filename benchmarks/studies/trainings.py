@@ -11,6 +11,7 @@ import numpy as np
 import results
 from numpy.typing import NDArray
 
+from mpi_es import load_run
 from mpi_es.errors import UserError
 from mpi_es.reports.curves import Curves, load
 
@@ -51,6 +52,8 @@ def train(
             process.send_signal(signal.SIGUSR1)
         if process.returncode:
             sys.exit(f"{directory.name}: ended with code {process.returncode}")
+        if not is_spent() and not load_run(directory)["life"]["finished"]:
+            sys.exit(f"{directory.name}: was interrupted")
     run = load(directory)
     print(f"{directory.name}: {cost(run):.4g}", flush=True)
     return run

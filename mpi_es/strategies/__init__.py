@@ -116,7 +116,7 @@ STRATEGIES = {
     "cma_es": Registered(_cma_es),
     "openai_es": Registered(_openai_es, mirrored=True, seeded=True, step_option="--learning-rate"),
     "pepg": Registered(_pepg, mirrored=True, step_option="--learning-rate"),
-    "snes": Registered(_snes),
+    "snes": Registered(_snes, step_option="--init-sigma or --centre-learning-rate"),
     "cr_fm_nes": Registered(_cr_fm_nes, mirrored=True),
     "ga": Registered(_ga),
 }
