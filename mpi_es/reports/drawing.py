@@ -177,6 +177,11 @@ def wall_time(seconds: float) -> tuple[str, float]:
     return f"wall time / {name}", unit
 
 
+def counted(name: str, last: float) -> tuple[str, float]:
+    """Return the label of an axis of things that ends at the last, and its unit: a million, where it has three."""
+    return (f"million {name}", 1e6) if last >= 3e6 else (name, 1.0)
+
+
 def log_scale(axes: Axes, low: float, high: float) -> None:
     """Make y logarithmic between two positive values, with numbers that can be read."""
     axes.set_yscale("log")

@@ -11,6 +11,7 @@ from mpi_es.reports.curves import AXES, Curves, Group, Vector, words
 from mpi_es.reports.drawing import (
     COLOURS,
     Panel,
+    counted,
     cut_off,
     log_scale,
     paint_if_many,
@@ -58,8 +59,12 @@ def search(groups: Sequence[Group]) -> list[Panel]:
 
 def _by_each_axis(runs: Sequence[Curves], title: str, draw: Callable[[str, Axes], None]) -> list[Panel]:
     """Return a panel for each axis."""
-    time, unit = wall_time(max(run.axes["seconds"][-1] for run in runs))
-    across = {AXES[0]: (AXES[0], 1.0), "steps": (words(runs).steps, 1.0), "seconds": (time, unit)}
+    last = {axis: max(run.axes[axis][-1] for run in runs) for axis in ("steps", "seconds")}
+    across = {
+        AXES[0]: (AXES[0], 1.0),
+        "steps": counted(words(runs).steps, last["steps"]),
+        "seconds": wall_time(last["seconds"]),
+    }
     return [
         Panel(title, name, partial(draw, axis), one, whole=axis != "seconds")
         for axis, (name, one) in across.items()
