@@ -184,7 +184,7 @@ def test_a_signal_while_the_population_grows_changes_nothing(tmp_path):
 
 @pytest.mark.filterwarnings("ignore:overflow")
 @pytest.mark.parametrize(
-    "options, cause",
+    ("options", "cause"),
     [
         ({"strategy": "pepg", "learning_rate": 1e308, "max_speed": 1e308}, "--learning-rate"),
         (

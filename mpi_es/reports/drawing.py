@@ -178,7 +178,7 @@ def wall_time(seconds: float) -> tuple[str, float]:
 
 
 def counted(name: str, last: float) -> tuple[str, float]:
-    """Return the label of an axis of things that ends at the last, and its unit: a million, where it has three."""
+    """Return the label of an axis of things that ends at the last, and its unit, which may be a million."""
     return (f"million {name}", 1e6) if last >= 3e6 else (name, 1.0)
 
 

@@ -122,7 +122,8 @@ def test_wall_time_has_the_unit_that_suits_it(seconds, label):
 
 
 @pytest.mark.parametrize(
-    ("last", "axis"), [(2.9e6, ("steps", 1.0)), (3e6, ("million steps", 1e6)), (1.8e8, ("million steps", 1e6))]
+    ("last", "axis"),
+    [(2.9e6, ("steps", 1.0)), (3e6, ("million steps", 1e6)), (1.8e8, ("million steps", 1e6))],
 )
 def test_many_things_are_counted_in_millions(last, axis):
     assert drawing.counted("steps", last) == axis
