@@ -31,10 +31,11 @@ def scores(past: Lineage, steps: int) -> list[Panel]:
     count = len(past.generations)
     spent = np.cumsum(past.seconds)
     time, unit = drawing.wall_time(float(spent[-1]))
+    trained, unit_of_steps = drawing.counted("steps of each member", count * steps)
     generations = np.arange(1, count + 1, dtype=float)
     across = {
         GENERATIONS: (generations, 1.0),
-        "steps of each member": (generations * steps, 1.0),
+        trained: (generations * steps, unit_of_steps),
         time: (spent, unit),
     }
     return [
