@@ -16,20 +16,20 @@ from mpi_es.agents import load
 from mpi_es.config.presets_car_racing import CARRACING
 from mpi_es.errors import expected
 from mpi_es.evaluation.build import make_policy
-from mpi_es.policies.attention_compiled.policy import TOP_K, AttentionPolicy
+from mpi_es.policies.attention_compiled.policy import AttentionPolicy
 
 _OPTION = "--env-options base_from_pretrained"
 
 
 class Centres(gym.ObservationWrapper[NDArray[np.float32], Any, NDArray[np.uint8]]):
-    """Observes the centres (20,) of the most important patches, in units of the picture's size."""
+    """Observes the centres (2 * top_k,) of the most important patches, in units of the picture's size."""
 
     def __init__(self, env: Any, agent: load.Agent) -> None:
         super().__init__(env)
-        self.observation_space = spaces.Box(0, 1, (2 * TOP_K,), np.float32)
         policy = make_policy(agent.config)
         if not isinstance(policy, AttentionPolicy):
             raise expected(_OPTION, "an attention agent with the paper's patches", agent.config.policy)
+        self.observation_space = spaces.Box(0, 1, (2 * policy.top_k,), np.float32)
         self.policy, self.weights = policy, policy.unpack(agent.parameters[None])
         self.memory = policy.initial_memory(1)
 

@@ -23,8 +23,10 @@ from mpi_es.run_file.upgrade import upgraded_agent
 Arrays = dict[str, NDArray[Any]]
 # The agent of arXiv:2003.08165, whose weights others have published.
 _PLACE = ("env", "env_options", "held_out_env_options")
-_BODY = ("output", "hidden", "query_dim", "bias", "controller", "num_frames", "patch_size", "stride", "top_k")
-_PAPERS: dict[str, Any] = {name: getattr(CARRACING, name) for name in (*_PLACE, *_BODY)}
+_ATTENTION = ("query_dim", "bias", "patch_size", "stride", "top_k", "patch_order")
+_CONTROLLER = ("output", "hidden", "controller", "num_frames")
+_FIELDS = (*_PLACE, *_ATTENTION, *_CONTROLLER)
+_PAPERS: dict[str, Any] = {name: getattr(CARRACING, name) for name in _FIELDS}
 
 
 @dataclass(frozen=True)

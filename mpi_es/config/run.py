@@ -96,6 +96,8 @@ class Config:
     """Distance between two patches of the attention agent, in pixels"""
     top_k: Annotated[Count, of_policy("attention")] = 10
     """Number of most important patches that the attention agent's controller reads"""
+    patch_order: Annotated[Literal["importance", "column"], of_policy("attention")] = "importance"
+    """Order in which it reads them: the most important first, or from left to right, by column"""
 
     # Start
     from_pretrained: Annotated[str, _ENVIRONMENT] = ""

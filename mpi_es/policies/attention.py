@@ -28,6 +28,7 @@ class AttentionAgent(nn.Module):
         num_frames: last frames whose centres an mlp reads, the oldest first. An episode's first one stands
             for those before it.
         outputs: actions.
+        patch_order: in which the controller reads the chosen: importance, or column, from left to right.
     """
 
     def __init__(
@@ -42,17 +43,19 @@ class AttentionAgent(nn.Module):
         controller: str = "lstm",
         num_frames: int = 1,
         outputs: int = 3,
+        patch_order: str = "importance",
     ) -> None:
         super().__init__()
         self.attention = SelfAttention(3 * patch**2, query_dim, bias)
         self.controller = _CONTROLLERS[controller](2 * top_k, hidden, outputs, num_frames)
         self.patch, self.stride, self.top_k, self.size = patch, stride, top_k, size
+        self.patch_order = patch_order
         self.register_buffer("centres", _centres(patch, stride, size), persistent=False)
 
     def forward(self, observations: Tensor, memory: Any = None) -> tuple[Tensor, Any]:
         """Return the outputs (batch, outputs) and the memory afterwards."""
         chosen = self.chosen(self.importance(observations))
-        features = self.centres[chosen].flatten(1) / self.size
+        features = self.centres[self.read(chosen)].flatten(1) / self.size
         outputs, memory = self.controller(features, memory)
         return torch.tanh(outputs), memory
 
@@ -63,6 +66,14 @@ class AttentionAgent(nn.Module):
     def chosen(self, importance: Tensor) -> Tensor:
         """Return the most important patches, (batch, top_k), highest first; of equals that of lower index."""
         return torch.sort(importance, dim=1, descending=True, stable=True).indices[:, : self.top_k]
+
+    def read(self, chosen: Tensor) -> Tensor:
+        """Return the chosen patches, (batch, top_k), in the order in which the controller reads them."""
+        if self.patch_order == "importance":
+            return chosen
+        columns = (self.size - self.patch) // self.stride + 1
+        by_column = chosen % columns * columns + chosen // columns
+        return chosen.gather(1, by_column.argsort(dim=1))
 
     def patches(self, observations: Tensor) -> Tensor:
         """Return the patches, (batch, patches, 3 * patch²): row by row, each as (row, column, channel)."""

@@ -6,7 +6,7 @@ from mpi_es.config.run import Config
 from mpi_es.errors import expected
 from mpi_es.policies.actions import actions_for
 from mpi_es.policies.attention_compiled.patches import PATCH, QUERY_DIM, STRIDE
-from mpi_es.policies.attention_compiled.policy import TOP_K, AttentionPolicy, size_of
+from mpi_es.policies.attention_compiled.policy import AttentionPolicy, size_of
 from mpi_es.policies.base import Policy
 
 
@@ -20,6 +20,7 @@ def make(config: Config, observation_space: Any, action_space: Any) -> Policy:
     size = size_of(observation_space)
     if not _compiles(config, size):
         return _in_torch(config, size, observation_space, action_space)
+    _check_top_k(config.top_k, size, PATCH, STRIDE)
     return AttentionPolicy(
         observation_space,
         action_space,
@@ -30,24 +31,24 @@ def make(config: Config, observation_space: Any, action_space: Any) -> Policy:
         config.controller,
         config.num_frames,
         config.init_outputs,
+        config.top_k,
+        config.patch_order,
     )
 
 
 def _compiles(config: Config, size: int) -> bool:
     """Return whether the config's numbers are the constants of the compiled form."""
-    fixed = (config.patch_size, config.stride, config.top_k) == (PATCH, STRIDE, TOP_K)
-    return fixed and config.query_dim <= QUERY_DIM and size % 4 == 0
+    same_patches = (config.patch_size, config.stride) == (PATCH, STRIDE)
+    return same_patches and config.query_dim <= QUERY_DIM and size % 4 == 0
 
 
 def _in_torch(config: Config, size: int, observation_space: Any, action_space: Any) -> Policy:
     # torch costs seconds and 200 MB
     from mpi_es.policies.attention import AttentionAgent, InTorch
 
-    patches = ((size - config.patch_size) // config.stride + 1) ** 2
     if config.patch_size > size:
         raise expected("--patch-size", f"at most {size}, the picture's size", config.patch_size)
-    if config.top_k > patches:
-        raise expected("--top-k", f"at most {patches}, the number of patches", config.top_k)
+    _check_top_k(config.top_k, size, config.patch_size, config.stride)
     outputs, _ = actions_for(action_space, config.output, "attention", squashed=True)
 
     def network(*_: Any) -> Any:
@@ -57,6 +58,7 @@ def _in_torch(config: Config, size: int, observation_space: Any, action_space: A
             patch=config.patch_size,
             stride=config.stride,
             top_k=config.top_k,
+            patch_order=config.patch_order,
             size=size,
             hidden=config.hidden[0],
             controller=config.controller,
@@ -65,3 +67,9 @@ def _in_torch(config: Config, size: int, observation_space: Any, action_space: A
         )
 
     return InTorch(network, observation_space, action_space, config.output, config.init_outputs)
+
+
+def _check_top_k(top_k: int, size: int, patch: int, stride: int) -> None:
+    patches = ((size - patch) // stride + 1) ** 2
+    if top_k > patches:
+        raise expected("--top-k", f"at most {patches}, the number of patches", top_k)

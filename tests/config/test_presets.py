@@ -12,7 +12,7 @@ SMALL = (
     "--population-size 4 --max-iter 1 --num-rollouts 1 --num-eval-rollouts 1 --episode-cap 9 --early-stop 0"
 )
 PARTS = [name for name, preset in PRESETS.items() if preset.evolve != "all"]
-AGENT = str(Path(__file__).parents[2] / "docs" / "carracing" / "agent.npz")
+AGENT = str(Path(__file__).parents[2] / "docs" / "carracing" / "snes.npz")
 
 
 @pytest.mark.parametrize("preset", PRESETS.values(), ids=list(PRESETS))

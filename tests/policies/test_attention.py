@@ -57,6 +57,13 @@ def test_of_equally_important_patches_the_first_come_first():
     assert agent.chosen(total)[0].tolist() == [20, 7, 500, 0, 1, 2, 3, 4, 5, 6]
 
 
+def test_patches_may_be_read_from_left_to_right():
+    chosen = torch.tensor([[50, 3, 23, 26, 0], [46, 1, 0, 24, 23]])
+    assert AttentionAgent().read(chosen).tolist() == chosen.tolist()
+    by_column = AttentionAgent(patch_order="column").read(chosen)
+    assert by_column.tolist() == [[0, 23, 3, 26, 50], [0, 23, 46, 1, 24]]
+
+
 @pytest.mark.parametrize(("query_dim", "bias"), [(4, True), (2, False)])
 def test_importance_is_the_column_sums_in_double_precision(query_dim, bias):
     torch.manual_seed(0)

@@ -21,7 +21,9 @@ PICTURES = spaces.Box(0, 255, (40, 40, 3), np.uint8)
         ({"controller": "rnn"}, "AttentionPolicy"),
         ({"query_dim": 5}, "InTorch"),
         ({"stride": 3}, "InTorch"),
-        ({"top_k": 11}, "InTorch"),
+        ({"top_k": 11}, "AttentionPolicy"),
+        ({"patch_order": "column"}, "AttentionPolicy"),
+        ({"patch_order": "column", "stride": 3}, "InTorch"),
     ],
 )
 def test_an_attention_agent_that_is_not_compiled_is_run_by_torch(options, form):
@@ -39,6 +41,7 @@ def test_an_attention_agent_that_is_not_compiled_is_run_by_torch(options, form):
         ({"hidden": (6, 6)}, "--hidden: expected one width for --policy attention"),
         ({"patch_size": 41}, "--patch-size: expected at most 40, the picture's size, got 41"),
         ({"top_k": 82}, "--top-k: expected at most 81, the number of patches, got 82"),
+        ({"top_k": 145, "stride": 3}, "--top-k: expected at most 144, the number of patches, got 145"),
     ],
 )
 def test_an_agent_that_no_picture_suits_is_refused(options, complaint):

@@ -32,13 +32,16 @@ class Scratch(NamedTuple):
     activations: Activations
     importance: NDArray[np.float32]  # (patches,) how much attention each patch got from all of them
     chosen: NDArray[np.int64]  # (top_k,) the most important patches, highest first
+    read: NDArray[np.int64]  # (top_k,) the same as the controller reads them
+    by_column: bool  # it reads them from left to right
 
 
-def allocate(size: int, top_k: int, gates: int) -> Scratch:
+def allocate(size: int, top_k: int, gates: int, by_column: bool = False) -> Scratch:
     """Return room for steps on pictures (size, size, 3).
 
     Args:
         gates: numbers in the controller's hidden layer, of all gates together.
+        by_column: the controller reads the chosen patches from left to right.
     """
     count = grid(size) ** 2
     return Scratch(
@@ -47,6 +50,8 @@ def allocate(size: int, top_k: int, gates: int) -> Scratch:
         Activations(np.zeros(2 * top_k, np.float32), np.zeros(gates, np.float32)),
         np.zeros(count, np.float32),
         np.zeros(top_k, np.int64),
+        np.zeros(top_k, np.int64),
+        by_column,
     )
 
 
@@ -60,7 +65,8 @@ def act(
 ) -> None:
     """Write the outputs in [-1, 1] for a frame (size, size, 3), and the memory over the old one."""
     attend(weights, frame, scratch)
-    _centres(frame.shape[0], scratch.chosen, scratch.activations.features)
+    _order(grid(frame.shape[0]), scratch)
+    _centres(frame.shape[0], scratch.read, scratch.activations.features)
     control(weights.controller, scratch.activations, memory, outputs)
 
 
@@ -92,11 +98,30 @@ def choose(importance: NDArray[np.float32], chosen: NDArray[np.int64]) -> None:
 
 
 @compiled()
-def _centres(size: int, chosen: NDArray[np.int64], features: NDArray[np.float32]) -> None:
-    """Write row and column of each chosen patch's centre, as shares of the picture."""
-    columns = grid(size)
+def _order(columns: int, scratch: Scratch) -> None:
+    """Write the chosen patches in the order in which the controller reads them."""
+    chosen, read = scratch.chosen, scratch.read
     for i in range(len(chosen)):
-        row, column = chosen[i] // columns, chosen[i] % columns
+        place = i
+        while scratch.by_column and place > 0 and _is_left(chosen[i], read[place - 1], columns):
+            read[place] = read[place - 1]
+            place -= 1
+        read[place] = chosen[i]
+
+
+@compiled()
+def _is_left(a: int, b: int, columns: int) -> bool:
+    """Return whether patch a comes before b, column by column."""
+    left: bool = (a % columns, a) < (b % columns, b)
+    return left
+
+
+@compiled()
+def _centres(size: int, read: NDArray[np.int64], features: NDArray[np.float32]) -> None:
+    """Write row and column of each patch's centre, as shares of the picture."""
+    columns = grid(size)
+    for i in range(len(read)):
+        row, column = read[i] // columns, read[i] % columns
         features[2 * i] = np.float32(STRIDE * row + PATCH // 2) / np.float32(size)
         features[2 * i + 1] = np.float32(STRIDE * column + PATCH // 2) / np.float32(size)
 

@@ -22,7 +22,6 @@ Array = NDArray[np.float32]
 Shapes = dict[str, tuple[int, int]]  # rows and columns by torch's names, in torch's order
 
 PIXELS = CHANNELS * PATCH**2
-TOP_K = 10
 
 
 class AttentionPolicy(Policy):
@@ -35,6 +34,8 @@ class AttentionPolicy(Policy):
         controller: lstm, rnn or mlp.
         num_frames: last frames whose centres an mlp reads.
         init_outputs: first biases of the last layer, before the tanh; none: as torch draws them.
+        top_k: chosen patches.
+        patch_order: in which the controller reads them: importance, or column, from left to right.
     """
 
     compiled = True  # the first step takes long
@@ -50,10 +51,12 @@ class AttentionPolicy(Policy):
         controller: str = "lstm",
         num_frames: int = 1,
         init_outputs: tuple[float, ...] = (),
+        top_k: int = 10,
+        patch_order: str = "importance",
     ) -> None:
         self.size = size_of(observation_space, 4)
-        if self.size < PATCH or grid(self.size) ** 2 < TOP_K:
-            rule = f"pictures (size, size, {CHANNELS}) of bytes, of {TOP_K} patches or more"
+        if self.size < PATCH or grid(self.size) ** 2 < top_k:
+            rule = f"pictures (size, size, {CHANNELS}) of bytes, of {top_k} patches or more"
             raise expected("--env", rule, observation_space.shape)
         if not 1 <= query_dim <= QUERY_DIM:
             raise expected("query_dim", f"1 to {QUERY_DIM} for the attention policy", query_dim)
@@ -61,13 +64,15 @@ class AttentionPolicy(Policy):
         self._init_outputs = initialisation.biases(init_outputs, self.n)
         self.hidden, self.query_dim, self.bias = hidden, query_dim, bias
         self.controller, self.num_frames = controller, num_frames
+        self.top_k, self.patch_order = top_k, patch_order
         self.kind = controllers.KINDS[controller]
         self.scratch = self.new_scratch()
         self._shapes = self._attention_shapes() | self._controller_shapes()
 
     def new_scratch(self) -> Scratch:
         """Return room for the steps of one network at a time."""
-        return allocate(self.size, TOP_K, controllers.GATES[self.kind] * self.hidden)
+        gates = controllers.GATES[self.kind] * self.hidden
+        return allocate(self.size, self.top_k, gates, self.patch_order == "column")
 
     def look(self, observation: NDArray[Any]) -> Attention:
         """Return what the network that answered last looked at."""
@@ -97,7 +102,8 @@ class AttentionPolicy(Policy):
         return AttentionAgent(
             query_dim=self.query_dim,
             bias=self.bias,
-            top_k=TOP_K,
+            top_k=self.top_k,
+            patch_order=self.patch_order,
             size=self.size,
             hidden=self.hidden,
             controller=self.controller,
@@ -125,7 +131,7 @@ class AttentionPolicy(Policy):
     def initial_memory(self, k: int) -> Memory:
         """Return the memory (k, n) at an episode's start, see `controller.control`."""
         if self.kind == controllers.MLP:
-            return np.full((k, self.num_frames * 2 * TOP_K), controllers.NOTHING_SEEN)
+            return np.full((k, self.num_frames * 2 * self.top_k), controllers.NOTHING_SEEN)
         states = 2 if self.kind == controllers.LSTM else 1
         return np.zeros((k, states * self.hidden), np.float32)
 
@@ -146,7 +152,7 @@ class AttentionPolicy(Policy):
         return {f"attention.{layer}.{name}": shape for layer in "qk" for name, shape in shapes.items()}
 
     def _controller_shapes(self) -> Shapes:
-        height, inputs = controllers.GATES[self.kind] * self.hidden, 2 * TOP_K
+        height, inputs = controllers.GATES[self.kind] * self.hidden, 2 * self.top_k
         if self.kind == controllers.MLP:
             first = {"fc1.weight": (height, self.num_frames * inputs), "fc1.bias": (1, height)}
             last = "fc2"
@@ -159,7 +165,7 @@ class AttentionPolicy(Policy):
 
     def _controller_draws(self) -> list[initialisation.Draw]:
         """Return the draws of all but the controller's last layer."""
-        inputs = 2 * TOP_K
+        inputs = 2 * self.top_k
         if self.kind == controllers.MLP:
             return initialisation.linear(self.num_frames * inputs, self.hidden)
         return initialisation.recurrent(controllers.GATES[self.kind], inputs, self.hidden)

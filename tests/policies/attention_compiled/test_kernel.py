@@ -28,6 +28,15 @@ def test_a_parameter_that_is_no_number_does_not_lead_out_of_bounds(value, place)
     np.testing.assert_array_equal(look(ours, fresh, RAMP)[0], look(policy(), fresh, RAMP)[0])
 
 
+def test_a_controller_may_read_the_chosen_from_left_to_right():
+    for seed in range(3):
+        ours = policy(patch_order="column", top_k=16)
+        _, chosen = look(ours, ours.initial(seed), NOISE)
+        by_column = sorted(chosen, key=lambda patch: (patch % 23, patch // 23))
+        centres = [(4 * axis + 3) / 96 for patch in by_column for axis in divmod(patch, 23)]
+        np.testing.assert_allclose(ours.scratch.activations.features, centres, rtol=1e-6)
+
+
 def test_weights_are_for_the_centres_as_shares_of_the_picture():
     ours = policy()
     _, chosen = look(ours, ours.initial(1), NOISE)

@@ -23,6 +23,9 @@ def torch_agent(ours, vector):
         ({"controller": "mlp", "num_frames": 2}, 1184 + 707),
         ({"controller": "mlp", "num_frames": 4}, 1184 + 1347),
         ({"controller": "rnn"}, 1184 + 659),
+        ({"patch_order": "column"}, 3667),
+        ({"top_k": 16, "hidden": 32, "patch_order": "column"}, 1184 + 128 * (32 + 32 + 2) + 3 * 33),
+        ({"controller": "mlp", "num_frames": 2, "top_k": 3, "patch_order": "column"}, 1184 + 259),
     ],
 )
 def test_each_controller_answers_as_in_torch_over_an_episode(options, dim):

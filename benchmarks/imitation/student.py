@@ -1,0 +1,253 @@
+"""Teach an attention agent to drive as the teacher does, from the pictures that the agent sees.
+
+mpiexec -n 2 python benchmarks/imitation/student.py runs/teacher ATTENTION --out student.npz
+        [--rounds 100] [--drives 48] [--top-k 20] [--hidden 64] [--seed 0]
+
+ATTENTION is a run or a file of an attention agent, whose attention stays as it is. DAgger (arXiv:1011.0686):
+in each round the agent drives, with noise, and the teacher says what it would do at each step; the controller
+learns this for all drives so far by gradients through whole drives. The agent that is kept is a running mean
+of the weights. The result depends on the options, not on the number of ranks.
+"""
+
+import argparse
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from road import OUTPUTS, SENSES, Network, act, answer, compiled, network, sense
+from torch import Tensor
+from torch.nn.utils import parameters_to_vector, vector_to_parameters
+from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
+
+from mpi_es import load_run
+from mpi_es.agents import load
+from mpi_es.config.presets import PRESETS
+from mpi_es.config.run import Config
+from mpi_es.envs.car_racing import simulation
+from mpi_es.envs.car_racing.options import action_space
+from mpi_es.envs.car_racing.simulation import Simulation
+from mpi_es.evaluation import compiled_episode
+from mpi_es.evaluation.build import make_policy
+from mpi_es.evaluation.compiled_episode import Driver
+from mpi_es.export import write_weights
+from mpi_es.parallel.agreement import on_root
+from mpi_es.parallel.collectives import Comm, bcast_object, gather_objects
+from mpi_es.parallel.program import launch
+from mpi_es.policies.attention_compiled import kernel
+from mpi_es.policies.attention_compiled.kernel import Weights
+
+STEPS = 1000  # gymnasium's limit
+TRACKS = (1 << 20, 1 << 40)  # seeds, none of which an evaluation has
+NOISE = 0.3  # the highest standard deviation of a drive's noise
+KEPT = 0.9  # of the noise from step to step, in every other round
+RATES = (3e-3, 3e-4)  # Adam's, first and last
+PASSES, BATCH, MOST = 3, 24, 700  # over drives in a round, drives in a batch, drives in a pass
+MEMORY = 0.998  # of the running mean, about five rounds
+
+
+class Drives(NamedTuple):
+    """What was seen and what the teacher said; a row for each drive."""
+
+    centres: NDArray[np.float32]  # (drives, STEPS, 2 * top_k)
+    actions: NDArray[np.float32]  # (drives, STEPS, OUTPUTS) the teacher's outputs in [-1, 1]
+    length: NDArray[np.int64]  # (drives,)
+    score: NDArray[np.float64]  # (drives,)
+
+    def first(self, count: int) -> "Drives":
+        """Return the first ones."""
+        return Drives(self.centres[:count], self.actions[:count], self.length[:count], self.score[:count])
+
+    def write(self, first: int, rows: list[tuple[Any, ...]]) -> None:
+        """Write drives, the first one to row `first`."""
+        for i, row in enumerate(rows, first):
+            self.centres[i], self.actions[i], self.length[i], self.score[i] = row
+
+
+def allocate(drives: int, top_k: int) -> Drives:
+    """Return room for drives."""
+    return Drives(
+        np.zeros((drives, STEPS, 2 * top_k), np.float32),
+        np.zeros((drives, STEPS, OUTPUTS), np.float32),
+        np.zeros(drives, np.int64),
+        np.zeros(drives),
+    )
+
+
+@compiled
+def drive(
+    car: Simulation,
+    agent: Driver,
+    weights: Weights,
+    teacher: Network,
+    taught: bool,
+    seed: int,
+    noise: NDArray[np.float32],
+    centres: NDArray[np.float32],
+    actions: NDArray[np.float32],
+) -> tuple[int, float]:
+    """Write what the agent saw and what the teacher would have done; return the length and the return.
+
+    Args:
+        taught: the agent drives, not the teacher.
+    """
+    simulation.begin(car, seed)
+    agent.state[:] = agent.memory
+    senses, outputs = np.zeros(SENSES, np.float32), np.zeros(OUTPUTS, np.float32)
+    first, second = np.zeros_like(teacher.first_bias), np.zeros_like(teacher.second_bias)
+    action, total, over, cut, step = np.zeros(OUTPUTS), 0.0, False, False, 0
+    while not over and not cut:
+        sense(car.world, car.physics, action, senses)
+        answer(teacher, senses, first, second, outputs)
+        actions[step] = np.tanh(outputs)
+        kernel.act(weights, car.picture, agent.state, agent.scratch, agent.outputs)
+        centres[step] = agent.scratch.activations.features
+        if taught:
+            outputs[:] = np.arctanh(np.minimum(np.maximum(agent.outputs, -0.9999), 0.9999))
+        act(outputs + noise[step], action)
+        reward, over, cut = simulation.hold(car, action[0], action[1], action[2], 1, STEPS)
+        total += reward
+        step += 1
+    return step, total
+
+
+class Cars:
+    """Drives of this rank, and of all ranks together."""
+
+    def __init__(self, comm: Comm, config: Config, teacher: Network) -> None:
+        self.comm, self.teacher = comm, teacher
+        self.policy: Any = make_policy(config)
+        self.car = simulation.allocate()
+        self.agent = compiled_episode.allocate(self.policy, action_space(True))
+
+    def drive(self, parameters: NDArray[np.float32], seeds: list[int], round_: int) -> list[tuple[Any, ...]]:
+        """Return the drives of all ranks, in the order of the seeds, on rank 0. Collective."""
+        size = self.comm.size
+        own = [self._drive(parameters, seed, round_) for seed in seeds[self.comm.rank :: size]]
+        shares = gather_objects(self.comm, own)
+        return [shares[i % size][i // size] for i in range(len(seeds))] if shares else []
+
+    def _drive(self, parameters: NDArray[np.float32], seed: int, round_: int) -> tuple[Any, ...]:
+        weights = kernel.network(self.policy.unpack(parameters[None]), 0)
+        centres = np.zeros((STEPS, 2 * self.policy.top_k), np.float32)
+        actions = np.zeros((STEPS, OUTPUTS), np.float32)
+        taught, noise = round_ > 0, noise_of(seed, round_ % 2 == 1)
+        length, score = drive(
+            self.car, self.agent, weights, self.teacher, taught, seed, noise, centres, actions
+        )
+        return centres, actions, length, score
+
+
+def noise_of(seed: int, lasting: bool) -> NDArray[np.float32]:
+    """Return a drive's noise (STEPS, OUTPUTS) of a strength of its own, alike from step to step or not."""
+    rng = np.random.default_rng(seed)
+    noise = rng.uniform(0, NOISE, OUTPUTS) * rng.standard_normal((STEPS, OUTPUTS))
+    if lasting:
+        for step in range(1, STEPS):
+            noise[step] = KEPT * noise[step - 1] + (1 - KEPT**2) ** 0.5 * noise[step]
+    return noise.astype(np.float32)
+
+
+class Student:
+    """The agent's controller, which learns, and the running mean of its weights."""
+
+    def __init__(self, attention: NDArray[np.float32], config: Config, seed: int) -> None:
+        torch.manual_seed(seed)
+        self.policy = make_policy(config)
+        module = self.policy.module()
+        vector_to_parameters(torch.from_numpy(self.policy.initial(seed)), module.parameters())
+        vector_to_parameters(torch.from_numpy(attention), module.attention.parameters())
+        self.module, self.controller = module, module.controller
+        self.mean = AveragedModel(self.controller, multi_avg_fn=get_ema_multi_avg_fn(MEMORY))
+        self.optimizer = torch.optim.Adam(self.controller.parameters(), lr=RATES[0])
+        self.rng = np.random.default_rng(seed)
+
+    def learn(self, drives: Drives, progress: float) -> float:
+        """Learn from drives; return the mean squared error in the last pass."""
+        for group in self.optimizer.param_groups:
+            group["lr"] = RATES[0] + progress * (RATES[1] - RATES[0])
+        for _ in range(PASSES):
+            chosen = self.rng.permutation(len(drives.length))[:MOST]
+            errors = [self._step(drives, chosen[i : i + BATCH]) for i in range(0, len(chosen), BATCH)]
+        return float(np.mean(errors))
+
+    def _step(self, drives: Drives, rows: NDArray[np.int64]) -> float:
+        centres, actions = (torch.from_numpy(part[rows]) for part in drives[:2])
+        driven = torch.arange(STEPS)[None] < torch.from_numpy(drives.length[rows])[:, None]
+        error = ((self._answers(centres) - actions) ** 2)[driven].mean()
+        self.optimizer.zero_grad()
+        error.backward()
+        torch.nn.utils.clip_grad_norm_(self.controller.parameters(), 1.0)
+        self.optimizer.step()
+        self.mean.update_parameters(self.controller)
+        return error.item()
+
+    def _answers(self, centres: Tensor) -> Tensor:
+        """Return the outputs (drives, STEPS, OUTPUTS)."""
+        hidden, _ = self.controller.cell(2 * centres.transpose(0, 1) - 1)
+        return torch.tanh(self.controller.fc(hidden)).transpose(0, 1)
+
+    def parameters(self) -> NDArray[np.float32]:
+        """Return the agent's, with the mean controller, which reads centres in [0, 1] instead of [-1, 1]."""
+        module = self.policy.module()
+        vector_to_parameters(parameters_to_vector(self.module.parameters()).detach(), module.parameters())
+        mean: Any = self.mean.module
+        vector_to_parameters(parameters_to_vector(mean.parameters()).detach(), module.controller.parameters())
+        cell = module.controller.cell
+        with torch.no_grad():
+            cell.bias_ih_l0 -= cell.weight_ih_l0.sum(1)
+            cell.weight_ih_l0 *= 2
+        return parameters_to_vector(module.parameters()).detach().numpy().copy()
+
+
+def main(comm: Comm, arguments: list[str]) -> int:
+    """Teach, and write the agent on rank 0. Collective."""
+    options = on_root(comm, lambda: read_options(arguments))
+    config = replace(
+        PRESETS["carracing-fast"],
+        top_k=options.top_k,
+        hidden=(options.hidden,),
+        patch_order="column",
+        run_dir="",
+    )
+    teacher = network(load_run(options.teacher)["last"]["candidate"])
+    _, attention = load.load(options.attention, PRESETS["carracing-fast"], "ATTENTION").part("attention")
+    cars, student = Cars(comm, config, teacher), Student(attention, config, options.seed)
+    drives = allocate(options.rounds * options.drives if comm.rank == 0 else 0, options.top_k)
+    rng, begin = np.random.default_rng(options.seed), time.monotonic()
+    for round_ in range(options.rounds):
+        seeds = rng.integers(*TRACKS, options.drives).tolist()
+        new = cars.drive(bcast_object(comm, student.parameters()), seeds, round_)
+        if comm.rank == 0:
+            first, end = round_ * options.drives, (round_ + 1) * options.drives
+            drives.write(first, new)
+            error = student.learn(drives.first(end), round_ / options.rounds)
+            score, seconds = drives.score[first:end].mean(), time.monotonic() - begin
+            print(f"{round_ + 1:3d}  score {score:4.0f}  error {error:.4f}  {seconds:4.0f} s", flush=True)
+    if comm.rank == 0:
+        agent = {"candidate": student.parameters(), "normalisation": np.zeros((2, 0), np.float32)}
+        write_weights(Path(options.out), config, agent, "torch")
+    return 0
+
+
+def read_options(arguments: list[str]) -> argparse.Namespace:
+    """Return the options of the command line."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("teacher")
+    parser.add_argument("attention")
+    parser.add_argument("--out", default="student.npz")
+    parser.add_argument("--rounds", type=int, default=100)
+    parser.add_argument("--drives", type=int, default=48)
+    parser.add_argument("--top-k", type=int, default=20)
+    parser.add_argument("--hidden", type=int, default=64)
+    parser.add_argument("--seed", type=int, default=0)
+    return parser.parse_args(arguments)
+
+
+if __name__ == "__main__":
+    launch(main)
