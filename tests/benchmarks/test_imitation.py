@@ -13,7 +13,7 @@ from mpi_es.config.presets import PRESETS
 from mpi_es.envs.car_racing import simulation
 from tests.launching import LIMIT, MPIEXEC
 
-PROGRAMS = Path(__file__).parents[2] / "benchmarks" / "imitation"
+PROGRAMS = Path(__file__).parents[2] / "benchmarks" / "studies" / "imitation"
 CONFIG = replace(PRESETS["carracing-fast"], top_k=3, hidden=(5,), patch_order="column")
 
 
@@ -83,7 +83,7 @@ def test_the_programs_end_in_the_same_agent_on_one_rank_and_on_three(tmp_path):
         subprocess.run([*map(str, words)], cwd=tmp_path, check=True, timeout=LIMIT)
 
     run(2, "teacher.py", "--generations", "2")
-    attention = PROGRAMS.parents[1] / "docs" / "carracing" / "snes.npz"
+    attention = PROGRAMS.parents[2] / "docs" / "carracing" / "snes.npz"
     for ranks in (1, 3):
         few = ("--rounds", "2", "--drives", "4", "--out", f"{ranks}.npz")
         run(ranks, "student.py", "runs/teacher", attention, *few)

@@ -1,7 +1,7 @@
 """Teach an attention agent to drive as the teacher does, from the pictures that the agent sees.
 
-mpiexec -n 2 python benchmarks/imitation/student.py runs/teacher ATTENTION --out student.npz
-        [--rounds 100] [--drives 48] [--top-k 20] [--hidden 64] [--seed 0]
+mpiexec -n 2 python benchmarks/studies/imitation/student.py runs/teacher ATTENTION --out student.npz
+        [--rounds 120] [--drives 48] [--top-k 20] [--patch-order column] [--hidden 64] [--seed 0]
 
 ATTENTION is a run or a file of an attention agent, whose attention stays as it is. DAgger (arXiv:1011.0686):
 in each round the agent drives, with noise, and the teacher says what it would do at each step; the controller
@@ -210,7 +210,7 @@ def main(comm: Comm, arguments: list[str]) -> int:
         PRESETS["carracing-fast"],
         top_k=options.top_k,
         hidden=(options.hidden,),
-        patch_order="column",
+        patch_order=options.patch_order,
         run_dir="",
     )
     teacher = network(load_run(options.teacher)["last"]["candidate"])
@@ -241,9 +241,10 @@ def read_options(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("teacher")
     parser.add_argument("attention")
     parser.add_argument("--out", default="student.npz")
-    parser.add_argument("--rounds", type=int, default=100)
+    parser.add_argument("--rounds", type=int, default=120)
     parser.add_argument("--drives", type=int, default=48)
     parser.add_argument("--top-k", type=int, default=20)
+    parser.add_argument("--patch-order", choices=("importance", "column"), default="column")
     parser.add_argument("--hidden", type=int, default=64)
     parser.add_argument("--seed", type=int, default=0)
     return parser.parse_args(arguments)
