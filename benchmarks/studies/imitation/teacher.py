@@ -1,6 +1,7 @@
 """Evolve a teacher: a small network that knows the track and drives CarRacing without a picture.
 
-mpiexec -n 2 python benchmarks/studies/imitation/teacher.py [--generations 200] [--seed 1] [--run-dir runs/teacher]
+mpiexec -n 2 python benchmarks/studies/imitation/teacher.py [--generations 200] [--seed 1]
+                                                            [--run-dir runs/teacher]
 
 It learns with noise on its outputs, so that it keeps away from the edges. Without a picture a step takes ten
 microseconds. At the end it drives 200 fresh tracks without noise.
