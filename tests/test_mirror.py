@@ -14,8 +14,8 @@ WITHOUT_TESTS = {
     "envs/car_racing/picture/exact/canvas.py": "allocates arrays, which its neighbours' tests fill and read",
     "envs/car_racing/picture/sizes.py": "numbers of gymnasium's, which every test of the pictures depends on",
 }
-# Whole programs, attacks on them, the job scripts, and another package.
-ABOUT_SEVERAL = ("attacks/", "faults/", "mpi/", "slurm/", "pbt/")
+# Whole programs, attacks on them, the job scripts, the studies, and another package.
+ABOUT_SEVERAL = ("attacks/", "benchmarks/", "faults/", "mpi/", "slurm/", "pbt/")
 ABOUT_ANOTHER = {
     "envs/test_contract.py": "what holds for every environment",
     "envs/test_make.py": "mpi_es/envs/__init__.py",

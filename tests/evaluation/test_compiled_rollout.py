@@ -68,7 +68,10 @@ def test_an_action_that_lasts_several_steps_is_the_ordinary_path_s_to_the_bit():
     assert 7 < expected[:, 2].min() < 60
 
 
-@pytest.mark.parametrize("changes", [{"controller": "rnn"}, {"controller": "mlp", "num_frames": 2}])
+@pytest.mark.parametrize(
+    "changes",
+    [{"controller": "rnn"}, {"controller": "mlp", "num_frames": 2}, {"top_k": 9, "patch_order": "column"}],
+)
 def test_a_part_of_an_agent_drives_as_the_whole_one(changes):
     config = replace(CONFIG, evolve="controller", **changes)
     whole = build.make_rollout(config)
@@ -124,7 +127,7 @@ def test_a_signal_ends_episodes_under_way_and_leaves_nothing_behind(compiled):
         {"env_options": ("continuous=False",)},
         {"action_noise": 0.1},
         {"output": "clip"},
-        {"top_k": 9},
+        {"stride": 3},
         {"policy": "mlp", "env": "CartPole-v1"},
     ],
 )
