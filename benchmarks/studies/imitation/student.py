@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from road import OUTPUTS, SENSES, Network, act, answer, compiled, network, sense
+from road import OUTPUTS, PARAMETERS, SENSES, Network, act, answer, compiled, network, sense
 from torch import Tensor
 from torch.nn.utils import parameters_to_vector, vector_to_parameters
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
@@ -30,6 +30,7 @@ from mpi_es.config.run import Config
 from mpi_es.envs.car_racing import simulation
 from mpi_es.envs.car_racing.options import action_space
 from mpi_es.envs.car_racing.simulation import Simulation
+from mpi_es.errors import expected
 from mpi_es.evaluation import compiled_episode
 from mpi_es.evaluation.build import make_policy
 from mpi_es.evaluation.compiled_episode import Driver
@@ -213,7 +214,7 @@ def main(comm: Comm, arguments: list[str]) -> int:
         patch_order=options.patch_order,
         run_dir="",
     )
-    teacher = network(load_run(options.teacher)["last"]["candidate"])
+    teacher = network(parameters_of(options.teacher))
     _, attention = load.load(options.attention, PRESETS["carracing-fast"], "ATTENTION").part("attention")
     cars, student = Cars(comm, config, teacher), Student(attention, config, options.seed)
     drives = allocate(options.rounds * options.drives if comm.rank == 0 else 0, options.top_k)
@@ -231,6 +232,14 @@ def main(comm: Comm, arguments: list[str]) -> int:
         agent = {"candidate": student.parameters(), "normalisation": np.zeros((2, 0), np.float32)}
         write_weights(Path(options.out), config, agent, "torch")
     return 0
+
+
+def parameters_of(run: str) -> NDArray[np.float64]:
+    """Return the last mean of a run of teacher.py."""
+    parameters: NDArray[np.float64] = load_run(run)["last"]["candidate"]
+    if len(parameters) != PARAMETERS:
+        raise expected("TEACHER", f"a run of teacher.py, which has {PARAMETERS} parameters", len(parameters))
+    return parameters
 
 
 def read_options(arguments: list[str]) -> argparse.Namespace:
