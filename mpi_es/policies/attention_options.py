@@ -18,9 +18,9 @@ def make(config: Config, observation_space: Any, action_space: Any) -> Policy:
     if config.obs_norm:
         raise expected("--obs-norm", "no normalisation of the pictures that --policy attention reads", True)
     size = size_of(observation_space)
+    _check_patches(config, size)
     if not _compiles(config, size):
         return _in_torch(config, size, observation_space, action_space)
-    _check_top_k(config.top_k, size, PATCH, STRIDE)
     return AttentionPolicy(
         observation_space,
         action_space,
@@ -36,6 +36,15 @@ def make(config: Config, observation_space: Any, action_space: Any) -> Policy:
     )
 
 
+def _check_patches(config: Config, size: int) -> None:
+    """Refuse patches that no picture of the size has."""
+    if config.patch_size > size:
+        raise expected("--patch-size", f"at most {size}, the picture's size", config.patch_size)
+    patches = ((size - config.patch_size) // config.stride + 1) ** 2
+    if config.top_k > patches:
+        raise expected("--top-k", f"at most {patches}, the number of patches", config.top_k)
+
+
 def _compiles(config: Config, size: int) -> bool:
     """Return whether the config's numbers are the constants of the compiled form."""
     same_patches = (config.patch_size, config.stride) == (PATCH, STRIDE)
@@ -46,9 +55,6 @@ def _in_torch(config: Config, size: int, observation_space: Any, action_space: A
     # torch costs seconds and 200 MB
     from mpi_es.policies.attention import AttentionAgent, InTorch
 
-    if config.patch_size > size:
-        raise expected("--patch-size", f"at most {size}, the picture's size", config.patch_size)
-    _check_top_k(config.top_k, size, config.patch_size, config.stride)
     outputs, _ = actions_for(action_space, config.output, "attention", squashed=True)
 
     def network(*_: Any) -> Any:
@@ -67,9 +73,3 @@ def _in_torch(config: Config, size: int, observation_space: Any, action_space: A
         )
 
     return InTorch(network, observation_space, action_space, config.output, config.init_outputs)
-
-
-def _check_top_k(top_k: int, size: int, patch: int, stride: int) -> None:
-    patches = ((size - patch) // stride + 1) ** 2
-    if top_k > patches:
-        raise expected("--top-k", f"at most {patches}, the number of patches", top_k)

@@ -27,13 +27,15 @@ def agent(**options):
     return load.Agent(config, policy.initial(3), shapes_of(policy), np.zeros((2, 0), np.float32))
 
 
-def test_observations_are_the_inputs_of_the_agents_controller():
-    seen, module = Centres(envs.make(CARRACING.env)[0], agent()), make_policy(CARRACING).module()
-    torch.nn.utils.vector_to_parameters(torch.from_numpy(agent().parameters), module.parameters())
+@pytest.mark.parametrize("options", [{}, {"top_k": 16, "patch_order": "column"}])
+def test_observations_are_the_inputs_of_the_agents_controller(options):
+    own = agent(**options)
+    seen, module = Centres(envs.make(CARRACING.env)[0], own), make_policy(own.config).module()
+    torch.nn.utils.vector_to_parameters(torch.from_numpy(own.parameters), module.parameters())
     frames = np.random.default_rng(0).integers(0, 256, (3, 96, 96, 3), dtype=np.uint8)
     with torch.no_grad():
         chosen = module.chosen(module.importance(torch.from_numpy(frames)))
-        centres = module.centres[chosen].flatten(1).numpy() / 96
+        centres = module.centres[module.read(chosen)].flatten(1).numpy() / 96
     observed = np.array([seen.observation(frame) for frame in frames])
     assert observed == pytest.approx(centres)
     assert all(row in seen.observation_space for row in observed)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from mpi_es.envs.car_racing.physics.arrays import Physics
 from mpi_es.envs.car_racing.state import World
 
+STEPS = 1000  # of a drive: gymnasium's limit
 AHEAD = 10  # tiles of 3.5 m: as far as the picture shows the road
 SENSES = 7 + 2 * AHEAD
 HIDDEN, OUTPUTS = 16, 3

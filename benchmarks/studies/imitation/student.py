@@ -10,6 +10,7 @@ of the weights. The result depends on the options, not on the number of ranks.
 """
 
 import argparse
+import copy
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from road import OUTPUTS, PARAMETERS, SENSES, Network, act, answer, compiled, network, sense
+from road import OUTPUTS, PARAMETERS, SENSES, STEPS, Network, act, answer, compiled, network, sense
 from torch import Tensor
 from torch.nn.utils import parameters_to_vector, vector_to_parameters
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
@@ -41,13 +42,13 @@ from mpi_es.parallel.program import launch
 from mpi_es.policies.attention_compiled import kernel
 from mpi_es.policies.attention_compiled.kernel import Weights
 
-STEPS = 1000  # gymnasium's limit
 TRACKS = (1 << 20, 1 << 40)  # seeds, none of which an evaluation has
 NOISE = 0.3  # the highest standard deviation of a drive's noise
 KEPT = 0.9  # of the noise from step to step, in every other round
 RATES = (3e-3, 3e-4)  # Adam's, first and last
 PASSES, BATCH, MOST = 3, 24, 700  # over drives in a round, drives in a batch, drives in a pass
 MEMORY = 0.998  # of the running mean, about five rounds
+ALMOST_ONE = 0.9999  # an output in (-1, 1) nearest to its end, so that the one before its tanh is finite
 
 
 class Drives(NamedTuple):
@@ -107,7 +108,7 @@ def drive(
         kernel.act(weights, car.picture, agent.state, agent.scratch, agent.outputs)
         centres[step] = agent.scratch.activations.features
         if taught:
-            outputs[:] = np.arctanh(np.minimum(np.maximum(agent.outputs, -0.9999), 0.9999))
+            outputs[:] = np.arctanh(np.minimum(np.maximum(agent.outputs, -ALMOST_ONE), ALMOST_ONE))
         act(outputs + noise[step], action)
         reward, over, cut = simulation.hold(car, action[0], action[1], action[2], 1, STEPS)
         total += reward
@@ -127,12 +128,12 @@ class Cars:
     def drive(self, parameters: NDArray[np.float32], seeds: list[int], round_: int) -> list[tuple[Any, ...]]:
         """Return the drives of all ranks, in the order of the seeds, on rank 0. Collective."""
         size = self.comm.size
-        own = [self._drive(parameters, seed, round_) for seed in seeds[self.comm.rank :: size]]
+        weights = kernel.network(self.policy.unpack(parameters[None]), 0)
+        own = [self._drive(weights, seed, round_) for seed in seeds[self.comm.rank :: size]]
         shares = gather_objects(self.comm, own)
         return [shares[i % size][i // size] for i in range(len(seeds))] if shares else []
 
-    def _drive(self, parameters: NDArray[np.float32], seed: int, round_: int) -> tuple[Any, ...]:
-        weights = kernel.network(self.policy.unpack(parameters[None]), 0)
+    def _drive(self, weights: Weights, seed: int, round_: int) -> tuple[Any, ...]:
         centres = np.zeros((STEPS, 2 * self.policy.top_k), np.float32)
         actions = np.zeros((STEPS, OUTPUTS), np.float32)
         taught, noise = round_ > 0, noise_of(seed, round_ % 2 == 1)
@@ -193,10 +194,8 @@ class Student:
 
     def parameters(self) -> NDArray[np.float32]:
         """Return the agent's, with the mean controller, which reads centres in [0, 1] instead of [-1, 1]."""
-        module = self.policy.module()
-        vector_to_parameters(parameters_to_vector(self.module.parameters()).detach(), module.parameters())
-        mean: Any = self.mean.module
-        vector_to_parameters(parameters_to_vector(mean.parameters()).detach(), module.controller.parameters())
+        module = copy.deepcopy(self.module)
+        module.controller.load_state_dict(self.mean.module.state_dict())
         cell = module.controller.cell
         with torch.no_grad():
             cell.bias_ih_l0 -= cell.weight_ih_l0.sum(1)

@@ -11,14 +11,13 @@ import argparse
 
 import numpy as np
 from numpy.typing import NDArray
-from road import OUTPUTS, PARAMETERS, SENSES, Network, act, answer, compiled, network, sense
+from road import OUTPUTS, PARAMETERS, SENSES, STEPS, Network, act, answer, compiled, network, sense
 
 import mpi_es
 from mpi_es.envs.car_racing import simulation
 from mpi_es.envs.car_racing.physics import race
 from mpi_es.envs.car_racing.simulation import Simulation
 
-STEPS = 1000  # gymnasium's limit
 NOISE = 0.1  # standard deviation, before the tanh
 FIRST_TRACK = 500_000
 CAR = simulation.allocate()
