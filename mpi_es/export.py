@@ -17,8 +17,9 @@ from mpi_es.agents.parameter_order import from_torch, shapes_of
 from mpi_es.config import command_line
 from mpi_es.config.presets import PRESETS
 from mpi_es.config.run import Config, Layout
+from mpi_es.envs import open_batch
 from mpi_es.errors import UserError, expected, unknown, warn
-from mpi_es.evaluation.build import make_batch, make_policy
+from mpi_es.evaluation.build import make_policy
 from mpi_es.parallel.agreement import on_root
 from mpi_es.parallel.collectives import Comm
 from mpi_es.parallel.program import launch
@@ -134,7 +135,7 @@ def write_script(path: Path, config: Config, chosen: dict[str, Any]) -> None:
     """Write the network as TorchScript."""
     from mpi_es.agents import torchscript  # torch, which parameters alone do not need
 
-    batch = make_batch(config, 1)
+    batch = open_batch(config.env, config.env_options)
     space = batch.observation_space
     batch.close()
     torchscript.write(path, make_policy(config), chosen["candidate"], chosen["normalisation"], space)

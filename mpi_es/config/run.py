@@ -204,11 +204,11 @@ class Config:
     cap_threshold: Annotated[Share, _ENVIRONMENT, Unless("cap_growth", 1.0)] = 0.5
     """Share of a generation's episodes that --cap-growth waits for"""
     early_stop: Annotated[Natural, _ENVIRONMENT] = 0
-    """Cut a training episode after more than this number of successive negative rewards; 0: never"""
+    """Cut a training episode after more than this number of actions in a row with a negative reward; 0: never"""
     clip_rewards: Annotated[tuple[float, ...], _ENVIRONMENT] = ()
-    """Lower and upper bound of a reward in training, as for Atari, or against a costly fall; empty: none"""
+    """Lower and upper bound of an action's reward in training, as for Atari; empty: none"""
     action_repeat: Annotated[Count, _alias("--frame-skip"), _ENVIRONMENT] = 1
-    """Steps of the environment that an action lasts; they count as one step"""
+    """Steps of the environment that an action lasts; the policy sees the last of them"""
     action_noise: Annotated[NotNegative, _ENVIRONMENT] = 0.0
     """Standard deviation of noise on continuous actions in training"""
     # Held-out evaluations, and the target

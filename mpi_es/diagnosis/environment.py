@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from mpi_es.arrays import Candidate
 from mpi_es.config.run import Config
 from mpi_es.diagnosis.job import Finding
+from mpi_es.envs import open_batch
 from mpi_es.envs.lockstep.base import EnvBatch, Places
 from mpi_es.errors import RolloutError, UserError, one_line
-from mpi_es.evaluation.build import make_batch, make_policy
+from mpi_es.evaluation.build import make_policy
 from mpi_es.evaluation.rollout import Episode, Rollout, Terms
 from mpi_es.text import counted
 
@@ -82,9 +83,9 @@ def repeats(config: Config) -> Finding:
     name = "environment"
     try:
         policy = make_policy(config)
-        batch: Any = _StepDigests(make_batch(config, 1))
+        batch: Any = _StepDigests(open_batch(config.env, config.env_options))
         parameters, played = policy.initial(config.seed), []
-        with closing(Rollout(policy, batch, 1)) as rollout:
+        with closing(Rollout(policy, batch, 1, config.action_repeat)) as rollout:
             for seed in (config.seed, config.seed + 1, config.seed):
                 rollout.run(_OneEpisode(seed, parameters), Terms(cap=_STEPS))
                 played.append(batch.steps)

@@ -15,8 +15,6 @@ from mpi_es import envs, policies
 from mpi_es.arrays import Candidate
 from mpi_es.config.run import Config
 from mpi_es.config.user_objects import load
-from mpi_es.envs.lockstep.base import EnvBatch
-from mpi_es.envs.lockstep.repeated import repeated
 from mpi_es.envs.lockstep.separate import SeparateEnvs
 from mpi_es.errors import expected
 from mpi_es.evaluation import compiled_rollout
@@ -42,7 +40,7 @@ WIDTH, POOLED_WIDTH = 16, 64
 
 def make_policy(config: Config) -> Policy:
     """Return the config's policy, for the spaces of its environment."""
-    batch = make_batch(config, 1)
+    batch = envs.open_batch(config.env, config.env_options)
     try:
         policy = policies.make(config, batch.observation_space, batch.action_space)
         shape = batch.observation_space.shape or ()
@@ -105,7 +103,7 @@ def make_rollout(config: Config, base: Candidate | None = None) -> AnyRollout:
             return CompiledRollout(
                 policy, batch.envs[0], batch.limit, config.action_repeat, config.threads_per_rank
             )
-    return Rollout(policy, repeated(batch, config.action_repeat), width)
+    return Rollout(policy, batch, width, config.action_repeat)
 
 
 def make_held_out_rollout(config: Config, base: Candidate | None = None) -> AnyRollout | None:
@@ -126,14 +124,9 @@ def make_held_out_rollout(config: Config, base: Candidate | None = None) -> AnyR
 
 def _spaces(config: Config) -> tuple[Any, Any]:
     """Return the spaces of the config's environment: what it observes, and its actions."""
-    batch = make_batch(config, 1)
+    batch = envs.open_batch(config.env, config.env_options)
     batch.close()
     return batch.observation_space, batch.action_space
-
-
-def make_batch(config: Config, width: int) -> EnvBatch:
-    """Return up to `width` of the config's environments."""
-    return repeated(envs.open_batch(config.env, config.env_options, width), config.action_repeat)
 
 
 def make_evaluator(

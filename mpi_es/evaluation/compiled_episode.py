@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpi_es.envs.car_racing.simulation import Simulation, begin, hold
+from mpi_es.envs.car_racing.state import STEPS
 from mpi_es.jit.decorator import compiled
 from mpi_es.policies.attention_compiled.kernel import Scratch, Weights, act
 
@@ -25,33 +26,31 @@ class Driver(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """What ends an episode before the race does, where 0 is no such rule, and what a step may count."""
+    """What ends an episode before the race does, where 0 is no such rule, and what an action may count."""
 
     limit: int  # steps of the race
-    repeat: int  # of these, how many an action lasts; all else counts actions
-    cap: int
-    early_stop: int  # how many in a row with a negative reward it survives
-    clip: tuple[float, float]  # lower and upper bound of a step's reward
+    repeat: int  # of these, how many an action lasts
+    early_stop: int  # how many actions in a row with a negative reward it survives
+    clip: tuple[float, float]  # lower and upper bound of an action's reward
 
 
 @compiled()
 def run_episode(
     simulation: Simulation, driver: Driver, weights: Weights, seed: int, rules: Rules
 ) -> tuple[float, int]:
-    """Return an episode's return and its length."""
+    """Return an episode's return, and its length in steps of the race."""
     begin(simulation, seed)
     for i in range(len(driver.memory)):
         driver.state[i] = driver.memory[i]
-    total, length, losing, over = 0.0, 0, 0, False
+    total, losing, over = 0.0, 0, False
     while not over and driver.abandon[0] == 0:
         act(weights, simulation.picture, driver.state, driver.scratch, driver.outputs)
         steer, gas, brake = _action(driver, 0), _action(driver, 1), _action(driver, 2)
         reward, over, cut = hold(simulation, steer, gas, brake, rules.repeat, rules.limit)
         total += min(max(reward, rules.clip[0]), rules.clip[1])
-        length += 1
         losing = losing + 1 if reward < 0 else 0
-        over = over or cut or length == rules.cap or (rules.early_stop > 0 and losing > rules.early_stop)
-    return total, length
+        over = over or cut or (rules.early_stop > 0 and losing > rules.early_stop)
+    return total, simulation.world.counts[STEPS]
 
 
 @compiled()

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from mpi_es.arrays import Candidate, Vector
 from mpi_es.config.run import Config
 from mpi_es.errors import RolloutError
-from mpi_es.evaluation.rollout import Episode, Rows, Source, Terms
+from mpi_es.evaluation.rollout import Episode, Rows, Source, Terms, shortest
 
 _POLL = 1e-3  # seconds between two looks at what cannot wait
 
@@ -56,12 +56,10 @@ class CompiledRollout:
         from mpi_es.envs.car_racing import simulation
         from mpi_es.evaluation import compiled_episode
 
-        self.policy, self.limit, self.width = policy, -(-limit // repeat), threads
+        self.policy, self.limit, self.width = policy, limit, threads
         self.idle = {"envs_per_rank": "where whole episodes are run in compiled code"}
         self.run_episode = compiled_episode.run_episode
-        self.rules = compiled_episode.Rules(
-            limit, repeat, cap=0, early_stop=0, clip=compiled_episode.UNCLIPPED
-        )
+        self.rules = compiled_episode.Rules(limit, repeat, early_stop=0, clip=compiled_episode.UNCLIPPED)
         self.lanes = [
             _Lane(simulation.allocate(*env.choices), compiled_episode.allocate(policy, env.action_space))
             for _ in range(threads)
@@ -72,7 +70,7 @@ class CompiledRollout:
         """Have the machine code ready: from the cache, or compiled now."""
         weights = self._weights(np.zeros(self.policy.dim, np.float32))
         lane = self.lanes[0]
-        self.run_episode(lane.simulation, lane.driver, weights, 0, self.rules._replace(cap=1))
+        self.run_episode(lane.simulation, lane.driver, weights, 0, self.rules._replace(limit=1))
 
     def _weights(self, parameters: Candidate | Vector) -> Any:
         """Return the weights of one network as the agent reads them."""
@@ -87,7 +85,8 @@ class CompiledRollout:
     def run(self, source: Source, terms: Terms, width: int | None = None) -> Rows:
         """Return the rows of all episodes that the source gives."""
         clip = terms.clip or self.rules.clip
-        rules = self.rules._replace(cap=terms.cap, early_stop=terms.early_stop, clip=clip)
+        limit = shortest(self.limit, terms.cap)
+        rules = self.rules._replace(limit=limit, early_stop=terms.early_stop, clip=clip)
         lanes = self.lanes[: width or self.width]
         rows: list[tuple[float, ...]] = []
         try:

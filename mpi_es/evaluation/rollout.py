@@ -41,10 +41,15 @@ class Terms:
     normalisation: NDArray[np.float32] | None = None  # (2, size) of the observations' normalisation
     action_noise: float = 0.0
     collect: bool = False  # sum up the observations
-    early_stop: int = 0  # steps in a row of negative reward that an episode survives; 0 is no such rule
-    clip: tuple[float, float] | None = None  # lower and upper bound of a step's reward
+    early_stop: int = 0  # actions in a row of negative reward that an episode survives; 0 is no such rule
+    clip: tuple[float, float] | None = None  # lower and upper bound of an action's reward
     held_out: bool = False  # in the held-out environment
     first_candidate: int = 0  # the number of candidate 0 in its generation, for random draws
+
+
+def shortest(*limits: int) -> int:
+    """Return the smallest limit of an episode's steps, of which 0 is none."""
+    return min((limit for limit in limits if limit), default=0)
 
 
 class Source(Protocol):
@@ -99,13 +104,16 @@ class Rollout:
     """Runs episodes of a policy in up to `width` environments in lockstep.
 
     What an episode returns depends on its candidate and seed only, not on its neighbours.
+
+    Args:
+        action_repeat: steps of the environment that an action lasts; lengths, cap and limit count steps.
     """
 
     parameter_precision = "f4"
     exact = False  # an episode depends on its seed
 
-    def __init__(self, policy: Policy, envs: EnvBatch, width: int) -> None:
-        self.policy, self.envs, self.width = policy, envs, width
+    def __init__(self, policy: Policy, envs: EnvBatch, width: int, action_repeat: int = 1) -> None:
+        self.policy, self.envs, self.width, self.action_repeat = policy, envs, width, action_repeat
         self.limit = envs.limit
         self.idle = {"threads_per_rank": "where episodes are not run in compiled code"}
         space = envs.observation_space
@@ -150,13 +158,14 @@ class _Batch:
 
     def __init__(self, rollout: Rollout, terms: Terms, width: int) -> None:
         self.envs, self.policy, self.terms, self.width = rollout.envs, rollout.policy, terms, width
-        self.cap = min((cap for cap in (rollout.limit, terms.cap) if cap > 0), default=0)
+        self.action_repeat = rollout.action_repeat
+        self.limit = shortest(rollout.limit, terms.cap)
         self.episodes: list[Episode] = []
         self.noise: list[np.random.Generator] = []  # of the actions
         self.running = np.zeros(0, np.bool_)
         self.places = np.zeros(0, np.int64)  # in the environments
         self.totals, self.lengths = np.zeros(0), np.zeros(0, np.int64)
-        self.losing = np.zeros(0, np.int64)  # steps in a row of negative reward
+        self.losing = np.zeros(0, np.int64)  # actions in a row of negative reward
         self.parameters = np.empty((0, self.policy.dim), np.float32)
         self.observations = np.empty((0, *rollout.shape), rollout.dtype)
         self.sums = np.zeros((0, 2, rollout.size if terms.collect else 0))
@@ -182,25 +191,37 @@ class _Batch:
         return running + len(fresh)
 
     def step(self, source: Source) -> None:
-        """Make one step of every episode."""
+        """Let every episode act once."""
         if self.weights is None:
             self.weights = self.policy.unpack(self.parameters)
         rows = np.flatnonzero(self.running)
-        actions = self._act(rows)
-        try:
-            observations, rewards, ended = self.envs.step(self.places[rows], actions[rows])
-        except BaseException as error:
-            raise self._failure(rows, error) from error
-        self.observations[rows] = observations
+        actions = self._act(rows)[rows]
+        rewards, ended = self._step_envs(rows, actions)
+        for _ in range(self.action_repeat - 1):
+            going = np.flatnonzero(~ended)
+            if not len(going):
+                break
+            more, ended[going] = self._step_envs(rows[going], actions[going])
+            rewards[going] += more
         self.totals[rows] += np.clip(rewards, *self.terms.clip) if self.terms.clip else rewards
-        self.lengths[rows] += 1
         self.losing[rows] = np.where(rewards < 0, self.losing[rows] + 1, 0)
-        if self.cap:
-            ended |= self.lengths[rows] == self.cap
         if self.terms.early_stop:
             ended |= self.losing[rows] > self.terms.early_stop
         if ended.any():
             self._end(rows[ended], source)
+
+    def _step_envs(
+        self, rows: NDArray[np.int64], actions: NDArray[Any]
+    ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        """Step the environments of these rows; return their rewards, and which episodes are over."""
+        try:
+            self.observations[rows], rewards, ended = self.envs.step(self.places[rows], actions)
+        except BaseException as error:
+            raise self._failure(rows, error) from error
+        self.lengths[rows] += 1
+        if self.limit:
+            ended |= self.lengths[rows] == self.limit
+        return rewards, ended
 
     def _act(self, rows: NDArray[np.int64]) -> NDArray[Any]:
         """Return the actions (k, …) of all rows; those of idle ones mean nothing."""

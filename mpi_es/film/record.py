@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from mpi_es import envs
 from mpi_es.config.run import Config
-from mpi_es.envs.lockstep.repeated import repeated
 from mpi_es.envs.lockstep.separate import SeparateEnvs
 from mpi_es.errors import UserError, expected, one_line
 from mpi_es.evaluation.rollout import Episode, Rollout, Terms
@@ -101,7 +100,7 @@ class Recorder:
 
     def __init__(self, config: Config, policy: Policy) -> None:
         self.batch = SeparateEnvs(lambda: make_env(config))
-        self.rollout = Rollout(policy, repeated(self.batch, config.action_repeat), 1)
+        self.rollout = Rollout(policy, self.batch, 1, config.action_repeat)
         self.env = self.batch.envs[0]
         self.fps = float(self.env.metadata.get("render_fps") or _FPS)
 

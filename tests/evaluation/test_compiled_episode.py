@@ -9,7 +9,7 @@ from mpi_es.evaluation.build import make_policy
 from mpi_es.evaluation.compiled_episode import UNCLIPPED, Rules, allocate, run_episode
 from mpi_es.policies.attention_compiled.kernel import network
 
-RULES = Rules(limit=0, repeat=1, cap=40, early_stop=0, clip=UNCLIPPED)
+RULES = Rules(limit=40, repeat=1, early_stop=0, clip=UNCLIPPED)
 CONFIG = Config(env="mpi_es/CarRacing-v3", policy="attention", hidden=(16,))
 
 

@@ -60,12 +60,12 @@ def test_an_action_that_lasts_several_steps_is_the_ordinary_path_s_to_the_bit():
     config = replace(CONFIG, action_repeat=3)
     fast, plain = build.make_rollout(config), build.make_rollout(replace(config, compiled=False))
     assert isinstance(fast, CompiledRollout)
-    assert (fast.limit, plain.limit) == (334, 334)
-    whole, stopped = Terms(), Terms(cap=60, early_stop=7)
+    assert (fast.limit, plain.limit) == (1000, 1000)
+    whole, stopped = Terms(), Terms(cap=170, early_stop=7)
     for terms, episodes in ((whole, 2), (stopped, 5)):
         expected = in_order(plain.run(source(plain, episodes), terms))
         np.testing.assert_array_equal(in_order(fast.run(source(fast, episodes), terms)), expected)
-    assert 7 < expected[:, 2].min() < 60
+    assert 7 * 3 < expected[:, 2].min() < 170
 
 
 @pytest.mark.parametrize(

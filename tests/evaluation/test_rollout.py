@@ -61,9 +61,9 @@ class Reluctant:
         pass
 
 
-def alone(policy, episode, terms):
+def alone(policy, episode, terms, repeat=1):
     """Return an episode's row as a plain loop over one environment and one network finds it."""
-    env, memory, total, seen, losing = Drift(), policy.initial_memory(1), 0.0, [], 0
+    env, memory, total, seen, losing, length = Drift(), policy.initial_memory(1), 0.0, [], 0, 0
     weights = policy.unpack(episode.parameters[None])
     noise = rng(episode.seed, Stream.ACTION, episode.candidate)
     observation, _ = env.reset(seed=episode.seed)
@@ -77,26 +77,34 @@ def alone(policy, episode, terms):
         action, memory = policy.act(weights, read, memory)
         if terms.action_noise:
             action = np.clip(action + terms.action_noise * noise.standard_normal(2), -1, 1)
-        observation, reward, over, _, _ = env.step(action[0].astype(np.float32))
+        gain = 0.0
+        for _ in range(repeat):
+            observation, reward, over, _, _ = env.step(action[0].astype(np.float32))
+            gain, length = gain + float(reward), length + 1
+            over = over or length == terms.cap
+            if over:
+                break
         low, high = terms.clip or (-np.inf, np.inf)
-        total += min(max(float(reward), low), high)
-        losing = losing + 1 if reward < 0 else 0
-        if over or len(seen) == terms.cap or (terms.early_stop and losing > terms.early_stop):
+        total += min(max(gain, low), high)
+        losing = losing + 1 if gain < 0 else 0
+        if over or (terms.early_stop and losing > terms.early_stop):
             break
     sums = [sum(seen), sum(x * x for x in seen)] if terms.collect else []
-    return np.concatenate([[episode.unit, total, len(seen)], *sums])
+    return np.concatenate([[episode.unit, total, length], *sums])
 
 
 @pytest.mark.parametrize("terms", TERMS)
 @pytest.mark.parametrize("name", POLICIES)
 @settings(max_examples=8)
-@given(st.permutations(range(9)), st.integers(1, 10), st.lists(st.booleans(), max_size=60))
-def test_an_episode_is_what_it_is_alone_whatever_runs_beside_it(terms, name, order, width, refusals):
+@given(
+    st.permutations(range(9)), st.integers(1, 10), st.lists(st.booleans(), max_size=60), st.integers(1, 3)
+)
+def test_an_episode_is_what_it_is_alone_whatever_runs_beside_it(terms, name, order, width, refusals, repeat):
     policy, terms = POLICIES[name], TERMS[terms]
     todo = episodes(policy)
     source = Reluctant([todo[i] for i in order], refusals)
-    rows = Rollout(policy, SeparateEnvs(drift), 10).run(source, terms, width)
-    expected = [alone(policy, episode, terms) for episode in todo]
+    rows = Rollout(policy, SeparateEnvs(drift), 10, repeat).run(source, terms, width)
+    expected = [alone(policy, episode, terms, repeat) for episode in todo]
     np.testing.assert_array_equal(rows[np.argsort(rows[:, 0])], expected)
     assert source.over == [(unit, length) for unit, _, length, *_ in rows]
 
@@ -116,9 +124,10 @@ def test_a_rollout_that_was_stopped_leaves_nothing_behind(policy):
     np.testing.assert_array_equal(rollout.run(Reluctant(todo), TERMS["all"]), fresh)
 
 
+@pytest.mark.parametrize("repeat", [1, 2])
 @pytest.mark.parametrize(("cap", "limit", "lengths"), [(0, 3, 3), (5, 3, 3), (2, 3, 2), (2, 0, 2)])
-def test_an_episode_ends_at_the_lower_of_cap_and_limit(cap, limit, lengths):
-    rollout = Rollout(POLICIES["mlp"], SeparateEnvs(lambda: (Drift(), limit)), 3)
+def test_an_episode_ends_at_the_lower_of_cap_and_limit(cap, limit, lengths, repeat):
+    rollout = Rollout(POLICIES["mlp"], SeparateEnvs(lambda: (Drift(), limit)), 3, repeat)
     rows = rollout.run(Reluctant(episodes(POLICIES["mlp"])[5:]), Terms(cap))
     assert rows[:, 2].max() == lengths
 

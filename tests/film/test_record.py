@@ -65,7 +65,7 @@ def test_a_step_shows_what_was_there_before_it():
 
 
 def test_each_step_of_an_action_is_shown_with_what_the_policy_saw_before_it():
-    steps, *_ = recorded(dataclasses.replace(CARTPOLE, action_repeat=2), Terms(cap=3))
+    steps, *_ = recorded(dataclasses.replace(CARTPOLE, action_repeat=2), Terms(cap=5))
     env = gym.make("CartPole-v1", render_mode="rgb_array")
     observation = seen = env.reset(seed=7)[0]
     for number, step in enumerate(steps, 1):
@@ -73,7 +73,7 @@ def test_each_step_of_an_action_is_shown_with_what_the_policy_saw_before_it():
         assert (step.number, step.observation.tolist()) == (number, seen.tolist())
         assert np.array_equal(step.picture, env.render())
         observation, *_ = env.step(step.action)
-    assert len(steps) == 6
+    assert len(steps) == 5
     env.close()
 
 
