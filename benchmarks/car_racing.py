@@ -45,6 +45,7 @@ from mpi_es.jit.decorator import compiled
 from mpi_es.parallel.collectives import SerialComm
 from mpi_es.parallel.stop_signal import StopFlag
 from mpi_es.parallel.waiting import wait
+from mpi_es.run_file.scores import half_interval
 from mpi_es.seeds import Stream, rng
 
 EARLY_STOP, CAP = 20, 1000  # the paper's early stop and frame cap
@@ -342,7 +343,7 @@ def generation(weights: np.ndarray, options: argparse.Namespace) -> None:
         candidate = candidates[unit // ROLLOUTS].astype(np.float32)
         costs.append(clocked(drive_gymnasium, candidate, int(seeds.ravel()[unit]), CAP, EARLY_STOP)[0])
     theirs = np.mean(costs) * seeds.size / 2
-    error = 1.96 * np.std(costs, ddof=1) / np.sqrt(SAMPLE) * seeds.size / 2
+    error = half_interval(np.array(costs)) * seeds.size / 2
     print(
         f"a generation of {POPSIZE} x {ROLLOUTS} episodes ({steps:,} steps) on 2 cores: ours {seconds:.1f} s,"
     )
@@ -370,7 +371,7 @@ def scores(weights: np.ndarray, options: argparse.Namespace) -> None:
     print(f"gymnasium + torch: {theirs.mean():.1f} +/- {theirs.std(ddof=1):.1f}")
     for name, returns in ours.items():
         difference = returns - theirs
-        half = 1.96 * difference.std(ddof=1) / np.sqrt(len(seeds))
+        half = half_interval(difference)
         same = np.sum(np.abs(difference) < 1e-6)
         print(
             f"ours, {name}: {returns.mean():.1f} +/- {returns.std(ddof=1):.1f}, difference "

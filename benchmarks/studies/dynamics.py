@@ -18,6 +18,7 @@ from mpi_es.evaluation.rollout import Rollout, Rows, Terms
 from mpi_es.evaluation.sources import StaticSource
 from mpi_es.parallel.stop_signal import StopFlag
 from mpi_es.policies.mlp import MLP
+from mpi_es.run_file.scores import half_interval
 
 ENVIRONMENTS = (
     *("CartPole-v1", "Acrobot-v1", "Pendulum-v1", "MountainCarContinuous-v0"),
@@ -54,7 +55,7 @@ def play(name: str, policies: int, episodes: int, cap: int) -> Rows:
 def compared(theirs: NDArray[np.float64], ours: NDArray[np.float64]) -> str:
     """Return the difference of the means over policies, with its interval."""
     differences = ours.mean(axis=1) - theirs.mean(axis=1)
-    half = 1.96 * differences.std(ddof=1) / np.sqrt(len(differences))
+    half = half_interval(differences)
     return f"{differences.mean():+.2f} [{differences.mean() - half:+.2f}, {differences.mean() + half:+.2f}]"
 
 

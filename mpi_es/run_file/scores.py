@@ -1,9 +1,12 @@
 """Returns of episodes in words and numbers: mean, deviation, and the 95 % interval of the mean."""
 
 import math
+from statistics import NormalDist
 
 from mpi_es.arrays import Vector
 from mpi_es.text import counted, number
+
+_FEW = (12.7062, 4.3027, 3.1824, 2.7764, 2.5706)  # Student's t of 1 to 5 degrees of freedom, 97.5 %
 
 
 def summary(returns: Vector) -> str:
@@ -37,4 +40,20 @@ def interval(returns: Vector) -> tuple[float, float]:
 
 def half_interval(returns: Vector) -> float:
     """Return half of the width of the 95 % interval of the mean; 0 for one episode, which has none."""
-    return 1.96 * deviation(returns) / math.sqrt(len(returns)) if len(returns) > 1 else 0.0
+    n = len(returns)
+    return _student(n - 1) * deviation(returns) / math.sqrt(n) if n > 1 else 0.0
+
+
+def _student(freedom: int) -> float:
+    """Return the 97.5 % quantile of Student's t; of many degrees of freedom it is the normal one, 1.96."""
+    if freedom <= len(_FEW):
+        return _FEW[freedom - 1]
+    z = NormalDist().inv_cdf(0.975)
+    # Abramowitz and Stegun 26.7.5, to 5e-5 from six degrees of freedom on
+    terms = (
+        (z**3 + z) / 4,
+        (5 * z**5 + 16 * z**3 + 3 * z) / 96,
+        (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
+        (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160,
+    )
+    return z + sum(term / freedom**power for power, term in enumerate(terms, 1))

@@ -96,9 +96,7 @@ def alone(policy, episode, terms, repeat=1):
 @pytest.mark.parametrize("terms", TERMS)
 @pytest.mark.parametrize("name", POLICIES)
 @settings(max_examples=8)
-@given(
-    st.permutations(range(9)), st.integers(1, 10), st.lists(st.booleans(), max_size=60), st.integers(1, 3)
-)
+@given(st.permutations(range(9)), st.integers(1, 10), st.lists(st.booleans(), max_size=60), st.integers(1, 3))
 def test_an_episode_is_what_it_is_alone_whatever_runs_beside_it(terms, name, order, width, refusals, repeat):
     policy, terms = POLICIES[name], TERMS[terms]
     todo = episodes(policy)
