@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpi_es.agents import load
-from mpi_es.arrays import Candidate
+from mpi_es.arrays import Candidate, Vector
 from mpi_es.config import command_line
 from mpi_es.config.presets import PRESETS
 from mpi_es.config.run import Config, Layout
@@ -131,7 +131,7 @@ class EvaluationPlan:
     config: Config
     content: dict[str, Any]  # of the run's file; empty without one
     parameters: Candidate
-    normalisation: NDArray[np.float32]
+    normalisation: Vector
     title: str
 
 

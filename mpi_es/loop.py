@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mpi_es import seeds, strategies
 from mpi_es.arrays import Candidate, Vector
@@ -24,7 +23,7 @@ from mpi_es.evaluation.build import training_terms
 from mpi_es.evaluation.evaluator import Evaluator
 from mpi_es.evaluation.header import Evaluation
 from mpi_es.evaluation.header import joined as joined_evaluations
-from mpi_es.evaluation.normalisation import ObservationSums
+from mpi_es.evaluation.normalisation import ObservationStatistics
 from mpi_es.evaluation.rollout import Terms
 from mpi_es.parallel.stop_signal import Stopped
 from mpi_es.run_file import checkpoint
@@ -50,7 +49,7 @@ class Deployed:
     generation: int = 0
     fitness: float = -math.inf
     candidate: Candidate | Vector = field(default_factory=lambda: np.zeros(0, np.float32))
-    normalisation: Any = field(default_factory=lambda: np.zeros((2, 0), np.float32))  # of its observations
+    normalisation: Any = field(default_factory=lambda: np.zeros((2, 0)))  # of its observations
 
 
 @dataclass
@@ -61,7 +60,7 @@ class Progress:
     episode_cap: int = 0  # of the next generation; 0 is none
     num_rollouts: int = 1  # of each candidate in the next generation
     agreement: float = math.nan  # of single episodes, over the last generations; NaN before the first
-    observations: ObservationSums = field(default_factory=ObservationSums)
+    observations: ObservationStatistics = field(default_factory=ObservationStatistics)
     best: Deployed = field(default_factory=Deployed)
 
 
@@ -218,7 +217,7 @@ class Run:
         progress = self.progress
         progress.generation += 1
         if self.config.obs_norm:
-            progress.observations = progress.observations.updated(evaluation.sums)
+            progress.observations = progress.observations.updated(evaluation.observations)
         if self.config.variable_ep_len:
             cap = math.ceil(2 * float(evaluation.lengths.mean()))  # pytorch-es's factor
             progress.episode_cap = min(cap, self.config.episode_cap or cap)
@@ -250,7 +249,7 @@ class Run:
         return self.evaluator.held_out_terms(self.config.episode_cap, self.normalisation)
 
     @property
-    def normalisation(self) -> NDArray[np.float32] | None:
+    def normalisation(self) -> Vector | None:
         """What observations are normalised with now, (2, size); None without --obs-norm."""
         return self.progress.observations.normalisation if self.config.obs_norm else None
 
@@ -282,7 +281,7 @@ class Run:
             generation,
             fitness,
             rollout.policy.whole(candidate.astype(rollout.parameter_precision)),
-            np.zeros((2, 0), np.float32) if normalisation is None else normalisation,
+            np.zeros((2, 0)) if normalisation is None else normalisation,
         )
 
     def evaluate_last(self) -> HeldOut | None:

@@ -18,7 +18,7 @@ from mpi_es.errors import expected
 from mpi_es.evaluation.build import make_evaluator, make_policy, make_problem
 from mpi_es.evaluation.evaluator import Evaluator
 from mpi_es.evaluation.function_rollout import FunctionRollout
-from mpi_es.evaluation.normalisation import ObservationSums
+from mpi_es.evaluation.normalisation import ObservationStatistics
 from mpi_es.loop import Deployed, Progress, Run
 from mpi_es.parallel.agreement import plan_on_root
 from mpi_es.parallel.collectives import Comm, bcast_object
@@ -145,9 +145,9 @@ def make_run(plan: Plan, evaluator: Evaluator) -> Run:
         observations=first_observations(plan, evaluator.rollout.size if config.obs_norm else 0),
     )
     if stored is not None:
-        seen = len(stored["progress"]["observations"]["total"])
-        if seen != progress.observations.total.size:
-            rule = f"sums of the {progress.observations.total.size} numbers that are observed"
+        seen = len(stored["progress"]["observations"]["mean"])
+        if seen != progress.observations.mean.size:
+            rule = f"sums of the {progress.observations.mean.size} numbers that are observed"
             raise expected("/progress/observations", rule, seen)
         restore(strategy, stored["state"], stored["progress"]["generation"])
         loaded = stored["progress"]
@@ -156,7 +156,7 @@ def make_run(plan: Plan, evaluator: Evaluator) -> Run:
             loaded["episode_cap"],
             loaded["num_rollouts"],
             loaded["agreement"],
-            checkpoint.from_plain(ObservationSums, loaded["observations"]),
+            checkpoint.from_plain(ObservationStatistics, loaded["observations"]),
             checkpoint.from_plain(Deployed, stored["best"]),
         )
     history = History(stored)
@@ -182,14 +182,14 @@ def beginning(rollout: Any) -> dict[str, Any]:
     return {"x0": problem.x0, "lower": problem.lower, "upper": problem.upper}
 
 
-def first_observations(plan: Plan, size: int) -> ObservationSums:
+def first_observations(plan: Plan, size: int) -> ObservationStatistics:
     """Return what is known of the `size` numbers that are observed before the first episode; 0: they stay."""
     if plan.start is None or not size:
-        return ObservationSums.of_size(size)
+        return ObservationStatistics.of_size(size)
     known = plan.start.normalisation
     if known.shape[1] != size:
         raise expected("--from-pretrained", f"an agent that observes {size} numbers", known.shape[1])
-    return ObservationSums.known(known)
+    return ObservationStatistics.known(known)
 
 
 def initial_centre(plan: Plan, policy: Any) -> Candidate | Vector:

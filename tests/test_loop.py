@@ -10,7 +10,7 @@ from mpi_es.envs.lockstep.separate import SeparateEnvs
 from mpi_es.errors import RolloutError, UserError
 from mpi_es.evaluation.evaluator import Evaluator
 from mpi_es.evaluation.halves import of_one
-from mpi_es.evaluation.normalisation import ObservationSums
+from mpi_es.evaluation.normalisation import ObservationStatistics
 from mpi_es.evaluation.rollout import Rollout
 from mpi_es.parallel.collectives import SerialComm
 from mpi_es.parallel.stop_signal import StopFlag
@@ -282,12 +282,12 @@ def test_tracking_the_mean_does_not_change_the_population(tmp_path):
 
 def test_statistics_count_the_training_episodes_only(tmp_path):
     file = evolved(tmp_path, obs_norm=True)
-    fingerprint = file["progress"]["observations"]["count"] - ObservationSums().count
+    fingerprint = file["progress"]["observations"]["count"] - ObservationStatistics().count
     assert fingerprint == pytest.approx(file["history"]["steps"].sum())
 
 
 def test_statistics_cost_nothing_where_they_are_not_kept(tmp_path):
-    assert evolved(tmp_path)["progress"]["observations"]["total"].size == 0
+    assert evolved(tmp_path)["progress"]["observations"]["mean"].size == 0
 
 
 def test_a_save_is_timed_once(tmp_path):

@@ -11,14 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpi_es.agents.parameter_order import LAYOUTS, Shapes, shapes_of, to_torch
-from mpi_es.arrays import Candidate
+from mpi_es.arrays import Candidate, Vector
 from mpi_es.config.presets_car_racing import CARRACING
 from mpi_es.config.run import Config
 from mpi_es.errors import UserError, expected, one_line, warn
 from mpi_es.evaluation.build import make_policy
 from mpi_es.policies.base import within
 from mpi_es.run_file import checkpoint, description, imports
-from mpi_es.run_file.upgrade import upgraded_agent
 
 Arrays = dict[str, NDArray[Any]]
 # The agent of arXiv:2003.08165, whose weights others have published.
@@ -36,7 +35,7 @@ class Agent:
     config: Config
     parameters: Candidate  # (dim,) in torch's order
     shapes: Shapes
-    normalisation: NDArray[np.float32]  # (2, size) of its observations; (2, 0) where they are not normalised
+    normalisation: Vector  # (2, size) of its observations; (2, 0) where they are not normalised
     described: bool = True  # its file holds all fields above
 
     def part(self, part: str) -> tuple[Shapes, Candidate]:
@@ -110,7 +109,7 @@ def _of_file(path: Path, config: Config, option: str, allow_imports: bool) -> Ag
         from mpi_es.agents.guess_order import recognised  # the simulator, which is slow to import
 
         layout = recognised(numbers, shapes, config, option)
-    none = np.zeros((2, 0), np.float32)
+    none = np.zeros((2, 0))
     return Agent(config, to_torch(numbers, shapes, layout), shapes, none, described=False)
 
 
@@ -142,14 +141,11 @@ def _numbers(arrays: Arrays, path: Path, option: str) -> Candidate:
     return numbers
 
 
-def _description(arrays: Arrays, path: Path, option: str) -> tuple[Config, str, NDArray[np.float32]]:
+def _description(arrays: Arrays, path: Path, option: str) -> tuple[Config, str, Vector]:
     """Return config, layout and normalisation from a file of mpi_es.export."""
     try:
-        arrays = upgraded_agent(dict(arrays))
-        stored = json.loads(str(arrays["config"]))
-        stored.pop("racing", None)  # an option of older versions
-        config = description.config_of(Config, stored)
-        layout, normalisation = str(arrays["layout"]), arrays["normalisation"].astype(np.float32)
+        config = description.config_of(Config, json.loads(str(arrays["config"])))
+        layout, normalisation = str(arrays["layout"]), arrays["normalisation"].astype(np.float64)
         if layout not in LAYOUTS:
             raise expected("layout", " or ".join(LAYOUTS), layout)
     except (UserError, KeyError, TypeError, ValueError, AttributeError) as error:

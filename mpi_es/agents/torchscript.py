@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 import torch
 from gymnasium import spaces
-from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from mpi_es.arrays import Candidate
+from mpi_es.arrays import Candidate, Vector
 from mpi_es.errors import UserError, one_line
 from mpi_es.evaluation.normalisation import CLIP
 from mpi_es.policies.base import Policy
@@ -26,10 +25,10 @@ class ScriptedAgent(nn.Module):
     """A network that reads the environment's observations; its memory is one tensor or several, never None.
 
     Args:
-        read: from observations to what the network reads, before they are normalised.
+        read: from observations to what the network reads, after they are normalised.
     """
 
-    def __init__(self, network: nn.Module, read: Read, normalisation: NDArray[np.float32]) -> None:
+    def __init__(self, network: nn.Module, read: Read, normalisation: Vector) -> None:
         super().__init__()
         self.network, self.read, self.scaled = network, read, normalisation.size > 0
         self.register_buffer("normalisation", torch.from_numpy(normalisation.copy()))
@@ -44,10 +43,10 @@ class ScriptedAgent(nn.Module):
 
     def normalised(self, observations: Tensor) -> Tensor:
         """Return observations as the network reads them, normalised as in training."""
-        numbers = self.read(observations)
-        if not self.scaled:
-            return numbers
-        return torch.clip((numbers - self.normalisation[0]) * self.normalisation[1], -CLIP, CLIP)
+        if self.scaled:
+            scaled = (observations.double() - self.normalisation[0]) * self.normalisation[1]
+            observations = torch.clip(scaled.float(), -CLIP, CLIP)
+        return self.read(observations)
 
 
 def reader(policy: Policy, space: Any) -> Read:
@@ -60,9 +59,7 @@ def reader(policy: Policy, space: Any) -> Read:
     return lambda seen: seen.flatten(1).float()
 
 
-def write(
-    path: Path, policy: Policy, agent: Candidate, normalisation: NDArray[np.float32], space: Any
-) -> None:
+def write(path: Path, policy: Policy, agent: Candidate, normalisation: Vector, space: Any) -> None:
     """Write the policy with an agent's parameters.
 
     The call is script(observations) -> outputs. With a memory, the first call is script.start(observations)

@@ -204,7 +204,7 @@ class Config:
     cap_threshold: Annotated[Share, _ENVIRONMENT, Unless("cap_growth", 1.0)] = 0.5
     """Share of a generation's episodes that --cap-growth waits for"""
     early_stop: Annotated[Natural, _ENVIRONMENT] = 0
-    """Cut a training episode after more than this number of actions in a row with a negative reward; 0: never"""
+    """Cut a training episode after more than this number of successive negative rewards; 0: never"""
     clip_rewards: Annotated[tuple[float, ...], _ENVIRONMENT] = ()
     """Lower and upper bound of an action's reward in training, as for Atari; empty: none"""
     action_repeat: Annotated[Count, _alias("--frame-skip"), _ENVIRONMENT] = 1

@@ -9,10 +9,9 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mpi_es import envs, policies
-from mpi_es.arrays import Candidate
+from mpi_es.arrays import Candidate, Vector
 from mpi_es.config.run import Config
 from mpi_es.config.user_objects import load
 from mpi_es.envs.lockstep.separate import SeparateEnvs
@@ -53,7 +52,7 @@ def make_policy(config: Config) -> Policy:
         batch.close()
 
 
-def training_terms(config: Config, cap: int, normalisation: NDArray[np.float32] | None) -> Terms:
+def training_terms(config: Config, cap: int, normalisation: Vector | None) -> Terms:
     """Return the terms of a generation's episodes.
 
     Args:

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mpi_es.arrays import Candidate, Vector
 from mpi_es.config.run import Config
@@ -78,7 +77,7 @@ class CompiledRollout:
 
         return network(self.policy.unpack(parameters[None]), 0)
 
-    def whole(self, cap: int, normalisation: NDArray[np.float32] | None) -> Terms:
+    def whole(self, cap: int, normalisation: Vector | None) -> Terms:
         """Return the terms of whole episodes."""
         return Terms(0 if self.limit else cap)
 

@@ -14,7 +14,7 @@ from mpi_es.arrays import Candidate, Vector
 from mpi_es.errors import RolloutError
 from mpi_es.evaluation.dynamic_dispatch import dynamic_source
 from mpi_es.evaluation.header import Evaluation, Header, Units, Work, arranged
-from mpi_es.evaluation.rollout import AnyRollout, Rows, Terms
+from mpi_es.evaluation.rollout import AnyRollout, Rows, Terms, columns
 from mpi_es.evaluation.shared_noise import SharedNoise
 from mpi_es.evaluation.sources import Lookup, StopsAtRankLoss, WithHeartbeat, static_source
 from mpi_es.parallel.collectives import Comm, bcast, gather_rows
@@ -82,7 +82,7 @@ class Evaluator:
 
     # What rank 0 calls
 
-    def held_out_terms(self, cap: int, normalisation: NDArray[np.float32] | None) -> Terms:
+    def held_out_terms(self, cap: int, normalisation: Vector | None) -> Terms:
         """Return the terms of held-out episodes; the arguments are Rollout.whole's."""
         return replace(self.held_out_rollout.whole(cap, normalisation), held_out=True)
 
@@ -222,7 +222,7 @@ class Evaluator:
 
     def _collect(self, header: Header, outcome: int, explanation: str, busy: float) -> tuple[Rows, float]:
         """Gather the rows on rank 0, or raise there what a rank met. Collective."""
-        comm, width = self.loop.comm, 3 + (2 * self.rollout.size if header.terms.collect else 0)
+        comm, width = self.loop.comm, columns(header.terms, self.rollout.size)
         rows = np.concatenate([np.empty((0, width)), *self.played])
         text = np.frombuffer(explanation.encode(errors="replace"), np.uint8)
         report = gather_rows(comm, np.array([[outcome, len(rows), len(text), busy]]), self._ones())

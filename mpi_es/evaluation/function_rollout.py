@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mpi_es.arrays import Candidate, Vector
 from mpi_es.errors import RolloutError, expected, one_line
@@ -148,7 +147,7 @@ class FunctionRollout:
     def compile(self) -> None:
         """Do nothing: what a function compiles is its own."""
 
-    def whole(self, cap: int, normalisation: NDArray[np.float32] | None) -> Terms:
+    def whole(self, cap: int, normalisation: Vector | None) -> Terms:
         """Return the terms of a call: none."""
         return Terms()
 

@@ -56,7 +56,7 @@ class Evaluation:
 
     returns: Vector  # (candidates, episodes)
     lengths: NDArray[np.int64]  # (candidates, episodes)
-    sums: Vector  # (candidates * episodes, 1 + 2 * size): lengths, sums and squares of observations
+    observations: Vector  # (candidates * episodes, 1 + 2 * size): rows of normalisation.of_episode
     idle: float  # share of the ranks' time that was waiting
 
 
@@ -72,7 +72,7 @@ def joined(evaluations: Sequence[Evaluation], popsize: int) -> Evaluation:
     return Evaluation(
         returns=of_all("returns", popsize),
         lengths=of_all("lengths", popsize),
-        sums=of_all("sums", popsize * episodes),
+        observations=of_all("observations", popsize * episodes),
         idle=float(np.average([e.idle for e in evaluations], weights=[e.lengths.sum() for e in evaluations])),
     )
 
@@ -85,6 +85,6 @@ def arranged(header: Header, rows: Rows, idle: float) -> Evaluation:
     return Evaluation(
         returns=rows[:, 1].reshape(shape),
         lengths=rows[:, 2].astype(np.int64).reshape(shape),
-        sums=rows[:, 2:],
+        observations=rows[:, 3:],
         idle=max(0.0, idle),
     )

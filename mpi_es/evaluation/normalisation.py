@@ -1,4 +1,4 @@
-"""Observation normalisation: sums over whole episodes, added in the order of the episodes."""
+"""Observation normalisation: mean and deviation of all observations, in the order of the episodes."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -6,49 +6,69 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mpi_es.arrays import Vector
+
 CLIP = 5.0  # as OpenAI's starter: beyond it a rare observation would drive the network alone
-_PRIOR = 1e-2  # observations of mean 0 and deviation 1 that count before the first real one
+_FLOOR = 1e-4  # of a variance: a number that hardly changes is not blown up by more than 100
+_PRIOR = 1e-2  # observations of deviation 1, at the mean of the first real ones, that count before these
 # Observations as which a given normalisation counts. A generation sees some 1e5: it changes the numbers on
 # which the agent was trained by a tenth of what is new in it.
 _KNOWN = 1e6
 
 
 @dataclass
-class ObservationSums:
+class ObservationStatistics:
     """What was seen so far of each of `size` observed numbers."""
 
     count: float = _PRIOR
-    total: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
-    squares: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
+    mean: Vector = field(default_factory=lambda: np.zeros(0))
+    squares: Vector = field(default_factory=lambda: np.zeros(0))  # sums of squared deviations from the mean
 
     @classmethod
-    def of_size(cls, size: int) -> "ObservationSums":
-        """Return the sums before anything was seen."""
+    def of_size(cls, size: int) -> "ObservationStatistics":
+        """Return the statistics before anything was seen."""
         return cls(_PRIOR, np.zeros(size), np.full(size, _PRIOR))
 
     @classmethod
-    def known(cls, normalisation: NDArray[np.float32]) -> "ObservationSums":
-        """Return sums with this normalisation, that of an agent which was trained before."""
-        mean, deviation = normalisation[0].astype(float), 1 / normalisation[1].astype(float)
-        return cls(_KNOWN, _KNOWN * mean, _KNOWN * (deviation**2 + mean**2))
+    def known(cls, normalisation: Vector) -> "ObservationStatistics":
+        """Return statistics with this normalisation, that of an agent which was trained before."""
+        return cls(_KNOWN, normalisation[0].astype(float), _KNOWN / normalisation[1].astype(float) ** 2)
 
-    def updated(self, sums: NDArray[np.float64]) -> "ObservationSums":
-        """Return the sums with episodes (n, 1 + 2 * size) added: lengths, sums and sums of squares.
+    def updated(self, episodes: Vector) -> "ObservationStatistics":
+        """Return the statistics with episodes added, each a row of `of_episode`.
 
         The rows lie in the order of the episodes whoever ran them, so the result is the same to the bit.
         """
-        count, total, squares = sums[:, 0].sum(), *np.split(sums[:, 1:].sum(axis=0), 2)
-        return ObservationSums(self.count + float(count), self.total + total, self.squares + squares)
+        counts, (means, squares) = episodes[:, :1], np.split(episodes[:, 1:], 2, axis=1)
+        count = float(counts.sum())
+        mean = (counts * means).sum(axis=0) / count
+        within = (squares + counts * np.square(means - mean)).sum(axis=0)
+        before = mean if self.count == _PRIOR else self.mean
+        total = self.count + count
+        between = np.square(mean - before) * (self.count * count / total)
+        return ObservationStatistics(
+            total, before + (mean - before) * (count / total), self.squares + within + between
+        )
 
     @property
-    def normalisation(self) -> NDArray[np.float32]:
+    def normalisation(self) -> Vector:
         """The mean and the reciprocal of the deviation, (2, size)."""
-        mean = self.total / self.count
-        variance = np.maximum(self.squares / self.count - mean**2, 1e-4)
-        return np.asarray(np.stack([mean, 1 / np.sqrt(variance)]), np.float32)
+        variance = np.maximum(self.squares / self.count, _FLOOR)
+        return np.stack([self.mean, 1 / np.sqrt(variance)])
 
 
-def normalise(observations: NDArray[Any], normalisation: NDArray[np.float32]) -> NDArray[np.float32]:
+def of_episode(count: int, first: Vector, sums: Vector) -> Vector:
+    """Return an episode's count, means and sums of squared deviations, (1 + 2 * size,).
+
+    Args:
+        first: observation (size,).
+        sums: (2, size) of the observations' differences to the first, and of their squares.
+    """
+    difference = sums[0] / count
+    return np.concatenate([[count], first + difference, sums[1] - sums[0] * difference])
+
+
+def normalise(observations: NDArray[Any], normalisation: Vector) -> NDArray[np.float32]:
     """Return observations (k, size) with about mean 0 and deviation 1, within [-5, 5]."""
-    scaled: NDArray[np.float32] = (observations.astype(np.float32) - normalisation[0]) * normalisation[1]
+    scaled: NDArray[np.float32] = ((observations - normalisation[0]) * normalisation[1]).astype(np.float32)
     return np.clip(scaled, -CLIP, CLIP, out=scaled)

@@ -10,17 +10,28 @@ from numpy.typing import NDArray
 from mpi_es.arrays import Candidate, Vector
 from mpi_es.envs.lockstep.base import EnvBatch, EpisodeFailed
 from mpi_es.errors import RolloutError, one_line
-from mpi_es.evaluation.normalisation import normalise
+from mpi_es.evaluation.normalisation import normalise, of_episode
 from mpi_es.policies.base import Policy
 from mpi_es.seeds import Stream, rng
 
-Rows = NDArray[np.float64]  # an episode a row: unit, return, length, then the sums of its observations
+Rows = NDArray[np.float64]  # an episode a row: unit, return, length, then the statistics of its observations
 
 # Where several episodes begin as fast as one: half of the width at a time, since each pool of envpool costs a
 # hand-over to its thread at each step, 0.1 to 0.2 ms.
 _BEGIN_SHARE = 2
 _DROP_SHARE = 4  # an idle row costs the policy's answer; dropping idle rows costs a copy of the others
-_ARRAYS = ("running", "places", "totals", "lengths", "losing", "parameters", "observations", "sums")
+_ARRAYS = (
+    "running",
+    "places",
+    "totals",
+    "lengths",
+    "losing",
+    "parameters",
+    "observations",
+    "acts",
+    "firsts",
+    "sums",
+)
 
 
 @dataclass(frozen=True)
@@ -38,13 +49,23 @@ class Terms:
     """What all episodes of one evaluation have in common; it travels to all ranks."""
 
     cap: int = 0  # steps; 0 is no cap
-    normalisation: NDArray[np.float32] | None = None  # (2, size) of the observations' normalisation
+    normalisation: Vector | None = None  # (2, size) of the observations' normalisation
     action_noise: float = 0.0
     collect: bool = False  # sum up the observations
     early_stop: int = 0  # actions in a row of negative reward that an episode survives; 0 is no such rule
     clip: tuple[float, float] | None = None  # lower and upper bound of an action's reward
     held_out: bool = False  # in the held-out environment
     first_candidate: int = 0  # the number of candidate 0 in its generation, for random draws
+
+
+def columns(terms: Terms, size: int) -> int:
+    """Return the columns of Rows, where an observation has this size."""
+    return 3 + (1 + 2 * size if terms.collect else 0)
+
+
+def _flat(observations: NDArray[Any]) -> NDArray[np.float64]:
+    """Return observations as rows of numbers."""
+    return observations.reshape(len(observations), -1).astype(np.float64)
 
 
 def shortest(*limits: int) -> int:
@@ -83,7 +104,7 @@ class AnyRollout(Protocol):
         """Have all machine code ready."""
         ...
 
-    def whole(self, cap: int, normalisation: NDArray[np.float32] | None) -> Terms:
+    def whole(self, cap: int, normalisation: Vector | None) -> Terms:
         """Return the terms of episodes that are undisturbed, and whole where the environment ends them.
 
         Args:
@@ -128,7 +149,7 @@ class Rollout:
             observation = np.zeros((1, *self.shape), self.dtype)
             self.policy.act(weights, observation, self.policy.initial_memory(1))
 
-    def whole(self, cap: int, normalisation: NDArray[np.float32] | None) -> Terms:
+    def whole(self, cap: int, normalisation: Vector | None) -> Terms:
         """Return the terms of episodes that are undisturbed."""
         return Terms(0 if self.limit else cap, normalisation)
 
@@ -141,8 +162,7 @@ class Rollout:
                 source.poll()
         finally:
             self.envs.clear()
-        columns = 3 + (2 * self.size if terms.collect else 0)
-        return np.concatenate([np.empty((0, columns)), *batch.rows])
+        return np.concatenate([np.empty((0, columns(terms, self.size))), *batch.rows])
 
     def close(self) -> None:
         """Close the environments."""
@@ -168,7 +188,10 @@ class _Batch:
         self.losing = np.zeros(0, np.int64)  # actions in a row of negative reward
         self.parameters = np.empty((0, self.policy.dim), np.float32)
         self.observations = np.empty((0, *rollout.shape), rollout.dtype)
-        self.sums = np.zeros((0, 2, rollout.size if terms.collect else 0))
+        size = rollout.size if terms.collect else 0
+        self.acts = np.zeros(0, np.int64)  # how many observations were collected
+        self.firsts = np.zeros((0, size))  # observation of each episode
+        self.sums = np.zeros((0, 2, size))  # of differences to it, and of their squares
         self.memory = self.policy.initial_memory(0)
         self.weights: Any = None  # unpacked anew where it is None
         self.rows: list[Rows] = []
@@ -227,9 +250,10 @@ class _Batch:
         """Return the actions (k, …) of all rows; those of idle ones mean nothing."""
         observations = self.observations
         if self.terms.collect:
-            flat = observations[rows].reshape(len(rows), -1).astype(np.float64)
-            self.sums[rows, 0] += flat
-            self.sums[rows, 1] += flat * flat
+            differences = _flat(observations[rows]) - self.firsts[rows]
+            self.acts[rows] += 1
+            self.sums[rows, 0] += differences
+            self.sums[rows, 1] += differences * differences
         if self.terms.normalisation is not None:
             observations = normalise(observations, self.terms.normalisation)
         try:
@@ -283,6 +307,8 @@ class _Batch:
             "losing": np.zeros(k, np.int64),
             "parameters": parameters,
             "observations": observations,
+            "acts": np.zeros(k, np.int64),
+            "firsts": _flat(observations) if self.terms.collect else np.zeros((k, 0)),
             "sums": np.zeros((k, *self.sums.shape[1:])),
         }
         for name in _ARRAYS:
@@ -298,10 +324,13 @@ class _Batch:
             place = self._place(row)
             if not np.isfinite(self.totals[row]):
                 raise RolloutError(f"{place}: expected a finite return, got {self.totals[row]}")
-            if not np.isfinite(self.sums[row]).all():
-                raise RolloutError(f"{place}: expected finite observations, which --obs-norm adds up")
-            head = [episode.unit, self.totals[row], length]
-            self.rows.append(np.concatenate([head, self.sums[row].ravel()])[None])
+            head = np.array([episode.unit, self.totals[row], length])
+            if self.terms.collect:
+                seen = of_episode(int(self.acts[row]), self.firsts[row], self.sums[row])
+                if not np.isfinite(seen).all():
+                    raise RolloutError(f"{place}: expected finite observations, which --obs-norm adds up")
+                head = np.concatenate([head, seen])
+            self.rows.append(head[None])
             source.done(episode.unit, length)
 
     def _place(self, row: int) -> str:

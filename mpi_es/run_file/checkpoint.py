@@ -23,12 +23,11 @@ import numpy as np
 from mpi_es.errors import UserError, expected
 from mpi_es.run_file import contents, hdf5
 from mpi_es.run_file.lock import Lock
-from mpi_es.run_file.upgrade import upgraded
 
 NAME = "run.h5"
 PREVIOUS = "run.previous.h5"
 DAMAGED = "run.damaged.h5"
-VERSION = 2  # upgrade.py knows the older ones
+VERSION = 1
 _COMMANDS = {  # what reads a run of each program
     "mpi_es.train": "use python -m mpi_es.report, .evaluate or .export; mpi_es.train continues it",
     "pbt.train": "use python -m pbt.report, .replay or .export; pbt.train continues it",
@@ -188,11 +187,10 @@ def decode(path: Path, check: Check = contents.check) -> dict[str, Any]:
                 if type(named["version"]) is not int or named["version"] != version:
                     raise hdf5.Unfit("it has two versions")
                 if version > VERSION:
-                    newer = f"expected format {VERSION} or older, got {version}; use a newer mpi_es"
+                    newer = f"expected format {VERSION}, got {version}; use a newer mpi_es"
                     raise UserError(f"{path}: {newer}")
-                content = upgraded(content, version)
                 check(content)
-                return named | upgraded(_read(content), VERSION)
+                return named | _read(content)
             except hdf5.Unfit as error:
                 raise Damaged(f"{path}: damaged, or no run's: {error}") from error
     except OSError as error:

@@ -21,10 +21,6 @@ from mpi_es.run_file.records import Row, Timing
 Rule = Callable[[Any], str]
 Rules = Mapping[str, "Rule | Rules"]
 LATEST = 1e12  # seconds, some 30,000 years: no run takes longer, and no clock shows a later time
-_ADDED = (
-    ("popsize", "start"),
-    ("agreement",),
-)  # columns of /history that older files lack, those of a version
 _NOT_NEGATIVE = ("total", "ask", "evaluate", "tell", "save", "idle")  # of /timing
 
 
@@ -154,14 +150,11 @@ def check(content: dict[str, Any]) -> None:
 
     config = config_of(Config, content)
     done = generation_of(content)
-    seen = _length(content, "progress", "observations", "total") if config.obs_norm else 0
+    seen = _length(content, "progress", "observations", "mean") if config.obs_norm else 0
     dim = _length(content, "last", "candidate")
     real = "f8" if config.function else "f4"
-    agent = {"generation": count(done), "normalisation": finite("f4", 2, seen)}
+    agent = {"generation": count(done), "normalisation": finite("f8", 2, seen)}
     best, rules = _best(content, agent, real, dim), history_rules(done)
-    history = content.get("history")
-    known = history if isinstance(history, dict) else {}
-    absent = [name for names in _ADDED if not any(name in known for name in names) for name in names]
     check_group(
         content,
         {
@@ -174,21 +167,20 @@ def check(content: dict[str, Any]) -> None:
                 "agreement": lambda value: nan(value) and number(-1, 1)(value),
                 "observations": {
                     "count": number(1e-3, 1e300),
-                    "total": finite("f8", seen),
+                    "mean": finite("f8", seen),
                     "squares": finite("f8", seen),
                 },
             },
             "best": best,
             "last": {**agent, "fitness": nan, "candidate": finite(real, dim)},
-            "history": {name: rule for name, rule in rules.items() if name not in absent},
+            "history": rules,
             "timing": timing_rules(done),
             "evaluations": evaluation_rules(content, done),
             "libraries": texts,
             "life": LIFE,
             "problem": {name: array("f8", dim) for name in ("x0", "lower", "upper")},
-            "removed": any_group,
         },
-        optional=("life", "problem", "removed"),
+        optional=("life", "problem"),
     )
     if content["last"]["generation"] != done:
         raise Unfit("/last/generation: expected that of /progress")
@@ -206,7 +198,7 @@ def _episodes(config: Any) -> Rule:
 def _best(content: dict[str, Any], agent: Rules, real: str, dim: int) -> Rules:
     """Return the rules of /best: an agent, or before the first held-out evaluation an empty one."""
     if _length(content, "best", "candidate") == 0:
-        nobody = {"candidate": array("f4 f8", 0), "normalisation": array("f4", 2, 0)}
+        nobody = {"candidate": array("f4 f8", 0), "normalisation": array("f8", 2, 0)}
         return {**agent, **nobody, "fitness": number()}
     return {**agent, "candidate": finite(real, dim), "fitness": number()}
 

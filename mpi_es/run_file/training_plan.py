@@ -14,7 +14,6 @@ from mpi_es.run_file import checkpoint, contents, description, imports
 from mpi_es.run_file.atomic_write import write_whole
 from mpi_es.run_file.lock import Lock, locked
 from mpi_es.run_file.stamp import is_finished
-from mpi_es.run_file.upgrade import check_resumable
 
 
 class TrainingConfig(Protocol):
@@ -160,7 +159,6 @@ def _resumed(
     """
     fingerprint = checkpoint.fingerprint(directory)
     stored, warning = checkpoint.load_of(program, directory, check)
-    check_resumable(stored)
     begun = description.config_of(kind, stored["config"])
     begun = dataclasses.replace(begun, run_dir=str(directory))  # it may have been moved
     wanted = changed(begun)

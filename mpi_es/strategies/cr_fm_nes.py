@@ -16,9 +16,9 @@ from mpi_es.seeds import Stream
 from mpi_es.strategies.base import Dense, Population, check_pairs, row_sum
 from mpi_es.strategies.shaping import log_rank
 
-# Relative, of D and of v in a generation. The limit is that of pycma's VD-CMA. The paper has none: a long v
-# along few parameters then leaves the range of floats.
-LARGEST_CHANGE = 0.7
+# Relative, of D in a generation; then its change and that of v are scaled down. The paper has no limit: with few
+# parameters D then becomes negative in some runs, from which there is no way back.
+LARGEST_FALL = 0.9
 
 
 @dataclass(frozen=True)
@@ -100,8 +100,7 @@ class CRFMNES:
         rates = np.append(self._eta_b * weights, self._c_1)
         length = _norm(s.v)
         d_change, v_change = row_sum(rates, of_d), row_sum(rates, of_v) / length
-        largest = max(float(np.abs(d_change).max()), _norm(v_change) / length)
-        shrink = LARGEST_CHANGE / max(largest, LARGEST_CHANGE)
+        shrink = LARGEST_FALL / max(float(-d_change.min()), LARGEST_FALL)
         d, v = s.d * (1 + shrink * d_change), s.v + shrink * v_change
         growth = row_sum(weights, np.square(z) - 1).mean()
         self.state = CRFMNESState(

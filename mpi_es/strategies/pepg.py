@@ -128,9 +128,10 @@ class PEPG:
         """Return the mean over pairs of ((r+ + r-) / 2 - b) (epsilon^2 - sigma^2) / sigma, (dim,).
 
         The baseline b is the mean utility. Whatever the shaping, utilities are brought to the deviation of
-        centred ranks here, so that a learning rate means what it means in estool and EvoTorch.
+        centred ranks here, so that a learning rate means what it means in EvoTorch, and half of estool's.
         """
-        scores = standardized(utilities) / np.sqrt(12)
+        n = len(utilities)
+        scores = standardized(utilities) * np.sqrt((n + 1) / (12 * (n - 1)))
         sigma = self.state.sigma
         means = (scores[0::2] + scores[1::2]) / 2
         return row_sum(means, (np.square(epsilon) - np.square(sigma)) / sigma) / len(epsilon)

@@ -12,7 +12,7 @@ from mpi_es.config.fields import option
 from mpi_es.config.run import Config as RunConfig
 from mpi_es.errors import expected, unknown
 from mpi_es.evaluation.build import make_evaluator, make_policy, training_terms
-from mpi_es.evaluation.normalisation import ObservationSums
+from mpi_es.evaluation.normalisation import ObservationStatistics
 from mpi_es.evaluation.rollout import Terms
 from mpi_es.parallel.rank_loss import RankLost
 from mpi_es.seeds import training_seeds
@@ -63,7 +63,9 @@ class ES(Member):
         seed = int(self.rng().integers(2**62))
         self.run = dataclasses.replace(_run_config(config), seed=seed)
         self.evaluator = make_evaluator(self.comm, self.run, self.stop, survives=False)
-        self.observations = ObservationSums.of_size(self.evaluator.rollout.size if config.obs_norm else 0)
+        self.observations = ObservationStatistics.of_size(
+            self.evaluator.rollout.size if config.obs_norm else 0
+        )
         self.hyperparameters = {"sigma": self.run.init_sigma, "learning_rate": self.run.learning_rate}
         initial = self.evaluator.rollout.policy.initial(seed).astype(float)
         self.strategy = make_strategy(self.run, initial, self.evaluator.noise)
@@ -133,7 +135,7 @@ class ES(Member):
             group, _, field = name.rpartition(".")
             groups[group][field] = value
         self.strategy.state = type(self.strategy.state)(**groups[""], optimizer=groups["optimizer"])
-        self.observations = ObservationSums(**groups["observations"])
+        self.observations = ObservationStatistics(**groups["observations"])
 
     def _run_on_root(self, work: Callable[[], None]) -> None:
         """Do the work on the group's first rank while the others evaluate. Collective over the group."""
@@ -164,7 +166,7 @@ class ES(Member):
         evaluation = self.evaluator.evaluate(population, seeds, terms)
         strategy.tell(population, evaluation.returns.mean(axis=1))
         if self.config.obs_norm:
-            self.observations = self.observations.updated(evaluation.sums)
+            self.observations = self.observations.updated(evaluation.observations)
         self.strategy = strategy
 
     def _tuned_strategy(self) -> Any:

@@ -52,9 +52,9 @@ def written(name, directory):
     policy = make(Config(hidden=(6,), **options), space, spaces.Discrete(3))
     agent, module = 2 * policy.initial(3), policy.module().requires_grad_(False)
     torch.nn.utils.vector_to_parameters(torch.from_numpy(agent), module.parameters())
-    normalisation = np.zeros((2, 0), np.float32)
+    normalisation = np.zeros((2, 0))
     if space is VECTOR:
-        normalisation = np.stack([np.linspace(-1, 1, 5), np.full(5, 3)]).astype(np.float32)
+        normalisation = np.stack([np.linspace(-1, 1, 5), np.full(5, 3)])
     write(directory / f"{name}.pt", policy, agent, normalisation, space)
     space.seed(1)
     observations = np.stack([[space.sample() for _ in range(2)] for _ in range(4)])  # (steps, batch, …)

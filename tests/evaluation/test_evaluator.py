@@ -40,14 +40,14 @@ def test_returns_stand_where_candidate_and_episode_do():
     evaluator, population = make_evaluator(), dense()
     seeds = training_seeds(1, 0, 4, 3, "independent")
     whole = evaluator.evaluate(population, seeds, COLLECT)
-    assert (whole.returns.shape, whole.lengths.shape, whole.sums.shape) == ((4, 3), (4, 3), (12, 7))
+    assert (whole.returns.shape, whole.lengths.shape, whole.observations.shape) == ((4, 3), (4, 3), (12, 7))
     for candidate in range(4):
         alone = Dense(population.rows[[candidate]])
         for episode in range(3):
             one = evaluator.evaluate(alone, seeds[[candidate]][:, [episode]], COLLECT)
             assert one.returns[0, 0] == whole.returns[candidate, episode]
-            np.testing.assert_array_equal(one.sums[0], whole.sums[3 * candidate + episode])
-    np.testing.assert_array_equal(whole.sums[:, 0], whole.lengths.ravel())
+            np.testing.assert_array_equal(one.observations[0], whole.observations[3 * candidate + episode])
+    np.testing.assert_array_equal(whole.observations[:, 0], whole.lengths.ravel())
 
 
 @pytest.mark.parametrize("dynamic", [False, True])
@@ -66,7 +66,7 @@ def test_the_width_does_not_matter(width):
     seeds = training_seeds(1, 0, 4, 3, "independent")
     one, other = (make_evaluator(w).evaluate(dense(), seeds, COLLECT) for w in (3, width))
     np.testing.assert_array_equal(one.returns, other.returns)
-    np.testing.assert_array_equal(one.sums, other.sums)
+    np.testing.assert_array_equal(one.observations, other.observations)
 
 
 @pytest.mark.parametrize("population", [dense(), seeded()], ids=["dense", "seeded"])
@@ -196,7 +196,7 @@ else:
     for population in (dense(), seeded()):
         for part in (seeds, seeds[:, :1], seeds[:4]):
             found = evaluator.evaluate(population, part, terms)
-            print(found.returns.tolist(), found.lengths.tolist(), found.sums.tolist())
+            print(found.returns.tolist(), found.lengths.tolist(), found.observations.tolist())
     evaluator.loop.stop()
 """
 
@@ -209,7 +209,7 @@ def serial_evaluation():
     for population in (dense(), seeded()):
         for part in (seeds, seeds[:, :1], seeds[:4]):
             found = evaluator.evaluate(population, part, Terms(7, normalisation, 0.2, True, 3))
-            said.append(f"{found.returns.tolist()} {found.lengths.tolist()} {found.sums.tolist()}\n")
+            said.append(f"{found.returns.tolist()} {found.lengths.tolist()} {found.observations.tolist()}\n")
     return "".join(said)
 
 

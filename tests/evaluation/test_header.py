@@ -19,10 +19,13 @@ def test_rows_stand_where_candidate_and_episode_do_whoever_played_them():
 
 
 def test_evaluations_become_one_with_the_centre_at_its_end():
-    first, second = arranged(header(2, 6, 3), ROWS, 0.5), arranged(header(2, 4, 2), ROWS[:4], 0.2)
+    rows = np.concatenate([ROWS, ROWS[:, 2:]], axis=1)  # as many observations as steps
+    first, second = arranged(header(2, 6, 3), rows, 0.5), arranged(header(2, 4, 2), rows[:4], 0.2)
     found = joined([first, second], popsize=2)
     assert found.returns.tolist() == [[0, 10], [20, 30], [0, 10], [20, 30], [40, 50]]
-    assert found.sums[:, 0].tolist() == found.lengths.ravel().tolist() == [3, 1, 5, 1, 3, 1, 5, 1, 1, 2]
+    assert (
+        found.observations[:, 0].tolist() == found.lengths.ravel().tolist() == [3, 1, 5, 1, 3, 1, 5, 1, 1, 2]
+    )
     assert found.idle == pytest.approx((13 * 0.5 + 10 * 0.2) / 23)  # by steps
 
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from mpi_es import envs
 from mpi_es.envs.lockstep.separate import SeparateEnvs
 from mpi_es.errors import RolloutError
-from mpi_es.evaluation.normalisation import normalise
+from mpi_es.evaluation.normalisation import normalise, of_episode
 from mpi_es.evaluation.rollout import Episode, Rollout, Terms
 from mpi_es.parallel.stop_signal import Stopped
 from mpi_es.policies.mlp import MLP
@@ -89,8 +89,11 @@ def alone(policy, episode, terms, repeat=1):
         losing = losing + 1 if gain < 0 else 0
         if over or (terms.early_stop and losing > terms.early_stop):
             break
-    sums = [sum(seen), sum(x * x for x in seen)] if terms.collect else []
-    return np.concatenate([[episode.unit, total, length], *sums])
+    head = np.array([episode.unit, total, length])
+    if not terms.collect:
+        return head
+    sums = np.array([sum(x - seen[0] for x in seen), sum((x - seen[0]) ** 2 for x in seen)])
+    return np.concatenate([head, of_episode(len(seen), seen[0], sums)])
 
 
 @pytest.mark.parametrize("terms", TERMS)
@@ -133,7 +136,7 @@ def test_an_episode_ends_at_the_lower_of_cap_and_limit(cap, limit, lengths, repe
 def test_without_episodes_there_are_no_rows():
     rollout = Rollout(POLICIES["mlp"], SeparateEnvs(drift), 3)
     assert rollout.run(Reluctant([]), Terms()).shape == (0, 3)
-    assert rollout.run(Reluctant([]), Terms(collect=True)).shape == (0, 9)
+    assert rollout.run(Reluctant([]), Terms(collect=True)).shape == (0, 10)
 
 
 @pytest.mark.parametrize(("width", "count", "made"), [(4, 2, 2), (4, 9, 4), (1, 9, 1)])

@@ -39,7 +39,7 @@ def make(name: str, directory: Path) -> Path:
 
 def begun(content: dict[str, Any]) -> dict[str, Any]:
     """Return the content of a run as it was before the first generation."""
-    nobody = {"candidate": np.zeros(0, np.float32), "normalisation": np.zeros((2, 0), np.float32)}
+    nobody = {"candidate": np.zeros(0, np.float32), "normalisation": np.zeros((2, 0))}
     groups = {
         group: {name: column[:0] for name, column in content[group].items()}
         for group in ("history", "timing", "evaluations")

@@ -158,7 +158,7 @@ def test_a_newer_format_is_refused_even_beside_an_older_file(tmp_path, monkeypat
     with monkeypatch.context() as patch:
         patch.setattr(checkpoint, "VERSION", 3)
         checkpoint.save(tmp_path, content())
-    with pytest.raises(UserError, match="expected format 2 or older, got 3"):
+    with pytest.raises(UserError, match="expected format 1, got 3"):
         load(tmp_path)
 
 
@@ -166,7 +166,7 @@ def test_a_bit_of_the_version_is_damage_as_any_other(tmp_path):
     for generation in (1, 2):
         checkpoint.save(tmp_path, content(generation))
     path = tmp_path / "run.h5"
-    path.write_bytes(path.read_bytes().replace(b"run.h5 2 ", b"run.h5 5 ", 1))
+    path.write_bytes(path.read_bytes().replace(b"run.h5 1 ", b"run.h5 5 ", 1))
     assert load(tmp_path)[0]["state"]["generation"] == 1
 
 

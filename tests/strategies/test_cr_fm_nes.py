@@ -1,10 +1,13 @@
 import math
 
+import crfmnes.alg
 import numpy as np
 import pytest
 from cma.restricted_gaussian_sampler import GaussVDSampler
 
+from mpi_es import seeds
 from mpi_es.errors import UserError
+from mpi_es.seeds import Stream
 from mpi_es.strategies import cr_fm_nes
 from mpi_es.strategies.cr_fm_nes import CRFMNES
 
@@ -100,3 +103,29 @@ def test_a_single_parameter_is_refused():
 def test_a_population_that_is_not_pairs_is_refused(popsize):
     with pytest.raises(UserError, match="--population-size: expected an even number of 2 or more"):
         CRFMNES(np.zeros(2), 0.1, popsize, seed=1)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(("dim", "popsize"), [(10, 6), (10, 12), (40, 16)])
+@pytest.mark.parametrize("function", [ellipsoid, cigar, rosenbrock])
+def test_its_course_is_that_of_the_authors_program(monkeypatch, function, dim, popsize, seed):
+    ours = CRFMNES(np.linspace(0.2, 0.8, dim), 0.5, popsize, seed)
+    s = ours.state
+    theirs = crfmnes.alg.CRFMNES(
+        dim,
+        lambda x: -function(x.T)[0],
+        s.centre[:, np.newaxis].copy(),
+        s.sigma,
+        popsize,
+        v=s.v[:, np.newaxis],
+    )
+    theirs.D = s.d[:, np.newaxis]
+    for generation in range(30):
+        rng = seeds.rng(seed, Stream.SAMPLE, generation)
+        z = rng.standard_normal((popsize // 2, dim))
+        monkeypatch.setattr(np.random, "randn", lambda *_, z=z: z.T)
+        theirs.one_iteration()
+        evolve(ours, function, 1)
+        np.testing.assert_allclose(ours.state.sigma, theirs.sigma, rtol=1e-6)
+        np.testing.assert_allclose(ours.centre, theirs.m[:, 0], rtol=1e-6, atol=1e-8)
+        np.testing.assert_allclose(ours.state.d, theirs.D[:, 0], rtol=1e-6)

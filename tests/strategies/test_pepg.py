@@ -41,20 +41,31 @@ def test_candidates_are_mirrored_pairs_of_the_given_deviation() -> None:
     np.testing.assert_allclose(rows.std(axis=0), 0.1, rtol=0.05)
 
 
-def test_one_generation_is_that_of_estool() -> None:
-    """The update of estool's PEPG (average baseline, no ranks), with utilities of deviation 1/sqrt(12)."""
-    strategy = build(np.arange(3.0), shaping=standardized, optimizer=optimizers.SGD(0.0), learning_rate=1.0)
+@pytest.mark.parametrize("popsize", [4, 8, 32])
+@pytest.mark.parametrize("shaping", [centered, standardized, raw])
+def test_the_deviations_move_as_in_evotorch_and_estool(shaping: Shaping, popsize: int) -> None:
+    """They are moved by centred ranks, whatever moves the centre; estool divides by all candidates."""
+    strategy = build(np.arange(3.0), popsize, shaping, sigma_learning_rate=0.1, sigma_max_change=0.9)
     population, sigma = strategy.ask(), strategy.state.sigma
+    ranks = np.random.default_rng(7).permutation(popsize)
+    fitness = ranks if shaping is centered else ranks / (popsize - 1) - 0.5
+    r = ranks / (popsize - 1) - 0.5
+    noise = population.rows[0::2] - strategy.centre
+    total = ((r[0::2] + r[1::2]) / 2) @ ((noise**2 - sigma**2) / sigma)
+    evotorch, estool = total / (popsize // 2), total / popsize
+    strategy.tell(population, fitness.astype(float))
+    np.testing.assert_allclose(strategy.state.sigma, sigma + 0.1 * evotorch, rtol=1e-14)
+    np.testing.assert_allclose(strategy.state.sigma, sigma + 0.2 * estool, rtol=1e-14)
+
+
+def test_the_centre_moves_as_in_estool() -> None:
+    strategy = build(np.arange(3.0), shaping=standardized, optimizer=optimizers.SGD(0.0), learning_rate=1.0)
+    population = strategy.ask()
     reward = np.array([3.0, -1.0, 2.0, 2.5, 0.0, 7.0, -4.0, 1.0])
     reward = (reward - reward.mean()) / reward.std()
-    epsilon = population.rows[0::2] - strategy.centre
-    change_mu = (reward[0::2] - reward[1::2]) @ epsilon
-    s = (epsilon * epsilon - sigma * sigma) / sigma
-    r_s = (reward[0::2] + reward[1::2]) / 2 - reward.mean()
-    delta_sigma = (r_s / np.sqrt(12)) @ s / (2 * 4)
+    change = (reward[0::2] - reward[1::2]) @ (population.rows[0::2] - strategy.centre)
     strategy.tell(population, reward)
-    np.testing.assert_allclose(strategy.centre, np.arange(3.0) + change_mu / 8, rtol=1e-6)
-    np.testing.assert_allclose(strategy.state.sigma, sigma + 0.2 * delta_sigma, rtol=1e-6)
+    np.testing.assert_allclose(strategy.centre, np.arange(3.0) + change / 8, rtol=1e-6)
 
 
 @pytest.mark.parametrize(("function", "best"), [(sphere, -1e-4), (ellipsoid, -1e-2)])
