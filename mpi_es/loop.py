@@ -137,6 +137,8 @@ class Run:
         config, progress, strategy = self.config, self.progress, self.strategy
         clock = [time.perf_counter()]
         population = strategy.ask()
+        if isinstance(population, Dense):
+            self.check_finite(population.rows, "candidates are")
         clock.append(time.perf_counter())
         population, evaluation = self.play(population)
         popsize = len(population)
@@ -145,9 +147,7 @@ class Run:
         if self.exact:
             self.keep_best(population, fitness)
         strategy.tell(population, fitness[:popsize])
-        if not np.isfinite(strategy.centre).all():
-            cause = strategies.find(config.strategy).step_option
-            raise RolloutError(f"the strategy's mean is no longer finite; try a smaller {cause}")
+        self.check_finite(strategy.centre, "mean is")
         state = strategy.state  # refused where no file can hold it, before anything of this generation counts
         clock.append(time.perf_counter())
         row = summarize(
@@ -173,6 +173,12 @@ class Run:
             sink.generation(row, timing, held_out)
         if progress.generation % config.checkpoint_every == 0:
             self.save_pending()
+
+    def check_finite(self, numbers: Vector, what: str) -> None:
+        """Refuse what the strategy made of the parameters where no environment or function could take it."""
+        if not np.isfinite(numbers).all():
+            cause = strategies.find(self.config.strategy).step_option
+            raise RolloutError(f"the strategy's {what} no longer finite; try a smaller {cause}")
 
     def play(self, population: Population) -> tuple[Population, Evaluation]:
         """Evaluate a population, and others of its generation until --num-interactions are played.

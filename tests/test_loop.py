@@ -200,6 +200,13 @@ def test_a_mean_that_is_no_longer_finite_ends_the_run_before_it_is_saved(tmp_pat
     assert not checkpoint.exists(tmp_path)
 
 
+def test_candidates_that_are_not_finite_are_the_strategy_s_and_not_the_function_s(tmp_path):
+    run = make_run(tmp_path, strategy="pepg")
+    run.strategy.state = dataclasses.replace(run.strategy.state, sigma=np.full(run.evaluator.dim, np.nan))
+    with pytest.raises(RolloutError, match="candidates are no longer finite; try a smaller --learning-rate"):
+        run.evolve()
+
+
 def test_an_evaluation_follows_every_so_many_generations_and_the_last(tmp_path):
     assert evolved(tmp_path)["evaluations"]["generation"].tolist() == [3, 6, 8]
 

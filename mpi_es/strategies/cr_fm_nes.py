@@ -16,7 +16,7 @@ from mpi_es.seeds import Stream
 from mpi_es.strategies.base import Dense, Population, check_pairs, row_sum
 from mpi_es.strategies.shaping import log_rank
 
-# Relative, of D in a generation; then its change and that of v are scaled down. The paper has no limit: with few
+# Relative, of D in a generation: its change and that of v are scaled down. The paper has no limit: with few
 # parameters D then becomes negative in some runs, from which there is no way back.
 LARGEST_FALL = 0.9
 

@@ -94,7 +94,7 @@ class TableNoise(SlicedNoise):
     """Noise read from a table of standard normal numbers, at drawn offsets, which are the keys.
 
     Args:
-        table: float32, of at least `dim` numbers from fill_table, shared by the ranks of a node.
+        table: float32, of at least 2 * `dim` numbers from fill_table, shared by the ranks of a node.
         release: gives its memory back.
     """
 
@@ -106,8 +106,8 @@ class TableNoise(SlicedNoise):
     ) -> None:
         super().__init__(seed, dim)
         self._release = release
-        if len(table) < dim:
-            raise expected("--noise-table", f"at least {dim} numbers, one for each parameter", len(table))
+        if len(table) < 2 * dim:  # of T numbers there are T - dim + 1 rows, which must span all directions
+            raise expected("--noise-table", f"at least {2 * dim} numbers, two for each parameter", len(table))
         self._table = table
 
     def keys(self, generation: int, count: int) -> NDArray[np.int64]:

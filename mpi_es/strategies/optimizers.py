@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpi_es.arrays import Candidate
+from mpi_es.errors import expected
 
 Memory = dict[str, Any]
 Gradient = NDArray[np.floating[Any]]
@@ -45,10 +46,15 @@ class Adam:
 
     def step(self, memory: Memory, gradient: Gradient, learning_rate: float) -> tuple[Candidate, Memory]:
         """Step along the mean gradient over the root of its mean square."""
-        g = gradient.astype(np.float32)
+        with np.errstate(over="ignore"):
+            g = gradient.astype(np.float32)
         t = int(memory["steps"]) + 1
         m = self.beta_1 * memory["first"] + (1 - self.beta_1) * g
-        v = self.beta_2 * memory["second"] + (1 - self.beta_2) * np.square(g)
+        with np.errstate(over="ignore"):
+            v = self.beta_2 * memory["second"] + (1 - self.beta_2) * np.square(g)
+        if not np.isfinite(v).all():  # infinite moments would end all steps, in silence
+            largest = float(np.abs(gradient).max())
+            raise expected("--optimizer adam", "a gradient below 1e19", largest, "use --shaping centered")
         # Both start at 0 and are corrected for it.
         deviation = np.sqrt(v / (1 - self.beta_2**t))
         step = float(learning_rate) / (1 - self.beta_1**t) * m / (deviation + self.epsilon)

@@ -173,7 +173,7 @@ def serial_sum(dim, table):
     return hashlib.sha256(total.tobytes()).hexdigest()
 
 
-@pytest.mark.parametrize("table", [0, 100_000])
+@pytest.mark.parametrize("table", [0, 150_000])
 @pytest.mark.parametrize(("ranks", "dim"), [(2, 20_001), (3, 20_001), (3, 2), (5, 70_000)])
 def test_ranks_add_up_what_one_does_to_the_bit(launch, ranks, dim, table):
     done = launch(ranks, *SCRIPT, SUM, dim, table)

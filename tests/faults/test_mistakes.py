@@ -100,7 +100,7 @@ def test_a_table_smaller_than_the_policy(launch, tmp_path):
     arguments = ("--strategy", "openai_es", "--noise-table", "10", "--run-dir", tmp_path / "run")
     done = launch(2, "-m", "mpi_es.train", *CARTPOLE, *arguments)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
-    assert "--noise-table: expected at least 4610 numbers" in done.stderr
+    assert "--noise-table: expected at least 9220 numbers" in done.stderr
 
 
 @pytest.fixture(scope="module")

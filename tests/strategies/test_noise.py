@@ -56,7 +56,7 @@ def test_any_cut_gives_the_same_bits(noise: SlicedNoise, cuts: list[int]) -> Non
 
 def test_a_cut_table_sum_has_the_same_bits_across_its_chunks() -> None:
     dim = 2**17 + 5
-    noise = TableNoise(table(dim + 64), dim, SEED)
+    noise = TableNoise(table(2 * dim), dim, SEED)
     keys, weights = noise.keys(0, 3), weights_of(3)
     parts = [noise.partial_sum(keys, weights, a, b) for a, b in ((0, 70_001), (70_001, dim))]
     assert np.concatenate(parts).tobytes() == noise.weighted_sum(keys, weights).tobytes()
@@ -93,11 +93,11 @@ def test_a_longer_computed_row_begins_with_the_shorter() -> None:
 
 
 def test_table_rows_are_views_at_offsets_that_fit() -> None:
-    shared = table(DIM + 3)
-    noise = TableNoise(shared, DIM, SEED)
-    assert set(noise.keys(0, 200).tolist()) == {0, 1, 2, 3}
-    assert np.shares_memory(noise.row(3), shared)
-    np.testing.assert_array_equal(noise.row(3), shared[3:])
+    shared = table(8)
+    noise = TableNoise(shared, 4, SEED)
+    assert set(noise.keys(0, 200).tolist()) == {0, 1, 2, 3, 4}
+    assert np.shares_memory(noise.row(4), shared)
+    np.testing.assert_array_equal(noise.row(4), shared[4:])
 
 
 @settings(max_examples=25)
@@ -110,9 +110,11 @@ def test_a_table_filled_in_parts_is_the_same_table(cuts: list[int]) -> None:
     np.testing.assert_array_equal(parts, table(DIM))
 
 
-def test_a_table_smaller_than_a_row_is_refused() -> None:
-    with pytest.raises(UserError, match=r"--noise-table: expected at least 10 numbers.*got 9"):
-        TableNoise(table(9), 10, SEED)
+def test_a_table_whose_rows_do_not_span_all_directions_is_refused() -> None:
+    noise = TableNoise(table(20), 10, SEED)
+    assert np.linalg.matrix_rank([noise.row(offset) for offset in range(11)]) == 10
+    with pytest.raises(UserError, match=r"--noise-table: expected at least 20 numbers.*got 19"):
+        TableNoise(table(19), 10, SEED)
 
 
 def test_more_keys_than_a_generation_has_are_refused():

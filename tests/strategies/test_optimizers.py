@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 
+from mpi_es.errors import UserError
 from mpi_es.strategies.optimizers import OPTIMIZERS, SGD, Adam, ClipUp, Optimizer, decayed
 
 each = pytest.mark.parametrize(
@@ -81,3 +82,10 @@ def test_a_memory_of_numpy_scalars_steps_alike(optimizer: Optimizer) -> None:
 def test_a_schedule_decays_to_its_floor() -> None:
     assert decayed(1.0, 0.5, 0.3) == 0.5
     assert decayed(0.5, 0.5, 0.3) == 0.3
+
+
+@pytest.mark.parametrize("size", [1e20, 1e40])
+def test_adam_refuses_a_gradient_whose_square_single_precision_cannot_hold(size: float) -> None:
+    optimizer = Adam()
+    with pytest.raises(UserError, match=r"--optimizer adam: expected a gradient below 1e19, got 1e\+"):
+        optimizer.step(optimizer.start(2), np.array([1.0, size]), 0.1)
