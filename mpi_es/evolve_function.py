@@ -26,7 +26,7 @@ from mpi_es.parallel.collectives import Comm, bcast_object
 from mpi_es.parallel.rank_loss import apply_rank_loss_option
 from mpi_es.parallel.stop_signal import StopFlag
 from mpi_es.run_file.description import converted, in_words
-from mpi_es.run_file.records import sign
+from mpi_es.run_file.records import FITNESS, sign
 from mpi_es.run_file.training_plan import plan_run
 from mpi_es.train import Plan, beginning, train
 
@@ -168,14 +168,14 @@ def _result(run: Run, reason: str) -> Result:
     """Return what a run came to."""
     best, last, factor = run.progress.best, run.history.evaluations[-1], sign(run.config)
     history = dict(run.history.rows.content())
-    for name in ("best", "mean", "min", "fitness_of_centre"):
-        history[name] = factor * history[name]
+    for name in FITNESS:
+        history[name] = factor * history[name] + 0.0  # no -0.0
     held_out = sum(len(evaluation.returns) for evaluation in run.history.evaluations)
     return Result(
         x=np.array(best.candidate, np.float64),
-        value=factor * best.fitness,
+        value=factor * best.fitness + 0.0,
         mean=run.evaluator.rollout.policy.whole(run.strategy.centre),
-        value_of_mean=factor * float(last.returns.mean()),
+        value_of_mean=factor * float(last.returns.mean()) + 0.0,
         history=history,
         evaluations=int(history["episodes"].sum()) + held_out,
         reason=reason,

@@ -19,6 +19,7 @@ def number(value: float) -> str:
     """Return a value with four significant digits, whole above 1,000; a dash for NaN."""
     if math.isnan(value):
         return "-"
+    value += 0.0  # -0.0 becomes 0.0
     return thousands(round(value)) if 999.95 <= abs(value) < 1e7 else f"{value:.4g}"
 
 

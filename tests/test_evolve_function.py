@@ -134,6 +134,13 @@ def test_what_is_maximised_goes_up():
     assert up.value == -evolve().value
 
 
+def test_a_value_of_0_has_no_sign(capsys):
+    result = evolve(lambda x: 0.0, max_iter=2, minimise=True, console="lines")
+    zeros = [result.value, result.value_of_mean, *result.history["best"], *result.history["mean"]]
+    assert not np.signbit(zeros).any()
+    assert " -0 " not in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("name", strategies.STRATEGIES)
 def test_every_strategy_minimises_in_double_precision(name):
     rate = {"learning_rate": 0.2} if strategies.find(name).step_option == "--learning-rate" else {}
@@ -305,6 +312,25 @@ def test_it_runs_in_a_thread_which_can_catch_no_signals():
     thread.start()
     thread.join(LIMIT)
     assert len(results[0].history["best"]) == 3
+
+
+def test_a_call_from_a_second_thread_is_named_as_such():
+    raised = []
+
+    def calls_elsewhere(x):
+        def call():
+            with pytest.raises(UserError, match="one call at a time, got one from a second thread"):
+                evolve(max_iter=1)
+            raised.append(True)
+
+        thread = threading.Thread(target=call)
+        thread.start()
+        thread.join(LIMIT)
+        return sphere(x)
+
+    evolve(calls_elsewhere, max_iter=1)
+    assert all(raised)
+    assert len(raised) > 1
 
 
 def test_a_signal_saves_the_run_and_ends_the_script_with_code_0(capsys):

@@ -3,6 +3,7 @@
 import atexit
 import os
 import sys
+import threading
 import time
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -17,6 +18,7 @@ from mpi_es.parallel.rank_loss import ANEW, BeginAnew, RankLost, losses, shrink,
 from mpi_es.parallel.start_mpi import FORWARDED, abort, connect, launched_size
 
 T = TypeVar("T")
+_ONE_AT_A_TIME = "one call at a time, got one from a second thread; use a process for each"
 _CALL, _END = 0, 1  # what a rank is at when it meets the others: a call, or the end of its script
 
 
@@ -30,7 +32,7 @@ class World:
     def __init__(self) -> None:
         self.comm: Comm = None
         self.raised: BaseException | None = None  # the last exception that all ranks of a call raised
-        self.busy = False  # with a call
+        self.caller: int | None = None  # the thread whose call is under way
         self.ended: list[int] = []  # ranks whose script is at its end
 
     def join(self) -> Comm:
@@ -98,9 +100,11 @@ def on_all_ranks(work: Callable[[World], T], world: World) -> T:
     `work` raises UserError, RolloutError and RunStopped only where all ranks do. Where a rank is lost that it
     cannot go on without, it is called again in a smaller world.
     """
-    if world.busy:
-        raise UserError("mpi_es.evolve: expected no call within another, as by the function that is evolved")
-    world.busy = True
+    if world.caller is not None:
+        nested = world.caller == threading.get_ident()
+        rule = "no call within another, as by the function that is evolved" if nested else _ONE_AT_A_TIME
+        raise UserError(f"mpi_es.evolve: expected {rule}")
+    world.caller = threading.get_ident()
     try:
         while True:
             world.join()
@@ -111,7 +115,7 @@ def on_all_ranks(work: Callable[[World], T], world: World) -> T:
                 if world.comm.rank == 0:
                     warn(f"ranks lost; {world.comm.size} begin anew")
     finally:
-        world.busy = False
+        world.caller = None
 
 
 def _once(work: Callable[[World], T], world: World) -> T:

@@ -80,6 +80,9 @@ class EvaluationProgress:
             self.listener()
 
 
+FITNESS = ("best", "mean", "min", "fitness_of_centre")  # fields of Row
+
+
 class Minimising(Protocol):
     """A config, as far as the sign of what is shown depends on it."""
 
@@ -98,9 +101,8 @@ def shown(config: Minimising, row: Row) -> Row:
     """Return a generation with the values that a user sees; `min` is always the worst."""
     if not config.minimise:
         return row
-    return replace(
-        row, best=-row.best, mean=-row.mean, min=-row.min, fitness_of_centre=-row.fitness_of_centre
-    )
+    turned = {name: 0.0 - getattr(row, name) for name in FITNESS}  # 0.0 - 0.0 has no sign
+    return replace(row, **turned)
 
 
 def summarize(

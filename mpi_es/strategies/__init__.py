@@ -24,8 +24,10 @@ from mpi_es.strategies.user_strategy import UserStrategy
 
 
 def _cma_es(config: Config, x0: Vector, noise: Noise) -> Strategy:
-    # Only here, for the workers need no pycma. Nine tenths of its import are for plots and surrogate models.
-    with import_without("scipy.stats", "matplotlib"), import_with_docstrings("cma"):
+    # Only here, for the workers need no pycma. Nine tenths of its import are for plots and surrogate models,
+    # which a user's script may want.
+    unused = () if config.is_of_script else ("scipy.stats", "matplotlib")
+    with import_without(*unused), import_with_docstrings("cma"):
         from mpi_es.strategies.cma_es import CMAES
 
     return CMAES(

@@ -123,8 +123,6 @@ class CMAES:
         self._sigma0, self._popsize, self._seed = sigma, popsize, seed
         self._variant, self.description = choose(variant, self._x0.size, popsize)
         self._sigma_rule = sigma_rule
-        # Remarks without a remedy: separable's on long steps of two-point adaptation, vd's on underflow.
-        warnings.filterwarnings("ignore", module=r"cma\.")
         self._es = self._build()
         self._libraries, self._threads = ThreadpoolController(), threads
 
@@ -174,7 +172,8 @@ class CMAES:
     def _computing(self) -> Iterator[None]:
         """Lend pycma the threads, and raise one line where it cannot go on."""
         try:
-            with self._libraries.limit(limits=self._threads):
+            # Remarks without a remedy: separable's on long steps of two-point adaptation, vd's on underflow.
+            with self._libraries.limit(limits=self._threads), warnings.catch_warnings(action="ignore"):
                 yield
         except (RuntimeError, AssertionError, ValueError, ArithmeticError, IndexError) as error:
             raise RolloutError(f"CMA-ES, {self._variant}, cannot go on: {one_line(error)}") from error
@@ -241,7 +240,8 @@ class CMAES:
             sampler = GaussVDSampler if self._variant == "vd" else GaussVkDSampler
             options = sampler.extend_cma_options(options)
             options["CMA_sampler_options"] = {"randn": self._draw}
-        with contextlib.redirect_stdout(io.StringIO()):  # vd prints its advice, which is in `description`
+        # vd prints its advice, which is in `description`; pycma adds filters of warnings.
+        with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
             es = cma.CMAEvolutionStrategy(self._x0, self._sigma0, options)
         es.timer = ElapsedWCTime()  # ask would make one, and tell wants one; nothing depends on it
         # Two-point adaptation, from 300 parameters on, checks points that numpy's global generator chooses.

@@ -90,7 +90,7 @@ class ES(Member):
         self._run_on_root(generations)
 
     def score(self, episode_seeds: NDArray[np.int64]) -> Score:
-        """Return the score of the mean, on the first rank of the group. Collective over the group."""
+        """Return the score of the mean on the first rank of the group, none elsewhere. Collective over it."""
         return self._score(self.evaluator.rollout.whole, episode_seeds)
 
     def evaluate(self, episode_seeds: NDArray[np.int64]) -> Score:
@@ -108,7 +108,7 @@ class ES(Member):
             results.append(Score(played.returns[0], played.lengths[0].astype(float)))
 
         self._run_on_root(evaluate)
-        return results[0] if results else Score(np.zeros(1), np.zeros(1))
+        return results[0] if results else Score(np.zeros(0), np.zeros(0))
 
     def close(self) -> None:
         """Close the environments."""

@@ -120,6 +120,8 @@ class Population:
             result = self._in_group(index, score)
         except Diverged:
             return np.nan, np.nan
+        if not self.leads:  # the score is on the rank that leads
+            return np.nan, np.nan
         return float(result.returns.mean()), float(result.lengths.mean())
 
     def _in_group(self, index: int, work: Callable[[], T]) -> T:

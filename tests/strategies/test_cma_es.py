@@ -1,5 +1,7 @@
 """CMA-ES: what pycma computes, continued exactly from its state."""
 
+import warnings
+
 import cma
 import numpy as np
 import pytest
@@ -348,3 +350,9 @@ def test_linear_algebra_takes_the_threads_that_it_is_given_and_gives_them_back(m
 def test_a_number_of_threads_rounds_the_same_each_time(count):
     runs = [CMAES(np.full(310, 0.7), 0.3, 16, 3, "full", count) for _ in range(2)]
     np.testing.assert_array_equal(*(advance(run, 8) for run in runs))
+
+
+def test_warnings_filters_are_left_as_they_were():
+    before = list(warnings.filters)
+    advance(make("separable"), 3)
+    assert warnings.filters == before

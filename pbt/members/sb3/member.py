@@ -6,7 +6,7 @@ Each generation begins with new environments and newly seeded generators, so tha
 import math
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import Any
 
 import gymnasium as gym
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from mpi_es import envs
 from mpi_es.config import user_objects
 from mpi_es.config.run import Config as RunConfig
-from mpi_es.envs.lockstep.base import EpisodeFailed
+from mpi_es.envs.lockstep.base import EnvBatch, EpisodeFailed
 from mpi_es.errors import UserError, expected, one_line
 from mpi_es.evaluation.rollout import Terms
 from mpi_es.parallel.stop_signal import Stopped
@@ -47,10 +47,10 @@ class SB3(Member):
         self.normalizer: Any = None
         environments = self._environments()
         options = _options(config)
-        policy = options.pop("policy", _policy(environments.observation_space))
         if "action_noise" in options:
             options["action_noise"] = settings.noise(environments.action_space, options["action_noise"])
         make = settings.find(config.algorithm)
+        policy = options.pop("policy", _policy(make, environments.observation_space))
         seed = int(self.rng().integers(FIRST_HELD_OUT_SEED))
         try:
             self.model = make(policy, environments, seed=seed, device="cpu", **options)
@@ -201,7 +201,14 @@ class SB3(Member):
         self, options: Sequence[str], seeds: Sequence[int], rows: int
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return returns and lengths, or raise EpisodeFailed."""
-        batch, k = envs.open_batch(self.config.env, options, len(seeds)), len(seeds)
+        with closing(envs.open_batch(self.config.env, options, len(seeds))) as batch:
+            return self._play_in(batch, seeds, rows)
+
+    def _play_in(
+        self, batch: EnvBatch, seeds: Sequence[int], rows: int
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return returns and lengths of episodes in these environments."""
+        k = len(seeds)
         places, observations = batch.begin(seeds)
         padded = np.zeros((rows, *observations.shape[1:]), observations.dtype)
         padded[:k] = observations
@@ -216,7 +223,6 @@ class SB3(Member):
             returns[on] += rewards
             lengths[on] += 1
             running[on[over | (lengths[on] == (batch.limit or math.inf))]] = False
-        batch.close()
         if self.stop:
             raise Stopped
         return returns, lengths
@@ -247,8 +253,9 @@ def _held_out_options(config: Config) -> tuple[str, ...]:
     return config.held_out_env_options or config.env_options
 
 
-def _policy(space: Any) -> str:
-    """Return SB3's name of the network for an observation space."""
+def _policy(algorithm: Any, space: Any) -> str:
+    """Return SB3's name of the algorithm's network for an observation space, such as MlpLstmPolicy."""
     from stable_baselines3.common.preprocessing import is_image_space
 
-    return "CnnPolicy" if is_image_space(space) else "MlpPolicy"
+    kind = "Cnn" if is_image_space(space) else "Mlp"
+    return next((name for name in algorithm.policy_aliases if name.startswith(kind)), f"{kind}Policy")

@@ -152,3 +152,20 @@ def test_every_environment_that_was_made_is_closed(launch, tmp_path, trouble):
     assert done.returncode == (2 if trouble else 0), done.stderr
     words = log.read_text().split()
     assert words.count("made") == words.count("closed") > 2
+
+
+def test_a_rank_that_does_not_lead_its_group_has_no_score(launch):
+    script = """
+import numpy as np
+from mpi_es.parallel.start_mpi import connect
+from mpi_es.parallel.stop_signal import StopFlag
+from pbt.config import Config
+from pbt.members.es import ES
+import os
+comm = connect(os.environ)
+one = ES(Config(member="es", member_options=("hidden=4",)), 0, comm, StopFlag())
+one.hyperparameters = {"sigma": 0.1, "learning_rate": 0.05, "pairs": 4.0}
+print(comm.rank, len(one.score(np.arange(3)).returns), flush=True)
+"""
+    done = launch(2, "-c", script)
+    assert sorted(done.stdout.split("\n")) == ["", "0 3", "1 0"]

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from mpi_es.envs.lockstep.separate import SeparateEnvs
 from mpi_es.errors import UserError
 from mpi_es.parallel.collectives import SerialComm
 from mpi_es.parallel.stop_signal import StopFlag, Stopped
@@ -286,3 +287,32 @@ def test_results_do_not_depend_on_ranks(trained, launch, tmp_path):
     done = launch(2, "-m", "pbt.train", *options, *quiet, "--run-dir", tmp_path / "run")
     assert done.returncode == 0, done.stderr
     assert_same(exact(tmp_path / "run"), exact(tmp_path / "serial"))
+
+
+def test_environments_of_a_score_are_closed_where_it_diverges(monkeypatch):
+    made, closed = [], []
+
+    class Counted(SeparateEnvs):
+        def __init__(self, *options):
+            super().__init__(*options)
+            made.append(self)
+
+        def close(self):
+            super().close()
+            closed.append(self)
+
+    monkeypatch.setattr("mpi_es.envs.SeparateEnvs", Counted)
+    one = member()
+    next(one.model.policy.parameters()).data.fill_(np.nan)
+    for _ in range(2):
+        with pytest.raises(Diverged):
+            one.score(np.arange(2))
+    assert len(made) == 2
+    assert closed == made
+
+
+@pytest.mark.parametrize("algorithm", ["PPO", "RecurrentPPO"])
+def test_an_algorithm_has_a_network_without_being_told(algorithm):
+    options = (*PPO[:3],) if algorithm == "PPO" else ("n_steps=16", "batch_size=16")
+    one = made(Config(algorithm=algorithm, member_options=options))
+    assert one.model.policy_class.__name__ in ("ActorCriticPolicy", "RecurrentActorCriticPolicy")
