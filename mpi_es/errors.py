@@ -7,11 +7,19 @@ from collections.abc import Iterable
 _FEW = 8  # choices: the length of a short list
 
 
-class UserError(Exception):
+class _Told(Exception):
+    """An exception whose text is printed."""
+
+    def __str__(self) -> str:
+        text = super().__str__()
+        return text if text.strip() else f"a {type(self).__name__} without a text"
+
+
+class UserError(_Told):
     """A mistake that the user can correct: one line on rank 0, exit code 2."""
 
 
-class RolloutError(Exception):
+class RolloutError(_Told):
     """An episode or an update raised an exception or returned no finite number; with the rank's traceback."""
 
 

@@ -73,9 +73,9 @@ def generations(run: Path) -> int:
 
 
 def is_finished(run: Path) -> bool:
-    """Return whether a run is finished; false if its file cannot be read."""
+    """Return whether a run is finished; false if its file is damaged, whatever the checkpoint before says."""
     try:
-        return stamp.is_finished(checkpoint.load(run, check_progress)[0])
+        return stamp.is_finished(*checkpoint.load(run, check_progress))
     except UserError:
         return False
 

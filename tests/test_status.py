@@ -63,6 +63,15 @@ def test_a_run_that_a_signal_stopped_is_to_be_continued(finished, tmp_path):
     assert not status.is_finished(run)
 
 
+def test_a_damaged_run_is_not_finished_though_the_checkpoint_before_was(finished, tmp_path):
+    image = bytearray((finished / "run.h5").read_bytes())
+    (tmp_path / "run.previous.h5").write_bytes(image)
+    image[-1] ^= 1
+    (tmp_path / "run.h5").write_bytes(image)
+    assert not status.is_finished(tmp_path)
+    assert status.main(["--finished", str(tmp_path)]) == 1
+
+
 @pytest.mark.parametrize(("silence", "state"), [(5, "running on"), (3600, "silent: killed or hung")])
 def test_a_run_that_told_no_end_is_judged_by_its_last_save(finished, tmp_path, silence, state):
     run = as_saved(finished, tmp_path / "run", reason="", finished=False, saved=1000.0)

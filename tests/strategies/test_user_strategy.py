@@ -125,6 +125,13 @@ def test_a_state_that_no_file_holds_leaves_the_last_whole_file(tmp_path):
     assert (content["progress"]["generation"], len(content["history"]["generation"]), warning) == (0, 0, "")
 
 
+def test_an_error_without_a_text_ends_all_ranks_with_one_line(launch, tmp_path):
+    words = (*SMALL, *QUIET, "--strategy", f"{HERE}:Speechless", "--run-dir", tmp_path / "run")
+    done = launch(2, "-m", "mpi_es.train", *words)
+    assert (done.returncode, done.stderr) == (2, "error: a RolloutError without a text\n")
+    assert load_run(tmp_path / "run")["life"]["reason"] == "a RolloutError without a text"
+
+
 @pytest.mark.parametrize("name", ["Raises", "Short"])
 def test_a_mistake_ends_all_ranks_with_one_line(launch, tmp_path, name):
     words = (*SMALL, *QUIET, "--strategy", f"{HERE}:{name}", "--run-dir", tmp_path / "run")

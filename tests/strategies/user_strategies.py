@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from mpi_es import Dense, Seeded, Stream, rng
+from mpi_es.errors import RolloutError
 
 
 @dataclass(frozen=True)
@@ -140,6 +141,11 @@ class Named(BestQuarter):
 class Leaving(BestQuarter):
     def tell(self, population, fitness):
         raise SystemExit("enough")
+
+
+class Speechless(BestQuarter):
+    def tell(self, population, fitness):
+        raise RolloutError
 
 
 class Insatiable(BestQuarter):
