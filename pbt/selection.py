@@ -44,7 +44,7 @@ def truncation(strength: Scores, rng: np.random.Generator, fraction: float) -> S
     """
     n = len(strength)
     source = np.arange(n)
-    share = min(max(1, int(n * fraction + _ROUNDING)), n // 2)
+    share = max(1, int(n * fraction + _ROUNDING))
     order = np.argsort(-strength, kind="stable")
     top = [member for member in order[:share] if np.isfinite(strength[member])]
     drawn = rng.integers(0, max(1, len(top)), n)  # for every member: a draw depends on no other's score

@@ -91,6 +91,15 @@ def test_a_generation_long_ago_says_how_long_one_may_take(finished, tmp_path):
     assert (seen.state.startswith("running on "), seen.speed.endswith(" 1 s each")) == (True, True)
 
 
+@pytest.mark.parametrize(("silence", "state"), [(3 * 400 + 59, "running"), (3 * 400 + 61, "silent")])
+def test_three_of_the_longest_generations_and_a_minute_are_silence(finished, tmp_path, silence, state):
+    run = as_saved(finished, tmp_path / "run", reason="", finished=False, saved=1000.0)
+    content, _ = checkpoint.load(run)
+    content["timing"]["total"][:] = 400.0
+    checkpoint.save(run, content)
+    assert status.status(run, 1000.0 + silence).state.startswith(state)
+
+
 def test_the_first_generation_may_take_long(finished, tmp_path):
     run = as_saved(finished, tmp_path / "run", reason="", finished=False, saved=1000.0)
     content, _ = checkpoint.load(run)

@@ -40,7 +40,7 @@ def of_one(agreement: float, episodes: int) -> float:
 
 def needed(single: float, wanted: float) -> int:
     """Return the even number of episodes whose halves agree as wanted where single ones agree by `single`."""
-    single = min(max(single, _LOUDEST), 1.0)
+    single = max(single, _LOUDEST)
     return 2 * max(1, math.ceil(wanted * (1 - single) / (single * (1 - wanted)) - 1e-9))
 
 

@@ -73,6 +73,14 @@ def test_mutations_shrink_to_their_floor() -> None:
     assert seen == [0.4, 0.3, 0.3]
 
 
+def test_two_candidates_are_the_elite_and_a_child_and_one_is_refused() -> None:
+    rows = GA(np.ones(3), 0.1, 2, seed=1).ask().rows
+    np.testing.assert_array_equal(rows[0], np.ones(3))
+    assert (rows[1] != 1).all()
+    with pytest.raises(UserError, match="--population-size: expected 2 or more for ga"):
+        GA(np.ones(3), 0.1, 1, seed=1)
+
+
 def test_more_parents_than_candidates_are_refused() -> None:
     with pytest.raises(UserError, match="--parents: expected at most --population-size 8, got 9"):
         GA(np.ones(3), 0.1, 8, seed=1, parents=9)

@@ -65,6 +65,22 @@ def test_bipop_gives_few_candidates_as_many_evaluations_as_many():
     assert sizes != sorted(sizes)  # by turns
 
 
+def test_a_start_of_bipop_with_few_candidates_ends_at_half_of_what_the_many_had():
+    strategy, spent = build(restarts="bipop", dim=5), 0
+    for _ in range(1500):
+        before, start = strategy.state.evaluations, strategy.start
+        ((number, popsize, _),) = advance(strategy, 1, rastrigin)
+        spent = popsize if number > start else spent + popsize
+        limit = strategy.state.start["limit"]
+        if number > start and limit:
+            assert limit == before["large"] // 2
+            assert 8 <= popsize <= 8 * 2 ** strategy.state.start["doublings"] / 2
+        if limit:
+            assert strategy.state.over or spent < limit
+            assert spent < limit + popsize
+    assert strategy.start > 6
+
+
 def test_a_start_of_bipop_with_few_candidates_has_its_own_sigma():
     strategy, sigmas = build(restarts="bipop"), set()
     for _ in range(1500):
