@@ -215,8 +215,9 @@ def report(plan: EvaluationPlan, evaluator: Evaluator) -> None:
     result = evaluator.evaluate(Dense(plan.parameters[None].astype(float)), seeds[None], terms)
     returns = result.returns[0]
     print(f"{plan.title}: {summary(returns)}")
-    if line := compared(plan, returns):
-        print(line)
+    for line in (compared(plan, returns), chosen_by(plan)):
+        if line:
+            print(line)
     if options.csv:
         parts = seeds.tolist(), returns.tolist(), result.lengths[0].tolist()
         write_csv(Path(options.csv), zip(*parts, strict=True))
@@ -241,6 +242,15 @@ def compared(plan: EvaluationPlan, returns: NDArray[np.float64]) -> str:
         return ""
     generation = plan.content[options.candidate]["generation"]
     return compared_with(plan.content["evaluations"], generation, returns)
+
+
+def chosen_by(plan: EvaluationPlan) -> str:
+    """Return a warning of a score that is the best of several on the same seeds; empty where it is not."""
+    options, looks = plan.options, len(plan.content.get("evaluations", {}).get("generation", ()))
+    elsewhere = options.env or options.env_options or options.seeds != "held-out"
+    if options.candidate != "best" or elsewhere or looks < 2:
+        return ""
+    return f"it is the best of {looks} means on these seeds, which is partly luck; --seeds fresh has none of it"
 
 
 def compared_with(logged: dict[str, Any], generation: int, returns: NDArray[np.float64]) -> str:

@@ -127,6 +127,23 @@ def test_an_evaluation_is_compared_with_the_logged_one(generation, returns, line
     assert bool(found) == bool(line)
 
 
+@pytest.mark.parametrize(
+    ("options", "looks", "said"),
+    [
+        ({}, 3, "the best of 3 means on these seeds"),
+        ({}, 1, ""),
+        ({"candidate": "last"}, 3, ""),
+        ({"seeds": "fresh"}, 3, ""),
+        ({"env": "CartPole-v1"}, 3, ""),
+    ],
+)
+def test_the_best_of_many_looks_says_so(options, looks, said):
+    content = {"evaluations": {"generation": np.arange(looks)}}
+    found = evaluate.chosen_by(dataclasses.replace(plan(**content), options=Options(**options)))
+    assert said in found
+    assert bool(found) == bool(said)
+
+
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
     """The directory of a run of two generations."""
@@ -212,7 +229,7 @@ def test_a_run_s_held_out_environment_is_that_of_its_evaluation(launch, tmp_path
     assert (trained.returncode, trained.stderr) == (0, "")
     evaluation = ("-m", "mpi_es.evaluate", tmp_path / "run", "--episodes", 3)
     done = launch(0, *evaluation)
-    score, logged = done.stdout.splitlines()
+    score, logged, _ = done.stdout.splitlines()
     assert "the first 3 episodes are those logged" in logged
     assert "equal to the bit" in logged
     for gravity, same in (("g=1.0", True), ("g=9.0", False)):

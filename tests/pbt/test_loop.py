@@ -6,6 +6,7 @@ import pytest
 from mpi_es.errors import RolloutError
 from mpi_es.seeds import Stream, rng
 from pbt.config import Config
+from pbt.explore import explore
 from pbt.lineage import ancestors
 from pbt.loop import Run
 from pbt.selection import select
@@ -60,6 +61,19 @@ def test_selection_draws_from_a_stream_of_its_own_in_each_generation():
     ):
         drawn = rng(SMALL.seed, Stream.SELECT, generation)
         assert source.tolist() == select("tournament", scores, drawn).tolist()
+
+
+def test_exploration_draws_other_numbers_in_each_generation_and_for_each_member():
+    done = run(SMALL)
+    lineage, space = done.record.lineage, done.population.space
+    values, sources = lineage.stacked("hyperparameters"), lineage.stacked("source")
+    for generation, source in enumerate(sources[:-1], 1):
+        expected = values[generation - 1][source]
+        for member in np.flatnonzero(source != np.arange(6)).tolist():
+            drawn = rng(SMALL.seed, Stream.EXPLORE, generation, member)
+            expected[member] = explore(space, expected[member], drawn, SMALL.resample)
+        assert (values[generation] == expected).all()
+    assert (sources != np.arange(6)).sum() > 2
 
 
 def test_selection_raises_the_population():
