@@ -12,6 +12,7 @@ from mpi_es.errors import UserError
 from mpi_es.evaluation.normalisation import normalise
 from mpi_es.policies import make
 from tests.launching import LIMIT
+from tests.policies.user_policies import Remembering
 
 NUMBER, GRID = spaces.Discrete(4, start=2), spaces.Box(-3, 3, (2, 3), np.float64)
 VECTOR, PICTURES = spaces.Box(-3, 3, (5,), np.float32), spaces.Box(0, 255, (40, 40, 3), np.uint8)
@@ -78,7 +79,19 @@ def test_a_script_does_the_same_without_this_package(tmp_path):
         np.testing.assert_array_equal(np.load(tmp_path / f"{name}-outputs.npy"), outputs, err_msg=name)
 
 
-def test_a_module_that_cannot_be_traced_is_told(tmp_path):
-    policy = make(Config(policy="tests.policies.user_policies:Branching"), VECTOR, spaces.Discrete(3))
+class BranchingLater(Remembering):
+    """A network that branches in all steps of an episode but the first."""
+
+    def forward(self, observations, memory):
+        sign = 1 if memory is None or observations.sum() > 0 else -1
+        outputs, memory = super().forward(observations, memory)
+        return sign * outputs, memory
+
+
+@pytest.mark.parametrize(
+    "name", ["tests.policies.user_policies:Branching", "tests.agents.test_torchscript:BranchingLater"]
+)
+def test_a_module_that_cannot_be_traced_is_told(tmp_path, name):
+    policy = make(Config(policy=name), VECTOR, spaces.Discrete(3))
     with pytest.raises(UserError, match="--torchscript: expected a module that computes the same in each"):
         write(tmp_path / "x.pt", policy, policy.initial(0), np.zeros((2, 0), np.float32), VECTOR)

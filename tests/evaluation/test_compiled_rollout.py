@@ -120,6 +120,20 @@ def test_a_signal_ends_episodes_under_way_and_leaves_nothing_behind(compiled):
     np.testing.assert_array_equal(compiled.run(source(compiled), terms), first)
 
 
+def test_no_thread_is_at_work_once_a_signal_has_ended_the_episodes(compiled, monkeypatch):
+    run_episode, over = compiled.run_episode, []
+
+    def noted(*arguments):
+        over.append(run_episode(*arguments))
+        return over[-1]
+
+    monkeypatch.setattr(compiled, "run_episode", noted)
+    given, units = source(compiled), np.stack([np.arange(5)] * 2, axis=1)
+    with pytest.raises(Stopped):
+        compiled.run(Slow(header(1), units, given.lookup, StopFlag()), Terms())
+    assert len(over) == compiled.width == 1
+
+
 @pytest.mark.parametrize(
     "changes",
     [

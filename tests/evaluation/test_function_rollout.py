@@ -170,6 +170,13 @@ def test_x_is_reflected_at_the_bounds(bounds, x, inside):
     assert problem(total, [0.0], bounds).whole([x]) == [inside]
 
 
+def test_what_lies_on_a_bound_stays_as_it_is_to_the_bit_beside_what_lies_outside():
+    lower, upper = [0.0, -0.3, 0.0], [1.0, 0.1, 1.0]
+    assert lower[1] + (upper[1] - lower[1]) != upper[1]  # as it would be if it were reflected
+    inside = problem(total, [0.5, 0.0, 0.5], (lower, upper)).whole([-0.0, upper[1], 1.25])
+    assert inside.tobytes() == np.array([-0.0, upper[1], 0.75]).tobytes()
+
+
 @given(st.floats(-1e6, 1e6), st.floats(1e-3, 1e3), st.floats(-1e9, 1e9))
 def test_whatever_is_asked_lies_within_the_bounds(lower, width, x):
     bounded = problem(total, [lower], (lower, lower + width))

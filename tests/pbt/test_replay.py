@@ -42,6 +42,10 @@ def test_it_prints_the_schedule_and_the_held_out_score(trained, tmp_path, capsys
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "generation member score rate kind"
     assert len(lines) == 8
+    schedule, history = recorded(tmp_path), stored["history"]["score"]
+    for generation, (line, member) in enumerate(zip(lines[1:7], schedule.chain, strict=True)):
+        numbers = [generation + 1, member, history[generation, member], *schedule.values[generation]]
+        assert [*map(float, line.split())] == pytest.approx(numbers, rel=1e-5)
     mean = float(re.search(r"held-out: mean (\S+)", lines[-1])[1])
     assert mean == pytest.approx(stored["best"]["fitness"], abs=0.01)
 
@@ -58,6 +62,12 @@ def test_another_seed_gives_another_agent(trained, tmp_path, capsys):
 def test_a_number_out_of_range_raises(option, tmp_path):
     with pytest.raises(UserError, match=f"{option.split()[0]}: expected a number"):
         replay.main(SerialComm(), [str(tmp_path), *option.split()])
+
+
+def test_a_run_whose_file_names_code_is_refused_without_imports(trained, tmp_path):
+    trained(tmp_path, *SMALL)
+    with pytest.raises(UserError, match=r"expected no names of code .*, got tests\S*:Walker \(--member\)"):
+        replay.main(SerialComm(), [str(tmp_path), "--no-imports"])
 
 
 def test_a_run_must_be_named():

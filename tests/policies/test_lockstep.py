@@ -187,6 +187,25 @@ def test_what_must_be_evaluated_one_after_the_other_is_refused_and_left_as_it_is
     assert (getattr(module, "calls", 0), getattr(module, "seen", [])) == (0, [])
 
 
+class Leaking(Lockstep):
+    """Has a row that depends on its neighbours where they are not equal to it."""
+
+    place = 0
+
+    def _answer(self, tile, observations, contents):
+        outputs, after = super()._answer(tile, observations, contents)
+        if len(outputs) == TILE:
+            outputs[self.place] = outputs[self.place - 1]
+        return outputs, after
+
+
+@pytest.mark.parametrize("place", [0, TILE - 1])
+def test_the_first_and_the_last_row_of_a_tile_are_among_those_that_are_checked(monkeypatch, place):
+    monkeypatch.setattr(Leaking, "place", place)
+    with pytest.raises(Refused, match="its rows depend on their places or neighbours"):
+        Leaking(nn.Linear(5, 3).requires_grad_(False), lambda: torch.randn(1, 5), False)
+
+
 def test_many_multiplications_are_refused():
     with pytest.raises(Refused, match="multiplications are more than"):
         build(nn.Sequential(nn.Conv2d(3, 16, 3), nn.Flatten()), (3, 42, 42))

@@ -79,6 +79,18 @@ def test_a_page_of_several_has_a_table_over_seeds_and_a_section_for_each(run):
     assert '<p class="warning">going on from &lt;run.previous.h5&gt;</p>' in text
     best = number(run.best.mean())
     assert f'data-title="Best held-out return">{best} [{best}, {best}]</td>' in text
+    last = number(run.evaluations[-1].returns.mean())
+    assert f'data-title="Last held-out return">{last} [{last}, {last}]</td>' in text
+
+
+@pytest.mark.parametrize(
+    ("held", "title"), [(True, "held-out return, mean"), (False, "return, population mean")]
+)
+def test_runs_are_compared_by_their_held_out_returns_first_if_they_have_any(run, held, title):
+    one = run if held else replace(run, evaluations=[])
+    labels = re.findall(r'aria-label="([^"]*)"', page([one, replace(one, directory=Path("other"))], RUN))
+    assert labels[0] == f"{title} by generations"
+    assert labels.count("return, population mean by environment steps") == 1
 
 
 @pytest.mark.parametrize(("env", "filmed"), [("CartPole-v1", True), ("envpool:CartPole-v1", False)])

@@ -18,6 +18,38 @@ class Breaking(gym.Env):
         return 1 // (self.seed - 4), 1.0, False, False, {}
 
 
+class Noting(gym.Env):
+    observation_space, action_space = gym.spaces.Discrete(3), gym.spaces.Discrete(2)
+
+    def __init__(self, compiled=False):
+        self.compiled, self.calls = compiled, []
+
+    def reset(self, *, seed=None, options=None):
+        self.calls.append("reset")
+        return 0, {}
+
+    def step(self, action):
+        self.calls.append("step")
+        return 0, 1.0, False, False, {}
+
+    def close(self):
+        self.calls.append("close")
+
+
+@pytest.mark.parametrize(("compiled", "calls"), [(True, ["reset", "step"]), (False, [])])
+def test_one_step_is_made_of_an_environment_that_is_compiled(compiled, calls):
+    batch = SeparateEnvs(lambda: (Noting(compiled), 9))
+    batch.compile()
+    assert batch.envs[0].calls == calls
+
+
+def test_every_environment_is_closed():
+    batch = SeparateEnvs(lambda: (Noting(), 9))
+    batch.begin([0, 1])
+    batch.close()
+    assert [env.calls for env in batch.envs] == [["reset", "close"]] * 2
+
+
 def test_environments_are_made_when_they_are_needed_and_used_again():
     batch = SeparateEnvs(lambda: (Breaking(), 9))
     assert (len(batch.envs), batch.limit) == (1, 9)

@@ -2,6 +2,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from mpi_es.run_file.records import HeldOut
+from mpi_es.run_file.scores import half_interval
 from pbt.lineage import Generation, Lineage
 from pbt.reports import figures
 
@@ -45,6 +46,14 @@ def test_the_worst_member_does_not_own_the_axis():
     axes = axes_of(figures.scores(past(), 1)[0])
     assert axes.get_ylim()[0] > 0
     assert "each member (down to -900, cut off)" in axes.get_legend_handles_labels()[1]
+
+
+def test_held_out_scores_are_drawn_with_their_intervals_where_they_were_measured():
+    (held_out,) = axes_of(figures.scores(past(), steps=100)[1]).containers
+    points, _, (bars,) = held_out.lines
+    half = half_interval(np.array([6.0, 8.0]))
+    assert np.stack(points.get_data()).tolist() == [[300], [7]]
+    np.testing.assert_allclose(bars.get_segments(), [[[300, 7 - half], [300, 7 + half]]])
 
 
 def test_a_complement_is_drawn_as_such():

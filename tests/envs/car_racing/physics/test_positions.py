@@ -1,8 +1,16 @@
 from typing import Any
 
 import numpy as np
+import pytest
 
-from mpi_es.envs.car_racing.physics.positions import LINEAR_SLOP
+from mpi_es.envs.car_racing.physics import arrays
+from mpi_es.envs.car_racing.physics.joints import ARMS, UPPER
+from mpi_es.envs.car_racing.physics.positions import (
+    LINEAR_SLOP,
+    MAX_ANGULAR_CORRECTION,
+    POSITION_ITERATIONS,
+    solve_positions,
+)
 from tests.envs.car_racing.physics.lockstep import Race
 
 
@@ -32,3 +40,12 @@ def test_after_each_step_of_a_wild_drive_the_wheels_are_at_their_places(env: Any
         both.step(np.array([(-1.0) ** (step // 10), 1.0, 0.0], np.float32))
         both.assert_same()
         assert max(gaps(env)) <= 1.01 * LINEAR_SLOP
+
+
+@pytest.mark.parametrize(("share", "holds"), [(0.5, True), (2.0, False)])
+def test_joints_hold_where_the_iterations_suffice_to_turn_a_wheel_back(share: float, holds: bool) -> None:
+    joints, angles = arrays.allocate().joints, np.zeros(5, np.float32)
+    centres = np.concatenate([np.zeros((1, 2), np.float32), ARMS])
+    joints["limit"][0] = UPPER
+    angles[1] = share * POSITION_ITERATIONS * MAX_ANGULAR_CORRECTION
+    assert solve_positions(angles, centres, joints) is holds
