@@ -75,7 +75,7 @@ class Config:
     run_dir: str = ""
     """Directory of the run; empty is runs/pbt-MEMBER-ENV-SEED, without ENV for toy"""
     on_rank_loss: Free[Literal["auto", "shrink", "abort"]] = "auto"
-    """When a rank dies the others go on (shrink) or the job ends (abort); auto is shrink if MPI can"""
+    """When a rank dies, the others continue (shrink) or the job ends (abort); auto: shrink where MPI can"""
     checkpoint_every: Free[Count] = 1
     """Generations between checkpoints; a signal saves at once, a kill loses at most these"""
     tensorboard: Free[bool] = True

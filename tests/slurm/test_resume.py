@@ -291,5 +291,5 @@ def test_where_ranks_outlive_one_another_a_killed_one_is_no_failure(cluster, sub
     job = submit(["--ntasks=4", "--nodes=2", "--ntasks-per-node=2"], "carracing.sh", *RUN, **settings)
     kill(cluster, job, place, RANK)
     assert_finished(cluster, job, 0)
-    assert "1 of 4 ranks lost; the others go on" in job.log
+    assert "1 of 4 ranks lost; the others continue" in job.log
     assert_same(exact(place / "run"), exact(unbroken))
