@@ -257,7 +257,7 @@ def test_a_job_waits_for_its_ranks_on_a_node_that_slurm_has_lost_sight_of(cluste
     (node,) = cluster.nodes_of(job)
     cluster.stop_node(node)
     try:
-        cluster.until(lambda: "slurm: waits: ranks of this job still run" in job.log)
+        cluster.until(lambda: "slurm: waiting: ranks of this job still run" in job.log)
         assert cluster.processes(job, RANK, node)
     finally:
         cluster.start_node(node)
