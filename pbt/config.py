@@ -67,7 +67,7 @@ class Config:
 
     # Machine
     exchange: Free[Literal["auto", "collective", "point-to-point"]] = "auto"
-    """How ranks send states; the results are the same, and auto is the one that was measured to be faster"""
+    """How ranks send states; the results are the same, and auto is the faster one in measurements"""
     ranks_per_member: Free[Count] = 1
     """Minimum number of ranks that train an es member together, if the job has enough"""
 
