@@ -1,4 +1,4 @@
-"""An environment of your own: a boat that holds its place in a current.
+"""Your own environment: a boat that holds its place in a current.
 
 From this folder:
 
@@ -14,7 +14,7 @@ DRAG = 0.2
 
 
 class Boat(gym.Env):
-    """It observes position and speed, and acts by its thrust; each step costs its distance from the buoy."""
+    """Observe position and speed, set the thrust; each step costs the distance from the buoy."""
 
     observation_space = gym.spaces.Box(-np.inf, np.inf, (2,), np.float32)
     action_space = gym.spaces.Box(-1, 1, (1,), np.float32)

@@ -1,4 +1,4 @@
-"""Evolve a function: three weights, found from the value of each trial alone.
+"""Evolve a function: three weights, without gradients.
 
 From this folder, in one process or on all ranks of a job:
 

@@ -1,4 +1,4 @@
-"""A member of your own for pbt: linear regression whose learning rate the population tunes.
+"""Your own member for pbt: linear regression whose learning rate the population tunes.
 
 From this folder:
 

@@ -14,7 +14,7 @@ class Log:
 
     def __init__(self, config, directory):
         mlflow.set_experiment("mpi_es")
-        # A resumed run goes on in the MLflow run of its directory.
+        # A resumed run continues in the MLflow run of its directory.
         note = directory / "mlflow.txt"
         known = note.read_text() if note.exists() else None
         self.run = mlflow.start_run(run_id=known, run_name=directory.name)

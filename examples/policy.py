@@ -1,4 +1,4 @@
-"""A policy of your own: a torch module, here one that remembers.
+"""Your own policy: a torch module, here one that remembers.
 
 From this folder:
 

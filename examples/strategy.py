@@ -1,4 +1,4 @@
-"""A strategy of your own: the cross-entropy method, one deviation for each parameter.
+"""Your own strategy: the cross-entropy method, one deviation for each parameter.
 
 From this folder:
 

@@ -15,7 +15,7 @@ class Log:
     """Rank 0 makes one object of this class, after the first line of the console."""
 
     def __init__(self, config, directory):
-        # A resumed run goes on under the name of its directory.
+        # A resumed run continues under the name of its directory.
         name = hashlib.sha256(str(directory.resolve()).encode()).hexdigest()[:16]
         self.run = wandb.init(
             project="mpi_es", id=name, name=directory.name, config=config, dir=directory, resume="allow"

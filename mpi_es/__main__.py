@@ -31,29 +31,31 @@ COMMANDS = {
     ),
     "evaluate": Command(
         "mpi_es.evaluate",
-        "score a run's policy on held-out episodes, and film one",
+        "score a run's policy on held-out episodes, and record one",
         "mpi_es.evaluate:Options",
     ),
-    "report": Command("mpi_es.report", "draw the curves of runs, and one HTML page", "mpi_es.report:Options"),
+    "report": Command(
+        "mpi_es.report", "draw the curves of runs, and write one HTML page", "mpi_es.report:Options"
+    ),
     "export": Command("mpi_es.export", "write a run's policy as npz or TorchScript", "mpi_es.export:Options"),
-    "status": Command("mpi_es.status", "print how far runs are", more=("--finished", "--generations")),
+    "status": Command("mpi_es.status", "print the progress of runs", more=("--finished", "--generations")),
     "doctor": Command("mpi_es.doctor", "check launcher, MPI, Slurm, memory and files"),
     "pbt train": Command(
         "pbt.train",
-        "train a population whose weak members copy the strong",
+        "train a population whose weak members copy strong ones",
         "pbt.config:Config",
         _TRAINING,
         "pbt.presets:PRESETS",
     ),
     "pbt evaluate": Command(
-        "pbt.evaluate", "score a member on held-out episodes, and film one", "pbt.evaluate:Options"
+        "pbt.evaluate", "score a member on held-out episodes, and record one", "pbt.evaluate:Options"
     ),
     "pbt report": Command("pbt.report", "draw a population's course and family tree, and one HTML page"),
     "pbt replay": Command(
         "pbt.replay", "train one agent on the winner's schedule of hyperparameters", "pbt.replay:Options"
     ),
     "pbt export": Command(
-        "pbt.export", "write the best member as Stable-Baselines3 saves its models", "pbt.export:Options"
+        "pbt.export", "write the best member in the format of Stable-Baselines3", "pbt.export:Options"
     ),
     "completion": Command(
         "mpi_es.completion",

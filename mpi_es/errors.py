@@ -24,7 +24,7 @@ class RolloutError(_Told):
 
 
 class OutOfStep(Exception):
-    """The ranks are no longer at the same place; whoever meets it lets it pass."""
+    """Ranks disagree on the next collective; do not catch."""
 
 
 def one_line(error: BaseException) -> str:

@@ -268,9 +268,9 @@ def _check_same(plan: Plan, made: Problem) -> None:
     now = beginning(FunctionRollout(made))
     for name in stored:
         if not np.array_equal(stored[name], now[name]):
-            argument = "x0" if name == "x0" else "bounds"
-            hint = "choose another run_dir to begin anew"
-            raise expected(argument, f"those with which the run in {plan.directory} began", "others", hint)
+            differs = "x0 differs" if name == "x0" else "bounds differ"
+            saved = f"the saved run in {plan.directory}"
+            raise UserError(f"{differs} from {saved}; choose another run_dir to start a new run")
 
 
 def _list_for_job(plan: Plan) -> None:

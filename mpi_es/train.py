@@ -36,13 +36,13 @@ from mpi_es.text import counted
 
 _HELP = (
     "Without PRESET and --env it is carracing. --resume RUN continues the run in that directory; it needs no "
-    "other option. --continue begins the run, or continues it where its directory holds one. "
+    "other option. --continue starts the run, or continues it if its directory holds one. "
     "--config FILE takes options from a TOML file, such as the config.toml of a run. "
     "--no-imports refuses the file of a run or an agent that names code to import. "
     "--verbose is --console lines."
 )
 _EXAMPLES = (
-    ("mpiexec -n 2 python -m mpi_es.train carracing-fast", "an agent that drives, in some minutes"),
+    ("mpiexec -n 2 python -m mpi_es.train carracing-fast", "an agent that drives, in a few minutes"),
     ("mpiexec -n 4 python -m mpi_es.train --env my_env:make --hidden 32 --obs-norm", "your environment"),
     (
         "mpiexec -n 8 python -m mpi_es.train --resume runs/carracing-fast",

@@ -67,7 +67,7 @@ class Config:
 
     # Machine
     exchange: Free[Literal["auto", "collective", "point-to-point"]] = "auto"
-    """How ranks send states; the results are the same, and auto is the one that was measured to be faster"""
+    """How ranks send states; the results are the same, and auto is the faster one in measurements"""
     ranks_per_member: Free[Count] = 1
     """Minimum number of ranks that train an es member together, if the job has enough"""
 
@@ -75,7 +75,7 @@ class Config:
     run_dir: str = ""
     """Directory of the run; empty is runs/pbt-MEMBER-ENV-SEED, without ENV for toy"""
     on_rank_loss: Free[Literal["auto", "shrink", "abort"]] = "auto"
-    """When a rank dies the others go on (shrink) or the job ends (abort); auto is shrink if MPI can"""
+    """When a rank dies, the others continue (shrink) or the job ends (abort); auto: shrink where MPI can"""
     checkpoint_every: Free[Count] = 1
     """Generations between checkpoints; a signal saves at once, a kill loses at most these"""
     tensorboard: Free[bool] = True

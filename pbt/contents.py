@@ -151,4 +151,4 @@ def _check_shapes(member: Member, stored: State) -> None:
             got = np.shape(stored[name]) if name in stored else "nothing"
             raise expected(place, f"numbers of shape {np.shape(own)}", got)
         if isinstance(stored[name], str) or not np.isfinite(stored[name]).all():
-            raise expected(place, "finite numbers", "others")
+            raise expected(place, "finite numbers", "NaN or infinity")

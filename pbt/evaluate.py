@@ -106,7 +106,7 @@ def prepare(arguments: list[str]) -> EvaluationPlan:
         kept = content["best"]
         if not kept["state"]:
             hint = "use --member N for a member as it is now"
-            raise UserError(f"{run}: expected a held-out evaluation, got none yet; {hint}")
+            raise UserError(f"{run}: no held-out evaluation is done yet; {hint}")
         index, generation = int(kept["member"]), int(kept["generation"])
         values = {name: float(value) for name, value in kept["hyperparameters"].items()}
         title = f"member {index}, best of generation {generation}"

@@ -40,7 +40,7 @@ def export(arguments: list[str]) -> None:
     if config.member != "sb3":
         raise expected("RUN", "a run of sb3 members", config.member)
     if not content["best"]["state"]:
-        raise UserError(f"{run}: expected a held-out evaluation, got none yet")
+        raise UserError(f"{run}: no held-out evaluation is done yet")
     write(Path(options.out), config, content["best"])
 
 

@@ -61,7 +61,7 @@ def schedule(stored: dict[str, Any], config: Config) -> Schedule:
     names = [one.name for one in space(config)]
     past = lineage.read(stored, names)
     if not past.generations:
-        raise UserError("RUN: expected a run of one generation or more, got one of none")
+        raise UserError("RUN: no generation is done yet")
     chain = ancestors(past.stacked("source"), best(past.generations[-1].score))
     values = past.stacked("hyperparameters")[np.arange(len(chain)), chain]
     return Schedule(config, names, values, chain)

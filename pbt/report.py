@@ -52,7 +52,7 @@ def draw(directory: Path, *, allow_imports: bool | None = None) -> list[Path]:
     scales = _scales(config, stored["hyperparameters"])
     past = lineage.read(stored, list(scales))
     if not past.generations:
-        raise UserError(f"{directory}: expected a run of one generation or more, got one of none")
+        raise UserError(f"{directory}: no generation is done yet")
     first = figures.scores(past, config.steps)[0]
     stacked = [first, *figures.hyperparameters(past, scales), figures.tree(past)]
     toy = figure2.panels(config.seed) if config.member == "toy" else []

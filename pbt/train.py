@@ -33,7 +33,7 @@ from pbt.telemetry.sinks import open_telemetry
 
 _HELP = (
     "--resume RUN continues the run in that directory; it needs no other option. "
-    "--continue begins the run, or continues it where its directory holds one. "
+    "--continue starts the run, or continues it if its directory holds one. "
     "--config FILE takes options from a TOML file, such as the config.toml of a run. "
     "--no-imports refuses the file of a run that names code to import."
 )

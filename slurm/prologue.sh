@@ -1,7 +1,7 @@
 # shellcheck shell=bash
-# Shared by the jobs here, which source it. It sets up Python and its libraries, and has the functions
-#   resume MODULE ARGUMENTS…    begin or continue one run, and decide what follows
-#   perform SCRIPT ARGUMENTS…   the same of a script that calls mpi_es.evolve, as often as it likes
+# Sourced by the job scripts here. It sets up Python and its libraries, and defines the functions
+#   resume MODULE ARGUMENTS…    start or continue one run, then requeue or end the job
+#   perform SCRIPT ARGUMENTS…   the same for a script that calls mpi_es.evolve, once or several times
 #   launch ARGUMENTS…           python with these arguments, on all ranks
 # docs/slurm.md describes the variables MPI_ES_….
 set -euo pipefail
@@ -175,12 +175,12 @@ go_on() { # ARGUMENTS… of python
 }
 
 await_former() {
-    # When Slurm loses contact to a node, it starts the job again on others, while ranks on that node may still run
+    # When Slurm loses contact with a node, it starts the job again on others, while ranks on that node may still run
     # and hold the lock of the run, until Slurm ends them.
     local announced=''
     while [[ ${SLURM_RESTART_COUNT:-0} != 0 && -z $caught ]]; do
         locked || return 0
-        [[ -n $announced ]] || say "waits: ranks of this job still run on a node that Slurm has lost contact to"
+        [[ -n $announced ]] || say "waiting: ranks of this job still run on a node that Slurm has lost contact with"
         announced=yes
         sleep 5
     done
@@ -257,7 +257,7 @@ requeue() { # REASON
 
 still_ours() {
     # A job that Slurm is ending must not be requeued; one that Slurm has started again on other nodes, since
-    # it lost contact to this one, must not be disturbed.
+    # it lost contact with this one, must not be disturbed.
     local seen='' state restarts tries
     for ((tries = 0; tries < 60; tries++)); do
         if seen=$(squeue --noheader --jobs "$job" --Format State:20,RestartCnt:10); then break; fi

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A run for each task of an array, and a summary when all are over:
+# One run per array task, and a summary when all tasks have ended:
 #   sbatch --array=0-9 [options of sbatch] slurm/sweep.sh DIRECTORY [PRESET] [options of mpi_es.train]
 #   sbatch --array=1-6 [options of sbatch] slurm/sweep.sh DIRECTORY --table FILE [PRESET] [options of mpi_es.train]
 # The number of a task is its seed, or the number of its line of options in FILE.
@@ -42,10 +42,10 @@ if mkdir "$sweep/.summary-$SLURM_ARRAY_JOB_ID" 2>/dev/null; then
     if number=$(sbatch --parsable --dependency="afterany:$SLURM_ARRAY_JOB_ID" \
         --account="${SLURM_JOB_ACCOUNT:-}" --partition="$SLURM_JOB_PARTITION" \
         "$project/slurm/summary.sh" "$sweep"); then
-        say "summary in $sweep by job $number when all are over"
+        say "summary in $sweep by job $number when all tasks have ended"
     else
         rmdir "$sweep/.summary-$SLURM_ARRAY_JOB_ID" # the next task tries again
-        say "the summary could not be submitted; when all are over: slurm/summary.sh $sweep"
+        say "the summary could not be submitted; when all tasks have ended: slurm/summary.sh $sweep"
     fi
 fi
 

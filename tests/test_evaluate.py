@@ -92,7 +92,7 @@ def test_a_damaged_file_is_reported_before_what_it_lacks(tmp_path, run, capfd):
     checkpoint.save(tmp_path, content | {"best": nothing})
     (tmp_path / "run.h5").rename(tmp_path / "run.previous.h5")
     (tmp_path / "run.h5").write_bytes(b"mpi_es damaged")
-    with pytest.raises(UserError, match="expected a held-out evaluation, got none yet"):
+    with pytest.raises(UserError, match="no held-out evaluation is done yet"):
         evaluate.prepare([str(tmp_path)])
     assert capfd.readouterr().err.startswith(f"warning: {tmp_path}/run.h5: damaged")
 

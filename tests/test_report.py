@@ -116,7 +116,7 @@ def test_a_run_without_a_generation_is_left_out_of_several_and_one_given_twice_c
     told, left_out = (text.splitlines() for text in capsys.readouterr())
     assert all(line.startswith("warning: left out: ") for line in left_out)
     assert [line.rpartition(": ")[2][:25] for line in left_out] == [
-        "expected a generation or ",
+        "no generation is done yet",
         "expected a directory that",
     ]
     assert [line.rpartition("/")[2] for line in told] == ["search.png", "learning.png", "report.html"]

@@ -1,8 +1,8 @@
 """MuJoCo's bodies with the settings of OpenAI-ES (arXiv:1703.03864): linear policies, and networks 64-64.
 
-Observations are normalised, actions disturbed in training, weights decay; the first policies do nothing, or
-little. A body that gets a bonus for each step learns to stand still. As in arXiv:1803.07055 training leaves
-the bonus out; held-out episodes pay it.
+Observations are normalised, training adds noise to actions, and weights decay. Initial outputs are zero or
+small. A body that gets a bonus for each step learns to stand still. So training leaves the bonus out, as in
+arXiv:1803.07055; held-out episodes pay it.
 """
 
 from dataclasses import dataclass, field, replace
@@ -33,7 +33,7 @@ NETWORK = replace(
 
 @dataclass(frozen=True)
 class Body:
-    """A body, and in what its linear policy's settings differ from the others."""
+    """A body and its linear policy's overrides."""
 
     score: float  # that counts as solved, or that others report
     bonus: float = 0.0  # of a step in which it has not fallen

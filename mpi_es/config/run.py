@@ -36,7 +36,7 @@ _COMPILED = Of("env", ("mpi_es/CarRacing-v3",))  # whose episodes with the atten
 
 
 def _alias(*names: str) -> Any:
-    """Accept the names that the systems we replace give an option."""
+    """Accept other systems' names of an option."""
     return tyro.conf.arg(aliases=names)
 
 
@@ -48,13 +48,13 @@ class Config:
     env: Annotated[str, _alias("--env-name", "--env-id"), _ENVIRONMENT] = "CartPole-v1"
     """A gymnasium id; package.module:make, which returns an environment; envpool:ID; or vector:ID"""
     env_options: Annotated[tuple[str, ...], _ENVIRONMENT] = ()
-    """Arguments of the environment: name=value, with the names of its documentation"""
+    """Arguments of the environment: name=value, as in its documentation"""
     held_out_env_options: Annotated[tuple[str, ...], _ENVIRONMENT] = ()
     """Arguments of the environment of held-out episodes; empty: those of --env-options"""
     policy: Annotated[str, _ENVIRONMENT] = "mlp"
     """mlp, rnn, lstm, gru, attention, or package.module:Class, a torch module"""
     policy_options: Annotated[tuple[str, ...], _ENVIRONMENT] = ()
-    """Arguments of a policy of your own: name=value, keywords of its constructor"""
+    """Arguments of your own policy: name=value, keywords of its constructor"""
     hidden: Annotated[tuple[int, ...], _ENVIRONMENT, of_policy("mlp", "rnn", "lstm", "gru", "attention")] = (
         64,
         64,
@@ -97,7 +97,7 @@ class Config:
     top_k: Annotated[Count, of_policy("attention")] = 10
     """Number of most important patches that the attention agent's controller reads"""
     patch_order: Annotated[Literal["importance", "column"], of_policy("attention")] = "importance"
-    """Order in which it reads them: the most important first, or from left to right, by column"""
+    """Order of these patches: the most important first, or from left to right, by column"""
 
     # Start
     from_pretrained: Annotated[str, _ENVIRONMENT] = ""
@@ -129,7 +129,7 @@ class Config:
     population_size: Annotated[Count, _alias("--n", "--popsize")] = 32
     """Number of candidates in a generation"""
     num_interactions: Annotated[Natural, of_strategy("openai_es", "pepg", "snes"), _ENVIRONMENT] = 0
-    """Steps of a generation: the population grows by --population-size until they are played; 0: it stays"""
+    """Steps of a generation: the population grows by --population-size until then; 0: a fixed population"""
     popsize_max: Annotated[Natural, Unless("num_interactions", 0)] = 0
     """Number of candidates at which a generation of --num-interactions ends; 0: only steps end it"""
     init_sigma: Annotated[Positive, _alias("--sigma")] = 0.1
@@ -140,15 +140,15 @@ class Config:
     cma_variant: Annotated[
         Literal["auto", "full", "separable", "isotropic", "vd", "vkd"], of_strategy("cma_es")
     ] = "auto"
-    """Covariance matrix of cma_es; auto: full where its update is cheap, else separable; isotropic: fixed"""
+    """Covariance matrix of cma_es; auto: full if its update is cheap, else separable; isotropic: fixed"""
     sigma_rule: Annotated[Literal["auto", "csa", "two-point", "constant"], of_strategy("cma_es")] = "auto"
-    """How cma_es adapts sigma: by its path's length (csa) or two points; auto: csa below 300 parameters"""
+    """Step-size rule of cma_es: path length (csa) or two points; auto: csa below 300 parameters"""
     restarts: Annotated[Literal["none", "ipop", "bipop"], of_strategy("cma_es")] = "none"
-    """Restart cma_es when it is done, with twice the candidates; bipop: by turns with many and with few"""
+    """Restart cma_es when it stops, with twice the candidates; bipop: alternately many and few"""
     restart_if_below: Annotated[float | None, Range(-math.inf)] = None
-    """Begin anew, from another draw, where the mean fitness of the population stays below this"""
+    """Restart from another draw if the mean fitness of the population stays below this"""
     restart_after: Annotated[Count, Needs(("restart_if_below",))] = 40
-    """Number of generations of a start after which --restart-if-below is decided"""
+    """Number of generations after which --restart-if-below decides"""
     root_threads: Annotated[Count, of_strategy("cma_es")] = 1
     """Threads of the linear algebra of cma_es; the number changes the rounding"""
     # Gradient: steps of OpenAI-ES and PEPG, and of SNES's centre
@@ -161,7 +161,7 @@ class Config:
     learning_rate: Annotated[Positive, _alias("--lr"), of_strategy("openai_es", "pepg")] = 0.01
     """Learning rate of the optimizer"""
     centre_learning_rate: Annotated[Positive, _alias("--center-learning-rate"), of_strategy("snes")] = 1.0
-    """Factor on the steps of the centre in snes, 1 in the paper; more of it leaves a flat start sooner"""
+    """Factor on the steps of the centre in snes, 1 in the paper; a larger one leaves a flat start sooner"""
     lr_decay: Annotated[Decay, _alias("--decay"), of_strategy("openai_es", "pepg", "snes")] = 1.0
     """Factor on the learning rate after each generation"""
     lr_min: Annotated[NotNegative, of_strategy("openai_es", "pepg", "snes"), Unless("lr_decay", 1.0)] = 0.0
@@ -194,7 +194,7 @@ class Config:
     agreement: Annotated[Proper, Unless("num_rollouts_max", 0)] = 0.5
     """Rank correlation of two halves of each candidate's episodes that --num-rollouts-max aims at"""
     episode_seeds: Literal["independent", "common", "paired"] = "independent"
-    """Candidates get seeds of their own, the same seeds, or one set of seeds for each mirrored pair"""
+    """Separate seeds for each candidate, the same for all, or one set for each mirrored pair"""
     episode_cap: Annotated[Natural, _alias("--max-episode-length"), _ENVIRONMENT] = 0
     """Steps after which a training episode is cut; 0: only the environment's own limit"""
     variable_ep_len: Annotated[bool, _ENVIRONMENT] = False
@@ -202,7 +202,7 @@ class Config:
     cap_growth: Annotated[AtLeastOne, _ENVIRONMENT, Unless("episode_cap", 0)] = 1.0
     """Factor on --episode-cap after a generation in which the share --cap-threshold reached it"""
     cap_threshold: Annotated[Share, _ENVIRONMENT, Unless("cap_growth", 1.0)] = 0.5
-    """Share of a generation's episodes that --cap-growth waits for"""
+    """Share of a generation's episodes that must reach the cap before --cap-growth applies"""
     early_stop: Annotated[Natural, _ENVIRONMENT] = 0
     """Cut a training episode after more than this number of successive negative rewards; 0: never"""
     clip_rewards: Annotated[tuple[float, ...], _ENVIRONMENT] = ()
@@ -238,7 +238,7 @@ class Config:
     compiled: Annotated[Free[bool], of_policy("attention"), _COMPILED] = True
     """Run whole episodes in compiled code where policy and environment allow; results are the same"""
     evaluation_timeout: Free[NotNegative] = 0.0
-    """Seconds without a beginning or end of an episode after which a rank is killed; 0: never"""
+    """Seconds without the start or end of an episode after which a rank is killed; 0: never"""
     on_rank_loss: Free[Literal["auto", "shrink", "abort"]] = "auto"
     """When a rank dies, the others continue or the job ends; auto: they continue where MPI can"""
 

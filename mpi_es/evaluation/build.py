@@ -15,7 +15,7 @@ from mpi_es.arrays import Candidate, Vector
 from mpi_es.config.run import Config
 from mpi_es.config.user_objects import load
 from mpi_es.envs.lockstep.separate import SeparateEnvs
-from mpi_es.errors import expected
+from mpi_es.errors import UserError, expected
 from mpi_es.evaluation import compiled_rollout
 from mpi_es.evaluation.compiled_rollout import CompiledRollout
 from mpi_es.evaluation.evaluator import Evaluator
@@ -73,8 +73,7 @@ def training_terms(config: Config, cap: int, normalisation: Vector | None) -> Te
 def make_problem(config: Config) -> Problem:
     """Return the problem of a config that names a function."""
     if config.is_of_script:
-        hint = "a run that a script began is continued by the same script"
-        raise expected("--x0", "where the search begins", "nothing", hint)
+        raise UserError("--x0 is required; to continue a run that a script started, run that script again")
     x0, dim = np.array(config.x0), config.dim or len(config.x0)
     if len(x0) not in (1, dim):
         raise expected("--x0", f"one number, or {dim} as --dim says", config.x0)

@@ -1,4 +1,4 @@
-"""One evaluation: what rank 0 sends to all ranks, what it keeps, and what comes out."""
+"""One evaluation: what rank 0 sends to all ranks, what it keeps, and the result."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ Units = NDArray[np.int64]  # (n, 2): a unit of work, and its episode seed
 
 @dataclass(frozen=True)
 class Header:
-    """What every rank knows of an evaluation. Episode k of candidate i is unit i * episodes + k."""
+    """What every rank knows about an evaluation. Episode k of candidate i is unit i * episodes + k."""
 
     evaluation_id: int  # one that is begun again keeps its number
     candidates: int
@@ -43,7 +43,7 @@ class Header:
 
 @dataclass(frozen=True)
 class Work:
-    """What only rank 0 knows of an evaluation."""
+    """What only rank 0 knows about an evaluation."""
 
     population: Population
     units: Units  # (unplayed, 2)
@@ -52,7 +52,7 @@ class Work:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What came out of an evaluation, in the order of candidates and episodes, whoever played them."""
+    """The result of an evaluation, in the order of candidates and episodes, whichever rank played them."""
 
     returns: Vector  # (candidates, episodes)
     lengths: NDArray[np.int64]  # (candidates, episodes)
@@ -61,7 +61,7 @@ class Evaluation:
 
 
 def joined(evaluations: Sequence[Evaluation], popsize: int) -> Evaluation:
-    """Return evaluations of `popsize` candidates each as one; what the first has beyond them comes last."""
+    """Concatenate evaluations of `popsize` candidates; extra rows of the first move to the end."""
     first, others = evaluations[0], evaluations[1:]
     episodes = first.returns.shape[1]
 

@@ -1,4 +1,4 @@
-"""Where a rank's rollout gets its episodes from: a fixed share, and what can be put around any source."""
+"""Sources of a rank's episodes: a fixed share, and wrappers around any source."""
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
@@ -18,7 +18,7 @@ Lookup = Callable[[int], Candidate | Vector]  # candidate -> parameters
 
 
 class StaticSource:
-    """A rank's share of the units, known beforehand.
+    """A rank's fixed share of the units.
 
     Args:
         progress: of rank 0.
@@ -37,19 +37,19 @@ class StaticSource:
         self.waited = 0.0
 
     def take(self, block: bool) -> Episode | None:
-        """Return the next episode of the share."""
+        """Return the share's next episode."""
         for unit, seed in self.share:
             candidate = self.header.candidate(unit)
             return Episode(unit, candidate, seed, self.lookup(candidate))
         return None
 
     def done(self, unit: int, length: int) -> None:
-        """Count an episode that is over."""
+        """Count a finished episode."""
         if self.progress:
             self.progress.add()
 
     def poll(self) -> None:
-        """Raise Stopped where a signal came."""
+        """Raise Stopped if a signal has arrived."""
         if self.stop:
             raise Stopped
 
@@ -79,7 +79,7 @@ def static_source(
 def scatter_units(
     comm: Comm, header: Header, units: Units | None, starts: Sequence[int], dim: int, lookup: Lookup | None
 ) -> tuple[Units, Lookup]:
-    """Return this rank's share of rank 0's units, and how it finds their candidates. Collective.
+    """Return this rank's share of rank 0's units, and a lookup of their parameters. Collective.
 
     Args:
         starts: rank r gets units starts[r] to starts[r + 1].
@@ -102,7 +102,7 @@ def _scatter_candidates(
     dim: int,
     lookup: Lookup | None,
 ) -> Lookup:
-    """Send each rank the candidates of its units, those of two ranks to both."""
+    """Send each rank the candidates it needs; shared ones go to both."""
     rows, ends = None, []
     if units is not None and lookup:
         parts = [np.unique(header.candidate(units[a:b, 0])) for a, b in pairwise(starts)]
@@ -118,36 +118,36 @@ def _scatter_candidates(
 
 
 class WithHeartbeat:
-    """A source whose episodes are signs of life when they begin and end."""
+    """A source that writes a heartbeat when an episode begins or ends."""
 
     def __init__(self, source: Source, heartbeat: Heartbeat) -> None:
         self.source, self.heartbeat = source, heartbeat
-        self.under_way: dict[int, str] = {}
+        self.running: dict[int, str] = {}
 
     def take(self, block: bool) -> Episode | None:
         """Return the next episode."""
         episode = self.source.take(block)
         if episode is not None:
-            self.under_way[episode.unit] = f"candidate {episode.candidate}, episode seed {episode.seed}"
+            self.running[episode.unit] = f"candidate {episode.candidate}, episode seed {episode.seed}"
             self._write()
         return episode
 
     def done(self, unit: int, length: int) -> None:
-        """Note an episode that is over."""
-        del self.under_way[unit]
+        """Note a finished episode."""
+        del self.running[unit]
         self._write()
         self.source.done(unit, length)
 
     def poll(self) -> None:
-        """Do what cannot wait."""
+        """Handle urgent requests."""
         self.source.poll()
 
     def _write(self) -> None:
-        self.heartbeat.write("; ".join(self.under_way.values()))
+        self.heartbeat.write("; ".join(self.running.values()))
 
 
 class StopsAtRankLoss:
-    """A source that gives no more episodes once a rank is lost; those under way are played to their end."""
+    """A source that gives no more episodes once a rank is lost; running ones are finished."""
 
     def __init__(self, source: Source, comm: Comm) -> None:
         self.source, self.comm = source, comm
@@ -163,11 +163,11 @@ class StopsAtRankLoss:
             return None
 
     def done(self, unit: int, length: int) -> None:
-        """Note an episode that is over."""
+        """Note a finished episode."""
         self.source.done(unit, length)
 
     def poll(self) -> None:
-        """Do what cannot wait."""
+        """Handle urgent requests."""
         try:
             with losses(self.comm):
                 if not self.lost:

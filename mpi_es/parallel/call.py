@@ -113,7 +113,7 @@ def on_all_ranks(work: Callable[[World], T], world: World) -> T:
             except BeginAnew as loss:
                 world.comm = loss.comm
                 if world.comm.rank == 0:
-                    warn(f"ranks lost; {world.comm.size} begin anew")
+                    warn(f"ranks lost; {world.comm.size} continue from the last checkpoint")
     finally:
         world.caller = None
 

@@ -1,4 +1,4 @@
-"""Ranks in step: rank 0 sends commands, the others handle them, and a rank that dies is left behind."""
+"""Ranks in step: rank 0 sends commands, the others handle them, and continue without a rank that dies."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -90,5 +90,5 @@ class CommandLoop:
         if self.comm is before:
             return True
         if self.comm.rank == 0:
-            warn(f"{before.size - self.comm.size} of {before.size} ranks lost; the others go on")
+            warn(f"{before.size - self.comm.size} of {before.size} ranks lost; the others continue")
         return False

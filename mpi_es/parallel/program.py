@@ -50,7 +50,7 @@ def launch(
             except BeginAnew as loss:
                 comm, arguments = loss.comm, again(arguments)
                 if comm.rank == 0:
-                    warn(f"ranks lost; {comm.size} begin anew")
+                    warn(f"ranks lost; {comm.size} continue from the last checkpoint")
     except UserError as error:
         code = _print_error(error)
     except BaseException as error:  # the others would wait for ever

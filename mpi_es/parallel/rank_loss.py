@@ -53,7 +53,7 @@ def apply_rank_loss_option(comm: Comm, option: str) -> tuple[bool, str]:
         rule = "abort, where no other rank can outlive one"
         raise expected("--on-rank-loss", rule, option, "start with mpiexec --with-ft ulfm of Open MPI")
     if option != "abort" and survivable():
-        return True, "a rank that dies is left behind"
+        return True, "the other ranks continue if one dies"
     if survivable():
         from mpi4py import MPI  # there are other ranks, so this runs under MPI
 

@@ -172,7 +172,7 @@ def load(directory: Path) -> Curves:
     """Return a run's curves; reading does not disturb the job that writes it."""
     content, warning = checkpoint.load_of("mpi_es.train", directory)
     if not len(content["history"]["generation"]):
-        raise UserError(f"{directory}: expected a generation or more, got none yet")
+        raise UserError(f"{directory}: no generation is done yet")
     config = description.config_of(Config, content["config"])
     return Curves(directory, config, content, warning, History(content).evaluations)
 

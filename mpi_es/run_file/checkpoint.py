@@ -2,7 +2,7 @@
 
 The file starts with a user block of 512 bytes, which HDF5 ignores: name, format version and a digest of the
 rest. HDF5 works in memory only: a file is written and read in one piece, HDF5's locks do not matter, and
-reading a file while a job writes disturbs nobody.
+reading a file while a job writes is safe.
 """
 
 import contextlib
@@ -157,14 +157,14 @@ def check_agent(content: dict[str, Any], path: Path) -> None:
     check_program("mpi_es.train", content, path)
     if function := content["config"].get("function"):
         hint = f"mpi_es.load_run({str(path)!r})['best']['candidate'] is its best x"
-        raise expected("run", "one of a policy", f"one of the function {function}", hint)
+        raise UserError(f"run: this run optimised a function, {function}; a policy run is needed; {hint}")
 
 
 def mean_of(content: dict[str, Any], which: str, run: str) -> dict[str, Any]:
     """Return the best or the last mean of a run, with the other fields of its group."""
     mean: dict[str, Any] = content[which]
     if mean["candidate"].size == 0:
-        raise UserError(f"{run}: expected a held-out evaluation, got none yet; use --candidate last")
+        raise UserError(f"{run}: no held-out evaluation is done yet; use --candidate last")
     return mean
 
 

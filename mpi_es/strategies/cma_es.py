@@ -268,7 +268,7 @@ def _check(path: str, value: Any, present: Any, dim: int) -> None:
         got = type(value).__name__ if isinstance(value, str | dict) else shape
         raise expected(f"/state/values/{path}", f"numbers of shape {shapes[0]}", got)
     if not np.isfinite(value).all():
-        raise expected(f"/state/values/{path}", "finite numbers", "others")
+        raise expected(f"/state/values/{path}", "finite numbers", "NaN or infinity")
 
 
 def _plain(value: Any) -> Value:

@@ -74,7 +74,7 @@ def check_array(
     if not fits:
         raise expected(place, f"an array of {example.dtype} {shape}", _shown(stored))
     if not (np.isfinite(stored).all() if finite else not np.isnan(stored).any()):
-        raise expected(place, "finite numbers", "others")
+        raise expected(place, "finite numbers", "NaN or infinity")
 
 
 def check_number(stored: Any, example: Any, place: str, *, finite: bool = True) -> None:

@@ -17,7 +17,7 @@ from mpi_es.text import compact, duration, thousands
 _COLUMNS = {  # title: width
     "best": 7,
     "mean": 7,
-    "of mean": 7,
+    "centre": 7,
     "held-out": 8,
     "sigma": 6,
     "length": 6,
@@ -27,7 +27,7 @@ _COLUMNS = {  # title: width
 _FUNCTION_COLUMNS = {  # of what has no episodes
     "best": 9,
     "mean": 9,
-    "of mean": 9,
+    "centre": 9,
     "held-out": 8,
     "sigma": 7,
     "calls/s": 7,

@@ -41,16 +41,16 @@ class PanelData:
     held_out: list[HeldOut] = field(default_factory=list)
 
 
-def draw(data: PanelData, gone: float, width: int, height: int) -> RenderableType:
+def draw(data: PanelData, elapsed: float, width: int, height: int) -> RenderableType:
     """Return the panel.
 
     Args:
-        gone: seconds since the start.
+        elapsed: seconds since the start.
         height: lines of the terminal.
     """
     config = data.config
     grid = _grid("", "curve")
-    grid.add_row("generation", _progress(data, gone))
+    grid.add_row("generation", _progress(data, elapsed))
     if data.progress.total:
         grid.add_row("calls" if config.function else "episodes", _within(data.progress))
     if data.latest:
@@ -89,19 +89,19 @@ def _seconds(value: float) -> str:
     return f"{value:.3f}" if value < 100 else thousands(round(value))
 
 
-def _progress(data: PanelData, gone: float) -> RenderableType:
+def _progress(data: PanelData, elapsed: float) -> RenderableType:
     """Return the generations that are done, and the time left, which goes down within a generation."""
     config = data.config
-    times = Text.assemble((duration(gone), "not dim"), " gone")
+    times = Text.assemble((duration(elapsed), "not dim"), " elapsed")
     if not (data.over or math.isnan(data.left)):
-        left = duration(max(0.0, data.left - (gone - data.at)))
+        left = duration(max(0.0, data.left - (elapsed - data.at)))
         most = "" if config.target_fitness is None else "at most "
         times.append(f"  {most}").append(left, "bold not dim").append(" left")
     return _bar(data.done, config.max_iter, times)
 
 
 def _within(progress: EvaluationProgress) -> RenderableType:
-    """Return how far the evaluation under way is."""
+    """Return how far the running evaluation is."""
     words = (("held-out", progress.held_out), ("of rank 0", progress.share))
     return _bar(progress.done, progress.total, Text(" ".join(word for word, known in words if known)))
 
@@ -123,7 +123,7 @@ def _add_scores(grid: Table, data: PanelData, row: Row, lines: int) -> None:
     above_mean = ("elite", f"{row.elite} {of}")
     if not math.isnan(row.rank_of_centre):
         above = ("candidates above it", f"{row.rank_of_centre:.0f} {of}")
-        grid.add_row("of the mean", _pairs(("", number(row.fitness_of_centre)), above, above_mean))
+        grid.add_row("centre", _pairs(("", number(row.fitness_of_centre)), above, above_mean))
     else:
         grid.add_row("above mean", _pairs(above_mean))
     if data.held_out:
@@ -185,7 +185,7 @@ class LivePanel:
         )
         self._time_left, self._begin = TimeLeft(config.max_iter), time.monotonic()
         self._display.start(
-            facts, lambda gone, size: draw(self._data, gone, min(size.width, _WIDEST), size.height)
+            facts, lambda elapsed, size: draw(self._data, elapsed, min(size.width, _WIDEST), size.height)
         )
 
     def generation(self, row: Row, timing: Timing, held_out: HeldOut | None) -> None:

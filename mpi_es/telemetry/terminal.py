@@ -31,7 +31,7 @@ Draw = Callable[[float, ConsoleDimensions], RenderableType]  # seconds since the
 
 
 def find_terminal(stream: TextIO) -> TextIO | None:
-    """Return the terminal at which `stream`, the standard output of this process, ends, or None.
+    """Return the terminal that shows `stream`, the standard output of this process, or None.
 
     A rank's output goes to its launcher, by a pipe or (Open MPI, srun -u) by a pseudo-terminal that no user
     sees. So the output of the launcher decides: a file or another pipe means a batch job.
@@ -115,13 +115,13 @@ class Display:
 
 
 def tolerate(stream: TextIO) -> None:
-    """Let a stream replace what its encoding lacks, where it would raise."""
+    """Never raise on unencodable characters: replace them."""
     if isinstance(stream, io.TextIOWrapper):
         stream.reconfigure(errors=_ERRORS)
 
 
 def _plain(error: UnicodeError) -> tuple[str, int]:
-    """Replace what cannot be encoded, as codecs.register_error asks for it."""
+    """Replace unencodable characters; a handler for codecs.register_error."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     text = error.object[error.start : error.end]
@@ -134,7 +134,7 @@ codecs.register_error(_ERRORS, _plain)
 
 @dataclass(frozen=True)
 class Sparkline:
-    """Values as a line of blocks, as wide as there is room."""
+    """Values as a line of blocks that fills the available width."""
 
     values: Sequence[float]
 
@@ -150,7 +150,7 @@ class Sparkline:
 
 @dataclass(frozen=True)
 class Curve:
-    """Values as a curve of some lines, as wide as there is room, with its highest and lowest value."""
+    """Values as a curve that fills the available width, labelled with its highest and lowest value."""
 
     values: Sequence[float]
     lines: int

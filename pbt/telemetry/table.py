@@ -42,16 +42,16 @@ class TableData:
     best: list[float] = field(default_factory=list)
 
 
-def draw(data: TableData, gone: float, width: int, height: int) -> RenderableType:
+def draw(data: TableData, elapsed: float, width: int, height: int) -> RenderableType:
     """Return the table: the best members first, as many as fit.
 
     Args:
-        gone: seconds since the start.
+        elapsed: seconds since the start.
     """
     config = data.config
-    left = duration(max(0.0, data.left - (gone - data.at))) if data.latest else "?"
+    left = duration(max(0.0, data.left - (elapsed - data.at))) if data.latest else "?"
     generations = f"generation {thousands(data.number)} of {thousands(config.max_iter)}"
-    head = Text(f"{generations}   {duration(gone)} gone   {left} left", no_wrap=True)
+    head = Text(f"{generations}   {duration(elapsed)} elapsed   {left} left", no_wrap=True)
     parts: list[RenderableType] = [head]
     if data.latest:
         parts.append(Styled(Sparkline(data.best), "cyan"))
@@ -141,7 +141,7 @@ class LiveTable:
         self._data, self._time_left = TableData(config, names, done), TimeLeft(config.max_iter)
         self._begin = time.monotonic()
         self._display.start(
-            facts, lambda gone, size: draw(self._data, gone, min(size.width, _MAX_WIDTH), size.height)
+            facts, lambda elapsed, size: draw(self._data, elapsed, min(size.width, _MAX_WIDTH), size.height)
         )
 
     def generation(self, done: Generation, seconds: float, held_out: HeldOut | None) -> None:

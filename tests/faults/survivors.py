@@ -94,7 +94,7 @@ def main() -> None:
             blows = [(first, strike(run, first, 5)), (second, strike(run, second, 5))]
             _, err = process.communicate(timeout=LIMIT)
             assert process.returncode == 0, err
-            assert len(re.findall("the others go on", err)) == 2, err
+            assert len(re.findall("the others continue", err)) == 2, err
             assert_same(exact_content(run), exact_content(calm))
             costs = [lost(run, generation) for _, generation in blows]
             seconds += costs

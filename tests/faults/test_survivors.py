@@ -56,7 +56,7 @@ def test_the_others_go_on_without_a_rank_and_without_another(begin, setting, tmp
     for rank in (2, 1):
         strike(run, rank, 3)
     err = assert_ended_well(process, run, calm)
-    assert re.findall(r"(\d) of (\d) ranks lost; the others go on", err) == [("1", "4"), ("1", "3")]
+    assert re.findall(r"(\d) of (\d) ranks lost; the others continue", err) == [("1", "4"), ("1", "3")]
     assert re.findall(r"error: rank (\d) on .* died", err) == ["2", "1"]
 
 
@@ -66,7 +66,7 @@ def test_without_rank_0_they_begin_anew_where_the_file_is(begin, setting, tmp_pa
     process = begin(3, *options, "--run-dir", run)
     strike(run, 0, 3)
     err = assert_ended_well(process, run, calm)
-    assert "warning: ranks lost; 2 begin anew" in err
+    assert "warning: ranks lost; 2 continue from the last checkpoint" in err
 
 
 @SLOW
@@ -113,7 +113,7 @@ def test_a_rank_that_hangs_is_left_behind_and_its_episodes_are_played_elsewhere(
     _, err = process.communicate(timeout=LIMIT)
     assert process.returncode == 0, err
     assert re.search(r"error: rank [12] on \S+ hangs: no episode began or ended for 5 s .*candidate \d", err)
-    assert "1 of 3 ranks lost; the others go on" in err
+    assert "1 of 3 ranks lost; the others continue" in err
     assert_same(exact_content(run), exact_content(calm))
 
 
@@ -127,6 +127,6 @@ def test_the_members_of_a_lost_rank_come_back_from_the_file(begin, launch, tmp_p
         strike(run, rank, 3)
     out, err = process.communicate(timeout=LIMIT)
     assert process.returncode == 0, err
-    assert re.findall(r"(\d) begin anew", err) == ["3", "2"]
+    assert re.findall(r"(\d) continue from", err) == ["3", "2"]
     assert "generation 14: last generation done" in out
     assert_same(exact_population(run), exact_population(calm))

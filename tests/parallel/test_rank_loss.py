@@ -19,8 +19,8 @@ class Ranks(SerialComm):
 @pytest.mark.parametrize(
     ("survivable", "option", "outcome"),
     [
-        ("1", "auto", (True, "a rank that dies is left behind")),
-        ("1", "shrink", (True, "a rank that dies is left behind")),
+        ("1", "auto", (True, "the other ranks continue if one dies")),
+        ("1", "shrink", (True, "the other ranks continue if one dies")),
         ("0", "auto", (False, "a rank that dies ends the job")),
         ("0", "abort", (False, "a rank that dies ends the job")),
     ],

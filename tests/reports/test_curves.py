@@ -74,7 +74,7 @@ def test_a_group_without_the_quantity_has_an_empty_summary():
 def test_a_run_without_a_generation_is_reported(tmp_path):
     run = bases.make("full", tmp_path)
     checkpoint.save(run, bases.begun(checkpoint.load(run)[0]))
-    with pytest.raises(UserError, match="expected a generation or more, got none yet"):
+    with pytest.raises(UserError, match="no generation is done yet"):
         curves.load(run)
 
 

@@ -257,7 +257,7 @@ def test_a_job_waits_for_its_ranks_on_a_node_that_slurm_has_lost_sight_of(cluste
     (node,) = cluster.nodes_of(job)
     cluster.stop_node(node)
     try:
-        cluster.until(lambda: "slurm: waits: ranks of this job still run" in job.log)
+        cluster.until(lambda: "slurm: waiting: ranks of this job still run" in job.log)
         assert cluster.processes(job, RANK, node)
     finally:
         cluster.start_node(node)
@@ -291,5 +291,5 @@ def test_where_ranks_outlive_one_another_a_killed_one_is_no_failure(cluster, sub
     job = submit(["--ntasks=4", "--nodes=2", "--ntasks-per-node=2"], "carracing.sh", *RUN, **settings)
     kill(cluster, job, place, RANK)
     assert_finished(cluster, job, 0)
-    assert "1 of 4 ranks lost; the others go on" in job.log
+    assert "1 of 4 ranks lost; the others continue" in job.log
     assert_same(exact(place / "run"), exact(unbroken))

@@ -17,7 +17,7 @@ def test_a_sweep_over_seeds_and_its_summary(cluster, submit, place):
         "slurm: finished: my sweep/seed-3",
         "slurm: finished: my sweep/seed-5",
     ]
-    assert sum("when all are over" in log for log in logs) == 1
+    assert sum("when all tasks have ended" in log for log in logs) == 1
     summary = (place / "my sweep" / "summary.txt").read_text()
     assert summary.count("last generation done") == 2
 

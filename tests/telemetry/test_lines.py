@@ -19,7 +19,7 @@ def test_lines_have_a_header_now_and_then():
     lines.finish("reached the end", held_out(30))
     text = stream.getvalue().splitlines()
     assert text[0] == "a fact"
-    assert [number for number, line in enumerate(text) if "of mean" in line] == [1, 27]
+    assert [number for number, line in enumerate(text) if "centre" in line] == [1, 27]
     assert text[2].split() == ["1", "10", "4", "-", "-", "0.5", "5", "100", "3", "4", "min", "57", "s"]
     assert text[32].split()[4] == "5"
     assert len({len(line) for line in text[1:33]}) == 1

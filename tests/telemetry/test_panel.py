@@ -14,9 +14,9 @@ from mpi_es.telemetry.sinks import HeldOut
 from tests.telemetry.records import TIMING, held_out, row
 
 
-def drawn(course, width=80, height=24, gone=61):
+def drawn(course, width=80, height=24, elapsed=61):
     console = Console(file=io.StringIO(), width=width)
-    console.print(draw(course, gone, width, height))
+    console.print(draw(course, elapsed, width, height))
     return console.file.getvalue()
 
 
@@ -28,7 +28,7 @@ def test_the_panel_shows_the_run():
     for part in (
         "CartPole-v1, cma_es, seed 1143",
         "3 of 50",
-        "1 min 01 s gone 1 h 06 min left",
+        "1 min 01 s elapsed 1 h 06 min left",
         "best 10 mean 4 min 1 std 3.536",
         "2.5 candidates above it 2 of 4 elite 1 of 4",
         "held-out 1 at generation 3 best 5 at 2",
@@ -51,7 +51,7 @@ def test_the_panel_keeps_to_the_width(width):
 def test_the_time_left_goes_down_and_is_an_upper_limit_where_a_target_may_end_the_run():
     course = PanelData(Config(target_fitness=475), 3, 4000.0, 60.0)
     course.latest = row(3), TIMING
-    assert "2 min 00 s gone  at most 1 h 05 min left" in drawn(course, gone=120)
+    assert "2 min 00 s elapsed  at most 1 h 05 min left" in drawn(course, elapsed=120)
 
 
 def test_the_panel_shows_how_far_an_evaluation_is():

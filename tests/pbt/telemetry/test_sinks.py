@@ -65,10 +65,10 @@ def test_a_callback_ends_once_with_the_reason(tmp_path):
     assert notes(tmp_path)[1:] == ["last generation done", "closed"]
 
 
-def drawn(height, gone=10.0, width=90, names=NAMES, done=DONE, held_out=HELD):
+def drawn(height, elapsed=10.0, width=90, names=NAMES, done=DONE, held_out=HELD):
     course = TableData(Config(max_iter=9), names, 7, 3.0, 8.0, done, held_out, [1.0, 5.0])
     console = Console(file=io.StringIO(), width=width, height=height)
-    console.print(draw(course, gone, width, height))
+    console.print(draw(course, elapsed, width, height))
     return console.file.getvalue()
 
 
@@ -84,8 +84,8 @@ def test_the_table_has_a_line_for_each_member_the_best_first():
 
 
 def test_the_time_left_goes_down_within_a_generation():
-    assert "10 s gone   1 s left" in drawn(30)
-    assert "20 s gone   0 s left" in drawn(30, gone=20.0)
+    assert "10 s elapsed   1 s left" in drawn(30)
+    assert "20 s elapsed   0 s left" in drawn(30, elapsed=20.0)
 
 
 def test_a_small_terminal_shows_the_best_and_how_many_more_there_are():
