@@ -24,7 +24,7 @@ from mpi_es.run_file.contents import (
     shown,
     texts,
 )
-from mpi_es.run_file.hdf5 import Stored, Unfit
+from mpi_es.run_file.hdf5 import Unfit
 from pbt.config import Config
 from pbt.members.base import Member
 from pbt.packing import State
@@ -71,7 +71,7 @@ def check(content: dict[str, Any]) -> None:
 def _history(done: int, n: int, names: list[str]) -> dict[str, Any]:
     """Return the rules of /history; before the first generation all of it is empty."""
     if not done:
-        nothing: Rule = lambda value: "" if isinstance(value, Stored) and 0 in value.shape else "nothing"  # noqa: E731
+        nothing: Rule = lambda value: "" if isinstance(value, np.ndarray) and 0 in value.shape else "nothing"  # noqa: E731
         columns = dict.fromkeys(("score", "length", "source"), nothing)
         return {**columns, "hyperparameters": dict.fromkeys(names, nothing)}
     return {
@@ -89,8 +89,8 @@ def _scores(done: int, n: int) -> Rule:
     def rule(value: Any) -> str:
         if words := shaped(value):
             return words
-        known = np.isfinite(value.values)
-        fits = known.any(axis=1).all() and np.isnan(value.values[~known]).all()
+        known = np.isfinite(value)
+        fits = known.any(axis=1).all() and np.isnan(value[~known]).all()
         return "" if fits else "a finite score in each generation"
 
     return rule
@@ -112,13 +112,13 @@ def _values(names: list[str]) -> dict[str, Rule]:
 
 
 def _rows(content: dict[str, Any]) -> int:
-    """Return the number of held-out evaluations, whose column was looked at before."""
-    return int(content["evaluations"]["generation"].shape[0])
+    """Return the number of held-out evaluations, whose column was checked before."""
+    return len(content["evaluations"]["generation"])
 
 
 def state(value: Any) -> str:
     """Require the state of a member: arrays, numbers and texts."""
-    kinds = Stored | bool | int | float | str
+    kinds = np.ndarray | bool | int | float | str
     fits = isinstance(value, dict) and all(isinstance(one, kinds) for one in value.values())
     return "" if fits else "a group of arrays, numbers and texts"
 

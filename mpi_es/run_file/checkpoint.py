@@ -34,7 +34,6 @@ _COMMANDS = {  # what reads a run of each program
 }
 _BLOCK = 512  # the smallest user block that HDF5 knows
 _LONG = 1000  # numbers of an option that are still an attribute, for which HDF5 has 64 kB
-_PIECE = 2**20  # bytes of a file that are digested at once
 
 Check = Callable[[dict[str, Any]], None]  # raises Unfit for a content that no run has
 
@@ -112,7 +111,7 @@ def load(directory: Path, check: Check = contents.check) -> tuple[dict[str, Any]
     """Return the content of the run's file, and a warning: empty, or why the previous file was read.
 
     Args:
-        check: of the content; it may look at arrays that are not read yet.
+        check: of the content.
     """
     directory = directory_of(directory)
     path, previous = directory / NAME, directory / PREVIOUS
@@ -175,39 +174,37 @@ def set_aside(directory: Path) -> None:
 
 
 def decode(path: Path, check: Check = contents.check) -> dict[str, Any]:
-    """Return the content of one file, after its digest, its storage and its content were checked."""
+    """Return the content of one file, after its digest, its structure and its content were checked."""
     try:
         with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:  # a pipe must not block
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 raise Damaged(f"{path}: expected a file")
-            version = _version(file, path)
-            try:
-                content = hdf5.described(file)
-                named = {name: content.pop(name, None) for name in ("format", "version")}
-                if type(named["version"]) is not int or named["version"] != version:
-                    raise hdf5.Unfit("it has two versions")
-                if version > VERSION:
-                    newer = f"expected format {VERSION}, got {version}; use a newer mpi_es"
-                    raise UserError(f"{path}: {newer}")
-                check(content)
-                return named | _read(content)
-            except hdf5.Unfit as error:
-                raise Damaged(f"{path}: damaged, or no run's: {error}") from error
+            image = file.read()
     except OSError as error:
         raise Damaged(f"{path}: cannot be read ({error.strerror})") from error
+    version = _version(image, path)
+    try:
+        content = hdf5.read(image)
+        named = {name: content.pop(name, None) for name in ("format", "version")}
+        if type(named["version"]) is not int or named["version"] != version:
+            raise hdf5.Unfit("it has two versions")
+        if version > VERSION:
+            newer = f"expected format {VERSION}, got {version}; use a newer mpi_es"
+            raise UserError(f"{path}: {newer}")
+        check(content)
+    except hdf5.Unfit as error:
+        raise Damaged(f"{path}: damaged, or no run's: {error}") from error
+    return named | content
 
 
-def _version(file: io.BufferedReader, path: Path) -> int:
+def _version(image: bytes, path: Path) -> int:
     """Return the format version of a file; refuse one that does not belong to its first block."""
-    block = file.read(_BLOCK)
+    block, rest = image[:_BLOCK], memoryview(image)[_BLOCK:]
     if not block.startswith(b"mpi_es "):
         raise Damaged(f"{path}: expected a run file of mpi_es, got another or a damaged file")
     words = block.split()
     version = int(words[2]) if len(words) > 2 and words[2].isdigit() and len(words[2]) < 10 else VERSION
-    digest, piece = hashlib.blake2b(digest_size=32), memoryview(bytearray(_PIECE))
-    while length := file.readinto(piece):
-        digest.update(piece[:length])
-    if block != _block(digest.hexdigest(), version):
+    if block != _block(rest, version):
         raise Damaged(f"{path}: damaged, its content does not match its checksum")
     return version
 
@@ -240,12 +237,13 @@ def _encode(content: dict[str, Any]) -> memoryview:
         file.attrs["format"], file.attrs["version"] = "mpi_es run", VERSION
         _write(file, {name: value for name, value in content.items() if name not in file.attrs})
     image = buffer.getbuffer()
-    image[:_BLOCK] = _block(hashlib.blake2b(image[_BLOCK:], digest_size=32).hexdigest(), VERSION)
+    image[:_BLOCK] = _block(image[_BLOCK:], VERSION)
     return image
 
 
-def _block(digest: str, version: int) -> bytes:
-    """Return the first block of a file with this digest of all that follows."""
+def _block(content: memoryview, version: int) -> bytes:
+    """Return the first block of a file with this content after it."""
+    digest = hashlib.blake2b(content, digest_size=32).hexdigest()
     return f"mpi_es {NAME} {version} blake2b {digest}\n".encode().ljust(_BLOCK, b"\0")
 
 
@@ -267,17 +265,6 @@ def _write(group: h5py.Group, content: dict[str, Any]) -> None:
 def _is_long(value: Any) -> bool:
     """Return whether a value is a tuple of more numbers than fit into an attribute."""
     return isinstance(value, tuple) and len(value) > _LONG and not isinstance(value[0], str)
-
-
-def _read(content: dict[str, Any]) -> dict[str, Any]:
-    """Return a content with its arrays."""
-    read: dict[str, Any] = {}
-    for name, value in content.items():
-        if isinstance(value, dict):
-            read[name] = _read(value)
-        else:
-            read[name] = value.values if isinstance(value, hdf5.Stored) else value
-    return read
 
 
 def _keep(path: Path, previous: Path) -> None:

@@ -1,7 +1,6 @@
 """What a run file holds: which groups, arrays and attributes, of which type and shape given the config.
 
-A rule is a function that returns what it expects, in words, of a value that does not obey it. The type and
-shape of an array are looked at before it is read.
+A rule is a function that returns what it expects, in words, of a value that does not obey it.
 """
 
 import math
@@ -15,7 +14,7 @@ from mpi_es.config.fields import LARGEST
 from mpi_es.errors import UserError
 from mpi_es.run_file import description
 from mpi_es.run_file.description import is_count, is_number
-from mpi_es.run_file.hdf5 import Stored, Unfit
+from mpi_es.run_file.hdf5 import Unfit
 from mpi_es.run_file.records import Row, Timing
 
 Rule = Callable[[Any], str]
@@ -64,7 +63,7 @@ def array(kinds: str, *shape: int | None) -> Rule:
     words = f"{' or '.join(map(str, types))} ({', '.join('any' if n is None else str(n) for n in shape)})"
 
     def rule(value: Any) -> str:
-        fits = isinstance(value, Stored) and value.dtype in types and len(value.shape) == len(shape)
+        fits = isinstance(value, np.ndarray) and value.dtype in types and len(value.shape) == len(shape)
         same = fits and all(n in (None, m) for n, m in zip(shape, value.shape, strict=True))
         return "" if same else words
 
@@ -76,7 +75,7 @@ def finite(kinds: str, *shape: int | None) -> Rule:
     shaped = array(kinds, *shape)
 
     def rule(value: Any) -> str:
-        return shaped(value) or ("" if np.isfinite(value.values).all() else "finite numbers")
+        return shaped(value) or ("" if np.isfinite(value).all() else "finite numbers")
 
     return rule
 
@@ -88,8 +87,7 @@ def between(low: float, high: float, kinds: str, *shape: int | None) -> Rule:
     def rule(value: Any) -> str:
         if expected := shaped(value):
             return expected
-        values = value.values
-        return "" if ((values >= low) & (values <= high)).all() else f"numbers in [{low:g}, {high:g}]"
+        return "" if ((value >= low) & (value <= high)).all() else f"numbers in [{low:g}, {high:g}]"
 
     return rule
 
@@ -129,7 +127,7 @@ def shown(value: Any) -> str:
     """Return a value of a file as it is printed, on one line."""
     if isinstance(value, dict):
         return "a group"
-    if isinstance(value, Stored | np.ndarray):
+    if isinstance(value, np.ndarray):
         return f"{value.dtype} {value.shape}"
     return _printable(repr(value))
 
@@ -208,9 +206,9 @@ def _length(content: dict[str, Any], *path: str) -> int:
     value: Any = content
     for name in path:
         value = value.get(name) if isinstance(value, dict) else None
-    if not isinstance(value, Stored) or len(value.shape) != 1:
+    if not isinstance(value, np.ndarray) or len(value.shape) != 1:
         raise Unfit(f"/{'/'.join(path)}: expected an array (any), got {shown(value)}")
-    return value.shape[0]
+    return len(value)
 
 
 def config_of(cls: type, content: dict[str, Any]) -> Any:
@@ -247,7 +245,7 @@ def _numbers_from_1(rows: int) -> Rule:
     def rule(value: Any) -> str:
         if expected := shaped(value):
             return expected
-        return "" if np.array_equal(value.values, np.arange(1, rows + 1)) else f"the numbers 1 to {rows}"
+        return "" if np.array_equal(value, np.arange(1, rows + 1)) else f"the numbers 1 to {rows}"
 
     return rule
 
@@ -266,7 +264,7 @@ def evaluation_rules(content: dict[str, Any], done: int) -> dict[str, Rule]:
 
 def check_evaluations(content: dict[str, Any]) -> None:
     """Refuse held-out evaluations whose returns are not finite numbers, and then NaN in a shorter one."""
-    returns = content["evaluations"]["returns"].values
+    returns = content["evaluations"]["returns"]
     known = ~np.isnan(returns)
     if len(returns) and not (returns.shape[1] and known[:, 0].all() and np.isfinite(returns[known]).all()):
         raise Unfit("/evaluations/returns: expected finite numbers, then NaN")

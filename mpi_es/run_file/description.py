@@ -8,10 +8,8 @@ import numpy as np
 
 from mpi_es.config.fields import LARGEST, option
 from mpi_es.errors import UserError, expected
-from mpi_es.run_file.hdf5 import Stored
 
 C = TypeVar("C")
-LONGEST = 2**16  # values of an option
 
 
 def config_of(cls: type[C], stored: Any) -> C:
@@ -49,9 +47,7 @@ def converted(value: Any, hint: Any) -> Any:
 
 
 def _listed(value: Any) -> list[Any]:
-    """Return the values of a list, whether an attribute, an array or text holds it, or raise TypeError."""
-    if isinstance(value, Stored) and math.prod(value.shape) <= LONGEST:
-        value = value.values
+    """Return the values of a list, whether an array or a text of JSON holds it, or raise TypeError."""
     if isinstance(value, np.ndarray) and value.ndim == 1:
         value = value.tolist()
     if not isinstance(value, list):
