@@ -166,7 +166,7 @@ def _run(world: World, plan: Plan, config: Config, made: Problem) -> Result:
 
 def _result(run: Run, reason: str) -> Result:
     """Return what a run came to."""
-    best, last, factor = run.progress.best, run.history.evaluations[-1], sign(run.config)
+    best, last, factor = run.best, run.history.evaluations[-1], sign(run.config)
     history = dict(run.history.rows.content())
     for name in FITNESS:
         history[name] = factor * history[name] + 0.0  # no -0.0

@@ -7,24 +7,26 @@ import numpy as np
 
 from mpi_es.errors import UserError, expected, one_line
 from mpi_es.run_file.contents import (
-    LATEST,
     LIFE,
+    check_evaluations,
+    config_of,
+    evaluation_rules,
+    generation_of,
+)
+from mpi_es.run_file.hdf5 import Unfit
+from mpi_es.run_file.rules import (
     Rule,
     any_group,
     array,
     between,
-    check_evaluations,
     check_group,
-    config_of,
     count,
-    evaluation_rules,
     finite,
-    generation_of,
     number,
     shown,
     texts,
 )
-from mpi_es.run_file.hdf5 import Unfit
+from mpi_es.run_file.stamp import LATEST
 from pbt.config import Config
 from pbt.members.base import Member
 from pbt.packing import State

@@ -227,7 +227,7 @@ def _as(hint: Any, value: Any) -> Any:
     """Return a value that was read in the type that its field declares."""
     if typing.get_origin(hint) is tuple:
         return tuple(np.atleast_1d(value).tolist())
-    return value
+    return from_plain(hint, value) if isinstance(hint, type) and dataclasses.is_dataclass(hint) else value
 
 
 def _encode(content: dict[str, Any]) -> memoryview:

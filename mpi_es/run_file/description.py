@@ -1,6 +1,5 @@
 """The attributes of a run file: numbers and texts of the right types, and a config that obeys its rules."""
 
-import math
 import types
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -63,13 +62,3 @@ def in_words(hint: Any) -> str:
         return f"a list of {get_args(hint)[0].__name__}"
     several = [kind.__name__.removesuffix("Type") for kind in get_args(hint) or (hint,)]  # NoneType
     return "a value of type " + " or ".join(several)
-
-
-def is_number(value: Any, low: float = -math.inf, high: float = math.inf) -> bool:
-    """Return whether a value is a number, and no NaN, between two others."""
-    return isinstance(value, int | float) and not isinstance(value, bool) and low <= value <= high
-
-
-def is_count(value: Any, high: float = LARGEST) -> bool:
-    """Return whether a value is a whole number from 0 on."""
-    return type(value) is int and 0 <= value <= high
