@@ -23,6 +23,8 @@ from mpi_es.run_file.rules import (
     count,
     finite,
     number,
+    numbers,
+    require,
     shown,
     texts,
 )
@@ -51,7 +53,7 @@ def check(content: dict[str, Any]) -> None:
                 "member": count(n - 1),
                 "fitness": number(),
                 "state": state,
-                **({"hyperparameters": _values(names)} if "hyperparameters" in content["best"] else {}),
+                "hyperparameters": _values(names) if content["best"].get("state") else {},
             },
             "history": _history(done, n, names),
             "timing": {"seconds": between(0, LATEST, "f8", done)},
@@ -64,9 +66,6 @@ def check(content: dict[str, Any]) -> None:
         },
         optional=("life",),
     )
-    best = content["best"]
-    if best["state"] and "hyperparameters" not in best:
-        raise Unfit("/best/hyperparameters: expected a group, got none")
     check_evaluations(content)
 
 
@@ -148,9 +147,4 @@ def _check_shapes(member: Member, stored: State) -> None:
     if member.config.member == "sb3" or ":" in member.config.member:
         return
     for name, own in member.get_state().items():
-        place = f"/members/{member.index:04d}/{name}"
-        if name not in stored or np.shape(stored[name]) != np.shape(own):
-            got = np.shape(stored[name]) if name in stored else "nothing"
-            raise expected(place, f"numbers of shape {np.shape(own)}", got)
-        if isinstance(stored[name], str) or not np.isfinite(stored[name]).all():
-            raise expected(place, "finite numbers", "others")
+        require(f"/members/{member.index:04d}/{name}", stored.get(name), numbers(np.shape(own)))

@@ -18,14 +18,16 @@ def config_of(cls: type[C], stored: Any) -> C:
     hints = get_type_hints(cls)
     if extra := sorted(set(stored) - set(hints)):
         raise UserError(f"expected fields of {cls.__name__}, got {', '.join(map(ascii, extra))[:200]}")
-    values = {}
-    for name, value in stored.items():
-        try:
-            values[name] = converted(value, hints[name])
-        except TypeError:
-            kind = value if isinstance(value, bool | int | float | str | None) else type(value).__name__
-            raise expected(option(name), in_words(hints[name]), kind) from None
-    return cls(**values)
+    return cls(**{name: of_option(name, value, hints[name]) for name, value in stored.items()})
+
+
+def of_option(name: str, value: Any, hint: Any) -> Any:
+    """Return a value in the type of its option, or refuse it."""
+    try:
+        return converted(value, hint)
+    except TypeError:
+        got = value if isinstance(value, bool | int | float | str | None) else type(value).__name__
+        raise expected(option(name), in_words(hint), got) from None
 
 
 def converted(value: Any, hint: Any) -> Any:

@@ -11,13 +11,13 @@ import numpy as np
 from h5py import h5a, h5d, h5g, h5l, h5o, h5s, h5t
 from numpy.typing import NDArray
 
-from mpi_es.errors import one_line
+from mpi_es.errors import UserError, one_line
 
 DEEPEST = 32  # groups in each other; a strategy of the user's may have a state of nested dicts
 LARGEST_RATIO = 100  # of all values to the file; gzip makes a run 2 to 10 times smaller
 
 
-class Unfit(Exception):
+class Unfit(UserError):
     """A file that no run file is; the text says why."""
 
 

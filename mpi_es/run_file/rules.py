@@ -87,6 +87,23 @@ def between(low: float, high: float, kinds: str, *shape: int | None) -> Rule:
     return lambda value: shaped(value) or ("" if ((value >= low) & (value <= high)).all() else words)
 
 
+def numbers(*shapes: tuple[int, ...]) -> Rule:
+    """Return the rule of finite numbers of any type, in one of several shapes."""
+
+    def rule(value: Any) -> str:
+        if isinstance(value, str | dict | None) or np.shape(value) not in shapes:
+            return f"numbers of shape {shapes[0]}"
+        return "" if np.isfinite(value).all() else "finite numbers"
+
+    return rule
+
+
+def require(place: str, value: Any, rule: Rule) -> None:
+    """Refuse a value that breaks a rule."""
+    if words := rule(value):
+        raise Unfit(f"{place}: expected {words}, got {shown(value)}")
+
+
 # Groups
 
 
@@ -135,8 +152,8 @@ def check_group(group: Any, rules: Rules, path: str = "", optional: Sequence[str
             raise Unfit(f"{place}: expected {what}, got none")
         if isinstance(rule, Mapping):
             check_group(group[name], rule, place)
-        elif expected := rule(group[name]):
-            raise Unfit(f"{place}: expected {expected}, got {shown(group[name])}")
+        else:
+            require(place, group[name], rule)
 
 
 def shown(value: Any) -> str:
