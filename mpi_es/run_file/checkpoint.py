@@ -8,7 +8,6 @@ reading a file while a job writes disturbs nobody.
 import contextlib
 import dataclasses
 import hashlib
-import io
 import os
 import stat
 import typing
@@ -17,7 +16,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import h5py
 import numpy as np
 
 from mpi_es.errors import UserError, expected
@@ -33,7 +31,6 @@ _COMMANDS = {  # what reads a run of each program
     "pbt.train": "use python -m pbt.report, .replay or .export; pbt.train continues it",
 }
 _BLOCK = 512  # the smallest user block that HDF5 knows
-_LONG = 1000  # numbers of an option that are still an attribute, for which HDF5 has 64 kB
 
 Check = Callable[[dict[str, Any]], None]  # raises Unfit for a content that no run has
 
@@ -232,11 +229,8 @@ def _as(hint: Any, value: Any) -> Any:
 
 def _encode(content: dict[str, Any]) -> memoryview:
     """Return the bytes of a run file, without a copy: they may be gigabytes."""
-    buffer = io.BytesIO()
-    with h5py.File(buffer, "w", userblock_size=_BLOCK) as file:
-        file.attrs["format"], file.attrs["version"] = "mpi_es run", VERSION
-        _write(file, {name: value for name, value in content.items() if name not in file.attrs})
-    image = buffer.getbuffer()
+    named = content | {"format": "mpi_es run", "version": VERSION}
+    image = hdf5.written(named, _BLOCK).getbuffer()
     image[:_BLOCK] = _block(image[_BLOCK:], VERSION)
     return image
 
@@ -245,26 +239,6 @@ def _block(content: memoryview, version: int) -> bytes:
     """Return the first block of a file with this content after it."""
     digest = hashlib.blake2b(content, digest_size=32).hexdigest()
     return f"mpi_es {NAME} {version} blake2b {digest}\n".encode().ljust(_BLOCK, b"\0")
-
-
-def _write(group: h5py.Group, content: dict[str, Any]) -> None:
-    """Write arrays and long options as datasets, dicts and dataclasses as groups, all else as attributes."""
-    for name, value in content.items():
-        if dataclasses.is_dataclass(value):
-            value = to_plain(value)
-        if isinstance(value, dict):
-            _write(group.create_group(name), value)
-        elif isinstance(value, np.ndarray) or _is_long(value):
-            group.create_dataset(name, data=value)
-        elif value is None:
-            group.attrs[name] = h5py.Empty("f8")
-        else:
-            group.attrs[name] = value
-
-
-def _is_long(value: Any) -> bool:
-    """Return whether a value is a tuple of more numbers than fit into an attribute."""
-    return isinstance(value, tuple) and len(value) > _LONG and not isinstance(value[0], str)
 
 
 def _keep(path: Path, previous: Path) -> None:

@@ -66,6 +66,8 @@ def test_same_content_gives_the_same_bytes(tmp_path):
     first = (tmp_path / "run.h5").read_bytes()
     checkpoint.save(tmp_path, content())
     assert (tmp_path / "run.h5").read_bytes() == first
+    with h5py.File(tmp_path / "run.h5") as file:
+        assert h5py.h5g.get_objinfo(file["state"].id, b"centre").mtime == 0
 
 
 def test_h5py_and_h5dump_read_it_as_it_lies(tmp_path):

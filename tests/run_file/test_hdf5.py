@@ -27,6 +27,38 @@ def stored(**values):
     return hdf5.read(image(write))
 
 
+WRITTEN = {
+    "a": np.arange(6.0).reshape(2, 3).T,
+    "b": np.array(2.5),
+    "c": np.zeros((0, 4), np.float32),
+    "d": {"e": (1, 2), "f": ("a=1", "ö"), "g": tuple(range(5000)), "h": ("x",) * 2000, "i": ()},
+    "j": np.array(["x", "y"], object),
+    "k": np.array([True, False]),
+    "l": {},
+}
+
+
+def test_what_is_written_is_read():
+    read = hdf5.read(hdf5.written(WRITTEN, 512).getvalue())
+    for name, value in read.pop("d").items():
+        assert tuple(value.tolist()) == WRITTEN["d"][name]
+    for name, value in read.items():
+        np.testing.assert_equal(value, WRITTEN[name])
+        assert isinstance(value, dict) or (value.dtype, value.shape) == (
+            WRITTEN[name].dtype,
+            WRITTEN[name].shape,
+        )
+
+
+def test_h5py_s_own_functions_read_what_is_written():
+    content = {"a": 1, "b": "ö", "c": 2.5, "d": None, "e": True, "f": ("x", "y"), "g": {"h": np.arange(3.0)}}
+    with h5py.File(hdf5.written(content, 512), "r") as file:
+        assert [file.attrs[name] for name in "abce"] == [1, "ö", 2.5, True]
+        assert file.attrs["d"] == h5py.Empty("f8")
+        assert list(file.attrs["f"]) == ["x", "y"]
+        assert list(file["g/h"]) == [0, 1, 2]
+
+
 @pytest.mark.parametrize("kind", ["i1", "u2", "i4", "i8", "f2", "f4", "f8", ">f8", "?"])
 def test_an_array_is_read_to_the_bit(kind):
     values = np.arange(6).reshape(2, 3).astype(kind)
