@@ -117,10 +117,14 @@ def history_rules(rows: int) -> dict[str, Rule]:
 
 def _numbers_from_1(rows: int) -> Rule:
     """Return the rule of a column with the numbers of the generations."""
-    shaped, numbers = array("i8", rows), np.arange(1, rows + 1)
-    return lambda value: (
-        shaped(value) or ("" if np.array_equal(value, numbers) else f"the numbers 1 to {rows}")
-    )
+    shaped = array("i8", rows)
+
+    def rule(value: Any) -> str:
+        if words := shaped(value):
+            return words
+        return "" if np.array_equal(value, np.arange(1, rows + 1)) else f"the numbers 1 to {rows}"
+
+    return rule
 
 
 def timing_rules(rows: int) -> dict[str, Rule]:

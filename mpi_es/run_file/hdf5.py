@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from mpi_es.errors import UserError, one_line
 
 DEEPEST = 32  # groups in each other; a strategy of the user's may have a state of nested dicts
-LARGEST_RATIO = 100  # of all values to the file; gzip makes a run 2 to 10 times smaller
+LARGEST_RATIO = 100  # of all values to the file: few bytes may declare any size; gzip shrinks a run 10-fold
 LONG = 1000  # numbers of a list that are still an attribute, for which HDF5 has 64 kB
 _TEXT = h5py.string_dtype()
 _NOTHING, _ONE = h5s.create(h5s.NULL), h5s.create(h5s.SCALAR)

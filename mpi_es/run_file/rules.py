@@ -29,8 +29,8 @@ def is_count(value: Any, high: float = LARGEST, low: float = 0) -> bool:
 
 def count(high: int = LARGEST, low: int = 0) -> Rule:
     """Return the rule of a whole number from `low` to `high`."""
-    rule = f"a whole number of {low} or more" if high == LARGEST else f"a whole number from {low} to {high}"
-    return lambda value: "" if is_count(value, high, low) else rule
+    words = f"a whole number of {low} or more" if high == LARGEST else f"a whole number from {low} to {high}"
+    return lambda value: "" if is_count(value, high, low) else str(low) if low == high else words
 
 
 def number(low: float = -math.inf, high: float = math.inf, *, may_be_nan: bool = False) -> Rule:

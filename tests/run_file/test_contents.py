@@ -33,18 +33,23 @@ def test_a_forged_file_is_refused_in_one_line_or_read(tmp_path, images, kind):
         )
 
 
-def options(file):
-    return file["config"].attrs
+def gives(group, name, value):
+    """Return the change of an attribute."""
+    return lambda file: file[group].attrs.__setitem__(name, value)
 
 
 CHANGES = [
-    (lambda file: options(file).__setitem__("shaping", "x"), "/config: --shaping: expected one of"),
-    (lambda file: options(file).__setitem__("init_sigma", -1.0), "/config: --init-sigma: expected"),
-    (lambda file: options(file).__setitem__("hidden", 3), "/config: --hidden: expected a list of int"),
-    (lambda file: options(file).__setitem__("colour", 1), "/config: expected fields of Config"),
-    (lambda file: file["best"].attrs.__setitem__("fitness", "x"), "/best/fitness: expected a number in"),
-    (lambda file: file["best"].attrs.__setitem__("generation", 99), "/best/generation: expected a whole"),
-    (lambda file: file["life"].attrs.__setitem__("saved", float("nan")), "/life/saved: expected a number in"),
+    (gives("config", "shaping", "x"), "/config: --shaping: expected one of"),
+    (gives("config", "init_sigma", -1.0), "/config: --init-sigma: expected"),
+    (gives("config", "hidden", 3), "/config: --hidden: expected a list of int"),
+    (gives("config", "colour", 1), "/config: expected fields of Config"),
+    (gives("best", "fitness", "x"), "/best/fitness: expected a number in"),
+    (gives("best", "generation", 99), "/best/generation: expected a whole"),
+    (gives("last", "generation", 1), "/last/generation: expected 3, got 1"),
+    (gives("progress", "generation", 2**62), "/last/generation: expected 4611686018427387904, got 3"),
+    (gives("progress", "agreement", 2.0), "/progress/agreement: expected a number in [-1, 1] or NaN"),
+    (gives("progress", "num_rollouts", 0), "/progress/num_rollouts: expected 1, got 0"),
+    (gives("life", "saved", float("nan")), "/life/saved: expected a number in"),
     (lambda file: file.__delitem__("history/mean"), "/history/mean: expected a value, got none"),
     (lambda file: file["timing"]["total"].__setitem__(0, -1.0), "/timing/total: expected numbers in"),
     (lambda file: file["history"]["generation"].__setitem__(0, 9), "/history/generation: expected the"),
