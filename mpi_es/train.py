@@ -24,7 +24,7 @@ from mpi_es.parallel.collectives import Comm, bcast_object
 from mpi_es.parallel.program import launch
 from mpi_es.parallel.rank_loss import apply_rank_loss_option
 from mpi_es.parallel.stop_signal import StopFlag
-from mpi_es.run_file import checkpoint, imports
+from mpi_es.run_file import description, imports
 from mpi_es.run_file.history import History
 from mpi_es.run_file.observations import ObservationStatistics
 from mpi_es.run_file.records import Deployed, Progress
@@ -151,8 +151,8 @@ def make_run(plan: Plan, evaluator: Evaluator) -> Run:
             rule = f"sums of the {progress.observations.mean.size} numbers that are observed"
             raise expected("/progress/observations", rule, seen)
         restore(strategy, stored["state"], stored["progress"]["generation"])
-        progress = checkpoint.from_plain(Progress, stored["progress"])
-    best = checkpoint.from_plain(Deployed, stored["best"]) if stored else Deployed()
+        progress = description.from_plain(Progress, stored["progress"])
+    best = description.from_plain(Deployed, stored["best"]) if stored else Deployed()
     history = History(stored)
     telemetry = open_telemetry(config, plan.directory, history=history, progress=evaluator.progress)
     return Run(

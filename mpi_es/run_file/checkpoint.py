@@ -6,17 +6,13 @@ reading a file while a job writes disturbs nobody.
 """
 
 import contextlib
-import dataclasses
 import hashlib
 import os
 import stat
-import typing
 import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from mpi_es.errors import UserError, expected
 from mpi_es.run_file import contents, hdf5
@@ -204,27 +200,6 @@ def _version(image: bytes, path: Path) -> int:
     if block != _block(rest, version):
         raise Damaged(f"{path}: damaged, its content does not match its checksum")
     return version
-
-
-def to_plain(value: Any) -> dict[str, Any]:
-    """Return a dataclass as a dict that `save` takes."""
-    return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
-
-
-def from_plain(cls: type, plain: dict[str, Any]) -> Any:
-    """Return the dataclass `cls` from what was read; a field that the file lacks takes its default."""
-    names = {field.name for field in dataclasses.fields(cls)}
-    if extra := sorted(set(plain) - names):
-        raise UserError(f"run file: expected fields of {cls.__name__}, got {', '.join(extra)}")
-    hints = typing.get_type_hints(cls)
-    return cls(**{name: _as(hints[name], value) for name, value in plain.items()})
-
-
-def _as(hint: Any, value: Any) -> Any:
-    """Return a value that was read in the type that its field declares."""
-    if typing.get_origin(hint) is tuple:
-        return tuple(np.atleast_1d(value).tolist())
-    return from_plain(hint, value) if isinstance(hint, type) and dataclasses.is_dataclass(hint) else value
 
 
 def _encode(content: dict[str, Any]) -> memoryview:

@@ -1,6 +1,7 @@
-"""The attributes of a run file: numbers and texts of the right types, and a config that obeys its rules."""
+"""Dataclasses in a run file: a state from its plain values, and a config that obeys its rules."""
 
 import types
+from dataclasses import fields, is_dataclass
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
@@ -9,6 +10,27 @@ from mpi_es.config.fields import LARGEST, option
 from mpi_es.errors import UserError, expected
 
 C = TypeVar("C")
+
+
+def to_plain(value: Any) -> dict[str, Any]:
+    """Return a dataclass as a dict that `save` takes."""
+    return {field.name: getattr(value, field.name) for field in fields(value)}
+
+
+def from_plain(cls: type, plain: dict[str, Any]) -> Any:
+    """Return the dataclass `cls` from what was read; a field that the file lacks takes its default."""
+    names = {field.name for field in fields(cls)}
+    if extra := sorted(set(plain) - names):
+        raise UserError(f"run file: expected fields of {cls.__name__}, got {', '.join(extra)}")
+    hints = get_type_hints(cls)
+    return cls(**{name: _of_field(hints[name], value) for name, value in plain.items()})
+
+
+def _of_field(hint: Any, value: Any) -> Any:
+    """Return a value that was read in the type that its field declares."""
+    if get_origin(hint) is tuple:
+        return tuple(np.atleast_1d(value).tolist())
+    return from_plain(hint, value) if isinstance(hint, type) and is_dataclass(hint) else value
 
 
 def config_of(cls: type[C], stored: Any) -> C:

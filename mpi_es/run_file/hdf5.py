@@ -17,6 +17,7 @@ from h5py import h5a, h5d, h5g, h5l, h5o, h5p, h5s, h5t
 from numpy.typing import NDArray
 
 from mpi_es.errors import UserError, one_line
+from mpi_es.run_file.description import to_plain
 
 DEEPEST = 32  # groups in each other; a strategy of the user's may have a state of nested dicts
 LARGEST_RATIO = 100  # of all values to the file: few bytes may declare any size; gzip shrinks a run 10-fold
@@ -50,8 +51,8 @@ def _write(group: Any, content: dict[str, Any]) -> None:
     for name, value in content.items():
         key = name.encode()
         if dataclasses.is_dataclass(value):
-            _write(h5g.create(group, key), vars(value))
-        elif isinstance(value, dict):
+            value = to_plain(value)
+        if isinstance(value, dict):
             _write(h5g.create(group, key), value)
         elif value is None:
             h5a.create(group, key, h5t.IEEE_F64LE, _NOTHING)
@@ -134,7 +135,7 @@ class _Reader:
         if storage.get_layout() == h5d.VIRTUAL or storage.get_external_count():
             raise Unfit(f"{_shown(path)} is not in the file")
         kind, space = item.get_type(), item.get_space()
-        dtype, memory = _types(kind.encode())
+        dtype, memory = _types_in(kind.encode())
         null = space.get_simple_extent_type() == h5s.NULL
         if kind.committed() or dtype.kind not in "biuf" or null:
             raise Unfit(f"{_shown(path)} is no array of numbers")
@@ -149,7 +150,7 @@ class _Reader:
             attribute = h5a.open(group, index=index)
             name = _text(attribute.name, path)
             kind, space = attribute.get_type(), attribute.get_space()
-            dtype, memory = _types(kind.encode())
+            dtype, memory = _types_in(kind.encode())
             null = space.get_simple_extent_type() == h5s.NULL
             text = dtype.kind == "O" and h5py.check_string_dtype(dtype)
             if kind.committed() or not (text or dtype.kind in "biuf") or not (null or len(space.shape) < 2):
@@ -174,7 +175,7 @@ class _Reader:
 
 
 @lru_cache(64)
-def _types(encoded: bytes) -> tuple[np.dtype[Any], Any]:
+def _types_in(encoded: bytes) -> tuple[np.dtype[Any], Any]:
     """Return numpy's type and HDF5's in memory for an encoded type of a file, which takes long to make."""
     dtype = h5t.decode(encoded).dtype
     return dtype, h5t.py_create(dtype)

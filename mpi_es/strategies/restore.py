@@ -8,7 +8,7 @@ import numpy as np
 
 from mpi_es.config.fields import LARGEST
 from mpi_es.errors import UserError, expected, one_line
-from mpi_es.run_file.checkpoint import from_plain, to_plain
+from mpi_es.run_file.description import from_plain, to_plain
 from mpi_es.run_file.rules import (
     Rule,
     Rules,

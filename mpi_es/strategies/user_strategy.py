@@ -9,7 +9,7 @@ import numpy as np
 
 from mpi_es.arrays import Vector
 from mpi_es.errors import OutOfStep, RolloutError, UserError, expected, one_line
-from mpi_es.run_file.checkpoint import to_plain
+from mpi_es.run_file.description import to_plain
 from mpi_es.run_file.storable import HOLDS, check_storable
 from mpi_es.strategies.base import Dense, Population, Seeded, check_pairs
 

@@ -4,7 +4,7 @@ import pytest
 from mpi_es import strategies
 from mpi_es.config.run import Config
 from mpi_es.errors import UserError
-from mpi_es.run_file.checkpoint import to_plain
+from mpi_es.run_file.description import to_plain
 from mpi_es.strategies.noise import ComputedNoise
 from mpi_es.strategies.restore import restore
 
