@@ -25,7 +25,7 @@ from mpi_es.parallel.call import RunStopped, World, on_all_ranks
 from mpi_es.parallel.collectives import Comm, bcast_object
 from mpi_es.parallel.rank_loss import apply_rank_loss_option
 from mpi_es.parallel.stop_signal import StopFlag
-from mpi_es.run_file.description import converted, in_words
+from mpi_es.run_file.description import of_option
 from mpi_es.run_file.records import FITNESS, sign
 from mpi_es.run_file.training_plan import plan_run
 from mpi_es.train import Plan, beginning, train
@@ -166,7 +166,7 @@ def _run(world: World, plan: Plan, config: Config, made: Problem) -> Result:
 
 def _result(run: Run, reason: str) -> Result:
     """Return what a run came to."""
-    best, last, factor = run.progress.best, run.history.evaluations[-1], sign(run.config)
+    best, last, factor = run.best, run.history.evaluations[-1], sign(run.config)
     history = dict(run.history.rows.content())
     for name in FITNESS:
         history[name] = factor * history[name] + 0.0  # no -0.0
@@ -215,10 +215,7 @@ def _config(function: Function, given: dict[str, Any], options: dict[str, Any]) 
 def _converted(option: str, value: Any, hint: Any) -> Any:
     """Return a value in the type of its option, which may be one of several words; refuse another."""
     plain = value.item() if isinstance(value, np.generic) else value
-    try:
-        return converted([*plain] if isinstance(plain, tuple) else plain, hint)
-    except TypeError:
-        raise expected(f"--{option.replace('_', '-')}", in_words(hint), value) from None
+    return of_option(option, [*plain] if isinstance(plain, tuple) else plain, hint)
 
 
 def _name(function: Any) -> str:

@@ -23,45 +23,19 @@ from mpi_es.evaluation.build import training_terms
 from mpi_es.evaluation.evaluator import Evaluator
 from mpi_es.evaluation.header import Evaluation
 from mpi_es.evaluation.header import joined as joined_evaluations
-from mpi_es.evaluation.normalisation import ObservationStatistics
 from mpi_es.evaluation.rollout import Terms
 from mpi_es.parallel.stop_signal import Stopped
 from mpi_es.run_file import checkpoint
 from mpi_es.run_file.history import History
 from mpi_es.run_file.lock import Lock
-from mpi_es.run_file.records import HeldOut, Timing, sign, summarize
-from mpi_es.run_file.stamp import stamp
+from mpi_es.run_file.records import Deployed, HeldOut, Progress, Timing, sign, summarize
+from mpi_es.run_file.stamp import Life, stamp
 from mpi_es.strategies.base import Dense, Population, Strategy, joined
 from mpi_es.strategies.restarts import Restarts
 from mpi_es.telemetry.sinks import Telemetry
 from mpi_es.text import number
 
 _NEWEST = 0.2  # the weight of a generation among the last ones: the agreement of 64 candidates varies by 0.1
-
-
-@dataclass
-class Deployed:
-    """A centre as it is deployed, with the mean return of its held-out evaluation.
-
-    Of a function f(x) it is any candidate, since one value tells all.
-    """
-
-    generation: int = 0
-    fitness: float = -math.inf
-    candidate: Candidate | Vector = field(default_factory=lambda: np.zeros(0, np.float32))
-    normalisation: Any = field(default_factory=lambda: np.zeros((2, 0)))  # of its observations
-
-
-@dataclass
-class Progress:
-    """How far a run is, next to its strategy's state and its history."""
-
-    generation: int = 0  # how many are done
-    episode_cap: int = 0  # of the next generation; 0 is none
-    num_rollouts: int = 1  # of each candidate in the next generation
-    agreement: float = math.nan  # of single episodes, over the last generations; NaN before the first
-    observations: ObservationStatistics = field(default_factory=ObservationStatistics)
-    best: Deployed = field(default_factory=Deployed)
 
 
 @dataclass
@@ -77,6 +51,7 @@ class Run:
     progress: Progress
     libraries: dict[str, str]  # their versions, for the file
     problem: dict[str, Any] = field(default_factory=dict)  # of a function: where its search began
+    best: Deployed = field(default_factory=Deployed)
 
     def __post_init__(self) -> None:
         self.exact = self.evaluator.rollout.exact  # a call tells a candidate's value; no seed matters
@@ -94,7 +69,7 @@ class Run:
             while not (reason := self.finished()):
                 self.one_generation()
             held_out, finished = self.evaluate_last(), True
-            best = self.progress.best
+            best = self.best
             score = f"{number(sign(self.config) * best.fitness)} at generation {best.generation}"
             outcome = f"best {'value' if self.exact else 'held-out mean'} {score}, in {self.directory}"
             if begun == self.progress.generation and not self.config.is_of_script:
@@ -245,10 +220,10 @@ class Run:
     def keep_best(self, population: Population, fitness: Vector) -> None:
         """Remember the best candidate of a generation if it is the best of all."""
         best = int(fitness.argmax())
-        if fitness[best] > self.progress.best.fitness:
+        if fitness[best] > self.best.fitness:
             candidate = population.candidate(best, self.evaluator.noise)
             generation = self.progress.generation + 1
-            self.progress.best = self.deployed(float(fitness[best]), candidate, generation)
+            self.best = self.deployed(float(fitness[best]), candidate, generation)
 
     def held_out_terms(self) -> Terms:
         """Return the terms of held-out episodes."""
@@ -275,8 +250,8 @@ class Run:
         returns = self.evaluator.evaluate(alone, episode_seeds[None], self.held_out_terms()).returns[0]
         held_out = HeldOut(progress.generation, returns)
         self.history.evaluations.append(held_out)
-        if returns.mean() > progress.best.fitness:
-            progress.best = self.deployed(float(returns.mean()), self.strategy.centre, progress.generation)
+        if returns.mean() > self.best.fitness:
+            self.best = self.deployed(float(returns.mean()), self.strategy.centre, progress.generation)
         return held_out
 
     def deployed(self, fitness: float, candidate: Candidate | Vector, generation: int) -> Deployed:
@@ -312,14 +287,8 @@ class Run:
         self.pending = {
             "config": self.config,
             "state": self.strategy.state if state is None else state,
-            "progress": {
-                "generation": progress.generation,
-                "episode_cap": progress.episode_cap,
-                "num_rollouts": progress.num_rollouts,
-                "agreement": progress.agreement,
-                "observations": progress.observations,
-            },
-            "best": progress.best,
+            "progress": replace(progress),
+            "best": self.best,
             "last": self.deployed(math.nan, self.strategy.centre, progress.generation),
             "libraries": self.libraries,
         }
@@ -329,7 +298,7 @@ class Run:
     def save_pending(self) -> None:
         """Save the last whole generation, unless that was done."""
         begin = time.perf_counter()
-        if self.pending and self.saved != self.pending["progress"]["generation"]:
+        if self.pending and self.saved != self.pending["progress"].generation:
             self.save(stamp())
         self.save_seconds = time.perf_counter() - begin
 
@@ -338,10 +307,10 @@ class Run:
         if self.pending:
             self.save(stamp(reason, finished=finished))
 
-    def save(self, life: dict[str, Any]) -> None:
+    def save(self, life: Life) -> None:
         """Write the file."""
         checkpoint.save(self.directory, self.pending | self.history.content() | {"life": life}, self.lock)
-        self.saved = self.pending["progress"]["generation"]
+        self.saved = self.pending["progress"].generation
 
 
 def _timing(clock: list[float], save: float, evaluation: Evaluation) -> Timing:

@@ -18,15 +18,16 @@ from mpi_es.errors import expected
 from mpi_es.evaluation.build import make_evaluator, make_policy, make_problem
 from mpi_es.evaluation.evaluator import Evaluator
 from mpi_es.evaluation.function_rollout import FunctionRollout
-from mpi_es.evaluation.normalisation import ObservationStatistics
-from mpi_es.loop import Deployed, Progress, Run
+from mpi_es.loop import Run
 from mpi_es.parallel.agreement import plan_on_root
 from mpi_es.parallel.collectives import Comm, bcast_object
 from mpi_es.parallel.program import launch
 from mpi_es.parallel.rank_loss import apply_rank_loss_option
 from mpi_es.parallel.stop_signal import StopFlag
-from mpi_es.run_file import checkpoint, imports
+from mpi_es.run_file import description, imports
 from mpi_es.run_file.history import History
+from mpi_es.run_file.observations import ObservationStatistics
+from mpi_es.run_file.records import Deployed, Progress
 from mpi_es.run_file.stamp import stamp
 from mpi_es.run_file.training_plan import TrainingPlan, plan_training
 from mpi_es.run_file.versions import libraries
@@ -150,15 +151,8 @@ def make_run(plan: Plan, evaluator: Evaluator) -> Run:
             rule = f"sums of the {progress.observations.mean.size} numbers that are observed"
             raise expected("/progress/observations", rule, seen)
         restore(strategy, stored["state"], stored["progress"]["generation"])
-        loaded = stored["progress"]
-        progress = Progress(
-            loaded["generation"],
-            loaded["episode_cap"],
-            loaded["num_rollouts"],
-            loaded["agreement"],
-            checkpoint.from_plain(ObservationStatistics, loaded["observations"]),
-            checkpoint.from_plain(Deployed, stored["best"]),
-        )
+        progress = description.from_plain(Progress, stored["progress"])
+    best = description.from_plain(Deployed, stored["best"]) if stored else Deployed()
     history = History(stored)
     telemetry = open_telemetry(config, plan.directory, history=history, progress=evaluator.progress)
     return Run(
@@ -171,6 +165,7 @@ def make_run(plan: Plan, evaluator: Evaluator) -> Run:
         progress,
         libraries(),
         beginning(evaluator.rollout),
+        best,
     )
 
 

@@ -7,24 +7,28 @@ import numpy as np
 
 from mpi_es.errors import UserError, expected, one_line
 from mpi_es.run_file.contents import (
-    LATEST,
     LIFE,
+    check_evaluations,
+    config_of,
+    evaluation_rules,
+    generation_of,
+)
+from mpi_es.run_file.hdf5 import Unfit
+from mpi_es.run_file.rules import (
     Rule,
     any_group,
     array,
     between,
-    check_evaluations,
     check_group,
-    config_of,
     count,
-    evaluation_rules,
     finite,
-    generation_of,
     number,
+    numbers,
+    require,
     shown,
     texts,
 )
-from mpi_es.run_file.hdf5 import Stored, Unfit
+from mpi_es.run_file.stamp import LATEST
 from pbt.config import Config
 from pbt.members.base import Member
 from pbt.packing import State
@@ -49,7 +53,7 @@ def check(content: dict[str, Any]) -> None:
                 "member": count(n - 1),
                 "fitness": number(),
                 "state": state,
-                **({"hyperparameters": _values(names)} if "hyperparameters" in content["best"] else {}),
+                "hyperparameters": _values(names) if content["best"].get("state") else {},
             },
             "history": _history(done, n, names),
             "timing": {"seconds": between(0, LATEST, "f8", done)},
@@ -62,16 +66,13 @@ def check(content: dict[str, Any]) -> None:
         },
         optional=("life",),
     )
-    best = content["best"]
-    if best["state"] and "hyperparameters" not in best:
-        raise Unfit("/best/hyperparameters: expected a group, got none")
     check_evaluations(content)
 
 
 def _history(done: int, n: int, names: list[str]) -> dict[str, Any]:
     """Return the rules of /history; before the first generation all of it is empty."""
     if not done:
-        nothing: Rule = lambda value: "" if isinstance(value, Stored) and 0 in value.shape else "nothing"  # noqa: E731
+        nothing: Rule = lambda value: "" if isinstance(value, np.ndarray) and 0 in value.shape else "nothing"  # noqa: E731
         columns = dict.fromkeys(("score", "length", "source"), nothing)
         return {**columns, "hyperparameters": dict.fromkeys(names, nothing)}
     return {
@@ -89,8 +90,8 @@ def _scores(done: int, n: int) -> Rule:
     def rule(value: Any) -> str:
         if words := shaped(value):
             return words
-        known = np.isfinite(value.values)
-        fits = known.any(axis=1).all() and np.isnan(value.values[~known]).all()
+        known = np.isfinite(value)
+        fits = known.any(axis=1).all() and np.isnan(value[~known]).all()
         return "" if fits else "a finite score in each generation"
 
     return rule
@@ -112,13 +113,13 @@ def _values(names: list[str]) -> dict[str, Rule]:
 
 
 def _rows(content: dict[str, Any]) -> int:
-    """Return the number of held-out evaluations, whose column was looked at before."""
-    return int(content["evaluations"]["generation"].shape[0])
+    """Return the number of held-out evaluations, whose column was checked before."""
+    return len(content["evaluations"]["generation"])
 
 
 def state(value: Any) -> str:
     """Require the state of a member: arrays, numbers and texts."""
-    kinds = Stored | bool | int | float | str
+    kinds = np.ndarray | bool | int | float | str
     fits = isinstance(value, dict) and all(isinstance(one, kinds) for one in value.values())
     return "" if fits else "a group of arrays, numbers and texts"
 
@@ -146,9 +147,4 @@ def _check_shapes(member: Member, stored: State) -> None:
     if member.config.member == "sb3" or ":" in member.config.member:
         return
     for name, own in member.get_state().items():
-        place = f"/members/{member.index:04d}/{name}"
-        if name not in stored or np.shape(stored[name]) != np.shape(own):
-            got = np.shape(stored[name]) if name in stored else "nothing"
-            raise expected(place, f"numbers of shape {np.shape(own)}", got)
-        if isinstance(stored[name], str) or not np.isfinite(stored[name]).all():
-            raise expected(place, "finite numbers", "NaN or infinity")
+        require(f"/members/{member.index:04d}/{name}", stored.get(name), numbers(np.shape(own)))

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpi_es.errors import expected
+from mpi_es.run_file.storable import check_storable
 
 State = dict[str, Any]  # arrays of numbers, numbers and texts by name; names hold no "/"
 Buffer = NDArray[np.uint8]
@@ -17,8 +18,10 @@ _LENGTH = 8  # bytes at the beginning, for the length of the JSON text
 
 def pack(state: State) -> Buffer:
     """Return a buffer with the whole state; refuse values that it or a file could not restore."""
+    check_storable(state, "state")
     for name, value in state.items():
-        _check(name, value)
+        if isinstance(value, dict | np.generic):  # the JSON text would not give it back
+            raise expected(f"state/{name}", "an array of numbers, a number or a text", type(value).__name__)
     arrays = {name: np.ascontiguousarray(value) for name, value in state.items() if _is_array(value)}
     plain = {name: value for name, value in state.items() if not _is_array(value)}
     kinds = {name: (array.dtype.str, state[name].shape) for name, array in arrays.items()}
@@ -44,24 +47,6 @@ def unpack(buffer: Buffer) -> State:
         arrays[name] = buffer[begin : begin + size].copy().view(kind).reshape(shape)
         begin += _padded(size)
     return {name: arrays[name] if name in arrays else plain[name] for name in names}
-
-
-def _check(name: Any, value: Any) -> None:
-    if not isinstance(name, str) or not name or "/" in name or not _is_text(name):
-        raise expected("state", "names that are texts without '/'", name)
-    known = value.dtype.kind in "biuf" if _is_array(value) else isinstance(value, bool | int | float | str)
-    if not known:
-        kind = f"an array of {value.dtype}" if _is_array(value) else type(value).__name__
-        raise expected(f"state {name}", "an array of numbers, a number or a text", kind)
-    if isinstance(value, int) and not -(2**63) <= value < 2**63:
-        raise expected(f"state {name}", "a number of 64 bits, or an array of several", value)
-    if isinstance(value, str) and not _is_text(value):
-        raise expected(f"state {name}", "a text that UTF-8 can hold, without NUL", value)
-
-
-def _is_text(value: str) -> bool:
-    """Return whether HDF5 can store the text."""
-    return "\0" not in value and value.encode(errors="ignore").decode() == value
 
 
 def _is_array(value: Any) -> bool:

@@ -43,7 +43,13 @@ class Record:
     telemetry: Telemetry
     libraries: dict[str, str]
     best: dict[str, Any] = field(
-        default_factory=lambda: {"generation": 0, "member": 0, "fitness": -math.inf, "state": {}}
+        default_factory=lambda: {
+            "generation": 0,
+            "member": 0,
+            "fitness": -math.inf,
+            "state": {},
+            "hyperparameters": {},
+        }
     )
 
     def __post_init__(self) -> None:

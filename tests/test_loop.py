@@ -10,12 +10,12 @@ from mpi_es.envs.lockstep.separate import SeparateEnvs
 from mpi_es.errors import RolloutError, UserError
 from mpi_es.evaluation.evaluator import Evaluator
 from mpi_es.evaluation.halves import of_one
-from mpi_es.evaluation.normalisation import ObservationStatistics
 from mpi_es.evaluation.rollout import Rollout
 from mpi_es.parallel.collectives import SerialComm
 from mpi_es.parallel.stop_signal import StopFlag
 from mpi_es.policies.mlp import MLP
 from mpi_es.run_file import checkpoint
+from mpi_es.run_file.observations import ObservationStatistics
 from mpi_es.seeds import held_out_seeds
 from mpi_es.strategies.base import Dense
 from mpi_es.strategies.noise import ComputedNoise

@@ -1,6 +1,5 @@
-"""Observation normalisation: mean and deviation of all observations, in the order of the episodes."""
+"""Observation normalisation: what an episode saw, and observations as a policy gets them."""
 
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -9,52 +8,6 @@ from numpy.typing import NDArray
 from mpi_es.arrays import Vector
 
 CLIP = 5.0  # as OpenAI's starter: beyond it a rare observation would drive the network alone
-_FLOOR = 1e-4  # of a variance: a number that hardly changes is not blown up by more than 100
-_PRIOR = 1e-2  # observations of deviation 1, at the mean of the first real ones, that count before these
-# Observations as which a given normalisation counts. A generation sees some 1e5: it changes the numbers on
-# which the agent was trained by a tenth of what is new in it.
-_KNOWN = 1e6
-
-
-@dataclass
-class ObservationStatistics:
-    """What was seen so far of each of `size` observed numbers."""
-
-    count: float = _PRIOR
-    mean: Vector = field(default_factory=lambda: np.zeros(0))
-    squares: Vector = field(default_factory=lambda: np.zeros(0))  # sums of squared deviations from the mean
-
-    @classmethod
-    def of_size(cls, size: int) -> "ObservationStatistics":
-        """Return the statistics before anything was seen."""
-        return cls(_PRIOR, np.zeros(size), np.full(size, _PRIOR))
-
-    @classmethod
-    def known(cls, normalisation: Vector) -> "ObservationStatistics":
-        """Return statistics with this normalisation, that of an agent which was trained before."""
-        return cls(_KNOWN, normalisation[0].astype(float), _KNOWN / normalisation[1].astype(float) ** 2)
-
-    def updated(self, episodes: Vector) -> "ObservationStatistics":
-        """Return the statistics with episodes added, each a row of `of_episode`.
-
-        The rows lie in the order of the episodes whoever ran them, so the result is the same to the bit.
-        """
-        counts, (means, squares) = episodes[:, :1], np.split(episodes[:, 1:], 2, axis=1)
-        count = float(counts.sum())
-        mean = (counts * means).sum(axis=0) / count
-        within = (squares + counts * np.square(means - mean)).sum(axis=0)
-        before = mean if self.count == _PRIOR else self.mean
-        total = self.count + count
-        between = np.square(mean - before) * (self.count * count / total)
-        return ObservationStatistics(
-            total, before + (mean - before) * (count / total), self.squares + within + between
-        )
-
-    @property
-    def normalisation(self) -> Vector:
-        """The mean and the reciprocal of the deviation, (2, size)."""
-        variance = np.maximum(self.squares / self.count, _FLOOR)
-        return np.stack([self.mean, 1 / np.sqrt(variance)])
 
 
 def of_episode(count: int, first: Vector, sums: Vector) -> Vector:

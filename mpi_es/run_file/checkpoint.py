@@ -6,19 +6,13 @@ reading a file while a job writes is safe.
 """
 
 import contextlib
-import dataclasses
 import hashlib
-import io
 import os
 import stat
-import typing
 import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-
-import h5py
-import numpy as np
 
 from mpi_es.errors import UserError, expected
 from mpi_es.run_file import contents, hdf5
@@ -33,8 +27,6 @@ _COMMANDS = {  # what reads a run of each program
     "pbt.train": "use python -m pbt.report, .replay or .export; pbt.train continues it",
 }
 _BLOCK = 512  # the smallest user block that HDF5 knows
-_LONG = 1000  # numbers of an option that are still an attribute, for which HDF5 has 64 kB
-_PIECE = 2**20  # bytes of a file that are digested at once
 
 Check = Callable[[dict[str, Any]], None]  # raises Unfit for a content that no run has
 
@@ -112,7 +104,7 @@ def load(directory: Path, check: Check = contents.check) -> tuple[dict[str, Any]
     """Return the content of the run's file, and a warning: empty, or why the previous file was read.
 
     Args:
-        check: of the content; it may look at arrays that are not read yet.
+        check: of the content.
     """
     directory = directory_of(directory)
     path, previous = directory / NAME, directory / PREVIOUS
@@ -175,109 +167,53 @@ def set_aside(directory: Path) -> None:
 
 
 def decode(path: Path, check: Check = contents.check) -> dict[str, Any]:
-    """Return the content of one file, after its digest, its storage and its content were checked."""
+    """Return the content of one file, after its digest, its structure and its content were checked."""
     try:
         with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:  # a pipe must not block
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 raise Damaged(f"{path}: expected a file")
-            version = _version(file, path)
-            try:
-                content = hdf5.described(file)
-                named = {name: content.pop(name, None) for name in ("format", "version")}
-                if type(named["version"]) is not int or named["version"] != version:
-                    raise hdf5.Unfit("it has two versions")
-                if version > VERSION:
-                    newer = f"expected format {VERSION}, got {version}; use a newer mpi_es"
-                    raise UserError(f"{path}: {newer}")
-                check(content)
-                return named | _read(content)
-            except hdf5.Unfit as error:
-                raise Damaged(f"{path}: damaged, or no run's: {error}") from error
+            image = file.read()
     except OSError as error:
         raise Damaged(f"{path}: cannot be read ({error.strerror})") from error
+    version = _version(image, path)
+    try:
+        content = hdf5.read(image)
+        named = {name: content.pop(name, None) for name in ("format", "version")}
+        if type(named["version"]) is not int or named["version"] != version:
+            raise hdf5.Unfit("it has two versions")
+        if version > VERSION:
+            newer = f"expected format {VERSION}, got {version}; use a newer mpi_es"
+            raise UserError(f"{path}: {newer}")
+        check(content)
+    except hdf5.Unfit as error:
+        raise Damaged(f"{path}: damaged, or no run's: {error}") from error
+    return named | content
 
 
-def _version(file: io.BufferedReader, path: Path) -> int:
+def _version(image: bytes, path: Path) -> int:
     """Return the format version of a file; refuse one that does not belong to its first block."""
-    block = file.read(_BLOCK)
+    block, rest = image[:_BLOCK], memoryview(image)[_BLOCK:]
     if not block.startswith(b"mpi_es "):
         raise Damaged(f"{path}: expected a run file of mpi_es, got another or a damaged file")
     words = block.split()
     version = int(words[2]) if len(words) > 2 and words[2].isdigit() and len(words[2]) < 10 else VERSION
-    digest, piece = hashlib.blake2b(digest_size=32), memoryview(bytearray(_PIECE))
-    while length := file.readinto(piece):
-        digest.update(piece[:length])
-    if block != _block(digest.hexdigest(), version):
+    if block != _block(rest, version):
         raise Damaged(f"{path}: damaged, its content does not match its checksum")
     return version
 
 
-def to_plain(value: Any) -> dict[str, Any]:
-    """Return a dataclass as a dict that `save` takes."""
-    return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
-
-
-def from_plain(cls: type, plain: dict[str, Any]) -> Any:
-    """Return the dataclass `cls` from what was read; a field that the file lacks takes its default."""
-    names = {field.name for field in dataclasses.fields(cls)}
-    if extra := sorted(set(plain) - names):
-        raise UserError(f"run file: expected fields of {cls.__name__}, got {', '.join(extra)}")
-    hints = typing.get_type_hints(cls)
-    return cls(**{name: _as(hints[name], value) for name, value in plain.items()})
-
-
-def _as(hint: Any, value: Any) -> Any:
-    """Return a value that was read in the type that its field declares."""
-    if typing.get_origin(hint) is tuple:
-        return tuple(np.atleast_1d(value).tolist())
-    return value
-
-
 def _encode(content: dict[str, Any]) -> memoryview:
     """Return the bytes of a run file, without a copy: they may be gigabytes."""
-    buffer = io.BytesIO()
-    with h5py.File(buffer, "w", userblock_size=_BLOCK) as file:
-        file.attrs["format"], file.attrs["version"] = "mpi_es run", VERSION
-        _write(file, {name: value for name, value in content.items() if name not in file.attrs})
-    image = buffer.getbuffer()
-    image[:_BLOCK] = _block(hashlib.blake2b(image[_BLOCK:], digest_size=32).hexdigest(), VERSION)
+    named = content | {"format": "mpi_es run", "version": VERSION}
+    image = hdf5.written(named, _BLOCK).getbuffer()
+    image[:_BLOCK] = _block(image[_BLOCK:], VERSION)
     return image
 
 
-def _block(digest: str, version: int) -> bytes:
-    """Return the first block of a file with this digest of all that follows."""
+def _block(content: memoryview, version: int) -> bytes:
+    """Return the first block of a file with this content after it."""
+    digest = hashlib.blake2b(content, digest_size=32).hexdigest()
     return f"mpi_es {NAME} {version} blake2b {digest}\n".encode().ljust(_BLOCK, b"\0")
-
-
-def _write(group: h5py.Group, content: dict[str, Any]) -> None:
-    """Write arrays and long options as datasets, dicts and dataclasses as groups, all else as attributes."""
-    for name, value in content.items():
-        if dataclasses.is_dataclass(value):
-            value = to_plain(value)
-        if isinstance(value, dict):
-            _write(group.create_group(name), value)
-        elif isinstance(value, np.ndarray) or _is_long(value):
-            group.create_dataset(name, data=value)
-        elif value is None:
-            group.attrs[name] = h5py.Empty("f8")
-        else:
-            group.attrs[name] = value
-
-
-def _is_long(value: Any) -> bool:
-    """Return whether a value is a tuple of more numbers than fit into an attribute."""
-    return isinstance(value, tuple) and len(value) > _LONG and not isinstance(value[0], str)
-
-
-def _read(content: dict[str, Any]) -> dict[str, Any]:
-    """Return a content with its arrays."""
-    read: dict[str, Any] = {}
-    for name, value in content.items():
-        if isinstance(value, dict):
-            read[name] = _read(value)
-        else:
-            read[name] = value.values if isinstance(value, hdf5.Stored) else value
-    return read
 
 
 def _keep(path: Path, previous: Path) -> None:

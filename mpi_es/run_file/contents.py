@@ -1,12 +1,5 @@
-"""What a run file holds: which groups, arrays and attributes, of which type and shape given the config.
+"""What a run file holds: which groups, arrays and attributes, of which type and shape given the config."""
 
-A rule is a function that returns what it expects, in words, of a value that does not obey it. The type and
-shape of an array are looked at before it is read.
-"""
-
-import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields
 from typing import Any, get_type_hints
 
 import numpy as np
@@ -14,128 +7,30 @@ import numpy as np
 from mpi_es.config.fields import LARGEST
 from mpi_es.errors import UserError
 from mpi_es.run_file import description
-from mpi_es.run_file.description import is_count, is_number
-from mpi_es.run_file.hdf5 import Stored, Unfit
-from mpi_es.run_file.records import Row, Timing
+from mpi_es.run_file.hdf5 import Unfit
+from mpi_es.run_file.observations import ObservationStatistics
+from mpi_es.run_file.records import Deployed, Progress, Row, Timing
+from mpi_es.run_file.rules import (
+    Rule,
+    Rules,
+    any_group,
+    array,
+    between,
+    check_group,
+    count,
+    finite,
+    flag,
+    is_count,
+    nan,
+    number,
+    of_record,
+    shown,
+    text,
+    texts,
+)
+from mpi_es.run_file.stamp import LATEST, Life
 
-Rule = Callable[[Any], str]
-Rules = Mapping[str, "Rule | Rules"]
-LATEST = 1e12  # seconds, some 30,000 years: no run takes longer, and no clock shows a later time
-_NOT_NEGATIVE = ("total", "ask", "evaluate", "tell", "save", "idle")  # of /timing
-
-
-# Rules
-
-
-def count(high: int = LARGEST) -> Rule:
-    """Return the rule of a whole number from 0 to `high`."""
-    rule = "a whole number of 0 or more" if high == LARGEST else f"a whole number from 0 to {high}"
-    return lambda value: "" if is_count(value, high) else rule
-
-
-def number(low: float = -math.inf, high: float = math.inf) -> Rule:
-    """Return the rule of a number between two others."""
-    return lambda value: "" if is_number(value, low, high) else f"a number in [{low:g}, {high:g}]"
-
-
-def nan(value: Any) -> str:
-    """Require the NaN of a fitness that is not known."""
-    return "" if isinstance(value, float) and math.isnan(value) else "NaN"
-
-
-def text(value: Any) -> str:
-    """Require a text."""
-    return "" if isinstance(value, str) else "a text"
-
-
-def flag(value: Any) -> str:
-    """Require a truth value."""
-    return "" if isinstance(value, bool) else "true or false"
-
-
-def array(kinds: str, *shape: int | None) -> Rule:
-    """Return the rule of an array.
-
-    Args:
-        kinds: its possible types, such as "f4 f8".
-        shape: None for any length.
-    """
-    types = [np.dtype(kind) for kind in kinds.split()]
-    words = f"{' or '.join(map(str, types))} ({', '.join('any' if n is None else str(n) for n in shape)})"
-
-    def rule(value: Any) -> str:
-        fits = isinstance(value, Stored) and value.dtype in types and len(value.shape) == len(shape)
-        same = fits and all(n in (None, m) for n, m in zip(shape, value.shape, strict=True))
-        return "" if same else words
-
-    return rule
-
-
-def finite(kinds: str, *shape: int | None) -> Rule:
-    """Return the rule of an array whose numbers are finite."""
-    shaped = array(kinds, *shape)
-
-    def rule(value: Any) -> str:
-        return shaped(value) or ("" if np.isfinite(value.values).all() else "finite numbers")
-
-    return rule
-
-
-def between(low: float, high: float, kinds: str, *shape: int | None) -> Rule:
-    """Return the rule of an array whose numbers are in an interval."""
-    shaped = array(kinds, *shape)
-
-    def rule(value: Any) -> str:
-        if expected := shaped(value):
-            return expected
-        values = value.values
-        return "" if ((values >= low) & (values <= high)).all() else f"numbers in [{low:g}, {high:g}]"
-
-    return rule
-
-
-def check_group(group: Any, rules: Rules, path: str = "", optional: Sequence[str] = ()) -> None:
-    """Refuse a group whose content does not obey its rules, or is more than they name."""
-    if not isinstance(group, dict):
-        raise Unfit(f"{path or '/'}: expected a group, got {shown(group)}")
-    if extra := sorted(set(group) - set(rules)):
-        raise Unfit(f"{path}/{_printable(extra[0])}: expected nothing of this name")
-    for name, rule in rules.items():
-        place = f"{path}/{name}"
-        if name not in group:
-            if name in optional:
-                continue
-            raise Unfit(
-                f"{place}: expected {'a group' if isinstance(rule, Mapping) else 'a value'}, got none"
-            )
-        if isinstance(rule, Mapping):
-            check_group(group[name], rule, place)
-        elif expected := rule(group[name]):
-            raise Unfit(f"{place}: expected {expected}, got {shown(group[name])}")
-
-
-def any_group(value: Any) -> str:
-    """Require a group, whatever is in it."""
-    return "" if isinstance(value, dict) else "a group"
-
-
-def texts(value: Any) -> str:
-    """Require a group of texts."""
-    fits = isinstance(value, dict) and all(isinstance(one, str) for one in value.values())
-    return "" if fits else "a group of texts"
-
-
-def shown(value: Any) -> str:
-    """Return a value of a file as it is printed, on one line."""
-    if isinstance(value, dict):
-        return "a group"
-    if isinstance(value, Stored | np.ndarray):
-        return f"{value.dtype} {value.shape}"
-    return _printable(repr(value))
-
-
-def _printable(name: str) -> str:
-    return ascii(name)[1:-1][:100] if not name.isprintable() or len(name) > 100 else name
+LIFE = of_record(Life)
 
 
 # A run of mpi_es.train
@@ -152,55 +47,37 @@ def check(content: dict[str, Any]) -> None:
     done = generation_of(content)
     seen = _length(content, "progress", "observations", "mean") if config.obs_norm else 0
     dim = _length(content, "last", "candidate")
-    real = "f8" if config.function else "f4"
-    agent = {"generation": count(done), "normalisation": finite("f8", 2, seen)}
-    best, rules = _best(content, agent, real, dim), history_rules(done)
+    candidate = finite("f8" if config.function else "f4", dim)
+    normalisation = finite("f8", 2, seen)
+    agent = of_record(Deployed, candidate=candidate, normalisation=normalisation)
+    best: Rules = {**agent, "generation": count(done)}
+    if _length(content, "best", "candidate") == 0:  # before the first held-out evaluation
+        best = {**best, "candidate": array("f4 f8", 0), "normalisation": array("f8", 2, 0)}
+    sums = finite("f8", seen)
+    observations = of_record(ObservationStatistics, mean=sums, squares=sums)
     check_group(
         content,
         {
             "config": any_group,
             "state": any_group,
-            "progress": {
-                "generation": count(),
-                "episode_cap": count(),
-                "num_rollouts": _episodes(config),
-                "agreement": lambda value: nan(value) and number(-1, 1)(value),
-                "observations": {
-                    "count": number(1e-3, 1e300),
-                    "mean": finite("f8", seen),
-                    "squares": finite("f8", seen),
-                },
-            },
+            "progress": of_record(Progress, num_rollouts=_episodes(config), observations=observations),
             "best": best,
-            "last": {**agent, "fitness": nan, "candidate": finite(real, dim)},
-            "history": rules,
+            "last": {**agent, "generation": count(done, done), "fitness": nan},
+            "history": history_rules(done),
             "timing": timing_rules(done),
             "evaluations": evaluation_rules(content, done),
             "libraries": texts,
             "life": LIFE,
-            "problem": {name: array("f8", dim) for name in ("x0", "lower", "upper")},
+            "problem": dict.fromkeys(("x0", "lower", "upper"), array("f8", dim)),
         },
         optional=("life", "problem"),
     )
-    if content["last"]["generation"] != done:
-        raise Unfit("/last/generation: expected that of /progress")
     check_evaluations(content)
 
 
 def _episodes(config: Any) -> Rule:
     """Return the rule of the number of episodes of each candidate in the next generation."""
-    low, high = config.num_rollouts, config.num_rollouts_max or config.num_rollouts
-    return lambda value: (
-        "" if is_count(value, high) and value >= low else f"a whole number from {low} to {high}"
-    )
-
-
-def _best(content: dict[str, Any], agent: Rules, real: str, dim: int) -> Rules:
-    """Return the rules of /best: an agent, or before the first held-out evaluation an empty one."""
-    if _length(content, "best", "candidate") == 0:
-        nobody = {"candidate": array("f4 f8", 0), "normalisation": array("f8", 2, 0)}
-        return {**agent, **nobody, "fitness": number()}
-    return {**agent, "candidate": finite(real, dim), "fitness": number()}
+    return count(config.num_rollouts_max or config.num_rollouts, config.num_rollouts)
 
 
 def _length(content: dict[str, Any], *path: str) -> int:
@@ -208,9 +85,9 @@ def _length(content: dict[str, Any], *path: str) -> int:
     value: Any = content
     for name in path:
         value = value.get(name) if isinstance(value, dict) else None
-    if not isinstance(value, Stored) or len(value.shape) != 1:
+    if not isinstance(value, np.ndarray) or value.ndim != 1:
         raise Unfit(f"/{'/'.join(path)}: expected an array (any), got {shown(value)}")
-    return value.shape[0]
+    return len(value)
 
 
 def config_of(cls: type, content: dict[str, Any]) -> Any:
@@ -232,11 +109,9 @@ def generation_of(content: dict[str, Any]) -> int:
 
 def history_rules(rows: int) -> dict[str, Rule]:
     """Return the rules of the columns of /history."""
-    hints = get_type_hints(Row)
     most = LARGEST // max(rows, 1)  # so that sums are right
-    columns: dict[str, Rule] = {}
-    for field in fields(Row):
-        columns[field.name] = between(0, most, "i8", rows) if hints[field.name] is int else array("f8", rows)
+    kinds: dict[Any, Rule] = {int: between(0, most, "i8", rows), float: array("f8", rows)}
+    columns = {name: kinds[hint] for name, hint in get_type_hints(Row).items()}
     return {**columns, "generation": _numbers_from_1(rows)}
 
 
@@ -245,17 +120,16 @@ def _numbers_from_1(rows: int) -> Rule:
     shaped = array("i8", rows)
 
     def rule(value: Any) -> str:
-        if expected := shaped(value):
-            return expected
-        return "" if np.array_equal(value.values, np.arange(1, rows + 1)) else f"the numbers 1 to {rows}"
+        if words := shaped(value):
+            return words
+        return "" if np.array_equal(value, np.arange(1, rows + 1)) else f"the numbers 1 to {rows}"
 
     return rule
 
 
 def timing_rules(rows: int) -> dict[str, Rule]:
     """Return the rules of the columns of /timing."""
-    rules = {field.name: finite("f8", rows) for field in fields(Timing)}
-    return rules | {name: between(0, LATEST, "f8", rows) for name in _NOT_NEGATIVE}
+    return dict.fromkeys(get_type_hints(Timing), between(0, LATEST, "f8", rows))
 
 
 def evaluation_rules(content: dict[str, Any], done: int) -> dict[str, Rule]:
@@ -266,19 +140,10 @@ def evaluation_rules(content: dict[str, Any], done: int) -> dict[str, Rule]:
 
 def check_evaluations(content: dict[str, Any]) -> None:
     """Refuse held-out evaluations whose returns are not finite numbers, and then NaN in a shorter one."""
-    returns = content["evaluations"]["returns"].values
+    returns = content["evaluations"]["returns"]
     known = ~np.isnan(returns)
     if len(returns) and not (returns.shape[1] and known[:, 0].all() and np.isfinite(returns[known]).all()):
         raise Unfit("/evaluations/returns: expected finite numbers, then NaN")
-
-
-LIFE: Rules = {
-    "saved": number(0, LATEST),
-    "host": text,
-    "job": text,
-    "reason": text,
-    "finished": flag,
-}
 
 
 # What mpi_es.status reads

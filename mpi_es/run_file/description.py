@@ -1,17 +1,36 @@
-"""The attributes of a run file: numbers and texts of the right types, and a config that obeys its rules."""
+"""Dataclasses in a run file: a state from its plain values, and a config that obeys its rules."""
 
-import math
 import types
+from dataclasses import fields, is_dataclass
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
 from mpi_es.config.fields import LARGEST, option
 from mpi_es.errors import UserError, expected
-from mpi_es.run_file.hdf5 import Stored
 
 C = TypeVar("C")
-LONGEST = 2**16  # values of an option
+
+
+def to_plain(value: Any) -> dict[str, Any]:
+    """Return a dataclass as a dict that `save` takes."""
+    return {field.name: getattr(value, field.name) for field in fields(value)}
+
+
+def from_plain(cls: type, plain: dict[str, Any]) -> Any:
+    """Return the dataclass `cls` from what was read; a field that the file lacks takes its default."""
+    names = {field.name for field in fields(cls)}
+    if extra := sorted(set(plain) - names):
+        raise UserError(f"run file: expected fields of {cls.__name__}, got {', '.join(extra)}")
+    hints = get_type_hints(cls)
+    return cls(**{name: _of_field(hints[name], value) for name, value in plain.items()})
+
+
+def _of_field(hint: Any, value: Any) -> Any:
+    """Return a value that was read in the type that its field declares."""
+    if get_origin(hint) is tuple:
+        return tuple(np.atleast_1d(value).tolist())
+    return from_plain(hint, value) if isinstance(hint, type) and is_dataclass(hint) else value
 
 
 def config_of(cls: type[C], stored: Any) -> C:
@@ -21,14 +40,16 @@ def config_of(cls: type[C], stored: Any) -> C:
     hints = get_type_hints(cls)
     if extra := sorted(set(stored) - set(hints)):
         raise UserError(f"expected fields of {cls.__name__}, got {', '.join(map(ascii, extra))[:200]}")
-    values = {}
-    for name, value in stored.items():
-        try:
-            values[name] = converted(value, hints[name])
-        except TypeError:
-            kind = value if isinstance(value, bool | int | float | str | None) else type(value).__name__
-            raise expected(option(name), in_words(hints[name]), kind) from None
-    return cls(**values)
+    return cls(**{name: of_option(name, value, hints[name]) for name, value in stored.items()})
+
+
+def of_option(name: str, value: Any, hint: Any) -> Any:
+    """Return a value in the type of its option, or refuse it."""
+    try:
+        return converted(value, hint)
+    except TypeError:
+        got = value if isinstance(value, bool | int | float | str | None) else type(value).__name__
+        raise expected(option(name), in_words(hint), got) from None
 
 
 def converted(value: Any, hint: Any) -> Any:
@@ -49,9 +70,7 @@ def converted(value: Any, hint: Any) -> Any:
 
 
 def _listed(value: Any) -> list[Any]:
-    """Return the values of a list, whether an attribute, an array or text holds it, or raise TypeError."""
-    if isinstance(value, Stored) and math.prod(value.shape) <= LONGEST:
-        value = value.values
+    """Return the values of a list, whether an array or a text of JSON holds it, or raise TypeError."""
     if isinstance(value, np.ndarray) and value.ndim == 1:
         value = value.tolist()
     if not isinstance(value, list):
@@ -67,13 +86,3 @@ def in_words(hint: Any) -> str:
         return f"a list of {get_args(hint)[0].__name__}"
     several = [kind.__name__.removesuffix("Type") for kind in get_args(hint) or (hint,)]  # NoneType
     return "a value of type " + " or ".join(several)
-
-
-def is_number(value: Any, low: float = -math.inf, high: float = math.inf) -> bool:
-    """Return whether a value is a number, and no NaN, between two others."""
-    return isinstance(value, int | float) and not isinstance(value, bool) and low <= value <= high
-
-
-def is_count(value: Any, high: float = LARGEST) -> bool:
-    """Return whether a value is a whole number from 0 on."""
-    return type(value) is int and 0 <= value <= high

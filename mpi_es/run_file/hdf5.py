@@ -1,224 +1,184 @@
-"""Read an HDF5 file that a stranger may have made: nothing is read before its size and storage are known.
+"""Write nested dicts as HDF5, and read a file that a stranger may have made.
 
-libhdf5 itself crashes on some damaged files, and loops on others. So a forked process describes the file. It
-may open no other file, has limits on memory and time, and reads no array. Arrays are then read from the
-places in the file that the description names, without libhdf5.
+Links, types and sizes are checked before a value is read. h5py's low-level functions take a third of the
+time of its high-level ones, for the same file.
 """
 
-import contextlib
-import json
+import dataclasses
+import io
 import math
-import os
-import resource
-import signal
-import warnings
-from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cached_property
-from io import BufferedReader
-from typing import Any, NoReturn
+from functools import lru_cache
+from typing import Any
 
 import h5py
 import numpy as np
-from h5py import h5a, h5d, h5g, h5l, h5o, h5s, h5t
+from h5py import h5a, h5d, h5g, h5l, h5o, h5p, h5s, h5t
 from numpy.typing import NDArray
 
+from mpi_es.errors import UserError, one_line
+from mpi_es.run_file.description import to_plain
+
 DEEPEST = 32  # groups in each other; a strategy of the user's may have a state of nested dicts
-_MEMORY = 2**28  # bytes that a description may take, next to the size of the file
-_SECONDS = 3.0  # of CPU time that one object may take; a real one takes less than a millisecond
-_LONGEST = 2**24  # bytes of a description, next to four times the size of the file
-_NUMBERS = (h5t.INTEGER, h5t.FLOAT, h5t.ENUM)
+LARGEST_RATIO = 100  # of all values to the file: few bytes may declare any size; gzip shrinks a run 10-fold
+LONG = 1000  # numbers of a list that are still an attribute, for which HDF5 has 64 kB
+_TEXT = h5py.string_dtype()
+_NOTHING, _ONE = h5s.create(h5s.NULL), h5s.create(h5s.SCALAR)
+_TIMELESS = h5p.create(h5p.DATASET_CREATE)
+_TIMELESS.set_obj_track_times(False)  # the same content gives the same bytes
 
 
-class Unfit(Exception):
+class Unfit(UserError):
     """A file that no run file is; the text says why."""
 
 
-@dataclass(frozen=True, eq=False)
-class Stored:
-    """An array in a file, which is read when `values` is first used."""
-
-    file: BufferedReader
-    dtype: np.dtype[Any]
-    shape: tuple[int, ...]
-    offset: int
-
-    @cached_property
-    def values(self) -> NDArray[Any]:
-        """The array."""
-        values = np.empty(self.shape, self.dtype)
-        if values.size:
-            self.file.seek(self.offset)
-            memory: Any = values.reshape(-1).view(np.uint8)
-            if self.file.readinto(memory) != values.nbytes:
-                raise Unfit("it ends within an array")
-            if self.dtype == bool and values.view(np.uint8).max() > 1:
-                raise Unfit("a truth value is neither 0 nor 1")
-        return values
+# Writing
 
 
-def described(file: BufferedReader) -> dict[str, Any]:
-    """Return the groups of a file as nested dicts of plain values and of arrays that are not read yet."""
-    size = os.fstat(file.fileno()).st_size
-    source, sink = os.pipe()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # of threads, which the new process has not
-        process = os.fork()
-    if process == 0:
-        _describe_and_exit(file, size, sink)
-    os.close(sink)
-    try:
-        with open(source, "rb") as pipe:
-            text = pipe.read(_LONGEST + 4 * size)
-            if pipe.read(1):
-                raise Unfit("its texts are longer than the file")
-    except BaseException:
-        os.kill(process, signal.SIGKILL)
-        raise
-    finally:
-        _, code = os.waitpid(process, 0)
-    if code != 0:
-        raise Unfit("HDF5 cannot read it")
-    return _tree(file, [json.loads(line) for line in text.splitlines()])
+def written(content: dict[str, Any], block: int) -> io.BytesIO:
+    """Return a file, with a user block of `block` bytes before it.
+
+    Arrays and long lists become datasets, dicts and dataclasses groups, and all else attributes.
+    """
+    buffer = io.BytesIO()
+    with h5py.File(buffer, "w", userblock_size=block) as file:
+        _write(h5g.open(file.id, b"/"), content)
+    return buffer
 
 
-def _tree(file: BufferedReader, entries: list[Any]) -> dict[str, Any]:
-    """Return the nested dicts of the entries of a description."""
-    root: dict[str, Any] = {}
-    for path, kind, *rest in entries:
-        group = root
-        for name in path[:-1]:
-            group = group[name]
-        if kind == "refused":
-            raise Unfit(rest[0])
-        if kind == "array":
-            dtype, shape, offset = rest
-            group[path[-1]] = Stored(file, np.dtype(dtype), tuple(shape), offset)
-        elif kind == "group":
-            group.update({path[-1]: {}} if path else {})
+def _write(group: Any, content: dict[str, Any]) -> None:
+    """Write the content of a group."""
+    for name, value in content.items():
+        key = name.encode()
+        if dataclasses.is_dataclass(value):
+            value = to_plain(value)
+        if isinstance(value, dict):
+            _write(h5g.create(group, key), value)
+        elif value is None:
+            h5a.create(group, key, h5t.IEEE_F64LE, _NOTHING)
         else:
-            value = rest[0]
-            group[path[-1]] = np.array(value, _kind_of(value)) if isinstance(value, list) else value
-    return root
+            _write_value(group, key, value)
 
 
-def _kind_of(values: list[Any]) -> type:
-    """Return the type of the array of an attribute's values."""
-    if any(isinstance(value, str) for value in values):
-        return object
-    return int if values and all(type(value) is int for value in values) else float
+def _write_value(group: Any, key: bytes, value: Any) -> None:
+    """Write a number, a text, a list of these or an array."""
+    values = np.asarray(value, order="C")
+    if values.dtype.kind in "UO":
+        values = values.astype(_TEXT)
+    stored, memory = _types_of(values.dtype)
+    space = h5s.create_simple(values.shape) if values.ndim else _ONE
+    is_array = isinstance(value, np.ndarray) or values.size > LONG
+    if values.dtype.kind == "O" or not is_array:
+        h5a.create(group, key, stored, space).write(values, memory)
+        return
+    dataset = h5d.create(group, key, stored, space, _TIMELESS)
+    if values.size:
+        dataset.write(h5s.ALL, h5s.ALL, values, memory)
 
 
-# In the forked process
+@lru_cache(64)
+def _types_of(dtype: np.dtype[Any]) -> tuple[Any, Any]:
+    """Return HDF5's types in the file and in memory for numpy's."""
+    return h5t.py_create(dtype, logical=True), h5t.py_create(dtype)
 
 
-def _describe_and_exit(file: BufferedReader, size: int, sink: int) -> NoReturn:
-    """Write the description into a pipe, and end this process; any exception is a refusal."""
+# Reading
+
+
+def read(image: bytes) -> dict[str, Any]:
+    """Return the groups of a file as nested dicts of arrays and plain values."""
     try:
-        _limit(size)
-        with open(sink, "w", encoding="utf-8") as pipe:
-            try:
-                with h5py.File(file, "r") as opened:
-                    resource.setrlimit(resource.RLIMIT_NOFILE, (0, 0))
-                    for entry in _entries(opened, size):
-                        pipe.write(json.dumps(entry) + "\n")
-                        signal.setitimer(signal.ITIMER_PROF, _SECONDS)
-            except Unfit as error:
-                pipe.write(json.dumps([[], "refused", str(error)]) + "\n")
-    except BaseException:
-        os._exit(1)
-    os._exit(0)
+        with h5py.File(io.BytesIO(image), "r") as file:
+            return _Reader(LARGEST_RATIO * len(image)).group([], h5g.open(file.id, b"/"))
+    except Unfit:
+        raise
+    except Exception as error:
+        raise Unfit(f"HDF5 cannot read it: {one_line(error)[:200]}") from error
 
 
-def _limit(size: int) -> None:
-    """Limit what this process may do."""
-    for number in (signal.SIGPROF, signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT):
-        signal.signal(number, signal.SIG_DFL)
-    signal.setitimer(signal.ITIMER_PROF, _SECONDS)
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    with contextlib.suppress(OSError, ValueError):  # a system without /proc
-        with open("/proc/self/statm", encoding="utf-8") as pages:
-            taken = int(pages.read().split()[0]) * resource.getpagesize()
-        resource.setrlimit(resource.RLIMIT_AS, (taken + _MEMORY + size,) * 2)
+class _Reader:
+    """What is known of a file while it is read.
 
+    Args:
+        left: bytes that its values may still take.
+    """
 
-def _entries(opened: h5py.File, size: int) -> Iterator[list[Any]]:
-    """Yield path, kind and value of every group, attribute and array."""
-    known = {_address(opened.id)}
-    waiting: deque[tuple[list[str], Any]] = deque([([], h5g.open(opened.id, b"/"))])
-    left = size  # bytes of the file that no array has taken yet
-    while waiting:
-        path, group = waiting.popleft()
-        yield [path, "group"]
-        for name, value in _attributes(path, group):
-            yield [[*path, name], "value", value]
+    def __init__(self, left: int) -> None:
+        self._left = left
+        self._known: set[int] = set()  # addresses of objects
+
+    def group(self, path: list[str], group: Any) -> dict[str, Any]:
+        """Return the content of a group."""
+        if len(path) > DEEPEST:
+            raise Unfit(f"more than {DEEPEST} groups are in each other")
+        self._known.add(h5o.get_info(group).addr)
+        content = dict(self._attributes(path, group))
         for link in group:
             inner = [*path, _text(link, path)]
             if group.links.get_info(link).type != h5l.TYPE_HARD:
                 raise Unfit(f"{_shown(inner)} is a link to elsewhere")
             item = h5o.open(group, link)
-            if (address := _address(item)) in known:
+            if (address := h5o.get_info(item).addr) in self._known:
                 raise Unfit(f"{_shown(inner)} is there twice")
-            known.add(address)
+            self._known.add(address)
             if isinstance(item, h5g.GroupID):
-                if len(inner) > DEEPEST:
-                    raise Unfit(f"more than {DEEPEST} groups are in each other")
-                waiting.append((inner, item))
+                content[inner[-1]] = self.group(inner, item)
             elif isinstance(item, h5d.DatasetID):
-                dtype, shape, offset = _array(inner, item, size)
-                left -= math.prod(shape) * np.dtype(dtype).itemsize
-                if left < 0:
-                    raise Unfit("arrays overlap")
-                yield [inner, "array", dtype, shape, offset]
+                content[inner[-1]] = self._array(inner, item)
             else:
                 raise Unfit(f"{_shown(inner)} is neither a group nor an array")
+        return content
+
+    def _array(self, path: list[str], item: Any) -> NDArray[Any]:
+        """Return an array of numbers."""
+        storage = item.get_create_plist()
+        if storage.get_layout() == h5d.VIRTUAL or storage.get_external_count():
+            raise Unfit(f"{_shown(path)} is not in the file")
+        kind, space = item.get_type(), item.get_space()
+        dtype, memory = _types_in(kind.encode())
+        null = space.get_simple_extent_type() == h5s.NULL
+        if kind.committed() or dtype.kind not in "biuf" or null:
+            raise Unfit(f"{_shown(path)} is no array of numbers")
+        values = self._empty(path, space.shape, dtype)
+        if values.size:
+            item.read(h5s.ALL, h5s.ALL, values, memory)
+        return values
+
+    def _attributes(self, path: list[str], group: Any) -> Iterator[tuple[str, Any]]:
+        """Yield the attributes of a group: numbers, texts, None, and arrays of numbers or texts."""
+        for index in range(h5a.get_num_attrs(group)):
+            attribute = h5a.open(group, index=index)
+            name = _text(attribute.name, path)
+            kind, space = attribute.get_type(), attribute.get_space()
+            dtype, memory = _types_in(kind.encode())
+            null = space.get_simple_extent_type() == h5s.NULL
+            text = dtype.kind == "O" and h5py.check_string_dtype(dtype)
+            if kind.committed() or not (text or dtype.kind in "biuf") or not (null or len(space.shape) < 2):
+                raise Unfit(f"{_shown([*path, name])} is no number, text or list of them")
+            if null:
+                yield name, None
+                continue
+            values = self._empty([*path, name], space.shape, dtype)
+            attribute.read(values, memory)
+            place = [*path, name]
+            if values.ndim:
+                yield name, np.array([_text(one, place) for one in values], object) if text else values
+            else:
+                yield name, _text(values.item(), place) if text else values.item()
+
+    def _empty(self, path: list[str], shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
+        """Return an array for values of the file; refuse more than a file of its size holds."""
+        self._left -= math.prod(shape) * dtype.itemsize
+        if self._left < 0:
+            raise Unfit(f"{_shown(path)} is too large for the file")
+        return np.empty(shape, dtype)
 
 
-def _array(path: list[str], item: Any, size: int) -> tuple[str, tuple[int, ...], int]:
-    """Return type, shape and place of an array, which lies in the file in one piece."""
-    kind, space, how = item.get_type(), item.get_space(), item.get_create_plist()
-    if kind.committed() or kind.get_class() not in _NUMBERS or space.get_simple_extent_type() == h5s.NULL:
-        raise Unfit(f"{_shown(path)} is no array of numbers")
-    dtype = kind.dtype
-    if dtype.kind not in "biuf" or h5t.py_create(dtype, logical=True) != kind:
-        raise Unfit(f"{_shown(path)} is no array of numbers as numpy has them")
-    shape = tuple(map(int, space.shape))
-    length = math.prod(shape) * dtype.itemsize
-    if how.get_layout() != h5d.CONTIGUOUS or how.get_external_count():
-        raise Unfit(f"{_shown(path)} does not lie in one piece in the file")
-    if not length:
-        return dtype.str, shape, 0
-    offset = item.get_offset()
-    if item.get_storage_size() != length or offset is None or not 0 < offset <= size - length:
-        raise Unfit(f"{_shown(path)} is not in the file")
-    return dtype.str, shape, int(offset)
-
-
-def _attributes(path: list[str], group: Any) -> Iterator[tuple[str, Any]]:
-    """Yield the attributes of a group: numbers, texts, None, and lists of these."""
-    for index in range(h5a.get_num_attrs(group)):
-        attribute = h5a.open(group, index=index)
-        name = _text(attribute.name, path)
-        kind, space = attribute.get_type(), attribute.get_space()
-        extent = space.get_simple_extent_type()
-        if kind.committed() or (extent == h5s.SIMPLE and space.get_simple_extent_ndims() > 1):
-            raise Unfit(f"{_shown([*path, name])} is no number, text or list of them")
-        if extent == h5s.NULL:
-            yield name, None
-            continue
-        text = kind.get_class() == h5t.STRING and kind.is_variable_str()
-        dtype = kind.dtype
-        if not text and dtype.kind not in "biuf":
-            raise Unfit(f"{_shown([*path, name])} is no number, text or list of them")
-        values = np.zeros(space.shape, dtype)
-        attribute.read(values)
-        yield name, _decoded(values.tolist(), [*path, name]) if text else values.tolist()
-
-
-def _decoded(value: Any, path: list[str]) -> Any:
-    """Return bytes, or a list of them, as texts."""
-    return [_text(one, path) for one in value] if isinstance(value, list) else _text(value, path)
+@lru_cache(64)
+def _types_in(encoded: bytes) -> tuple[np.dtype[Any], Any]:
+    """Return numpy's type and HDF5's in memory for an encoded type of a file, which takes long to make."""
+    dtype = h5t.decode(encoded).dtype
+    return dtype, h5t.py_create(dtype)
 
 
 def _text(value: Any, path: list[str]) -> str:
@@ -227,10 +187,6 @@ def _text(value: Any, path: list[str]) -> str:
         return value.decode() if isinstance(value, bytes) else str(value).encode().decode()
     except UnicodeError:
         raise Unfit(f"a text in {_shown(path)} is not UTF-8") from None
-
-
-def _address(item: Any) -> int:
-    return int(h5o.get_info(item).addr)
 
 
 def _shown(path: list[str]) -> str:

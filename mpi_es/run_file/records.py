@@ -1,13 +1,16 @@
-"""The records of a generation: the loop makes them, the history and all sinks take them."""
+"""The records of a run and of its generations: the loop makes them, run.h5 and all sinks take them."""
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
-from typing import Annotated, Protocol, get_type_hints
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Any, Protocol, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mpi_es.arrays import Candidate, Vector
+from mpi_es.config.fields import Range
+from mpi_es.run_file.observations import ObservationStatistics
 from mpi_es.run_file.scores import deviation
 
 
@@ -27,11 +30,11 @@ class Row:
     episodes: Annotated[int, "generation/episodes"]  # of this generation, as are the steps
     steps: Annotated[int, "generation/steps"]
     mean_length: Annotated[float, "episode_length/mean"]
-    episode_cap: Annotated[int, "episode_length/cap"]  # 0: none
-    learning_rate: Annotated[float, "learning_rate"]  # NaN where the strategy has none
     popsize: Annotated[int, "popsize"]
-    start: Annotated[int, "start"]  # the first is 0; restarts count on
-    agreement: Annotated[float, "agreement"]  # rank correlation of two halves of the episodes; NaN: one each
+    episode_cap: Annotated[int, "episode_length/cap"] = 0  # 0: none
+    learning_rate: Annotated[float, "learning_rate"] = math.nan  # NaN where the strategy has none
+    start: Annotated[int, "start"] = 0  # the first is 0; restarts count on
+    agreement: Annotated[float, "agreement"] = math.nan  # rank correlation of two halves of the episodes
 
 
 @dataclass(frozen=True)
@@ -54,6 +57,30 @@ class HeldOut:
 
     generation: int
     returns: NDArray[np.float64]
+
+
+@dataclass
+class Deployed:
+    """A centre as it is deployed, with the mean return of its held-out evaluation: /best and /last.
+
+    Of a function f(x) it is any candidate, since one value tells all.
+    """
+
+    generation: int = 0
+    fitness: float = -math.inf
+    candidate: Candidate | Vector = field(default_factory=lambda: np.zeros(0, np.float32))
+    normalisation: Any = field(default_factory=lambda: np.zeros((2, 0)))  # of its observations
+
+
+@dataclass
+class Progress:
+    """How far a run is, next to its strategy's state and its history: /progress."""
+
+    generation: int = 0  # how many are done
+    episode_cap: int = 0  # of the next generation; 0 is none
+    num_rollouts: int = 1  # of each candidate in the next generation
+    agreement: Annotated[float, Range(-1, 1)] = math.nan  # of single episodes, lately; NaN before the first
+    observations: ObservationStatistics = field(default_factory=ObservationStatistics)
 
 
 @dataclass
@@ -110,33 +137,29 @@ def summarize(
     fitness: NDArray[np.float64],
     lengths: NDArray[np.integer],
     *,
-    sigma: float,
     fitness_of_centre: float = math.nan,
-    episode_cap: int = 0,
-    learning_rate: float = math.nan,
-    start: int = 0,
-    agreement: float = math.nan,
+    **known: float,
 ) -> Row:
-    """Return the row of a generation, from its fitness (popsize,) and episode lengths."""
-    above = (fitness > fitness_of_centre).sum()
+    """Return the row of a generation, from its fitness (popsize,) and episode lengths.
+
+    Args:
+        known: the other fields of the row.
+    """
+    above = float((fitness > fitness_of_centre).sum())
     return Row(
         generation=generation,
         best=float(fitness.max()),
         mean=float(fitness.mean()),
         min=float(fitness.min()),
         std=float(fitness.std()),
-        sigma=sigma,
         fitness_of_centre=fitness_of_centre,
-        rank_of_centre=math.nan if math.isnan(fitness_of_centre) else float(above),
+        rank_of_centre=math.nan if math.isnan(fitness_of_centre) else above,
         elite=int((fitness > fitness.mean()).sum()),
         episodes=lengths.size,
         steps=int(lengths.sum()),
         mean_length=float(lengths.sum() / lengths.size),
-        episode_cap=episode_cap,
-        learning_rate=learning_rate,
         popsize=len(fitness),
-        start=start,
-        agreement=agreement,
+        **known,  # type: ignore[arg-type]  # some are whole
     )
 
 

@@ -4,12 +4,16 @@ import math
 import os
 import socket
 import time
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from mpi_es.config.fields import Range
 
 # A run counts as silent after three of its longest generations, since one with a held-out evaluation takes
 # longer, and a minute, in which a job starts.
 _SILENT_AFTER = 3.0
 _START = 60.0  # seconds
+LATEST = 1e12  # seconds, some 30,000 years: no run takes longer, and no clock shows a later time
 
 
 def is_finished(content: dict[str, Any] | None, warning: str = "") -> bool:
@@ -17,20 +21,21 @@ def is_finished(content: dict[str, Any] | None, warning: str = "") -> bool:
     return content is not None and not warning and bool(content.get("life", {}).get("finished", False))
 
 
-def stamp(reason: str = "", *, finished: bool = False) -> dict[str, Any]:
-    """Return the group's content.
+@dataclass(frozen=True)
+class Life:
+    """When and where a run was saved, and why it stopped."""
 
-    Args:
-        reason: why the run stopped; empty while it runs.
-        finished: nothing is left to do.
-    """
-    return {
-        "saved": time.time(),  # seconds since 1970
-        "host": socket.gethostname(),
-        "job": os.environ.get("SLURM_JOB_ID", ""),
-        "reason": _printable(reason),  # of an error, with whatever a user's code says
-        "finished": finished,
-    }
+    saved: Annotated[float, Range(0, LATEST)]  # seconds since 1970
+    host: str
+    job: str  # Slurm's number
+    reason: str  # empty while it runs
+    finished: bool  # nothing is left to do
+
+
+def stamp(reason: str = "", *, finished: bool = False) -> Life:
+    """Return the group's content now."""
+    job = os.environ.get("SLURM_JOB_ID", "")
+    return Life(time.time(), socket.gethostname(), job, _printable(reason), finished)
 
 
 def seconds_of(timing: dict[str, Any]) -> Any:

@@ -20,6 +20,7 @@ from threadpoolctl import ThreadpoolController
 
 from mpi_es.arrays import Vector
 from mpi_es.errors import RolloutError, expected, one_line, unknown
+from mpi_es.run_file.rules import Rule, numbers, require
 from mpi_es.seeds import Stream, rng
 from mpi_es.strategies.base import Dense, Population
 
@@ -199,16 +200,21 @@ class CMAES:
             raise expected("state", "all values of cma_es", f"none for {', '.join(sorted(missing))}")
         for path in _paths(self._variant):
             if path in state.values:
-                _check(path, state.values[path], self._like(path), self._x0.size)
+                require(f"/state/values/{path}", state.values[path], self._rule(path))
                 _place(self._es, path, state.values[path])
         self._es.countiter = state.generation
 
-    def _like(self, path: str) -> Any:
-        """Return a value of the shape that a value of the state has."""
+    def _rule(self, path: str) -> Rule:
+        """Return the rule of a value of the state: the shape that it has now, with exceptions."""
+        dim = self._x0.size
+        if path == "pop_injection_directions":
+            return numbers((0,), (2, dim))
+        if path == "sm.V":  # as many rows as the rank, which adapts
+            return numbers(*((rank, dim) for rank in range(dim + 1)))
         try:
-            return attrgetter(path)(self._es)
+            return numbers(np.shape(attrgetter(path)(self._es)))
         except AttributeError:  # pycma creates it late: the deviations, when sigma has grown much
-            return self._x0
+            return numbers((dim,))
 
     def _present(self) -> Iterator[str]:
         """Yield the paths of the state that exist by now."""
@@ -254,21 +260,6 @@ class CMAES:
 
 def _paths(variant: str) -> list[str]:
     return [*_COMMON.split(), *_STATE[variant].split()]
-
-
-def _check(path: str, value: Any, present: Any, dim: int) -> None:
-    """Refuse a value of a state that has another shape than the present one, or is not finite."""
-    shape, known = np.shape(value), np.asarray(present).dtype.kind in "biuf"
-    shapes: tuple[tuple[int, ...], ...] = (np.shape(present),)
-    if path == "pop_injection_directions":
-        shapes = ((0,), (2, dim))
-    elif path == "sm.V":  # as many rows as the rank, which adapts
-        shapes = tuple((rank, dim) for rank in range(dim + 1))
-    if isinstance(value, str | dict) or not known or shape not in shapes:
-        got = type(value).__name__ if isinstance(value, str | dict) else shape
-        raise expected(f"/state/values/{path}", f"numbers of shape {shapes[0]}", got)
-    if not np.isfinite(value).all():
-        raise expected(f"/state/values/{path}", "finite numbers", "NaN or infinity")
 
 
 def _plain(value: Any) -> Value:

@@ -9,13 +9,13 @@ import numpy as np
 
 from mpi_es.arrays import Vector
 from mpi_es.errors import OutOfStep, RolloutError, UserError, expected, one_line
+from mpi_es.run_file.description import to_plain
+from mpi_es.run_file.storable import HOLDS, check_storable
 from mpi_es.strategies.base import Dense, Population, Seeded, check_pairs
 
 CENTRE = "centre"  # the attribute of a strategy that is deployed and evaluated
 REQUIRED = ("ask", "tell", "popsize", CENTRE, "sigma", "state")
-_PLAIN = (bool, int, float, str, np.bool_, np.integer)
 _NUMBERS = "biuf"  # kinds of arrays
-_HOLDS = "arrays of numbers, numbers, texts and dicts of these"
 
 
 class UserStrategy:
@@ -55,9 +55,8 @@ class UserStrategy:
         """The strategy's state, which a run file can hold."""
         state = self._strategy.state
         if not dataclasses.is_dataclass(state) or isinstance(state, type):
-            raise expected(f"{self._option}: state", f"a dataclass of {_HOLDS}", type(state).__name__)
-        for field in dataclasses.fields(state):
-            self._check_value(field.name, getattr(state, field.name))
+            raise expected(f"{self._option}: state", f"a dataclass of {HOLDS}", type(state).__name__)
+        check_storable(to_plain(state), f"{self._option}: state")
         return state
 
     @state.setter
@@ -107,33 +106,12 @@ class UserStrategy:
             got = f"{value.dtype} {value.shape}" if isinstance(value, np.ndarray) else type(value).__name__
             raise expected(f"{self._option}: {what}", f"an array of numbers {shape}", got)
 
-    def _check_value(self, name: str, value: Any) -> None:
-        """Refuse what a run file could not give back as it was."""
-        if isinstance(value, dict):
-            for key, inner in value.items():
-                if not isinstance(key, str) or not key or "/" in key:
-                    raise expected(f"{self._option}: state.{name}", "keys that are texts without '/'", key)
-                self._check_value(f"{name}/{key}", inner)
-        elif got := _unfit(value):
-            raise expected(f"{self._option}: state.{name}", _HOLDS, got)
-
     def _check_resume(self) -> None:
         """Refuse a state that a resumed run could not make from its fields and assign."""
         state = self.state
         try:
             get_type_hints(type(state))
-            values = {field.name: getattr(state, field.name) for field in dataclasses.fields(state)}
-            self.state = type(state)(**values)
+            self.state = type(state)(**to_plain(state))
         except Exception as error:
             text = "cannot be made from its fields and assigned, as a resume does"
             raise UserError(f"{self._option}: its state {text}: {one_line(error)}") from error
-
-
-def _unfit(value: Any) -> str:
-    """Return in words what a value is that no run file holds; empty if one does."""
-    if isinstance(value, np.ndarray):
-        return "" if value.dtype.kind in _NUMBERS else f"an array of {value.dtype}"
-    if not isinstance(value, _PLAIN):
-        return type(value).__name__
-    long = isinstance(value, int) and not -(2**63) <= value < 2**63
-    return "an integer of more than 64 bits" if long else ""

@@ -12,9 +12,9 @@ from mpi_es.config.fields import option
 from mpi_es.config.run import Config as RunConfig
 from mpi_es.errors import expected, unknown
 from mpi_es.evaluation.build import make_evaluator, make_policy, training_terms
-from mpi_es.evaluation.normalisation import ObservationStatistics
 from mpi_es.evaluation.rollout import Terms
 from mpi_es.parallel.rank_loss import RankLost
+from mpi_es.run_file.observations import ObservationStatistics
 from mpi_es.seeds import training_seeds
 from mpi_es.strategies import make as make_strategy
 from mpi_es.strategies.base import Dense

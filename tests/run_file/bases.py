@@ -9,7 +9,7 @@ from mpi_es import train
 from mpi_es.parallel.collectives import SerialComm
 from pbt import train as pbt_train
 
-_QUIET = ["--console", "silent", "--no-tensorboard"]
+QUIET = ["--console", "silent", "--no-tensorboard"]
 _CARTPOLE = ["cartpole", "--population-size", "8", "--num-rollouts", "1", "--hidden", "4", "--max-iter", "3"]
 _CARTPOLE += ["--eval-every", "2", "--num-eval-rollouts", "2", "--episode-cap", "20"]
 _FUNCTION = ["--function", "tests.run_file.bases:sphere", "--x0", "1", "2", "3", "--max-iter", "4"]
@@ -31,7 +31,7 @@ def sphere(x):
 def make(name: str, directory: Path) -> Path:
     """Make a run in a directory of its name, and return it."""
     run = directory / name
-    words = [*TRAINED.get(name, POPULATIONS.get(name, [])), *_QUIET, "--run-dir", str(run)]
+    words = [*TRAINED.get(name, POPULATIONS.get(name, [])), *QUIET, "--run-dir", str(run)]
     program = train if name in TRAINED else pbt_train
     assert program.main(SerialComm(), words) == 0
     return run
@@ -50,8 +50,3 @@ def begun(content: dict[str, Any]) -> dict[str, Any]:
         "best": content["best"] | nobody | {"generation": 0},
         "last": content["last"] | {"generation": 0},
     }
-
-
-def program_of(name: str) -> str:
-    """Return the program of a base."""
-    return "mpi_es" if name in TRAINED else "pbt"

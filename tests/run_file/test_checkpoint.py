@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from mpi_es.errors import UserError
-from mpi_es.run_file import checkpoint
+from mpi_es.run_file import checkpoint, description
 
 
 def load(directory):
@@ -24,7 +24,7 @@ def decode(path):
     return checkpoint.decode(path, lambda content: None)
 
 
-@dataclass
+@dataclass(slots=True)
 class State:
     generation: int
     rate: float
@@ -44,7 +44,7 @@ def content(generation=3):
 def test_round_trip_keeps_types_and_bits(tmp_path):
     checkpoint.save(tmp_path, content())
     read, warning = load(tmp_path)
-    state = checkpoint.from_plain(State, read["state"])
+    state = description.from_plain(State, read["state"])
     assert warning == ""
     assert (state.generation, state.rate, state.name, state.on) == (3, 0.1, "pc", True)
     assert type(state.generation) is int
@@ -58,7 +58,7 @@ def test_round_trip_keeps_types_and_bits(tmp_path):
 
 def test_an_empty_tuple_survives(tmp_path):
     checkpoint.save(tmp_path, {"state": State(1, 0.0, "", False, np.zeros(0))})
-    assert checkpoint.from_plain(State, load(tmp_path)[0]["state"]).widths == ()
+    assert description.from_plain(State, load(tmp_path)[0]["state"]).widths == ()
 
 
 def test_same_content_gives_the_same_bytes(tmp_path):
@@ -66,6 +66,8 @@ def test_same_content_gives_the_same_bytes(tmp_path):
     first = (tmp_path / "run.h5").read_bytes()
     checkpoint.save(tmp_path, content())
     assert (tmp_path / "run.h5").read_bytes() == first
+    with h5py.File(tmp_path / "run.h5") as file:
+        assert h5py.h5g.get_objinfo(file["state"].id, b"centre").mtime == 0
 
 
 def test_h5py_and_h5dump_read_it_as_it_lies(tmp_path):
@@ -200,7 +202,7 @@ def test_no_run_is_reported(tmp_path):
 
 def test_an_unknown_field_is_reported():
     with pytest.raises(UserError, match="got colour"):
-        checkpoint.from_plain(State, {"colour": 1})
+        description.from_plain(State, {"colour": 1})
 
 
 def test_the_previous_file_is_one_save_older(tmp_path):

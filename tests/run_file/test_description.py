@@ -71,10 +71,3 @@ def test_a_config_with_thousands_of_numbers_survives(tmp_path):
 def test_a_config_that_the_command_line_would_refuse_is_refused(stored, why):
     with pytest.raises(UserError, match=f"^{why}"):
         description.config_of(Options, stored)
-
-
-def test_numbers_and_counts_are_no_truth_values():
-    assert description.is_number(1.5, 0, 2)
-    assert description.is_count(0)
-    assert not any(map(description.is_number, (True, "1", None, float("nan"))))
-    assert not any(map(description.is_count, (True, 1.0, -1, 2**63)))

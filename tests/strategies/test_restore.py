@@ -4,7 +4,7 @@ import pytest
 from mpi_es import strategies
 from mpi_es.config.run import Config
 from mpi_es.errors import UserError
-from mpi_es.run_file.checkpoint import to_plain
+from mpi_es.run_file.description import to_plain
 from mpi_es.strategies.noise import ComputedNoise
 from mpi_es.strategies.restore import restore
 
@@ -87,18 +87,36 @@ def test_numbers_that_are_none_are_refused_wherever_they_are(name):
     for path in places(state):
         old = value_at(state, path)
         if isinstance(old, np.ndarray) and old.size and old.dtype.kind == "f":
-            with pytest.raises(UserError, match=r"^/state.*finite numbers"):
+            with pytest.raises(UserError, match=r"^/state.*(finite numbers|numbers in)"):
                 restore(make(name), with_value(state, path, np.full_like(old, np.nan)), 3)
 
 
-@pytest.mark.parametrize("change", [lambda s: s.pop("sigma"), lambda s: s.update(more=1)])
-def test_what_is_missing_or_more_is_refused(change):
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (lambda s: s.pop("sigma"), "sigma: expected a value, got none"),
+        (lambda s: s.update(more=1), "more: expected nothing of this name"),
+        (lambda s: s.update(generation=2**62), "generation: expected a whole number from 0 to"),
+        (lambda s: s.update(learning_rate=np.inf), "learning_rate: expected a number in"),
+    ],
+)
+def test_what_is_missing_or_more_or_no_number_is_refused(change, why):
     state = stored("snes")
     change(state)
-    with pytest.raises(
-        UserError, match=r"^/state: expected a group of centre, generation, learning_rate, sigma, got"
-    ):
+    with pytest.raises(UserError, match=f"^/state/{why}"):
         restore(make("snes"), state, 3)
+
+
+def test_a_state_without_parents_is_refused():
+    state = stored("ga")
+    with pytest.raises(UserError, match=r"^/state/parents: expected one row or more, got float64 \(0, 4\)"):
+        restore(make("ga"), state | {"parents": state["parents"][:0]}, 3)
+
+
+def test_single_precision_is_no_excuse_for_infinity():
+    state = stored("openai_es")
+    with pytest.raises(UserError, match=r"^/state/centre: expected finite numbers"):
+        restore(make("openai_es"), state | {"centre": np.full(DIM, np.inf, state["centre"].dtype)}, 3)
 
 
 def test_a_generation_after_the_last_is_refused():

@@ -26,8 +26,8 @@ MISTAKES = [
     ("Raises", f"--strategy {HERE}:Raises: its constructor failed: RuntimeError: no luck today"),
     ("Deaf", "expected ask, tell, .*, got a strategy without tell, state"),
     ("Loose", "state: expected a dataclass of .*, got 'SimpleNamespace'"),
-    ("Listing", "state.seen: expected arrays of numbers, .*, got 'list'"),
-    ("Generating", "state.generator/state/state: expected .*, got 'an integer of more than 64 bits'"),
+    ("Listing", "state/seen: expected arrays of numbers, .*, got 'list'"),
+    ("Generating", "state/generator/state/state: expected .*, got 'an integer of more than 64 bits'"),
     ("Fixed", "its state cannot be made from its fields and assigned, as a resume does: AttributeError"),
     ("Wide", r"Wide: sigma: expected a number, got"),
     ("Elsewhere", r"centre: expected an array of numbers \(3,\), got 'float64 \(2,\)'"),
@@ -68,7 +68,7 @@ def test_a_state_that_no_longer_fits_the_file_is_refused_when_it_is_read():
     strategy = build("Drifting")
     population = strategy.ask()
     strategy.tell(population, np.arange(8.0))
-    with pytest.raises(UserError, match=r"state.sigma: expected arrays of .*, got 'float32'"):
+    with pytest.raises(UserError, match=r"state/sigma: expected arrays of .*, got 'float32'"):
         _ = strategy.state
 
 
@@ -119,7 +119,7 @@ def test_attributes_of_its_own_are_not_looked_at(tmp_path):
 
 def test_a_state_that_no_file_holds_leaves_the_last_whole_file(tmp_path):
     words = [*map(str, SMALL), *QUIET, "--strategy", f"{HERE}:Drifting", "--run-dir", str(tmp_path)]
-    with pytest.raises(UserError, match=r"state\.sigma: expected arrays"):
+    with pytest.raises(UserError, match=r"state/sigma: expected arrays"):
         train.main(SerialComm(), words)
     content, warning = checkpoint.load(tmp_path)
     assert (content["progress"]["generation"], len(content["history"]["generation"]), warning) == (0, 0, "")

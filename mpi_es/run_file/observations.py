@@ -1,0 +1,56 @@
+"""The group /progress/observations of run.h5: mean and deviation of all observations that were made."""
+
+from dataclasses import dataclass, field
+from typing import Annotated
+
+import numpy as np
+
+from mpi_es.arrays import Vector
+from mpi_es.config.fields import Range
+
+_FLOOR = 1e-4  # of a variance: a number that hardly changes is not blown up by more than 100
+_PRIOR = 1e-2  # observations of deviation 1, at the mean of the first real ones, that count before these
+# Observations as which a given normalisation counts. A generation sees some 1e5: it changes the numbers on
+# which the agent was trained by a tenth of what is new in it.
+_KNOWN = 1e6
+
+
+@dataclass
+class ObservationStatistics:
+    """What was seen so far of each of `size` observed numbers."""
+
+    count: Annotated[float, Range(1e-3, 1e300)] = _PRIOR
+    mean: Vector = field(default_factory=lambda: np.zeros(0))
+    squares: Vector = field(default_factory=lambda: np.zeros(0))  # sums of squared deviations from the mean
+
+    @classmethod
+    def of_size(cls, size: int) -> "ObservationStatistics":
+        """Return the statistics before anything was seen."""
+        return cls(_PRIOR, np.zeros(size), np.full(size, _PRIOR))
+
+    @classmethod
+    def known(cls, normalisation: Vector) -> "ObservationStatistics":
+        """Return statistics with this normalisation, that of an agent which was trained before."""
+        return cls(_KNOWN, normalisation[0].astype(float), _KNOWN / normalisation[1].astype(float) ** 2)
+
+    def updated(self, episodes: Vector) -> "ObservationStatistics":
+        """Return the statistics with episodes added, each a row of `normalisation.of_episode`.
+
+        The rows lie in the order of the episodes whoever ran them, so the result is the same to the bit.
+        """
+        counts, (means, squares) = episodes[:, :1], np.split(episodes[:, 1:], 2, axis=1)
+        count = float(counts.sum())
+        mean = (counts * means).sum(axis=0) / count
+        within = (squares + counts * np.square(means - mean)).sum(axis=0)
+        before = mean if self.count == _PRIOR else self.mean
+        total = self.count + count
+        between = np.square(mean - before) * (self.count * count / total)
+        return ObservationStatistics(
+            total, before + (mean - before) * (count / total), self.squares + within + between
+        )
+
+    @property
+    def normalisation(self) -> Vector:
+        """The mean and the reciprocal of the deviation, (2, size)."""
+        variance = np.maximum(self.squares / self.count, _FLOOR)
+        return np.stack([self.mean, 1 / np.sqrt(variance)])
