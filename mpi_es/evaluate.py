@@ -250,7 +250,9 @@ def chosen_by(plan: EvaluationPlan) -> str:
     elsewhere = options.env or options.env_options or options.seeds != "held-out"
     if options.candidate != "best" or elsewhere or looks < 2:
         return ""
-    return f"it is the best of {looks} means on these seeds, which is partly luck; --seeds fresh has none of it"
+    return (
+        f"it is the best of {looks} means on these seeds, which is partly luck; --seeds fresh has none of it"
+    )
 
 
 def compared_with(logged: dict[str, Any], generation: int, returns: NDArray[np.float64]) -> str:
