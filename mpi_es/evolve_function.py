@@ -16,7 +16,7 @@ from mpi_es import strategies
 from mpi_es.arrays import Vector
 from mpi_es.config.fields import without_effect
 from mpi_es.config.run import Config
-from mpi_es.errors import RolloutError, UserError, expected, unknown
+from mpi_es.errors import RolloutError, UserError, unknown
 from mpi_es.evaluation.build import make_evaluator
 from mpi_es.evaluation.function_rollout import Function, FunctionRollout, Problem, idle_fields, problem
 from mpi_es.loop import Run

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from mpi_es.diagnosis.job import Finding
-from mpi_es.jit.warm_up import CACHE_REMEDY, cache_directory, cache_places
+from mpi_es.jit.cache import CACHE_REMEDY, cache_directory, cache_places
 from mpi_es.parallel.collectives import Comm
 from mpi_es.parallel.shared_memory import REMEDY, needed
 from mpi_es.parallel.waiting import wait

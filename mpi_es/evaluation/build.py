@@ -23,11 +23,12 @@ from mpi_es.evaluation.function_rollout import FunctionRollout, Problem, problem
 from mpi_es.evaluation.rollout import AnyRollout, Rollout, Terms
 from mpi_es.jit.apart import compile_apart
 from mpi_es.jit.warm_up import prepare
-from mpi_es.parallel import heartbeat, shared_memory
+from mpi_es.parallel import shared_memory
 from mpi_es.parallel.agreement import all_or_raise
 from mpi_es.parallel.collectives import Comm, free, of_this_node
 from mpi_es.parallel.stop_signal import StopFlag
 from mpi_es.parallel.waiting import wait
+from mpi_es.parallel.watch import Heartbeat
 from mpi_es.policies.base import Policy
 from mpi_es.policies.partly_fixed import PartlyFixed
 from mpi_es.strategies import find as find_strategy
@@ -163,7 +164,7 @@ def make_evaluator(
         stop_flag,
         dynamic=is_dynamic(config),
         dedicated_root=dedicated(config, comm.size),
-        heartbeat=heartbeat.start(comm, config.evaluation_timeout) if config.evaluation_timeout else None,
+        heartbeat=Heartbeat(config.evaluation_timeout) if config.evaluation_timeout else None,
         survives=survives,
         held_out_rollout=held_out_rollout,
     )

@@ -19,8 +19,8 @@ from mpi_es.evaluation.shared_noise import SharedNoise
 from mpi_es.evaluation.sources import Lookup, StopsAtRankLoss, WithHeartbeat, static_source
 from mpi_es.parallel.collectives import Comm, bcast, gather_rows
 from mpi_es.parallel.command_loop import CommandLoop
-from mpi_es.parallel.heartbeat import Heartbeat
 from mpi_es.parallel.stop_signal import StopFlag, Stopped
+from mpi_es.parallel.watch import Heartbeat
 from mpi_es.run_file.records import EvaluationProgress
 from mpi_es.strategies.base import Noise, Population, Seeded
 from mpi_es.strategies.noise import SlicedNoise
@@ -68,7 +68,7 @@ class Evaluator:
         self.abandoned: Any = None  # the source of an evaluation in which a rank was lost
 
     def close(self) -> None:
-        """End the hang killer, and give the noise's memory back. Collective."""
+        """End the signs of life, and give the noise's memory back. Collective."""
         if self.heartbeat:
             self.heartbeat.end()
         if self.loop.comm is self._begun_with:  # ranks that were lost cannot take part

@@ -9,9 +9,9 @@ from mpi_es.arrays import Candidate, Vector
 from mpi_es.evaluation.header import Header, Units, Work
 from mpi_es.evaluation.rollout import Episode, Source
 from mpi_es.parallel.collectives import Comm, offsets, scatter_rows
-from mpi_es.parallel.heartbeat import Heartbeat
 from mpi_es.parallel.rank_loss import RankLost, losses
 from mpi_es.parallel.stop_signal import StopFlag, Stopped
+from mpi_es.parallel.watch import Heartbeat
 from mpi_es.run_file.records import EvaluationProgress
 
 Lookup = Callable[[int], Candidate | Vector]  # candidate -> parameters

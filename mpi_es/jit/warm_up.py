@@ -4,18 +4,14 @@ import contextlib
 import functools
 import os
 import sys
-import tempfile
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from mpi_es.jit.cache import CACHE_REMEDY, PACKAGE, cache_directory, cache_places
 from mpi_es.jit.listener import heard_by
 from mpi_es.parallel.agreement import all_or_raise
 from mpi_es.parallel.collectives import Comm, bcast_object, free, of_this_node
-from mpi_es.run_file.atomic_write import nearest_directory
-
-PACKAGE = Path(__file__).parents[1]  # mpi_es; numba looks next to each of its modules
-CACHE_REMEDY = "export NUMBA_CACHE_DIR to a directory that you can write to"
 
 _QUIET_TIME = 3.0  # seconds before the message is printed: a start from the cache takes less
 
@@ -88,18 +84,3 @@ def _line(what: str, cache: Path | None) -> str:
 @functools.cache
 def _print(words: str) -> None:
     print(words, file=sys.stderr, flush=True)
-
-
-def cache_places(environ: Mapping[str, str], package: Path) -> list[Path]:
-    """Return where numba may keep machine code, in the order in which it tries."""
-    places = [package / "__pycache__", Path(environ.get("XDG_CACHE_HOME", "~/.cache"), "numba").expanduser()]
-    given = environ.get("NUMBA_CACHE_DIR")
-    return [Path(given), *places] if given else places
-
-
-def cache_directory(environ: Mapping[str, str], package: Path) -> Path | None:
-    """Return where numba keeps machine code: the first of these that can be written to, or None."""
-    for place in cache_places(environ, package):
-        with contextlib.suppress(OSError), tempfile.TemporaryFile(dir=nearest_directory(place)):
-            return place
-    return None

@@ -13,9 +13,9 @@ from threadpoolctl import threadpool_limits
 
 from mpi_es.errors import RolloutError, UserError, warn
 from mpi_es.parallel.collectives import Comm, SerialComm, share_rows
-from mpi_es.parallel.program import watched
 from mpi_es.parallel.rank_loss import ANEW, BeginAnew, RankLost, losses, shrink, survivable
 from mpi_es.parallel.start_mpi import FORWARDED, abort, connect, launched_size
+from mpi_es.parallel.watch import watched
 
 T = TypeVar("T")
 _ONE_AT_A_TIME = "one call at a time, got one from a second thread; use a process for each"

@@ -2,7 +2,8 @@
 
 The ranks of a launcher that is killed are ended by its helper on each node, such as MPICH's hydra_pmi_proxy.
 Where the helper is killed, nobody ends its ranks: they would run for ever, and hold the lock of their run.
-Linux can signal the death of a parent (PR_SET_PDEATHSIG), but not to a rank that a script started.
+Linux can signal the death of a parent (PR_SET_PDEATHSIG), but not to a rank that a script started. A watchdog
+could be killed with the helper, so each rank has a thread for this.
 """
 
 import os

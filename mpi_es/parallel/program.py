@@ -3,23 +3,20 @@
 import io
 import os
 import signal
-import socket
-import subprocess
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
 from typing import NoReturn
 
 from threadpoolctl import threadpool_limits
 
 from mpi_es.errors import RolloutError, UserError, warn
-from mpi_es.parallel import death_reporter, launcher_watch
-from mpi_es.parallel.collectives import Comm, bcast_object, free, gather_objects, of_this_node
+from mpi_es.parallel import launcher_watch
+from mpi_es.parallel.collectives import Comm
 from mpi_es.parallel.output import drop_unread
-from mpi_es.parallel.rank_loss import ANEW, END, BeginAnew, RankLost, losses, shrink, survivable
+from mpi_es.parallel.rank_loss import ANEW, BeginAnew, RankLost, shrink, survivable
 from mpi_es.parallel.start_mpi import abort, connect
 from mpi_es.parallel.stop_signal import ignore
-from mpi_es.parallel.waiting import wait
+from mpi_es.parallel.watch import watched
 
 
 def launch(
@@ -105,61 +102,3 @@ def _answered(main: Callable[[Comm, list[str]], int], comm: Comm, arguments: lis
 def _print_error(error: Exception) -> int:
     print(f"error: {error}", file=sys.stderr, flush=True)
     return 2
-
-
-@contextmanager
-def watched(comm: Comm) -> Iterator[None]:
-    """Report which rank dies inside the block; all ranks leave it together. Collective."""
-    if comm.size == 1:
-        yield
-        return
-    with losses(comm):
-        all_well = _start_death_reporter(comm)
-    try:
-        with losses(comm):
-            yield
-    except (RankLost, BeginAnew):
-        all_well()
-        raise
-    all_well()
-    with suppress(RankLost), losses(comm):
-        wait(comm.Ibarrier())  # nobody ends before every death reporter knows that it may
-    if survivable():
-        shrink(comm, END)
-
-
-def _start_death_reporter(comm: Comm) -> Callable[[], None]:
-    """Start a death reporter on each node, by one of its ranks; each has a line to it. Collective.
-
-    Returns:
-        a function that reports that all is well with this rank.
-    """
-    if sys.platform != "linux":
-        return lambda: None
-    node, word, process = of_this_node(comm), f"{os.getpid()}:{comm.rank}", None
-    ranks = gather_objects(node, word)
-    with socket.socket(socket.AF_UNIX) as door:
-        if ranks:
-            door.bind("")  # to a name that Linux chooses, in no directory
-            door.listen(len(ranks))
-            # In a session of its own it outlives the signals with which a launcher cleans up.
-            whom = death_reporter.EACH if survivable() else death_reporter.FIRST
-            command = [sys.executable, "-I", "-S", death_reporter.__file__, whom, str(door.fileno()), *ranks]
-            process = subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, start_new_session=True, pass_fds=[door.fileno()]
-            )
-        address = bcast_object(node, door.getsockname())
-    free(node, comm)
-    line = socket.socket(socket.AF_UNIX)
-    with suppress(OSError):  # it is gone already, or in another container
-        line.connect(address)
-        line.sendall(word.encode())
-        line.recv(1)  # once it watches this rank
-
-    def all_well() -> None:
-        with line, suppress(OSError):
-            line.sendall(death_reporter.ALL_WELL)
-        if process is not None:
-            process.wait()
-
-    return all_well

@@ -11,7 +11,7 @@ ROLES = {
     "mpiexec": "bin/mpiexec",
     "proxy": "hydra_pmi_proxy",
     "rank": "-m\0mpi_es.train",
-    "death reporter": "death_reporter.py",
+    "watchdog": "watchdog.py",
 }
 
 

@@ -88,13 +88,13 @@ import os, subprocess
 from mpi_es.parallel.program import launch
 def main(comm, arguments):
     if comm.rank == 0:
-        subprocess.run(["pkill", "-KILL", "-P", str(os.getpid()), "-f", "death_reporter.py"], check=True)
+        subprocess.run(["pkill", "-KILL", "-P", str(os.getpid()), "-f", "watchdog.py"], check=True)
     return 0
 launch(main)
 """
 
 
-def test_a_death_reporter_that_was_killed_does_not_take_the_job_with_it(launch):
+def test_a_watchdog_that_was_killed_does_not_take_the_job_with_it(launch):
     done = launch(2, "-c", WATCHED)
     assert (done.returncode, done.stderr) == (0, "")
 

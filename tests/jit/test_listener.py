@@ -1,8 +1,8 @@
 import importlib.util
 
 import pytest
-from numba.core import config
 
+from mpi_es.jit import cache
 from mpi_es.jit.listener import announce_compilation, heard_by
 
 DOUBLE = """
@@ -26,8 +26,7 @@ def test_the_outermost_hears_and_nobody_after_it():
 def test_a_function_is_heard_of_when_it_is_compiled_and_not_when_it_is_loaded(
     directory, times, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr(config, "CACHE_DIR", str(tmp_path / directory))
-    monkeypatch.setattr(config, "CACHE_LOCATOR_CLASSES", "UserProvidedCacheLocator")
+    monkeypatch.setattr(cache, "folder", lambda module: tmp_path / directory)
     (tmp_path / "double.py").write_text(DOUBLE)
     for expected in times:
         spec = importlib.util.spec_from_file_location("double", tmp_path / "double.py")

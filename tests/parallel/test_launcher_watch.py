@@ -35,7 +35,7 @@ def runs(process):
 
 
 def children_of(process):
-    """Return the processes that a process has started, such as its death reporter."""
+    """Return the processes that a process has started, such as its watchdog."""
     listing = subprocess.run(["pgrep", "-P", str(process)], capture_output=True, text=True).stdout
     return [int(child) for child in listing.split()]
 
@@ -65,10 +65,10 @@ def saved_reason(run):
 @pytest.mark.skipif(sys.platform != "linux", reason="the launcher's helper is found in /proc")
 def test_ranks_whose_launchers_helper_is_killed_save_and_end_with_their_own_helpers(begun, tmp_path):
     _, ranks = begun
-    reporters = children_of(ranks[0])
-    assert reporters
+    watchdogs = children_of(ranks[0])
+    assert watchdogs
     os.kill(helper_of(ranks[0]), signal.SIGKILL)
-    wait_until(lambda: not any(map(runs, ranks + reporters)), "end of the ranks")
+    wait_until(lambda: not any(map(runs, ranks + watchdogs)), "end of the ranks")
     assert saved_reason(tmp_path / "run") in (
         "stopped by the end of its launcher",
         "stopped by a signal on another rank",

@@ -1,0 +1,117 @@
+"""A rank and the watchdog of its node, which reports it if it dies and kills it if it hangs."""
+
+import mmap
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from typing import Any
+
+from mpi_es.errors import expected
+from mpi_es.parallel import watchdog
+from mpi_es.parallel.collectives import Comm, SerialComm, bcast_object, free, gather_objects, of_this_node
+from mpi_es.parallel.rank_loss import END, BeginAnew, RankLost, losses, shrink, survivable
+from mpi_es.parallel.waiting import wait
+
+
+class Line:
+    """This rank's line to a watchdog, and its slot for signs of life.
+
+    Args:
+        process: the watchdog, on the rank that started it.
+    """
+
+    def __init__(self, rank: str, address: Any, process: "subprocess.Popen[bytes] | None") -> None:
+        self.socket, self.process = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET), process
+        file = os.memfd_create("slot")
+        os.ftruncate(file, watchdog.SLOT)
+        self.slot = mmap.mmap(file, watchdog.SLOT)
+        with suppress(OSError):  # the watchdog is gone already, or in another container
+            self.socket.connect(address)
+            socket.send_fds(self.socket, [rank.encode()], [file])
+            self.socket.recv(1)  # once it watches this rank
+        os.close(file)
+
+    def end(self) -> None:
+        """Say that all is well with this rank."""
+        with self.socket, suppress(OSError):
+            self.socket.send(watchdog.ALL_WELL)
+        if self.process is not None:
+            self.process.wait()
+
+
+_line: ContextVar[Line | None] = ContextVar("_line", default=None)
+
+
+@contextmanager
+def watched(comm: Comm) -> Iterator[None]:
+    """Report which rank dies inside the block; all ranks leave it together. Collective."""
+    if comm.size == 1:
+        yield
+        return
+    with losses(comm):
+        line = _start(comm) if sys.platform == "linux" else None
+    token = _line.set(line)
+    try:
+        with losses(comm):
+            yield
+    except (RankLost, BeginAnew):
+        if line:
+            line.end()
+        raise
+    finally:
+        _line.reset(token)
+    if line:
+        line.end()
+    with suppress(RankLost), losses(comm):
+        wait(comm.Ibarrier())  # nobody ends before every watchdog knows that it may
+    if survivable():
+        shrink(comm, END)
+
+
+def _start(comm: Comm) -> Line:
+    """Start a watchdog on each node, by one of its ranks; return this rank's line to it. Collective."""
+    node, rank, process = of_this_node(comm), f"{os.getpid()}:{comm.rank}", None
+    ranks = gather_objects(node, rank)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as door:
+        if ranks:
+            door.bind("")  # to a name that Linux chooses, in no directory
+            door.listen(len(ranks))
+            whom = watchdog.EACH if survivable() else watchdog.FIRST
+            whom = whom if comm.size > 1 else watchdog.NONE
+            command = [sys.executable, "-I", "-S", watchdog.__file__, whom, str(door.fileno()), *ranks]
+            process = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                start_new_session=True,  # it outlives the signals with which a launcher cleans up
+                pass_fds=[door.fileno()],
+            )
+        address = bcast_object(node, door.getsockname())
+    free(node, comm)
+    return Line(rank, address, process)
+
+
+class Heartbeat:
+    """Signs of life of this rank, which is killed where none comes for `timeout` seconds."""
+
+    def __init__(self, timeout: float) -> None:
+        if sys.platform != "linux":
+            raise expected("--evaluation-timeout", "0 on a system that is not Linux", timeout)
+        line = _line.get()
+        self.timeout, self.line, self.alone = timeout, line or _start(SerialComm()), line is None
+
+    def write(self, text: str) -> None:
+        """Give a sign of life, with what is under way; nothing: the rank waits for others."""
+        slot, begin = self.line.slot, watchdog.HEAD.size
+        slot[begin:] = text.encode()[: watchdog.SLOT - begin].ljust(watchdog.SLOT - begin, b"\0")
+        watchdog.HEAD.pack_into(slot, 0, time.monotonic() if text else 0.0, self.timeout)
+
+    def end(self) -> None:
+        """End the watchdog of a rank that is alone: no other evaluation follows."""
+        if self.alone:
+            self.line.end()
