@@ -45,15 +45,15 @@ def ranks_of(process: subprocess.Popen) -> list[int]:
         for _ in range(3):  # mpiexec, its proxy, the ranks
             children |= {int(pid) for pid, parent, _ in rows if int(parent) in children}
         pids = [int(pid) for pid, _, args in rows if int(pid) in children and " -m mpi_es" in args]
-        return sorted((pid for pid in pids if pid != process.pid), key=rank_of)
+        return sorted((pid for pid in pids if rank_of(pid) >= 0), key=rank_of)
 
     return wait_until(lambda: len(ranks := found()) == 3 and ranks, "ranks")
 
 
 def rank_of(pid: int) -> int:
-    """Return the rank that MPICH's launcher gave to a process."""
+    """Return the rank that MPICH's launcher gave to a process, or -1 where it gave none yet."""
     environ = Path("/proc", str(pid), "environ").read_bytes().decode(errors="replace")
-    return int(environ.partition("PMI_RANK=")[2].partition("\0")[0])
+    return int(environ.partition("PMI_RANK=")[2].partition("\0")[0] or -1)
 
 
 @pytest.mark.parametrize("victim", [0, 1, 2])
