@@ -31,7 +31,7 @@ from threadpoolctl import threadpool_limits
 from torch import nn
 
 from mpi_es import envs, policies
-from mpi_es.config.run import Config
+from mpi_es.config.run import configured
 from mpi_es.evaluation.rollout import Terms
 from mpi_es.policies.mlp import MLP
 from mpi_es.policies.torch_module import ModulePolicy
@@ -90,7 +90,7 @@ def balancing(parameters: NDArray[np.float32]) -> NDArray[np.float32]:
 def make_work(task: Task, episodes: int) -> Work:
     """Return the candidates of a task, and their seeds."""
     env, _ = envs.make(task.env)
-    policy = policies.make(Config(policy=task.policy), env.observation_space, env.action_space)
+    policy = policies.make(configured(policy=task.policy), env.observation_space, env.action_space)
     assert isinstance(policy, MLP | ModulePolicy)
     centre = policy.initial(0)
     if task.env == "CartPole-v1":

@@ -33,7 +33,7 @@ import gymnasium as gym
 import numpy as np
 
 from mpi_es import envs
-from mpi_es.config.run import Config
+from mpi_es.config.run import Config, configured
 from mpi_es.envs.car_racing import simulation
 from mpi_es.envs.car_racing.physics import race
 from mpi_es.envs.car_racing.physics.numpy_random import seed_generator
@@ -57,7 +57,7 @@ SAMPLE = 64  # episodes from which gymnasium's generation is extrapolated
 def config(picture: str, **changes: Any) -> Config:
     """Return the config of the agent on our environment."""
     env = {"env": "mpi_es/CarRacing-v3", "env_options": (f"picture={picture}",)}
-    return Config(policy="attention", hidden=(16,), **(env | changes))
+    return configured(policy="attention", hidden=(16,), **(env | changes))
 
 
 @cache

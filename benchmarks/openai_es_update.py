@@ -41,8 +41,6 @@ from mpi_es.seeds import Stream, rng
 from mpi_es.strategies.base import Seeded
 from mpi_es.strategies.noise import ComputedNoise, TableNoise
 from mpi_es.strategies.openai_es import OpenAIES
-from mpi_es.strategies.optimizers import Adam
-from mpi_es.strategies.shaping import centered
 
 SEED, SIGMA = 1, 0.02
 TABLE = 25_000_000  # --noise-table: 100 MB
@@ -222,13 +220,10 @@ def variants(comm: Comm, popsize: int, dim: int) -> dict[tuple[str, bool], tuple
         key: (
             evaluator,
             OpenAIES(
+                OpenAIES.Options(population_size=popsize, init_sigma=SIGMA),
                 np.zeros(dim),
-                SIGMA,
-                popsize,
+                SEED,
                 evaluator.noise,
-                centered,
-                Adam(),
-                learning_rate=0.01,
             ),
         )
         for key, evaluator in evaluators.items()

@@ -190,7 +190,7 @@ def alone(work: Work, env: gym.Env, actions: list[list[int]]) -> Loop:
 def make_work(env_id: str, episodes: int) -> Work:
     """Return random candidates and the seeds of their episodes."""
     env, _ = envs.make(env_id)
-    policy = MLP(env.observation_space, env.action_space)
+    policy = MLP(MLP.Options(), env.observation_space, env.action_space)
     return draw(Work(env_id, policy, policy.module), policy.initial(0), SPREAD, episodes)
 
 

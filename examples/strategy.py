@@ -28,9 +28,9 @@ class State:
 class CrossEntropy:
     """The next population is drawn with the mean and the deviations of the best quarter."""
 
-    def __init__(self, config, x0, noise):
-        self.seed, self.popsize = config.seed, config.population_size
-        self.state = State(0, x0, np.full(len(x0), config.init_sigma))
+    def __init__(self, options, x0, seed, noise):
+        self.seed, self.popsize = seed, options.population_size
+        self.state = State(0, x0, np.full(len(x0), options.init_sigma))
 
     @property
     def centre(self):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from mpi_es.policies.attention import AttentionAgent
     from mpi_es.run_file.checkpoint import load_run
     from mpi_es.seeds import Stream, rng
-    from mpi_es.strategies.base import Dense, Noise, Population, Seeded, Strategy
+    from mpi_es.strategies.base import Dense, Noise, Population, Seeded, Strategy, StrategyOptions
 
 __version__ = "0.1.0"
 __all__ = [
@@ -32,6 +32,7 @@ __all__ = [
     "RunStopped",
     "Seeded",
     "Strategy",
+    "StrategyOptions",
     "Stream",
     "UserError",
     "Vector",
@@ -50,7 +51,7 @@ _MODULES = {
     "mpi_es.parallel.call": ("RunStopped",),
     "mpi_es.policies.attention": ("AttentionAgent",),
     "mpi_es.seeds": ("Stream", "rng"),
-    "mpi_es.strategies.base": ("Dense", "Noise", "Population", "Seeded", "Strategy"),
+    "mpi_es.strategies.base": ("Dense", "Noise", "Population", "Seeded", "Strategy", "StrategyOptions"),
 }
 register()
 __getattr__ = attributes(__name__, _MODULES)

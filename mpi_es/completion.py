@@ -7,11 +7,10 @@ import importlib
 import shlex
 import sys
 from collections.abc import Callable
-from dataclasses import fields
 from typing import Any
 
 from mpi_es.__main__ import COMMANDS, Command, words_after
-from mpi_es.config.fields import names_of
+from mpi_es.config.parts import every
 from mpi_es.errors import UserError, unknown
 
 _HELP = "mpi-es completion bash|zsh|fish: print the script with which that shell completes commands on Tab."
@@ -92,10 +91,8 @@ def options_of(command: Command) -> list[str]:
     """Return all options of a command; a flag as the one of its two names that changes the default."""
     words = ["--help", *command.more]
     if command.options:
-        cls = _named(command.options)
-        for field in fields(cls):
-            on = field.default is True
-            words += [name.replace("--", "--no-", 1) if on else name for name in names_of(field.name, cls)]
+        for one in every(_named(command.options)):
+            words += [name.replace("--", "--no-", 1) if one.default is True else name for name in one.names]
     return words
 
 

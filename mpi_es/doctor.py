@@ -150,11 +150,13 @@ def _examine_environment(options: argparse.Namespace) -> list[Finding]:
     """Return the finding on the environment, if one is named."""
     if not options.env:
         return []
+    from mpi_es.config.parts import suited
     from mpi_es.config.run import Config  # environments and policies, which the other checks do not need
     from mpi_es.diagnosis.environment import repeats
 
     made_with = tuple(options.env_options)
-    return [repeats(Config(env=options.env, env_options=made_with, policy=options.policy, hidden=(16,)))]
+    named = {"env": options.env, "env_options": made_with, "policy": options.policy, "hidden": (16,)}
+    return [repeats(suited(Config, named))]
 
 
 def show(findings: Sequence[Finding], terminal: TextIO | None) -> None:

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from mpi_es.agents import load
 from mpi_es.arrays import Candidate, Vector
 from mpi_es.config import command_line
-from mpi_es.config.presets import PRESETS
-from mpi_es.config.run import Config, Layout
+from mpi_es.config.presets import PRESETS, preset
+from mpi_es.config.run import Config, Layout, default
 from mpi_es.envs import CAR_RACING
 from mpi_es.errors import UserError, expected, unknown, warn
 from mpi_es.evaluation.build import make_evaluator, make_policy
@@ -182,7 +182,7 @@ def of_run(run: str, options: Options) -> EvaluationPlan:
 
 def of_file(options: Options, arguments: list[str]) -> EvaluationPlan:
     """Return the plan of evaluating the policy that a file holds."""
-    given = replace(PRESETS[options.preset], evolve="all", layout=options.layout)
+    given = preset(options.preset, evolve="all", layout=options.layout)
     agent = load.load(options.from_pretrained, given, "--from-pretrained", allow_imports=options.imports)
     if agent.described:
         command_line.refuse_idle(arguments, IDLE["RUN"], "a file that names it", Options)
@@ -192,7 +192,8 @@ def of_file(options: Options, arguments: list[str]) -> EvaluationPlan:
 
 def placed(config: Config, options: Options) -> Config:
     """Return a config in the environment that the options name, or else in that of its held-out episodes."""
-    config = replace(config.held_out, compiled=config.compiled and options.compiled, noise_table=0)
+    bare = default("strategy", "cma_es")  # no table of noise is made
+    config = replace(config.held_out, compiled=config.compiled and options.compiled, strategy=bare)
     if not (options.env or options.env_options):
         return config
     return replace(

@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mpi_es import strategies
 from mpi_es.arrays import Vector
-from mpi_es.config.fields import without_effect
+from mpi_es.config.parts import built, declared, every, without_effect
 from mpi_es.config.run import Config
 from mpi_es.errors import RolloutError, UserError, unknown
 from mpi_es.evaluation.build import make_evaluator
@@ -198,13 +198,18 @@ def _in_words_of_scripts() -> Iterator[None]:
 
 def _config(function: Function, given: dict[str, Any], options: dict[str, Any]) -> Config:
     """Return the config of the arguments, or refuse what has no effect or another type."""
-    hints, name = get_type_hints(Config), _name(function)
-    known = hints.keys() - {*_OF_ARGUMENTS, *given}
+    name, strategy = _name(function), {key: options[key] for key in ("strategy",) if key in options}
+    bare = built(Config, {"function": name} | strategy)
+    possible = {one.name: one for one in every(Config)} | declared(bare)
+    known = possible.keys() - {*_OF_ARGUMENTS, *given}
     for option in options:
         if option not in known:
-            raise unknown("evolve", option, known - without_effect(Config(function=name)).keys())
-    values = {option: _converted(option, value, hints[option]) for option, value in (given | options).items()}
-    config = Config(function=name, **values)
+            raise unknown("evolve", option, known & declared(bare).keys() - without_effect(bare).keys())
+    values = {
+        option: _converted(option, value, str if possible[option].is_part else possible[option].plain)
+        for option, value in (given | options).items()
+    }
+    config = built(Config, {"function": name} | values)
     for option, reason in (without_effect(config) | idle_fields(function)).items():
         if option in options:
             raise UserError(f"{option}: expected to be left out, as it has no effect {reason}")

@@ -6,7 +6,7 @@ RUN may also be a file with an agent, to change the order of its parameters or t
 import io
 import json
 import os
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -15,7 +15,8 @@ import numpy as np
 from mpi_es.agents import load
 from mpi_es.agents.parameter_order import from_torch, shapes_of
 from mpi_es.config import command_line
-from mpi_es.config.presets import PRESETS
+from mpi_es.config.parts import flat
+from mpi_es.config.presets import PRESETS, preset
 from mpi_es.config.run import Config, Layout
 from mpi_es.envs import open_batch
 from mpi_es.errors import UserError, expected, unknown, warn
@@ -108,7 +109,7 @@ def _of_run(run: str, options: Options) -> tuple[Config, dict[str, Any]]:
 
 def _of_file(name: str, options: Options, arguments: list[str]) -> tuple[Config, dict[str, Any]]:
     """Return the same of the agent in a file."""
-    bare = replace(PRESETS[options.preset], layout=options.from_layout)
+    bare = preset(options.preset, layout=options.from_layout)
     agent = load.load(name, bare, "RUN", allow_imports=options.imports)
     if agent.described:
         command_line.refuse_idle(arguments, ("preset", "from_layout"), "a file that names it", Options)
@@ -123,7 +124,7 @@ def write_weights(path: Path, config: Config, chosen: dict[str, Any], layout: st
         "params": parameters,
         "normalisation": chosen["normalisation"],
         "layout": np.array(layout),
-        "config": np.array(json.dumps(asdict(nowhere))),
+        "config": np.array(json.dumps(flat(nowhere))),
     }
     image = io.BytesIO()
     np.savez(image, **arrays)

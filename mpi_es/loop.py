@@ -16,6 +16,7 @@ import numpy as np
 
 from mpi_es import seeds, strategies
 from mpi_es.arrays import Candidate, Vector
+from mpi_es.config.parts import flat
 from mpi_es.config.run import Config
 from mpi_es.errors import RolloutError, UserError
 from mpi_es.evaluation import halves
@@ -152,7 +153,7 @@ class Run:
     def check_finite(self, numbers: Vector, what: str) -> None:
         """Refuse what the strategy made of the parameters where no environment or function could take it."""
         if not np.isfinite(numbers).all():
-            cause = strategies.find(self.config.strategy).step_option
+            cause = strategies.step_option(self.config.strategy)
             raise RolloutError(f"the strategy's {what} no longer finite; try a smaller {cause}")
 
     def play(self, population: Population) -> tuple[Population, Evaluation]:
@@ -161,12 +162,13 @@ class Run:
         It depends on the episodes' lengths only, which are the same on any number of ranks.
         """
         config, size = self.config, len(population)
-        wanted = 0 if config.function else config.num_interactions
+        wanted = 0 if config.function else getattr(config.strategy, "num_interactions", 0)
         if config.track_mean and isinstance(population, Dense):
             population = replace(population, centre=self.strategy.centre)
         populations, evaluations = [population], [self.evaluate_batch(population, 0)]
         steps = evaluations[0].lengths.sum()
-        batches = config.popsize_max // size if config.popsize_max else math.inf
+        most = getattr(config.strategy, "popsize_max", 0)
+        batches = most // size if most else math.inf
         while steps < wanted and len(populations) < batches:
             batch = len(populations)
             populations.append(self.strategy.ask_more(batch))  # type: ignore[attr-defined]
@@ -285,7 +287,7 @@ class Run:
         """
         progress = self.progress
         self.pending = {
-            "config": self.config,
+            "config": flat(self.config),
             "state": self.strategy.state if state is None else state,
             "progress": replace(progress),
             "best": self.best,

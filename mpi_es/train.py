@@ -12,7 +12,7 @@ from mpi_es.agents.load import Agent, check_size
 from mpi_es.arrays import Candidate, Vector
 from mpi_es.config import command_line
 from mpi_es.config.config_file import ConfigFile
-from mpi_es.config.presets import PRESETS
+from mpi_es.config.presets import PRESETS, preset
 from mpi_es.config.run import Config
 from mpi_es.errors import expected
 from mpi_es.evaluation.build import make_evaluator, make_policy, make_problem
@@ -112,7 +112,7 @@ def _new_config(file: ConfigFile, words: list[str]) -> Config:
     """Return the config of a new run."""
     problems = ("env", "function")
     other = any(name in file.values or command_line.is_given(words, name, Config) for name in problems)
-    default = Config() if other else PRESETS["carracing"]
+    default = Config() if other else preset("carracing")
     return command_line.parse(words, default, PRESETS, "python -m mpi_es.train", _HELP, _EXAMPLES, file)
 
 
@@ -206,13 +206,13 @@ def describe(run: Run, rank_loss: str) -> list[str]:
     if evaluator.loop.comm.size > 1:
         dispatch = "dynamic dispatch" if evaluator.dynamic else "static dispatch"
         where = "rank 0 only directs" if evaluator.first_evaluating_rank else "rank 0 evaluates too"
-    evolved = f"{config.policy} policy{part} of {evaluator.dim} parameters on {config.env}"
+    evolved = f"{config.policy.name} policy{part} of {evaluator.dim} parameters on {config.env}"
     if config.function:
         evolved = f"{config.function}, a function of {counted(evaluator.dim, 'parameter')}"
     facts = [
         evolved,
         getattr(evaluator.rollout.policy, "description", ""),
-        getattr(run.strategy, "description", f"{config.strategy}, population {run.strategy.popsize}"),
+        getattr(run.strategy, "description", f"{config.strategy.name}, population {run.strategy.popsize}"),
         ", ".join(filter(None, [ranks, dispatch, where, rank_loss])),
         endless(config, evaluator.rollout),
         unreachable(run),

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from mpi_es import envs
 from mpi_es.agents import load
-from mpi_es.config.presets_car_racing import CARRACING
+from mpi_es.config.presets import preset
 from mpi_es.errors import expected
 from mpi_es.evaluation.build import make_policy
 from mpi_es.policies.attention_compiled.policy import AttentionPolicy
@@ -28,7 +28,7 @@ class Centres(gym.ObservationWrapper[NDArray[np.float32], Any, NDArray[np.uint8]
         super().__init__(env)
         policy = make_policy(agent.config)
         if not isinstance(policy, AttentionPolicy):
-            raise expected(_OPTION, "an attention agent with the paper's patches", agent.config.policy)
+            raise expected(_OPTION, "an attention agent with the paper's patches", agent.config.policy.name)
         self.observation_space = spaces.Box(0, 1, (2 * policy.top_k,), np.float32)
         self.policy, self.weights = policy, policy.unpack(agent.parameters[None])
         self.memory = policy.initial_memory(1)
@@ -81,7 +81,7 @@ def make(
     """
     if not base_from_pretrained:
         raise expected(_OPTION, "a run or an npz file with an attention agent", "nothing")
-    env, limit = envs.make(CARRACING.env, (f"picture={picture}", f"variant={variant}"))
+    env, limit = envs.make(envs.CAR_RACING["fast"], (f"picture={picture}", f"variant={variant}"))
     driven = Decisions(gym.wrappers.TimeLimit(env, limit), steps_of_action)
     seen = gym.wrappers.FrameStackObservation(Centres(driven, _agent(base_from_pretrained)), frames)
     return gym.wrappers.FlattenObservation(seen)
@@ -93,4 +93,4 @@ def _agent(name: str) -> load.Agent:
 
     A file that names code is refused: the run's file may have brought this name.
     """
-    return load.load(name, CARRACING, _OPTION, allow_imports=False)
+    return load.load(name, preset("carracing"), _OPTION, allow_imports=False)

@@ -16,7 +16,7 @@ from pbt.members import space
 from pbt.members.toy import Toy
 from pbt.packing import State
 from pbt.population.population import Population
-from pbt.presets import PRESETS
+from pbt.presets import preset
 
 NAME = "figure2.png"
 _LOOKS = ((COLOURS[1], 3.0), ("black", 1.0))  # both members are visible where they coincide
@@ -43,7 +43,7 @@ class Traced(Toy):
 
 def settings(seed: int) -> dict[str, Config]:
     """Return the figure's four settings, from left to right."""
-    toy = replace(PRESETS["toy"], member="pbt.figure2:Traced", seed=seed)
+    toy = preset("toy", member="pbt.figure2:Traced", seed=seed)
     return {
         "PBT": toy,
         "explore only": replace(toy, copy="nothing"),

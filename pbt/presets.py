@@ -1,11 +1,13 @@
-"""The presets: configs of runs by name. Each preset works with every --selection."""
+"""The presets: options of runs by name. Each preset works with every --selection."""
 
-from dataclasses import replace
+from typing import Any
 
 from pbt.config import Config
 
+Preset = dict[str, Any]
+
 # Figure 2 of the paper: two agents, 200 steps, the loser copies after every 20th step.
-_TOY = Config(
+_TOY: Preset = dict(
     num_agents=2,
     steps=20,
     max_iter=10,
@@ -16,7 +18,7 @@ _TOY = Config(
     num_eval_rollouts=1,
 )
 # The ranges are those of EVO: learning rates 10^U(-4, -3), discounts in [0.8, 0.99].
-_PPO = Config(
+_PPO: Preset = dict(
     member="sb3",
     num_envs=8,
     num_rollouts=5,
@@ -30,8 +32,7 @@ _IN_BFLOAT16 = {"features_extractor_kwargs": {"precision": "bfloat16"}}
 # Actions with a standard deviation of 1 cost Ant-v5 more than its reward for health: it learns to fall.
 _SMALL_NOISE = {"log_std_init": -1}
 _PROCGEN = ("n_steps=256", "batch_size=2048", "n_epochs=3", "gae_lambda=0.95", "max_grad_norm=0.5")
-_BIGFISH = replace(
-    _PPO,
+_BIGFISH = _PPO | dict(
     env="envpool:BigfishEasy-v0",
     env_options=("num_levels=200", "start_level=0"),
     held_out_env_options=("num_levels=1000000", "start_level=200"),
@@ -44,16 +45,16 @@ _BIGFISH = replace(
     tune=("learning_rate=1e-4:1e-3", "gamma=0.99:0.9995", "ent_coef=1e-3:0.05"),
 )
 
-PRESETS: dict[str, Config] = {
+PRESETS: dict[str, Preset] = {
     "toy": _TOY,
-    "cartpole": replace(
-        _PPO,
+    "cartpole": _PPO
+    | dict(
         steps=5120,
         max_iter=20,
         member_options=("n_steps=32", "batch_size=256", "n_epochs=20", "gae_lambda=0.8"),
     ),
-    "lunarlander": replace(
-        _PPO,
+    "lunarlander": _PPO
+    | dict(
         env="LunarLander-v3",
         steps=24576,
         max_iter=40,
@@ -61,8 +62,8 @@ PRESETS: dict[str, Config] = {
         member_options=_ROLLOUTS_OF_1024,
         tune=("learning_rate=1e-4:1e-3", "gamma=0.99:0.9995", "ent_coef=1e-4:0.05"),
     ),
-    "bipedalwalker": replace(
-        _PPO,
+    "bipedalwalker": _PPO
+    | dict(
         env="BipedalWalker-v3",
         num_envs=16,
         obs_norm=True,
@@ -72,8 +73,8 @@ PRESETS: dict[str, Config] = {
         member_options=("n_steps=1024", "batch_size=64", "gae_lambda=0.95"),
         tune=("learning_rate=1e-4:1e-3", "gamma=0.99:0.9995", "clip_range=0.1:0.3", "ent_coef=1e-5:0.01"),
     ),
-    "ant": replace(
-        _PPO,
+    "ant": _PPO
+    | dict(
         env="Ant-v5",
         obs_norm=True,
         reward_norm=True,
@@ -83,11 +84,10 @@ PRESETS: dict[str, Config] = {
         tune=("learning_rate=1e-5:1e-3", "gamma=0.95:0.999", "clip_range=0.1:0.3", "ent_coef=1e-6:0.01"),
     ),
     "bigfish": _BIGFISH,
-    "bigfish-bfloat16": replace(
-        _BIGFISH, member_options=(*_PROCGEN, f"policy_kwargs={_IMPALA | _IN_BFLOAT16}")
-    ),
-    "carracing-exp2": replace(
-        _PPO,
+    "bigfish-bfloat16": _BIGFISH
+    | dict(member_options=(*_PROCGEN, f"policy_kwargs={_IMPALA | _IN_BFLOAT16}")),
+    "carracing-exp2": _PPO
+    | dict(
         env="pbt.centres:make",
         obs_norm=True,
         reward_norm=True,
@@ -97,3 +97,8 @@ PRESETS: dict[str, Config] = {
         tune=("learning_rate=1e-4:1e-3", "gamma=0.98:0.995", "ent_coef=1e-5:0.01"),
     ),
 }
+
+
+def preset(name: str, **options: Any) -> Config:
+    """Return the config of a preset, changed by options."""
+    return Config(**PRESETS[name] | options)

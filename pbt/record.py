@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mpi_es.config.parts import flat
 from mpi_es.errors import warn
 from mpi_es.run_file import checkpoint, description, imports
 from mpi_es.run_file.lock import Lock
@@ -82,7 +83,7 @@ class Record:
         """Write run.h5."""
         columns: Mapping[str, Any] = self._named(values.T)
         content = {
-            "config": self.config,
+            "config": flat(self.config),
             "progress": {"generation": generation},
             "hyperparameters": columns,
             "members": {name_of(index): unpack(states[index]) for index in sorted(states)},

@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 from mpi_es.completion import SHELLS, main, script
-from mpi_es.config.fields import names_of
+from mpi_es.config.parts import every
 from mpi_es.config.presets import PRESETS
 from mpi_es.config.run import Config
 from mpi_es.errors import UserError
@@ -61,9 +61,9 @@ def test_bash_offers_all_commands_and_presets():
 @pytest.mark.parametrize("shell", SHELLS)
 def test_every_option_is_in_the_script(shell):
     words = set(re.findall(r"[\w-]+", script(shell)))
-    for field in Config.__dataclass_fields__.values():
-        for name in names_of(field.name, Config):
-            wanted = name.replace("--", "--no-", 1) if field.default is True else name
+    for option in every(Config):
+        for name in option.names:
+            wanted = name.replace("--", "--no-", 1) if option.default is True else name
             assert wanted.lstrip("-" if shell == "fish" else "") in words
 
 

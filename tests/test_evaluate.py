@@ -7,17 +7,18 @@ import numpy as np
 import pytest
 
 from mpi_es import evaluate
-from mpi_es.config.run import Config
+from mpi_es.config.run import configured
 from mpi_es.errors import UserError
 from mpi_es.evaluate import EvaluationPlan, Options
 from mpi_es.run_file import checkpoint
 from mpi_es.seeds import Stream, held_out_seeds
+from mpi_es.strategies import noise_table
 from tests.launching import LIMIT, start
 
 
 def plan(**content):
     nothing = np.zeros(0, np.float32)
-    return EvaluationPlan(Options(), Config(seed=3), content, nothing, nothing, "title")
+    return EvaluationPlan(Options(), configured(seed=3), content, nothing, nothing, "title")
 
 
 def seeds_of(text, episodes=4):
@@ -80,7 +81,9 @@ def test_a_film_and_a_table_are_two_files():
 
 
 def test_a_table_for_noise_is_not_made_for_an_evaluation():
-    assert evaluate.placed(Config(strategy="openai_es", noise_table=10**6), Options()).noise_table == 0
+    config = configured(strategy="openai_es", noise_table=10**6)
+    assert noise_table(config.strategy) == 10**6
+    assert not noise_table(evaluate.placed(config, Options()).strategy)
 
 
 def test_a_damaged_file_is_reported_before_what_it_lacks(tmp_path, run, capfd):
@@ -218,7 +221,7 @@ def test_an_unknown_preset_is_reported():
     ],
 )
 def test_an_environment_takes_the_place_of_the_run_s(options, placed):
-    config = evaluate.placed(Config(env="mine", env_options=("a=1",)), Options(**options))
+    config = evaluate.placed(configured(env="mine", env_options=("a=1",)), Options(**options))
     assert (config.env, config.env_options, config.compiled) == placed
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from mpi_es import export, train
 from mpi_es.agents.load import load
-from mpi_es.config.run import Config
+from mpi_es.config.run import configured
 from mpi_es.errors import UserError
 from mpi_es.run_file import checkpoint
 from tests.launching import LIMIT, start
@@ -31,8 +31,8 @@ def test_a_file_that_was_exported_holds_the_run_s_agent_to_the_bit(run, tmp_path
     path = tmp_path / "agent"
     export.export([str(run), "--out", str(path), "--layout", layout, "--candidate", candidate])
     chosen = checkpoint.load(run)[0][candidate]
-    agent = load(str(path), Config(), "--from-pretrained")
-    assert (agent.config.policy, agent.config.hidden) == ("lstm", (4,))
+    agent = load(str(path), configured(), "--from-pretrained")
+    assert (agent.config.policy.name, agent.config.policy.hidden) == ("lstm", (4,))
     assert agent.parameters.tobytes() == chosen["candidate"].tobytes()
     assert agent.normalisation.tobytes() == chosen["normalisation"].tobytes()
     same_order = np.array_equal(np.load(path)["params"], chosen["candidate"])
@@ -60,7 +60,7 @@ def test_a_bare_file_is_exported_by_what_is_reported_of_it(tmp_path):
 
 
 def test_a_run_and_its_file_hold_the_same_agent(run):
-    directory, file = (load(str(path), Config(), "--from-pretrained") for path in (run, run / "run.h5"))
+    directory, file = (load(str(path), configured(), "--from-pretrained") for path in (run, run / "run.h5"))
     assert directory.parameters.tobytes() == file.parameters.tobytes()
     assert directory.normalisation.shape == (2, 3)
 
@@ -68,7 +68,7 @@ def test_a_run_and_its_file_hold_the_same_agent(run):
 def test_a_run_begins_at_an_agent_that_normalises_and_with_its_normalisation(run, tmp_path):
     file = tmp_path / "agent.npz"
     export.export([str(run), "--out", str(file)])
-    agent = load(str(run), Config(), "RUN")
+    agent = load(str(run), configured(), "RUN")
     options = ["--env", "Pendulum-v1", "--policy", "lstm", "--hidden", "4", "--run-dir", str(tmp_path / "a")]
     for source in (run, file):
         plan = train.prepare([*options, "--obs-norm", "--from-pretrained", str(source)])

@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 
 from mpi_es import train
-from mpi_es.config.run import Config
+from mpi_es.config.parts import changed
+from mpi_es.config.run import configured
 from mpi_es.envs.lockstep.separate import SeparateEnvs
 from mpi_es.errors import RolloutError, UserError
 from mpi_es.evaluation.evaluator import Evaluator
@@ -23,7 +24,7 @@ from tests.evaluation.drift import Drift
 from tests.launching import assert_same
 
 HELD_OUT = 2**30  # the lowest seed of held-out episodes
-CONFIG = Config(
+CONFIG = configured(
     env="tests.evaluation.drift:make",
     hidden=(3,),
     population_size=6,
@@ -51,11 +52,11 @@ class Interrupting(Drift):
 
 def make_run(directory, low=0, nth=0, **changes):
     """A new run, or the one that the directory holds; a signal comes in an Interrupting's episode."""
-    config, flag = dataclasses.replace(CONFIG, **changes), StopFlag()
+    config, flag = changed(CONFIG, **changes), StopFlag()
     directory.mkdir(exist_ok=True)
     fingerprint = checkpoint.fingerprint(directory)
     stored = checkpoint.load(directory)[0] if (directory / checkpoint.NAME).exists() else None
-    policy = MLP(Drift.observation_space, Drift.action_space, config.hidden)
+    policy = MLP(config.policy, Drift.observation_space, Drift.action_space)
     env = Interrupting(flag, low, nth)
     rollout = Rollout(policy, SeparateEnvs(lambda: (env, 30)), 1)
     evaluator = Evaluator(SerialComm(), rollout, ComputedNoise(0, rollout.policy.dim), flag)

@@ -2,8 +2,8 @@ import pytest
 
 from mpi_es import train
 from mpi_es.config import command_line
-from mpi_es.config.presets import PRESETS
-from mpi_es.config.run import Config
+from mpi_es.config.presets import PRESETS, preset
+from mpi_es.config.run import Config, configured
 from mpi_es.errors import UserError
 from mpi_es.evaluation.build import make_rollout
 from mpi_es.parallel.collectives import SerialComm
@@ -13,8 +13,8 @@ from tests.launching import assert_same
 
 def test_without_preset_and_environment_it_is_the_paper_s_run(tmp_path):
     plan = train.prepare(["--seed", "5", "--run-dir", str(tmp_path)])
-    assert plan.config == Config(**{**vars(PRESETS["carracing"]), "seed": 5, "run_dir": str(tmp_path)})
-    assert train.prepare(["--env-id=CartPole-v1", "--run-dir", str(tmp_path)]).config.policy == "mlp"
+    assert plan.config == preset("carracing", seed=5, run_dir=str(tmp_path))
+    assert train.prepare(["--env-id=CartPole-v1", "--run-dir", str(tmp_path)]).config.policy.name == "mlp"
     assert train.prepare(["--verbose", "--run-dir", str(tmp_path)]).config.console == "lines"
 
 
@@ -34,7 +34,7 @@ OWN = "tests.envs.user_envs:"
     ],
 )
 def test_an_environment_without_a_step_limit_is_reported(options, told):
-    config = Config(**options, hidden=(4,))
+    config = configured(**options, hidden=(4,))
     warning = train.endless(config, make_rollout(config))
     assert bool(warning) == told
     assert warning.endswith("--episode-cap N gives it one") == told
@@ -97,7 +97,7 @@ def test_the_file_of_a_run_s_options_begins_it_anew(launch, exact, tmp_path):
 def test_a_file_that_names_no_environment_is_on_top_of_the_paper_s_run(content, policy, tmp_path):
     (tmp_path / "my.toml").write_text(content)
     file, words = command_line.take_file(["--config", f"{tmp_path}/my.toml"], Config, PRESETS)
-    assert train._new_config(file, words).policy == policy
+    assert train._new_config(file, words).policy.name == policy
 
 
 def test_a_mistake_in_a_file_of_options_ends_all_ranks_with_one_line(launch, tmp_path):

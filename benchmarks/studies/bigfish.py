@@ -24,7 +24,7 @@ from mpi_es.parallel.collectives import SerialComm
 from mpi_es.parallel.stop_signal import StopFlag
 from mpi_es.seeds import held_out_seeds
 from pbt.members.sb3.member import SB3
-from pbt.presets import PRESETS
+from pbt.presets import preset
 
 PRESET = "bigfish-bfloat16"
 ROLLOUT, SEED, EPISODES = 16384, 1, 100
@@ -45,7 +45,7 @@ def train(root: Path, setting: str, rollouts: int) -> dict[str, Any]:
 def played(state: dict[str, Any] | None) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return an agent's returns on the levels of training, and on others."""
     with threadpool_limits(1):
-        agent = SB3(PRESETS[PRESET], 0, SerialComm(), StopFlag())
+        agent = SB3(preset(PRESET), 0, SerialComm(), StopFlag())
         if state is not None:
             agent.set_state(state)
         seeds = held_out_seeds(SEED, EPISODES)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from mpi_es import envs
 from mpi_es.agents import load
-from mpi_es.config.presets import PRESETS
+from mpi_es.config.presets import preset
 from mpi_es.errors import UserError, expected
 from mpi_es.evaluation.build import make_policy
 from mpi_es.policies.base import Policy, Weights
@@ -58,9 +58,9 @@ def main() -> None:
     print(TITLES)
     for name in options.agents:
         try:
-            agent = load.load(name, PRESETS["carracing-fast"], "agents")
-            if agent.config.policy != "attention":
-                raise expected("agents", "an attention agent that drives", agent.config.policy)
+            agent = load.load(name, preset("carracing-fast"), "agents")
+            if agent.config.policy.name != "attention":
+                raise expected("agents", "an attention agent that drives", agent.config.policy.name)
         except UserError as error:
             sys.exit(f"error: {error}")
         policy, repeat = make_policy(agent.config), agent.config.action_repeat

@@ -30,7 +30,7 @@ ENVIRONMENTS = (
 def play(name: str, policies: int, episodes: int, cap: int) -> Rows:
     """Return the rows of all episodes, policy by policy."""
     batch = envs.open_batch(name)
-    policy = MLP(batch.observation_space, batch.action_space, hidden=())
+    policy = MLP(MLP.Options(hidden=()), batch.observation_space, batch.action_space)
     rng = np.random.default_rng(0)
     candidates = rng.standard_normal((policies, policy.dim), np.float32)
     count = policies * episodes

@@ -28,7 +28,7 @@ from threadpoolctl import threadpool_limits
 
 from mpi_es import strategies
 from mpi_es.arrays import Vector
-from mpi_es.config.run import Config
+from mpi_es.config.run import configured
 from mpi_es.strategies.base import Seeded
 from mpi_es.strategies.noise import ComputedNoise
 
@@ -196,7 +196,7 @@ class Counted:
 def run_ours(counted: Counted, x0: Vector, setting: Setting, seed: int) -> None:
     """Drive one of our strategies to its end."""
     popsize = candidates(len(x0), setting)
-    config = Config(population_size=popsize, init_sigma=SIGMA, seed=seed, **setting.options)
+    config = configured(population_size=popsize, init_sigma=SIGMA, seed=seed, **setting.options)
     noise = ComputedNoise(seed, len(x0))
     strategy = strategies.make(config, x0, noise)
     over = False

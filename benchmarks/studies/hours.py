@@ -18,7 +18,7 @@ import results
 import trainings
 from matplotlib.figure import Figure
 
-from mpi_es.config.presets import PRESETS
+from mpi_es.config.presets import preset
 from mpi_es.reports.curves import Curves
 
 RESULTS = Path(__file__).parents[2] / "docs" / "environments" / "hours.csv"
@@ -53,7 +53,7 @@ def show(options: argparse.Namespace) -> None:
     for name, curve in curves.items():
         generation, spent, last = curve[-1]
         scores = f"{curve[:, 2].max():,.0f} | {last:,.0f}"
-        print(f"| `{name}` | {PRESETS[name].target_fitness:g} | {spent:.1f} | {generation:.0f} | {scores} |")
+        print(f"| `{name}` | {preset(name).target_fitness:g} | {spent:.1f} | {generation:.0f} | {scores} |")
     draw(curves).savefig(options.results.with_suffix(".png"), dpi=120)
 
 
@@ -62,7 +62,7 @@ def draw(curves: dict[str, results.Curve]) -> Figure:
     with mpl.rc_context({"font.size": 8, "axes.spines.top": False, "axes.spines.right": False}):
         figure, panels = results.grid(len(curves), height=2.2)
         for panel, (name, curve) in zip(panels, curves.items(), strict=True):
-            panel.axhline(PRESETS[name].target_fitness, color="#bbbbbb", linewidth=0.8)
+            panel.axhline(preset(name).target_fitness, color="#bbbbbb", linewidth=0.8)
             panel.plot(curve[:, 1], curve[:, 2], color="#D55E00", marker=".", markersize=3, linewidth=1)
             panel.set_title(name, loc="left")
         figure.supxlabel("minutes of a core")

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpi_es.agents.load import Agent, load
-from mpi_es.config.presets import PRESETS
+from mpi_es.config.presets import preset
 from mpi_es.errors import expected, unknown
 from mpi_es.evaluation.build import make_evaluator, make_policy, training_terms
 from mpi_es.parallel.agreement import on_root
@@ -70,9 +70,9 @@ def prepare(arguments: list[str]) -> tuple[argparse.Namespace, Agent, slice]:
     options = parser.parse_args(arguments)
     if min(options.candidates, options.episodes) < 2:
         parser.error("--candidates, --episodes: expected 2 or more, as it tells how they differ")
-    agent = load(options.run, PRESETS["carracing-fast"], "run")
-    if agent.config.policy != "attention":
-        raise expected("run", "an attention agent that drives", agent.config.policy)
+    agent = load(options.run, preset("carracing-fast"), "run")
+    if agent.config.policy.name != "attention":
+        raise expected("run", "an attention agent that drives", agent.config.policy.name)
     parts = make_policy(agent.config).parts
     if options.part and options.part not in parts:
         raise unknown("--part", options.part, parts)

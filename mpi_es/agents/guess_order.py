@@ -7,7 +7,7 @@ import numpy as np
 
 from mpi_es.agents.parameter_order import LAYOUTS, Shapes, to_torch
 from mpi_es.arrays import Candidate, Vector
-from mpi_es.config.run import Config
+from mpi_es.config.run import Config, default
 from mpi_es.envs import CAR_RACING
 from mpi_es.errors import UserError, expected
 from mpi_es.evaluation.build import make_evaluator, make_policy
@@ -19,7 +19,7 @@ from mpi_es.strategies.base import Dense
 _EXPORTS = "--from-layout of mpi_es.export"
 _EPISODES = 4
 # Options that a run may have and a drive does not need.
-_UNUSED: dict[str, Any] = {"held_out_env_options": (), "strategy": "cma_es", "evaluation_timeout": 0.0}
+_UNUSED: dict[str, Any] = {"held_out_env_options": (), "evaluation_timeout": 0.0}
 # Mean returns. The published weights score 900, and 6 in the wrong order. The best of 1200 random agents,
 # 400 of them with weights as large as the published, scored 26.
 _DRIVES, _LOST = 200.0, 50.0
@@ -32,10 +32,16 @@ def recognised(numbers: Candidate, shapes: Shapes, config: Config, option: str) 
         config: of the agent.
         option: that named the file.
     """
-    if config.policy != "attention":
-        rule = f"torch or paper for an npz file of --policy {config.policy}"
+    if config.policy.name != "attention":
+        rule = f"torch or paper for an npz file of --policy {config.policy.name}"
         raise expected(f"--layout ({_EXPORTS})", rule, config.layout)
-    alone = replace(config, env=CAR_RACING["fast"], env_options=_kind(config), **_UNUSED)
+    alone = replace(
+        config,
+        env=CAR_RACING["fast"],
+        env_options=_kind(config),
+        strategy=default("strategy", "cma_es"),
+        **_UNUSED,
+    )
     if (dim := make_policy(alone).dim) != len(numbers):
         hint = f"an agent that drives has {dim}; give --layout ({_EXPORTS})"
         raise expected(option, "parameters whose order a drive on CarRacing can show", len(numbers), hint)

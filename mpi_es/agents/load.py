@@ -2,7 +2,7 @@
 
 import json
 import os
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from mpi_es.agents.parameter_order import LAYOUTS, Shapes, shapes_of, to_torch
 from mpi_es.arrays import Candidate, Vector
-from mpi_es.config.presets_car_racing import CARRACING
+from mpi_es.config.parts import changed, flat
+from mpi_es.config.presets import preset
 from mpi_es.config.run import Config
 from mpi_es.errors import UserError, expected, one_line, warn
 from mpi_es.evaluation.build import make_policy
@@ -25,7 +26,7 @@ _PLACE = ("env", "env_options", "held_out_env_options")
 _ATTENTION = ("query_dim", "bias", "patch_size", "stride", "top_k", "patch_order")
 _CONTROLLER = ("output", "hidden", "controller", "num_frames")
 _FIELDS = (*_PLACE, *_ATTENTION, *_CONTROLLER)
-_PAPERS: dict[str, Any] = {name: getattr(CARRACING, name) for name in _FIELDS}
+_PAPERS = {name: flat(preset("carracing"))[name] for name in _FIELDS}
 
 
 @dataclass(frozen=True)
@@ -99,7 +100,7 @@ def _of_file(path: Path, config: Config, option: str, allow_imports: bool) -> Ag
         imports.check(stored, path, allowed=allow_imports, fields=imports.AGENT)
         config, shapes = _owner(len(numbers), [stored], path, option)
         return Agent(config, to_torch(numbers, shapes, layout), shapes, normalisation)
-    configs = [config, replace(config, **_PAPERS)] if config.policy == "attention" else [config]
+    configs = [config, changed(config, **_PAPERS)] if config.policy.name == "attention" else [config]
     config, shapes = _owner(len(numbers), configs, path, option)
     if config.obs_norm:
         rule = "a run or a file of mpi_es.export, which hold the normalisation of --obs-norm"

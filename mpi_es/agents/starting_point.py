@@ -35,7 +35,9 @@ def fixed_agent(config: Config, policy: Policy, allow_imports: bool = True) -> C
         return None
     if config.evolve not in policy.parts:
         if not policy.parts:
-            raise expected("--evolve", f"all for --policy {config.policy}, which has no parts", config.evolve)
+            raise expected(
+                "--evolve", f"all for --policy {config.policy.name}, which has no parts", config.evolve
+            )
         raise unknown("--evolve", config.evolve, ["all", *policy.parts])
     name, fixed = config.base_from_pretrained, _other_parts(config.evolve, policy)
     if not fixed:

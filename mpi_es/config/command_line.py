@@ -1,7 +1,6 @@
 """The parser of the command line: a preset or a run's config, changed by the options that are given."""
 
 import contextlib
-import dataclasses
 import difflib
 import io
 import os
@@ -11,14 +10,17 @@ from typing import Any, TypeVar
 
 import tyro
 
-from mpi_es.config import config_file
+from mpi_es.config import config_file, parts
 from mpi_es.config import help as help_pages
 from mpi_es.config.config_file import ConfigFile
-from mpi_es.config.fields import changeable, names_of, without_effect
+from mpi_es.config.fields import option
+from mpi_es.config.parts import changeable, declared, every, flat, without_effect
 from mpi_es.errors import UserError, unknown, warn
 
 C = TypeVar("C")
+_FLAT = (tyro.conf.OmitArgPrefixes,)  # options of parts are named as all others
 NO_FILE = ConfigFile()
+_HELP = "--help lists the options"
 
 
 def take_option(arguments: Sequence[str], name: str) -> tuple[str | None, list[str]]:
@@ -57,7 +59,7 @@ def take_file(
 
 
 @contextlib.contextmanager
-def naming_file(file: ConfigFile, arguments: Sequence[str], kind: type) -> Iterator[None]:
+def naming_file(file: ConfigFile, arguments: Sequence[str], kind: Any) -> Iterator[None]:
     """Where an error names an option that comes from the file, name the file and its key instead."""
     try:
         yield
@@ -109,19 +111,18 @@ def translated(arguments: Sequence[str]) -> list[str]:
     return words
 
 
-def is_given(arguments: Sequence[str], name: str, config: type) -> bool:
-    """Return whether an option of a config is among the arguments, under any of its names."""
-    names = names_of(name, config)
-    names += [name.replace("--", "--no-", 1) for name in names]  # of a flag
+def is_given(arguments: Sequence[str], name: str, config: Any) -> bool:
+    """Return whether an option of a config, or of one of its class, is given under any of its names."""
+    known = declared(config) if name in declared(config) else {one.name: one for one in every(config)}
+    names = known[name].names + [name.replace("--", "--no-", 1) for name in known[name].names]  # of a flag
     return any(word.partition("=")[0].replace("_", "-") in names for word in arguments)
 
 
-def refuse_idle(arguments: Sequence[str], names: Sequence[str], other: str, config: type) -> None:
+def refuse_idle(arguments: Sequence[str], names: Sequence[str], other: str, config: Any) -> None:
     """Refuse options that have no effect with another."""
     for name in names:
         if is_given(arguments, name, config):
-            option = names_of(name, config)[0]
-            raise UserError(f"{option}: expected to be left out, as it has no effect with {other}")
+            raise UserError(f"{option(name)}: expected to be left out, as it has no effect with {other}")
 
 
 def warn_idle(arguments: Sequence[str], config: object, also: Mapping[str, str]) -> None:
@@ -132,8 +133,8 @@ def warn_idle(arguments: Sequence[str], config: object, also: Mapping[str, str])
     """
     reasons: dict[str, list[str]] = {}
     for name, reason in ({**also} | without_effect(config)).items():
-        if is_given(arguments, name, type(config)):
-            reasons.setdefault(reason, []).append(names_of(name, type(config))[0])
+        if is_given(arguments, name, config):
+            reasons.setdefault(reason, []).append(option(name))
     if reasons:
         warn("; ".join(f"no effect {reason}: {', '.join(names)}" for reason, names in reasons.items()))
 
@@ -141,11 +142,12 @@ def warn_idle(arguments: Sequence[str], config: object, also: Mapping[str, str])
 def parse(
     arguments: Sequence[str],
     default: C,
-    presets: Mapping[str, C],
+    presets: Mapping[str, Mapping[str, Any]],
     program: str,
     extra: str = "",
     examples: Sequence[help_pages.Example] = (),
     file: ConfigFile = NO_FILE,
+    imports: bool = True,
 ) -> C:
     """Return the config that the arguments describe: a preset's name, if any, then options.
 
@@ -153,50 +155,57 @@ def parse(
         extra: help on options that are not fields of the config.
         examples: commands with which the help begins.
         file: what it holds comes on top of the preset and below the options.
+        imports: the code of a strategy of the user's own, which may have options.
     """
-    words = list(arguments)
-    default = presets[file.preset] if file.preset else default
+    words, named = list(arguments), file.preset
     if words and not words[0].startswith("-"):
-        name = words.pop(0)
+        named = words.pop(0)
         if not presets:
-            raise UserError(f"{program}: expected options only, got {name!r}")
-        if name not in presets:
-            raise unknown("preset", name, presets)
-        default = presets[name]
+            raise UserError(f"{program}: expected options only, got {named!r}")
+        if named not in presets:
+            raise unknown("preset", named, presets)
+    begin = presets[named] if named else parts.given(default)
+    chosen: dict[str, Any] = {}
+    for part in parts.parts_of(type(default)):
+        value, words = take_option(words, option(part))
+        chosen |= {} if value is None else {part: value}
+    values = {**begin, **file.values, **chosen}
+    default = parts.suited(type(default), values, imports=imports, checked=False)
+    for key in file.values:
+        if key not in flat(default):
+            raise parts.stray(key, default)
     topic = help_pages.topic_of(words)
     if topic is not None:
         usage = f"{program} {'[PRESET] ' if presets else ''}[options]"
-        print(help_pages.Page(usage, default, presets, extra, examples).text(topic), end="")
+        print(help_pages.Page(usage, default, named, presets, extra, examples).text(topic), end="")
         raise SystemExit(0)
     complaint = io.StringIO()
     try:
         with contextlib.redirect_stderr(complaint):
-            return tyro.cli(type(default), args=words, default=file.over(default), prog=program)
+            return tyro.cli(type(default), args=words, default=default, prog=program, config=_FLAT)
     except SystemExit as end:
-        raise UserError(condensed(complaint.getvalue())) from end
+        said = condensed(complaint.getvalue())
+        unknown_one = re.search(r"Unrecognized options?: (--(?:no-)?)([\w-]+)", said)
+        if unknown_one and (whose := parts.owners(unknown_one[2], default)):
+            raise UserError(f"{unknown_one[1]}{unknown_one[2]}: {whose}") from end
+        names = [name for one in declared(default).values() for name in one.names]
+        near = difflib.get_close_matches(f"--{unknown_one[2]}", names, 1) if unknown_one else []
+        raise UserError(f"{said}{f'; did you mean {near[0]}?' if near else ''} ({_HELP})") from end
 
 
 def condensed(box: str) -> str:
-    """Return tyro's boxed complaint as one line, with the nearest of its suggestions."""
+    """Return the first part of tyro's boxed complaint as one line."""
     lines = [line.strip("│ ").strip() for line in box.splitlines() if line.startswith("│")]
     rules = [number for number, line in enumerate(lines) if set(line) <= {"─"}]
-    said = " ".join(lines[: rules[0]] if rules else lines) or " ".join(box.split())
-    meant = "\n".join(lines).partition("Perhaps you meant:")[2]
-    begun_by_a_name = re.findall(r"^ *--.*", meant, re.MULTILINE)  # the other lines are help
-    names = re.findall(r"--[\w-]+", " ".join(begun_by_a_name))
-    given = re.findall(r"--[\w-]+", said) or [""]
-    hint = f"; did you mean {difflib.get_close_matches(given[0], names, 1, 0)[0]}?" if names else ""
-    return f"{said}{hint} (--help lists the options)"
+    return " ".join(lines[: rules[0]] if rules else lines) or " ".join(box.split())
 
 
 def check_resumed(stored: C, wanted: C) -> None:
     """Refuse options that would change what a resumed run learns."""
-    allowed = changeable(type(stored))
-    for field in dataclasses.fields(stored):  # type: ignore[arg-type]
-        old, new = getattr(stored, field.name), getattr(wanted, field.name)
-        if old != new and field.name not in allowed:
-            option = "--" + field.name.replace("_", "-")
+    allowed, before, after = changeable(stored), flat(stored), flat(wanted)
+    for name, old in before.items():
+        if name not in allowed and after.get(name) != old:
             raise UserError(
-                f"{option}: expected {old!r}, with which the run began, got {new!r}; "
+                f"{option(name)}: expected {old!r}, with which the run began, got {after.get(name)!r}; "
                 "a resumed run can change only the options that do not affect learning"
             )

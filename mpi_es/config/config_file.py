@@ -1,22 +1,20 @@
 """Options in a TOML file: `--config FILE` reads one, and every run writes one into its directory."""
 
-import copy
 import difflib
 import json
 import math
 import tomllib
 import types
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, Union, get_args, get_origin
 
-from mpi_es.config.fields import names_of
-from mpi_es.config.tables import help_texts, is_given, values_of
+from mpi_es.config.parts import declared, every
+from mpi_es.config.tables import help_of, is_given, values_of
 from mpi_es.errors import UserError, expected, unknown
 
 NAME = "config.toml"
-C = TypeVar("C")
 
 
 @dataclass(frozen=True)
@@ -31,13 +29,6 @@ class ConfigFile:
     def without(self, name: str) -> "ConfigFile":
         """Return the options less one."""
         return replace(self, values={one: value for one, value in self.values.items() if one != name})
-
-    def over(self, config: C) -> C:
-        """Return a config with the file's options; the whole is checked when the command line is parsed."""
-        changed = copy.copy(config)
-        for name, value in self.values.items():
-            object.__setattr__(changed, name, value)
-        return changed
 
 
 def read(path: str, kind: type, presets: Mapping[str, Any]) -> ConfigFile:
@@ -58,22 +49,21 @@ def read(path: str, kind: type, presets: Mapping[str, Any]) -> ConfigFile:
         raise UserError(f"{path}: preset: expected to be left out, since the run has its options already")
     if preset and preset not in presets:
         raise unknown(f"{path}: preset", preset, presets)
-    known = {name.removeprefix("--"): one.name for one in fields(kind) for name in names_of(one.name, kind)}
-    hints, plain = get_type_hints(kind, include_extras=True), get_type_hints(kind)
+    known = {name.removeprefix("--"): one for one in every(kind) for name in one.names}
     values: dict[str, Any] = {}
     keys: dict[str, str] = {}
     for key, value in table.items():
-        name = known.get(key.replace("_", "-"))
-        if name is None:
+        one = known.get(key.replace("_", "-"))
+        if one is None:
             near = difflib.get_close_matches(key.replace("_", "-"), ["preset", *known], n=1)
             meant = f"; did you mean {near[0]}?" if near else ""
             raise UserError(f"{path}: {key}: no option has this name{meant} (--help lists the options)")
-        if name in values:
-            raise UserError(f"{path}: {key}: expected once, but {keys[name]} is the same option")
+        if one.name in values:
+            raise UserError(f"{path}: {key}: expected once, but {keys[one.name]} is the same option")
         try:
-            values[name], keys[name] = _converted(value, plain[name]), key
+            values[one.name], keys[one.name] = _converted(value, one.plain), key
         except TypeError:
-            raise expected(f"{path}: {key}", _rule(hints[name], plain[name]), value) from None
+            raise expected(f"{path}: {key}", _rule(one.hint, one.plain), value) from None
     return ConfigFile(path, preset, values, keys)
 
 
@@ -108,13 +98,13 @@ def text(config: Any, head: Sequence[str] = ()) -> str:
     Args:
         head: lines of a comment at the beginning.
     """
-    said, given, others = help_texts(type(config)), [], []
-    for one in fields(config):
-        line = f"{one.name.replace('_', '-')} = {toml(getattr(config, one.name))}"
+    given, others = [], []
+    for one in declared(config).values():
+        line = f"{one.name.replace('_', '-')} = {toml(one.value)}"
         if is_given(config, one):
-            given.append(f"# {said[one.name]}\n{line}")
+            given.append(f"# {help_of(one)}\n{line}")
         else:
-            others.append(f"# {said[one.name]}\n#{line}")
+            others.append(f"# {help_of(one)}\n#{line}")
     top = "".join(f"# {line}\n" for line in head)
     return "\n".join([f"{top}\n# Options that differ from their defaults\n", *given, _OTHERS, *others, ""])
 

@@ -2,8 +2,10 @@
 
 import math
 import unicodedata
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Annotated, Any, TypeVar, get_type_hints
+
+import tyro
 
 from mpi_es.errors import expected
 
@@ -55,14 +57,21 @@ class Of:
 
     name: str  # of the other field
     values: tuple[object, ...]
-    own: bool = False  # also a value package.module:Class of the user's own
 
     def obstacle(self, config: Any) -> str:
         """Return what keeps the field from having an effect; empty if nothing does."""
         value = getattr(config, self.name)
-        if value in self.values or (self.own and ":" in str(value)):
+        if value in self.values:
             return ""
         return f"with {option(self.name)} {value}"
+
+
+ENVIRONMENT = Of("function", ("",))  # of policies in environments, not of functions
+
+
+def alias(*names: str) -> Any:
+    """Mark a field with the names that the systems we replace give its option."""
+    return tyro.conf.arg(aliases=names)
 
 
 @dataclass(frozen=True)
@@ -91,41 +100,9 @@ class Needs:
         return f"without {' or '.join(map(option, self.names))}"
 
 
-def of_strategy(*names: str) -> Of:
-    """Mark a field that only these of the built-in strategies use; a user's own may use any."""
-    return Of("strategy", names, own=True)
-
-
-def of_policy(*names: str) -> Of:
-    """Mark a field that only these policies use."""
-    return Of("policy", names)
-
-
 def option(name: str) -> str:
     """Return a field's option on the command line."""
     return "--" + name.replace("_", "-")
-
-
-def names_of(name: str, cls: type) -> list[str]:
-    """Return all options that set a field on the command line."""
-    rules = getattr(get_type_hints(cls, include_extras=True)[name], "__metadata__", ())
-    return [option(name)] + [alias for rule in rules for alias in getattr(rule, "aliases", None) or ()]
-
-
-def marks(cls: type) -> dict[str, tuple[Any, ...]]:
-    """Return the marks of each field: what its annotation has in addition to the type."""
-    hints = get_type_hints(cls, include_extras=True)
-    return {field.name: getattr(hints[field.name], "__metadata__", ()) for field in fields(cls)}
-
-
-def without_effect(config: Any) -> dict[str, str]:
-    """Return the fields that have no effect in a config, each with the reason."""
-    idle: dict[str, str] = {}
-    for name, of_field in marks(type(config)).items():
-        obstacles = [mark.obstacle(config) for mark in of_field if isinstance(mark, (Of, Unless, Needs))]
-        if any(obstacles):
-            idle[name] = next(filter(None, obstacles))
-    return idle
 
 
 def check_ranges(config: Any) -> None:
@@ -147,9 +124,3 @@ def _check_text(name: str, text: object) -> None:
         raise expected(name, "UTF-8", text)
     if any(unicodedata.category(one) == "Cc" and one not in "\t\n" for one in text):
         raise expected(name, "a text without control characters", text)
-
-
-def changeable(cls: type) -> set[str]:
-    """Return the fields that may differ when a run is resumed."""
-    hints = get_type_hints(cls, include_extras=True)
-    return {f.name for f in fields(cls) if CHANGEABLE in getattr(hints[f.name], "__metadata__", ())}

@@ -3,6 +3,9 @@
 import ast
 import inspect
 from dataclasses import dataclass
+from typing import Any
+
+from mpi_es.config.parts import declared
 
 
 @dataclass(frozen=True)
@@ -25,8 +28,12 @@ def summary(cls: type) -> str:
     return (ast.get_docstring(body) or "").partition("\n")[0]
 
 
-def groups(cls: type) -> list[Group]:
-    """Return the groups of a config's fields; one without a title where no comment begins one."""
+def groups(config: Any) -> list[Group]:
+    """Return the groups of a config's options, those of a part behind its name.
+
+    A group without a title has the fields before the first comment.
+    """
+    cls = config if isinstance(config, type) else type(config)
     source = inspect.getsource(cls)
     lines, body = source.splitlines(), ast.parse(source).body[0]
     assert isinstance(body, ast.ClassDef)
@@ -38,4 +45,10 @@ def groups(cls: type) -> list[Group]:
         end = node.end_lineno or end
         if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
             found.setdefault(title, []).append(node.target.id)
-    return [Group(title, tuple(names)) for title, names in found.items()]
+    names = list(declared(config))
+    starts = {name: names.index(name) for known in found.values() for name in known}
+    ends = dict(zip(starts.values(), [*list(starts.values())[1:], len(names)], strict=True))
+    return [
+        Group(title, tuple(one for name in known for one in names[starts[name] : ends[starts[name]]]))
+        for title, known in found.items()
+    ]

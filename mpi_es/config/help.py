@@ -3,12 +3,13 @@
 import shlex
 import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
-from typing import Any, get_type_hints
+from dataclasses import dataclass
+from typing import Any
 
-from mpi_es.config.fields import names_of
+from mpi_es.config.fields import option
 from mpi_es.config.groups import Group, groups, summary
-from mpi_es.config.tables import as_options, default_of, help_texts, values_of
+from mpi_es.config.parts import Declared, declared
+from mpi_es.config.tables import as_words, default_of, help_of, values_of
 from mpi_es.errors import unknown
 
 WIDTH = 80  # columns
@@ -22,13 +23,14 @@ class Page:
 
     usage: str
     config: Any
+    preset: str  # with which the config begins; empty without one
     presets: Mapping[str, Any]
     extra: str
     examples: Sequence[Example]
 
     def text(self, topic: str) -> str:
         """Return the help on a topic; without one, the overview."""
-        found = groups(type(self.config))
+        found, known = groups(self.config), declared(self.config)
         if not topic:
             return self._overview(found)
         if topic == "all":
@@ -38,15 +40,11 @@ class Page:
         for group in found:
             if topic == group.name:
                 return self._group(group)
-        options = {known: field.name for field in fields(self.config) for known in self._names_of(field.name)}
-        if f"--{topic}" in options:
-            return self._option(options[f"--{topic}"])
+        for one in known.values():
+            if f"--{topic}" in one.names:
+                return self._option(one)
         topics = ["all", *(["presets"] if self.presets else []), *(group.name for group in found)]
         raise unknown("--help", topic, topics)
-
-    def _names_of(self, name: str) -> list[str]:
-        """Return all names of an option."""
-        return list(names_of(name, type(self.config)))
 
     def _overview(self, found: Sequence[Group]) -> str:
         parts = [f"usage: {self.usage}", _filled(summary(type(self.config)))]
@@ -63,33 +61,26 @@ class Page:
 
     def _names(self, group: Group) -> str:
         """Return a group with the names of its options."""
-        names = " ".join(self._names_of(name)[0] for name in group.fields)
+        names = " ".join(map(option, group.fields))
         return _filled(f"{group.name:10s} {names}", 11)
 
     def _group(self, group: Group) -> str:
         title = f"{group.title}\n" if group.title else ""
-        return title + "".join(self._option(name) for name in group.fields)
+        known = declared(self.config)
+        return title + "".join(self._option(known[name]) for name in group.fields)
 
-    def _option(self, name: str) -> str:
+    def _option(self, one: Declared) -> str:
         """Return an option's names, values, default and meaning."""
-        cls = type(self.config)
-        hint = get_type_hints(cls, include_extras=True)[name]
-        default = self._default(name)
-        head = _filled(f"  {', '.join(self._names_of(name))}  {values_of(hint)}  (default: {default})", 6)
-        return f"{head}\n{_filled('      ' + help_texts(cls)[name], 6)}\n"
-
-    def _default(self, name: str) -> str:
-        """Return an option's default, and the preset's value where it is another one."""
-        value = _value(self.config, name)
-        preset = next((known for known, config in self.presets.items() if config is self.config), "")
-        default = _value(type(self.config)(), name) if preset else value
-        return default if default == value else f"{default}; {preset}: {value}"
+        value, default = (default_of(each).replace("`", "") for each in (one.value, one.default))
+        shown = f"{default}; {self.preset}: {value}" if self.preset and value != default else value
+        head = _filled(f"  {', '.join(one.names)}  {values_of(one.hint)}  (default: {shown})", 6)
+        return f"{head}\n{_filled('      ' + help_of(one), 6)}\n"
 
     def _presets(self) -> str:
         """Return the presets, each with the command line that it stands for."""
         return "".join(
-            f"{name}\n{_filled('    ' + shlex.join(as_options(config)), 4)}\n"
-            for name, config in self.presets.items()
+            f"{name}\n{_filled('    ' + shlex.join(as_words(values)), 4)}\n"
+            for name, values in self.presets.items()
         )
 
 
@@ -100,11 +91,6 @@ def topic_of(words: Sequence[str]) -> str | None:
         return None
     after = words[place + 1 : place + 2]
     return after[0] if after and not after[0].startswith("-") else ""
-
-
-def _value(config: Any, name: str) -> str:
-    """Return the value of an option as a terminal shows it."""
-    return default_of(getattr(config, name)).replace("`", "")
 
 
 def _filled(text: str, indent: int = 0) -> str:

@@ -1,9 +1,20 @@
-"""Configs under a name: `python -m mpi_es.train NAME`."""
+"""Options under a name: `python -m mpi_es.train NAME`.
 
+A preset may have options of several strategies; a run takes those of its own.
+"""
+
+from typing import Any
+
+from mpi_es.config.parts import suited
 from mpi_es.config.presets_car_racing import CAR_RACING
 from mpi_es.config.presets_control import CONTROL
 from mpi_es.config.presets_games import GAMES
 from mpi_es.config.presets_mujoco import MUJOCO
-from mpi_es.config.run import Config
+from mpi_es.config.run import Config, Preset
 
-PRESETS: dict[str, Config] = CAR_RACING | CONTROL | MUJOCO | GAMES
+PRESETS: dict[str, Preset] = CAR_RACING | CONTROL | MUJOCO | GAMES
+
+
+def preset(name: str, **options: Any) -> Config:
+    """Return the config of a preset, changed by options."""
+    return suited(Config, PRESETS[name] | options)

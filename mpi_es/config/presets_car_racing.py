@@ -1,11 +1,9 @@
 """The attention agent on CarRacing: the paper's run, its experiments, and faster forms of them."""
 
-from dataclasses import replace
-
-from mpi_es.config.run import Config, in_own_directories
+from mpi_es.config.run import Preset, in_own_directories
 
 # The attention agent's paper, arXiv:2003.08165. Its 1000 steps are the environment's own limit.
-CARRACING = Config(
+CARRACING: Preset = dict(
     env="mpi_es/CarRacing-v3",
     policy="attention",
     hidden=(16,),
@@ -18,48 +16,37 @@ CARRACING = Config(
     num_eval_rollouts=100,
 )
 # One part learns; the others stay fixed, taken from an agent that was trained before.
-CONTROLLER = replace(CARRACING, evolve="controller", eval_every=25, num_eval_rollouts=64)
-ATTENTION = replace(CONTROLLER, evolve="attention")
+CONTROLLER = CARRACING | dict(evolve="controller", eval_every=25, num_eval_rollouts=64)
+ATTENTION = CONTROLLER | dict(evolve="attention")
 EXPERIMENTS = {
     "carracing-exp1": CONTROLLER,
     "carracing-exp3": ATTENTION,
-    "carracing-exp3.1": replace(ATTENTION, query_dim=2, bias=False),
-    "carracing-exp4": replace(CONTROLLER, controller="mlp", num_frames=2),
-    "carracing-exp4-4frames": replace(CONTROLLER, controller="mlp", num_frames=4),
-    "carracing-exp5": replace(CONTROLLER, controller="rnn"),
+    "carracing-exp3.1": ATTENTION | dict(query_dim=2, bias=False),
+    "carracing-exp4": CONTROLLER | dict(controller="mlp", num_frames=2),
+    "carracing-exp4-4frames": CONTROLLER | dict(controller="mlp", num_frames=4),
+    "carracing-exp5": CONTROLLER | dict(controller="rnn"),
 }
 
 
-def fast(config: Config) -> Config:
-    """Return a config that learns in minutes on two cores: two episodes on common seeds rank the candidates.
-
-    64 candidates learnt fastest, of the sizes 32 to 256 (docs/carracing/tried.md).
-    """
-    return replace(
-        config,
-        cma_variant="separable",
-        population_size=64,
-        num_rollouts=2,
-        episode_seeds="common",
-        eval_every=CARRACING.eval_every,
-        num_eval_rollouts=CARRACING.num_eval_rollouts,
-    )
+# It learns in minutes on two cores: two episodes on common seeds rank the candidates. 64 candidates learnt
+# fastest, of the sizes 32 to 256 (docs/carracing/tried.md).
+FAST: Preset = dict(
+    cma_variant="separable",
+    population_size=64,
+    num_rollouts=2,
+    episode_seeds="common",
+    eval_every=CARRACING["eval_every"],
+    num_eval_rollouts=CARRACING["num_eval_rollouts"],
+)
 
 
 # With outputs of 0 the brake is pressed by half, and some seeds never leave the start. SNES hardly narrows
 # its population, whose centre becomes better than by CMA-ES (docs/carracing.md). A held-out evaluation takes
 # as long as a generation or two.
-FAST = replace(
-    fast(CARRACING),
-    strategy="snes",
-    cma_variant=CARRACING.cma_variant,
-    init_sigma=0.05,
-    init_outputs=(0.0, 0.0, -1.5),
-    eval_every=50,
-)
+SNES: Preset = dict(strategy="snes", init_sigma=0.05, init_outputs=(0.0, 0.0, -1.5), eval_every=50)
 CAR_RACING = {
     "carracing": CARRACING,
     **in_own_directories(EXPERIMENTS),
-    **in_own_directories({"carracing-fast": FAST}),
-    **in_own_directories({name.replace("-", "-fast-", 1): fast(part) for name, part in EXPERIMENTS.items()}),
+    **in_own_directories({"carracing-fast": CARRACING | FAST | SNES}),
+    **in_own_directories({name.replace("-", "-fast-", 1): part | FAST for name, part in EXPERIMENTS.items()}),
 }

@@ -1,11 +1,10 @@
 """Small tasks of control: ours, and those of pytorch-es, PyTorch-ES and the post on evolution strategies."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 
-from mpi_es.config.run import Config, in_own_directories
+from mpi_es.config.run import Preset, in_own_directories
 
-HARDCORE = Config(
+HARDCORE: Preset = dict(
     env="envpool:BipedalWalkerHardcore-v3",
     hidden=(40, 40),  # estool's network for it
     obs_norm=True,
@@ -19,7 +18,7 @@ HARDCORE = Config(
     max_iter=8000,
     target_fitness=300.0,
 )
-WALKER = Config(
+WALKER: Preset = dict(
     env="BipedalWalker-v3",
     hidden=(),
     obs_norm=True,
@@ -32,8 +31,7 @@ WALKER = Config(
     target_consecutive=2,
 )
 # From a smaller sigma, or from torch's draw, it may learn to stand before it walks.
-WALKER_FAST = replace(
-    WALKER,
+WALKER_FAST = WALKER | dict(
     env="envpool:BipedalWalker-v3",
     init_last_layer=0.0,
     population_size=24,
@@ -43,7 +41,7 @@ WALKER_FAST = replace(
     cap_growth=1.1,
 )
 OURS = {
-    "cartpole": Config(
+    "cartpole": dict(
         env="CartPole-v1",
         hidden=(16,),
         population_size=32,
@@ -56,7 +54,7 @@ OURS = {
         target_fitness=490.0,
         target_consecutive=2,
     ),
-    "lunarlander": Config(
+    "lunarlander": dict(
         env="LunarLander-v3",
         hidden=(8,),
         obs_norm=True,
@@ -73,7 +71,7 @@ OURS = {
 }
 
 # pytorch-es. Its gradient is multiplied by n sigma, which Adam undoes: the learning rate is what is left.
-SMALL_NET = Config(
+SMALL_NET: Preset = dict(
     env="CartPole-v1",
     hidden=(64, 64),
     activation="selu",
@@ -87,7 +85,7 @@ SMALL_NET = Config(
 )
 
 # PyTorch-ES: no mirrored pairs there, so that its 5 candidates are 6 here. Its CartPole ends after 200 steps.
-REWARDS = Config(
+REWARDS: Preset = dict(
     strategy="openai_es",
     activation="relu",
     shaping="standardized",
@@ -95,16 +93,16 @@ REWARDS = Config(
     target_consecutive=10,
 )
 PYTORCH_ES = {
-    "cartpole": replace(
-        REWARDS,
+    "cartpole": REWARDS
+    | dict(
         env_options=("max_episode_steps=200",),
         hidden=(100,),
         population_size=6,
         init_sigma=0.1,
         target_fitness=200.0,
     ),
-    "lunarlander": replace(
-        REWARDS,
+    "lunarlander": REWARDS
+    | dict(
         env="envpool:LunarLander-v3",
         hidden=(100, 100),
         population_size=100,
@@ -112,8 +110,8 @@ PYTORCH_ES = {
         lr_decay=0.9999,
         target_fitness=200.0,
     ),
-    "hardcore": replace(
-        REWARDS,
+    "hardcore": REWARDS
+    | dict(
         env="envpool:BipedalWalkerHardcore-v3",
         hidden=(100, 100),
         population_size=50,
@@ -126,7 +124,7 @@ PYTORCH_ES = {
 
 # karush17's post: 100 mirrored pairs, sigma 1, Adam 0.1, centred ranks. It multiplies the weights of the last
 # layer by 0.1; ours are torch's, beside which a sigma of 1 is noise alone.
-POST = Config(
+POST: Preset = dict(
     hidden=(64, 64),
     strategy="openai_es",
     population_size=200,
@@ -137,7 +135,7 @@ POST = Config(
 )
 
 
-def _of(system: str, configs: Mapping[str, Config]) -> dict[str, Config]:
+def _of(system: str, configs: Mapping[str, Preset]) -> dict[str, Preset]:
     """Return the configs under the name of their system, which also names their run directories."""
     return in_own_directories({f"{system}-{name}": config for name, config in configs.items()})
 
@@ -149,9 +147,9 @@ CONTROL = (
     | _of(
         "post",
         {
-            "cyclicmdp": replace(POST, env="mpi_es/CyclicMDP-v0", target_fitness=1300.0),
-            "lunarlander": replace(POST, env="envpool:LunarLander-v3", target_fitness=200.0),
-            "bipedalwalker": replace(POST, env="envpool:BipedalWalker-v3", target_fitness=300.0),
+            "cyclicmdp": POST | dict(env="mpi_es/CyclicMDP-v0", target_fitness=1300.0),
+            "lunarlander": POST | dict(env="envpool:LunarLander-v3", target_fitness=200.0),
+            "bipedalwalker": POST | dict(env="envpool:BipedalWalker-v3", target_fitness=300.0),
         },
     )
 )

@@ -1,13 +1,11 @@
 """Games from pictures: Atari as pytorch-es and PyTorch-ES play it, and the attention paper's TakeCover."""
 
-from dataclasses import replace
-
-from mpi_es.config.presets_car_racing import CARRACING, fast
-from mpi_es.config.run import Config, in_own_directories
+from mpi_es.config.presets_car_racing import CARRACING, FAST
+from mpi_es.config.run import Preset, in_own_directories
 
 # pytorch-es: 20 mirrored pairs, sigma 0.05. Its learning rate of 0.1 is twice sigma, with Adam a step out of
 # the population at each weight; a tenth of it is a fifth of sigma.
-GREY = Config(
+GREY: Preset = dict(
     env="mpi_es.envs.atari:make_grey",
     policy="mpi_es.policies.atari:ConvolutionLSTM",
     strategy="openai_es",
@@ -20,7 +18,7 @@ GREY = Config(
     envs_per_rank=4,  # of each of which the network's weights take 2.4 MB
 )
 # PyTorch-ES
-COLOUR = Config(
+COLOUR: Preset = dict(
     env="mpi_es.envs.atari:make_colour",
     env_options=("game=SpaceInvaders",),
     policy="mpi_es.policies.atari:Convolution",
@@ -35,7 +33,7 @@ COLOUR = Config(
     target_consecutive=20,
     envs_per_rank=4,
 )
-RAM = Config(
+RAM: Preset = dict(
     env="ALE/SpaceInvaders-v5",
     env_options=("obs_type=ram", "repeat_action_probability=0.25"),
     hidden=(200, 500),
@@ -53,8 +51,7 @@ RAM = Config(
 )
 
 # arXiv:2003.08165; 750 counts as solved. The paper ran 10,000 generations.
-TAKECOVER = replace(
-    CARRACING,
+TAKECOVER = CARRACING | dict(
     env="mpi_es/TakeCover-v0",
     num_rollouts=5,
     early_stop=0,
@@ -64,11 +61,11 @@ TAKECOVER = replace(
 
 GAMES = in_own_directories(
     {
-        "pong": replace(GREY, env_options=("game=Pong",), target_fitness=20.0),
-        "spaceinvaders": replace(GREY, env_options=("game=SpaceInvaders",), target_fitness=1000.0),
+        "pong": GREY | dict(env_options=("game=Pong",), target_fitness=20.0),
+        "spaceinvaders": GREY | dict(env_options=("game=SpaceInvaders",), target_fitness=1000.0),
         "spaceinvaders-colour": COLOUR,
         "spaceinvaders-ram": RAM,
         "takecover": TAKECOVER,
-        "takecover-fast": replace(fast(TAKECOVER), init_sigma=0.2),
+        "takecover-fast": TAKECOVER | FAST | dict(init_sigma=0.2),
     }
 )

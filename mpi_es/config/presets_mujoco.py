@@ -5,12 +5,12 @@ small. A body that gets a bonus for each step learns to stand still. So training
 arXiv:1803.07055; held-out episodes pay it.
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
-from mpi_es.config.run import Config, in_own_directories
+from mpi_es.config.run import Preset, in_own_directories
 
-LINEAR = Config(
+LINEAR: Preset = dict(
     hidden=(),
     obs_norm=True,
     init_last_layer=0.0,
@@ -26,8 +26,8 @@ LINEAR = Config(
     max_iter=5000,
 )
 # OpenAI-ES begins with outputs a hundredth of the usual ones.
-NETWORK = replace(
-    LINEAR, hidden=(64, 64), init_last_layer=0.01, population_size=128, init_sigma=0.02, learning_rate=0.01
+NETWORK = LINEAR | dict(
+    hidden=(64, 64), init_last_layer=0.01, population_size=128, init_sigma=0.02, learning_rate=0.01
 )
 
 
@@ -66,11 +66,10 @@ BODIES = {
 }
 
 
-def _evolved(config: Config, name: str) -> Config:
-    """Return the config of a body."""
+def _evolved(preset: Preset, name: str) -> Preset:
+    """Return the preset of a body."""
     body = BODIES[name]
-    return replace(
-        config,
+    return preset | dict(
         env=f"envpool:{name}-v5",
         env_options=(*(["healthy_reward=0.0"] if body.bonus else []), *body.options),
         held_out_env_options=(f"healthy_reward={body.bonus}", *body.options) if body.bonus else (),
@@ -79,6 +78,6 @@ def _evolved(config: Config, name: str) -> Config:
 
 
 MUJOCO = in_own_directories(
-    {name.lower(): replace(_evolved(LINEAR, name), **body.linear) for name, body in BODIES.items()}
+    {name.lower(): _evolved(LINEAR, name) | body.linear for name, body in BODIES.items()}
     | {f"{name.lower()}-64": _evolved(NETWORK, name) for name in BODIES}
 )

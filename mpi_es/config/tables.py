@@ -4,18 +4,21 @@ Without FILE it prints them; with FILEs it replaces the text between their marke
 """
 
 import ast
+import functools
 import inspect
 import math
 import shlex
 import sys
+import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, Field, fields
+from dataclasses import MISSING, is_dataclass
 from pathlib import Path
 from types import NoneType
-from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, get_args, get_origin
 
-from mpi_es.config.fields import Range, changeable, names_of, option
+from mpi_es.config.fields import CHANGEABLE, Range, option
 from mpi_es.config.groups import groups
+from mpi_es.config.parts import Declared, Named, declared, parts_of
 from mpi_es.config.presets import PRESETS
 from mpi_es.config.run import Config
 from mpi_es.errors import expected
@@ -30,44 +33,61 @@ def tables() -> dict[str, str]:
 
 
 def options_table(cls: type) -> str:
-    """Return a table for each group of a config's fields, and a row for each field.
+    """Return a table for each group of a config's options, and one for each strategy and policy.
 
-    A row has its option, values, default and help, and whether a resumed run may change it.
+    A row has the option, its values, default and help, and whether a resumed run may change it.
     """
-    free, said = changeable(cls), help_texts(cls)
-    hints = get_type_hints(cls, include_extras=True)
-    defaults = {field.name: default_of(field.default) for field in fields(cls)}
-    parts = []
-    for group in groups(cls):
-        rows = []
-        for name in group.fields:
-            names = ", ".join(f"`{known}`" for known in names_of(name, cls))
-            rows.append((names, values_of(hints[name]), defaults[name], said[name], _yes(name in free)))
-        title = f"### {group.title}\n\n" if group.title else ""
-        parts.append(title + _markdown(("Option", "Values", "Default", "Meaning", "With `--resume`"), rows))
-    return "\n".join(parts)
+    common, tables = declared(cls), []
+    for name, part in parts_of(cls).items():
+        kinds = {one: declared(part.options(option(name), one)) for one in part.places}
+        shared = set.intersection(*map(set, kinds.values()))
+        for one, options in kinds.items():
+            common = {key: each for key, each in common.items() if key in shared or key not in options}
+            own = [each for key, each in options.items() if key not in shared]
+            tables.append((f"`{option(name)} {one}`", own))
+    known = [
+        (group.title, [common[name] for name in group.fields if name in common]) for group in groups(cls)
+    ]
+    return "\n".join(_options(title, rows) for title, rows in [*known, *tables] if rows)
+
+
+def _options(title: str, rows: Sequence[Declared]) -> str:
+    """Return a table of options under a title."""
+    cells = [
+        (
+            ", ".join(f"`{known}`" for known in one.names),
+            values_of(one.hint),
+            default_of(one.default),
+            help_of(one),
+            _yes(CHANGEABLE in one.marks),
+        )
+        for one in rows
+    ]
+    head = f"### {title}\n\n" if title else ""
+    return head + _markdown(("Option", "Values", "Default", "Meaning", "With `--resume`"), cells)
 
 
 def presets_table(presets: Mapping[str, Any] = PRESETS) -> str:
     """Return a row for each preset: its name and the options that it stands for."""
-    rows = [(f"`{name}`", f"`{shlex.join(as_options(config))}`") for name, config in presets.items()]
+    rows = [(f"`{name}`", f"`{shlex.join(as_words(values))}`") for name, values in presets.items()]
     return _markdown(("Preset", "Stands for"), rows)
 
 
-def is_given(config: Any, field: Field[Any]) -> bool:
-    """Return whether a config names a field where it is written: one that is not its default, or always."""
-    differs = getattr(config, field.name) != field.default
-    return bool(differs or field.name in getattr(config, "ALWAYS_GIVEN", ()))
+def is_given(config: Any, one: Declared) -> bool:
+    """Return whether a config names an option where it is written: one that is not its default, or always."""
+    return bool(one.value != one.default or one.name in getattr(config, "ALWAYS_GIVEN", ()))
 
 
 def as_options(config: Any) -> list[str]:
     """Return the command line of a config: its options that are not the defaults, and those always given."""
+    return as_words({name: one.value for name, one in declared(config).items() if is_given(config, one)})
+
+
+def as_words(values: Mapping[str, Any]) -> list[str]:
+    """Return the command line of options."""
     words: list[str] = []
-    for field in fields(config):
-        value = getattr(config, field.name)
-        if not is_given(config, field):
-            continue
-        name = option(field.name)
+    for key, value in values.items():
+        name = option(key)
         if isinstance(value, bool):
             words.append(name if value else name.replace("--", "--no-", 1))
         else:
@@ -75,13 +95,23 @@ def as_options(config: Any) -> list[str]:
     return words
 
 
-def help_texts(cls: type) -> dict[str, str]:
-    """Return the help text of each field: the string below it, which Python does not keep at run time."""
-    body = ast.parse(inspect.getsource(cls)).body[0]
+def help_of(one: Declared) -> str:
+    """Return the help text of an option: the string below its field."""
+    return next(texts[one.name] for cls in one.owner.__mro__ if one.name in (texts := _help_texts(cls)))
+
+
+@functools.cache
+def _help_texts(cls: type) -> dict[str, str]:
+    """Return the strings below the fields of a class, which Python does not keep at run time."""
+    if not is_dataclass(cls):
+        return {}
+    body = ast.parse(textwrap.dedent(inspect.getsource(cls))).body[0]
     assert isinstance(body, ast.ClassDef)
     texts = {}
     for field, line in zip(body.body, body.body[1:], strict=False):
         if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name):
+            if field.target.id == "name":  # of the part
+                continue
             assert isinstance(line, ast.Expr), field.target.id
             texts[field.target.id] = str(ast.literal_eval(line.value))
     return texts
@@ -108,6 +138,8 @@ def values_of(hint: Any) -> str:
         return values_of(Annotated[(get_args(inner)[0], *inner.__metadata__, *rules)])
     if get_origin(inner) is Literal:
         return ", ".join(map(str, get_args(inner)))
+    if isinstance(inner, type) and issubclass(inner, Named):
+        return "text"
     if get_origin(inner) is tuple:
         return f"{_KINDS[get_args(inner)[0]]}s, or nothing"
     several = get_args(inner)

@@ -4,7 +4,6 @@ import os
 import socket
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -31,7 +30,7 @@ from mpi_es.parallel.waiting import wait
 from mpi_es.parallel.watch import Heartbeat
 from mpi_es.policies.base import Policy
 from mpi_es.policies.partly_fixed import PartlyFixed
-from mpi_es.strategies import find as find_strategy
+from mpi_es.strategies import noise_table
 from mpi_es.strategies.noise import ComputedNoise, SlicedNoise, TableNoise, fill_table
 
 # Episodes of a rank in lockstep; benchmarks/backends.py has others.
@@ -150,7 +149,7 @@ def make_evaluator(
         lambda: (
             rollout_of() if rollout_of else make_rollout(config, base),
             make_held_out_rollout(config, base),
-            _size_of_table(config),
+            noise_table(config.strategy),
         ),
     )
     # What rollout_of makes, another process cannot make again.
@@ -160,7 +159,7 @@ def make_evaluator(
     return Evaluator(
         comm,
         rollout,
-        make_noise(comm, replace(config, noise_table=table), rollout.policy.dim),
+        make_noise(comm, config.seed, table, rollout.policy.dim),
         stop_flag,
         dynamic=is_dynamic(config),
         dedicated_root=dedicated(config, comm.size),
@@ -168,12 +167,6 @@ def make_evaluator(
         survives=survives,
         held_out_rollout=held_out_rollout,
     )
-
-
-def _size_of_table(config: Config) -> int:
-    """Return the numbers in the noise table; 0, which costs nothing, where the strategy reads none."""
-    table = config.noise_table  # without one no rank but 0 needs the strategy's module
-    return table if table and find_strategy(config.strategy).seeded else 0
 
 
 def _compile_apart(config: Config, base: Candidate | None) -> None:
@@ -199,12 +192,16 @@ def is_dynamic(config: Config) -> bool:
     return bool(config.function) or not envs.is_vectorised(config.env)
 
 
-def make_noise(comm: Comm, config: Config, dim: int) -> SlicedNoise:
-    """Return the noise of a seeded strategy: computed, or a table that a node's ranks share. Collective."""
-    if not config.noise_table:
-        return ComputedNoise(config.seed, dim)
-    table, release = shared_table(comm, config.noise_table, config.seed)
-    return TableNoise(table, dim, config.seed, release)
+def make_noise(comm: Comm, seed: int, size: int, dim: int) -> SlicedNoise:
+    """Return the noise of a seeded strategy: computed, or a table that a node's ranks share. Collective.
+
+    Args:
+        size: of the table; 0 is none.
+    """
+    if not size:
+        return ComputedNoise(seed, dim)
+    table, release = shared_table(comm, size, seed)
+    return TableNoise(table, dim, seed, release)
 
 
 def shared_table(comm: Comm, size: int, seed: int) -> tuple[Any, Callable[[], None]]:

@@ -20,7 +20,7 @@ _POLL = 1e-3  # seconds between two looks at what cannot wait
 
 def suits(config: Config, env: Any) -> bool:
     """Tell whether the attention agent's episodes in an environment can run here."""
-    if config.action_noise or config.output not in ("auto", "tanh"):
+    if config.action_noise or config.policy.output not in ("auto", "tanh"):
         return False
     from mpi_es.envs.car_racing.env import CarRacing
 

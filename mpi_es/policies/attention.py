@@ -11,8 +11,10 @@ from torch.nn import functional
 
 from mpi_es.arrays import Candidate
 from mpi_es.policies import initialisation
+from mpi_es.policies.actions import actions_for
+from mpi_es.policies.attention_options import AttentionOptions
 from mpi_es.policies.base import Attention
-from mpi_es.policies.torch_module import ModulePolicy, Network
+from mpi_es.policies.torch_module import ModulePolicy
 
 
 class AttentionAgent(nn.Module):
@@ -140,15 +142,27 @@ class InTorch(ModulePolicy):
     """The agent in torch, in the forms that are not compiled; it evaluates one network after the other."""
 
     def __init__(
-        self,
-        network: Network,
-        observation_space: Any,
-        action_space: Any,
-        output: str = "auto",
-        init_outputs: tuple[float, ...] = (),
+        self, options: AttentionOptions, size: int, observation_space: Any, action_space: Any
     ) -> None:
-        super().__init__("attention", network, observation_space, action_space, output, squashed=True)
-        self._init_outputs = initialisation.biases(init_outputs, self.size)
+        outputs, _ = actions_for(action_space, options.output, "attention", squashed=True)
+
+        def network(*_: Any) -> AttentionAgent:
+            return AttentionAgent(
+                query_dim=options.query_dim,
+                bias=options.bias,
+                patch=options.patch_size,
+                stride=options.stride,
+                top_k=options.top_k,
+                patch_order=options.patch_order,
+                size=size,
+                hidden=options.hidden[0],
+                controller=options.controller,
+                num_frames=options.num_frames,
+                outputs=outputs,
+            )
+
+        super().__init__("attention", network, observation_space, action_space, options.output, squashed=True)
+        self._init_outputs = initialisation.biases(options.init_outputs, self.size)
 
     def initial(self, seed: int) -> Candidate:
         """Return torch's default initialisation, (dim,), drawn from the seed, with the first biases."""

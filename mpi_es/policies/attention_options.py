@@ -1,75 +1,72 @@
-"""The self-attention agent of a config: compiled if its options allow it, else in torch."""
+"""The self-attention agent of arXiv:2003.08165: compiled if its options allow it, else in torch."""
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal
 
-from mpi_es.config.run import Config
+from mpi_es.config.fields import Count
+from mpi_es.config.parts import Name
 from mpi_es.errors import expected
-from mpi_es.policies.actions import actions_for
-from mpi_es.policies.attention_compiled.patches import PATCH, QUERY_DIM, STRIDE
-from mpi_es.policies.attention_compiled.policy import AttentionPolicy, size_of
-from mpi_es.policies.base import Policy
+from mpi_es.policies.base import NetworkOptions, Policy
 
 
-def make(config: Config, observation_space: Any, action_space: Any) -> Policy:
-    """Return the agent of a config, for the spaces of its environment."""
-    if len(config.hidden) != 1:
-        hint = "the paper's is --hidden 16"
-        raise expected("--hidden", "one width for --policy attention", config.hidden, hint)
-    if config.obs_norm:
-        raise expected("--obs-norm", "no normalisation of the pictures that --policy attention reads", True)
-    size = size_of(observation_space)
-    _check_patches(config, size)
-    if not _compiles(config, size):
-        return _in_torch(config, size, observation_space, action_space)
-    return AttentionPolicy(
-        observation_space,
-        action_space,
-        config.hidden[0],
-        config.output,
-        config.query_dim,
-        config.bias,
-        config.controller,
-        config.num_frames,
-        config.init_outputs,
-        config.top_k,
-        config.patch_order,
-    )
+@dataclass(frozen=True)
+class AttentionOptions(NetworkOptions):
+    """The paper's are the defaults."""
+
+    name: Name = "attention"
+    hidden: tuple[int, ...] = (16,)
+    """Width of the controller's hidden layer"""
+    query_dim: Count = 4
+    """Width of the queries and keys"""
+    bias: bool = True
+    """Give the queries and keys a bias"""
+    controller: Literal["lstm", "rnn", "mlp"] = "lstm"
+    """Controller network: LSTM, or RNN or MLP with ReLU"""
+    num_frames: Count = 1
+    """Number of most recent frames whose patches the mlp controller reads"""
+    patch_size: Count = 7
+    """Side of the patches, in pixels"""
+    stride: Count = 4
+    """Distance between two patches, in pixels"""
+    top_k: Count = 10
+    """Number of most important patches that the controller reads"""
+    patch_order: Literal["importance", "column"] = "importance"
+    """Order of these patches: the most important first, or from left to right, by column"""
+
+    def __post_init__(self) -> None:
+        """Refuse values that no agent can have."""
+        super().__post_init__()
+        self.check_one_layer()
+        if self.num_frames > 1 and self.controller != "mlp":
+            raise expected("--num-frames", "1 with a recurrent controller", self.num_frames)
 
 
-def _check_patches(config: Config, size: int) -> None:
+class Attention:
+    """Makes the agent of some options."""
+
+    Options = AttentionOptions
+
+    def __new__(cls, options: AttentionOptions, observation_space: Any, action_space: Any) -> Policy:  # type: ignore[misc]
+        """Return the compiled agent, or the one in torch."""
+        # numba, which takes its time
+        from mpi_es.policies.attention_compiled import patches
+        from mpi_es.policies.attention_compiled.policy import AttentionPolicy, size_of
+
+        size = size_of(observation_space)
+        _check_patches(options, size)
+        constants = (options.patch_size, options.stride) == (patches.PATCH, patches.STRIDE)
+        if constants and options.query_dim <= patches.QUERY_DIM and size % 4 == 0:
+            return AttentionPolicy(options, observation_space, action_space)
+        # torch costs seconds and 200 MB
+        from mpi_es.policies.attention import InTorch
+
+        return InTorch(options, size, observation_space, action_space)
+
+
+def _check_patches(options: AttentionOptions, size: int) -> None:
     """Refuse patches that no picture of the size has."""
-    if config.patch_size > size:
-        raise expected("--patch-size", f"at most {size}, the picture's size", config.patch_size)
-    patches = ((size - config.patch_size) // config.stride + 1) ** 2
-    if config.top_k > patches:
-        raise expected("--top-k", f"at most {patches}, the number of patches", config.top_k)
-
-
-def _compiles(config: Config, size: int) -> bool:
-    """Return whether the config's numbers are the constants of the compiled form."""
-    same_patches = (config.patch_size, config.stride) == (PATCH, STRIDE)
-    return same_patches and config.query_dim <= QUERY_DIM and size % 4 == 0
-
-
-def _in_torch(config: Config, size: int, observation_space: Any, action_space: Any) -> Policy:
-    # torch costs seconds and 200 MB
-    from mpi_es.policies.attention import AttentionAgent, InTorch
-
-    outputs, _ = actions_for(action_space, config.output, "attention", squashed=True)
-
-    def network(*_: Any) -> Any:
-        return AttentionAgent(
-            query_dim=config.query_dim,
-            bias=config.bias,
-            patch=config.patch_size,
-            stride=config.stride,
-            top_k=config.top_k,
-            patch_order=config.patch_order,
-            size=size,
-            hidden=config.hidden[0],
-            controller=config.controller,
-            num_frames=config.num_frames,
-            outputs=outputs,
-        )
-
-    return InTorch(network, observation_space, action_space, config.output, config.init_outputs)
+    if options.patch_size > size:
+        raise expected("--patch-size", f"at most {size}, the picture's size", options.patch_size)
+    patches = ((size - options.patch_size) // options.stride + 1) ** 2
+    if options.top_k > patches:
+        raise expected("--top-k", f"at most {patches}, the number of patches", options.top_k)

@@ -1,48 +1,44 @@
 """A multilayer perceptron in numpy, k of them side by side."""
 
+from dataclasses import dataclass
 from itertools import chain, pairwise, starmap
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mpi_es.arrays import Candidate
+from mpi_es.config.parts import Name
 from mpi_es.policies import initialisation
 from mpi_es.policies.actions import Outputs, actions_for
-from mpi_es.policies.base import Actions, Memory, Policy
+from mpi_es.policies.base import Actions, Memory, Policy, ScaledOptions
 from mpi_es.policies.features import features_for
 
 Layer = tuple[NDArray[np.float32], NDArray[np.float32]]  # weights (k, out, in), biases (k, out, 1)
 
 
+@dataclass(frozen=True)
+class MLPOptions(ScaledOptions):
+    """Its layers; without hidden ones it is linear."""
+
+    name: Name = "mlp"
+    activation: Literal["tanh", "relu", "selu"] = "tanh"
+    """Activation function of the hidden layers"""
+
+
 class MLP(Policy):
-    """Linear layers with an activation between them, in the flat order of torch's nn.Sequential.
+    """Linear layers with an activation between them, in the flat order of torch's nn.Sequential."""
 
-    Args:
-        hidden: widths of the hidden layers; none makes it linear.
-        activation: tanh, relu or selu.
-        output: from outputs to actions, see `actions_for`.
-        init_last_layer: factor on the last layer's first parameters.
-        init_outputs: its first biases; none: as torch draws them.
-    """
+    Options = MLPOptions
 
-    def __init__(
-        self,
-        observation_space: Any,
-        action_space: Any,
-        hidden: tuple[int, ...] = (64, 64),
-        activation: str = "tanh",
-        output: str = "auto",
-        init_last_layer: float = 1.0,
-        init_outputs: tuple[float, ...] = (),
-    ) -> None:
+    def __init__(self, options: MLPOptions, observation_space: Any, action_space: Any) -> None:
         inputs, self.features = features_for(observation_space, "mlp")
-        outputs, self._to_actions = actions_for(action_space, output, "mlp")
-        self.sizes = (inputs, *hidden, outputs)
-        self.activation = activation
-        self._activate = _ACTIVATIONS[activation]
-        self._init_last_layer = init_last_layer
-        self._init_outputs = initialisation.biases(init_outputs, outputs)
+        outputs, self._to_actions = actions_for(action_space, options.output, "mlp")
+        self.sizes = (inputs, *options.hidden, outputs)
+        self.activation = options.activation
+        self._activate = _ACTIVATIONS[options.activation]
+        self._init_last_layer = options.init_last_layer
+        self._init_outputs = initialisation.biases(options.init_outputs, outputs)
 
     @property
     def dim(self) -> int:

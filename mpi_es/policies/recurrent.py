@@ -1,15 +1,19 @@
 """A recurrent network (rnn, lstm or gru) in numpy, k of them side by side."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mpi_es.arrays import Candidate
+from mpi_es.config.fields import Of
+from mpi_es.config.parts import Name
+from mpi_es.errors import expected
 from mpi_es.policies import initialisation
 from mpi_es.policies.actions import Outputs, actions_for
-from mpi_es.policies.base import Actions, Memory, Policy
+from mpi_es.policies.base import Actions, Memory, Policy, ScaledOptions
 from mpi_es.policies.features import features_for
 
 Array = NDArray[np.float32]
@@ -26,36 +30,40 @@ class Gates(NamedTuple):
     output_bias: Array  # (k, outputs, 1)
 
 
+@dataclass(frozen=True)
+class RecurrentOptions(ScaledOptions):
+    """The cell, by its name, and its width."""
+
+    name: Name = "lstm"
+    hidden: tuple[int, ...] = (16,)
+    """Width of the hidden layer"""
+    activation: Annotated[Literal["tanh", "relu"], Of("policy", ("rnn",))] = "tanh"
+    """Activation function of an rnn"""
+
+    def __post_init__(self) -> None:
+        """Refuse values that no network can have."""
+        super().__post_init__()
+        self.check_one_layer()
+        if self.name != "rnn" and self.activation != "tanh":
+            raise expected("--activation", f"tanh for --policy {self.name}", self.activation)
+
+
 class Recurrent(Policy):
     """One layer of torch's nn.RNN, nn.LSTM or nn.GRU, then a linear one.
 
     The memory's rows are the hidden state (hidden,), for an lstm followed by its cell (hidden,).
-
-    Args:
-        cell: rnn, lstm or gru.
-        activation: of an rnn: tanh or relu.
-        output: from outputs to actions, see `actions_for`.
-        init_last_layer: factor on the linear layer's first parameters.
-        init_outputs: its first biases; none: as torch draws them.
     """
 
-    def __init__(
-        self,
-        observation_space: Any,
-        action_space: Any,
-        cell: str = "lstm",
-        hidden: int = 16,
-        activation: str = "tanh",
-        output: str = "auto",
-        init_last_layer: float = 1.0,
-        init_outputs: tuple[float, ...] = (),
-    ) -> None:
+    Options = RecurrentOptions
+
+    def __init__(self, options: RecurrentOptions, observation_space: Any, action_space: Any) -> None:
+        cell, hidden = options.name, options.hidden[0]
         self.inputs, self.features = features_for(observation_space, cell)
-        self.outputs_size, self._to_actions = actions_for(action_space, output, cell)
-        self.cell, self.hidden, self.activation = cell, hidden, activation
-        self._init_last_layer = init_last_layer
-        self._init_outputs = initialisation.biases(init_outputs, self.outputs_size)
-        name = f"rnn-{activation}" if cell == "rnn" else cell
+        self.outputs_size, self._to_actions = actions_for(action_space, options.output, cell)
+        self.cell, self.hidden, self.activation = cell, hidden, options.activation
+        self._init_last_layer = options.init_last_layer
+        self._init_outputs = initialisation.biases(options.init_outputs, self.outputs_size)
+        name = f"rnn-{options.activation}" if cell == "rnn" else cell
         self._gates, self._states, self._step = _CELLS[name]
         height = self._gates * hidden
         cell_shapes = [(height, self.inputs), (height, hidden), (height, 1), (height, 1)]

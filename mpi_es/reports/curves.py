@@ -1,7 +1,7 @@
 """The data of a report: the histories of runs along three axes, grouped by config."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mpi_es.config.fields import changeable, option
+from mpi_es.config.fields import option
+from mpi_es.config.parts import changeable, flat
 from mpi_es.config.run import Config
 from mpi_es.errors import UserError
 from mpi_es.run_file import checkpoint, description
@@ -182,10 +183,9 @@ def grouped(runs: Sequence[Curves]) -> list[Group]:
     groups: dict[tuple[Any, ...], list[Curves]] = {}
     for run in runs:
         groups.setdefault(_learning(run.config), []).append(run)
-    names = [f.name for f in fields(Config)]
-    differing = [
-        name for name, values in zip(names, zip(*groups, strict=True), strict=True) if len({*values}) > 1
-    ]
+    learning = [dict(group) for group in groups]
+    names = [name for name in learning[0] if all(name in values for values in learning)]
+    differing = [name for name in names if len({values[name] for values in learning}) > 1]
     return [Group(_label(members, differing), members) for members in groups.values()]
 
 
@@ -200,15 +200,15 @@ def said(value: object) -> str:
 
 
 def _learning(config: Config) -> tuple[Any, ...]:
-    """Return the values of the fields that affect learning, except the seed; None for the others."""
-    others = changeable(Config) | {"seed", "run_dir"}
-    return tuple(None if f.name in others else getattr(config, f.name) for f in fields(config))
+    """Return the options that affect learning, except the seed, with their values."""
+    others = changeable(config) | {"seed", "run_dir"}
+    return tuple((name, value) for name, value in flat(config).items() if name not in others)
 
 
 def _label(members: Sequence[Curves], differing: Sequence[str]) -> str:
     """Return the options in which a group differs from the others, or, if too long, its first directory."""
-    config = members[0].config
-    label = " ".join(f"{option(name)} {said(getattr(config, name))}" for name in differing)
+    values = flat(members[0].config)
+    label = " ".join(f"{option(name)} {said(values[name])}" for name in differing if name in values)
     if not label or len(label) > _LONGEST_LABEL:
         label = members[0].directory.resolve().name
     return f"{label} ({len(members)} runs)" if len(members) > 1 else label

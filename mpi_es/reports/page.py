@@ -3,7 +3,7 @@
 import shlex
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from mpi_es.config.fields import option
-from mpi_es.config.run import Config
+from mpi_es.config.parts import declared
 from mpi_es.config.tables import as_options
 from mpi_es.reports import elements, figures
 from mpi_es.reports.curves import Curves, Group, Spread, grouped, said, words
@@ -78,12 +78,12 @@ def state_of(content: Mapping[str, Any]) -> str:
     return elements.state(text, finished=finished, stopped=not finished and not running)
 
 
-def changed_options(config: Any, default: Any) -> str:
+def changed_options(config: Any) -> str:
     """Return a table of the options that differ from the defaults."""
     rows = [
-        (option(field.name), said(getattr(config, field.name)), said(getattr(default, field.name)))
-        for field in fields(config)
-        if field.name != "run_dir" and getattr(config, field.name) != getattr(default, field.name)
+        (option(name), said(one.value), said(one.default))
+        for name, one in declared(config).items()
+        if name != "run_dir" and one.value != one.default
     ]
     return elements.table(("Option", "Value", "Default"), rows, code=range(3))
 
@@ -98,8 +98,8 @@ def libraries(content: Mapping[str, Any]) -> str:
 def _head(title: str, run: Curves, level: int = 1) -> list[str]:
     """Return the title of a run, its state, and its progress in numbers."""
     config, spoken = run.config, words([run])
-    what = [config.problem, config.strategy, f"seed {config.seed}"]
-    what.append(f"{counted(config.population_size, 'candidate')} in a generation")
+    what = [config.problem, config.strategy.name, f"seed {config.seed}"]
+    what.append(f"{counted(config.strategy.population_size, 'candidate')} in a generation")
     generations, steps, seconds = (run.axes[axis][-1] for axis in run.axes)
     speed = steps / seconds if seconds else 0.0
     unit = "calls" if config.function else "steps"
@@ -155,7 +155,7 @@ def _below(run: Curves, place: Path) -> list[str]:
 def _options(run: Curves) -> list[str]:
     """Return the options of a run, what repeats and evaluates it, and the versions of its libraries."""
     parts = [elements.paragraph("Options that differ from the defaults:")]
-    parts.append(changed_options(run.config, Config()))
+    parts.append(changed_options(run.config))
     return [*parts, *_commands(run), libraries(run.content)]
 
 

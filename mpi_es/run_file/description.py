@@ -6,6 +6,7 @@ from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_
 
 import numpy as np
 
+from mpi_es.config import parts
 from mpi_es.config.fields import LARGEST, option
 from mpi_es.errors import UserError, expected
 
@@ -33,14 +34,26 @@ def _of_field(hint: Any, value: Any) -> Any:
     return from_plain(hint, value) if isinstance(hint, type) and is_dataclass(hint) else value
 
 
-def config_of(cls: type[C], stored: Any) -> C:
-    """Return the config that a file holds; its values obey the rules of the command line."""
+def config_of(cls: type[C], stored: Any, imports: bool = False) -> C:
+    """Return the config that a file holds; its values obey the rules of the command line.
+
+    Args:
+        imports: the code of a strategy of the user's own, whose options are left out otherwise.
+    """
     if not isinstance(stored, dict):
         raise UserError("expected a group of options, got none")
-    hints = get_type_hints(cls)
-    if extra := sorted(set(stored) - set(hints)):
+    names = {name: value for name, value in stored.items() if name in parts.parts_of(cls)}
+    for name, value in names.items():
+        if not isinstance(value, str):
+            raise expected(option(name), in_words(str), value)
+    known = parts.declared(parts.suited(cls, names, imports=imports))
+    own = [name for name, value in names.items() if ":" in value]
+    if (extra := sorted(set(stored) - set(known))) and (imports or not own):
         raise UserError(f"expected fields of {cls.__name__}, got {', '.join(map(ascii, extra))[:200]}")
-    return cls(**{name: of_option(name, value, hints[name]) for name, value in stored.items()})
+    known = {name: one for name, one in known.items() if name in stored}
+    hints = {name: str if one.is_part else one.plain for name, one in known.items()}
+    values = {name: of_option(name, stored[name], hint) for name, hint in hints.items()}
+    return parts.suited(cls, values, imports=imports)
 
 
 def of_option(name: str, value: Any, hint: Any) -> Any:

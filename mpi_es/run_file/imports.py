@@ -6,6 +6,7 @@ from typing import Any
 
 from mpi_es.config import user_objects
 from mpi_es.config.fields import option
+from mpi_es.config.parts import flat
 from mpi_es.errors import UserError
 
 FLAG = "--no-imports"
@@ -28,8 +29,9 @@ IN_ONE_CALL = ("vector:", "envpool:")  # prefixes of environments that are stepp
 
 def named(config: Any, fields: Sequence[str] = TRAINING) -> Iterator[tuple[str, str]]:
     """Yield the options of a config that name code of others, each with the name."""
+    values = flat(config)
     for field in fields:
-        value = getattr(config, field, "")
+        value = values.get(field, "")
         if field == "function" and getattr(config, "is_of_script", False):
             continue  # the script has it
         parts = user_objects.parsed(value, option(field)) if isinstance(value, tuple) else None

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from mpi_es.config import command_line, config_file
 from mpi_es.config.config_file import ConfigFile
+from mpi_es.config.parts import flat
 from mpi_es.errors import UserError, warn
 from mpi_es.run_file import checkpoint, contents, description, imports
 from mpi_es.run_file.atomic_write import write_whole
@@ -106,20 +107,17 @@ def plan_training(
         usage = f"python -m {program} --resume RUN"
         directory = checkpoint.directory_of(Path(run))
 
-        def changed(begun: C) -> C:
+        def changed(begun: C, imported: bool) -> C:
             options = file.without("run_dir")  # where a run began, which may be another place
-            wanted = command_line.parse(rest, begun, {}, usage, file=options)
-            fields = [name for name in imports.TRAINING if is_same(begun, wanted, name)]
-            imports.check(begun, directory, allowed=allow_imports, fields=fields)
+            wanted = command_line.parse(rest, begun, {}, usage, file=options, imports=imported)
+            if not imported:
+                before, after = flat(begun), flat(wanted)
+                fields = [name for name in imports.TRAINING if before.get(name) == after.get(name)]
+                imports.check(begun, directory, allowed=allow_imports, fields=fields)
             return wanted
 
         return _resumed(program, kind, directory, changed, check)
     return plan_run(program, kind, parse(rest), resume_if_begun=resume_if_begun, check=check)
-
-
-def is_same(one: object, other: object, name: str) -> bool:
-    """Return whether two configs have the same value of a field, or neither has it."""
-    return getattr(one, name, None) == getattr(other, name, None)
 
 
 def plan_run(
@@ -146,21 +144,24 @@ def plan_run(
             f"--resume {directory}, or choose another directory"
         )
     wanted = dataclasses.replace(config, run_dir=str(directory))
-    return _resumed(program, kind, directory, lambda _: wanted, check)
+    return _resumed(program, kind, directory, lambda *_: wanted, check)
 
 
 def _resumed(
-    program: str, kind: type[C], directory: Path, changed: Callable[[C], C], check: checkpoint.Check
+    program: str, kind: type[C], directory: Path, changed: Callable[[C, bool], C], check: checkpoint.Check
 ) -> TrainingPlan[C]:
     """Return the plan of resuming a run.
 
     Args:
-        changed: the wanted config from that with which the run began.
+        changed: the wanted config from that with which the run began, and whether code that this names may be
+            imported; it is called without at first, to check the names.
     """
     fingerprint = checkpoint.fingerprint(directory)
     stored, warning = checkpoint.load_of(program, directory, check)
     begun = description.config_of(kind, stored["config"])
+    if flat(changed(begun, False)).get("strategy") == stored["config"].get("strategy"):
+        begun = description.config_of(kind, stored["config"], imports=True)
     begun = dataclasses.replace(begun, run_dir=str(directory))  # it may have been moved
-    wanted = changed(begun)
+    wanted = changed(begun, True)
     command_line.check_resumed(begun, wanted)
     return TrainingPlan(program, wanted, directory, fingerprint, stored, warning, wanted != begun)

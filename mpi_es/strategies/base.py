@@ -1,13 +1,17 @@
 """What a strategy is: ask for a population, tell its fitness, deploy the centre."""
 
+import math
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Annotated, Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mpi_es.arrays import Candidate, Vector
+from mpi_es.config.fields import ENVIRONMENT, Count, Natural, Positive, Unless, alias
+from mpi_es.config.parts import Name, Named
 from mpi_es.errors import expected
 
 
@@ -100,41 +104,102 @@ def check_pairs(popsize: int) -> None:
         raise expected("--population-size", "an even number of 2 or more", popsize, "candidates are pairs")
 
 
-class Strategy(Protocol):
+@dataclass(frozen=True)
+class Options(Named):
+    """What every strategy is made with; one of your own may have more."""
+
+    name: Name = ""
+    population_size: Annotated[Count, alias("--n", "--popsize")] = 32
+    """Number of candidates in a generation"""
+    init_sigma: Annotated[Positive, alias("--sigma")] = 0.1
+    """Standard deviation of the first population"""
+
+
+@dataclass(frozen=True)
+class Growing(Options):
+    """Options of strategies whose population can grow within a generation."""
+
+    num_interactions: Annotated[Natural, ENVIRONMENT] = 0
+    """Steps of a generation: the population grows by --population-size until then; 0: a fixed population"""
+    popsize_max: Annotated[Natural, Unless("num_interactions", 0)] = 0
+    """Number of candidates at which a generation of --num-interactions ends; 0: only steps end it"""
+
+    def __post_init__(self) -> None:
+        """Refuse values that no run can have."""
+        super().__post_init__()
+        if self.num_interactions and 0 < self.popsize_max < self.population_size:
+            rule = f"0, or at least --population-size {self.population_size}"
+            raise expected("--popsize-max", rule, self.popsize_max)
+
+
+@dataclass(frozen=True)
+class WithNoiseTable(Options):
+    """Options of strategies with seeded populations."""
+
+    noise_table: Natural = 0
+    """Size of the noise table, which the ranks of a node share; 0: compute the noise"""
+
+
+@dataclass(frozen=True)
+class StrategyOptions(WithNoiseTable, Growing):
+    """Options of a strategy of your own, which may have more."""
+
+
+class Strategy(ABC):
     """An evolution strategy. Fitness is maximised; state in, state out, nothing hidden between.
 
     `state` is one dataclass whose fields are arrays, numbers, strings or dicts of these. Assigning a
     state continues exactly from where it was read. It is read and assigned between tell and ask, and
-    later calls do not change what was read.
+    later calls do not change what was read. If it has `centre` and `sigma`, the properties below follow.
 
-    A strategy may also have `learning_rate`, a number for the history, and `description`, a line that is
+    A strategy may also have `description`, a line that is
     printed before the first generation. One that can have --num-interactions has `ask_more(batch)`, which
     returns popsize other candidates of the generation for batch 1, 2 …; all are then told together. Its
     constructor refuses a population size that it cannot have, with an error that begins with
     `--population-size: expected`.
+
+    Args:
+        options: an object of the class's own Options.
+        x0: (dim,), where the search begins.
+        seed: of all of its random numbers.
+        noise: of seeded populations; collective where ranks share the work.
     """
 
+    Options: ClassVar[type[Options]] = Options
+    mirrored: ClassVar[bool] = False  # candidates 2i and 2i + 1 are pairs, which may share episode seeds
+    step_option: ClassVar[str] = "--init-sigma"  # the option to lower where the centre runs off to infinity
     state: Any
+
+    def __init__(self, options: Any, x0: Vector, seed: int, noise: Noise) -> None:
+        self.options, self.seed, self.noise = options, seed, noise
 
     @property
     def popsize(self) -> int:
         """The number of candidates that ask returns."""
-        ...
+        size: int = self.options.population_size
+        return size
 
     @property
     def centre(self) -> Vector:
         """The candidate (dim,) that is deployed and evaluated."""
-        ...
+        centre: Vector = self.state.centre
+        return centre
 
     @property
     def sigma(self) -> float:
-        """The overall step size, for the log."""
-        ...
+        """The overall step size, for the log: the geometric mean where each parameter has one."""
+        sigma = self.state.sigma
+        return float(np.exp(np.log(sigma).mean())) if np.ndim(sigma) else float(sigma)
 
+    @property
+    def learning_rate(self) -> float:
+        """The learning rate of the next generation, for the log; NaN where there is none."""
+        return float(getattr(self.state, "learning_rate", math.nan))
+
+    @abstractmethod
     def ask(self) -> Population:
         """Return the population of the next generation."""
-        ...
 
+    @abstractmethod
     def tell(self, population: Population, fitness: Vector) -> None:
         """Move on by one generation, given the fitness (popsize,) of what ask returned."""
-        ...

@@ -1,28 +1,28 @@
 """CMA-ES (arXiv:1604.00772) as pycma computes it, with a state of plain values that continues exactly."""
 
 import contextlib
+import functools
 import io
 import math
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import Any
+from typing import Any, Literal
 
-import cma
 import numpy as np
-from cma.evolution_strategy import get_CMASolutionDict
-from cma.restricted_gaussian_sampler import GaussVDSampler, GaussVkDSampler
-from cma.sigma_adaptation import CMAAdaptSigmaCSA, CMAAdaptSigmaTPA
-from cma.utilities.utils import ElapsedWCTime
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
 from mpi_es.arrays import Vector
+from mpi_es.config.fields import Count
+from mpi_es.config.parts import Name
 from mpi_es.errors import RolloutError, expected, one_line, unknown
 from mpi_es.run_file.rules import Rule, numbers, require
 from mpi_es.seeds import Stream, rng
-from mpi_es.strategies.base import Dense, Population
+from mpi_es.strategies import base
+from mpi_es.strategies.base import Dense, Noise, Population, Strategy
+from mpi_es.strategies.import_without import import_with_docstrings, import_without
 
 SMALLEST_POPULATION = 4  # with 3, one parent is left and the VD and VkD updates divide zero by zero
 SMALLEST_SIGMA = 1e-100
@@ -57,9 +57,6 @@ _STATE = {
     "sm.itr_after_k_inc sm.last_log_sigma sm.last_log_d sm.last_log_cond_corr "
     "sm.ema_log_sigma.M sm.ema_log_d.M sm.ema_log_s.M",
 }
-
-# What pycma takes for auto depends on the number of parameters.
-_SIGMA_RULES = {"auto": True, "csa": CMAAdaptSigmaCSA, "two-point": CMAAdaptSigmaTPA, "constant": False}
 
 Value = NDArray[Any] | float | int | bool | str
 
@@ -101,36 +98,57 @@ def choose(variant: str, dim: int, popsize: int) -> tuple[str, str]:
     )
 
 
-class CMAES:
-    """CMA-ES with a full or a restricted covariance; `description` says which one, and why.
+@dataclass(frozen=True)
+class CMAESOptions(base.Options):
+    """The covariance, how sigma adapts, restarts, and threads."""
+
+    name: Name = "cma_es"
+    cma_variant: Literal["auto", "full", "separable", "isotropic", "vd", "vkd"] = "auto"
+    """Covariance matrix; auto: full if its update is cheap, else separable; isotropic: fixed"""
+    sigma_rule: Literal["auto", "csa", "two-point", "constant"] = "auto"
+    """Step-size rule: path length (csa) or two points; auto: csa below 300 parameters"""
+    restarts: Literal["none", "ipop", "bipop"] = "none"
+    """Restart when it stops, with twice the candidates; bipop: alternately many and few"""
+    root_threads: Count = 1
+    """Threads of the linear algebra; the number changes the rounding"""
+
+    def __post_init__(self) -> None:
+        """Refuse values that no run can have."""
+        super().__post_init__()
+        if self.sigma_rule != "auto" and self.cma_variant in ("vd", "vkd"):
+            raise expected("--sigma-rule", f"auto with --cma-variant {self.cma_variant}", self.sigma_rule)
+
+
+@functools.cache
+def pycma() -> Any:
+    """Return pycma, imported when it is first needed: workers do without.
+
+    Nine tenths of its import are for plots and surrogate models.
+    """
+    with import_without("scipy.stats", "matplotlib"), import_with_docstrings("cma"):
+        import cma
+        import cma.restricted_gaussian_sampler
+        import cma.sigma_adaptation
+    return cma
+
+
+class CMAES(Strategy):
+    """A full or a restricted covariance; `description` says which one, and why.
 
     Its linear algebra may take more threads than one, since the other ranks wait. Their number is part of
     what a run is: LAPACK rounds by it, the same each time, also on fewer cores.
     """
 
-    def __init__(
-        self,
-        x0: ArrayLike,
-        sigma: float,
-        popsize: int,
-        seed: int,
-        variant: str = "auto",
-        threads: int = 1,
-        sigma_rule: str = "auto",
-    ) -> None:
-        if popsize < SMALLEST_POPULATION:
-            raise expected("--population-size", f"{SMALLEST_POPULATION} or more for cma_es", popsize)
-        self._x0 = np.array(x0, np.float64)
-        self._sigma0, self._popsize, self._seed = sigma, popsize, seed
-        self._variant, self.description = choose(variant, self._x0.size, popsize)
-        self._sigma_rule = sigma_rule
-        self._es = self._build()
-        self._libraries, self._threads = ThreadpoolController(), threads
+    Options = CMAESOptions
 
-    @property
-    def popsize(self) -> int:
-        """The number of candidates."""
-        return self._popsize
+    def __init__(self, options: CMAESOptions, x0: Vector, seed: int, noise: Noise) -> None:
+        super().__init__(options, x0, seed, noise)
+        if self.popsize < SMALLEST_POPULATION:
+            raise expected("--population-size", f"{SMALLEST_POPULATION} or more for cma_es", self.popsize)
+        self._x0 = np.array(x0, np.float64)
+        self._variant, self.description = choose(options.cma_variant, self._x0.size, self.popsize)
+        self._es = self._build()
+        self._libraries = ThreadpoolController()
 
     @property
     def centre(self) -> Vector:
@@ -150,7 +168,7 @@ class CMAES:
 
     def ask(self) -> Population:
         """Sample the next generation."""
-        self._rng = rng(self._seed, Stream.SAMPLE, self._es.countiter)
+        self._rng = rng(self.seed, Stream.SAMPLE, self._es.countiter)
         with self._computing():
             # ask would also file each row under its hash, for transformations that we do not use
             rows = self._es.ask_geno()
@@ -174,7 +192,10 @@ class CMAES:
         """Lend pycma the threads, and raise one line where it cannot go on."""
         try:
             # Remarks without a remedy: separable's on long steps of two-point adaptation, vd's on underflow.
-            with self._libraries.limit(limits=self._threads), warnings.catch_warnings(action="ignore"):
+            with (
+                self._libraries.limit(limits=self.options.root_threads),
+                warnings.catch_warnings(action="ignore"),
+            ):
                 yield
         except (RuntimeError, AssertionError, ValueError, ArithmeticError, IndexError) as error:
             raise RolloutError(f"CMA-ES, {self._variant}, cannot go on: {one_line(error)}") from error
@@ -194,7 +215,7 @@ class CMAES:
             raise expected("state", f"a mean of {self._x0.size} parameters", size)
         self._es = self._build()
         if state.generation > 0:  # a made-up generation creates the attributes that pycma creates late
-            self.tell(self.ask(), np.arange(self._popsize, dtype=np.float64))
+            self.tell(self.ask(), np.arange(self.popsize, dtype=np.float64))
         missing = set(self._present()) - state.values.keys()
         if missing:
             raise expected("state", "all values of cma_es", f"none for {', '.join(sorted(missing))}")
@@ -228,33 +249,41 @@ class CMAES:
 
     def _build(self) -> Any:
         """Return pycma's object before its first generation."""
-        self._rng = rng(self._seed, Stream.SAMPLE, 0, 1)  # vd draws its first direction at once
+        self._rng = rng(self.seed, Stream.SAMPLE, 0, 1)  # vd draws its first direction at once
+        cma = pycma()
+        rules = {  # what pycma takes for auto depends on the number of parameters
+            "auto": True,
+            "csa": cma.sigma_adaptation.CMAAdaptSigmaCSA,
+            "two-point": cma.sigma_adaptation.CMAAdaptSigmaTPA,
+            "constant": False,
+        }
         options = {
-            "popsize": self._popsize,
+            "popsize": self.popsize,
             "randn": self._draw,
             "seed": math.nan,  # leaves numpy's global generator alone
             "verbose": -9,
             "CMA_mirrors": 0,  # below popsize 6 pycma would mirror, which needs more state
             "conditioncov_alleviate": False,  # else C and the meaning of mean change at a condition of 1e12
-            "AdaptSigma": _SIGMA_RULES[self._sigma_rule],
+            "AdaptSigma": rules[self.options.sigma_rule],
         }
         if self._variant in ("separable", "isotropic"):
             options["CMA_diagonal"] = True
         if self._variant == "isotropic":
             options["CMA_on"] = 0  # the rate of every update of the covariance
         if self._variant in ("vd", "vkd"):
-            sampler = GaussVDSampler if self._variant == "vd" else GaussVkDSampler
+            samplers = cma.restricted_gaussian_sampler
+            sampler = samplers.GaussVDSampler if self._variant == "vd" else samplers.GaussVkDSampler
             options = sampler.extend_cma_options(options)
             options["CMA_sampler_options"] = {"randn": self._draw}
         # vd prints its advice, which is in `description`; pycma adds filters of warnings.
         with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
-            es = cma.CMAEvolutionStrategy(self._x0, self._sigma0, options)
-        es.timer = ElapsedWCTime()  # ask would make one, and tell wants one; nothing depends on it
+            es = cma.CMAEvolutionStrategy(self._x0, self.options.init_sigma, options)
+        es.timer = cma.utilities.utils.ElapsedWCTime()  # tell wants one; nothing depends on it
         # Two-point adaptation, from 300 parameters on, checks points that numpy's global generator chooses.
         es.adapt_sigma.check_consistency = lambda es: None
         # These archives look up a told row's genotype, which is the row, by its hash: half of a tell.
-        es.sent_solutions = get_CMASolutionDict(False)()
-        es._injected_solutions_archive = get_CMASolutionDict(False)()
+        es.sent_solutions = cma.evolution_strategy.get_CMASolutionDict(False)()
+        es._injected_solutions_archive = cma.evolution_strategy.get_CMASolutionDict(False)()
         return es
 
 

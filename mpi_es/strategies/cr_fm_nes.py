@@ -11,9 +11,11 @@ import numpy as np
 
 from mpi_es import seeds
 from mpi_es.arrays import Vector
+from mpi_es.config.parts import Name
 from mpi_es.errors import expected
 from mpi_es.seeds import Stream
-from mpi_es.strategies.base import Dense, Population, check_pairs, row_sum
+from mpi_es.strategies import base
+from mpi_es.strategies.base import Dense, Noise, Population, Strategy, check_pairs, row_sum
 from mpi_es.strategies.shaping import log_rank
 
 # Relative, of D in a generation: its change and that of v are scaled down. The paper has no limit: with few
@@ -34,15 +36,25 @@ class CRFMNESState:
     p_c: Vector  # evolution path of the centre, over sigma
 
 
-class CRFMNES:
-    """A base.Strategy of mirrored pairs, whose covariance is one axis and a scale for each parameter."""
+@dataclass(frozen=True)
+class CRFMNESOptions(base.Options):
+    """The paper has no others."""
 
-    def __init__(self, x0: Vector, sigma: float, popsize: int, seed: int) -> None:
-        check_pairs(popsize)
+    name: Name = "cr_fm_nes"
+
+
+class CRFMNES(Strategy):
+    """Mirrored pairs, whose covariance is one axis and a scale for each parameter."""
+
+    Options = CRFMNESOptions
+    mirrored = True
+
+    def __init__(self, options: CRFMNESOptions, x0: Vector, seed: int, noise: Noise) -> None:
+        super().__init__(options, x0, seed, noise)
+        check_pairs(self.popsize)
         if len(x0) < 2:  # v and D would be the same
             raise expected("--strategy", "another than cr_fm_nes for a single parameter", "cr_fm_nes")
-        self._popsize, self._seed = popsize, seed
-        n, k = len(x0), popsize
+        n, k = len(x0), self.popsize
         # The paper's constants, for candidates that are all feasible.
         self._mu_eff = 1 / np.square(log_rank(-np.arange(k, dtype=np.float64))).sum()
         self._c_sigma = (self._mu_eff + 2) / (n + self._mu_eff + 5)
@@ -57,30 +69,15 @@ class CRFMNES:
         v = seeds.rng(seed, Stream.SAMPLE, 0, 1).standard_normal(n) / math.sqrt(n)
         # The paper begins with D = I. Ours has the determinant of later ones, so that sigma means the same.
         d, zeros = _normalised(np.ones(n), v), np.zeros(n)
-        self.state = CRFMNESState(0, x0.astype(np.float64), float(sigma), d, v, zeros, zeros)
-
-    @property
-    def popsize(self) -> int:
-        """The number of candidates that ask returns."""
-        return self._popsize
-
-    @property
-    def centre(self) -> Vector:
-        """The centre (dim,)."""
-        return self.state.centre
-
-    @property
-    def sigma(self) -> float:
-        """The overall step size."""
-        return self.state.sigma
+        self.state = CRFMNESState(0, x0.astype(np.float64), options.init_sigma, d, v, zeros, zeros)
 
     def ask(self) -> Population:
         """Return centre + step and centre - step in turn."""
         s = self.state
-        rng = seeds.rng(self._seed, Stream.SAMPLE, s.generation)
-        z = rng.standard_normal((self._popsize // 2, len(s.centre)))
+        rng = seeds.rng(self.seed, Stream.SAMPLE, s.generation)
+        z = rng.standard_normal((self.popsize // 2, len(s.centre)))
         steps = s.sigma * s.d * _stretched(z, s.v, 1)
-        rows = np.empty((self._popsize, len(s.centre)))
+        rows = np.empty((self.popsize, len(s.centre)))
         rows[0::2], rows[1::2] = s.centre + steps, s.centre - steps
         return Dense(rows)
 
@@ -92,7 +89,7 @@ class CRFMNES:
         y = moves / s.d
         z = _stretched(y, s.v, -1)
         ranked = log_rank(fitness)
-        p_sigma = self._moved(s.p_sigma, self._c_sigma, row_sum(ranked - 1 / self._popsize, z))
+        p_sigma = self._moved(s.p_sigma, self._c_sigma, row_sum(ranked - 1 / self.popsize, z))
         eta_sigma, weights = self._speed(_norm(p_sigma), ranked, z)
         move = row_sum(weights, moves)
         p_c = self._moved(s.p_c, self._c_c, move)
@@ -124,10 +121,10 @@ class CRFMNES:
         """
         if path < self._chi:
             eta = self._eta_stagnating if path >= 0.1 * self._chi else self._eta_converging
-            return eta, ranked - 1 / self._popsize
+            return eta, ranked - 1 / self.popsize
         distances = np.sqrt(np.square(z).sum(axis=1))
         weights = ranked * np.exp(self._alpha * (distances - distances.max()))
-        return 1.0, weights / weights.sum() - 1 / self._popsize
+        return 1.0, weights / weights.sum() - 1 / self.popsize
 
 
 def _norm(vector: Vector) -> float:

@@ -6,10 +6,13 @@ import numpy as np
 
 from mpi_es import seeds
 from mpi_es.arrays import Vector
+from mpi_es.config.fields import Decay, Natural, NotNegative
+from mpi_es.config.parts import Name
 from mpi_es.errors import expected
 from mpi_es.seeds import Stream
-from mpi_es.strategies.base import Dense, Population
-from mpi_es.strategies.optimizers import decayed
+from mpi_es.strategies import base
+from mpi_es.strategies.base import Dense, Noise, Population, Strategy
+from mpi_es.strategies.optimizers import check_floor, decayed
 
 
 @dataclass(frozen=True)
@@ -21,40 +24,41 @@ class GAState:
     sigma: float
 
 
-class GA:
-    """A base.Strategy whose candidates are the elite and mutated copies of the best of the last generation.
+@dataclass(frozen=True)
+class GAOptions(base.Options):
+    """How many have children, and how far these are from them."""
+
+    name: Name = "ga"
+    parents: Natural = 0
+    """Number of best candidates that have children; 0: a tenth of the population"""
+    sigma_decay: Decay = 1.0
+    """Factor on sigma after each generation"""
+    sigma_min: NotNegative = 0.0
+    """Lower bound of sigma"""
+
+    def __post_init__(self) -> None:
+        """Refuse values that no run can have."""
+        super().__post_init__()
+        check_floor(self, "sigma_min", "init_sigma")
+
+
+class GA(Strategy):
+    """Candidates are the elite and mutated copies of the best of the last generation.
 
     The elite is the best of a generation. It is evaluated again with its children, on their terms, so that
     luck does not keep it; where fitness is exact it is the best candidate so far. It is the centre.
-
-    Args:
-        parents: the best candidates that have children; 0: a tenth of the population.
     """
 
-    def __init__(
-        self,
-        x0: Vector,
-        sigma: float,
-        popsize: int,
-        seed: int,
-        *,
-        parents: int = 0,
-        sigma_decay: float = 1.0,
-        sigma_min: float = 0.0,
-    ) -> None:
-        if popsize < 2:
-            raise expected("--population-size", "2 or more for ga: the elite and a child", popsize)
-        if parents > popsize:
-            raise expected("--parents", f"at most --population-size {popsize}", parents)
-        self._popsize, self._seed = popsize, seed
-        self._parents = parents or max(1, popsize // 10)  # the share of estool's SimpleGA
-        self._sigma_decay, self._sigma_min = sigma_decay, sigma_min
-        self.state = GAState(0, x0.astype(np.float64)[np.newaxis], float(sigma))
+    Options = GAOptions
 
-    @property
-    def popsize(self) -> int:
-        """The number of candidates that ask returns."""
-        return self._popsize
+    def __init__(self, options: GAOptions, x0: Vector, seed: int, noise: Noise) -> None:
+        super().__init__(options, x0, seed, noise)
+        if self.popsize < 2:
+            raise expected("--population-size", "2 or more for ga: the elite and a child", self.popsize)
+        if options.parents > self.popsize:
+            raise expected("--parents", f"at most --population-size {self.popsize}", options.parents)
+        self._parents = options.parents or max(1, self.popsize // 10)  # the share of estool's SimpleGA
+        self.state = GAState(0, x0.astype(np.float64)[np.newaxis], options.init_sigma)
 
     @property
     def centre(self) -> Vector:
@@ -62,17 +66,12 @@ class GA:
         elite: Vector = self.state.parents[0]
         return elite
 
-    @property
-    def sigma(self) -> float:
-        """The standard deviation of the mutations."""
-        return self.state.sigma
-
     def ask(self) -> Population:
         """Return the elite, and children of parents that are drawn uniformly."""
         s = self.state
-        rng = seeds.rng(self._seed, Stream.SAMPLE, s.generation)
-        chosen = rng.integers(0, len(s.parents), self._popsize - 1)
-        mutations = rng.standard_normal((self._popsize - 1, s.parents.shape[1]))
+        rng = seeds.rng(self.seed, Stream.SAMPLE, s.generation)
+        chosen = rng.integers(0, len(s.parents), self.popsize - 1)
+        mutations = rng.standard_normal((self.popsize - 1, s.parents.shape[1]))
         return Dense(np.concatenate([s.parents[:1], s.parents[chosen] + s.sigma * mutations]))
 
     def tell(self, population: Population, fitness: Vector) -> None:
@@ -80,5 +79,5 @@ class GA:
         assert isinstance(population, Dense)
         s = self.state
         best = np.argsort(-fitness, kind="stable")[: self._parents]
-        sigma = decayed(s.sigma, self._sigma_decay, self._sigma_min)
+        sigma = decayed(s.sigma, self.options.sigma_decay, self.options.sigma_min)
         self.state = GAState(s.generation + 1, population.rows[best], sigma)

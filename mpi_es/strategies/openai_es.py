@@ -5,9 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from mpi_es.arrays import Vector
-from mpi_es.strategies.base import Noise, Population, Seeded, check_pairs
-from mpi_es.strategies.optimizers import Memory, Optimizer, decayed
-from mpi_es.strategies.shaping import Shaping
+from mpi_es.config.fields import Decay, NotNegative
+from mpi_es.config.parts import Name
+from mpi_es.strategies import optimizers
+from mpi_es.strategies.base import Noise, Population, Seeded, Strategy, WithNoiseTable, check_pairs
+from mpi_es.strategies.optimizers import Memory, decayed
+from mpi_es.strategies.shaping import SHAPINGS
 
 
 @dataclass(frozen=True)
@@ -21,58 +24,36 @@ class OpenAIESState:
     optimizer: Memory
 
 
-class OpenAIES:
-    """A base.Strategy for many parameters: candidates are a centre and the keys of their noise.
+@dataclass(frozen=True)
+class OpenAIESOptions(WithNoiseTable, optimizers.Options):
+    """Those of its optimizer and its noise, and of sigma."""
 
-    Args:
-        noise: makes the perturbations, and adds them up; collective where ranks share that work.
-        weight_decay: the pull towards zero, counted as the l2coeff of OpenAI's starter code.
-    """
+    name: Name = "openai_es"
+    sigma_decay: Decay = 1.0
+    """Factor on sigma after each generation"""
+    sigma_min: NotNegative = 0.0
+    """Lower bound of sigma"""
 
-    def __init__(
-        self,
-        x0: Vector,
-        sigma: float,
-        popsize: int,
-        noise: Noise,
-        shaping: Shaping,
-        optimizer: Optimizer,
-        *,
-        learning_rate: float,
-        lr_decay: float = 1.0,
-        lr_min: float = 0.0,
-        sigma_decay: float = 1.0,
-        sigma_min: float = 0.0,
-        weight_decay: float = 0.0,
-    ) -> None:
-        check_pairs(popsize)
-        self._popsize, self._noise = popsize, noise
-        self._shaping, self._optimizer = shaping, optimizer
-        self._lr_decay, self._lr_min = lr_decay, lr_min
-        self._sigma_decay, self._sigma_min = sigma_decay, sigma_min
-        self._weight_decay = weight_decay
-        memory = optimizer.start(len(x0))
-        self.state = OpenAIESState(0, x0.astype(np.float64), float(sigma), float(learning_rate), memory)
+    def __post_init__(self) -> None:
+        """Refuse values that no run can have."""
+        super().__post_init__()
+        optimizers.check_floor(self, "sigma_min", "init_sigma")
 
-    @property
-    def popsize(self) -> int:
-        """The number of candidates that ask returns."""
-        return self._popsize
 
-    @property
-    def centre(self) -> Vector:
-        """The centre (dim,)."""
-        return self.state.centre
+class OpenAIES(Strategy):
+    """For many parameters: candidates are a centre and the keys of their noise."""
 
-    @property
-    def sigma(self) -> float:
-        """The standard deviation of the perturbations."""
-        return self.state.sigma
+    Options = OpenAIESOptions
+    mirrored = True
+    step_option = "--learning-rate"
 
-    @property
-    def learning_rate(self) -> float:
-        """The learning rate of the next generation."""
-        return self.state.learning_rate
+    def __init__(self, options: OpenAIESOptions, x0: Vector, seed: int, noise: Noise) -> None:
+        super().__init__(options, x0, seed, noise)
+        check_pairs(self.popsize)
+        self._shaping, self._optimizer = SHAPINGS[options.shaping], optimizers.make(options)
+        memory = self._optimizer.start(len(x0))
+        centre = x0.astype(np.float64)
+        self.state = OpenAIESState(0, centre, options.init_sigma, options.learning_rate, memory)
 
     def ask(self) -> Population:
         """Return centre + sigma * noise and centre - sigma * noise for each key."""
@@ -80,25 +61,25 @@ class OpenAIES:
 
     def ask_more(self, batch: int) -> Population:
         """Return another population of the generation."""
-        pairs = self._popsize // 2
-        keys = self._noise.keys(self.state.generation, (batch + 1) * pairs)  # a longer call adds keys
+        pairs = self.popsize // 2
+        keys = self.noise.keys(self.state.generation, (batch + 1) * pairs)  # a longer call adds keys
         return Seeded(self.state.centre, self.state.sigma, keys[-pairs:])
 
     def tell(self, population: Population, fitness: Vector) -> None:
         """Climb the gradient of the expected utility. Collective where the noise is."""
         assert isinstance(population, Seeded)
-        s = self.state
+        s, options = self.state, self.options
         utilities = self._shaping(fitness)
         # Algorithm 1: the gradient of E u(theta + sigma eps) is E[u eps] / sigma, estimated over n candidates
         # by (1 / (n sigma)) sum_i u_i eps_i. Mirrored, eps_{2i+1} = -eps_{2i}: a sum over pairs of
-        # differences. The starter code subtracts l2coeff * theta from this before it is over sigma.
+        # differences. The starter code subtracts l2coeff * theta (weight decay) before this is over sigma.
         weights = (utilities[0::2] - utilities[1::2]) / len(fitness)
-        ascent = self._noise.weighted_sum(population.keys, weights) - self._weight_decay * s.centre
+        ascent = self.noise.weighted_sum(population.keys, weights) - options.weight_decay * s.centre
         step, memory = self._optimizer.step(s.optimizer, ascent / s.sigma, s.learning_rate)
         self.state = OpenAIESState(
             generation=s.generation + 1,
             centre=s.centre + step,
-            sigma=decayed(s.sigma, self._sigma_decay, self._sigma_min),
-            learning_rate=decayed(s.learning_rate, self._lr_decay, self._lr_min),
+            sigma=decayed(s.sigma, options.sigma_decay, options.sigma_min),
+            learning_rate=decayed(s.learning_rate, options.lr_decay, options.lr_min),
             optimizer=memory,
         )

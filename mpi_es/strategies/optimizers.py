@@ -8,16 +8,45 @@ would be rounded away.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Annotated, Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mpi_es.arrays import Candidate
+from mpi_es.config.fields import Decay, Fraction, NotNegative, Of, Positive, Unless, alias, option
 from mpi_es.errors import expected
+from mpi_es.strategies.base import Growing
 
 Memory = dict[str, Any]
 Gradient = NDArray[np.floating[Any]]
+
+
+@dataclass(frozen=True)
+class Options(Growing):
+    """Options of strategies that follow a gradient: what they make of fitness, and how they step."""
+
+    shaping: Literal["centered", "log-rank", "standardized", "raw"] = "centered"
+    """Transformation of the fitness"""
+    optimizer: Literal["adam", "sgd", "clipup"] = "adam"
+    """Optimizer that applies the gradient"""
+    learning_rate: Annotated[Positive, alias("--lr")] = 0.01
+    """Learning rate of the optimizer"""
+    lr_decay: Annotated[Decay, alias("--decay")] = 1.0
+    """Factor on the learning rate after each generation"""
+    lr_min: Annotated[NotNegative, Unless("lr_decay", 1.0)] = 0.0
+    """Lower bound of the decaying learning rate"""
+    momentum: Annotated[Fraction, Of("optimizer", ("sgd", "clipup"))] = 0.9
+    """Momentum of sgd and clipup"""
+    max_speed: Annotated[NotNegative, Of("optimizer", ("clipup",))] = 0.0
+    """Largest norm of a step of clipup; 0: twice the learning rate"""
+    weight_decay: NotNegative = 0.0
+    """Weight decay, as a share of the parameters"""
+
+    def __post_init__(self) -> None:
+        """Refuse values that no run can have."""
+        super().__post_init__()
+        check_floor(self, "lr_min", "learning_rate")
 
 
 class Optimizer(Protocol):
@@ -103,11 +132,23 @@ class ClipUp:
         return velocity, {"velocity": velocity}
 
 
+def make(options: Options) -> "Optimizer":
+    """Return the optimizer that the options name."""
+    return OPTIMIZERS[options.optimizer](options.momentum, options.max_speed)
+
+
 OPTIMIZERS: dict[str, Callable[[float, float], Optimizer]] = {  # from momentum and max_speed
     "adam": lambda momentum, max_speed: Adam(),
     "sgd": lambda momentum, max_speed: SGD(momentum),
     "clipup": ClipUp,
 }
+
+
+def check_floor(options: Any, floor: str, start: str) -> None:
+    """Refuse a lower bound above the value at which a schedule starts."""
+    if getattr(options, floor) > getattr(options, start):
+        rule = f"at most {option(start)} {getattr(options, start)}"
+        raise expected(option(floor), rule, getattr(options, floor))
 
 
 def decayed(value: float, factor: float, floor: float) -> float:

@@ -9,11 +9,13 @@ import numpy as np
 
 from mpi_es import seeds
 from mpi_es.arrays import Vector
-from mpi_es.errors import expected
+from mpi_es.config.fields import Fraction, NotNegative
+from mpi_es.config.parts import Name
 from mpi_es.seeds import Stream
-from mpi_es.strategies.base import Dense, Population, check_pairs, row_sum
-from mpi_es.strategies.optimizers import Memory, Optimizer, decayed
-from mpi_es.strategies.shaping import Shaping, standardized
+from mpi_es.strategies import optimizers
+from mpi_es.strategies.base import Dense, Noise, Population, Strategy, check_pairs, row_sum
+from mpi_es.strategies.optimizers import Memory, decayed
+from mpi_es.strategies.shaping import SHAPINGS, standardized
 
 
 @dataclass(frozen=True)
@@ -27,61 +29,42 @@ class PEPGState:
     optimizer: Memory
 
 
-class PEPG:
-    """A base.Strategy with a standard deviation for each parameter, which follows its own gradient."""
+@dataclass(frozen=True)
+class PEPGOptions(optimizers.Options):
+    """Those of its optimizer, and of the deviations."""
 
-    def __init__(
-        self,
-        x0: Vector,
-        sigma: float,
-        popsize: int,
-        seed: int,
-        shaping: Shaping,
-        optimizer: Optimizer,
-        *,
-        learning_rate: float,
-        lr_decay: float = 1.0,
-        lr_min: float = 0.0,
-        sigma_min: float = 0.0,
-        sigma_learning_rate: float = 0.1,
-        sigma_max_change: float = 0.2,
-        weight_decay: float = 0.0,
-    ) -> None:
-        check_pairs(popsize)
-        if not 0 <= sigma_max_change < 1:
-            raise expected("--sigma-max-change", "a number in [0, 1)", sigma_max_change)
-        self._popsize, self._seed = popsize, seed
-        self._shaping, self._optimizer = shaping, optimizer
-        self._lr_decay, self._lr_min = lr_decay, lr_min
-        self._sigma_min, self._sigma_learning_rate = sigma_min, sigma_learning_rate
-        self._sigma_max_change, self._weight_decay = sigma_max_change, weight_decay
+    name: Name = "pepg"
+    sigma_min: NotNegative = 0.0
+    """Lower bound of each parameter's sigma"""
+    sigma_learning_rate: NotNegative = 0.1
+    """Learning rate of the standard deviations"""
+    sigma_max_change: Fraction = 0.2
+    """Largest relative change of a standard deviation in one generation"""
+
+    def __post_init__(self) -> None:
+        """Refuse values that no run can have."""
+        super().__post_init__()
+        optimizers.check_floor(self, "sigma_min", "init_sigma")
+
+
+class PEPG(Strategy):
+    """A standard deviation for each parameter, which follows its own gradient."""
+
+    Options = PEPGOptions
+    mirrored = True
+    step_option = "--learning-rate"
+
+    def __init__(self, options: PEPGOptions, x0: Vector, seed: int, noise: Noise) -> None:
+        super().__init__(options, x0, seed, noise)
+        check_pairs(self.popsize)
+        self._shaping, self._optimizer = SHAPINGS[options.shaping], optimizers.make(options)
         self.state = PEPGState(
             generation=0,
             centre=x0.astype(np.float64),
-            sigma=np.full(len(x0), float(sigma)),
-            learning_rate=float(learning_rate),
-            optimizer=optimizer.start(len(x0)),
+            sigma=np.full(len(x0), options.init_sigma),
+            learning_rate=options.learning_rate,
+            optimizer=self._optimizer.start(len(x0)),
         )
-
-    @property
-    def popsize(self) -> int:
-        """The number of candidates that ask returns."""
-        return self._popsize
-
-    @property
-    def centre(self) -> Vector:
-        """The centre (dim,)."""
-        return self.state.centre
-
-    @property
-    def sigma(self) -> float:
-        """The geometric mean of the deviations."""
-        return float(np.exp(np.log(self.state.sigma).mean()))
-
-    @property
-    def learning_rate(self) -> float:
-        """The learning rate of the next generation."""
-        return self.state.learning_rate
 
     def ask(self) -> Population:
         """Return centre + epsilon and centre - epsilon in turn."""
@@ -90,28 +73,28 @@ class PEPG:
     def ask_more(self, batch: int) -> Population:
         """Return another population of the generation."""
         s = self.state
-        rng = seeds.rng(self._seed, Stream.SAMPLE, s.generation, batch)
-        epsilon = s.sigma * rng.standard_normal((self._popsize // 2, len(s.centre)))
-        rows = np.empty((self._popsize, len(s.centre)))
+        rng = seeds.rng(self.seed, Stream.SAMPLE, s.generation, batch)
+        epsilon = s.sigma * rng.standard_normal((self.popsize // 2, len(s.centre)))
+        rows = np.empty((self.popsize, len(s.centre)))
         rows[0::2], rows[1::2] = s.centre + epsilon, s.centre - epsilon
         return Dense(rows)
 
     def tell(self, population: Population, fitness: Vector) -> None:
         """Climb the gradient of the expected utility, in the centre and in the deviations."""
         assert isinstance(population, Dense)
-        s = self.state
+        s, options = self.state, self.options
         utilities = self._shaping(fitness)
         epsilon = (population.rows[0::2] - population.rows[1::2]) / 2  # (pairs, dim)
         step, memory = self._optimizer.step(
             s.optimizer, self._centre_gradient(epsilon, utilities), s.learning_rate
         )
-        change = self._sigma_learning_rate * self._sigma_gradient(epsilon, utilities)
-        most = self._sigma_max_change * s.sigma
+        change = options.sigma_learning_rate * self._sigma_gradient(epsilon, utilities)
+        most = options.sigma_max_change * s.sigma
         self.state = PEPGState(
             generation=s.generation + 1,
             centre=s.centre + step,
-            sigma=np.maximum(s.sigma + np.clip(change, -most, most), self._sigma_min),
-            learning_rate=decayed(s.learning_rate, self._lr_decay, self._lr_min),
+            sigma=np.maximum(s.sigma + np.clip(change, -most, most), options.sigma_min),
+            learning_rate=decayed(s.learning_rate, options.lr_decay, options.lr_min),
             optimizer=memory,
         )
 
@@ -121,8 +104,8 @@ class PEPG:
         It is sigma^2 times the gradient. The decay is counted as in openai_es, where epsilon is over sigma.
         """
         half_difference = (utilities[0::2] - utilities[1::2]) / 2
-        decay = self._weight_decay * self.state.sigma * self.state.centre
-        return row_sum(half_difference, epsilon) / len(epsilon) - decay
+        decay = self.options.weight_decay * self.state.sigma * self.state.centre
+        return np.asarray(row_sum(half_difference, epsilon) / len(epsilon) - decay)
 
     def _sigma_gradient(self, epsilon: Vector, utilities: Vector) -> Vector:
         """Return the mean over pairs of ((r+ + r-) / 2 - b) (epsilon^2 - sigma^2) / sigma, (dim,).

@@ -14,7 +14,7 @@ from mpi_es.arrays import Candidate, Vector
 from mpi_es.errors import expected
 from mpi_es.seeds import Stream, rng
 from mpi_es.strategies import stopping
-from mpi_es.strategies.base import Noise, Population, Strategy
+from mpi_es.strategies.base import Noise, Population
 from mpi_es.strategies.restore import restore
 
 MOST_DOUBLINGS = 9  # of the population, as in the BIPOP paper; later starts keep its size
@@ -23,7 +23,7 @@ MOST_DOUBLINGS = 9  # of the population, as in the BIPOP paper; later starts kee
 class Build(Protocol):
     """How a start's own strategy is made."""
 
-    def __call__(self, x0: Vector, sigma: float, popsize: int, seed: int, generation: int) -> Strategy:
+    def __call__(self, x0: Vector, sigma: float, popsize: int, seed: int, generation: int) -> Any:
         """Return it; `generation` is the run's, at which the start begins."""
         ...
 
@@ -120,18 +120,20 @@ class Restarts:
     @property
     def centre(self) -> Vector:
         """The centre (dim,) of the start under way."""
-        return self._inner.centre
+        centre: Vector = self._inner.centre
+        return centre
 
     @property
     def sigma(self) -> float:
         """The overall step size of the start under way."""
-        return self._inner.sigma
+        return float(self._inner.sigma)
 
     def ask(self) -> Population:
         """Return the next population, of another start if the last one is over."""
         if self._state.over:
             self._begin(self._next())
-        return self._inner.ask()
+        population: Population = self._inner.ask()
+        return population
 
     def tell(self, population: Population, fitness: Vector) -> None:
         """Move on by one generation, and note whether the start is over."""
@@ -156,7 +158,7 @@ class Restarts:
             return ""
         if start.limit and record["generations"] * start.popsize >= start.limit:
             return "it has had its evaluations"
-        deviations: Vector = self._inner.deviations  # type: ignore[attr-defined]  # of cma_es
+        deviations: Vector = self._inner.deviations  # of cma_es
         return stopping.why_over(record, start.popsize, deviations, start.sigma)
 
     def _next(self) -> Start:

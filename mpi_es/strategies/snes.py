@@ -4,15 +4,18 @@ Symbols and defaults are those of the long paper, arXiv:1106.4487, section 3.4 a
 """
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
 from mpi_es import seeds
 from mpi_es.arrays import Vector
+from mpi_es.config.fields import Decay, NotNegative, Positive, Unless, alias
+from mpi_es.config.parts import Name
 from mpi_es.errors import expected
 from mpi_es.seeds import Stream
-from mpi_es.strategies.base import Dense, Population, row_sum
-from mpi_es.strategies.optimizers import decayed
+from mpi_es.strategies.base import Dense, Growing, Noise, Population, Strategy, row_sum
+from mpi_es.strategies.optimizers import check_floor, decayed
 from mpi_es.strategies.shaping import log_rank
 
 
@@ -26,47 +29,38 @@ class SNESState:
     learning_rate: float  # of the centre; the paper's eta_mu
 
 
-class SNES:
-    """A base.Strategy with a standard deviation for each parameter, which follows the natural gradient."""
+@dataclass(frozen=True)
+class SNESOptions(Growing):
+    """The paper's are the defaults, and the rate of the deviations."""
 
-    def __init__(
-        self,
-        x0: Vector,
-        sigma: float,
-        popsize: int,
-        seed: int,
-        *,
-        learning_rate: float = 1.0,
-        lr_decay: float = 1.0,
-        lr_min: float = 0.0,
-    ) -> None:
-        if popsize < 2:
-            raise expected("--population-size", "2 or more for snes", popsize)
-        self._popsize, self._seed = popsize, seed
+    name: Name = "snes"
+    centre_learning_rate: Annotated[Positive, alias("--center-learning-rate")] = 1.0
+    """Factor on the steps of the centre, 1 in the paper; a larger one leaves a flat start sooner"""
+    lr_decay: Annotated[Decay, alias("--decay")] = 1.0
+    """Factor on the learning rate after each generation"""
+    lr_min: Annotated[NotNegative, Unless("lr_decay", 1.0)] = 0.0
+    """Lower bound of the decaying learning rate"""
+
+    def __post_init__(self) -> None:
+        """Refuse values that no run can have."""
+        super().__post_init__()
+        check_floor(self, "lr_min", "centre_learning_rate")
+
+
+class SNES(Strategy):
+    """A standard deviation for each parameter, which follows the natural gradient."""
+
+    Options = SNESOptions
+    step_option = "--init-sigma or --centre-learning-rate"
+
+    def __init__(self, options: SNESOptions, x0: Vector, seed: int, noise: Noise) -> None:
+        super().__init__(options, x0, seed, noise)
+        if self.popsize < 2:
+            raise expected("--population-size", "2 or more for snes", self.popsize)
         dim = len(x0)
         self._eta_sigma = (3 + np.log(dim)) / (5 * np.sqrt(dim))
-        self._lr_decay, self._lr_min = lr_decay, lr_min
-        self.state = SNESState(0, x0.astype(np.float64), np.full(dim, float(sigma)), float(learning_rate))
-
-    @property
-    def popsize(self) -> int:
-        """The number of candidates that ask returns."""
-        return self._popsize
-
-    @property
-    def centre(self) -> Vector:
-        """The centre (dim,)."""
-        return self.state.centre
-
-    @property
-    def sigma(self) -> float:
-        """The geometric mean of the deviations."""
-        return float(np.exp(np.log(self.state.sigma).mean()))
-
-    @property
-    def learning_rate(self) -> float:
-        """The learning rate of the centre in the next generation."""
-        return self.state.learning_rate
+        sigma = np.full(dim, options.init_sigma)
+        self.state = SNESState(0, x0.astype(np.float64), sigma, options.centre_learning_rate)
 
     def ask(self) -> Population:
         """Return candidates drawn around the centre."""
@@ -75,8 +69,8 @@ class SNES:
     def ask_more(self, batch: int) -> Population:
         """Return another population of the generation."""
         s = self.state
-        rng = seeds.rng(self._seed, Stream.SAMPLE, s.generation, batch)
-        return Dense(s.centre + s.sigma * rng.standard_normal((self._popsize, len(s.centre))))
+        rng = seeds.rng(self.seed, Stream.SAMPLE, s.generation, batch)
+        return Dense(s.centre + s.sigma * rng.standard_normal((self.popsize, len(s.centre))))
 
     def tell(self, population: Population, fitness: Vector) -> None:
         """Follow the natural gradient of the expected utility, in the centre and in the deviations."""
@@ -88,5 +82,5 @@ class SNES:
             generation=s.generation + 1,
             centre=s.centre + s.learning_rate * s.sigma * row_sum(utilities, steps),
             sigma=s.sigma * np.exp(self._eta_sigma / 2 * row_sum(utilities, np.square(steps) - 1)),
-            learning_rate=decayed(s.learning_rate, self._lr_decay, self._lr_min),
+            learning_rate=decayed(s.learning_rate, self.options.lr_decay, self.options.lr_min),
         )

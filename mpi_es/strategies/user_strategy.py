@@ -22,16 +22,14 @@ class UserStrategy:
     """A user's strategy whose populations and states are checked; all else is the strategy's own.
 
     Args:
-        name: package.module:Class, as the user gave it.
-        make: the class.
-        x0: (dim,), where it begins; it is given `x0` after the config and before the noise.
+        make: the class, which is called with the other arguments.
     """
 
-    def __init__(self, name: str, make: Callable[..., Any], config: Any, x0: Vector, noise: Any) -> None:
-        self.name, self._option, self._dim = name, f"--strategy {name}", len(x0)
+    def __init__(self, make: Callable[..., Any], options: Any, x0: Vector, seed: int, noise: Any) -> None:
+        self.name, self._option, self._dim = options.name, f"--strategy {options.name}", len(x0)
         try:
-            self._strategy = make(config, x0, noise)
-            required = (*REQUIRED, "ask_more") if config.num_interactions else REQUIRED
+            self._strategy = make(options, x0, seed, noise)
+            required = (*REQUIRED, "ask_more") if getattr(options, "num_interactions", 0) else REQUIRED
             missing = [needed for needed in required if not hasattr(self._strategy, needed)]
         except UserError:
             raise

@@ -1,11 +1,11 @@
 """A callback of the user's: `--callback package.module:Class`, called on rank 0 after each generation."""
 
-import dataclasses
 import traceback
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from mpi_es.config.parts import flat
 from mpi_es.config.user_objects import load
 from mpi_es.errors import RolloutError, UserError, expected, one_line
 from mpi_es.run_file.records import HeldOut, Row, Timing
@@ -28,7 +28,7 @@ class Callback:
     def start(self, config: Any) -> None:
         """Make the object, when the run's directory exists."""
         try:
-            self._object = self._class(dataclasses.asdict(config), self._directory)
+            self._object = self._class(flat(config), self._directory)
         except (Exception, SystemExit) as error:
             raise UserError(f"{self._option}: its constructor failed: {one_line(error)}") from error
 

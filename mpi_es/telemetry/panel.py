@@ -59,7 +59,7 @@ def draw(data: PanelData, elapsed: float, width: int, height: int) -> Renderable
         _add_speeds(grid, config, row, timing)
     return Panel(
         grid,
-        title=f"[bold]{escape(config.problem)}[/], {escape(config.strategy)}, seed {config.seed}",
+        title=f"[bold]{escape(config.problem)}[/], {escape(config.strategy.name)}, seed {config.seed}",
         title_align="left",
         subtitle=f"[dim]{escape(config.directory)}[/]",
         subtitle_align="left",

@@ -5,7 +5,6 @@ import os
 import socket
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import fields
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -15,6 +14,7 @@ from tensorboard.plugins.hparams import metadata
 from tensorboard.plugins.hparams.plugin_data_pb2 import HParamsPluginData, SessionStartInfo
 from tensorboard.summary.writer.record_writer import RecordWriter
 
+from mpi_es.config.parts import flat
 from mpi_es.errors import UserError
 from mpi_es.run_file.records import HeldOut, Row, Timing
 from mpi_es.telemetry.tags import Tags
@@ -79,10 +79,9 @@ def _hyperparameters(config: Any) -> Any:
     """Return the options as the table of TensorBoard's HParams page has them."""
     start = SessionStartInfo()
     kinds = {bool: "bool_value", int: "number_value", float: "number_value"}
-    for field in fields(config):
-        value = getattr(config, field.name)
+    for name, value in flat(config).items():
         kind = kinds.get(type(value))
-        setattr(start.hparams[field.name], kind or "string_value", value if kind else str(value))
+        setattr(start.hparams[name], kind or "string_value", value if kind else str(value))
     described = metadata.create_summary_metadata(HParamsPluginData(session_start_info=start))
     return Summary.Value(tag=metadata.SESSION_START_INFO_TAG, metadata=described, tensor=metadata.NULL_TENSOR)
 

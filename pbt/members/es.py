@@ -9,7 +9,9 @@ from numpy.typing import NDArray
 
 from mpi_es.config import command_line
 from mpi_es.config.fields import option
+from mpi_es.config.parts import changed
 from mpi_es.config.run import Config as RunConfig
+from mpi_es.config.run import default
 from mpi_es.errors import expected, unknown
 from mpi_es.evaluation.build import make_evaluator, make_policy, training_terms
 from mpi_es.evaluation.rollout import Terms
@@ -66,7 +68,10 @@ class ES(Member):
         self.observations = ObservationStatistics.of_size(
             self.evaluator.rollout.size if config.obs_norm else 0
         )
-        self.hyperparameters = {"sigma": self.run.init_sigma, "learning_rate": self.run.learning_rate}
+        self.hyperparameters = {
+            "sigma": self.run.strategy.init_sigma,
+            "learning_rate": self.run.strategy.learning_rate,
+        }
         initial = self.evaluator.rollout.policy.initial(seed).astype(float)
         self.strategy = make_strategy(self.run, initial, self.evaluator.noise)
 
@@ -172,8 +177,8 @@ class ES(Member):
     def _tuned_strategy(self) -> Any:
         """Return the strategy with its state and the present hyperparameters."""
         values = self.hyperparameters
-        popsize = 2 * int(values.get("pairs", self.run.population_size // 2))
-        run = dataclasses.replace(self.run, population_size=popsize)
+        popsize = 2 * int(values.get("pairs", self.run.strategy.population_size // 2))
+        run = changed(self.run, population_size=popsize)
         state = self.strategy.state
         strategy = make_strategy(run, state.centre, self.evaluator.noise)
         sizes = {name: values[name] for name in ("sigma", "learning_rate") if name in values}
@@ -195,7 +200,7 @@ def _run_config(config: Config) -> RunConfig:
         env=config.env,
         env_options=config.env_options,
         held_out_env_options=config.held_out_env_options,
-        strategy="openai_es",
+        strategy=default("strategy", "openai_es"),
         obs_norm=config.obs_norm,
         track_mean=False,
     )

@@ -60,7 +60,7 @@ def page(
         parts += [elements.heading("Figure 2 of the paper", 2), *_figure2(toy)]
     parts += films(directory, directory)
     parts += [elements.heading("Options and commands", 2)]
-    parts += [elements.paragraph("Options that differ from the defaults:"), changed_options(config, Config())]
+    parts += [elements.paragraph("Options that differ from the defaults:"), changed_options(config)]
     parts += [_commands(directory, config), libraries(content)]
     return elements.document(title, parts)
 

@@ -1,11 +1,9 @@
-from dataclasses import replace
-
 import pytest
 
 from mpi_es.agents.guess_order import recognised
 from mpi_es.agents.parameter_order import from_torch, shapes_of
-from mpi_es.config.presets import PRESETS
-from mpi_es.config.run import Config
+from mpi_es.config.presets import preset
+from mpi_es.config.run import configured
 from mpi_es.errors import UserError
 from mpi_es.evaluation.build import make_policy
 from tests.agents.files import USER, file_of, load, numbers
@@ -13,24 +11,24 @@ from tests.policies.attention_reference import PUBLISHED, needs_published, publi
 
 
 def test_the_order_for_another_number_of_actions_is_to_be_given():
-    policy = make_policy(replace(PRESETS["carracing"], env="CartPole-v1", policy="mlp"))
+    policy = make_policy(preset("carracing", env="CartPole-v1", policy="mlp"))
     with pytest.raises(UserError, match=r"can show, got 114; an agent that drives has 3667"):
-        recognised(policy.initial(0), shapes_of(policy), PRESETS["carracing"], "--from-pretrained")
+        recognised(policy.initial(0), shapes_of(policy), preset("carracing"), "--from-pretrained")
 
 
 def test_an_order_that_cannot_be_tried_is_to_be_given(tmp_path):
     with pytest.raises(
         UserError, match=r"--layout \(.*\): expected torch or paper for an npz file of --policy"
     ):
-        load(file_of(tmp_path, params=numbers()), Config(policy=USER.policy))
+        load(file_of(tmp_path, params=numbers()), configured(policy=USER.policy.name))
 
 
 @needs_published
 @pytest.mark.parametrize("layout", ["torch", "paper"])
 def test_the_published_weights_drive_in_their_own_order_only(layout):
-    agent = load(str(PUBLISHED), Config(**{**vars(PRESETS["carracing"]), "layout": "torch"}))
+    agent = load(str(PUBLISHED), preset("carracing", layout="torch"))
     params = from_torch(published(), agent.shapes, layout)
-    assert recognised(params, agent.shapes, PRESETS["carracing"], "--from-pretrained") == layout
+    assert recognised(params, agent.shapes, preset("carracing"), "--from-pretrained") == layout
 
 
 def test_an_agent_that_drives_in_neither_order_is_refused(tmp_path):
@@ -38,4 +36,4 @@ def test_an_agent_that_drives_in_neither_order_is_refused(tmp_path):
     with pytest.raises(
         UserError, match=r"clearly drives \(-?\d+ in torch's, -?\d+ in paper's\); give --layout"
     ):
-        load(file_of(tmp_path, params=params), PRESETS["carracing"])
+        load(file_of(tmp_path, params=params), preset("carracing"))

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from mpi_es.agents.parameter_order import from_torch
-from mpi_es.config.presets import PRESETS
-from mpi_es.config.run import Config
+from mpi_es.config.presets import preset
+from mpi_es.config.run import configured
 from mpi_es.errors import UserError
 from tests.agents.files import DIM, USER, file_of, load, numbers
 
@@ -18,7 +18,7 @@ def test_a_bare_file_in_either_order_is_the_same_agent(tmp_path):
     np.testing.assert_array_equal(agent.parameters, numbers())
     paper = from_torch(numbers(), agent.shapes, "paper")
     assert not np.array_equal(paper, numbers())
-    config = Config(policy=USER.policy, layout="paper")
+    config = configured(policy=USER.policy.name, layout="paper")
     found = load(file_of(tmp_path, params=paper), config)
     np.testing.assert_array_equal(found.parameters, numbers())
 
@@ -85,7 +85,7 @@ TORN = [
 
 @pytest.mark.parametrize("told", TORN)
 def test_a_file_of_ours_that_tells_nonsense_is_reported(tmp_path, told):
-    config = json.dumps({"policy": USER.policy})
+    config = json.dumps({"policy": USER.policy.name})
     whole = {"params": numbers(), "config": config, "layout": "torch", "normalisation": np.zeros((2, 0))}
     arrays = {name: value for name, value in (whole | told).items() if value is not None}
     load(file_of(tmp_path, **whole))
@@ -109,11 +109,11 @@ def test_a_name_that_the_system_refuses_is_reported():
 
 
 def test_a_bare_file_lacks_the_normalisation_of_observations(tmp_path):
-    config = Config(policy=USER.policy, layout="torch", obs_norm=True)
+    config = configured(policy=USER.policy.name, layout="torch", obs_norm=True)
     with pytest.raises(UserError, match=r"expected a run or a file of mpi_es\.export, which hold the norm"):
         load(file_of(tmp_path, params=numbers()), config)
 
 
 def test_a_size_that_is_neither_the_options_nor_the_paper_s_is_reported(tmp_path):
     with pytest.raises(UserError, match="expected 3071 or 3667 numbers in `params` of"):
-        load(file_of(tmp_path, params=np.zeros(3000)), PRESETS["carracing-exp3.1"])
+        load(file_of(tmp_path, params=np.zeros(3000)), preset("carracing-exp3.1"))

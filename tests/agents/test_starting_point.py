@@ -7,7 +7,7 @@ import pytest
 
 from mpi_es import export, train
 from mpi_es.agents.starting_point import first_agent, fixed_agent
-from mpi_es.config.run import Config
+from mpi_es.config.run import configured
 from mpi_es.errors import UserError
 from mpi_es.evaluation.build import make_policy
 from mpi_es.policies.partly_fixed import PartlyFixed
@@ -74,7 +74,7 @@ def test_a_layer_evolves_alone(tmp_path, papers):
 
 
 def test_a_part_that_is_the_whole_module_is_refused():
-    config = Config(policy="tests.policies.user_policies:Single", evolve="out")
+    config = configured(policy="tests.policies.user_policies:Single", evolve="out")
     with pytest.raises(UserError, match="--evolve: expected all, since no other part would stay fixed"):
         fixed_agent(config, make_policy(config))
 
@@ -107,7 +107,7 @@ def test_a_part_that_does_not_fit_is_refused_with_the_sizes(preset, options, com
 
 @pytest.mark.parametrize("repeat", [1, 2])
 def test_other_repeats_of_an_action_than_the_agent_s_are_named(repeat, tmp_path, capsys):
-    config, path = Config(hidden=(4,), action_repeat=2), tmp_path / "agent.npz"
+    config, path = configured(hidden=(4,), action_repeat=2), tmp_path / "agent.npz"
     agent = {"candidate": make_policy(config).initial(0), "normalisation": np.zeros((2, 0), np.float32)}
     export.write_weights(path, config, agent, "torch")
     changed = replace(config, action_repeat=repeat, from_pretrained=str(path))

@@ -7,7 +7,7 @@ import torch
 from gymnasium import spaces
 
 from mpi_es.agents.torchscript import write
-from mpi_es.config.run import Config
+from mpi_es.config.run import configured
 from mpi_es.errors import UserError
 from mpi_es.evaluation.normalisation import normalise
 from mpi_es.policies import make
@@ -50,7 +50,8 @@ for name in sys.argv[1:]:
 def written(name, directory):
     """Write a script and observations; return what the module puts out for these."""
     options, space = NETWORKS[name]
-    policy = make(Config(hidden=(6,), **options), space, spaces.Discrete(3))
+    size = {} if ":" in options["policy"] else {"hidden": (6,)}
+    policy = make(configured(**size, **options), space, spaces.Discrete(3))
     agent, module = 2 * policy.initial(3), policy.module().requires_grad_(False)
     torch.nn.utils.vector_to_parameters(torch.from_numpy(agent), module.parameters())
     normalisation = np.zeros((2, 0))
@@ -92,6 +93,6 @@ class BranchingLater(Remembering):
     "name", ["tests.policies.user_policies:Branching", "tests.agents.test_torchscript:BranchingLater"]
 )
 def test_a_module_that_cannot_be_traced_is_told(tmp_path, name):
-    policy = make(Config(policy=name), VECTOR, spaces.Discrete(3))
+    policy = make(configured(policy=name), VECTOR, spaces.Discrete(3))
     with pytest.raises(UserError, match="--torchscript: expected a module that computes the same in each"):
         write(tmp_path / "x.pt", policy, policy.initial(0), np.zeros((2, 0), np.float32), VECTOR)

@@ -1,7 +1,6 @@
 import importlib
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,12 +8,12 @@ import pytest
 import torch
 
 from mpi_es.agents import load
-from mpi_es.config.presets import PRESETS
+from mpi_es.config.presets import preset
 from mpi_es.envs.car_racing import simulation
 from tests.launching import LIMIT, MPIEXEC
 
 PROGRAMS = Path(__file__).parents[2] / "benchmarks" / "studies" / "imitation"
-CONFIG = replace(PRESETS["carracing-fast"], top_k=3, hidden=(5,), patch_order="column")
+CONFIG = preset("carracing-fast", top_k=3, hidden=(5,), patch_order="column")
 
 
 @pytest.fixture(scope="module")
@@ -88,8 +87,8 @@ def test_the_programs_end_in_the_same_agent_on_one_rank_and_on_three(tmp_path):
         few = ("--rounds", "2", "--drives", "4", "--out", f"{ranks}.npz")
         run(ranks, "student.py", "runs/teacher", attention, *few)
     assert (tmp_path / "1.npz").read_bytes() == (tmp_path / "3.npz").read_bytes()
-    agent = load.load(str(tmp_path / "3.npz"), PRESETS["carracing"], "agent")
+    agent = load.load(str(tmp_path / "3.npz"), preset("carracing"), "agent")
     assert agent.config.patch_order == "column"
     assert agent.parameters[:1184] == pytest.approx(
-        load.load(str(attention), PRESETS["carracing"], "agent").parameters[:1184]
+        load.load(str(attention), preset("carracing"), "agent").parameters[:1184]
     )

@@ -3,8 +3,9 @@ from dataclasses import dataclass
 import pytest
 
 from mpi_es.config import command_line
+from mpi_es.config.parts import flat
 from mpi_es.config.presets import PRESETS
-from mpi_es.config.run import Config
+from mpi_es.config.run import configured
 from mpi_es.errors import UserError
 from tests.launching import LIMIT, start
 
@@ -31,30 +32,23 @@ def test_an_option_without_its_value_is_reported(words):
 
 
 def parse(words, default=None):
-    return command_line.parse(words.split(), default or Config(), PRESETS, "program")
+    return command_line.parse(words.split(), default or configured(), PRESETS, "program")
 
 
 def test_options_come_on_top_of_the_preset():
     config = parse("lunarlander --population-size 10")
-    assert (config.env, config.population_size, config.num_rollouts) == ("LunarLander-v3", 10, 4)
+    assert (config.env, config.strategy.population_size, config.num_rollouts) == ("LunarLander-v3", 10, 4)
 
 
 @pytest.mark.parametrize(
     ("words", "warning"),
     [
-        ("--lr 0.1", "no effect with --strategy cma_es: --learning-rate"),
         ("--strategy openai_es --lr 0.1 --lr-min 0.01", "no effect with --lr-decay 1.0: --lr-min"),
-        (
-            "--strategy openai_es --cma-variant full --sigma-learning-rate 0.2",
-            "no effect with --strategy openai_es: --cma-variant, --sigma-learning-rate",
-        ),
         ("--strategy pepg --momentum 0.5", "no effect with --optimizer adam: --momentum"),
-        ("--strategy my.own:Best --momentum 0.5 --lr 1 --optimizer sgd --cma-variant full", ""),
-        ("--policy my.own:Net --hidden 8 --no-bias", "no effect with --policy my.own:Net: --hidden, --bias"),
         ("--policy lstm --hidden 8 --activation tanh", "no effect with --policy lstm: --activation"),
         (
-            "--top-k=5 --strategy pepg --cma-variant full",
-            "no effect with --policy mlp: --top-k; no effect with --strategy pepg: --cma-variant",
+            "--function f:f --x0 1 --hidden 8 --early-stop 3",
+            "no effect with --function f:f: --hidden, --early-stop",
         ),
         ("carracing --threads-per-rank 2 --top-k 5", ""),
         (
@@ -76,9 +70,39 @@ def test_an_option_without_effect_is_reported_if_it_was_given(words, warning, ca
     assert capsys.readouterr().err == (f"warning: {warning}\n" if warning else "")
 
 
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (
+            "--lr 0.1",
+            "--lr: expected to be left out with --strategy cma_es: it is an option of openai_es or pepg",
+        ),
+        (
+            "--strategy openai_es --cma-variant full",
+            "--cma-variant: expected to be left out with --strategy openai_es: it is an option of cma_es",
+        ),
+        ("--top-k=5", "--top-k: expected to be left out with --policy mlp: it is an option of attention"),
+        ("--no-bias", "--no-bias: expected to be left out with --policy mlp: it is an option of attention"),
+        (
+            "--policy my.own:Net --hidden 8",
+            "--hidden: expected to be left out with --policy my.own:Net: it is",
+        ),
+    ],
+)
+def test_an_option_of_another_strategy_or_policy_is_refused(words, complaint):
+    with pytest.raises(UserError) as raised:
+        parse(words)
+    assert str(raised.value).startswith(complaint)
+
+
+def test_options_that_a_preset_has_for_another_strategy_are_taken_by_that():
+    assert parse("cartpole --strategy openai_es").strategy.learning_rate == 0.1
+    assert not hasattr(parse("cartpole").strategy, "learning_rate")
+
+
 def test_nothing_given_is_the_default():
-    assert parse("") == Config()
-    assert parse("", Config(seed=7)) == Config(seed=7)
+    assert parse("") == configured()
+    assert parse("", configured(seed=7)) == configured(seed=7)
 
 
 def test_a_word_that_is_no_preset_is_reported():
@@ -103,7 +127,7 @@ def test_a_word_that_is_no_preset_is_reported():
     ],
 )
 def test_names_of_the_systems_that_we_replace_and_forms_of_values(words, field, value):
-    assert getattr(parse(words), field) == value
+    assert flat(parse(words))[field] == value
 
 
 @pytest.mark.parametrize(
@@ -113,7 +137,7 @@ def test_names_of_the_systems_that_we_replace_and_forms_of_values(words, field, 
         ("--seed x", "--seed: invalid literal for int"),
         ("--stratgy pepg", r"Unrecognized options: --stratgy, pepg; did you mean --strategy\?"),
         ("--polulation-size 3", r"--polulation-size, 3; did you mean --population-size\?"),
-        ("--learning-rat 3", r"did you mean --learning-rate\?"),
+        ("--strategy pepg --learning-rat 3", r"did you mean --learning-rate\?"),
         ("--dispatch both", "invalid choice 'both' for argument '--dispatch'"),
     ],
 )
@@ -131,13 +155,8 @@ def test_a_box_is_condensed_to_its_first_part():
 │ ───────────────── │
 │ Perhaps you meant: --run-dir │
 ╰───────────────────╯"""
-    assert command_line.condensed(box) == (
-        "Expected 1 value, got none.; did you mean --run-dir? (--help lists the options)"
-    )
-
-
-def test_what_is_no_box_is_kept():
-    assert command_line.condensed("all\nwrong") == "all wrong (--help lists the options)"
+    assert command_line.condensed(box) == "Expected 1 value, got none."
+    assert command_line.condensed("all\nwrong") == "all wrong"
 
 
 def test_help_whose_reader_has_left_ends_without_a_word():
@@ -147,9 +166,9 @@ def test_help_whose_reader_has_left_ends_without_a_word():
 
 
 def test_a_resumed_run_may_change_what_is_free_only():
-    command_line.check_resumed(Config(), Config(max_iter=5, console="lines", dispatch="static"))
+    command_line.check_resumed(configured(), configured(max_iter=5, console="lines", dispatch="static"))
     with pytest.raises(UserError, match=r"--num-rollouts: expected 1, with which the run began, got 2"):
-        command_line.check_resumed(Config(), Config(max_iter=5, num_rollouts=2))
+        command_line.check_resumed(configured(), configured(max_iter=5, num_rollouts=2))
 
 
 @dataclass(frozen=True)

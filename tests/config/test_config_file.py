@@ -1,4 +1,3 @@
-import dataclasses
 import math
 import tomllib
 
@@ -9,8 +8,9 @@ from hypothesis import strategies as st
 import pbt.config
 import pbt.presets
 from mpi_es.config import command_line, config_file
+from mpi_es.config.parts import flat, suited
 from mpi_es.config.presets import PRESETS
-from mpi_es.config.run import Config
+from mpi_es.config.run import Config, configured
 from mpi_es.errors import UserError
 from mpi_es.evaluation.build import make_policy
 
@@ -33,9 +33,10 @@ def test_the_numbers_that_are_none_are_written_too():
 @pytest.mark.parametrize(("kind", "presets", "name"), EVERY, ids=[name for *_, name in EVERY])
 def test_a_config_is_read_as_it_was_written(kind, presets, name, tmp_path):
     path = tmp_path / "config.toml"
-    path.write_text(config_file.text(presets[name], ["a head"]), encoding="utf-8")
+    config = suited(kind, presets[name])
+    path.write_text(config_file.text(config, ["a head"]), encoding="utf-8")
     file = config_file.read(str(path), kind, presets)
-    assert command_line.parse([], kind(), presets, "program", file=file) == presets[name]
+    assert command_line.parse([], kind(), presets, "program", file=file) == config
 
 
 @pytest.mark.parametrize("kind", [Config, pbt.config.Config])
@@ -44,7 +45,7 @@ def test_without_its_comment_sign_each_line_is_an_option(kind, tmp_path):
     lines = config_file.text(kind()).splitlines()
     path.write_text("\n".join(line.removeprefix("#") for line in lines if not line.startswith("# ")))
     file = config_file.read(str(path), kind, {})
-    assert file.values == {field.name: field.default for field in dataclasses.fields(kind)}
+    assert file.values == flat(kind())
 
 
 def parsed(tmp_path, text, words="", default=None, presets=PRESETS):
@@ -52,7 +53,7 @@ def parsed(tmp_path, text, words="", default=None, presets=PRESETS):
     path.write_text(text, encoding="utf-8")
     file, rest = command_line.take_file([*words.split(), "--config", str(path)], Config, presets)
     with command_line.naming_file(file, rest, Config):
-        config = command_line.parse(rest, default or Config(), presets, "program", file=file)
+        config = command_line.parse(rest, default or configured(), presets, "program", file=file)
         make_policy(config)
         return config
 
@@ -60,17 +61,20 @@ def parsed(tmp_path, text, words="", default=None, presets=PRESETS):
 def test_the_command_line_wins_over_the_file_and_the_file_over_a_preset(tmp_path):
     text = 'preset = "lunarlander"\npopulation_size = 10\nnum-rollouts = 2\n'
     config = parsed(tmp_path, text, "--num-rollouts 3")
-    assert (config.env, config.population_size, config.num_rollouts) == ("LunarLander-v3", 10, 3)
+    assert (config.env, config.strategy.population_size, config.num_rollouts) == ("LunarLander-v3", 10, 3)
     assert parsed(tmp_path, text, "cartpole").env == "CartPole-v1"
 
 
 def test_keys_are_all_names_of_an_option(tmp_path):
     config = parsed(
-        tmp_path, 'env_id = "Pendulum-v1"\npopsize = 8\nlr = 1\ntarget-fitness = "None"', "cartpole"
+        tmp_path,
+        'env_id = "Pendulum-v1"\nstrategy="pepg"\npopsize = 8\nlr = 1\ntarget-fitness = "None"',
+        "cartpole",
     )
-    assert (config.env, config.population_size, config.learning_rate) == ("Pendulum-v1", 8, 1.0)
+    strategy = config.strategy
+    assert (config.env, strategy.population_size, strategy.learning_rate) == ("Pendulum-v1", 8, 1.0)
     assert config.target_fitness is None
-    assert type(config.learning_rate) is float
+    assert type(strategy.learning_rate) is float
 
 
 def test_options_are_checked_together_not_one_by_one(tmp_path):
@@ -93,6 +97,10 @@ def test_options_are_checked_together_not_one_by_one(tmp_path):
         ("hidden = 16", "my.toml: hidden: expected whole numbers in brackets, got 16"),
         ("hidden = [16.5]", "my.toml: hidden: expected whole numbers in brackets, got [16.5]"),
         ("hidden = [0]", "my.toml: hidden: expected widths above 0"),
+        (
+            "top-k = 3",
+            "my.toml: top-k: expected to be left out with --policy mlp: it is an",
+        ),
         ("dispatch = 'both'", "my.toml: dispatch: expected auto, static, dynamic, got 'both'"),
         ("policy = 'mpl'", "my.toml: policy: expected one of attention, gru, lstm, mlp"),
         (

@@ -4,7 +4,8 @@ from typing import Annotated
 
 import pytest
 
-from mpi_es.config.fields import Free, Range, changeable, check_ranges, names_of, option
+from mpi_es.config.fields import Free, Range, check_ranges, option
+from mpi_es.config.parts import changeable, declared
 from mpi_es.config.run import Config
 from mpi_es.errors import UserError
 
@@ -38,8 +39,8 @@ def test_changeable_are_the_fields_that_say_so():
 
 def test_an_option_has_its_own_name_and_its_aliases():
     assert option("num_rollouts") == "--num-rollouts"
-    assert names_of("fixed", Small) == ["--fixed"]
-    assert {"--population-size", "--popsize"} <= set(names_of("population_size", Config))
+    assert declared(Small)["fixed"].names == ["--fixed"]
+    assert {"--population-size", "--popsize"} <= set(declared(Config)["population_size"].names)
 
 
 @pytest.mark.parametrize(("values", "rule"), [({"ranged": -1.0}, "--ranged: expected a number of 0 or more")])

@@ -3,8 +3,9 @@ import pytest
 from mpi_es.config import command_line
 from mpi_es.config.groups import groups
 from mpi_es.config.help import WIDTH, topic_of
+from mpi_es.config.parts import declared
 from mpi_es.config.presets import PRESETS
-from mpi_es.config.run import Config
+from mpi_es.config.run import Config, configured
 from mpi_es.errors import UserError
 from pbt.config import Config as PopulationConfig
 from pbt.presets import PRESETS as POPULATIONS
@@ -17,7 +18,12 @@ def shown(capsys, *words, config=None, presets=PRESETS):
     """Return what --help prints."""
     with pytest.raises(SystemExit) as end:
         command_line.parse(
-            words, config or Config(), presets, "program", "--resume RUN continues.", [("command", "meaning")]
+            words,
+            config or configured(),
+            presets,
+            "program",
+            "--resume RUN continues.",
+            [("command", "meaning")],
         )
     assert end.value.code == 0
     return capsys.readouterr().out
@@ -63,12 +69,12 @@ def test_help_lists_the_presets_with_their_options(capsys):
 
 def test_help_on_all_has_every_option(capsys):
     out = shown(capsys, "--help", "all")
-    assert all(f"  --{name.replace('_', '-')}" in out for name in Config.__dataclass_fields__)
+    assert all(f"  --{name.replace('_', '-')}" in out for name in declared(Config))
 
 
 def test_help_on_what_is_nothing_proposes_what_is_near():
     with pytest.raises(UserError, match="got 'episode'; did you mean 'episodes'"):
-        command_line.parse(["--help", "episode"], Config(), PRESETS, "program")
+        command_line.parse(["--help", "episode"], configured(), PRESETS, "program")
 
 
 def test_the_topic_is_the_word_after_help():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from mpi_es.config.presets_control import CONTROL
+from mpi_es.config.presets import preset
 from mpi_es.evaluation.build import make_policy
 
 
@@ -16,6 +16,6 @@ from mpi_es.evaluation.build import make_policy
     ],
 )
 def test_a_network_has_the_document_s_number_of_parameters(name, dim):
-    if CONTROL[name].env.startswith("envpool"):
+    if preset(name).env.startswith("envpool"):
         pytest.importorskip("envpool")
-    assert make_policy(CONTROL[name]).dim == dim
+    assert make_policy(preset(name)).dim == dim

@@ -2,7 +2,7 @@
 
 import pytest
 
-from mpi_es.config.presets_games import GAMES
+from mpi_es.config.presets import preset
 from mpi_es.evaluation.build import make_policy
 
 
@@ -16,4 +16,4 @@ from mpi_es.evaluation.build import make_policy
 )
 def test_a_network_has_the_document_s_number_of_parameters(name, package, dim):
     pytest.importorskip(package)
-    assert make_policy(GAMES[name]).dim == dim
+    assert make_policy(preset(name)).dim == dim

@@ -5,7 +5,7 @@ import pytest
 from gymnasium import spaces
 
 from mpi_es.config import user_objects
-from mpi_es.config.run import Config
+from mpi_es.config.run import configured
 from mpi_es.errors import UserError
 from mpi_es.policies import make
 
@@ -17,9 +17,9 @@ def test_a_module_that_cannot_be_imported_is_told(tmp_path, monkeypatch):
     (tmp_path / "needs_more.py").write_text("import surely_not_installed\n")
     (tmp_path / "has_a_typo.py").write_text("class Net(:\n")
     with pytest.raises(UserError, match="needs_more needs the package 'surely_not_installed'"):
-        make(Config(policy="needs_more:Net"), VECTOR, spaces.Discrete(2))
+        make(configured(policy="needs_more:Net"), VECTOR, spaces.Discrete(2))
     with pytest.raises(UserError, match="importing has_a_typo failed: SyntaxError"):
-        make(Config(policy="has_a_typo:Net"), VECTOR, spaces.Discrete(2))
+        make(configured(policy="has_a_typo:Net"), VECTOR, spaces.Discrete(2))
 
 
 def test_a_value_that_is_no_literal_of_python_is_text():

@@ -1,6 +1,6 @@
 import pytest
 
-from mpi_es.config.run import Config
+from mpi_es.config.run import configured
 from mpi_es.diagnosis.environment import repeats
 
 
@@ -18,7 +18,7 @@ from mpi_es.diagnosis.environment import repeats
     ],
 )
 def test_an_episode_is_played_twice_on_one_seed(env, status, seen):
-    finding = repeats(Config(env=env, hidden=(4,)))
+    finding = repeats(configured(env=env, hidden=(4,)))
     assert (finding.name, finding.status) == ("environment", status)
     assert seen in finding.seen
     assert bool(finding.remedy) == (status != "ok")

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from mpi_es import train
-from mpi_es.config.run import Config
+from mpi_es.config.parts import suited
+from mpi_es.config.run import Config, configured
 from mpi_es.errors import UserError
 from mpi_es.evaluation import build
 from mpi_es.evaluation.rollout import Terms
@@ -25,18 +26,18 @@ def table_of(size, seed):
     [("auto", 127, False), ("auto", 128, True), ("yes", 2, True), ("no", 500, False)],
 )
 def test_rank_0_directs_where_it_is_told_to_and_on_many_ranks(choice, ranks, directs):
-    assert build.dedicated(Config(dedicated_root=choice), ranks) == directs
+    assert build.dedicated(configured(dedicated_root=choice), ranks) == directs
 
 
 @pytest.mark.parametrize(
     ("config", "dynamic"),
     [
-        (Config(), True),
-        (Config(function="tests.run_file.bases:sphere", env="envpool:CartPole-v1"), True),
-        (Config(env="envpool:CartPole-v1"), False),
-        (Config(env="vector:CartPole-v1"), False),
-        (Config(env="envpool:CartPole-v1", dispatch="dynamic"), True),
-        (Config(dispatch="static"), False),
+        (configured(), True),
+        (configured(function="tests.run_file.bases:sphere", env="envpool:CartPole-v1"), True),
+        (configured(env="envpool:CartPole-v1"), False),
+        (configured(env="vector:CartPole-v1"), False),
+        (configured(env="envpool:CartPole-v1", dispatch="dynamic"), True),
+        (configured(dispatch="static"), False),
     ],
 )
 def test_auto_gives_a_rank_all_its_episodes_at_once_where_one_call_steps_them(config, dynamic):
@@ -45,14 +46,14 @@ def test_auto_gives_a_rank_all_its_episodes_at_once_where_one_call_steps_them(co
 
 
 def test_an_evaluator_has_the_parts_that_the_config_names():
-    config = Config(hidden=(4,), strategy="openai_es", envs_per_rank=5, noise_table=200)
+    config = configured(hidden=(4,), strategy="openai_es", envs_per_rank=5, noise_table=200)
     evaluator = build.make_evaluator(SerialComm(), config, StopFlag())
     assert (evaluator.dim, evaluator.rollout.width, evaluator.rollout.limit) == (30, 5, 500)
     assert isinstance(evaluator.noise.noise, TableNoise)
 
 
 def test_held_out_episodes_run_in_an_environment_of_their_own():
-    config = Config(env="Pendulum-v1", env_options=("g=9.0",), held_out_env_options=("g=1.0",))
+    config = configured(env="Pendulum-v1", env_options=("g=9.0",), held_out_env_options=("g=1.0",))
     evaluator = build.make_evaluator(SerialComm(), config, StopFlag())
     zeros, seeds = Dense(np.zeros((1, evaluator.dim))), np.array([[4]])
     returns = [
@@ -60,26 +61,28 @@ def test_held_out_episodes_run_in_an_environment_of_their_own():
         for terms in (Terms(), evaluator.held_out_terms(0, None))
     ]
     for expected, options in zip(returns, (config.env_options, config.held_out_env_options), strict=True):
-        alone = build.make_evaluator(SerialComm(), Config(env="Pendulum-v1", env_options=options), StopFlag())
+        alone = build.make_evaluator(
+            SerialComm(), configured(env="Pendulum-v1", env_options=options), StopFlag()
+        )
         assert alone.evaluate(zeros, seeds, Terms()).returns == expected
     assert returns[0] != returns[1]
 
 
 def test_a_held_out_environment_of_other_spaces_is_refused():
-    config = Config(env="FrozenLake-v1", held_out_env_options=("map_name=8x8",))
+    config = configured(env="FrozenLake-v1", held_out_env_options=("map_name=8x8",))
     with pytest.raises(UserError, match=r"--held-out-env-options: expected the spaces .*Discrete\(16\)"):
         build.make_evaluator(SerialComm(), config, StopFlag())
 
 
 def test_what_the_held_out_environment_refuses_bears_its_option():
-    config = Config(env="Pendulum-v1", held_out_env_options=("gravitation=3",))
+    config = configured(env="Pendulum-v1", held_out_env_options=("gravitation=3",))
     with pytest.raises(UserError, match=r"^--held-out-env-options: Pendulum-v1 refuses them: .*gravitation"):
         build.make_evaluator(SerialComm(), config, StopFlag())
 
 
 def test_noise_is_computed_or_read_from_a_table():
-    computed = build.make_noise(SerialComm(), Config(seed=9), 8)
-    table = build.make_noise(SerialComm(), Config(seed=9, noise_table=100), 8)
+    computed = build.make_noise(SerialComm(), 9, 0, 8)
+    table = build.make_noise(SerialComm(), 9, 100, 8)
     np.testing.assert_array_equal(computed.row(5), ComputedNoise(9, 8).row(5))
     np.testing.assert_array_equal(table.row(5), table_of(100, 9)[5:13])
 
@@ -88,15 +91,13 @@ def test_a_table_that_no_node_can_hold_is_refused():
     with pytest.raises(
         UserError, match=r"--noise-table: expected no more than \d+ numbers, which fill the mem"
     ):
-        build.make_noise(SerialComm(), Config(noise_table=10**17), 8)
+        build.make_noise(SerialComm(), 9, 10**17, 8)
 
 
 def test_pictures_are_not_normalised():
     with pytest.raises(UserError, match=r"--obs-norm: expected an environment that observes a vector"):
         build.make_policy(
-            Config(
-                env="CarRacing-v3", hidden=(2,), obs_norm=True, policy="tests.policies.user_policies:Pictures"
-            )
+            configured(env="CarRacing-v3", obs_norm=True, policy="tests.policies.user_policies:Pictures")
         )
 
 
@@ -126,6 +127,7 @@ def test_a_run_whose_previous_file_alone_is_left_is_not_overwritten(tmp_path):
 
 
 def test_an_evaluation_needs_no_module_of_the_strategy():
-    config = Config(strategy="nowhere_to_be_found:Strategy", hidden=(4,))
+    values = {"strategy": "nowhere_to_be_found:Strategy", "hidden": (4,)}
+    config = suited(Config, values, imports=False)
     evaluator = build.make_evaluator(SerialComm(), config, StopFlag())
     assert evaluator.dim == 4 * 4 + 4 + 4 * 2 + 2

@@ -5,24 +5,24 @@ import sys
 
 import pytest
 
-from mpi_es.config.presets import PRESETS
+from mpi_es.config.presets import preset
 from tests.launching import LIMIT
 
 COMPLETE = """
-from mpi_es.config.presets import PRESETS
+from mpi_es.config.presets import preset
 from mpi_es.evaluation.build import make_rollout
 from mpi_es.jit.listener import heard_by
 def refuse():
     raise AssertionError("something is compiled")
 with heard_by(refuse):
-    make_rollout(PRESETS["carracing-fast"]).compile()
+    make_rollout(preset("carracing-fast")).compile()
 """
 
 
 def test_after_the_process_nothing_is_left_to_compile():
     command = [sys.executable, "-m", "mpi_es.evaluation.compile_rollout"]
     with subprocess.Popen(command, stdin=subprocess.PIPE) as process:
-        pickle.dump((PRESETS["carracing-fast"], None), process.stdin)
+        pickle.dump((preset("carracing-fast"), None), process.stdin)
         process.stdin.flush()  # it stays open: the process ends when its caller does
         assert process.wait(timeout=LIMIT) == 0
     subprocess.run([sys.executable, "-c", COMPLETE], check=True, timeout=LIMIT)
@@ -30,11 +30,11 @@ def test_after_the_process_nothing_is_left_to_compile():
 
 MEMORY = """
 import resource
-from mpi_es.config.presets import PRESETS
+from mpi_es.config.presets import preset
 from mpi_es.evaluation.build import make_evaluator
 from mpi_es.parallel.collectives import SerialComm
 from mpi_es.parallel.stop_signal import StopFlag
-make_evaluator(SerialComm(), PRESETS["carracing-fast"], StopFlag())
+make_evaluator(SerialComm(), preset("carracing-fast"), StopFlag())
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 """
 

@@ -3,14 +3,14 @@ import pytest
 from gymnasium.wrappers import RescaleAction
 
 from mpi_es import envs
-from mpi_es.config.run import Config
+from mpi_es.config.run import configured
 from mpi_es.envs.car_racing import simulation
 from mpi_es.evaluation.build import make_policy
 from mpi_es.evaluation.compiled_episode import UNCLIPPED, Rules, allocate, run_episode
 from mpi_es.policies.attention_compiled.kernel import network
 
 RULES = Rules(limit=40, repeat=1, early_stop=0, clip=UNCLIPPED)
-CONFIG = Config(env="mpi_es/CarRacing-v3", policy="attention", hidden=(16,))
+CONFIG = configured(env="mpi_es/CarRacing-v3", policy="attention", hidden=(16,))
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from mpi_es.config.run import Config
+from mpi_es.config.parts import changed
+from mpi_es.config.run import configured
 from mpi_es.evaluation import build
 from mpi_es.evaluation.compiled_rollout import CompiledRollout
 from mpi_es.evaluation.rollout import Rollout, Terms
@@ -11,7 +12,7 @@ from mpi_es.evaluation.sources import StaticSource
 from mpi_es.parallel.stop_signal import StopFlag, Stopped
 from tests.evaluation.units import header
 
-CONFIG = Config(env="mpi_es/CarRacing-v3", policy="attention", hidden=(16,), envs_per_rank=2)
+CONFIG = configured(env="mpi_es/CarRacing-v3", policy="attention", hidden=(16,), envs_per_rank=2)
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +74,7 @@ def test_an_action_that_lasts_several_steps_is_the_ordinary_path_s_to_the_bit():
     [{"controller": "rnn"}, {"controller": "mlp", "num_frames": 2}, {"top_k": 9, "patch_order": "column"}],
 )
 def test_a_part_of_an_agent_drives_as_the_whole_one(changes):
-    config = replace(CONFIG, evolve="controller", **changes)
+    config = changed(CONFIG, evolve="controller", **changes)
     whole = build.make_rollout(config)
     agent = np.random.default_rng(1).normal(0, 0.2, whole.policy.dim).astype(np.float32)
     partly = build.make_rollout(config, agent)
@@ -146,4 +147,4 @@ def test_no_thread_is_at_work_once_a_signal_has_ended_the_episodes(compiled, mon
     ],
 )
 def test_what_does_not_suit_takes_the_ordinary_path(changes):
-    assert isinstance(build.make_rollout(replace(CONFIG, **changes)), Rollout)
+    assert isinstance(build.make_rollout(changed(CONFIG, **changes)), Rollout)

@@ -18,7 +18,7 @@ from tests.evaluation.drift import Drift
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = ("-m", "mpi4py", "-c")  # which ends all ranks where one fails
-POLICY = MLP(Drift.observation_space, Drift.action_space, hidden=(4,))
+POLICY = MLP(MLP.Options(hidden=(4,)), Drift.observation_space, Drift.action_space)
 MEAN = np.linspace(-1, 1, POLICY.dim)
 COLLECT = Terms(collect=True)
 
@@ -147,11 +147,11 @@ import hashlib, sys
 import numpy as np
 from mpi4py import MPI
 from mpi_es.evaluation.build import make_noise
-from mpi_es.config.run import Config
+from mpi_es.config.run import configured
 from mpi_es.evaluation.evaluator import Evaluator
 from types import SimpleNamespace
 comm, dim, table = MPI.COMM_WORLD, int(sys.argv[1]), int(sys.argv[2])
-noise = make_noise(comm, Config(noise_table=table, seed=5), dim)
+noise = make_noise(comm, 5, table, dim)
 rollout = SimpleNamespace(policy=SimpleNamespace(dim=dim))
 evaluator = Evaluator(comm, rollout, noise)
 if comm.rank:

@@ -16,10 +16,10 @@ from tests.evaluation.drift import Drift
 
 SPACES = (Drift.observation_space, Drift.action_space)
 POLICIES = {
-    "mlp": MLP(*SPACES, hidden=(4,)),
-    "rnn": Recurrent(*SPACES, "rnn", 3, "tanh"),
-    "lstm": Recurrent(*SPACES, "lstm", 3, "tanh"),
-    "gru": Recurrent(*SPACES, "gru", 3, "tanh"),
+    "mlp": MLP(MLP.Options(hidden=(4,)), *SPACES),
+    "rnn": Recurrent(Recurrent.Options("rnn", hidden=(3,)), *SPACES),
+    "lstm": Recurrent(Recurrent.Options("lstm", hidden=(3,)), *SPACES),
+    "gru": Recurrent(Recurrent.Options("gru", hidden=(3,)), *SPACES),
 }
 SCALING = np.array([[1, 2, 3], [0.5, 1, 2]], np.float32)
 TERMS = {
@@ -149,7 +149,7 @@ def test_only_as_many_environments_are_made_as_run_side_by_side(width, count, ma
 @pytest.mark.parametrize("env_id", ["CartPole-v1", "FrozenLake-v1"])
 def test_discrete_actions_and_observations(env_id):
     env, limit = envs.make(env_id)
-    policy = MLP(env.observation_space, env.action_space, hidden=())
+    policy = MLP(MLP.Options(hidden=()), env.observation_space, env.action_space)
     rows = np.random.default_rng(1).normal(size=(6, policy.dim)).astype(np.float32)
     todo = [Episode(i, i, i, rows[i]) for i in range(6)]
     batched = Rollout(policy, envs.open_batch(env_id), 4).run(Reluctant(todo), Terms())

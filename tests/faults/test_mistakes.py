@@ -34,8 +34,8 @@ MISTAKES = [
     ("--population-size 0", r"--population-size: expected a number of 1 or more, below 2\*\*63, got 0"),
     ("--cma-variant fulll", r"invalid choice 'fulll' for argument '--cma-variant'"),
     ("--seed=-3", r"--seed: expected a number of 0 or more, below 2\*\*63, got -3"),
-    ("--momentum 1", r"--momentum: expected a number in \[0, 1\), got 1.0"),
-    ("--lr-min 1", r"--lr-min: expected at most --learning-rate 0.01, got 1.0"),
+    ("--strategy pepg --momentum 1", r"--momentum: expected a number in \[0, 1\), got 1.0"),
+    ("--strategy pepg --lr-min 1", r"--lr-min: expected at most --learning-rate 0.01, got 1.0"),
     ("--max-iter 99999999999999999999", r"--max-iter: expected a number of 1 or more, below 2\*\*63, got"),
     ("--hidden 0", r"--hidden: expected widths above 0"),
     (
@@ -47,7 +47,7 @@ MISTAKES = [
     ("--env Pendulum-v1 --output argmax", r"--output: expected auto, tanh or clip"),
     ("--env CartPole-v1 --output tanh", r"--output: expected"),
     ("--env CartPole-v1 --action-noise 1", r"--action-noise: expected 0 where actions are discrete"),
-    ("--env CartPole-v1 --policy lstm", r"--hidden: expected one width for --policy lstm"),
+    ("--env CartPole-v1 --policy lstm --hidden 4 4", r"--hidden: expected one width for --policy lstm"),
     ("--num-workers 32", r"--num-workers: expected mpiexec -n N before the command"),
     ("--evolve controller", r"--base-from-pretrained: expected a run or an npz file with the attention"),
     ("--evolve contoller", r"--evolve: expected one of .*did you mean 'controller'\?"),
@@ -69,11 +69,21 @@ def test_a_mistake_on_the_command_line(arguments, complaint):
 
 
 def test_an_option_without_effect_is_reported_before_the_run(launch, tmp_path):
-    words = (*CARTPOLE, "--max-iter", 1, "--num-eval-rollouts", 1, "--lr", 0.1, "--run-dir", tmp_path / "run")
+    words = (
+        *CARTPOLE,
+        "--max-iter",
+        1,
+        "--num-eval-rollouts",
+        1,
+        "--layout",
+        "torch",
+        "--run-dir",
+        tmp_path / "run",
+    )
     done = launch(2, "-m", "mpi_es.train", *words)
     assert (done.returncode, done.stderr) == (
         0,
-        "warning: no effect with --strategy cma_es: --learning-rate\n",
+        "warning: no effect without --from-pretrained or --base-from-pretrained: --layout\n",
     )
 
 
@@ -187,7 +197,7 @@ def test_a_run_stays_where_it_is(finished):
 
 def test_an_option_that_may_change(finished):
     plan = train.prepare(["--resume", str(finished), "--max-iter", "9", "--eval-every", "2"])
-    assert (plan.config.max_iter, plan.config.eval_every, plan.config.init_sigma) == (9, 2, 0.3)
+    assert (plan.config.max_iter, plan.config.eval_every, plan.config.strategy.init_sigma) == (9, 2, 0.3)
 
 
 def test_the_same_command_with_continue_begins_a_run_or_continues_it(finished, tmp_path):

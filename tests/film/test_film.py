@@ -1,11 +1,10 @@
-from dataclasses import replace
-
 import h5py
 import numpy as np
 import pytest
 from PIL import Image
 
-from mpi_es.config.run import Config
+from mpi_es.config.parts import changed
+from mpi_es.config.run import configured
 from mpi_es.errors import UserError
 from mpi_es.evaluation import build
 from mpi_es.evaluation.rollout import Episode, Terms
@@ -52,7 +51,7 @@ def test_the_numbers_of_the_attention_agent_tell_what_it_looked_at(tmp_path):
 
 
 def test_what_a_form_in_torch_looked_at_is_reported_too(tmp_path):
-    config = replace(RACING, patch_size=6, stride=5, top_k=3)
+    config = changed(RACING, patch_size=6, stride=5, top_k=3)
     content = shot(tmp_path / "frames", config, 3, patch=6, stride=5)
     assert content["importances"].shape == (3, 19**2)
     assert content["importances"].sum(axis=1) == pytest.approx(19**2, rel=1e-4)  # each gives one away
@@ -81,4 +80,4 @@ def test_a_path_that_cannot_be_written_is_refused(tmp_path, video, frames, compl
 
 def test_an_environment_without_pictures_is_refused(tmp_path):
     with pytest.raises(UserError, match="renders rgb_array, got 'mpi_es/CyclicMDP-v0'"):
-        Footage(Config(env="mpi_es/CyclicMDP-v0"), str(tmp_path / "film.mp4"), "").check()
+        Footage(configured(env="mpi_es/CyclicMDP-v0"), str(tmp_path / "film.mp4"), "").check()

@@ -5,15 +5,15 @@ import numpy as np
 import pytest
 
 from mpi_es import envs
-from mpi_es.config.run import Config
+from mpi_es.config.run import configured
 from mpi_es.errors import UserError
 from mpi_es.evaluation import build
 from mpi_es.evaluation.rollout import Episode, Rollout, Terms
 from mpi_es.film import record
 from mpi_es.film.record import Recorder
 
-CARTPOLE = Config(env="CartPole-v1", hidden=(4,))
-RACING = Config(env="mpi_es/CarRacing-v3", policy="attention", hidden=(16,))
+CARTPOLE = configured(env="CartPole-v1", hidden=(4,))
+RACING = configured(env="mpi_es/CarRacing-v3", policy="attention", hidden=(16,))
 
 
 def weights(policy, scale=0.5):

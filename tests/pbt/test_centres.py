@@ -8,7 +8,8 @@ import torch
 from mpi_es import envs
 from mpi_es.agents import load
 from mpi_es.agents.parameter_order import shapes_of
-from mpi_es.config.presets_car_racing import CARRACING
+from mpi_es.config.parts import changed
+from mpi_es.config.presets import preset as run_preset
 from mpi_es.errors import UserError
 from mpi_es.evaluation.build import make_policy
 from mpi_es.export import write_weights
@@ -18,11 +19,13 @@ from pbt.centres import Centres, Decisions
 from pbt.members import space
 from pbt.members.sb3.member import SB3
 from pbt.packing import pack
-from pbt.presets import PRESETS
+from pbt.presets import preset
+
+CARRACING = run_preset("carracing")
 
 
 def agent(**options):
-    config = replace(CARRACING, **options)
+    config = changed(CARRACING, **options)
     policy = make_policy(config)
     return load.Agent(config, policy.initial(3), shapes_of(policy), np.zeros((2, 0), np.float32))
 
@@ -65,8 +68,8 @@ def test_a_decision_lasts_some_steps_and_has_one_pedal():
 
 def test_a_run_without_an_agent_raises():
     with pytest.raises(UserError, match="--env-options base_from_pretrained: expected a run or an npz file"):
-        space(PRESETS["carracing-exp2"])
-    missing = replace(PRESETS["carracing-exp2"], env_options=("base_from_pretrained=nowhere.npz",))
+        space(preset("carracing-exp2"))
+    missing = replace(preset("carracing-exp2"), env_options=("base_from_pretrained=nowhere.npz",))
     with pytest.raises(UserError, match=r"got 'nowhere.npz'; it does not exist or cannot be read"):
         space(missing)
 
@@ -76,10 +79,12 @@ def test_a_recurrent_member_learns_on_the_centres_of_an_agent_in_a_file(tmp_path
     ours, file = agent(), tmp_path / "agent.npz"
     chosen = {"candidate": ours.parameters, "normalisation": ours.normalisation}
     write_weights(file, CARRACING, chosen, "torch")
-    preset = PRESETS["carracing-exp2"]
+    published = preset("carracing-exp2")
     small = ("policy='MlpLstmPolicy'", "policy_kwargs={'lstm_hidden_size': 4, 'net_arch': []}", "n_steps=16")
     options = (f"base_from_pretrained={file}", "frames=1")
-    config = replace(preset, algorithm="RecurrentPPO", env_options=options, num_envs=2, member_options=small)
+    config = replace(
+        published, algorithm="RecurrentPPO", env_options=options, num_envs=2, member_options=small
+    )
     members = [SB3(config, index, SerialComm(), StopFlag()) for index in (0, 0)]
     for one in members:
         one.generation = 1

@@ -11,7 +11,7 @@ from mpi_es.parallel.collectives import SerialComm
 from mpi_es.run_file import checkpoint
 from pbt import train
 from pbt.config import Config
-from pbt.presets import PRESETS
+from pbt.presets import PRESETS, preset
 
 PAGE = (Path(__file__).parents[2] / "docs/guides/member.md").read_text(encoding="utf-8")
 
@@ -36,4 +36,4 @@ def test_every_option_is_in_the_table():
 
 @pytest.mark.parametrize("name", PRESETS)
 def test_a_preset_is_the_options_that_it_stands_for(name):
-    assert command_line.parse(as_options(PRESETS[name]), Config(), {}, "test") == PRESETS[name]
+    assert command_line.parse(as_options(preset(name)), Config(), {}, "test") == preset(name)

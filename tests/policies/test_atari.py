@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 import torch
 
-from mpi_es.config.run import Config
+from mpi_es.config.run import configured
 from mpi_es.errors import UserError
 from mpi_es.policies import make
 from mpi_es.policies.atari import Convolution, ConvolutionLSTM, Stacked, random_frames
@@ -76,7 +76,7 @@ def test_reference_frames_are_the_same_everywhere():
 
 
 def test_frames_of_another_form_are_refused_with_what_makes_them():
-    config = Config(policy="mpi_es.policies.atari:ConvolutionLSTM")
+    config = configured(policy="mpi_es.policies.atari:ConvolutionLSTM")
     with pytest.raises(
         UserError, match=r"expected observations \(1, 42, 42\) .*; mpi_es.envs.atari:make_grey"
     ):

@@ -5,9 +5,9 @@ import pytest
 from gymnasium import spaces
 
 from mpi_es.agents import parameter_order
-from mpi_es.config.run import Config
+from mpi_es.config.run import configured
 from mpi_es.errors import UserError
-from mpi_es.policies import attention_options, make
+from mpi_es.policies import make
 from mpi_es.policies.base import parts_of
 
 PICTURES = spaces.Box(0, 255, (40, 40, 3), np.uint8)
@@ -27,7 +27,7 @@ PICTURES = spaces.Box(0, 255, (40, 40, 3), np.uint8)
     ],
 )
 def test_an_attention_agent_that_is_not_compiled_is_run_by_torch(options, form):
-    policy = make(Config(policy="attention", hidden=(6,), **options), PICTURES, spaces.Discrete(2))
+    policy = make(configured(policy="attention", hidden=(6,), **options), PICTURES, spaces.Discrete(2))
     assert type(policy).__name__ == form
     shapes = parameter_order.shapes_of(policy)
     assert policy.parts == parts_of({name: prod(shape) for name, shape in shapes.items()})
@@ -45,6 +45,10 @@ def test_an_attention_agent_that_is_not_compiled_is_run_by_torch(options, form):
     ],
 )
 def test_an_agent_that_no_picture_suits_is_refused(options, complaint):
-    config = Config(**{"policy": "attention", "hidden": (6,), **options})
+    def made():
+        return make(
+            configured(**{"policy": "attention", "hidden": (6,), **options}), PICTURES, spaces.Discrete(2)
+        )
+
     with pytest.raises(UserError, match=complaint):
-        attention_options.make(config, PICTURES, spaces.Discrete(2))
+        made()

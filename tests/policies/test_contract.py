@@ -4,8 +4,8 @@ import torch
 from gymnasium import spaces
 from threadpoolctl import threadpool_limits
 
-from mpi_es.config.run import Config
-from mpi_es.policies import REGISTRY, make
+from mpi_es.config.run import POLICIES, configured
+from mpi_es.policies import make
 from mpi_es.policies.partly_fixed import PartlyFixed
 from mpi_es.policies.torch_module import remembers
 
@@ -17,7 +17,7 @@ ACTIONS = [spaces.Discrete(3), spaces.Box(np.array([-1, 0], np.float32), np.arra
 
 SQUARE = spaces.Box(0, 255, (40, 40, 3), np.uint8)  # 81 of the attention agent's patches
 
-CASES = [(name, {}, SQUARE if name == "attention" else VECTOR) for name in REGISTRY]
+CASES = [(name, {}, SQUARE if name == "attention" else VECTOR) for name in POLICIES]
 CASES += [("mlp", {"activation": a, "hidden": h}, VECTOR) for a, h in (("relu", (9,)), ("selu", (8, 7)))]
 CASES += [("mlp", {"hidden": ()}, VECTOR), ("mlp", {}, spaces.Discrete(4, start=2)), ("mlp", {}, SMALL)]
 CASES += [("rnn", {"activation": "relu"}, VECTOR), ("lstm", {}, spaces.Discrete(4))]
@@ -50,8 +50,8 @@ def policy(case, request):
 
 def build(case, actions, **options):
     name, given, observations = case
-    hidden = (6,) if name in ("rnn", "lstm", "gru", "attention") else (16, 16)
-    config = Config(**{"hidden": hidden, "policy": name, **given, **options})
+    sizes = {} if ":" in name else {"hidden": (16, 16) if name == "mlp" else (6,)}
+    config = configured(**{**sizes, "policy": name, **given, **options})
     policy = make(config, observations, actions)
     return policy if config.evolve == "all" else PartlyFixed(policy, config.evolve, policy.initial(7))
 

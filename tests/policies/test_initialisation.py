@@ -1,14 +1,13 @@
 """Layers begin as torch begins them where it rounds once, without torch."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 import torch
 from gymnasium import spaces
 
 from mpi_es import envs, policies
-from mpi_es.config.run import Config
+from mpi_es.config.parts import changed
+from mpi_es.config.run import configured
 from mpi_es.errors import UserError
 from mpi_es.policies import initialisation, networks
 
@@ -35,7 +34,7 @@ ONE_ROUNDING = torch.backends.cpu.get_cpu_capability() != "DEFAULT"
 )
 def test_a_policy_begins_with_what_torch_draws(env, options, seed):
     made, _ = envs.make(env)
-    policy = policies.make(Config(env=env, **options), made.observation_space, made.action_space)
+    policy = policies.make(configured(env=env, **options), made.observation_space, made.action_space)
     drawn = networks.flat(networks.seeded(policy.module, seed))
     np.testing.assert_array_equal(policy.initial(seed), drawn)
     assert policy.initial(seed).dtype == np.float32
@@ -50,10 +49,10 @@ def test_every_processor_draws_the_same():
 @pytest.mark.parametrize("policy", ["mlp", "rnn", "lstm", "gru"])
 def test_the_last_layer_alone_can_begin_smaller(policy):
     made, _ = envs.make("CartPole-v1")
-    config = Config(policy=policy, hidden=(5,))
+    config = configured(policy=policy, hidden=(5,))
 
     def initial(scale):
-        scaled = replace(config, init_last_layer=scale)
+        scaled = changed(config, init_last_layer=scale)
         return policies.make(scaled, made.observation_space, made.action_space).initial(3)
 
     last = 2 * 5 + 2
@@ -64,7 +63,7 @@ def test_the_last_layer_alone_can_begin_smaller(policy):
 
 def test_a_linear_policy_can_begin_at_zero():
     made, _ = envs.make("CartPole-v1")
-    config = Config(hidden=(), init_last_layer=0.0)
+    config = configured(hidden=(), init_last_layer=0.0)
     assert not policies.make(config, made.observation_space, made.action_space).initial(3).any()
 
 
@@ -83,7 +82,7 @@ def test_the_first_biases_of_the_outputs_can_be_given(options):
 
     def policy(**more):
         actions = spaces.Box(-1, 1, (3,), np.float32)
-        return policies.make(Config(**options, **more), observations, actions)
+        return policies.make(configured(**options, **more), observations, actions)
 
     given, drawn = policy(init_outputs=(0.0, 0.5, -1.5)).initial(3), policy().initial(3)
     np.testing.assert_array_equal(given[:-3], drawn[:-3])

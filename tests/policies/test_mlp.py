@@ -7,7 +7,8 @@ from mpi_es.policies.mlp import MLP
 
 
 def mlp(inputs, hidden, outputs, **options):
-    return MLP(spaces.Box(-1, 1, (inputs,), np.float32), spaces.Discrete(outputs), hidden, **options)
+    made_with = MLP.Options(hidden=hidden, **options)
+    return MLP(made_with, spaces.Box(-1, 1, (inputs,), np.float32), spaces.Discrete(outputs))
 
 
 def test_published_sizes():

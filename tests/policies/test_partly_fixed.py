@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 
-from mpi_es.config.run import Config
+from mpi_es.config.run import configured
 from mpi_es.policies import make
 from mpi_es.policies.partly_fixed import PartlyFixed
 
@@ -11,7 +11,7 @@ USER = "tests.policies.user_policies:Remembering"
 
 @pytest.fixture
 def policy():
-    return make(Config(policy=USER), spaces.Box(-1, 1, (3,), np.float32), spaces.Discrete(2))
+    return make(configured(policy=USER), spaces.Box(-1, 1, (3,), np.float32), spaces.Discrete(2))
 
 
 def test_a_module_s_layers_and_their_parameters_are_its_parts(policy):

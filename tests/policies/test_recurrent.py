@@ -11,7 +11,7 @@ CELLS = {"rnn": torch.nn.RNNCell, "lstm": torch.nn.LSTMCell, "gru": torch.nn.GRU
 
 @pytest.mark.parametrize("cell", CELLS)
 def test_a_step_is_that_of_torch_s_cell(cell):
-    policy, theirs = Recurrent(VECTOR, TWO, cell, hidden=4), CELLS[cell](3, 4)
+    policy, theirs = Recurrent(Recurrent.Options(cell, hidden=(4,)), VECTOR, TWO), CELLS[cell](3, 4)
     parameters = np.random.default_rng(0).normal(0, 2, (1, policy.dim)).astype(np.float32)
     inner = sum(p.numel() for p in theirs.parameters())
     torch.nn.utils.vector_to_parameters(torch.from_numpy(parameters[0, :inner]), theirs.parameters())
@@ -26,7 +26,7 @@ def test_a_step_is_that_of_torch_s_cell(cell):
 
 
 def test_gates_that_saturate_do_not_overflow():
-    policy = Recurrent(VECTOR, TWO, "lstm", hidden=4)
+    policy = Recurrent(Recurrent.Options("lstm", hidden=(4,)), VECTOR, TWO)
     weights = policy.unpack(np.full((1, policy.dim), 1e30, np.float32))
     with np.errstate(over="raise", invalid="raise"):
         _, memory = policy.outputs(weights, np.ones((1, 3), np.float32), policy.initial_memory(1))

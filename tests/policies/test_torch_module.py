@@ -3,7 +3,7 @@ import pytest
 import torch
 from gymnasium import spaces
 
-from mpi_es.config.run import Config
+from mpi_es.config.run import configured
 from mpi_es.errors import UserError
 from mpi_es.policies import make
 from mpi_es.policies.torch_module import ModulePolicy, load_network, remembers
@@ -13,9 +13,9 @@ HERE = "tests.policies.user_policies"
 
 def test_buffers_are_the_same_in_every_module_of_a_policy():
     picture = spaces.Box(0, 255, (16, 16, 3), np.uint8)
-    policy = make(Config(policy=f"{HERE}:Pictures"), picture, spaces.Discrete(2))
+    policy = make(configured(policy=f"{HERE}:Pictures"), picture, spaces.Discrete(2))
     assert policy.module().scale == policy.module().scale
-    again = make(Config(policy=f"{HERE}:Pictures"), picture, spaces.Discrete(2))
+    again = make(configured(policy=f"{HERE}:Pictures"), picture, spaces.Discrete(2))
     assert policy.module().scale == again.module().scale
 
 
@@ -42,14 +42,14 @@ def test_a_module_remembers_where_its_forward_takes_a_second_argument_by_positio
 )
 def test_a_policy_describes_how_it_evaluates_and_chooses_so_again(name, description):
     box = spaces.Box(-1, 1, (5,), np.float32)
-    policies = [make(Config(policy=f"{HERE}:{name}"), box, spaces.Discrete(2)) for _ in range(2)]
+    policies = [make(configured(policy=f"{HERE}:{name}"), box, spaces.Discrete(2)) for _ in range(2)]
     assert description in policies[0].description
     assert policies[0].description == policies[1].description
 
 
 def test_the_attention_agent_in_torch_keeps_the_weights_that_it_looks_with():
     square = spaces.Box(0, 255, (40, 40, 3), np.uint8)
-    policy = make(Config(policy="attention", hidden=(6,), patch_size=5), square, spaces.Discrete(2))
+    policy = make(configured(policy="attention", hidden=(6,), patch_size=5), square, spaces.Discrete(2))
     assert policy.lockstep is None
 
 

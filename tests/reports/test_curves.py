@@ -4,7 +4,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mpi_es.config.run import Config
+from mpi_es.config.parts import changed
+from mpi_es.config.run import configured
 from mpi_es.errors import UserError
 from mpi_es.reports import curves
 from mpi_es.reports.curves import Curves, Group, Spread
@@ -12,7 +13,7 @@ from mpi_es.run_file import checkpoint
 from mpi_es.run_file.records import HeldOut
 from tests.run_file import bases
 
-CONFIG = Config(population_size=8)
+CONFIG = configured(population_size=8)
 
 
 def run(name="a", config=CONFIG, mean=(1.0, 2.0, 4.0), seconds=2.0, held=()):
@@ -44,13 +45,13 @@ def test_what_is_unknown_is_left_out():
 
 def test_runs_that_differ_in_seed_and_machine_are_a_group():
     other = replace(CONFIG, seed=2, run_dir="b", envs_per_rank=2)
-    groups = curves.grouped([run(), run("b", other), run("c", replace(CONFIG, strategy="pepg"))])
+    groups = curves.grouped([run(), run("b", other), run("c", changed(CONFIG, strategy="pepg"))])
     assert [group.label for group in groups] == ["--strategy cma_es (2 runs)", "--strategy pepg"]
     assert [len(group.runs) for group in groups] == [2, 1]
 
 
 def test_a_group_that_differs_in_much_is_named_after_its_directory():
-    far = replace(CONFIG, strategy="openai_es", optimizer="clipup", shaping="log-rank")
+    far = changed(CONFIG, num_eval_rollouts=3, episode_cap=9, obs_norm=True, hidden=(4,))
     assert [group.label for group in curves.grouped([run("x/near"), run("x/far", far)])] == ["near", "far"]
 
 

@@ -39,7 +39,7 @@ def gives(group, name, value):
 
 
 CHANGES = [
-    (gives("config", "shaping", "x"), "/config: --shaping: expected one of"),
+    (gives("config", "cma_variant", "x"), "/config: --cma-variant: expected one of"),
     (gives("config", "init_sigma", -1.0), "/config: --init-sigma: expected"),
     (gives("config", "hidden", 3), "/config: --hidden: expected a list of int"),
     (gives("config", "colour", 1), "/config: expected fields of Config"),

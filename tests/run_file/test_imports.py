@@ -2,14 +2,16 @@ from dataclasses import replace
 
 import pytest
 
+from mpi_es.config.parts import suited
 from mpi_es.config.presets import PRESETS as OF_RUNS
-from mpi_es.config.run import Config
+from mpi_es.config.run import Config, configured
 from mpi_es.errors import UserError
 from mpi_es.run_file import imports
 from pbt.config import Config as Population
 from pbt.presets import PRESETS as OF_POPULATIONS
 
-PRESETS = OF_RUNS | {f"pbt {name}": config for name, config in OF_POPULATIONS.items()}
+PRESETS = {name: suited(Config, values) for name, values in OF_RUNS.items()}
+PRESETS |= {f"pbt {name}": Population(**values) for name, values in OF_POPULATIONS.items()}
 
 
 def names(config, fields=imports.TRAINING):
@@ -38,7 +40,7 @@ def names(config, fields=imports.TRAINING):
     ],
 )  # fmt: skip
 def test_what_a_config_names_outside_of_our_packages_is_found(options, found):
-    assert names(Config(**options)) == found
+    assert names(suited(Config, options, imports=False)) == found
 
 
 def test_members_and_their_options_are_found():
@@ -58,14 +60,14 @@ def test_presets_name_no_code_of_others(name):
 
 
 def test_an_agent_is_made_without_strategy_and_callback():
-    assert names(Config(strategy="a:A", callback="b:B"), imports.AGENT) == []
+    assert names(suited(Config, {"strategy": "a:A", "callback": "b:B"}, imports=False), imports.AGENT) == []
 
 
 def test_what_is_imported_is_printed_or_refused(capsys):
-    config = Config(env="my_env:make")
+    config = configured(env="my_env:make")
     imports.check(config, "runs/x", allowed=True)
     assert capsys.readouterr().err == "runs/x names code that is imported: my_env:make (--env)\n"
     with pytest.raises(UserError, match=r"^runs/x: expected no names of code to import, got my_env"):
         imports.check(config, "runs/x", allowed=False)
-    imports.check(Config(), "runs/x", allowed=False)
+    imports.check(configured(), "runs/x", allowed=False)
     assert capsys.readouterr().err == ""

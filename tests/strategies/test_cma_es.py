@@ -11,6 +11,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from mpi_es.errors import RolloutError, UserError
 from mpi_es.seeds import Stream, rng
 from mpi_es.strategies.cma_es import CMAES, CMAState, choose
+from tests.strategies.making import made
 
 VARIANTS = ["full", "separable", "isotropic", "vd", "vkd"]
 # 40 in popsize 4 decomposes every other generation; from 300 on pycma adapts sigma by two points
@@ -30,7 +31,7 @@ def ellipsoid(rows):
 
 
 def make(variant, dim=5, popsize=8, seed=3, **options):
-    return CMAES(np.full(dim, 0.7), 0.3, popsize, seed, variant, **options)
+    return made(CMAES, np.full(dim, 0.7), 0.3, popsize, seed, cma_variant=variant, **options)
 
 
 def advance(strategy, generations, fitness=ellipsoid):
@@ -277,7 +278,7 @@ def test_auto_takes_full_where_a_generation_stays_cheap():
 
 
 def test_auto_takes_separable_beyond_and_says_why():
-    strategy = CMAES(np.zeros(3667), 0.1, 256, 1, "auto")
+    strategy = made(CMAES, np.zeros(3667), 0.1, 256, 1)
     assert strategy.state.variant == "separable"
     assert strategy.description == (
         "CMA-ES, separable: full covariance of 3667 parameters would take about 4.2 s and 861 MB "
@@ -342,13 +343,15 @@ def threads():
 def test_linear_algebra_takes_the_threads_that_it_is_given_and_gives_them_back(monkeypatch):
     seen, draw = [], CMAES._draw
     monkeypatch.setattr(CMAES, "_draw", lambda self, *shape: (seen.append(threads()), draw(self, *shape))[1])
-    CMAES(np.full(5, 0.7), 0.3, 8, 3, "full", threads=2).ask()
+    made(CMAES, np.full(5, 0.7), 0.3, 8, 3, cma_variant="full", root_threads=2).ask()
     assert (set(seen[-1]), set(threads())) == ({2}, {1})
 
 
 @pytest.mark.parametrize("count", [1, 2])
 def test_a_number_of_threads_rounds_the_same_each_time(count):
-    runs = [CMAES(np.full(310, 0.7), 0.3, 16, 3, "full", count) for _ in range(2)]
+    runs = [
+        made(CMAES, np.full(310, 0.7), 0.3, 16, 3, cma_variant="full", root_threads=count) for _ in range(2)
+    ]
     np.testing.assert_array_equal(*(advance(run, 8) for run in runs))
 
 

@@ -10,6 +10,7 @@ from mpi_es.errors import UserError
 from mpi_es.seeds import Stream
 from mpi_es.strategies import cr_fm_nes
 from mpi_es.strategies.cr_fm_nes import CRFMNES
+from tests.strategies.making import made
 
 
 def evolve(strategy, function, generations):
@@ -56,7 +57,7 @@ def test_the_axes_have_the_covariance_that_they_stand_for():
 
 
 def test_after_each_generation_sigma_alone_is_the_volume():
-    strategy = CRFMNES(np.ones(6), 0.5, 8, seed=1)
+    strategy = made(CRFMNES, np.ones(6), 0.5, 8, seed=1)
     for _ in range(20):
         evolve(strategy, ellipsoid, 1)
         d, v = np.diag(strategy.state.d), strategy.state.v
@@ -71,16 +72,16 @@ def test_the_weight_of_distance_solves_its_equation():
 
 @pytest.mark.parametrize(("function", "generations"), [(ellipsoid, 600), (cigar, 500), (rosenbrock, 1000)])
 def test_it_solves(function, generations):
-    assert evolve(CRFMNES(np.linspace(0.2, 0.8, 10), 0.3, 12, seed=2), function, generations) > -1e-8
+    assert evolve(made(CRFMNES, np.linspace(0.2, 0.8, 10), 0.3, 12, seed=2), function, generations) > -1e-8
 
 
 def test_candidates_are_mirrored_pairs():
-    rows = CRFMNES(np.arange(3.0), 0.1, 6, seed=1).ask().rows
+    rows = made(CRFMNES, np.arange(3.0), 0.1, 6, seed=1).ask().rows
     np.testing.assert_allclose((rows[0::2] + rows[1::2]) / 2, np.tile(np.arange(3.0), (3, 1)))
 
 
 def test_equal_fitness_does_not_move_the_centre_at_rest():
-    strategy = CRFMNES(np.ones(5), 0.1, 8, seed=1)
+    strategy = made(CRFMNES, np.ones(5), 0.1, 8, seed=1)
     strategy.tell(strategy.ask(), np.zeros(8))
     np.testing.assert_allclose(strategy.centre, np.ones(5), rtol=1e-15)
 
@@ -88,7 +89,7 @@ def test_equal_fitness_does_not_move_the_centre_at_rest():
 @pytest.mark.parametrize("dim", [2, 3])
 @pytest.mark.parametrize("popsize", [2, 40])
 def test_few_parameters_are_survived(dim, popsize):
-    strategy = CRFMNES(np.full(dim, 3.0), 0.1, popsize, seed=1)
+    strategy = made(CRFMNES, np.full(dim, 3.0), 0.1, popsize, seed=1)
     assert evolve(strategy, ellipsoid, 200) > -9e6
     assert np.isfinite(strategy.centre).all()
     assert strategy.state.d.min() > 0
@@ -96,20 +97,20 @@ def test_few_parameters_are_survived(dim, popsize):
 
 def test_a_single_parameter_is_refused():
     with pytest.raises(UserError, match="--strategy: expected another than cr_fm_nes for a single parameter"):
-        CRFMNES(np.zeros(1), 0.1, 8, seed=1)
+        made(CRFMNES, np.zeros(1), 0.1, 8, seed=1)
 
 
 @pytest.mark.parametrize("popsize", [1, 7])
 def test_a_population_that_is_not_pairs_is_refused(popsize):
     with pytest.raises(UserError, match="--population-size: expected an even number of 2 or more"):
-        CRFMNES(np.zeros(2), 0.1, popsize, seed=1)
+        made(CRFMNES, np.zeros(2), 0.1, popsize, seed=1)
 
 
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize(("dim", "popsize"), [(10, 6), (10, 12), (40, 16)])
 @pytest.mark.parametrize("function", [ellipsoid, cigar, rosenbrock])
 def test_its_course_is_that_of_the_authors_program(monkeypatch, function, dim, popsize, seed):
-    ours = CRFMNES(np.linspace(0.2, 0.8, dim), 0.5, popsize, seed)
+    ours = made(CRFMNES, np.linspace(0.2, 0.8, dim), 0.5, popsize, seed)
     s = ours.state
     theirs = crfmnes.alg.CRFMNES(
         dim,

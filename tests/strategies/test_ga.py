@@ -3,6 +3,7 @@ import pytest
 
 from mpi_es.errors import UserError
 from mpi_es.strategies.ga import GA
+from tests.strategies.making import made
 
 
 def sphere(rows: np.ndarray) -> np.ndarray:
@@ -17,14 +18,14 @@ def told(strategy: GA, fitness: np.ndarray) -> np.ndarray:
 
 
 def test_the_best_candidate_is_the_centre_and_comes_again_as_it_was() -> None:
-    strategy = GA(np.zeros(3), 0.1, 8, seed=1)
+    strategy = made(GA, np.zeros(3), 0.1, 8, seed=1)
     rows = told(strategy, np.array([0.0, 1.0, 2.0, 9.0, 4.0, 5.0, 6.0, 7.0]))
     np.testing.assert_array_equal(strategy.centre, rows[3])
     np.testing.assert_array_equal(strategy.ask().rows[0], rows[3])
 
 
 def test_only_the_best_have_children() -> None:
-    strategy = GA(np.zeros(2), 1.0, 400, seed=1, parents=3)
+    strategy = made(GA, np.zeros(2), 1.0, 400, seed=1, parents=3)
     rows = told(strategy, np.arange(400.0))
     strategy.state = type(strategy.state)(1, strategy.state.parents, 1e-9)
     children = strategy.ask().rows[1:]
@@ -35,13 +36,13 @@ def test_only_the_best_have_children() -> None:
 
 def test_without_a_number_a_tenth_has_children() -> None:
     for popsize, parents in ((4, 1), (50, 5)):
-        strategy = GA(np.zeros(2), 0.1, popsize, seed=1)
+        strategy = made(GA, np.zeros(2), 0.1, popsize, seed=1)
         told(strategy, np.arange(float(popsize)))
         assert len(strategy.state.parents) == parents
 
 
 def test_of_an_exact_function_the_elite_never_becomes_worse() -> None:
-    strategy = GA(np.ones(5), 0.3, 10, seed=1)
+    strategy = made(GA, np.ones(5), 0.3, 10, seed=1)
     values = []
     for _ in range(60):
         population = strategy.ask()
@@ -52,20 +53,20 @@ def test_of_an_exact_function_the_elite_never_becomes_worse() -> None:
 
 
 def test_an_elite_that_was_lucky_loses_its_place_when_it_is_evaluated_again() -> None:
-    strategy = GA(np.zeros(2), 0.1, 4, seed=1)
+    strategy = made(GA, np.zeros(2), 0.1, 4, seed=1)
     lucky = told(strategy, np.array([0.0, 9.0, 1.0, 2.0]))[1]
     told(strategy, np.array([0.0, 3.0, 1.0, 2.0]))
     assert np.abs(strategy.centre - lucky).max() > 0
 
 
 def test_equal_fitness_keeps_the_elite() -> None:
-    strategy = GA(np.ones(3), 0.1, 8, seed=1)
+    strategy = made(GA, np.ones(3), 0.1, 8, seed=1)
     told(strategy, np.zeros(8))
     np.testing.assert_array_equal(strategy.centre, np.ones(3))
 
 
 def test_mutations_shrink_to_their_floor() -> None:
-    strategy = GA(np.ones(3), 0.8, 8, seed=1, sigma_decay=0.5, sigma_min=0.3)
+    strategy = made(GA, np.ones(3), 0.8, 8, seed=1, sigma_decay=0.5, sigma_min=0.3)
     seen = []
     for _ in range(3):
         told(strategy, np.zeros(8))
@@ -74,13 +75,13 @@ def test_mutations_shrink_to_their_floor() -> None:
 
 
 def test_two_candidates_are_the_elite_and_a_child_and_one_is_refused() -> None:
-    rows = GA(np.ones(3), 0.1, 2, seed=1).ask().rows
+    rows = made(GA, np.ones(3), 0.1, 2, seed=1).ask().rows
     np.testing.assert_array_equal(rows[0], np.ones(3))
     assert (rows[1] != 1).all()
     with pytest.raises(UserError, match="--population-size: expected 2 or more for ga"):
-        GA(np.ones(3), 0.1, 1, seed=1)
+        made(GA, np.ones(3), 0.1, 1, seed=1)
 
 
 def test_more_parents_than_candidates_are_refused() -> None:
     with pytest.raises(UserError, match="--parents: expected at most --population-size 8, got 9"):
-        GA(np.ones(3), 0.1, 8, seed=1, parents=9)
+        made(GA, np.ones(3), 0.1, 8, seed=1, parents=9)

@@ -2,21 +2,20 @@ import numpy as np
 import pytest
 
 from mpi_es.errors import UserError
-from mpi_es.strategies import optimizers
 from mpi_es.strategies.base import Seeded
 from mpi_es.strategies.noise import ComputedNoise
 from mpi_es.strategies.openai_es import OpenAIES
-from mpi_es.strategies.shaping import centered, raw
+from tests.strategies.making import made
 
 DIM = 5
 NOISE = ComputedNoise(3, DIM)
-ASCENT = optimizers.SGD(momentum=0.0)  # a step is the learning rate times the gradient
+ASCENT = {"optimizer": "sgd", "momentum": 0.0}  # a step is the learning rate times the gradient
 
 
 def build(x0: np.ndarray | None = None, popsize: int = 8, **options: float) -> OpenAIES:
-    options = {"learning_rate": 0.1, **options}
+    options = {"learning_rate": 0.1, "shaping": "raw", **ASCENT, **options}
     x0 = np.linspace(-1, 1, DIM) if x0 is None else x0
-    return OpenAIES(x0, 0.02, popsize, NOISE, raw, ASCENT, **options)
+    return made(OpenAIES, x0, 0.02, popsize, noise=NOISE, **options)
 
 
 def candidates(population: Seeded) -> np.ndarray:
@@ -81,12 +80,12 @@ def test_only_the_noise_adds_up_rows() -> None:
             raise AssertionError("a row was made on rank 0")
 
     noise = Lazy(3, DIM)
-    strategy = OpenAIES(np.zeros(DIM), 0.1, 4, noise, centered, optimizers.Adam(), learning_rate=0.1)
+    strategy = made(OpenAIES, np.zeros(DIM), 0.1, 4, noise=noise, learning_rate=0.1)
     strategy.tell(strategy.ask(), np.arange(4.0))
     assert strategy.state.generation == 1
 
 
-@pytest.mark.parametrize("popsize", [0, 1, 7])
+@pytest.mark.parametrize("popsize", [1, 7])
 def test_a_population_that_is_not_pairs_is_refused(popsize: int) -> None:
     with pytest.raises(
         UserError, match=rf"--population-size: expected an even number of 2 or more, got {popsize}"

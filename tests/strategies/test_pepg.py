@@ -1,23 +1,18 @@
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
 
 from mpi_es.errors import UserError
-from mpi_es.strategies import optimizers
 from mpi_es.strategies.pepg import PEPG
-from mpi_es.strategies.shaping import Shaping, centered, raw, standardized
+from tests.strategies.making import made
+
+ASCENT = {"optimizer": "sgd", "momentum": 0.0, "learning_rate": 1.0}
 
 
-def build(
-    x0: np.ndarray,
-    popsize: int = 8,
-    shaping: Shaping = centered,
-    optimizer: optimizers.Optimizer | None = None,
-    **options: float,
-) -> PEPG:
-    options = {"learning_rate": 0.05, **options}
-    return PEPG(x0, 0.1, popsize, 1, shaping, optimizer or optimizers.Adam(), **options)
+def build(x0: np.ndarray, popsize: int = 8, shaping: str = "centered", **options: Any) -> PEPG:
+    return made(PEPG, x0, 0.1, popsize, shaping=shaping, **{"learning_rate": 0.05, **options})
 
 
 def sphere(rows: np.ndarray) -> np.ndarray:
@@ -42,13 +37,13 @@ def test_candidates_are_mirrored_pairs_of_the_given_deviation() -> None:
 
 
 @pytest.mark.parametrize("popsize", [4, 8, 32])
-@pytest.mark.parametrize("shaping", [centered, standardized, raw])
-def test_the_deviations_move_as_in_evotorch_and_estool(shaping: Shaping, popsize: int) -> None:
+@pytest.mark.parametrize("shaping", ["centered", "standardized", "raw"])
+def test_the_deviations_move_as_in_evotorch_and_estool(shaping: str, popsize: int) -> None:
     """They are moved by centred ranks, whatever moves the centre; estool divides by all candidates."""
     strategy = build(np.arange(3.0), popsize, shaping, sigma_learning_rate=0.1, sigma_max_change=0.9)
     population, sigma = strategy.ask(), strategy.state.sigma
     ranks = np.random.default_rng(7).permutation(popsize)
-    fitness = ranks if shaping is centered else ranks / (popsize - 1) - 0.5
+    fitness = ranks if shaping == "centered" else ranks / (popsize - 1) - 0.5
     r = ranks / (popsize - 1) - 0.5
     noise = population.rows[0::2] - strategy.centre
     total = ((r[0::2] + r[1::2]) / 2) @ ((noise**2 - sigma**2) / sigma)
@@ -59,7 +54,7 @@ def test_the_deviations_move_as_in_evotorch_and_estool(shaping: Shaping, popsize
 
 
 def test_the_centre_moves_as_in_estool() -> None:
-    strategy = build(np.arange(3.0), shaping=standardized, optimizer=optimizers.SGD(0.0), learning_rate=1.0)
+    strategy = build(np.arange(3.0), shaping="standardized", **ASCENT)
     population = strategy.ask()
     reward = np.array([3.0, -1.0, 2.0, 2.5, 0.0, 7.0, -4.0, 1.0])
     reward = (reward - reward.mean()) / reward.std()
@@ -104,7 +99,7 @@ def test_deviations_keep_to_their_floor() -> None:
 
 
 def test_the_scale_of_raw_fitness_does_not_change_the_deviations() -> None:
-    small, large = (build(np.zeros(3), shaping=raw) for _ in range(2))
+    small, large = (build(np.zeros(3), shaping="raw") for _ in range(2))
     fitness = np.array([3.0, -1.0, 2.0, 2.5, 0.0, 7.0, -4.0, 1.0])
     small.tell(small.ask(), fitness)
     large.tell(large.ask(), 500 * fitness + 1000)
@@ -119,9 +114,7 @@ def test_equal_fitness_changes_nothing() -> None:
 
 
 def test_weight_decay_pulls_towards_zero() -> None:
-    strategy = build(
-        np.array([1.0, -2.0]), optimizer=optimizers.SGD(0.0), learning_rate=1.0, weight_decay=0.5
-    )
+    strategy = build(np.array([1.0, -2.0]), weight_decay=0.5, **ASCENT)
     strategy.tell(strategy.ask(), np.zeros(8))
     np.testing.assert_allclose(strategy.centre, [0.95, -1.9], rtol=1e-6)  # by 0.5 sigma
 

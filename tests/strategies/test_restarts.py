@@ -1,17 +1,16 @@
-import dataclasses
-
 import numpy as np
 import pytest
 
-from mpi_es.config.run import Config
+from mpi_es.config.parts import changed
+from mpi_es.config.run import configured
 from mpi_es.strategies import make
 from mpi_es.strategies.noise import ComputedNoise
 
-CONFIG = Config(seed=5, population_size=8, init_sigma=0.5)
+CONFIG = configured(seed=5, population_size=8, init_sigma=0.5)
 
 
 def build(draw=None, dim=2, **options):
-    return make(dataclasses.replace(CONFIG, **options), np.ones(dim), ComputedNoise(5, dim), draw)
+    return make(changed(CONFIG, **options), np.ones(dim), ComputedNoise(5, dim), draw)
 
 
 def sphere(rows):

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from mpi_es import strategies
-from mpi_es.config.run import Config
+from mpi_es.config.run import configured
 from mpi_es.errors import UserError
 from mpi_es.run_file.description import to_plain
 from mpi_es.strategies.noise import ComputedNoise
@@ -26,7 +26,9 @@ DIM = 4
 
 
 def make(name):
-    return strategies.make(Config(population_size=8, **OPTIONS[name]), np.zeros(DIM), ComputedNoise(1, DIM))
+    return strategies.make(
+        configured(population_size=8, **OPTIONS[name]), np.zeros(DIM), ComputedNoise(1, DIM)
+    )
 
 
 def stored(name, generations=3):

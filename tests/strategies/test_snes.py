@@ -3,6 +3,7 @@ import pytest
 
 from mpi_es.errors import UserError
 from mpi_es.strategies.snes import SNES
+from tests.strategies.making import made
 
 
 def ellipsoid(rows: np.ndarray) -> np.ndarray:
@@ -18,7 +19,7 @@ def evolve(strategy: SNES, generations: int) -> float:
 
 def test_one_generation_is_the_papers() -> None:
     """Algorithm 6 of arXiv:1106.4487, with table 1's rates and utilities, candidate by candidate."""
-    strategy = SNES(np.arange(4.0), 0.5, 6, seed=1)
+    strategy = made(SNES, np.arange(4.0), 0.5, 6, seed=1)
     population = strategy.ask()
     order = [3, 0, 5, 1, 4, 2]  # the best first
     fitness = np.empty(6)
@@ -36,14 +37,14 @@ def test_one_generation_is_the_papers() -> None:
 
 
 def test_it_learns_the_scales_of_an_ellipsoid() -> None:
-    strategy = SNES(np.ones(8), 0.5, 16, seed=1)
+    strategy = made(SNES, np.ones(8), 0.5, 16, seed=1)
     assert evolve(strategy, 400) > -1e-8
     assert strategy.state.sigma[0] > 10 * strategy.state.sigma[-1]  # 1e4 to the power 1/2, about
 
 
 def test_a_learning_rate_scales_the_steps_of_the_centre_and_decays_to_its_floor() -> None:
-    one = SNES(np.ones(3), 0.1, 8, seed=1)
-    other = SNES(np.ones(3), 0.1, 8, seed=1, learning_rate=3.0, lr_decay=0.5, lr_min=1.0)
+    one = made(SNES, np.ones(3), 0.1, 8, seed=1)
+    other = made(SNES, np.ones(3), 0.1, 8, seed=1, centre_learning_rate=3.0, lr_decay=0.5, lr_min=1.0)
     population, fitness = one.ask(), np.arange(8.0)
     one.tell(population, fitness)
     other.tell(population, fitness)
@@ -55,14 +56,14 @@ def test_a_learning_rate_scales_the_steps_of_the_centre_and_decays_to_its_floor(
 
 
 def test_equal_fitness_changes_nothing() -> None:
-    strategy = SNES(np.ones(3), 0.1, 8, seed=1)
+    strategy = made(SNES, np.ones(3), 0.1, 8, seed=1)
     strategy.tell(strategy.ask(), np.full(8, 7.0))
     np.testing.assert_allclose(strategy.centre, np.ones(3), rtol=1e-15)
     np.testing.assert_allclose(strategy.state.sigma, 0.1, rtol=1e-15)
 
 
 def test_only_the_order_of_fitness_matters() -> None:
-    one, other = (SNES(np.ones(3), 0.1, 8, seed=1) for _ in range(2))
+    one, other = (made(SNES, np.ones(3), 0.1, 8, seed=1) for _ in range(2))
     fitness = np.array([3.0, -1.0, 2.0, 2.5, 0.0, 7.0, -np.inf, 1.0])
     one.tell(one.ask(), fitness)
     other.tell(other.ask(), np.exp(fitness))
@@ -70,9 +71,9 @@ def test_only_the_order_of_fitness_matters() -> None:
 
 
 def test_one_parameter_is_enough() -> None:
-    assert evolve(SNES(np.ones(1), 0.5, 8, seed=1), 100) > -1e-8
+    assert evolve(made(SNES, np.ones(1), 0.5, 8, seed=1), 100) > -1e-8
 
 
 def test_one_candidate_is_refused() -> None:
     with pytest.raises(UserError, match="--population-size: expected 2 or more for snes, got 1"):
-        SNES(np.ones(3), 0.1, 1, seed=1)
+        made(SNES, np.ones(3), 0.1, 1, seed=1)

@@ -1,13 +1,12 @@
 """A strategy of the user's by --strategy package.module:Class."""
 
-import os
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from mpi_es import load_run, train
-from mpi_es.config.run import Config
+from mpi_es.config.run import configured
 from mpi_es.errors import UserError
 from mpi_es.parallel.collectives import SerialComm
 from mpi_es.run_file import checkpoint
@@ -22,7 +21,7 @@ QUIET = ("--target-fitness", "None", "--console", "silent", "--no-tensorboard")
 
 MISTAKES = [
     ("BestQuater", "did you mean 'BestQuarter'"),
-    ("not_callable", r"expected package.module:Class, constructed as Class\(config, x0, noise\), got"),
+    ("not_callable", r"expected package.module:Class, constructed as Class\(options, x0, seed, noise\), got"),
     ("Raises", f"--strategy {HERE}:Raises: its constructor failed: RuntimeError: no luck today"),
     ("Deaf", "expected ask, tell, .*, got a strategy without tell, state"),
     ("Loose", "state: expected a dataclass of .*, got 'SimpleNamespace'"),
@@ -35,7 +34,7 @@ MISTAKES = [
 
 
 def build(name):
-    return make(Config(strategy=f"{HERE}:{name}", population_size=8), np.zeros(3), ComputedNoise(1, 3))
+    return make(configured(strategy=f"{HERE}:{name}", population_size=8), np.zeros(3), ComputedNoise(1, 3))
 
 
 @pytest.mark.parametrize(("name", "words"), MISTAKES)
@@ -73,7 +72,7 @@ def test_a_state_that_no_longer_fits_the_file_is_refused_when_it_is_read():
 
 
 def test_one_that_cannot_ask_for_more_is_refused_where_the_population_is_to_grow():
-    config = Config(strategy=f"{HERE}:BestQuarter", population_size=8, num_interactions=100)
+    config = configured(strategy=f"{HERE}:BestQuarter", population_size=8, num_interactions=100)
     with pytest.raises(UserError, match=r"expected ask, .*, ask_more, got a strategy without ask_more"):
         make(config, np.zeros(3), ComputedNoise(1, 3))
 
@@ -138,14 +137,3 @@ def test_a_mistake_ends_all_ranks_with_one_line(launch, tmp_path, name):
     done = launch(3, "-m", "mpi_es.train", *words)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert done.stderr.startswith(f"error: --strategy {HERE}:{name}: ")
-
-
-def test_a_module_that_one_rank_cannot_import_ends_all(launch, tmp_path, monkeypatch):
-    refusal = 'if os.environ.get("PMI_RANK") == "1":\n    raise ImportError("not on this node")\n'
-    names = "from tests.strategies.user_strategies import BestQuarter\n"
-    (tmp_path / "on_one.py").write_text(f"import os\n{names}{refusal}")
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT), str(tmp_path)]))
-    words = ("--strategy", "on_one:BestQuarter", "--noise-table", 100_000, "--run-dir", tmp_path / "run")
-    done = launch(3, "-m", "mpi_es.train", *SMALL, *QUIET, *words)
-    assert done.returncode == 2
-    assert done.stderr == "error: --strategy: importing on_one failed: ImportError: not on this node\n"

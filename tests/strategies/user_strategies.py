@@ -19,9 +19,9 @@ class State:
 class BestQuarter:
     """The mean of the best quarter is the next mean."""
 
-    def __init__(self, config, x0, noise):
-        self.seed, self.popsize = config.seed, config.population_size
-        self.state = State(0, x0, config.init_sigma)
+    def __init__(self, options, x0, seed, noise):
+        self.seed, self.popsize = seed, options.population_size
+        self.state = State(0, x0, options.init_sigma)
 
     @property
     def centre(self):
@@ -58,8 +58,8 @@ class Unluckier(BestQuarter):
 class Ascent(BestQuarter):
     """Antithetic pairs, whose noise all ranks make and sum."""
 
-    def __init__(self, config, x0, noise):
-        super().__init__(config, x0.astype(np.float32), noise)
+    def __init__(self, options, x0, seed, noise):
+        super().__init__(options, x0.astype(np.float32), seed, noise)
         self.noise = noise
 
     def ask(self):
@@ -72,19 +72,19 @@ class Ascent(BestQuarter):
         self.state = State(self.state.generation + 1, self.centre + step, self.sigma)
 
 
-def function(config, x0, noise):
-    return BestQuarter(config, x0, noise)
+def function(options, x0, seed, noise):
+    return BestQuarter(options, x0, seed, noise)
 
 
 class Raises(BestQuarter):
-    def __init__(self, config, x0, noise):
+    def __init__(self, options, x0, seed, noise):
         raise RuntimeError("no luck\ntoday")
 
 
 class Deaf:
     popsize, centre, sigma = 4, np.zeros(3), 1.0
 
-    def __init__(self, config, x0, noise): ...
+    def __init__(self, options, x0, seed, noise): ...
 
     def ask(self): ...
 
@@ -92,8 +92,8 @@ class Deaf:
 class Loose(BestQuarter):
     """Its state is no dataclass."""
 
-    def __init__(self, config, x0, noise):
-        super().__init__(config, x0, noise)
+    def __init__(self, options, x0, seed, noise):
+        super().__init__(options, x0, seed, noise)
         self.state = SimpleNamespace(**vars(self.state))
 
 
@@ -103,8 +103,8 @@ class Lists(State):
 
 
 class Listing(BestQuarter):
-    def __init__(self, config, x0, noise):
-        super().__init__(config, x0, noise)
+    def __init__(self, options, x0, seed, noise):
+        super().__init__(options, x0, seed, noise)
         self.state = Lists(**vars(self.state), seen=[1, 2])
 
 
@@ -116,8 +116,8 @@ class Generators(State):
 class Generating(BestQuarter):
     """Its state holds numpy's, whose integers have 128 bits."""
 
-    def __init__(self, config, x0, noise):
-        super().__init__(config, x0, noise)
+    def __init__(self, options, x0, seed, noise):
+        super().__init__(options, x0, seed, noise)
         state = np.random.PCG64(1).state
         self.state = Generators(**vars(self.state), generator=state)
 
@@ -133,8 +133,8 @@ class Drifting(BestQuarter):
 class Named(BestQuarter):
     """It has attributes that are its own business."""
 
-    def __init__(self, config, x0, noise):
-        super().__init__(config, x0, noise)
+    def __init__(self, options, x0, seed, noise):
+        super().__init__(options, x0, seed, noise)
         self.start = x0.copy()
 
 
@@ -158,8 +158,8 @@ class Insatiable(BestQuarter):
 class Fixed(BestQuarter):
     """Its state cannot be assigned."""
 
-    def __init__(self, config, x0, noise):
-        self.seed, self.popsize, self._state = config.seed, config.population_size, State(0, x0, 1.0)
+    def __init__(self, options, x0, seed, noise):
+        self.seed, self.popsize, self._state = seed, options.population_size, State(0, x0, 1.0)
 
     @property
     def state(self):

@@ -3,7 +3,7 @@
 import numpy as np
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-from mpi_es.config.run import Config
+from mpi_es.config.run import configured
 from mpi_es.run_file.records import HeldOut, Timing, summarize
 
 FITNESS = np.array([1.0, 2.0, 3.0, 10.0])
@@ -29,6 +29,6 @@ def curves(directory):
 def report(telemetry):
     with telemetry:
         for sink in telemetry:
-            sink.start(Config(), ["a fact"], 0)
+            sink.start(configured(), ["a fact"], 0)
             sink.generation(row(), TIMING, held_out())
             sink.finish("reached the end", None)

@@ -1,11 +1,11 @@
-import dataclasses
 import json
 
 import numpy as np
 import pytest
 
 from mpi_es import load_run
-from mpi_es.config.run import Config
+from mpi_es.config.parts import declared
+from mpi_es.config.run import Config, configured
 from mpi_es.errors import RolloutError, UserError
 from mpi_es.telemetry.callback import Callback, CallbackSink
 from tests.telemetry.records import TIMING, held_out, row
@@ -21,14 +21,14 @@ def notes(directory):
 
 def test_it_gets_options_directory_each_generation_and_the_end(tmp_path):
     sink = CallbackSink(Callback(NAME + "Notes", tmp_path), steps=100)
-    sink.start(Config(seed=5), ["a fact"], 0)
+    sink.start(configured(seed=5), ["a fact"], 0)
     sink.generation(row(1), TIMING, None)
     sink.generation(row(2), TIMING, held_out(2))
     sink.finish("done", held_out(3))
     sink.close()
     begin, first, second, last, end, closed = notes(tmp_path)
     assert begin["seed"] == 5
-    assert begin.keys() == {field.name for field in dataclasses.fields(Config)}
+    assert begin.keys() == declared(Config).keys()
     assert (first["generation"], first["fitness/mean"], first["total/steps"]) == (1, 4, 120)
     assert (second["generation"], second["held_out/mean"]) == (2, 5)
     assert (last["generation"], last["held_out/mean"]) == (3, 5)
@@ -38,7 +38,7 @@ def test_it_gets_options_directory_each_generation_and_the_end(tmp_path):
 def test_generation_is_the_only_method_that_it_needs(tmp_path):
     callback = Callback(NAME + "Silent", tmp_path)
     callback.close()  # before start
-    callback.start(Config())
+    callback.start(configured())
     callback.generation(1, {})
     callback.finish("done")
     callback.close()
@@ -55,12 +55,12 @@ def test_generation_is_the_only_method_that_it_needs(tmp_path):
 )
 def test_a_mistake_is_one_line(name, text, tmp_path):
     with pytest.raises(UserError, match=text):
-        Callback(name, tmp_path).start(Config())
+        Callback(name, tmp_path).start(configured())
 
 
 def test_what_it_raises_names_it(tmp_path):
     callback = Callback(NAME + "Failing", tmp_path)
-    callback.start(Config())
+    callback.start(configured())
     with pytest.raises(RolloutError, match=r"--callback .*Failing: generation failed: OSError: no network"):
         callback.generation(2, {})
 

@@ -3,7 +3,7 @@ import io
 import numpy as np
 import pytest
 
-from mpi_es.config.run import Config
+from mpi_es.config.run import configured
 from mpi_es.run_file.records import EvaluationProgress, HeldOut, Timing
 from mpi_es.telemetry.all_sinks import console_sinks
 from mpi_es.telemetry.lines import Lines, TimeLeft
@@ -13,7 +13,7 @@ from tests.telemetry.records import TIMING, held_out, row
 def test_lines_have_a_header_now_and_then():
     stream = io.StringIO()
     lines = Lines(stream)
-    lines.start(Config(max_iter=100), ["a fact"], 0)
+    lines.start(configured(max_iter=100), ["a fact"], 0)
     for generation in range(1, 31):
         lines.generation(row(generation), TIMING, held_out(generation) if generation == 30 else None)
     lines.finish("reached the end", held_out(30))
@@ -38,7 +38,7 @@ def test_time_left_follows_the_recent_generations():
 def test_a_restart_gets_a_line_before_its_first_generation():
     stream = io.StringIO()
     lines = Lines(stream)
-    lines.start(Config(max_iter=100), [], 0)
+    lines.start(configured(max_iter=100), [], 0)
     for generation, start in enumerate((2, 2, 3)):  # resumed in the start of number 2
         lines.generation(row(generation, start=start), TIMING, None)
     assert stream.getvalue().splitlines()[3] == "restart 3: another draw, 4 candidates"
@@ -49,7 +49,7 @@ def test_a_restart_gets_a_line_before_its_first_generation():
 def test_no_number_is_too_large_for_a_line(function):
     stream = io.StringIO()
     lines = Lines(stream)
-    lines.start(Config(max_iter=10**6, target_fitness=0.0, function=function), [], 0)
+    lines.start(configured(max_iter=10**6, target_fitness=0.0, function=function), [], 0)
     small = Timing(0.1, 2.0, 0.3, 0.4, 3e-5, 8.0, 100.0, 0.25)
     large = Timing(0.1, 2.0, 0.3, 0.4, 3e5, 8.0, 12345678.9, 0.25)
     scores = HeldOut(10**6, np.array([-12345678.9]))
@@ -66,7 +66,7 @@ def test_a_target_makes_the_time_left_an_upper_limit():
     for target, title in ((None, "left"), (475.0, "at most")):
         stream = io.StringIO()
         lines = Lines(stream)
-        lines.start(Config(target_fitness=target), [], 0)
+        lines.start(configured(target_fitness=target), [], 0)
         lines.generation(row(), TIMING, None)
         assert stream.getvalue().splitlines()[0].endswith(title)
 
@@ -80,7 +80,7 @@ def test_a_terminal_shows_how_far_a_long_evaluation_is(monkeypatch):
     monkeypatch.setattr("mpi_es.telemetry.lines._LONG", 0.0)
     stream, progress = Terminal(), EvaluationProgress()
     lines = Lines(stream, progress)
-    lines.start(Config(max_iter=9), [], 0)
+    lines.start(configured(max_iter=9), [], 0)
     progress.begin(4112, 1829, held_out=False, share=False)
     progress.add()
     text = "generation 1: episodes 1,830 of 4,112"
@@ -97,7 +97,7 @@ def test_what_is_shown_last_is_followed_by_a_new_line(monkeypatch):
     monkeypatch.setattr("mpi_es.telemetry.lines._LONG", 0.0)
     stream, progress = Terminal(), EvaluationProgress(total=2, share=True)
     lines = Lines(stream, progress)
-    lines.start(Config(function="f:f"), [], 4)
+    lines.start(configured(function="f:f"), [], 4)
     progress.add()
     lines.close()
     shown = "generation 5: calls of rank 0 1 of 2"
@@ -107,7 +107,7 @@ def test_what_is_shown_last_is_followed_by_a_new_line(monkeypatch):
 def test_a_log_file_has_whole_generations_only(monkeypatch):
     monkeypatch.setattr("mpi_es.telemetry.lines._LONG", 0.0)
     progress = EvaluationProgress()
-    Lines(io.StringIO(), progress).start(Config(), [], 0)
+    Lines(io.StringIO(), progress).start(configured(), [], 0)
     assert progress.listener is None
 
 
@@ -116,7 +116,7 @@ def test_a_stream_that_is_not_utf_8_gets_what_it_can_show():
     stream = io.TextIOWrapper(buffer, encoding="ascii")
     console_sinks("lines", stream, Lines, Lines)
     lines = Lines(stream)
-    lines.start(Config(), [], 0)
+    lines.start(configured(), [], 0)
     lines.finish("in runs/Zürich", held_out(30))
     assert buffer.getvalue().decode().splitlines() == [
         "held-out mean 5 +/- 1.414 (deviation) at generation 30",

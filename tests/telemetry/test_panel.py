@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from mpi_es.config.run import Config
+from mpi_es.config.run import configured
 from mpi_es.run_file.history import History
 from mpi_es.run_file.records import EvaluationProgress
 from mpi_es.telemetry.panel import LivePanel, PanelData, draw
@@ -21,7 +21,7 @@ def drawn(course, width=80, height=24, elapsed=61):
 
 
 def test_the_panel_shows_the_run():
-    course = PanelData(Config(population_size=4, max_iter=50), 3, 4000.0, 61.0)
+    course = PanelData(configured(population_size=4, max_iter=50), 3, 4000.0, 61.0)
     course.latest = row(3, fitness_of_centre=2.5, learning_rate=0.01), TIMING
     course.fitness, course.held_out = [1.0, 2.0, 3.0], [held_out(2), HeldOut(3, np.array([1.0]))]
     text = " ".join(drawn(course).replace("\xa0", " ").split())
@@ -42,35 +42,35 @@ def test_the_panel_shows_the_run():
 
 @pytest.mark.parametrize("width", [40, 80, 140])
 def test_the_panel_keeps_to_the_width(width):
-    course = PanelData(Config(env="a-package.with-a-long-name:make_environment"), 3, 4000.0)
+    course = PanelData(configured(env="a-package.with-a-long-name:make_environment"), 3, 4000.0)
     assert {len(line) for line in drawn(course, width).splitlines()} == {width}  # before the first generation
     course.latest = row(3), TIMING
     assert {len(line) for line in drawn(course, width).splitlines()} == {width}
 
 
 def test_the_time_left_goes_down_and_is_an_upper_limit_where_a_target_may_end_the_run():
-    course = PanelData(Config(target_fitness=475), 3, 4000.0, 60.0)
+    course = PanelData(configured(target_fitness=475), 3, 4000.0, 60.0)
     course.latest = row(3), TIMING
     assert "2 min 00 s elapsed  at most 1 h 05 min left" in drawn(course, elapsed=120)
 
 
 def test_the_panel_shows_how_far_an_evaluation_is():
-    course = PanelData(Config(), progress=EvaluationProgress(1830, 4112, share=True))
+    course = PanelData(configured(), progress=EvaluationProgress(1830, 4112, share=True))
     lines = drawn(course).splitlines()
     assert [line.split()[1:5] for line in lines if "episodes" in line] == [
         ["episodes", "1,830", "of", "4,112"]
     ]
     assert "of rank 0" in lines[2]
-    course = PanelData(Config(function="f:f"), progress=EvaluationProgress(3, 8, held_out=True))
+    course = PanelData(configured(function="f:f"), progress=EvaluationProgress(3, 8, held_out=True))
     assert "calls" in drawn(course)
     assert "held-out" in drawn(course)
 
 
 @pytest.mark.parametrize(("height", "lines"), [(24, 4), (16, 2), (12, 1)])
 def test_the_held_out_curve_has_the_lines_that_are_left(height, lines):
-    course = PanelData(Config(), 3, 4000.0)
+    course = PanelData(configured(), 3, 4000.0)
     course.latest, course.held_out = (row(3), TIMING), [held_out(2), HeldOut(3, np.array([1.0]))]
-    without = PanelData(Config(), 3, 4000.0)
+    without = PanelData(configured(), 3, 4000.0)
     without.latest = row(3), TIMING
     drawn_lines = [len(drawn(each, height=height).splitlines()) for each in (course, without)]
     assert drawn_lines[0] - drawn_lines[1] == lines + 1
@@ -78,7 +78,7 @@ def test_the_held_out_curve_has_the_lines_that_are_left(height, lines):
 
 def large(**known):
     """Return a course whose numbers are as wide as they get."""
-    course = PanelData(Config(max_iter=10**7, target_fitness=0.0), 10**6, 1e7)
+    course = PanelData(configured(max_iter=10**7, target_fitness=0.0), 10**6, 1e7)
     course.progress = EvaluationProgress(1234567, 7654321, held_out=True, share=True)
     course.latest = row(10**6, -1234567.8, fitness_of_centre=-1234567.8, episode_cap=10**6, **known), TIMING
     course.fitness = [-1234567.8, 1234567.8]
@@ -103,7 +103,7 @@ def test_the_curves_of_a_run_that_is_continued_begin_with_it():
     master, slave = os.openpty()
     with open(slave, "w", encoding="utf-8") as terminal, open(master, "rb", buffering=0) as screen:
         panel = LivePanel(terminal, history=history)
-        panel.start(Config(), [], 2)
+        panel.start(configured(), [], 2)
         panel.generation(row(3), TIMING, None)
         panel.finish("over", None)
         seen = b""

@@ -1,14 +1,14 @@
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 from tensorboard.plugins.hparams import metadata
 
-from mpi_es.config.run import Config
+from mpi_es.config.run import configured
 from mpi_es.telemetry.tensorboard import TensorBoard
 from tests.telemetry.records import TIMING, curves, held_out, row
 
 
 def write(directory, generations, done=0, shift=0.0, steps=0):
     board = TensorBoard(directory, steps)
-    board.start(Config(), [], done)
+    board.start(configured(), [], done)
     for generation in generations:
         board.generation(row(generation, shift), TIMING, held_out(generation) if generation == 2 else None)
     return board

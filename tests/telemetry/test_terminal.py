@@ -62,10 +62,10 @@ def on_a_terminal(tmp_path, program, launch=()):
 
 
 TELL = """
-from mpi_es.config.run import Config
+from mpi_es.config.run import configured
 from mpi_es.telemetry.sinks import open_telemetry
 from tests.telemetry.records import report
-report(open_telemetry(Config(tensorboard=False), "/nowhere"))
+report(open_telemetry(configured(tensorboard=False), "/nowhere"))
 """
 
 
@@ -82,7 +82,7 @@ def test_a_terminal_gets_the_panel(tmp_path, launch):
 
 def test_an_exception_leaves_the_cursor(tmp_path):
     program = TELL.replace("\nreport(", "\nT = ", 1).replace('/nowhere"))', '/nowhere")')
-    program += "with T:\n    next(iter(T)).start(Config(), [], 0)\n    raise RuntimeError('boom')\n"
+    program += "with T:\n    next(iter(T)).start(configured(), [], 0)\n    raise RuntimeError('boom')\n"
     code, seen = on_a_terminal(tmp_path, program)
     assert code == 1
     assert "boom" in seen

@@ -12,7 +12,6 @@ of the weights. The result depends on the options, not on the number of ranks.
 import argparse
 import copy
 import time
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,7 +25,7 @@ from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from mpi_es import load_run
 from mpi_es.agents import load
-from mpi_es.config.presets import PRESETS
+from mpi_es.config.presets import preset
 from mpi_es.config.run import Config
 from mpi_es.envs.car_racing import simulation
 from mpi_es.envs.car_racing.options import action_space
@@ -206,15 +205,15 @@ class Student:
 def main(comm: Comm, arguments: list[str]) -> int:
     """Teach, and write the agent on rank 0. Collective."""
     options = on_root(comm, lambda: read_options(arguments))
-    config = replace(
-        PRESETS["carracing-fast"],
+    config = preset(
+        "carracing-fast",
         top_k=options.top_k,
         hidden=(options.hidden,),
         patch_order=options.patch_order,
         run_dir="",
     )
     teacher = network(parameters_of(options.teacher))
-    _, attention = load.load(options.attention, PRESETS["carracing-fast"], "ATTENTION").part("attention")
+    _, attention = load.load(options.attention, preset("carracing-fast"), "ATTENTION").part("attention")
     cars, student = Cars(comm, config, teacher), Student(attention, config, options.seed)
     drives = allocate(options.rounds * options.drives if comm.rank == 0 else 0, options.top_k)
     rng, begin = np.random.default_rng(options.seed), time.monotonic()

@@ -16,6 +16,7 @@ from mpi_es.policies.attention_compiled import controller as controllers
 from mpi_es.policies.attention_compiled.controller import Controller
 from mpi_es.policies.attention_compiled.kernel import Scratch, Weights, act_all, allocate
 from mpi_es.policies.attention_compiled.patches import CHANNELS, PATCH, QUERY_DIM, STRIDE, grid
+from mpi_es.policies.attention_options import AttentionOptions
 from mpi_es.policies.base import Actions, Attention, Memory, Policy, parts_of
 
 Array = NDArray[np.float32]
@@ -25,47 +26,23 @@ PIXELS = CHANNELS * PATCH**2
 
 
 class AttentionPolicy(Policy):
-    """What `attention.AttentionAgent` is in torch, for pictures (size, size, 3) of bytes.
-
-    Args:
-        output: from outputs in [-1, 1] to actions: scaled to the bounds, clipped to them, or argmax.
-        query_dim: width of queries and keys, at most 4.
-        bias: of queries and keys.
-        controller: lstm, rnn or mlp.
-        num_frames: last frames whose centres an mlp reads.
-        init_outputs: first biases of the last layer, before the tanh; none: as torch draws them.
-        top_k: chosen patches.
-        patch_order: in which the controller reads them: importance, or column, from left to right.
-    """
+    """What `attention.AttentionAgent` is in torch, for pictures (size, size, 3) of bytes."""
 
     compiled = True  # the first step takes long
 
-    def __init__(
-        self,
-        observation_space: Any,
-        action_space: Any,
-        hidden: int = 16,
-        output: str = "auto",
-        query_dim: int = QUERY_DIM,
-        bias: bool = True,
-        controller: str = "lstm",
-        num_frames: int = 1,
-        init_outputs: tuple[float, ...] = (),
-        top_k: int = 10,
-        patch_order: str = "importance",
-    ) -> None:
+    def __init__(self, options: AttentionOptions, observation_space: Any, action_space: Any) -> None:
         self.size = size_of(observation_space, 4)
-        if self.size < PATCH or grid(self.size) ** 2 < top_k:
-            rule = f"pictures (size, size, {CHANNELS}) of bytes, of {top_k} patches or more"
+        self.hidden, self.query_dim, self.bias = options.hidden[0], options.query_dim, options.bias
+        self.controller, self.num_frames = options.controller, options.num_frames
+        self.top_k, self.patch_order = options.top_k, options.patch_order
+        if self.size < PATCH or grid(self.size) ** 2 < self.top_k:
+            rule = f"pictures (size, size, {CHANNELS}) of bytes, of {self.top_k} patches or more"
             raise expected("--env", rule, observation_space.shape)
-        if not 1 <= query_dim <= QUERY_DIM:
-            raise expected("query_dim", f"1 to {QUERY_DIM} for the attention policy", query_dim)
-        self.n, self._to_actions = actions_for(action_space, output, "attention", squashed=True)
-        self._init_outputs = initialisation.biases(init_outputs, self.n)
-        self.hidden, self.query_dim, self.bias = hidden, query_dim, bias
-        self.controller, self.num_frames = controller, num_frames
-        self.top_k, self.patch_order = top_k, patch_order
-        self.kind = controllers.KINDS[controller]
+        if not 1 <= self.query_dim <= QUERY_DIM:
+            raise expected("query_dim", f"1 to {QUERY_DIM} for the attention policy", self.query_dim)
+        self.n, self._to_actions = actions_for(action_space, options.output, "attention", squashed=True)
+        self._init_outputs = initialisation.biases(options.init_outputs, self.n)
+        self.kind = controllers.KINDS[options.controller]
         self.scratch = self.new_scratch()
         self._shapes = self._attention_shapes() | self._controller_shapes()
 

@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pbt.presets import PRESETS
+from pbt.presets import preset
 from tests.pbt.runs import run
 
-TOY = PRESETS["toy"]
+TOY = preset("toy")
 SETTINGS = {
     "pbt": TOY,
     "explore only": replace(TOY, copy="nothing"),

@@ -5,6 +5,7 @@ from gymnasium import spaces
 
 from mpi_es.errors import UserError
 from mpi_es.policies.attention_compiled.policy import AttentionPolicy
+from mpi_es.policies.attention_options import AttentionOptions
 from tests.policies.attention_compiled.agent import WHEEL, look, policy
 from tests.policies.attention_reference import frames, needs_published, published
 
@@ -80,7 +81,7 @@ def test_published_weights_drive_gymnasiums_car_as_in_torch():
 )
 def test_observations_that_are_no_square_pictures_are_refused(space):
     with pytest.raises(UserError, match=r"expected pictures \(size, size, 3\) of bytes"):
-        AttentionPolicy(space, WHEEL)
+        AttentionPolicy(AttentionOptions(), space, WHEEL)
 
 
 def test_wide_queries_are_refused():

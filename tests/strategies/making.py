@@ -1,0 +1,21 @@
+"""Strategies as a run makes them, from plain values."""
+
+from typing import Any
+
+import numpy as np
+
+from mpi_es.strategies.noise import ComputedNoise
+
+
+def made(
+    cls: Any,
+    x0: np.ndarray,
+    sigma: float = 0.1,
+    popsize: int = 8,
+    seed: int = 1,
+    noise: Any = None,
+    **options: Any,
+) -> Any:
+    """Return a strategy with options of its own."""
+    every = cls.Options(population_size=popsize, init_sigma=sigma, **options)
+    return cls(every, x0, seed, noise or ComputedNoise(seed, len(x0)))
