@@ -206,7 +206,7 @@ def _config(function: Function, given: dict[str, Any], options: dict[str, Any]) 
         if option not in known:
             raise unknown("evolve", option, known & declared(bare).keys() - without_effect(bare).keys())
     values = {
-        option: _converted(option, value, str if possible[option].is_part else possible[option].plain)
+        option: _converted(option, value, possible[option].plain)
         for option, value in (given | options).items()
     }
     config = built(Config, {"function": name} | values)

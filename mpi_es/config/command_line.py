@@ -113,8 +113,8 @@ def translated(arguments: Sequence[str]) -> list[str]:
 
 def is_given(arguments: Sequence[str], name: str, config: Any) -> bool:
     """Return whether an option of a config, or of one of its class, is given under any of its names."""
-    known = declared(config) if name in declared(config) else {one.name: one for one in every(config)}
-    names = known[name].names + [name.replace("--", "--no-", 1) for name in known[name].names]  # of a flag
+    one = declared(config).get(name) or next(one for one in every(config) if one.name == name)
+    names = one.names + [each.replace("--", "--no-", 1) for each in one.names]  # of a flag
     return any(word.partition("=")[0].replace("_", "-") in names for word in arguments)
 
 

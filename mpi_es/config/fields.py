@@ -37,6 +37,13 @@ class Range:
         return f"a number in {begin}{self.low:g}, {self.high:g}{end}"
 
 
+@dataclass(frozen=True)
+class AtMost:
+    """A mark: the field is at most the value of another one, where its schedule begins."""
+
+    name: str  # of the other field
+
+
 CHANGEABLE = "may be changed when a run is resumed"
 T = TypeVar("T")
 Free = Annotated[T, CHANGEABLE]  # a resume may change it: it does not affect learning
@@ -106,7 +113,7 @@ def option(name: str) -> str:
 
 
 def check_ranges(config: Any) -> None:
-    """Refuse a number outside its field's range, and text that no file can hold or a terminal would obey."""
+    """Refuse numbers outside their ranges, and text that no file can hold or a terminal would obey."""
     for name, hint in get_type_hints(type(config), include_extras=True).items():
         value = getattr(config, name)
         for text in value if isinstance(value, tuple) else (value,):
@@ -114,6 +121,8 @@ def check_ranges(config: Any) -> None:
         for rule in getattr(hint, "__metadata__", ()):
             if isinstance(rule, Range) and value is not None and not rule.holds(value):
                 raise expected(option(name), str(rule), value)
+            if isinstance(rule, AtMost) and value > (bound := getattr(config, rule.name)):
+                raise expected(option(name), f"at most {option(rule.name)} {bound}", value)
 
 
 def _check_text(name: str, text: object) -> None:

@@ -4,10 +4,9 @@ A part is a frozen dataclass next to what it configures, and a field of the conf
 files and in presets all options lie side by side, and the part's field stands for the name.
 """
 
-import importlib
 from collections.abc import Iterator, Mapping
 from copy import copy
-from dataclasses import MISSING, Field, dataclass, field, fields
+from dataclasses import MISSING, Field, dataclass, fields
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
@@ -63,19 +62,14 @@ class Part:
             imports: the module of one of the user's own, for its options.
         """
         if name in self.places:
-            return _found(self.places[name]).Options(name=name)
+            return load(flag, self.places[name]).Options(name=name)
         if ":" not in name:
             raise unknown(flag, name, [*self.places, "package.module:Class"])
         found = load(flag, name) if imports and self.imports else None
-        kind = getattr(found, "Options", None) or _found(self.own)
+        kind = getattr(found, "Options", None) or load(flag, self.own)
         if not (isinstance(kind, type) and issubclass(kind, Named)):
             raise expected(f"{flag} {name}: Options", "a dataclass derived from that of its base", kind)
         return kind(name=name)
-
-
-def _found(place: str) -> Any:
-    module, _, attribute = place.partition(":")
-    return getattr(importlib.import_module(module), attribute)
 
 
 @dataclass(frozen=True)
@@ -88,11 +82,11 @@ class Declared:
     value: Any
     default: Any
     is_part: bool = False  # its value is the part's name
-    marks: tuple[Any, ...] = field(init=False)
 
-    def __post_init__(self) -> None:
-        """Read the marks."""
-        object.__setattr__(self, "marks", getattr(self.hint, "__metadata__", ()))
+    @property
+    def marks(self) -> tuple[Any, ...]:
+        """What its annotation has in addition to the type."""
+        return getattr(self.hint, "__metadata__", ())
 
     @property
     def plain(self) -> Any:
@@ -243,7 +237,7 @@ def owners(name: str, config: Any) -> str:
     for part, mark in parts_of(type(config)).items():
         flag, chosen = option(part), getattr(config, part).name
         kinds = {one: declared(mark.options(flag, one)).values() for one in mark.places}
-        kinds["a class of your own"] = declared(_found(mark.own)).values()
+        kinds["a class of your own"] = declared(load(flag, mark.own)).values()
         found = [one for one, kind in kinds.items() if any(option(name) in own.names for own in kind)]
         if found:
             return f"expected to be left out with {flag} {chosen}: it is an option of {' or '.join(found)}"

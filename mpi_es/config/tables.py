@@ -18,7 +18,7 @@ from typing import Annotated, Any, Literal, get_args, get_origin
 
 from mpi_es.config.fields import CHANGEABLE, Range, option
 from mpi_es.config.groups import groups
-from mpi_es.config.parts import Declared, Named, declared, parts_of
+from mpi_es.config.parts import Declared, declared, parts_of
 from mpi_es.config.presets import PRESETS
 from mpi_es.config.run import Config
 from mpi_es.errors import expected
@@ -138,8 +138,6 @@ def values_of(hint: Any) -> str:
         return values_of(Annotated[(get_args(inner)[0], *inner.__metadata__, *rules)])
     if get_origin(inner) is Literal:
         return ", ".join(map(str, get_args(inner)))
-    if isinstance(inner, type) and issubclass(inner, Named):
-        return "text"
     if get_origin(inner) is tuple:
         return f"{_KINDS[get_args(inner)[0]]}s, or nothing"
     several = get_args(inner)

@@ -51,7 +51,7 @@ def config_of(cls: type[C], stored: Any, imports: bool = False) -> C:
     if (extra := sorted(set(stored) - set(known))) and (imports or not own):
         raise UserError(f"expected fields of {cls.__name__}, got {', '.join(map(ascii, extra))[:200]}")
     known = {name: one for name, one in known.items() if name in stored}
-    hints = {name: str if one.is_part else one.plain for name, one in known.items()}
+    hints = {name: one.plain for name, one in known.items()}
     values = {name: of_option(name, stored[name], hint) for name, hint in hints.items()}
     return parts.suited(cls, values, imports=imports)
 

@@ -1,18 +1,19 @@
 """A simple genetic algorithm with truncation selection and an elite: Deep GA, arXiv:1712.06567."""
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
 from mpi_es import seeds
 from mpi_es.arrays import Vector
-from mpi_es.config.fields import Decay, Natural, NotNegative
+from mpi_es.config.fields import AtMost, Decay, Natural, NotNegative
 from mpi_es.config.parts import Name
 from mpi_es.errors import expected
 from mpi_es.seeds import Stream
 from mpi_es.strategies import base
 from mpi_es.strategies.base import Dense, Noise, Population, Strategy
-from mpi_es.strategies.optimizers import check_floor, decayed
+from mpi_es.strategies.optimizers import decayed
 
 
 @dataclass(frozen=True)
@@ -33,13 +34,8 @@ class GAOptions(base.Options):
     """Number of best candidates that have children; 0: a tenth of the population"""
     sigma_decay: Decay = 1.0
     """Factor on sigma after each generation"""
-    sigma_min: NotNegative = 0.0
+    sigma_min: Annotated[NotNegative, AtMost("init_sigma")] = 0.0
     """Lower bound of sigma"""
-
-    def __post_init__(self) -> None:
-        """Refuse values that no run can have."""
-        super().__post_init__()
-        check_floor(self, "sigma_min", "init_sigma")
 
 
 class GA(Strategy):

@@ -1,11 +1,12 @@
 """OpenAI's evolution strategy (Salimans et al. 2017, arXiv:1703.03864): a gradient from mirrored noise."""
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
 from mpi_es.arrays import Vector
-from mpi_es.config.fields import Decay, NotNegative
+from mpi_es.config.fields import AtMost, Decay, NotNegative
 from mpi_es.config.parts import Name
 from mpi_es.strategies import optimizers
 from mpi_es.strategies.base import Noise, Population, Seeded, Strategy, WithNoiseTable, check_pairs
@@ -31,13 +32,8 @@ class OpenAIESOptions(WithNoiseTable, optimizers.Options):
     name: Name = "openai_es"
     sigma_decay: Decay = 1.0
     """Factor on sigma after each generation"""
-    sigma_min: NotNegative = 0.0
+    sigma_min: Annotated[NotNegative, AtMost("init_sigma")] = 0.0
     """Lower bound of sigma"""
-
-    def __post_init__(self) -> None:
-        """Refuse values that no run can have."""
-        super().__post_init__()
-        optimizers.check_floor(self, "sigma_min", "init_sigma")
 
 
 class OpenAIES(Strategy):

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpi_es.arrays import Candidate
-from mpi_es.config.fields import Decay, Fraction, NotNegative, Of, Positive, Unless, alias, option
+from mpi_es.config.fields import AtMost, Decay, Fraction, NotNegative, Of, Positive, Unless, alias
 from mpi_es.errors import expected
 from mpi_es.strategies.base import Growing
 
@@ -34,7 +34,7 @@ class Options(Growing):
     """Learning rate of the optimizer"""
     lr_decay: Annotated[Decay, alias("--decay")] = 1.0
     """Factor on the learning rate after each generation"""
-    lr_min: Annotated[NotNegative, Unless("lr_decay", 1.0)] = 0.0
+    lr_min: Annotated[NotNegative, AtMost("learning_rate"), Unless("lr_decay", 1.0)] = 0.0
     """Lower bound of the decaying learning rate"""
     momentum: Annotated[Fraction, Of("optimizer", ("sgd", "clipup"))] = 0.9
     """Momentum of sgd and clipup"""
@@ -42,11 +42,6 @@ class Options(Growing):
     """Largest norm of a step of clipup; 0: twice the learning rate"""
     weight_decay: NotNegative = 0.0
     """Weight decay, as a share of the parameters"""
-
-    def __post_init__(self) -> None:
-        """Refuse values that no run can have."""
-        super().__post_init__()
-        check_floor(self, "lr_min", "learning_rate")
 
 
 class Optimizer(Protocol):
@@ -142,13 +137,6 @@ OPTIMIZERS: dict[str, Callable[[float, float], Optimizer]] = {  # from momentum 
     "sgd": lambda momentum, max_speed: SGD(momentum),
     "clipup": ClipUp,
 }
-
-
-def check_floor(options: Any, floor: str, start: str) -> None:
-    """Refuse a lower bound above the value at which a schedule starts."""
-    if getattr(options, floor) > getattr(options, start):
-        rule = f"at most {option(start)} {getattr(options, start)}"
-        raise expected(option(floor), rule, getattr(options, floor))
 
 
 def decayed(value: float, factor: float, floor: float) -> float:

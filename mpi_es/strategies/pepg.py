@@ -4,12 +4,13 @@ As in estool and EvoTorch: the centre is moved by an optimizer, and each paramet
 """
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
 from mpi_es import seeds
 from mpi_es.arrays import Vector
-from mpi_es.config.fields import Fraction, NotNegative
+from mpi_es.config.fields import AtMost, Fraction, NotNegative
 from mpi_es.config.parts import Name
 from mpi_es.seeds import Stream
 from mpi_es.strategies import optimizers
@@ -34,17 +35,12 @@ class PEPGOptions(optimizers.Options):
     """Those of its optimizer, and of the deviations."""
 
     name: Name = "pepg"
-    sigma_min: NotNegative = 0.0
+    sigma_min: Annotated[NotNegative, AtMost("init_sigma")] = 0.0
     """Lower bound of each parameter's sigma"""
     sigma_learning_rate: NotNegative = 0.1
     """Learning rate of the standard deviations"""
     sigma_max_change: Fraction = 0.2
     """Largest relative change of a standard deviation in one generation"""
-
-    def __post_init__(self) -> None:
-        """Refuse values that no run can have."""
-        super().__post_init__()
-        optimizers.check_floor(self, "sigma_min", "init_sigma")
 
 
 class PEPG(Strategy):

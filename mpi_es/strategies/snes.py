@@ -10,12 +10,12 @@ import numpy as np
 
 from mpi_es import seeds
 from mpi_es.arrays import Vector
-from mpi_es.config.fields import Decay, NotNegative, Positive, Unless, alias
+from mpi_es.config.fields import AtMost, Decay, NotNegative, Positive, Unless, alias
 from mpi_es.config.parts import Name
 from mpi_es.errors import expected
 from mpi_es.seeds import Stream
 from mpi_es.strategies.base import Dense, Growing, Noise, Population, Strategy, row_sum
-from mpi_es.strategies.optimizers import check_floor, decayed
+from mpi_es.strategies.optimizers import decayed
 from mpi_es.strategies.shaping import log_rank
 
 
@@ -38,13 +38,8 @@ class SNESOptions(Growing):
     """Factor on the steps of the centre, 1 in the paper; a larger one leaves a flat start sooner"""
     lr_decay: Annotated[Decay, alias("--decay")] = 1.0
     """Factor on the learning rate after each generation"""
-    lr_min: Annotated[NotNegative, Unless("lr_decay", 1.0)] = 0.0
+    lr_min: Annotated[NotNegative, AtMost("centre_learning_rate"), Unless("lr_decay", 1.0)] = 0.0
     """Lower bound of the decaying learning rate"""
-
-    def __post_init__(self) -> None:
-        """Refuse values that no run can have."""
-        super().__post_init__()
-        check_floor(self, "lr_min", "centre_learning_rate")
 
 
 class SNES(Strategy):

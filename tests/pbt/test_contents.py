@@ -13,7 +13,7 @@ from pbt import contents
 from pbt.config import Config
 from pbt.members.toy import Toy
 from tests.run_file import bases
-from tests.run_file.forgeries import KINDS, STRUCTURE, changed, forged
+from tests.run_file.forgeries import KINDS, STRUCTURE, changed, ends_in_one_line_or_works, forged
 
 
 @pytest.fixture(scope="module")
@@ -108,10 +108,4 @@ COMMANDS = {
 @pytest.mark.parametrize("kind", ["option", "more axes"])
 def test_a_command_ends_with_one_line_or_does_its_work(tmp_path, image, command, kind):
     (tmp_path / "run.h5").write_bytes(forged(kind, image, 1))
-    program, words = COMMANDS[command]
-    said, code = "", 0
-    try:
-        code = program.main(SerialComm(), [word.format(run=tmp_path) for word in words])
-    except UserError as error:
-        said = str(error)
-    assert (code, said.count("\n")) == (0, 0)
+    ends_in_one_line_or_works(*COMMANDS[command], tmp_path)

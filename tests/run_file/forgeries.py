@@ -11,6 +11,9 @@ from typing import Any
 import h5py
 import numpy as np
 
+from mpi_es.errors import UserError
+from mpi_es.parallel.collectives import SerialComm
+
 BLOCK = 512
 
 Change = Callable[[h5py.File, np.random.Generator], object]
@@ -198,3 +201,13 @@ STRUCTURE: dict[str, Change] = {  # no run's in any case
     "no version": lambda file, rng: file.attrs.__delitem__("version"),
 }
 KINDS = CONTENT | STRUCTURE
+
+
+def ends_in_one_line_or_works(program, words, run):
+    """Assert that a command on a run refuses it in one line, or does its work."""
+    said, code = "", 0
+    try:
+        code = program.main(SerialComm(), [word.format(run=run) for word in words])
+    except UserError as error:
+        said = str(error)
+    assert (code, said.count("\n")) == (0, 0)

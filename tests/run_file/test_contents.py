@@ -2,10 +2,9 @@ import pytest
 
 from mpi_es import evaluate, export, report, status, train
 from mpi_es.errors import UserError
-from mpi_es.parallel.collectives import SerialComm
 from mpi_es.run_file import checkpoint
 from tests.run_file import bases
-from tests.run_file.forgeries import KINDS, STRUCTURE, changed, forged
+from tests.run_file.forgeries import KINDS, STRUCTURE, changed, ends_in_one_line_or_works, forged
 
 
 def loaded(directory, image):
@@ -109,10 +108,4 @@ COMMANDS = {
 @pytest.mark.parametrize("kind", ["shape of the state", "option", "NaN for a number", "missing attribute"])
 def test_a_command_ends_with_one_line_or_does_its_work(tmp_path, images, command, kind):
     (tmp_path / "run.h5").write_bytes(forged(kind, images("full"), 1))
-    program, words = COMMANDS[command]
-    said, code = "", 0
-    try:
-        code = program.main(SerialComm(), [word.format(run=tmp_path) for word in words])
-    except UserError as error:
-        said = str(error)
-    assert (code, said.count("\n")) == (0, 0)
+    ends_in_one_line_or_works(*COMMANDS[command], tmp_path)
