@@ -22,7 +22,7 @@ from mpi_es.config.fields import (
     check_ranges,
     option,
 )
-from mpi_es.config.parts import Chosen, Part, built, parts_of
+from mpi_es.config.parts import Chosen, Part, built, flat, parts_of
 from mpi_es.errors import expected
 
 Layout = Literal["auto", "torch", "paper"]
@@ -179,6 +179,10 @@ class Config:
     """Live panel, one line for each generation, or nothing; auto: live on a terminal, else lines"""
 
     ALWAYS_GIVEN = ("env",)  # in a file of options and in the README: without --env the preset is carracing
+
+    def __reduce__(self) -> Any:
+        """Pickle the values alone, so that a class that cannot be imported is told as on the command line."""
+        return built, (Config, flat(self))
 
     def __post_init__(self) -> None:
         """Refuse values that no run can have."""

@@ -1,5 +1,6 @@
 """Ranks that go on together, or raise the same exception."""
 
+import pickle
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar, cast
 
@@ -29,11 +30,13 @@ def plan_on_root(comm: Comm, decision: Callable[[], Any]) -> tuple[Any, Any]:
     """Return rank 0's plan, which stays there (None elsewhere), and on every rank its config. Collective."""
     plans: list[Any] = [None]
 
-    def config() -> Any:
+    def config() -> bytes:
         plans[0] = decision()
-        return plans[0].config
+        return pickle.dumps(plans[0].config)
 
-    shared = on_root(comm, config)
+    text = on_root(comm, config)
+    # Its options may be those of a class of the user's own, which each rank imports.
+    shared = all_or_raise(comm, lambda: plans[0].config if comm.rank == 0 else pickle.loads(text))
     return plans[0], shared
 
 

@@ -1,5 +1,6 @@
 """A strategy of the user's by --strategy package.module:Class."""
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -137,3 +138,30 @@ def test_a_mistake_ends_all_ranks_with_one_line(launch, tmp_path, name):
     done = launch(3, "-m", "mpi_es.train", *words)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert done.stderr.startswith(f"error: --strategy {HERE}:{name}: ")
+
+
+ON_ONE = """
+import os
+from dataclasses import dataclass
+from mpi_es import StrategyOptions
+from tests.strategies import user_strategies
+
+@dataclass(frozen=True)
+class Options(StrategyOptions):
+    share: float = 0.25
+
+class BestQuarter(user_strategies.BestQuarter):
+    Options = Options
+
+if os.environ.get("PMI_RANK") == "1":
+    raise ImportError("not on this node")
+"""
+
+
+def test_a_module_that_one_rank_cannot_import_ends_all(launch, tmp_path, monkeypatch):
+    (tmp_path / "on_one.py").write_text(ON_ONE)
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT), str(tmp_path)]))
+    words = ("--strategy", "on_one:BestQuarter", "--run-dir", tmp_path / "run")
+    done = launch(3, "-m", "mpi_es.train", *SMALL, *QUIET, *words)
+    assert done.returncode == 2
+    assert done.stderr == "error: --strategy: importing on_one failed: ImportError: not on this node\n"
