@@ -166,7 +166,8 @@ comm = connect(os.environ)
 one = ES(Config(member="es", member_options=("hidden=4",)), 0, comm, StopFlag())
 one.hyperparameters = {"sigma": 0.1, "learning_rate": 0.05, "pairs": 4.0}
 score = one.score(np.arange(3))
-print(comm.rank, len(score.returns), len(score.lengths), flush=True)
+line = f"{comm.rank} {len(score.returns)} {len(score.lengths)}\\n"
+print(line, end="", flush=True)  # in one piece, however Python buffers
 """
     done = launch(2, "-c", script)
     assert sorted(done.stdout.split("\n")) == ["", "0 3 3", "1 0 0"]

@@ -22,7 +22,8 @@ comm = connect(os.environ)
 options = {"member_options": ("hidden=2",), "ranks_per_member": 2} if sys.argv[1] == "es" else {}
 config = Config(member=sys.argv[1], num_agents=2, **options)
 one = Population(config, space(config), comm)
-print(comm.rank, one.group.size, one.idle, *one.mine, flush=True)
+numbers = " ".join(map(str, [comm.rank, one.group.size, one.idle, *one.mine]))
+print(numbers + "\\n", end="", flush=True)  # in one piece, however Python buffers
 """
 
 
