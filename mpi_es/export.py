@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 
 from mpi_es.agents import load
-from mpi_es.agents.parameter_order import from_torch, shapes_of
+from mpi_es.agents.parameter_order import from_torch
 from mpi_es.config import command_line
 from mpi_es.config.parts import flat
 from mpi_es.config.presets import PRESETS, preset
@@ -119,7 +119,7 @@ def _of_file(name: str, options: Options, arguments: list[str]) -> tuple[Config,
 def write_weights(path: Path, config: Config, chosen: dict[str, Any], layout: str) -> None:
     """Write parameters, with what `agents.load` reads."""
     nowhere = replace(config, from_pretrained="", base_from_pretrained="", evolve="all", run_dir="")
-    parameters = from_torch(chosen["candidate"], shapes_of(make_policy(config)), layout)
+    parameters = from_torch(chosen["candidate"], make_policy(config).shapes, layout)
     arrays = {
         "params": parameters,
         "normalisation": chosen["normalisation"],

@@ -29,7 +29,7 @@ class Centres(gym.ObservationWrapper[NDArray[np.float32], Any, NDArray[np.uint8]
         policy = make_policy(agent.config)
         if not isinstance(policy, AttentionPolicy):
             raise expected(_OPTION, "an attention agent with the paper's patches", agent.config.policy.name)
-        self.observation_space = spaces.Box(0, 1, (2 * policy.top_k,), np.float32)
+        self.observation_space = spaces.Box(0, 1, (2 * policy.options.top_k,), np.float32)
         self.policy, self.weights = policy, policy.unpack(agent.parameters[None])
         self.memory = policy.initial_memory(1)
 

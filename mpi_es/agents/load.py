@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mpi_es.agents.parameter_order import LAYOUTS, Shapes, shapes_of, to_torch
+from mpi_es.agents.parameter_order import LAYOUTS, to_torch
 from mpi_es.arrays import Candidate, Vector
 from mpi_es.config.parts import changed, flat
 from mpi_es.config.presets import preset
 from mpi_es.config.run import Config
 from mpi_es.errors import UserError, expected, one_line, warn
 from mpi_es.evaluation.build import make_policy
-from mpi_es.policies.base import within
+from mpi_es.policies.base import Shapes, within
 from mpi_es.run_file import checkpoint, description, imports
 
 Arrays = dict[str, NDArray[Any]]
@@ -82,7 +82,7 @@ def _of_run(path: Path, option: str, allow_imports: bool) -> Agent:
     imports.check(config, path, allowed=allow_imports, fields=imports.AGENT)
     policy = make_policy(config)
     check_size(best["candidate"], policy.dim, f"{option}: {path}")
-    return Agent(config, best["candidate"], shapes_of(policy), best["normalisation"])
+    return Agent(config, best["candidate"], policy.shapes, best["normalisation"])
 
 
 def check_size(candidate: NDArray[Any], dim: int, name: str) -> None:
@@ -160,7 +160,7 @@ def _owner(size: int, configs: list[Config], path: Path, option: str) -> tuple[C
     policies = [make_policy(config) for config in configs]
     for config, policy in zip(configs, policies, strict=True):
         if policy.dim == size:
-            return config, shapes_of(policy)
+            return config, policy.shapes
     sizes = " or ".join(dict.fromkeys(str(policy.dim) for policy in policies))
     hint = "other sizes need the preset or the options of the training"
     raise expected(option, f"{sizes} numbers in `params` of {path}", size, hint)

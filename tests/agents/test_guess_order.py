@@ -1,7 +1,7 @@
 import pytest
 
 from mpi_es.agents.guess_order import recognised
-from mpi_es.agents.parameter_order import from_torch, shapes_of
+from mpi_es.agents.parameter_order import from_torch
 from mpi_es.config.presets import preset
 from mpi_es.config.run import configured
 from mpi_es.errors import UserError
@@ -13,7 +13,7 @@ from tests.policies.attention_reference import PUBLISHED, needs_published, publi
 def test_the_order_for_another_number_of_actions_is_to_be_given():
     policy = make_policy(preset("carracing", env="CartPole-v1", policy="mlp"))
     with pytest.raises(UserError, match=r"can show, got 114; an agent that drives has 3667"):
-        recognised(policy.initial(0), shapes_of(policy), preset("carracing"), "--from-pretrained")
+        recognised(policy.initial(0), policy.shapes, preset("carracing"), "--from-pretrained")
 
 
 def test_an_order_that_cannot_be_tried_is_to_be_given(tmp_path):

@@ -7,7 +7,6 @@ import torch
 
 from mpi_es import envs
 from mpi_es.agents import load
-from mpi_es.agents.parameter_order import shapes_of
 from mpi_es.config.parts import changed
 from mpi_es.config.presets import preset as run_preset
 from mpi_es.errors import UserError
@@ -27,7 +26,7 @@ CARRACING = run_preset("carracing")
 def agent(**options):
     config = changed(CARRACING, **options)
     policy = make_policy(config)
-    return load.Agent(config, policy.initial(3), shapes_of(policy), np.zeros((2, 0), np.float32))
+    return load.Agent(config, policy.initial(3), policy.shapes, np.zeros((2, 0), np.float32))
 
 
 @pytest.mark.parametrize("options", [{}, {"top_k": 16, "patch_order": "column"}])

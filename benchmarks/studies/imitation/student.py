@@ -133,7 +133,7 @@ class Cars:
         return [shares[i % size][i // size] for i in range(len(seeds))] if shares else []
 
     def _drive(self, weights: Weights, seed: int, round_: int) -> tuple[Any, ...]:
-        centres = np.zeros((STEPS, 2 * self.policy.top_k), np.float32)
+        centres = np.zeros((STEPS, 2 * self.policy.options.top_k), np.float32)
         actions = np.zeros((STEPS, OUTPUTS), np.float32)
         taught, noise = round_ > 0, noise_of(seed, round_ % 2 == 1)
         length, score = drive(
