@@ -142,9 +142,7 @@ def _run(world: World, plan: Plan, config: Config, made: Problem) -> Result:
         outcome[:] = train(plan, evaluator, rank_loss)
 
     with StopFlag().installed() as flag:
-        evaluator = make_evaluator(
-            world.comm, config, flag, survives=survives, rollout_of=lambda: FunctionRollout(made)
-        )
+        evaluator = make_evaluator(world.comm, config, flag, survives=survives, problem=made)
         try:
             evaluator.loop.run_on_root(on_rank_0)
         except (RolloutError, UserError) as error:

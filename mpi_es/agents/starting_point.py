@@ -25,7 +25,7 @@ def first_agent(config: Config, policy: Policy, allow_imports: bool = True) -> A
         theirs = f"the agent of {option} was trained with {agent.config.action_repeat}"
         warn(f"--action-repeat: {theirs}, this run has {config.action_repeat}")
     evolving = "" if config.evolve == "all" else config.evolve
-    return replace(agent, parameters=_taken(agent, policy, [evolving], option), shapes=policy.shapes)
+    return replace(agent, parameters=_taken(agent, policy, [evolving], option), policy=policy)
 
 
 def fixed_agent(config: Config, policy: Policy, allow_imports: bool = True) -> Candidate | None:
@@ -61,10 +61,10 @@ def _other_parts(evolving: str, policy: Policy) -> list[str]:
 
 def _taken(agent: Agent, policy: Policy, parts: list[str], option: str) -> Candidate:
     """Return an agent's parts as parameters (policy.dim,), zeros elsewhere; refuse parts that do not fit."""
-    shapes, taken = policy.shapes, np.zeros(policy.dim, np.float32)
+    taken = np.zeros(policy.dim, np.float32)
     for part in parts:
         theirs, numbers = agent.part(part)
-        ours = Agent(agent.config, taken, shapes, agent.normalisation).part(part)[0]
+        ours = replace(agent, policy=policy).part(part)[0]
         if theirs != ours:
             rule = f"{part or 'an agent'} of {sum(map(prod, ours.values()))} numbers"
             raise expected(option, rule, len(numbers), _difference(ours, theirs))

@@ -38,7 +38,7 @@ class Evaluator:
 
     Args:
         noise: this rank's, of seeded populations.
-        held_out_rollout: plays the held-out episodes, if not `rollout`.
+        held_out_rollout: plays the held-out episodes; None: `rollout` does.
     """
 
     def __init__(

@@ -135,6 +135,7 @@ class FunctionRollout:
     """Calls a function with candidates, one after the other; what evaluations have of it is `policy`."""
 
     parameter_precision = "f8"
+    spaces = (None, None)
     size = 0  # of observations that are normalised: none
     limit = 1  # step: the call
 

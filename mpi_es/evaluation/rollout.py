@@ -93,6 +93,7 @@ class AnyRollout(Protocol):
     """Plays episodes: in environments, in compiled code, or as calls of a function."""
 
     policy: Any
+    spaces: tuple[Any, Any]  # of observations and actions
     parameter_precision: str  # of the candidates that it takes, as numpy names it
     exact: bool  # what an episode returns does not depend on its seed
     size: int  # of an observation
@@ -135,7 +136,7 @@ class Rollout:
 
     def __init__(self, policy: Policy, envs: EnvBatch, width: int, action_repeat: int = 1) -> None:
         self.policy, self.envs, self.width, self.action_repeat = policy, envs, width, action_repeat
-        self.limit = envs.limit
+        self.limit, self.spaces = envs.limit, (envs.observation_space, envs.action_space)
         self.idle = {"threads_per_rank": "where episodes are not run in compiled code"}
         space = envs.observation_space
         self.shape, self.dtype = space.shape or (), space.dtype

@@ -27,8 +27,8 @@ def test_an_order_that_cannot_be_tried_is_to_be_given(tmp_path):
 @pytest.mark.parametrize("layout", ["torch", "paper"])
 def test_the_published_weights_drive_in_their_own_order_only(layout):
     agent = load(str(PUBLISHED), preset("carracing", layout="torch"))
-    params = from_torch(published(), agent.shapes, layout)
-    assert recognised(params, agent.shapes, preset("carracing"), "--from-pretrained") == layout
+    params = from_torch(published(), agent.policy.shapes, layout)
+    assert recognised(params, agent.policy.shapes, preset("carracing"), "--from-pretrained") == layout
 
 
 def test_an_agent_that_drives_in_neither_order_is_refused(tmp_path):

@@ -26,7 +26,7 @@ CARRACING = run_preset("carracing")
 def agent(**options):
     config = changed(CARRACING, **options)
     policy = make_policy(config)
-    return load.Agent(config, policy.initial(3), policy.shapes, np.zeros((2, 0), np.float32))
+    return load.Agent(config, policy, policy.initial(3), np.zeros((2, 0), np.float32))
 
 
 @pytest.mark.parametrize("options", [{}, {"top_k": 16, "patch_order": "column"}])
