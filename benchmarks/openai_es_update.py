@@ -34,8 +34,7 @@ from threadpoolctl import threadpool_limits
 from mpi_es.arrays import Vector
 from mpi_es.evaluation.build import shared_table
 from mpi_es.evaluation.evaluator import Evaluator
-from mpi_es.evaluation.rollout import Rows, Terms
-from mpi_es.evaluation.sources import StaticSource
+from mpi_es.evaluation.rollout import Rows, Source, Terms
 from mpi_es.parallel.collectives import Comm, offsets
 from mpi_es.seeds import Stream, rng
 from mpi_es.strategies.base import Seeded
@@ -116,22 +115,15 @@ def free_return(unit: Any) -> Any:
 
 
 class FreeRollout:
-    """A mpi_es.evaluation.rollout.Rollout whose episodes take no time.
-
-    Args:
-        make: let the source make the candidates.
-    """
+    """A mpi_es.evaluation.rollout.Rollout whose episodes take no time."""
 
     width, size, parameter_precision = 16, 0, "f4"
 
-    def __init__(self, dim: int, make: bool) -> None:
+    def __init__(self, dim: int) -> None:
         self.policy = SimpleNamespace(dim=dim)
-        self.make = make
 
-    def run(self, source: StaticSource, terms: Terms, width: int | None = None) -> Rows:
+    def run(self, source: Source, terms: Terms, width: int | None = None) -> Rows:
         """Return the rows of all episodes that the source gives."""
-        if not self.make:
-            source.lookup = lambda candidate: np.zeros(0, np.float32)
         rows = []
         while (episode := source.take(block=True)) is not None:
             rows.append([episode.unit, free_return(episode.unit), 1])
@@ -208,10 +200,13 @@ def variants(comm: Comm, popsize: int, dim: int) -> dict[tuple[str, bool], tuple
         "computed": ComputedNoise(SEED, dim),
     }
     evaluators: dict[tuple[str, bool], Any] = {
-        (name, made): Evaluator(comm, FreeRollout(dim, made), noise)  # type: ignore[arg-type]
+        (name, made): Evaluator(comm, FreeRollout(dim), noise)  # type: ignore[arg-type]
         for made in (True, False)
         for name, noise in noises.items()
     }
+    for (_, made), evaluator in evaluators.items():
+        if not made:
+            evaluator._lookup = lambda *_: lambda candidate: np.zeros(0, np.float32)
     dense = DenseEvaluator(comm, None if comm.rank else MatrixNoise(dim, popsize // 2), popsize, dim)
     evaluators["dense", True] = dense
     if comm.rank:

@@ -35,10 +35,8 @@ from threadpoolctl import threadpool_limits
 from torch import nn
 
 from mpi_es import envs
-from mpi_es.evaluation.header import Header
-from mpi_es.evaluation.rollout import Rollout, Terms
+from mpi_es.evaluation.rollout import Episode, Rollout, Terms
 from mpi_es.evaluation.sources import StaticSource
-from mpi_es.parallel.stop_signal import StopFlag
 from mpi_es.policies.base import Policy
 from mpi_es.policies.mlp import MLP
 
@@ -154,16 +152,12 @@ def gymne(work: Work, made: Callable[[], gym.Env] | None = None) -> Loop:
 
 def ours(work: Work, width: int, terms: Terms | None = None) -> Loop:
     """Return a rank's part of a static evaluation."""
-    batch, count = envs.open_batch(work.env_id, width=width), len(work.seeds)
-    rollout = Rollout(work.policy, batch, width)
-    terms = terms or Terms()
-    header = Header(
-        0, count, 1, count, terms, dynamic=False, first_evaluating_rank=0, episodes_side_by_side=width
-    )
-    units = np.stack([np.arange(count), np.array(work.seeds)], axis=1)
+    rollout = Rollout(work.policy, envs.open_batch(work.env_id, width=width), width)
+    pairs = zip(work.seeds, work.candidates, strict=True)
+    episodes = [Episode(i, i, int(seed), candidate) for i, (seed, candidate) in enumerate(pairs)]
 
     def run() -> Outcome:
-        rows = rollout.run(StaticSource(header, units, work.candidates.__getitem__, StopFlag()), header.terms)
+        rows = rollout.run(StaticSource(episodes), terms or Terms())
         rows = rows[np.argsort(rows[:, 0])]
         return int(rows[:, 2].sum()), rows[:, 1]
 

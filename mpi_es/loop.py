@@ -31,7 +31,7 @@ from mpi_es.run_file.history import History
 from mpi_es.run_file.lock import Lock
 from mpi_es.run_file.records import Deployed, HeldOut, Progress, Timing, sign, summarize
 from mpi_es.run_file.stamp import Life, stamp
-from mpi_es.strategies.base import Dense, Population, Strategy, joined
+from mpi_es.strategies.base import Dense, Population, Strategy, WithCentre, joined
 from mpi_es.strategies.restarts import Restarts
 from mpi_es.telemetry.sinks import Telemetry
 from mpi_es.text import number
@@ -121,7 +121,7 @@ class Run:
         fitness = evaluation.returns.mean(axis=1)
         clock.append(time.perf_counter())
         if self.exact:
-            self.keep_best(population, fitness)
+            self.keep_best(self.with_centre(population), fitness)
         strategy.tell(population, fitness[:popsize])
         self.check_finite(strategy.centre, "mean is")
         state = strategy.state  # refused where no file can hold it, before anything of this generation counts
@@ -159,12 +159,11 @@ class Run:
     def play(self, population: Population) -> tuple[Population, Evaluation]:
         """Evaluate a population, and others of its generation until --num-interactions are played.
 
-        It depends on the episodes' lengths only, which are the same on any number of ranks.
+        It depends on the episodes' lengths only, which are the same on any number of ranks. The centre's row,
+        if it is evaluated, is the last.
         """
         config, size = self.config, len(population)
         wanted = 0 if config.function else getattr(config.strategy, "num_interactions", 0)
-        if config.track_mean and isinstance(population, Dense):
-            population = replace(population, centre=self.strategy.centre)
         populations, evaluations = [population], [self.evaluate_batch(population, 0)]
         steps = evaluations[0].lengths.sum()
         most = getattr(config.strategy, "popsize_max", 0)
@@ -181,11 +180,11 @@ class Run:
     def evaluate_batch(self, population: Population, batch: int) -> Evaluation:
         """Evaluate a population on its episode seeds, and with the first of a generation the centre."""
         config = self.config
-        with_centre = config.track_mean and batch == 0
+        evaluated = population if batch else self.with_centre(population)
         episode_seeds = seeds.training_seeds(
             config.seed,
             self.progress.generation,
-            len(population) + with_centre,
+            len(evaluated),
             self.progress.num_rollouts,
             config.episode_seeds,
             batch,
@@ -193,7 +192,11 @@ class Run:
         first = batch * (len(population) + config.track_mean)
         terms = training_terms(config, self.progress.episode_cap, self.normalisation)
         terms = replace(terms, first_candidate=first)
-        return self.evaluator.evaluate(population, episode_seeds, terms)
+        return self.evaluator.evaluate(evaluated, episode_seeds, terms)
+
+    def with_centre(self, population: Population) -> Population | WithCentre:
+        """Return a population, and the centre as one more candidate with --track-mean."""
+        return WithCentre(population, self.strategy.centre) if self.config.track_mean else population
 
     def advance(self, evaluation: Evaluation, agreement: float) -> None:
         """Note what the next generation's episodes need to know of this one's."""
@@ -219,7 +222,7 @@ class Run:
         wanted = halves.needed(progress.agreement, config.agreement)
         progress.num_rollouts = min(max(wanted, config.num_rollouts), config.num_rollouts_max)
 
-    def keep_best(self, population: Population, fitness: Vector) -> None:
+    def keep_best(self, population: Population | WithCentre, fitness: Vector) -> None:
         """Remember the best candidate of a generation if it is the best of all."""
         best = int(fitness.argmax())
         if fitness[best] > self.best.fitness:

@@ -1,6 +1,7 @@
 """Episodes in this process: several in lockstep, so that one call answers for the networks of all."""
 
 import traceback
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -11,9 +12,11 @@ from mpi_es.arrays import Candidate, Vector
 from mpi_es.envs.lockstep.base import EnvBatch, EpisodeFailed
 from mpi_es.errors import RolloutError, one_line
 from mpi_es.evaluation.normalisation import normalise, of_episode
+from mpi_es.parallel.stop_signal import StopFlag, Stopped
 from mpi_es.policies.base import Policy
 from mpi_es.seeds import Stream, rng
 
+Lookup = Callable[[int], Candidate | Vector]  # from a candidate to its parameters
 Rows = NDArray[np.float64]  # an episode a row: unit, return, length, then the statistics of its observations
 
 # Where several episodes begin as fast as one: half of the width at a time, since each pool of envpool costs a
@@ -73,20 +76,33 @@ def shortest(*limits: int) -> int:
     return min((limit for limit in limits if limit), default=0)
 
 
-class Source(Protocol):
-    """Where a process gets its episodes from."""
+class Source:
+    """Where a process gets its episodes from; this one has none."""
+
+    stop: StopFlag | None = None
+    waited = 0.0  # seconds, for answers of other ranks
 
     def take(self, block: bool) -> Episode | None:
         """Return the next episode, or None: there is none (now, unless `block`: none at all)."""
-        ...
+        return None
 
     def done(self, unit: int, length: int) -> None:
         """Take note of how many steps an episode took that is over."""
-        ...
 
     def poll(self) -> None:
         """Do what cannot wait until the episodes are over; raise Stopped to end them."""
-        ...
+        if self.stop:
+            raise Stopped
+
+    def close(self, *, complete: bool) -> None:
+        """Serve or tell the ranks that wait for this one.
+
+        Args:
+            complete: all of this rank's episodes are over.
+        """
+
+    def halt(self) -> None:
+        """End the thread, if there is one."""
 
 
 class AnyRollout(Protocol):
