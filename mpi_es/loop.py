@@ -33,6 +33,7 @@ from mpi_es.run_file.records import Deployed, HeldOut, Progress, Timing, sign, s
 from mpi_es.run_file.stamp import Life, stamp
 from mpi_es.strategies.base import Dense, Population, Strategy, joined
 from mpi_es.strategies.restarts import Restarts
+from mpi_es.telemetry.numbers import of_evaluation, of_generation
 from mpi_es.telemetry.sinks import Telemetry
 from mpi_es.text import number
 
@@ -60,6 +61,7 @@ class Run:
         self.saved = self.progress.generation
         self.pending: dict[str, Any] = {}  # what the next save writes, as of the last generation
         self.save_seconds = 0.0  # of the save after the last generation, if there was one
+        self.stopped_by_sink = ""  # why a callback ended the run
 
     # The loop
 
@@ -84,8 +86,9 @@ class Run:
                 self.end(str(error).splitlines()[0])
             raise
         self.end(reason, finished=finished)
-        for sink in self.telemetry:
-            sink.finish(f"generation {self.saved}: {reason}; {outcome}", held_out)
+        if held_out:
+            self.telemetry.generation(of_evaluation(self.config, held_out))
+        self.telemetry.finish(f"generation {self.saved}: {reason}; {outcome}")
         return reason
 
     def finished(self) -> str:
@@ -97,7 +100,7 @@ class Run:
             return f"target of {target:g} reached{times}"
         if self.progress.generation >= config.max_iter:
             return "last generation done"
-        return ""
+        return self.stopped_by_sink
 
     @property
     def can_reach_target(self) -> bool:
@@ -145,8 +148,9 @@ class Run:
         self.history.timings.append(timing)
         self.save_seconds = 0.0
         self.keep(state)
-        for sink in self.telemetry:  # before the save: after a kill in between a sink has more, never less
-            sink.generation(row, timing, held_out)
+        numbers = of_generation(config, row, timing, held_out, self.history.steps)
+        # Before the save: after a kill in between a sink has more, never less.
+        self.stopped_by_sink = self.telemetry.generation(numbers)
         if progress.generation % config.checkpoint_every == 0:
             self.save_pending()
 

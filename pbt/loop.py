@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,11 +56,12 @@ class Run:
         if self.generation < self.config.max_iter or not self.finished:
             self.saved = -1  # so that a directory that cannot be written to raises before the work begins
             self.save()
+        reason, finished = "", False
         try:
-            while self.generation < self.config.max_iter:
-                self.one_generation()
+            while not reason and self.generation < self.config.max_iter:
+                reason = self.one_generation()
             self.evaluate_last()
-            reason = "last generation done"
+            reason, finished = reason or "last generation done", True
         except Stopped:
             reason = "stopped by a signal"
         except (RolloutError, UserError) as error:
@@ -71,10 +72,13 @@ class Run:
                 self.on_root(lambda record: record.end(reason))
             raise
         self.save()
-        self.on_root(lambda record: record.finish(self.generation, reason))
+        self.on_root(lambda record: record.finish(self.generation, reason, finished=finished))
 
-    def one_generation(self) -> None:
-        """Do one generation; nothing of it counts unless all of it is done. Collective."""
+    def one_generation(self) -> Any:
+        """Do one generation; nothing of it counts unless all of it is done. Collective.
+
+        Return why it is the last one, empty if another may follow.
+        """
         begin, number = time.perf_counter(), self.generation + 1
         scores, lengths = self.train(number).T
         source = self.select(number, scores)
@@ -86,17 +90,18 @@ class Run:
         self.all_or_raise(lambda: self.population.apply(values))
         self.pending = self.all_or_raise(self.population.buffers)
         self.generation, self.hyperparameters = number, values
-        self.on_root(lambda record: record.generation(done, time.perf_counter() - begin, winner))
+        reason = self.on_root(lambda record: record.generation(done, time.perf_counter() - begin, winner))
         if number % self.config.checkpoint_every == 0:
             self.save()
+        return reason
 
     def all_or_raise(self, attempt: Callable[[], T]) -> T:
         """Return what this rank's attempt gives, or raise on all ranks what any one raised. Collective."""
         return all_or_raise(self.comm, attempt, ENDINGS)
 
-    def on_root(self, work: Callable[[Record], None]) -> None:
-        """Let rank 0 write or print; a UserError of it is raised on all ranks. Collective."""
-        on_root(self.comm, lambda: work(self.record) if self.record else None)
+    def on_root(self, work: Callable[[Record], Any]) -> Any:
+        """Return on all ranks what rank 0 gets by writing or printing, or raise its UserError. Collective."""
+        return on_root(self.comm, lambda: work(self.record) if self.record else None)
 
     # The steps of a generation
 

@@ -16,12 +16,13 @@ from mpi_es.run_file.lock import Lock
 from mpi_es.run_file.records import HeldOut
 from mpi_es.run_file.scores import mean_and_deviation
 from mpi_es.run_file.stamp import stamp
+from mpi_es.telemetry.sinks import Telemetry
 from pbt import contents
 from pbt.config import Config
 from pbt.lineage import Generation, Lineage
 from pbt.packing import unpack
 from pbt.population.exchange import Buffers
-from pbt.telemetry.sinks import Telemetry
+from pbt.telemetry.view import of_generation
 
 
 @dataclass(frozen=True)
@@ -57,14 +58,14 @@ class Record:
         self.lock: Lock | None = None  # of the directory, once it is held
         self.saved: dict[str, Any] = {}  # what this job wrote last
 
-    def generation(self, done: Generation, seconds: float, winner: Winner | None) -> None:
-        """Record a generation, and show it."""
+    def generation(self, done: Generation, seconds: float, winner: Winner | None) -> str:
+        """Record a generation, and show it; return why the run is to end, empty if it goes on."""
         self.lineage.generations.append(done)
         self.lineage.seconds.append(seconds)
         if winner:
             self.evaluated(winner)
-        for sink in self.telemetry:
-            sink.generation(done, seconds, winner.held_out if winner else None)
+        held_out = winner.held_out if winner else None
+        return self.telemetry.generation(of_generation(self.lineage.names, done, seconds, held_out))
 
     def evaluated(self, winner: Winner) -> None:
         """Record a held-out evaluation, and the member's state if none was better."""
@@ -97,16 +98,15 @@ class Record:
         """Return values (space,) or (space, n) by the hyperparameters' names."""
         return dict(zip(self.lineage.names, values, strict=True))
 
-    def finish(self, generation: int, reason: str) -> None:
+    def finish(self, generation: int, reason: str, *, finished: bool) -> None:
         """Save and show why the run ended."""
         outcome = f"continue with --resume {self.directory}"
-        if generation >= self.config.max_iter and self.lineage.evaluations:
+        if finished and self.lineage.evaluations:
             member, held_out = self.lineage.evaluations[-1]
             score = mean_and_deviation(held_out.returns)
             outcome = f"member {member} scores {score} held-out, in {self.directory}"
-        self.end(reason, finished=generation >= self.config.max_iter)
-        for sink in self.telemetry:
-            sink.finish(f"generation {generation}: {reason}; {outcome}")
+        self.end(reason, finished=finished)
+        self.telemetry.finish(f"generation {generation}: {reason}; {outcome}")
 
     def end(self, reason: str, *, finished: bool = False) -> None:
         """Write run.h5 again, with the reason for the end; a run that was finished stays untouched."""

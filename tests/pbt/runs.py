@@ -31,7 +31,7 @@ class MemoryRecord:
     def end(self, reason):
         self.reason = reason
 
-    def finish(self, generation, reason):
+    def finish(self, generation, reason, *, finished):
         self.end(reason)
 
 
