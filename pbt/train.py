@@ -154,7 +154,7 @@ def opened(plan: TrainingPlan[Config], population: Population, rank_loss: str, s
     telemetry = stack.enter_context(open_telemetry(config, directory))
     past = lineage.read(stored, population.names) if stored else Lineage(population.names)
     record = Record(config, directory, past, telemetry, libraries())
-    record.lock = lock
+    record.saver.lock = lock
     if stored:
         record.best = stored["best"]
     for sink in telemetry:
