@@ -28,7 +28,6 @@ from mpi_es.run_file import description, imports
 from mpi_es.run_file.history import History
 from mpi_es.run_file.observations import ObservationStatistics
 from mpi_es.run_file.records import Deployed, Progress
-from mpi_es.run_file.stamp import stamp
 from mpi_es.run_file.training_plan import TrainingPlan, plan_training
 from mpi_es.run_file.versions import libraries
 from mpi_es.strategies.restore import restore
@@ -125,10 +124,10 @@ def train(plan: Plan, evaluator: Evaluator, rank_loss: str) -> tuple[Run, str]:
         rank_loss: what happens when a rank is lost, in words.
     """
     run = make_run(plan, evaluator)
-    with plan.locked_directory() as run.lock, run.telemetry:
+    with plan.locked_directory() as run.saver.lock, run.telemetry:
         if not (run.finished() and plan.is_finished):
             run.keep()
-            run.save(stamp())  # a directory that cannot be written to is refused before the work begins
+            run.save()  # a directory that cannot be written to is refused before the work begins
         run.telemetry.start(describe(run, rank_loss), run.progress.generation)
         return run, run.evolve()
 

@@ -156,7 +156,7 @@ def opened(plan: TrainingPlan[Config], population: Population, rank_loss: str, s
     view = view_of(config, population.names)
     telemetry = stack.enter_context(open_telemetry(config, directory, view, of_past(past)))
     record = Record(config, directory, past, telemetry, libraries())
-    record.lock = lock
+    record.saver.lock = lock
     if stored:
         record.best = stored["best"]
     telemetry.start(facts_of(population, rank_loss), len(past.generations))

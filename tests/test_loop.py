@@ -82,7 +82,7 @@ def test_what_cannot_be_told_ends_the_run_after_it_is_saved(tmp_path):
             if numbers["generation"] == 3:
                 raise UserError("--console: cannot write (No space left on device)")
 
-    run = make_run(tmp_path, checkpoint_every=100)
+    run = make_run(tmp_path, checkpoint_interval=1000)
     run.telemetry = Telemetry([Full()])
     with pytest.raises(UserError, match="No space left"):
         run.evolve()
@@ -91,10 +91,10 @@ def test_what_cannot_be_told_ends_the_run_after_it_is_saved(tmp_path):
     assert content["life"]["reason"] == "--console: cannot write (No space left on device)"
 
 
-@pytest.mark.parametrize("every", [1, 3, 100])
+@pytest.mark.parametrize("interval", [0, 0.01, 1000])
 @pytest.mark.parametrize(("low", "nth"), [(0, 3), (0, 40), (HELD_OUT, 1), (HELD_OUT, 7), (HELD_OUT, 14)])
-def test_a_signal_at_any_time_and_a_resume_change_nothing(tmp_path, every, low, nth):
-    options = {"obs_norm": True, "checkpoint_every": every, "variable_ep_len": True}
+def test_a_signal_at_any_time_and_a_resume_change_nothing(tmp_path, interval, low, nth):
+    options = {"obs_norm": True, "checkpoint_interval": interval, "variable_ep_len": True}
     unbroken = evolved(tmp_path / "unbroken", **options)
     make_run(tmp_path / "broken", low, nth, **options).evolve()
     assert_same(evolved(tmp_path / "broken", **options), unbroken)
@@ -305,7 +305,8 @@ def test_statistics_cost_nothing_where_they_are_not_kept(tmp_path):
     assert evolved(tmp_path)["progress"]["observations"]["mean"].size == 0
 
 
-def test_a_save_is_timed_once(tmp_path):
-    run = make_run(tmp_path, checkpoint_every=3)
+@pytest.mark.parametrize(("interval", "timed"), [(0, [1, 2, 3, 4, 5, 6, 7]), (1000, [1])])
+def test_a_save_is_timed_with_the_generation_after_it(tmp_path, interval, timed):
+    run = make_run(tmp_path, checkpoint_interval=interval)
     run.evolve()
-    assert np.flatnonzero(run.history.timings.content()["save"]).tolist() == [3, 6]
+    assert np.flatnonzero(run.history.timings.content()["save"]).tolist() == timed

@@ -47,7 +47,7 @@ VARIANTS: dict[str, dict[str, str]] = {
     "sigma 0.2": {"--init-sigma": "0.2"},
     "no early stop": {"--early-stop": "0"},
     "episodes of 500 steps": {"--max-episode-length": "500"},
-    "full covariance": {"--cma-variant": "full", "--checkpoint-every": "5"},
+    "full covariance": {"--cma-variant": "full"},
     "csa": {"--sigma-rule": "csa"},
     "isotropic, csa": {"--cma-variant": "isotropic", "--sigma-rule": "csa"},
     "sigma 0.2, isotropic, csa": {

@@ -169,8 +169,8 @@ class Config:
     # Run
     run_dir: Annotated[str, alias("--logs-dir", "--save-path")] = ""
     """Directory of the run, with {seed} for the seed; empty: runs/ENV-STRATEGY-SEED, or FUNCTION-…"""
-    checkpoint_every: Free[Count] = 1
-    """Generations between checkpoints, which a kill can lose; a signal saves the last generation"""
+    checkpoint_interval: Free[NotNegative] = 5.0
+    """Seconds between checkpoints, which a kill can lose; 0: every generation. A signal saves at once"""
     tensorboard: Free[bool] = True
     """Write TensorBoard events into the directory of the run"""
     callback: Free[str] = ""

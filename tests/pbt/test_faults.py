@@ -23,6 +23,7 @@ from tests.pbt.runs import WALKERS, exact
 
 ROOT = Path(__file__).parents[2]
 TRAIN = ("-m", "pbt.train", "--console", "silent", "--no-tensorboard", "--num-agents", "5")
+TRAIN += ("--checkpoint-interval", "0")
 
 MISTAKES = [
     ("--member tooy", r"--member: expected one of .*, got 'tooy'; did you mean 'toy'\?"),
@@ -191,7 +192,7 @@ def test_a_full_disk_under_the_log_ends_the_run_after_a_save(tmp_path, monkeypat
 
     monkeypatch.setattr(Lines, "generation", full)
     options = ["--member", WALKERS + "Walker", "--num-agents", "5", "--steps", "9", "--max-iter", "4"]
-    options += ["--checkpoint-every", "100", "--console", "lines", "--run-dir", str(tmp_path / "run")]
+    options += ["--checkpoint-interval", "1000", "--console", "lines", "--run-dir", str(tmp_path / "run")]
     with pytest.raises(UserError, match="No space left"):
         train.main(SerialComm(), options)
     content = checkpoint.load(tmp_path / "run")[0]
