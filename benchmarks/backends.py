@@ -74,7 +74,14 @@ TASKS = {
     "LunarLander": Task("LunarLander-v3", "LunarLander-v3"),
     "BipedalWalker": Task("BipedalWalker-v3", "BipedalWalker-v3"),
     "HalfCheetah": Task("HalfCheetah-v5", "HalfCheetah-v5"),
-    "Pong": Task("mpi_es.envs.atari:make_stacked", "Pong-v5", "mpi_es.policies.atari:Stacked", 16, 0.01, 500),
+    "Pong": Task(
+        "mpi_es.papers.atari_frames:make_stacked",
+        "Pong-v5",
+        "mpi_es.papers.atari_networks:Stacked",
+        16,
+        0.01,
+        500,
+    ),
 }
 
 
