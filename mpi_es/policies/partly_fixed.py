@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpi_es.arrays import Candidate
-from mpi_es.policies.base import Actions, Attention, Memory, Policy, Weights, within
+from mpi_es.policies.base import Attention, Memory, Policy, Weights, within
 
 
 class PartlyFixed(Policy):
@@ -22,7 +22,7 @@ class PartlyFixed(Policy):
 
     def __init__(self, policy: Policy, part: str, agent: Candidate) -> None:
         self.policy, self.part, self.agent = policy, policy.parts[part], agent
-        self.name = part
+        self.name, self.to_actions = part, policy.to_actions
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.policy, name)
@@ -54,10 +54,6 @@ class PartlyFixed(Policy):
     def initial_memory(self, k: int) -> Memory:
         """Return the whole policy's memory."""
         return self.policy.initial_memory(k)
-
-    def act(self, weights: Weights, observations: NDArray[Any], memory: Memory) -> tuple[Actions, Memory]:
-        """Return what the whole policy does."""
-        return self.policy.act(weights, observations, memory)
 
     def outputs(
         self, weights: Weights, observations: NDArray[Any], memory: Memory
