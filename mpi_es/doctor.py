@@ -52,7 +52,7 @@ def _start() -> tuple[Comm, Comm | None, list[Finding]]:
     from mpi4py import MPI
 
     node = of_this_node(comm)
-    _, who = start_mpi.launched_size(os.environ) or (1, "no launcher")
+    who = start_mpi.find_launch(os.environ).launcher
     library = start_mpi.library_name(MPI.Get_library_version())
     seen = f"{who}, one world of {counted(comm.size, 'rank')}, {library}"
     window = memory_and_files.window(node, MPI.Win.Allocate_shared)
