@@ -15,7 +15,7 @@ from mpi_es.policies.actions import Outputs, actions_for
 from mpi_es.policies.attention_compiled import controller as controllers
 from mpi_es.policies.attention_compiled.controller import Controller
 from mpi_es.policies.attention_compiled.kernel import Scratch, Weights, act_all, allocate
-from mpi_es.policies.attention_compiled.patches import CHANNELS, PATCH, QUERY_DIM, STRIDE, grid
+from mpi_es.policies.attention_compiled.patches import CHANNELS, PATCH, QUERY_DIM, STRIDE
 from mpi_es.policies.attention_options import AttentionOptions
 from mpi_es.policies.base import Attention, Memory, Policy, parts_of
 
@@ -35,11 +35,6 @@ class AttentionPolicy(Policy):
         self.hidden, self.query_dim, self.bias = options.hidden[0], options.query_dim, options.bias
         self.controller, self.num_frames = options.controller, options.num_frames
         self.top_k, self.patch_order = options.top_k, options.patch_order
-        if self.size < PATCH or grid(self.size) ** 2 < self.top_k:
-            rule = f"pictures (size, size, {CHANNELS}) of bytes, of {self.top_k} patches or more"
-            raise expected("--env", rule, observation_space.shape)
-        if not 1 <= self.query_dim <= QUERY_DIM:
-            raise expected("query_dim", f"1 to {QUERY_DIM} for the attention policy", self.query_dim)
         self.n, self.to_actions = actions_for(action_space, options.output, "attention", squashed=True)
         self._init_outputs = initialisation.biases(options.init_outputs, self.n)
         self.kind = controllers.KINDS[options.controller]
