@@ -15,13 +15,13 @@ import numpy as np
 from mpi_es import envs
 from mpi_es.agents import load
 from mpi_es.agents.load import Agent
-from mpi_es.agents.parameter_order import from_torch
 from mpi_es.config import command_line
 from mpi_es.config.parts import flat
 from mpi_es.config.presets import PRESETS, preset
 from mpi_es.config.run import Config, Layout
 from mpi_es.errors import UserError, expected, unknown, warn
 from mpi_es.evaluation.build import make_policy
+from mpi_es.papers.parameter_order import from_torch
 from mpi_es.parallel.agreement import on_root
 from mpi_es.parallel.collectives import Comm
 from mpi_es.parallel.program import launch

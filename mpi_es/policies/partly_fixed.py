@@ -10,7 +10,7 @@ from mpi_es.policies.base import Policy, Weights, within
 
 
 class PartlyFixed:
-    """A Policy with the parameters of one part of another policy only, whose all other attributes are.
+    """Another policy with the parameters of one of its parts only; all else is the other policy's.
 
     Args:
         policy: the whole one.

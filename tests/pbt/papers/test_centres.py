@@ -14,10 +14,10 @@ from mpi_es.evaluation.build import make_policy
 from mpi_es.export import write_weights
 from mpi_es.parallel.collectives import SerialComm
 from mpi_es.parallel.stop_signal import StopFlag
-from pbt.centres import Centres, Decisions
 from pbt.members import space
 from pbt.members.sb3.member import SB3
 from pbt.packing import pack
+from pbt.papers.centres import Centres, Decisions
 from pbt.presets import preset
 
 CARRACING = run_preset("carracing")
