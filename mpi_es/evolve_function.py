@@ -26,7 +26,7 @@ from mpi_es.parallel.collectives import Comm, bcast_object
 from mpi_es.parallel.rank_loss import apply_rank_loss_option
 from mpi_es.parallel.stop_signal import StopFlag
 from mpi_es.run_file.description import of_option
-from mpi_es.run_file.records import FITNESS, sign
+from mpi_es.run_file.records import FITNESS
 from mpi_es.run_file.training_plan import plan_run
 from mpi_es.train import Plan, beginning, train
 
@@ -103,7 +103,7 @@ def evolve(
             if not directory:
                 directory.append(config.run_dir or _new_directory(config))
             config = replace(config, run_dir=directory[0])
-            plan = Plan(**vars(plan_run("mpi_es.train", Config, config, resume_if_begun=True)))
+            plan = plan_run("mpi_es.train", Config, config, resume_if_begun=True)
             _check_same(plan, made[0])
             _list_for_job(plan)
             return plan
@@ -164,7 +164,7 @@ def _run(world: World, plan: Plan, config: Config, made: Problem) -> Result:
 
 def _result(run: Run, reason: str) -> Result:
     """Return what a run came to."""
-    best, last, factor = run.best, run.history.evaluations[-1], sign(run.config)
+    best, last, factor = run.best, run.history.evaluations[-1], run.config.sign
     history = dict(run.history.rows.content())
     for name in FITNESS:
         history[name] = factor * history[name] + 0.0  # no -0.0

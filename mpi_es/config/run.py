@@ -215,6 +215,11 @@ class Config:
         return self.function or self.env
 
     @property
+    def sign(self) -> float:
+        """The factor between fitness, which is maximised and stored, and the values that a user sees."""
+        return -1.0 if self.minimise else 1.0
+
+    @property
     def is_of_script(self) -> bool:
         """Whether a script began the run, which only this script can continue; else an option names x0."""
         return bool(self.function) and not self.x0
