@@ -5,9 +5,9 @@ The words are read from the commands' own tables, once, here: completing starts 
 
 import shlex
 import sys
-from typing import Literal, get_args, get_origin
 
 from mpi_es.__main__ import COMMANDS, words_after
+from mpi_es.config.fields import off
 from mpi_es.config.parts import every, parts_of
 from mpi_es.config.user_objects import load
 from mpi_es.errors import UserError, unknown
@@ -55,16 +55,11 @@ def offers() -> dict[str, list[str]]:
         flags = ["--help", *command.more]
         if command.options:
             kind = load("COMMAND", command.options)
-            parts = parts_of(kind)
+            named = {flag: tuple(part.places) for flag, part in parts_of(kind).items()}
             for one in every(kind):
                 # Of a flag the name that changes the default.
-                flags += [
-                    each.replace("--", "--no-", 1) if one.default is True else each for each in one.names
-                ]
-                choices = get_args(one.plain) if get_origin(one.plain) is Literal else ()
-                if one.name in parts:
-                    choices = tuple(parts[one.name].places)
-                if choices:
+                flags += map(off, one.names) if one.default is True else one.names
+                if choices := named.get(one.name, one.choices):
                     found |= {f"{name} *{each}/*": list(choices) for each in one.names}
         found[f"{name}*/-"] = flags
         if command.presets:
