@@ -28,7 +28,7 @@ from mpi_es.errors import expected
 
 Layout = Literal["auto", "torch", "paper"]
 Preset = dict[str, Any]  # options by their names
-_OF_EXTRA = ("envpool:", "ALE/", "mpi_es.envs.atari:", "mpi_es/TakeCover")
+_OF_EXTRA = ("envpool:", "ALE/", "mpi_es.papers.atari", "mpi_es/TakeCover")  # beginnings of environments
 _FUNCTION = Needs("function")
 _ATTENTION = Of("policy", "attention")
 _COMPILED = Of("env", "mpi_es/CarRacing-v3")  # whose episodes with the attention agent are compiled
@@ -164,12 +164,12 @@ class Config:
 
     run_dir: Annotated[str, Group("Run"), Alias("--logs-dir", "--save-path")] = ""
     """Directory of the run, with {seed} for the seed; empty: runs/ENV-STRATEGY-SEED, or FUNCTION-…"""
-    checkpoint_every: Free[Count] = 1
-    """Generations between checkpoints, which a kill can lose; a signal saves the last generation"""
+    checkpoint_interval: Free[NotNegative] = 5.0
+    """Seconds between checkpoints, which a kill can lose; 0: every generation. A signal saves at once"""
     tensorboard: Free[bool] = True
     """Write TensorBoard events into the directory of the run"""
     callback: Free[str] = ""
-    """package.module:Class; its object is called on rank 0 after each generation"""
+    """package.module:Class; its object is called on rank 0 after each generation; True stops the run"""
     console: Free[Literal["auto", "live", "lines", "silent"]] = "auto"
     """Live panel, one line for each generation, or nothing; auto: live on a terminal, else lines"""
 
