@@ -89,7 +89,9 @@ class Config:
     @property
     def trained(self) -> str:
         """What it trains, in short."""
-        return f"{self.algorithm} on {self.env}" if self.member == "sb3" else self.member
+        if self.member == "toy" or ":" in self.member:
+            return self.member
+        return f"{self.algorithm if self.member == 'sb3' else 'OpenAI-ES'} on {self.env}"
 
     @property
     def extra(self) -> str:

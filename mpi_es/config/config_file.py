@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from mpi_es.config.parts import declared, every, is_told, no_option
+from mpi_es.config.parts import declared, every, is_told, no_option, parts_of, suited
 from mpi_es.errors import UserError, unknown
 
 NAME = "config.toml"
@@ -46,7 +46,10 @@ def read(path: str, kind: type, presets: Mapping[str, Any]) -> ConfigFile:
         raise UserError(f"{path}: preset: expected to be left out, since the run has its options already")
     if preset and preset not in presets:
         raise unknown(f"{path}: preset", preset, presets)
-    known = {name.removeprefix("--"): one for one in every(kind) for name in one.names}
+    named = {part: table[part] for part in parts_of(kind) if isinstance(table.get(part), str)}
+    own = {part: name for part, name in named.items() if ":" in name}  # of the user, with options perhaps
+    options = [*every(kind), *declared(suited(kind, own)).values()]
+    known = {name.removeprefix("--"): one for one in options for name in one.names}
     values: dict[str, Any] = {}
     keys: dict[str, str] = {}
     for key, value in table.items():

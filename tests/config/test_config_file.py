@@ -39,6 +39,23 @@ def test_a_config_is_read_as_it_was_written(kind, presets, name, tmp_path):
     assert command_line.parse([], kind(), presets, "program", file=file) == config
 
 
+OWN = """
+from dataclasses import dataclass
+from mpi_es.strategies.base import StrategyOptions
+class Search:
+    @dataclass(frozen=True)
+    class Options(StrategyOptions):
+        speed: float = 1.0
+"""
+
+
+def test_options_of_a_strategy_of_the_user_are_read_as_they_were_written(tmp_path, monkeypatch):
+    (tmp_path / "own_search.py").write_text(OWN)
+    monkeypatch.syspath_prepend(tmp_path)
+    config = configured(strategy="own_search:Search", speed=2.0)
+    assert parsed(tmp_path, config_file.text(config)) == config
+
+
 @pytest.mark.parametrize("kind", [Config, pbt.config.Config])
 def test_without_its_comment_sign_each_line_is_an_option(kind, tmp_path):
     path = tmp_path / "config.toml"
