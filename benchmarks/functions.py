@@ -26,13 +26,11 @@ import numpy as np
 import mpi_es
 
 DIM = 50
-SETTINGS = (  # seconds of a call, calls of a rank in a generation, generations, generations between saves
-    (0.0, 32, 20, 1),
-    (0.0, 32, 20, 100),
-    (0.001, 32, 20, 1),
-    (0.001, 32, 20, 100),
-    (1.0, 1, 4, 1),
-    (1.0, 4, 3, 1),
+SETTINGS = (  # seconds of a call, calls of a rank in a generation, generations
+    (0.0, 32, 20),
+    (0.001, 32, 20),
+    (1.0, 1, 4),
+    (1.0, 4, 3),
 )
 
 
@@ -47,7 +45,7 @@ def worker(ranks: int, repeats: int, place: str) -> None:
     """Evolve on all ranks; rank 0 prints one line of JSON for each run."""
     numbers = itertools.count()
     for _, setting, dispatch in itertools.product(range(repeats), SETTINGS, ("static", "dynamic")):
-        seconds, share, generations, every = setting
+        seconds, share, generations = setting
         result = mpi_es.evolve(
             partial(sleeping, seconds),
             np.ones(DIM),
@@ -55,7 +53,6 @@ def worker(ranks: int, repeats: int, place: str) -> None:
             population_size=share * ranks,
             max_iter=generations,
             track_mean=False,
-            checkpoint_every=every,
             dispatch=dispatch,
             console="silent",
             tensorboard=False,
@@ -86,10 +83,8 @@ def main() -> None:
         words = ("--worker", place, "--ranks", options.ranks, "--repeats", options.repeats)
         records = launching.records(options.ranks, __file__, *words)
     print(f"{options.ranks} ranks, {options.repeats} runs, load {before} before and {load()} after")
-    print("          calls of  saved            evaluation, ms      generation, ms      idle (all runs)")
-    print(
-        "s a call  a rank    each   dispatch  a call  of a rank   a call  of a rank   evaluation; generation"
-    )
+    print("          calls of            evaluation, ms      generation, ms      idle (all runs)")
+    print("s a call  a rank    dispatch  a call  of a rank   a call  of a rank   evaluation; generation")
     for setting, dispatch in itertools.product(SETTINGS, ("static", "dynamic")):
         mine = [r for r in records if (tuple(r["setting"]), r["dispatch"]) == (setting, dispatch)]
         print(line(setting, dispatch, mine, options.ranks), flush=True)
@@ -97,7 +92,7 @@ def main() -> None:
 
 def line(setting, dispatch, records, ranks) -> str:
     """Return the line of a setting."""
-    seconds, share, _, every = setting
+    seconds, share, _ = setting
     ideal = share * seconds
     costs, idle = [], []
     for name in ("evaluate", "total"):
@@ -105,7 +100,7 @@ def line(setting, dispatch, records, ranks) -> str:
         costs += [f"{1e3 * beyond / (share * ranks):6.3f}  {1e3 * beyond / share:9.3f}"]
         shares = sorted(1 - ideal / r[name] for r in records)
         idle += [f"{np.median(shares):.1%} ({' '.join(f'{x:.1%}' for x in shares)})"]
-    words = f"{seconds:8g}  {share:6d}  {every:6d}   {dispatch:8s}  {'   '.join(costs)}"
+    words = f"{seconds:8g}  {share:6d}    {dispatch:8s}  {'   '.join(costs)}"
     return f"{words}   {'; '.join(idle)}" if seconds >= 1 else words
 
 

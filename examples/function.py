@@ -30,7 +30,6 @@ def main():
         learning_rate=0.01,
         population_size=50,
         max_iter=300,
-        checkpoint_every=100,  # a save takes longer than a generation of such short calls
         console="silent",
     )
     if mpi_es.rank() == 0:

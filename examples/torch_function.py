@@ -36,7 +36,6 @@ def main():
         population_size=16,
         max_iter=300,
         goal=0.001,
-        checkpoint_every=100,  # a save takes longer than a generation of such short calls
         console="silent",
     )
     vector_to_parameters(torch.from_numpy(result.x), model.parameters())  # the best that was found

@@ -26,13 +26,12 @@ from mpi_es.evaluation.header import Evaluation
 from mpi_es.evaluation.header import joined as joined_evaluations
 from mpi_es.evaluation.rollout import Terms
 from mpi_es.parallel.stop_signal import Stopped
-from mpi_es.run_file import checkpoint
 from mpi_es.run_file.history import History
-from mpi_es.run_file.lock import Lock
 from mpi_es.run_file.records import Deployed, HeldOut, Progress, Timing, sign, summarize
-from mpi_es.run_file.stamp import Life, stamp
+from mpi_es.run_file.saver import Saver
 from mpi_es.strategies.base import Dense, Population, Strategy, joined
 from mpi_es.strategies.restarts import Restarts
+from mpi_es.telemetry.numbers import of_evaluation, of_generation
 from mpi_es.telemetry.sinks import Telemetry
 from mpi_es.text import number
 
@@ -56,10 +55,10 @@ class Run:
 
     def __post_init__(self) -> None:
         self.exact = self.evaluator.rollout.exact  # a call tells a candidate's value; no seed matters
-        self.lock: Lock | None = None  # of the directory, once it is held
-        self.saved = self.progress.generation
+        self.saver = Saver(self.directory, self.config.checkpoint_interval)
         self.pending: dict[str, Any] = {}  # what the next save writes, as of the last generation
         self.save_seconds = 0.0  # of the save after the last generation, if there was one
+        self.stopped_by_sink = ""  # why a callback ended the run
 
     # The loop
 
@@ -81,11 +80,13 @@ class Run:
             outcome = f"{here} {self.directory}"
         except (RolloutError, UserError) as error:
             with contextlib.suppress(UserError):  # where saving is what went wrong
-                self.end(str(error).splitlines()[0])
+                self.save(str(error).splitlines()[0])
             raise
-        self.end(reason, finished=finished)
-        for sink in self.telemetry:
-            sink.finish(f"generation {self.saved}: {reason}; {outcome}", held_out)
+        self.save(reason, finished=finished)
+        saved = self.pending["progress"].generation if self.pending else begun
+        if held_out:
+            self.telemetry.generation(of_evaluation(self.config, held_out))
+        self.telemetry.finish(f"generation {saved}: {reason}; {outcome}")
         return reason
 
     def finished(self) -> str:
@@ -97,7 +98,7 @@ class Run:
             return f"target of {target:g} reached{times}"
         if self.progress.generation >= config.max_iter:
             return "last generation done"
-        return ""
+        return self.stopped_by_sink
 
     @property
     def can_reach_target(self) -> bool:
@@ -145,10 +146,12 @@ class Run:
         self.history.timings.append(timing)
         self.save_seconds = 0.0
         self.keep(state)
-        for sink in self.telemetry:  # before the save: after a kill in between a sink has more, never less
-            sink.generation(row, timing, held_out)
-        if progress.generation % config.checkpoint_every == 0:
-            self.save_pending()
+        numbers = of_generation(config, row, timing, held_out, self.history.steps)
+        # Before the save: after a kill in between a sink has more, never less.
+        self.stopped_by_sink = self.telemetry.generation(numbers)
+        if self.saver.is_due:
+            self.save()
+            self.save_seconds = self.saver.seconds
 
     def check_finite(self, numbers: Vector, what: str) -> None:
         """Refuse what the strategy made of the parameters where no environment or function could take it."""
@@ -274,7 +277,6 @@ class Run:
             return None
         held_out = self.held_out()
         self.keep()
-        self.saved = -1
         return held_out
 
     # The file
@@ -287,32 +289,21 @@ class Run:
         """
         progress = self.progress
         self.pending = {
-            "config": flat(self.config),
             "state": self.strategy.state if state is None else state,
             "progress": replace(progress),
             "best": self.best,
             "last": self.deployed(math.nan, self.strategy.centre, progress.generation),
-            "libraries": self.libraries,
         }
-        if self.problem:
-            self.pending["problem"] = self.problem
 
-    def save_pending(self) -> None:
-        """Save the last whole generation, unless that was done."""
-        begin = time.perf_counter()
-        if self.pending and self.saved != self.pending["progress"].generation:
-            self.save(stamp())
-        self.save_seconds = time.perf_counter() - begin
-
-    def end(self, reason: str, *, finished: bool = False) -> None:
+    def save(self, reason: str = "", *, finished: bool = False) -> None:
         """Save the last whole generation, and why none follows; a run that was over stays untouched."""
-        if self.pending:
-            self.save(stamp(reason, finished=finished))
-
-    def save(self, life: Life) -> None:
-        """Write the file."""
-        checkpoint.save(self.directory, self.pending | self.history.content() | {"life": life}, self.lock)
-        self.saved = self.pending["progress"].generation
+        if not self.pending:
+            return
+        constant = {"config": flat(self.config), "libraries": self.libraries}
+        if self.problem:
+            constant["problem"] = self.problem
+        content = constant | self.pending | self.history.content()
+        self.saver.save(content, reason, finished=finished)
 
 
 def _timing(clock: list[float], save: float, evaluation: Evaluation) -> Timing:

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 import tyro
 
-from mpi_es.config.fields import Count, Free, Natural, Range, check_ranges
+from mpi_es.config.fields import Count, Free, Natural, NotNegative, Range, check_ranges
 from mpi_es.errors import expected
 
 
@@ -76,12 +76,12 @@ class Config:
     """Directory of the run; empty is runs/pbt-MEMBER-ENV-SEED, without ENV for toy"""
     on_rank_loss: Free[Literal["auto", "shrink", "abort"]] = "auto"
     """When a rank dies, the others continue (shrink) or the job ends (abort); auto: shrink where MPI can"""
-    checkpoint_every: Free[Count] = 1
-    """Generations between checkpoints; a signal saves at once, a kill loses at most these"""
+    checkpoint_interval: Free[NotNegative] = 5.0
+    """Seconds between checkpoints, which a kill can lose; 0: every generation. A signal saves at once"""
     tensorboard: Free[bool] = True
     """Write TensorBoard events into the run's directory"""
     callback: Free[str] = ""
-    """package.module:Class; its object is called on rank 0 after each generation"""
+    """package.module:Class; its object is called on rank 0 after each generation; True stops the run"""
     console: Free[Literal["auto", "live", "lines", "silent"]] = "auto"
     """A live table, one line per generation, or nothing; auto is live on a terminal, else lines"""
     plot: Free[bool] = False

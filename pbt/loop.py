@@ -45,7 +45,6 @@ class Run:
     def __post_init__(self) -> None:
         self.config, self.comm = self.population.config, self.population.comm
         self.pending: Buffers = {}  # the states of this rank's members after the last whole generation
-        self.saved = self.generation
 
     # The loop
 
@@ -53,28 +52,32 @@ class Run:
         """Run until the last generation, a signal or an error, and record the reason. Collective."""
         self.all_or_raise(lambda: self.population.apply(self.hyperparameters))
         self.pending = self.all_or_raise(self.population.buffers)
-        if self.generation < self.config.max_iter or not self.finished:
-            self.saved = -1  # so that a directory that cannot be written to raises before the work begins
-            self.save()
+        was_over = self.finished and self.generation >= self.config.max_iter  # its file stays untouched
+        if not was_over:
+            self.save()  # a directory that cannot be written to is refused before the work begins
+        reason = ""
         try:
-            while self.generation < self.config.max_iter:
-                self.one_generation()
+            while not reason and self.generation < self.config.max_iter:
+                reason = self.one_generation()
             self.evaluate_last()
-            reason = "last generation done"
+            reason, finished = reason or "last generation done", True
         except Stopped:
-            reason = "stopped by a signal"
+            reason, finished = "stopped by a signal", False
         except (RolloutError, UserError) as error:
             first, *others = str(error).splitlines()
             reason = first + "".join(others[-1:])  # the last line of a traceback names the exception
             with suppress(UserError):  # if saving is what failed
-                self.save()
-                self.on_root(lambda record: record.end(reason))
+                self.save(reason)
             raise
-        self.save()
-        self.on_root(lambda record: record.finish(self.generation, reason))
+        if not was_over:
+            self.save(reason, finished=finished)
+        self.on_root(lambda record: record.finish(self.generation, reason, finished=finished))
 
-    def one_generation(self) -> None:
-        """Do one generation; nothing of it counts unless all of it is done. Collective."""
+    def one_generation(self) -> str:
+        """Do one generation; nothing of it counts unless all of it is done. Collective.
+
+        Return why it is the last one, empty if another may follow.
+        """
         begin, number = time.perf_counter(), self.generation + 1
         scores, lengths = self.train(number).T
         source = self.select(number, scores)
@@ -86,17 +89,20 @@ class Run:
         self.all_or_raise(lambda: self.population.apply(values))
         self.pending = self.all_or_raise(self.population.buffers)
         self.generation, self.hyperparameters = number, values
-        self.on_root(lambda record: record.generation(done, time.perf_counter() - begin, winner))
-        if number % self.config.checkpoint_every == 0:
+        reason, due = self.on_root(
+            lambda record: record.generation(done, time.perf_counter() - begin, winner)
+        )
+        if due:
             self.save()
+        return reason
 
     def all_or_raise(self, attempt: Callable[[], T]) -> T:
         """Return what this rank's attempt gives, or raise on all ranks what any one raised. Collective."""
         return all_or_raise(self.comm, attempt, ENDINGS)
 
-    def on_root(self, work: Callable[[Record], None]) -> None:
-        """Let rank 0 write or print; a UserError of it is raised on all ranks. Collective."""
-        on_root(self.comm, lambda: work(self.record) if self.record else None)
+    def on_root(self, work: Callable[[Record], T]) -> T:
+        """Return on all ranks what rank 0 gets by writing or printing, or raise its UserError. Collective."""
+        return on_root(self.comm, lambda: work(self.record) if self.record else None)  # type: ignore[no-any-return]
 
     # The steps of a generation
 
@@ -164,15 +170,15 @@ class Run:
             return
         winner = self.evaluate(self.generation, index)
         self.on_root(lambda record: record.evaluated(winner))
-        self.saved = -1
 
     # The file
 
-    def save(self) -> None:
-        """Save the last whole generation, unless it is saved. Collective."""
-        if self.saved == self.generation:
-            return
+    def save(self, reason: str = "", *, finished: bool = False) -> None:
+        """Save the last whole generation, and why none follows. Collective."""
         owners = self.population.owners
         states = collect(self.comm, self.pending, range(len(owners)), owners)
-        self.on_root(lambda record: record.save(self.generation, states, self.hyperparameters))
-        self.saved = self.generation
+        self.on_root(
+            lambda record: record.save(
+                self.generation, states, self.hyperparameters, reason, finished=finished
+            )
+        )

@@ -12,16 +12,16 @@ from numpy.typing import NDArray
 from mpi_es.config.parts import flat
 from mpi_es.errors import warn
 from mpi_es.run_file import checkpoint, description, imports
-from mpi_es.run_file.lock import Lock
 from mpi_es.run_file.records import HeldOut
+from mpi_es.run_file.saver import Saver
 from mpi_es.run_file.scores import mean_and_deviation
-from mpi_es.run_file.stamp import stamp
+from mpi_es.telemetry.sinks import Telemetry
 from pbt import contents
 from pbt.config import Config
 from pbt.lineage import Generation, Lineage
 from pbt.packing import unpack
 from pbt.population.exchange import Buffers
-from pbt.telemetry.sinks import Telemetry
+from pbt.telemetry.view import of_generation
 
 
 @dataclass(frozen=True)
@@ -54,17 +54,17 @@ class Record:
     )
 
     def __post_init__(self) -> None:
-        self.lock: Lock | None = None  # of the directory, once it is held
-        self.saved: dict[str, Any] = {}  # what this job wrote last
+        self.saver = Saver(self.directory, self.config.checkpoint_interval)
 
-    def generation(self, done: Generation, seconds: float, winner: Winner | None) -> None:
-        """Record a generation, and show it."""
+    def generation(self, done: Generation, seconds: float, winner: Winner | None) -> tuple[str, bool]:
+        """Record a generation, and show it; return why it is the last, if it is, and whether to save."""
         self.lineage.generations.append(done)
         self.lineage.seconds.append(seconds)
         if winner:
             self.evaluated(winner)
-        for sink in self.telemetry:
-            sink.generation(done, seconds, winner.held_out if winner else None)
+        held_out = winner.held_out if winner else None
+        reason = self.telemetry.generation(of_generation(self.lineage.names, done, seconds, held_out))
+        return reason, self.saver.is_due
 
     def evaluated(self, winner: Winner) -> None:
         """Record a held-out evaluation, and the member's state if none was better."""
@@ -79,8 +79,16 @@ class Record:
                 "state": unpack(winner.states[winner.member]),
             }
 
-    def save(self, generation: int, states: Buffers, values: NDArray[np.float64]) -> None:
-        """Write run.h5."""
+    def save(
+        self,
+        generation: int,
+        states: Buffers,
+        values: NDArray[np.float64],
+        reason: str = "",
+        *,
+        finished: bool = False,
+    ) -> None:
+        """Write run.h5, and why no generation follows."""
         columns: Mapping[str, Any] = self._named(values.T)
         content = {
             "config": flat(self.config),
@@ -90,30 +98,20 @@ class Record:
             "best": self.best,
             "libraries": self.libraries,
         }
-        self.saved = content | self.lineage.content()
-        checkpoint.save(self.directory, self.saved | {"life": stamp()}, self.lock)
+        self.saver.save(content | self.lineage.content(), reason, finished=finished)
 
     def _named(self, values: NDArray[np.float64]) -> dict[str, Any]:
         """Return values (space,) or (space, n) by the hyperparameters' names."""
         return dict(zip(self.lineage.names, values, strict=True))
 
-    def finish(self, generation: int, reason: str) -> None:
-        """Save and show why the run ended."""
+    def finish(self, generation: int, reason: str, *, finished: bool) -> None:
+        """Show why the run ended."""
         outcome = f"continue with --resume {self.directory}"
-        if generation >= self.config.max_iter and self.lineage.evaluations:
+        if finished and self.lineage.evaluations:
             member, held_out = self.lineage.evaluations[-1]
             score = mean_and_deviation(held_out.returns)
             outcome = f"member {member} scores {score} held-out, in {self.directory}"
-        self.end(reason, finished=generation >= self.config.max_iter)
-        for sink in self.telemetry:
-            sink.finish(f"generation {generation}: {reason}; {outcome}")
-
-    def end(self, reason: str, *, finished: bool = False) -> None:
-        """Write run.h5 again, with the reason for the end; a run that was finished stays untouched."""
-        if self.saved:
-            checkpoint.save(
-                self.directory, self.saved | {"life": stamp(reason, finished=finished)}, self.lock
-            )
+        self.telemetry.finish(f"generation {generation}: {reason}; {outcome}")
 
 
 def load(run: str | Path, *, allow_imports: bool | None = None) -> tuple[Config, dict[str, Any]]:

@@ -78,7 +78,7 @@ def lines_of(out):
 
 
 def script(**options):
-    return ("sphere.py", json.dumps({"console": "silent"} | options))
+    return ("sphere.py", json.dumps({"console": "silent", "checkpoint_interval": 0} | options))
 
 
 # Alone

@@ -20,6 +20,7 @@ from mpi_es.run_file.observations import ObservationStatistics
 from mpi_es.seeds import held_out_seeds
 from mpi_es.strategies.base import Dense
 from mpi_es.strategies.noise import ComputedNoise
+from mpi_es.telemetry.sinks import Telemetry
 from tests.evaluation.drift import Drift
 from tests.launching import assert_same
 
@@ -74,12 +75,15 @@ def test_what_cannot_be_told_ends_the_run_after_it_is_saved(tmp_path):
     class Full:
         """A log on a disk that fills up."""
 
-        def generation(self, row, timing, held_out):
-            if row.generation == 3:
+        def close(self):
+            pass
+
+        def generation(self, numbers):
+            if numbers["generation"] == 3:
                 raise UserError("--console: cannot write (No space left on device)")
 
-    run = make_run(tmp_path, checkpoint_every=100)
-    run.telemetry._sinks = [Full()]
+    run = make_run(tmp_path, checkpoint_interval=1000)
+    run.telemetry = Telemetry([Full()])
     with pytest.raises(UserError, match="No space left"):
         run.evolve()
     content = checkpoint.load(tmp_path)[0]
@@ -87,10 +91,10 @@ def test_what_cannot_be_told_ends_the_run_after_it_is_saved(tmp_path):
     assert content["life"]["reason"] == "--console: cannot write (No space left on device)"
 
 
-@pytest.mark.parametrize("every", [1, 3, 100])
+@pytest.mark.parametrize("interval", [0, 0.01, 1000])
 @pytest.mark.parametrize(("low", "nth"), [(0, 3), (0, 40), (HELD_OUT, 1), (HELD_OUT, 7), (HELD_OUT, 14)])
-def test_a_signal_at_any_time_and_a_resume_change_nothing(tmp_path, every, low, nth):
-    options = {"obs_norm": True, "checkpoint_every": every, "variable_ep_len": True}
+def test_a_signal_at_any_time_and_a_resume_change_nothing(tmp_path, interval, low, nth):
+    options = {"obs_norm": True, "checkpoint_interval": interval, "variable_ep_len": True}
     unbroken = evolved(tmp_path / "unbroken", **options)
     make_run(tmp_path / "broken", low, nth, **options).evolve()
     assert_same(evolved(tmp_path / "broken", **options), unbroken)
@@ -103,14 +107,17 @@ def test_the_last_word_names_the_generation_that_was_saved(tmp_path, low, nth, g
     said = []
 
     class Listener:
-        def generation(self, *records):
+        def generation(self, numbers):
             pass
 
-        def finish(self, reason, held_out):
-            said.append(reason)
+        def finish(self, text):
+            said.append(text)
+
+        def close(self):
+            pass
 
     run = make_run(tmp_path, low, nth)
-    run.telemetry._sinks = [Listener()]
+    run.telemetry = Telemetry([Listener()])
     run.keep()
     run.evolve()
     assert said[0].startswith(f"generation {generation}: stopped by SIGUSR1; continue with --resume ")
@@ -298,7 +305,8 @@ def test_statistics_cost_nothing_where_they_are_not_kept(tmp_path):
     assert evolved(tmp_path)["progress"]["observations"]["mean"].size == 0
 
 
-def test_a_save_is_timed_once(tmp_path):
-    run = make_run(tmp_path, checkpoint_every=3)
+@pytest.mark.parametrize(("interval", "timed"), [(0, [1, 2, 3, 4, 5, 6, 7]), (1000, [1])])
+def test_a_save_is_timed_with_the_generation_after_it(tmp_path, interval, timed):
+    run = make_run(tmp_path, checkpoint_interval=interval)
     run.evolve()
-    assert np.flatnonzero(run.history.timings.content()["save"]).tolist() == [3, 6]
+    assert np.flatnonzero(run.history.timings.content()["save"]).tolist() == timed

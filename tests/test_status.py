@@ -91,9 +91,11 @@ def test_a_generation_long_ago_says_how_long_one_may_take(finished, tmp_path):
     assert (seen.state.startswith("running on "), seen.speed.endswith(" 1 s each")) == (True, True)
 
 
-@pytest.mark.parametrize(("silence", "state"), [(3 * 400 + 59, "running"), (3 * 400 + 61, "silent")])
-def test_three_of_the_longest_generations_and_a_minute_are_silence(finished, tmp_path, silence, state):
-    run = as_saved(finished, tmp_path / "run", reason="", finished=False, saved=1000.0)
+@pytest.mark.parametrize(("silence", "state"), [(3 * 400 + 79, "running"), (3 * 400 + 81, "silent")])
+def test_three_of_the_longest_generations_the_rest_and_a_minute_are_silence(
+    finished, tmp_path, silence, state
+):
+    run = as_saved(finished, tmp_path / "run", reason="", finished=False, saved=1000.0, rest=20.0)
     content, _ = checkpoint.load(run)
     content["timing"]["total"][:] = 400.0
     checkpoint.save(run, content)

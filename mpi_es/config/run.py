@@ -169,12 +169,12 @@ class Config:
     # Run
     run_dir: Annotated[str, alias("--logs-dir", "--save-path")] = ""
     """Directory of the run, with {seed} for the seed; empty: runs/ENV-STRATEGY-SEED, or FUNCTION-…"""
-    checkpoint_every: Free[Count] = 1
-    """Generations between checkpoints, which a kill can lose; a signal saves the last generation"""
+    checkpoint_interval: Free[NotNegative] = 5.0
+    """Seconds between checkpoints, which a kill can lose; 0: every generation. A signal saves at once"""
     tensorboard: Free[bool] = True
     """Write TensorBoard events into the directory of the run"""
     callback: Free[str] = ""
-    """package.module:Class; its object is called on rank 0 after each generation"""
+    """package.module:Class; its object is called on rank 0 after each generation; True stops the run"""
     console: Free[Literal["auto", "live", "lines", "silent"]] = "auto"
     """Live panel, one line for each generation, or nothing; auto: live on a terminal, else lines"""
 

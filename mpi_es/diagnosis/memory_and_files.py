@@ -148,7 +148,7 @@ def file_system(directory: Path, mounts: str) -> Finding:
             "file system", "warn", seen, "it is memory and is lost with the machine: choose another --run-dir"
         )
     if kind in _NETWORK:
-        return Finding("file system", "warn", seen, "if saving is slow, raise --checkpoint-every")
+        return Finding("file system", "warn", seen, "if saving is slow, raise --checkpoint-interval")
     return Finding("file system", "ok", seen)
 
 

@@ -157,7 +157,7 @@ def check_progress(content: dict[str, Any]) -> None:
         parts[name] = content.get(name)
         if not isinstance(parts[name], dict):
             raise Unfit(f"/{name}: expected a group, got {shown(parts[name])}")
-    options: dict[str, Rule] = {"max_iter": count(), "checkpoint_every": count()}
+    options: dict[str, Rule] = {"max_iter": count()}
     optional: dict[str, Rule] = {"minimise": flag, "function": text}
     check_group(
         {name: value for name, value in parts["config"].items() if name in options | optional},

@@ -30,12 +30,13 @@ class Life:
     job: str  # Slurm's number
     reason: str  # empty while it runs
     finished: bool  # nothing is left to do
+    rest: Annotated[float, Range(0, LATEST)]  # seconds before the next save, at least
 
 
-def stamp(reason: str = "", *, finished: bool = False) -> Life:
+def stamp(reason: str = "", *, finished: bool = False, rest: float = 0.0) -> Life:
     """Return the group's content now."""
     job = os.environ.get("SLURM_JOB_ID", "")
-    return Life(time.time(), socket.gethostname(), job, _printable(reason), finished)
+    return Life(time.time(), socket.gethostname(), job, _printable(reason), finished, rest)
 
 
 def seconds_of(timing: dict[str, Any]) -> Any:
@@ -59,7 +60,7 @@ def state_of(content: dict[str, Any], now: float, longest: float) -> tuple[str, 
         return reason + ("" if life["finished"] else "; to be continued"), silence
     if longest == 0:  # the length of one is unknown
         return f"running {where}, no generation done", silence
-    if silence > _SILENT_AFTER * longest * content["config"]["checkpoint_every"] + _START:
+    if silence > _SILENT_AFTER * longest + life["rest"] + _START:
         return f"silent: killed or hung ({where})", silence
     return f"running {where}", silence
 

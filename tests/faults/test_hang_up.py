@@ -13,7 +13,7 @@ from mpi_es.run_file import checkpoint
 from tests.faults.test_failures import TRAIN
 from tests.launching import ENDLESS, LEADER, LIMIT, wait_until
 
-UNSAVED = ("--max-iter", ENDLESS, "--checkpoint-every", ENDLESS)
+UNSAVED = ("--max-iter", ENDLESS, "--checkpoint-interval", ENDLESS)
 
 
 @pytest.fixture

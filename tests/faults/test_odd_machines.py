@@ -67,7 +67,7 @@ def injected(error, calls, directory, when, *command):
 )
 def test_a_file_system_that_goes_away_is_one_line(tmp_path, calls, error, when):
     run = tmp_path / "run"
-    done = injected(error, calls, run, when, *TRAIN, "--max-iter", 30, *QUIET, "--run-dir", run)
+    done = injected(error, calls, run, when, *TRAIN, *QUIET, "--checkpoint-interval", 0, "--run-dir", run)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
     assert done.stderr.startswith(f"error: {run}")
 

@@ -69,7 +69,7 @@ def test_a_directory_that_cannot_be_written_to_is_told_in_one_line(launch, ranks
 
 def test_a_disk_that_events_fill_ends_the_run_in_one_line(launch, tmp_path, small_disk):
     small_disk(64)
-    options = ("--population-size", 4, "--hidden", 2, "--checkpoint-every", 10**6, "--max-iter", 10**6)
+    options = ("--population-size", 4, "--hidden", 2, "--checkpoint-interval", 10**6, "--max-iter", 10**6)
     done = launch(2, "-m", "mpi_es.train", *CARTPOLE, *options, *QUIET, "--run-dir", tmp_path / "run")
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert "--tensorboard: cannot write" in done.stderr
@@ -77,7 +77,7 @@ def test_a_disk_that_events_fill_ends_the_run_in_one_line(launch, tmp_path, smal
 
 
 def test_a_rollout_that_fails_loses_no_generation_that_was_whole(launch, tmp_path):
-    options = ("--env", "tests.faults.broken_envs:late", "--checkpoint-every", 1000, *QUIET)
+    options = ("--env", "tests.faults.broken_envs:late", "--checkpoint-interval", 1000, *QUIET)
     done = launch(2, *TRAIN, *options, "--run-dir", tmp_path / "run", cwd=ROOT)
     assert done.returncode == 2
     assert checkpoint.load(tmp_path / "run")[0]["progress"]["generation"] > 0

@@ -119,7 +119,16 @@ def test_a_rank_that_hangs_is_left_behind_and_its_episodes_are_played_elsewhere(
 
 def test_the_members_of_a_lost_rank_come_back_from_the_file(begin, launch, tmp_path):
     options = ("--member", WALKERS + "Walker", "--num-agents", 5, "--num-rollouts", 3, "--max-iter", 14)
-    options = ("-m", "pbt.train", *options, "--steps", 3 * 10**5, "--no-tensorboard")
+    options = (
+        "-m",
+        "pbt.train",
+        *options,
+        "--steps",
+        3 * 10**5,
+        "--no-tensorboard",
+        "--checkpoint-interval",
+        0,
+    )
     calm, run = tmp_path / "calm", tmp_path / "run"
     assert launch(0, *options, "--run-dir", calm, cwd=ROOT).returncode == 0
     process = begin(4, *options, "--run-dir", run)

@@ -71,17 +71,17 @@ def test_ranks_and_dispatch_do_not_matter(serial, exact, tmp_path, ranks, dispat
 
 
 @pytest.mark.parametrize(
-    ("number", "every"),
+    ("number", "interval"),
     [
-        (signal.SIGKILL, 7),
-        (signal.SIGUSR1, 1),
-        pytest.param(signal.SIGKILL, 1, marks=pytest.mark.slow),
-        pytest.param(signal.SIGTERM, 7, marks=pytest.mark.slow),
-        pytest.param(signal.SIGINT, 1, marks=pytest.mark.slow),
+        (signal.SIGKILL, 0.2),
+        (signal.SIGUSR1, 0),
+        pytest.param(signal.SIGKILL, 0, marks=pytest.mark.slow),
+        pytest.param(signal.SIGTERM, 0.2, marks=pytest.mark.slow),
+        pytest.param(signal.SIGINT, 0, marks=pytest.mark.slow),
     ],
 )
-def test_a_signal_and_a_resume_change_nothing(launch, exact, tmp_path, number, every):
-    options = ("-m", "mpi_es.train", *QUIET, *SMALL, *EVALUATION, "--checkpoint-every", every)
+def test_a_signal_and_a_resume_change_nothing(launch, exact, tmp_path, number, interval):
+    options = ("-m", "mpi_es.train", *QUIET, *SMALL, *EVALUATION, "--checkpoint-interval", interval)
     broken, resume = tmp_path / "broken", ("-m", "mpi_es.train", "--resume", tmp_path / "broken")
     begin = (*options, "--max-iter", ENDLESS, "--run-dir", broken)
     end = interrupt(broken, number, (3, *begin), (2, *resume)) + 4

@@ -13,7 +13,7 @@ from mpi_es.run_file import checkpoint
 from tests.faults.test_failures import TRAIN, ranks_of
 from tests.launching import ENDLESS, LIMIT, assert_same, start, wait_until
 
-UNSAVED = ("--max-iter", ENDLESS, "--checkpoint-every", ENDLESS)
+UNSAVED = ("--max-iter", ENDLESS, "--checkpoint-interval", ENDLESS)
 NUMBER_OF = """
 import os, sys
 from mpi_es.parallel import launcher_watch

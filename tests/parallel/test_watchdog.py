@@ -19,6 +19,7 @@ from tests.launching import LIMIT, assert_same
 SLOW = pytest.mark.slow
 ROOT = Path(__file__).parents[2]
 HANGING = ("--env", "tests.faults.broken_envs:hanging", "--console", "silent", "--envs-per-rank", "2")
+HANGING += ("--checkpoint-interval", "0")
 RANK = """
 import os, signal, socket, sys
 door, word, death = sys.argv[1:]

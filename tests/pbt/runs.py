@@ -21,18 +21,16 @@ class MemoryRecord:
         self.lineage.generations.append(done)
         if winner:
             self.evaluated(winner)
+        return "", True
 
     def evaluated(self, winner):
         self.lineage.evaluations.append((winner.member, winner.held_out))
 
-    def save(self, generation, states, values):
+    def save(self, generation, states, values, reason, *, finished):
         self.saves.append(generation)
 
-    def end(self, reason):
+    def finish(self, generation, reason, *, finished):
         self.reason = reason
-
-    def finish(self, generation, reason):
-        self.end(reason)
 
 
 def begun(config: Config) -> Run:

@@ -14,6 +14,7 @@ from tests.pbt.runs import WALKERS, exact
 
 TRAIN = ("-m", "pbt.train", "--console", "silent", "--no-tensorboard")
 SMALL = ("--member", WALKERS + "Walker", "--num-agents", "7", "--num-rollouts", "3", "--steps", "10")
+SMALL += ("--checkpoint-interval", "0")
 SETTINGS = {
     "winner-takes-all": ("--selection", "winner-takes-all", "--eval-every", "3"),
     "truncation": ("--selection", "truncation", "--fraction", "0.4"),
@@ -138,17 +139,17 @@ def test_killed_while_a_member_learns_it_is_the_same_run(trained, launch, tmp_pa
 
 
 @pytest.mark.parametrize(
-    ("number", "every"),
+    ("number", "interval"),
     [
-        (signal.SIGTERM, 7),
-        pytest.param(signal.SIGKILL, 1, marks=SLOW),
-        pytest.param(signal.SIGKILL, 7, marks=SLOW),
-        pytest.param(signal.SIGUSR1, 1, marks=SLOW),
-        pytest.param(signal.SIGINT, 1, marks=SLOW),
+        (signal.SIGTERM, 0.2),
+        pytest.param(signal.SIGKILL, 0, marks=SLOW),
+        pytest.param(signal.SIGKILL, 0.2, marks=SLOW),
+        pytest.param(signal.SIGUSR1, 0, marks=SLOW),
+        pytest.param(signal.SIGINT, 0, marks=SLOW),
     ],
 )
-def test_a_signal_and_a_resume_change_nothing(trained, launch, tmp_path, number, every):
-    options = (*SMALL, "--steps", 2000, "--checkpoint-every", every)
+def test_a_signal_and_a_resume_change_nothing(trained, launch, tmp_path, number, interval):
+    options = (*SMALL, "--steps", 2000, "--checkpoint-interval", interval)
     broken, resume = tmp_path / "broken", ("-m", "pbt.train", "--resume", tmp_path / "broken")
     begin = (*TRAIN, *options, "--max-iter", ENDLESS, "--run-dir", broken)
     end = interrupt(broken, number, (2, *begin), (3, *resume)) + 4

@@ -15,14 +15,15 @@ from mpi_es.run_file import checkpoint
 from mpi_es.run_file.lock import locked
 from mpi_es.run_file.stamp import stamp
 from mpi_es.status import is_finished
+from mpi_es.telemetry.lines import Lines
 from pbt import train
 from pbt.population.population import MemberFailed, Population
-from pbt.telemetry.sinks import PopulationLines
 from tests.launching import assert_same
 from tests.pbt.runs import WALKERS, exact
 
 ROOT = Path(__file__).parents[2]
 TRAIN = ("-m", "pbt.train", "--console", "silent", "--no-tensorboard", "--num-agents", "5")
+TRAIN += ("--checkpoint-interval", "0")
 
 MISTAKES = [
     ("--member tooy", r"--member: expected one of .*, got 'tooy'; did you mean 'toy'\?"),
@@ -185,13 +186,13 @@ def test_a_generation_that_ends_early_does_not_count(
 
 
 def test_a_full_disk_under_the_log_ends_the_run_after_a_save(tmp_path, monkeypatch):
-    def full(self, done, seconds, held_out):
-        if done.number == 3:
+    def full(self, numbers):
+        if numbers["generation"] == 3:
             raise UserError("--console: cannot write (No space left on device)")
 
-    monkeypatch.setattr(PopulationLines, "generation", full)
+    monkeypatch.setattr(Lines, "generation", full)
     options = ["--member", WALKERS + "Walker", "--num-agents", "5", "--steps", "9", "--max-iter", "4"]
-    options += ["--checkpoint-every", "100", "--console", "lines", "--run-dir", str(tmp_path / "run")]
+    options += ["--checkpoint-interval", "1000", "--console", "lines", "--run-dir", str(tmp_path / "run")]
     with pytest.raises(UserError, match="No space left"):
         train.main(SerialComm(), options)
     content = checkpoint.load(tmp_path / "run")[0]

@@ -9,9 +9,9 @@ from mpi_es.run_file.stamp import Life, is_finished, stamp
 def test_a_stamp_tells_when_where_and_why(monkeypatch):
     monkeypatch.setenv("SLURM_JOB_ID", "77")
     before = time.time()
-    found = stamp("SIGTERM")
+    found = stamp("SIGTERM", rest=7.0)
     assert before <= found.saved <= time.time()
-    assert found == Life(found.saved, socket.gethostname(), "77", "SIGTERM", finished=False)
+    assert found == Life(found.saved, socket.gethostname(), "77", "SIGTERM", finished=False, rest=7.0)
 
 
 def test_a_reason_can_be_saved_whatever_a_user_s_error_says():

@@ -7,7 +7,7 @@ from mpi_es.run_file import checkpoint
 from tests.slurm.cluster import ROOT
 
 OPTIONS = ("--env", "tests.slurm.slow:make", "--population-size", 6, "--hidden", 4, "--num-eval-rollouts", 3)
-OPTIONS += ("--no-tensorboard", "--eval-every", 0)
+OPTIONS += ("--no-tensorboard", "--eval-every", 0, "--checkpoint-interval", 0)
 RANK, MPIEXEC = r"^python -m mpi_es\.train", r"bin/mpiexec "  # commands of a job's processes
 
 

@@ -7,7 +7,14 @@ import numpy as np
 
 import mpi_es
 
-OPTIONS = {"population_size": 6, "max_iter": 12, "tensorboard": False, "seed": 3, "minimise": True}
+OPTIONS = {
+    "population_size": 6,
+    "max_iter": 12,
+    "tensorboard": False,
+    "checkpoint_interval": 0,
+    "seed": 3,
+    "minimise": True,
+}
 
 
 def sphere(x):

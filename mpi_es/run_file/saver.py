@@ -1,0 +1,49 @@
+"""The saving of a run: seldom enough to cost little, and whenever something ends the run."""
+
+import math
+import time
+from pathlib import Path
+from typing import Any
+
+from mpi_es.run_file import checkpoint
+from mpi_es.run_file.lock import Lock
+from mpi_es.run_file.stamp import stamp
+
+_REST = 49  # times the length of a save: saving takes at most 2 % of a run
+
+
+class Saver:
+    """Save the content of a run.
+
+    Args:
+        interval: the least time between two saves in seconds; 0: always save.
+        lock: of the directory.
+    """
+
+    def __init__(self, directory: Path, interval: float, lock: Lock | None = None) -> None:
+        self.directory, self.interval, self.lock = directory, interval, lock
+        self.seconds = 0.0  # that the last save took
+        self._end = -math.inf  # when the last save ended
+
+    @property
+    def rest(self) -> float:
+        """The seconds between the last save and the next one."""
+        return max(self.interval, _REST * self.seconds) if self.interval else 0.0
+
+    @property
+    def is_due(self) -> bool:
+        """Whether it is time for the next save."""
+        return time.monotonic() - self._end >= self.rest
+
+    def save(self, content: dict[str, Any], reason: str = "", *, finished: bool = False) -> None:
+        """Write run.h5.
+
+        Args:
+            reason: why the run stops; empty: it goes on.
+            finished: nothing is left to do.
+        """
+        begin = time.monotonic()
+        life = stamp(reason, finished=finished, rest=self.rest)
+        checkpoint.save(self.directory, content | {"life": life}, self.lock)
+        self._end = time.monotonic()
+        self.seconds = self._end - begin
