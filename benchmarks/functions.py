@@ -52,7 +52,6 @@ def worker(ranks: int, repeats: int, place: str) -> None:
             minimise=True,
             population_size=share * ranks,
             max_iter=generations,
-            track_mean=False,
             dispatch=dispatch,
             console="silent",
             tensorboard=False,

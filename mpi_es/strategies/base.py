@@ -50,6 +50,11 @@ class Dense:
     def __len__(self) -> int:
         return len(self.rows)
 
+    @property
+    def deviation(self) -> float:
+        """The standard deviation of the parameter that varies most among the candidates."""
+        return float(self.rows.std(axis=0).max())
+
     def candidate(self, index: int, noise: Noise | None = None) -> Vector:
         """Return row `index`, (dim,); the one after the last is the centre."""
         row: Vector = self.rows[index] if index < len(self) or self.centre is None else self.centre
@@ -69,6 +74,11 @@ class Seeded:
 
     def __len__(self) -> int:
         return 2 * len(self.keys)
+
+    @property
+    def deviation(self) -> float:
+        """The standard deviation of each parameter among the candidates."""
+        return self.sigma
 
     def candidate(self, index: int, noise: Noise) -> Candidate | Vector:
         """Return candidate `index`, (dim,); the one after the last is the centre."""
