@@ -31,6 +31,7 @@ from mpi_es.run_file.records import Deployed, HeldOut, Progress, Timing, sign, s
 from mpi_es.run_file.saver import Saver
 from mpi_es.strategies.base import Dense, Population, Strategy, joined
 from mpi_es.strategies.restarts import Restarts
+from mpi_es.telemetry.numbers import of_evaluation, of_generation
 from mpi_es.telemetry.sinks import Telemetry
 from mpi_es.text import number
 
@@ -57,6 +58,7 @@ class Run:
         self.saver = Saver(self.directory, self.config.checkpoint_interval)
         self.pending: dict[str, Any] = {}  # what the next save writes, as of the last generation
         self.save_seconds = 0.0  # of the save after the last generation, if there was one
+        self.stopped_by_sink = ""  # why a callback ended the run
 
     # The loop
 
@@ -82,8 +84,9 @@ class Run:
             raise
         self.save(reason, finished=finished)
         saved = self.pending["progress"].generation if self.pending else begun
-        for sink in self.telemetry:
-            sink.finish(f"generation {saved}: {reason}; {outcome}", held_out)
+        if held_out:
+            self.telemetry.generation(of_evaluation(self.config, held_out))
+        self.telemetry.finish(f"generation {saved}: {reason}; {outcome}")
         return reason
 
     def finished(self) -> str:
@@ -95,7 +98,7 @@ class Run:
             return f"target of {target:g} reached{times}"
         if self.progress.generation >= config.max_iter:
             return "last generation done"
-        return ""
+        return self.stopped_by_sink
 
     @property
     def can_reach_target(self) -> bool:
@@ -143,8 +146,9 @@ class Run:
         self.history.timings.append(timing)
         self.save_seconds = 0.0
         self.keep(state)
-        for sink in self.telemetry:  # before the save: after a kill in between a sink has more, never less
-            sink.generation(row, timing, held_out)
+        numbers = of_generation(config, row, timing, held_out, self.history.steps)
+        # Before the save: after a kill in between a sink has more, never less.
+        self.stopped_by_sink = self.telemetry.generation(numbers)
         if self.saver.is_due:
             self.save()
             self.save_seconds = self.saver.seconds

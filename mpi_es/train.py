@@ -31,7 +31,9 @@ from mpi_es.run_file.records import Deployed, Progress
 from mpi_es.run_file.training_plan import TrainingPlan, plan_training
 from mpi_es.run_file.versions import libraries
 from mpi_es.strategies.restore import restore
+from mpi_es.telemetry.numbers import of_past
 from mpi_es.telemetry.sinks import open_telemetry
+from mpi_es.telemetry.view import view_of
 from mpi_es.text import counted
 
 _HELP = (
@@ -126,8 +128,7 @@ def train(plan: Plan, evaluator: Evaluator, rank_loss: str) -> tuple[Run, str]:
         if not (run.finished() and plan.is_finished):
             run.keep()
             run.save()  # a directory that cannot be written to is refused before the work begins
-        for sink in run.telemetry:
-            sink.start(plan.config, describe(run, rank_loss), run.progress.generation)
+        run.telemetry.start(describe(run, rank_loss), run.progress.generation)
         return run, run.evolve()
 
 
@@ -153,7 +154,8 @@ def make_run(plan: Plan, evaluator: Evaluator) -> Run:
         progress = description.from_plain(Progress, stored["progress"])
     best = description.from_plain(Deployed, stored["best"]) if stored else Deployed()
     history = History(stored)
-    telemetry = open_telemetry(config, plan.directory, history=history, progress=evaluator.progress)
+    past = of_past(config, history)
+    telemetry = open_telemetry(config, plan.directory, view_of(config), past, evaluator.progress)
     return Run(
         config,
         plan.directory,

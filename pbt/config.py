@@ -81,7 +81,7 @@ class Config:
     tensorboard: Free[bool] = True
     """Write TensorBoard events into the run's directory"""
     callback: Free[str] = ""
-    """package.module:Class; its object is called on rank 0 after each generation"""
+    """package.module:Class; its object is called on rank 0 after each generation; True stops the run"""
     console: Free[Literal["auto", "live", "lines", "silent"]] = "auto"
     """A live table, one line per generation, or nothing; auto is live on a terminal, else lines"""
     plot: Free[bool] = False

@@ -174,7 +174,7 @@ class Config:
     tensorboard: Free[bool] = True
     """Write TensorBoard events into the directory of the run"""
     callback: Free[str] = ""
-    """package.module:Class; its object is called on rank 0 after each generation"""
+    """package.module:Class; its object is called on rank 0 after each generation; True stops the run"""
     console: Free[Literal["auto", "live", "lines", "silent"]] = "auto"
     """Live panel, one line for each generation, or nothing; auto: live on a terminal, else lines"""
 
