@@ -99,7 +99,9 @@ def make_rollout(
         trained: in whose spaces the episodes must be, where they are held out.
     """
     if config.function:
-        return FunctionRollout(problem or make_problem(config))
+        ranks_last = config.on_failure == "worst"
+        made = problem or make_problem(config)
+        return FunctionRollout(made, ranks_failures_last=ranks_last, timeout=config.call_timeout)
     width = config.envs_per_rank or (POOLED_WIDTH if envs.is_vectorised(config.env) else WIDTH)
     batch = envs.open_batch(config.env, config.env_options, width)
     spaces = batch.observation_space, batch.action_space

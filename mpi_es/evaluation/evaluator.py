@@ -178,9 +178,9 @@ class Evaluator:
         lookup = self._lookup(header, population)
         source = make_source(self.loop.comm, header, units, self.dim, lookup, self.stop_flag, self.progress)
         begin = time.perf_counter()
-        outcome, explanation = self._play_from(source, header)
+        outcome, failure = self._play_from(source, header)
         busy = time.perf_counter() - begin - source.waited
-        return self._collect(header, outcome, explanation, busy)
+        return self._collect(header, outcome, failure, busy)
 
     def _begin(self, evaluation_id: int) -> None:
         """Forget what was played in another evaluation than this."""
@@ -200,9 +200,9 @@ class Evaluator:
         found, noise, precision = population, self.noise, header.precision
         return lambda index: found.candidate(index, noise).astype(precision, copy=False)
 
-    def _play_from(self, source: Source, header: Header) -> tuple[int, str]:
-        """Play the episodes of a source; return how that ended, and the explanation of a failure."""
-        outcome, explanation = FINE, ""
+    def _play_from(self, source: Source, header: Header) -> tuple[int, RolloutError | None]:
+        """Play the episodes of a source; return how that ended, and why they failed."""
+        outcome, failure = FINE, None
         playing = source if self.heartbeat is None else WithHeartbeat(source, self.heartbeat)
         stopping = StopsAtRankLoss(playing, self.loop.comm)
         terms = header.terms
@@ -218,7 +218,8 @@ class Evaluator:
         except BaseException as error:  # the others would wait for ever
             outcome = FAILED
             text = str(error) if isinstance(error, RolloutError) else traceback.format_exc()
-            explanation = f"rank {self.loop.comm.rank} on {socket.gethostname()}: {text}"
+            failure = RolloutError(f"rank {self.loop.comm.rank} on {socket.gethostname()}: {text}")
+            failure.x = getattr(error, "x", None)
         if self.heartbeat:
             self.heartbeat.write("")
         source.halt()
@@ -226,21 +227,25 @@ class Evaluator:
             self.abandoned = source  # MPI may still read what it was sending
             raise stopping.lost
         source.close(complete=outcome == FINE)
-        return outcome, explanation
+        return outcome, failure
 
-    def _collect(self, header: Header, outcome: int, explanation: str, busy: float) -> tuple[Rows, float]:
+    def _collect(
+        self, header: Header, outcome: int, failure: RolloutError | None, busy: float
+    ) -> tuple[Rows, float]:
         """Gather the rows on rank 0, or raise there what a rank met. Collective."""
         comm, width = self.loop.comm, columns(header.terms, self.rollout.size)
         rows = np.concatenate([np.empty((0, width)), *self.played])
-        ends = gather_objects(comm, (outcome, explanation, busy, len(rows)))
+        ends = gather_objects(comm, (outcome, failure, busy, len(rows)))
         gathered = gather_rows(comm, rows, ends and [end[-1] for end in ends])
         if ends is None or gathered is None:
             return rows, busy
-        outcomes, explanations, seconds, _ = zip(*ends, strict=True)
+        outcomes, failures, seconds, _ = zip(*ends, strict=True)
         if FAILED in outcomes:
-            others = outcomes.count(FAILED) - 1
+            first, others = failures[outcomes.index(FAILED)], outcomes.count(FAILED) - 1
             more = f"\n({counted(others, 'more rank')} failed)" if others else ""
-            raise RolloutError(next(filter(None, explanations)).rstrip() + more)
+            error = RolloutError(str(first).rstrip() + more)
+            error.x = first.x
+            raise error
         if STOPPED in outcomes:
             self.stop_flag.name = self.stop_flag.name or "a signal on another rank"
             raise Stopped

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpi_es.arrays import Candidate
-from mpi_es.config.parts import Name
 from mpi_es.policies import initialisation
 from mpi_es.policies.actions import Outputs, actions_for
 from mpi_es.policies.base import Memory, Policy, ScaledOptions, split
@@ -21,7 +20,7 @@ Layer = tuple[NDArray[np.float32], NDArray[np.float32]]  # weights (k, out, in),
 class MLPOptions(ScaledOptions):
     """Its layers; without hidden ones it is linear."""
 
-    name: Name = "mlp"
+    name: str = "mlp"
     activation: Literal["tanh", "relu", "selu"] = "tanh"
     """Activation function of the hidden layers"""
 
@@ -48,7 +47,7 @@ class MLP(Policy):
         """Return what torch draws from the seed, (dim,), but for the last layer's factor and first biases."""
         *hidden, outputs = pairwise(self.sizes)
         layers = chain.from_iterable(starmap(initialisation.linear, hidden))
-        last = initialisation.last(*outputs, self._init_last_layer)
+        last = initialisation.linear(*outputs, scale=self._init_last_layer)
         drawn = initialisation.draw(seed, [*layers, *last])
         return initialisation.ending_with(self._init_outputs, drawn)
 

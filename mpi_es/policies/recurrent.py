@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from mpi_es.arrays import Candidate
 from mpi_es.config.fields import Of
-from mpi_es.config.parts import Name
 from mpi_es.errors import expected
 from mpi_es.policies import initialisation
 from mpi_es.policies.actions import Outputs, actions_for
@@ -34,10 +33,10 @@ class Gates(NamedTuple):
 class RecurrentOptions(ScaledOptions):
     """The cell, by its name, and its width."""
 
-    name: Name = "lstm"
+    name: str = "lstm"
     hidden: tuple[int, ...] = (16,)
     """Width of the hidden layer"""
-    activation: Annotated[Literal["tanh", "relu"], Of("policy", ("rnn",))] = "tanh"
+    activation: Annotated[Literal["tanh", "relu"], Of("policy", "rnn")] = "tanh"
     """Activation function of an rnn"""
 
     def __post_init__(self) -> None:
@@ -78,7 +77,7 @@ class Recurrent(Policy):
     def initial(self, seed: int) -> Candidate:
         """Return what torch draws from the seed, (dim,), but for the last layer's factor and first biases."""
         cell = initialisation.recurrent(self._gates, self.inputs, self.hidden)
-        outputs = initialisation.last(self.hidden, self.outputs_size, self._init_last_layer)
+        outputs = initialisation.linear(self.hidden, self.outputs_size, scale=self._init_last_layer)
         drawn = initialisation.draw(seed, [*cell, *outputs])
         return initialisation.ending_with(self._init_outputs, drawn)
 
