@@ -6,7 +6,7 @@ import signal
 import time
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -171,7 +171,7 @@ class FunctionRollout(AnyRollout):
         where = f"candidate {episode.candidate}" + ("" if self.exact else f", seed {episode.seed}")
         x = self.policy.whole(episode.parameters)
         try:
-            with _time_limit(self.timeout):
+            with _time_limit(self.timeout) if self.timeout else _UNLIMITED:
                 value = self.policy.function(x.copy(), **seed)
         except BaseException as error:  # it may call exit
             frames = "".join(traceback.format_tb(error.__traceback__)[1:])  # less this one
@@ -196,12 +196,12 @@ class FunctionRollout(AnyRollout):
         raise error from cause
 
 
+_UNLIMITED = nullcontext()
+
+
 @contextmanager
 def _time_limit(seconds: float) -> Iterator[None]:
-    """Raise TimeoutError in a block that takes longer; 0: never."""
-    if not seconds:
-        yield
-        return
+    """Raise TimeoutError in a block that takes longer."""
 
     def end(number: int, frame: Any) -> None:
         raise TimeoutError(f"the call took longer than {seconds:g} s (--call-timeout)")
