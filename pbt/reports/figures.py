@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from mpi_es.arrays import Vector
 from mpi_es.reports import drawing
-from mpi_es.reports.drawing import COLOURS, Panel, paint_if_many
+from mpi_es.reports.drawing import COLOURS, Panel
 from mpi_es.run_file.scores import half_interval
 from pbt.lineage import Lineage, ancestors, founders
 from pbt.selection import best
@@ -107,9 +107,7 @@ def _draw_values(past: Lineage, values: Vector, log: bool, axes: Axes) -> None:
     x = np.arange(1, len(values) + 1, dtype=float)
     _draw_members(axes, x, values, "each member")
     _draw_winner(axes, x, _of_line(values, past))
-    limits = drawing.view([values.ravel()], log=log)
-    if log and limits:
-        drawing.log_scale(axes, *limits)
+    drawing.set_view(axes, [values], "log" if log else "linear")
 
 
 def _draw_members(axes: Axes, x: Vector, values: Vector, label: str) -> None:
@@ -117,8 +115,7 @@ def _draw_members(axes: Axes, x: Vector, values: Vector, label: str) -> None:
     gap = np.full((1, values.shape[1]), np.nan)
     lines = np.concatenate([values, gap]).T.ravel()
     places = np.tile(np.append(x, np.nan), values.shape[1])
-    (line,) = axes.plot(places, lines, color=_MEMBERS, lw=0.8, label=label)
-    paint_if_many(line, len(lines))
+    axes.plot(places, lines, color=_MEMBERS, lw=0.8, label=label)
 
 
 def _draw_winner(axes: Axes, x: Vector, line: Vector) -> None:
@@ -175,5 +172,4 @@ def _draw_founders(
     gap = np.full(len(member), np.nan)
     x = np.stack([generation + 1, generation + 2, gap], axis=1).ravel()
     y = np.stack([begin, member, gap], axis=1).ravel()
-    (line,) = axes.plot(x, y, color=colour, lw=1.3, label=label)
-    paint_if_many(line, len(x))
+    axes.plot(x, y, color=colour, lw=1.3, label=label)
