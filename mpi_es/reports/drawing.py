@@ -2,8 +2,9 @@
 
 import io
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from html import escape
 from typing import Any, Literal
 
@@ -15,6 +16,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
 from mpi_es.arrays import Vector
+from mpi_es.reports.curves import AXES
 from mpi_es.text import number, thousands
 
 # The colours of Okabe and Ito, which colour-blind people can distinguish.
@@ -138,15 +140,26 @@ def cut_off(values: Vector, limits: tuple[float, float] | None) -> str:
     return f" (up to {number(float(known.max()))}, cut off)" if known.max() > limits[1] else ""
 
 
-def wall_time(seconds: float) -> tuple[str, float]:
-    """Return the label of an axis of wall time that ends there, and its unit in seconds."""
-    name, unit = [one for one in _UNITS if seconds >= 3 * one[1] or one[1] == 1][-1]
-    return f"wall time / {name}", unit
+def by_each_axis(
+    title: str, draw: Callable[[str, Axes], None], steps: str, last: Mapping[str, float]
+) -> list[Panel]:
+    """Return a panel by generations, one by steps and one by wall time.
 
-
-def counted(name: str, last: float) -> tuple[str, float]:
-    """Return the label of an axis of things that ends at the last, and its unit, which may be a million."""
-    return (f"million {name}", 1e6) if last >= 3e6 else (name, 1.0)
+    Args:
+        steps: their name.
+        last: the greatest number of steps, and of seconds.
+    """
+    million = ("million ", 1e6) if last["steps"] >= 3e6 else ("", 1.0)
+    name, unit = [one for one in _UNITS if last["seconds"] >= 3 * one[1] or one[1] == 1][-1]
+    across = {
+        AXES[0]: (AXES[0], 1.0),
+        "steps": (million[0] + steps, million[1]),
+        "seconds": (f"wall time / {name}", unit),
+    }
+    return [
+        Panel(title, label, partial(draw, axis), one, whole=axis != "seconds")
+        for axis, (label, one) in across.items()
+    ]
 
 
 def _log_scale(axes: Axes, low: float, high: float) -> None:

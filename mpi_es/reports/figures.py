@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from mpi_es.reports.curves import AXES, Curves, Group, Vector, words
-from mpi_es.reports.drawing import COLOURS, Panel, counted, cut_off, set_view, wall_time
+from mpi_es.reports.drawing import COLOURS, Panel, by_each_axis, cut_off, set_view
 from mpi_es.run_file.scores import half_interval
 from mpi_es.text import number
 
@@ -51,15 +51,7 @@ def search(groups: Sequence[Group]) -> list[Panel]:
 def _by_each_axis(runs: Sequence[Curves], title: str, draw: Callable[[str, Axes], None]) -> list[Panel]:
     """Return a panel for each axis."""
     last = {axis: max(run.axes[axis][-1] for run in runs) for axis in ("steps", "seconds")}
-    across = {
-        AXES[0]: (AXES[0], 1.0),
-        "steps": counted(words(runs).steps, last["steps"]),
-        "seconds": wall_time(last["seconds"]),
-    }
-    return [
-        Panel(title, name, partial(draw, axis), one, whole=axis != "seconds")
-        for axis, (name, one) in across.items()
-    ]
+    return by_each_axis(title, draw, words(runs).steps, last)
 
 
 def _draw_search(groups: Sequence[Group], quantity: str, axes: Axes) -> None:

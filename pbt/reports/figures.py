@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from mpi_es.arrays import Vector
 from mpi_es.reports import drawing
+from mpi_es.reports.curves import AXES
 from mpi_es.reports.drawing import COLOURS, Panel
 from mpi_es.run_file.scores import half_interval
 from pbt.lineage import Lineage, ancestors, founders
 from pbt.selection import best
 
-GENERATIONS = "generations"
 _LOGARITHMIC = ("log", "complement")
 _MEMBERS, _ENDED, _OTHERS = "#aab3bb", "#c9cfd5", "#8c969f"
 _LINES = COLOURS[:6]  # of founders; black is the winner's
@@ -28,20 +28,14 @@ def scores(past: Lineage, steps: int) -> list[Panel]:
     Args:
         steps: of a member in a generation.
     """
-    count = len(past.generations)
-    spent = np.cumsum(past.seconds)
-    time, unit = drawing.wall_time(float(spent[-1]))
-    trained, unit_of_steps = drawing.counted("steps of each member", count * steps)
-    generations = np.arange(1, count + 1, dtype=float)
-    across = {
-        GENERATIONS: (generations, 1.0),
-        trained: (generations * steps, unit_of_steps),
-        time: (spent, unit),
-    }
-    return [
-        Panel("score", name, partial(_draw_scores, past, x), unit, whole=name != time)
-        for name, (x, unit) in across.items()
-    ]
+    generations = np.arange(1, len(past.generations) + 1, dtype=float)
+    x = dict(zip(AXES, (generations, generations * steps, np.cumsum(past.seconds)), strict=True))
+    last = {axis: float(values[-1]) for axis, values in x.items()}
+
+    def draw(axis: str, axes: Axes) -> None:
+        _draw_scores(past, x[axis], axes)
+
+    return drawing.by_each_axis("score", draw, "steps of each member", last)
 
 
 def hyperparameters(past: Lineage, scales: Mapping[str, str]) -> list[Panel]:
@@ -56,7 +50,7 @@ def hyperparameters(past: Lineage, scales: Mapping[str, str]) -> list[Panel]:
         column = 1 - values[..., place] if scale == "complement" else values[..., place]
         title = f"1 - {name}" if scale == "complement" else name
         log = scale in _LOGARITHMIC
-        panels.append(Panel(title, GENERATIONS, partial(_draw_values, past, column, log)))
+        panels.append(Panel(title, AXES[0], partial(_draw_values, past, column, log)))
     return panels
 
 
@@ -71,12 +65,12 @@ def lengths(past: Lineage) -> list[Panel]:
         return []
     values = past.stacked("length")
     title = "steps of an episode, mean"
-    return [Panel(title, GENERATIONS, partial(_draw_values, past, values, False))]
+    return [Panel(title, AXES[0], partial(_draw_values, past, values, False))]
 
 
 def tree(past: Lineage) -> Panel:
     """Return the family tree: a line from each member to those that took over its state."""
-    return Panel("family tree", GENERATIONS, partial(_draw_tree, past), up="member")
+    return Panel("family tree", AXES[0], partial(_draw_tree, past), up="member")
 
 
 def winner_line(past: Lineage) -> NDArray[np.int64]:

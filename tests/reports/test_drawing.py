@@ -120,18 +120,16 @@ def test_a_logarithmic_axis_has_two_numbers_or_more(low, high):
 
 
 @pytest.mark.parametrize(
-    ("seconds", "label"), [(150, "wall time / s"), (210, "wall time / min"), (11100, "wall time / h")]
+    ("last", "labels"),
+    [
+        ({"steps": 2.9e6, "seconds": 150}, ["steps", "wall time / s"]),
+        ({"steps": 3e6, "seconds": 210}, ["million steps", "wall time / min"]),
+        ({"steps": 1.8e8, "seconds": 11100}, ["million steps", "wall time / h"]),
+    ],
 )
-def test_wall_time_has_the_unit_that_suits_it(seconds, label):
-    assert drawing.wall_time(seconds)[0] == label
-
-
-@pytest.mark.parametrize(
-    ("last", "axis"),
-    [(2.9e6, ("steps", 1.0)), (3e6, ("million steps", 1e6)), (1.8e8, ("million steps", 1e6))],
-)
-def test_many_things_are_counted_in_millions(last, axis):
-    assert drawing.counted("steps", last) == axis
+def test_an_axis_has_the_unit_that_suits_it(last, labels):
+    panels = drawing.by_each_axis("score", lambda axis, axes: None, "steps", last)
+    assert [panel.across for panel in panels] == ["generations", *labels]
 
 
 def up_to(end, **options):
