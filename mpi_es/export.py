@@ -13,7 +13,6 @@ from typing import Any, Literal
 import numpy as np
 
 from mpi_es.agents import load
-from mpi_es.agents.parameter_order import from_torch, shapes_of
 from mpi_es.config import command_line
 from mpi_es.config.parts import flat
 from mpi_es.config.presets import PRESETS, preset
@@ -21,6 +20,7 @@ from mpi_es.config.run import Config, Layout
 from mpi_es.envs import open_batch
 from mpi_es.errors import UserError, expected, unknown, warn
 from mpi_es.evaluation.build import make_policy
+from mpi_es.papers.parameter_order import from_torch, shapes_of
 from mpi_es.parallel.agreement import on_root
 from mpi_es.parallel.collectives import Comm
 from mpi_es.parallel.program import launch

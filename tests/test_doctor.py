@@ -14,7 +14,7 @@ MPIEXEC = Path(sys.executable).with_name("mpiexec")
 FAILING = """
 import sys
 from mpi_es import doctor
-doctor._thread_pools = lambda: 1 / 0
+doctor._examine_hosts = lambda comm, node: 1 / 0
 sys.exit(doctor.launch())
 """
 

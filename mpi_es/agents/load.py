@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mpi_es.agents.parameter_order import LAYOUTS, Shapes, shapes_of, to_torch
 from mpi_es.arrays import Candidate, Vector
 from mpi_es.config.parts import changed, flat
 from mpi_es.config.presets import preset
 from mpi_es.config.run import Config
 from mpi_es.errors import UserError, expected, one_line, warn
 from mpi_es.evaluation.build import make_policy
+from mpi_es.papers.parameter_order import LAYOUTS, Shapes, shapes_of, to_torch
 from mpi_es.policies.base import within
 from mpi_es.run_file import checkpoint, description, imports
 
@@ -107,7 +107,7 @@ def _of_file(path: Path, config: Config, option: str, allow_imports: bool) -> Ag
         raise expected(option, rule, str(path))
     layout = config.layout
     if layout == "auto":
-        from mpi_es.agents.guess_order import recognised  # the simulator, which is slow to import
+        from mpi_es.papers.guess_order import recognised  # the simulator, which is slow to import
 
         layout = recognised(numbers, shapes, config, option)
     none = np.zeros((2, 0))

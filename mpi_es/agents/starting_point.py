@@ -6,10 +6,10 @@ from math import prod
 import numpy as np
 
 from mpi_es.agents.load import Agent, load
-from mpi_es.agents.parameter_order import Shapes, shapes_of
 from mpi_es.arrays import Candidate
 from mpi_es.config.run import Config
 from mpi_es.errors import expected, unknown, warn
+from mpi_es.papers.parameter_order import Shapes, shapes_of
 from mpi_es.policies.base import Policy, within
 
 

@@ -138,25 +138,15 @@ def _call(name: str, function: Any, options: dict[str, Any], kind: type = gym.En
 
 @contextmanager
 def _making(name: str, options: dict[str, Any]) -> Iterator[None]:
-    """Raise one line, around the call that makes an environment, if it cannot."""
-    try:
-        with _asked(name, options):
-            yield
-    except (ImportError, gym.error.Error) as error:
-        raise UserError(f"--env: {name} cannot be made: {_missing(error)}") from error
-
-
-@contextmanager
-def _asked(name: str, options: dict[str, Any]) -> Iterator[None]:
-    """Raise one line, around the same call, if it refuses its options."""
+    """Raise one line, around the call that makes an environment, if it cannot or refuses its options."""
     try:
         yield
     except UserError as error:
         if str(error).partition(":")[0] not in options:
             raise
         raise UserError(f"--env-options {error}") from error
-    except (ImportError, gym.error.Error):
-        raise
+    except (ImportError, gym.error.Error) as error:
+        raise UserError(f"--env: {name} cannot be made: {_missing(error)}") from error
     except SystemExit as error:  # not that of --help
         raise UserError(f"--env: {name} ends the program: {one_line(error)}") from error
     except Exception as error:

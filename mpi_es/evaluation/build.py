@@ -5,7 +5,7 @@ import socket
 from collections.abc import Callable
 from contextlib import closing
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -92,7 +92,7 @@ def make_rollout(config: Config, base: Candidate | None = None) -> AnyRollout:
         return FunctionRollout(make_problem(config))
     policy = make_policy(config)
     if base is not None:
-        policy = PartlyFixed(policy, config.evolve, base)
+        policy = cast(Policy, PartlyFixed(policy, config.evolve, base))
     width = config.envs_per_rank or (POOLED_WIDTH if envs.is_vectorised(config.env) else WIDTH)
     batch = envs.open_batch(config.env, config.env_options, width)
     may_compile = config.compiled and getattr(policy, "compiled", False)

@@ -1,6 +1,6 @@
 """The protocol of policies: from a flat vector of parameters and observations to actions."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Annotated, Any, Literal, Protocol
@@ -81,6 +81,8 @@ class Policy(Protocol):
     that is what keeps a run independent of the number of ranks.
     """
 
+    to_actions: Callable[[NDArray[np.float32]], Actions]
+
     @property
     def dim(self) -> int:
         """The number of parameters."""
@@ -113,7 +115,8 @@ class Policy(Protocol):
 
     def act(self, weights: Weights, observations: NDArray[Any], memory: Memory) -> tuple[Actions, Memory]:
         """Return the actions (k, …) for observations (k, …), and the memory afterwards."""
-        ...
+        outputs, memory = self.outputs(weights, observations, memory)
+        return self.to_actions(outputs), memory
 
     def outputs(
         self, weights: Weights, observations: NDArray[Any], memory: Memory

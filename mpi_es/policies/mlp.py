@@ -11,7 +11,7 @@ from mpi_es.arrays import Candidate
 from mpi_es.config.parts import Name
 from mpi_es.policies import initialisation
 from mpi_es.policies.actions import Outputs, actions_for
-from mpi_es.policies.base import Actions, Memory, Policy, ScaledOptions
+from mpi_es.policies.base import Memory, Policy, ScaledOptions
 from mpi_es.policies.features import features_for
 
 Layer = tuple[NDArray[np.float32], NDArray[np.float32]]  # weights (k, out, in), biases (k, out, 1)
@@ -33,7 +33,7 @@ class MLP(Policy):
 
     def __init__(self, options: MLPOptions, observation_space: Any, action_space: Any) -> None:
         inputs, self.features = features_for(observation_space, "mlp")
-        outputs, self._to_actions = actions_for(action_space, options.output, "mlp")
+        outputs, self.to_actions = actions_for(action_space, options.output, "mlp")
         self.sizes = (inputs, *options.hidden, outputs)
         self.activation = options.activation
         self._activate = _ACTIVATIONS[options.activation]
@@ -74,11 +74,6 @@ class MLP(Policy):
     def initial_memory(self, k: int) -> Memory:
         """Return None: it remembers nothing."""
         return None
-
-    def act(self, weights: list[Layer], observations: NDArray[Any], memory: Memory) -> tuple[Actions, Memory]:
-        """Return the actions (k, …) and no memory."""
-        outputs, memory = self.outputs(weights, observations, memory)
-        return self._to_actions(outputs), memory
 
     def outputs(
         self, weights: list[Layer], observations: NDArray[Any], memory: Memory

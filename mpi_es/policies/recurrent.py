@@ -13,7 +13,7 @@ from mpi_es.config.parts import Name
 from mpi_es.errors import expected
 from mpi_es.policies import initialisation
 from mpi_es.policies.actions import Outputs, actions_for
-from mpi_es.policies.base import Actions, Memory, Policy, ScaledOptions
+from mpi_es.policies.base import Memory, Policy, ScaledOptions
 from mpi_es.policies.features import features_for
 
 Array = NDArray[np.float32]
@@ -59,7 +59,7 @@ class Recurrent(Policy):
     def __init__(self, options: RecurrentOptions, observation_space: Any, action_space: Any) -> None:
         cell, hidden = options.name, options.hidden[0]
         self.inputs, self.features = features_for(observation_space, cell)
-        self.outputs_size, self._to_actions = actions_for(action_space, options.output, cell)
+        self.outputs_size, self.to_actions = actions_for(action_space, options.output, cell)
         self.cell, self.hidden, self.activation = cell, hidden, options.activation
         self._init_last_layer = options.init_last_layer
         self._init_outputs = initialisation.biases(options.init_outputs, self.outputs_size)
@@ -103,11 +103,6 @@ class Recurrent(Policy):
     def initial_memory(self, k: int) -> Memory:
         """Return zeros (k, hidden), for an lstm (k, 2 * hidden)."""
         return np.zeros((k, self._states * self.hidden), np.float32)
-
-    def act(self, weights: Gates, observations: NDArray[Any], memory: Memory) -> tuple[Actions, Memory]:
-        """Return the actions (k, …) and the memory afterwards."""
-        outputs, memory = self.outputs(weights, observations, memory)
-        return self._to_actions(outputs), memory
 
     def outputs(self, weights: Gates, observations: NDArray[Any], memory: Memory) -> tuple[Outputs, Memory]:
         """Return the outputs (k, n) before they become actions, and the memory afterwards."""

@@ -22,7 +22,7 @@ from mpi_es.run_file.rules import Rule, numbers, require
 from mpi_es.seeds import Stream, rng
 from mpi_es.strategies import base
 from mpi_es.strategies.base import Dense, Noise, Population, Strategy
-from mpi_es.strategies.import_without import import_with_docstrings, import_without
+from mpi_es.strategies.import_without import import_without
 
 SMALLEST_POPULATION = 4  # with 3, one parent is left and the VD and VkD updates divide zero by zero
 SMALLEST_SIGMA = 1e-100
@@ -125,7 +125,7 @@ def pycma() -> Any:
 
     Nine tenths of its import are for plots and surrogate models.
     """
-    with import_without("scipy.stats", "matplotlib"), import_with_docstrings("cma"):
+    with import_without("scipy.stats", "matplotlib"):
         import cma
         import cma.restricted_gaussian_sampler
         import cma.sigma_adaptation

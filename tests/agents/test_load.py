@@ -6,10 +6,10 @@ import json
 import numpy as np
 import pytest
 
-from mpi_es.agents.parameter_order import from_torch
 from mpi_es.config.presets import preset
 from mpi_es.config.run import configured
 from mpi_es.errors import UserError
+from mpi_es.papers.parameter_order import from_torch
 from tests.agents.files import DIM, USER, file_of, load, numbers
 
 

@@ -9,7 +9,12 @@ from mpi_es.config.presets import PRESETS, preset
 from mpi_es.config.run import Config
 from mpi_es.parallel.collectives import SerialComm
 
-NEEDS = {"envpool": "envpool", "ALE/": "ale_py", "mpi_es.envs.atari": "ale_py", "mpi_es/TakeCover": "vizdoom"}
+NEEDS = {
+    "envpool": "envpool",
+    "ALE/": "ale_py",
+    "mpi_es.papers.atari_frames": "ale_py",
+    "mpi_es/TakeCover": "vizdoom",
+}
 SMALL = (
     "--population-size 4 --max-iter 1 --num-rollouts 1 --num-eval-rollouts 1 --episode-cap 9 --early-stop 0"
 )

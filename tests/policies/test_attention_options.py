@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 
-from mpi_es.agents import parameter_order
 from mpi_es.config.run import configured
 from mpi_es.errors import UserError
+from mpi_es.papers import parameter_order
 from mpi_es.policies import make
 from mpi_es.policies.base import parts_of
 

@@ -15,9 +15,9 @@ from mpi_es.policies.actions import Outputs, actions_for
 from mpi_es.policies.attention_compiled import controller as controllers
 from mpi_es.policies.attention_compiled.controller import Controller
 from mpi_es.policies.attention_compiled.kernel import Scratch, Weights, act_all, allocate
-from mpi_es.policies.attention_compiled.patches import CHANNELS, PATCH, QUERY_DIM, STRIDE, grid
+from mpi_es.policies.attention_compiled.patches import CHANNELS, PATCH, QUERY_DIM, STRIDE
 from mpi_es.policies.attention_options import AttentionOptions
-from mpi_es.policies.base import Actions, Attention, Memory, Policy, parts_of
+from mpi_es.policies.base import Attention, Memory, Policy, parts_of
 
 Array = NDArray[np.float32]
 Shapes = dict[str, tuple[int, int]]  # rows and columns by torch's names, in torch's order
@@ -35,12 +35,7 @@ class AttentionPolicy(Policy):
         self.hidden, self.query_dim, self.bias = options.hidden[0], options.query_dim, options.bias
         self.controller, self.num_frames = options.controller, options.num_frames
         self.top_k, self.patch_order = options.top_k, options.patch_order
-        if self.size < PATCH or grid(self.size) ** 2 < self.top_k:
-            rule = f"pictures (size, size, {CHANNELS}) of bytes, of {self.top_k} patches or more"
-            raise expected("--env", rule, observation_space.shape)
-        if not 1 <= self.query_dim <= QUERY_DIM:
-            raise expected("query_dim", f"1 to {QUERY_DIM} for the attention policy", self.query_dim)
-        self.n, self._to_actions = actions_for(action_space, options.output, "attention", squashed=True)
+        self.n, self.to_actions = actions_for(action_space, options.output, "attention", squashed=True)
         self._init_outputs = initialisation.biases(options.init_outputs, self.n)
         self.kind = controllers.KINDS[options.controller]
         self.scratch = self.new_scratch()
@@ -111,11 +106,6 @@ class AttentionPolicy(Policy):
             return np.full((k, self.num_frames * 2 * self.top_k), controllers.NOTHING_SEEN)
         states = 2 if self.kind == controllers.LSTM else 1
         return np.zeros((k, states * self.hidden), np.float32)
-
-    def act(self, weights: Weights, observations: NDArray[Any], memory: Memory) -> tuple[Actions, Memory]:
-        """Return the actions (k, …) and the memory afterwards."""
-        outputs, memory = self.outputs(weights, observations, memory)
-        return self._to_actions(outputs), memory
 
     def outputs(self, weights: Weights, observations: NDArray[Any], memory: Memory) -> tuple[Outputs, Memory]:
         """Return the outputs (k, n) in [-1, 1], and the memory afterwards."""

@@ -43,7 +43,7 @@ class Traced(Toy):
 
 def settings(seed: int) -> dict[str, Config]:
     """Return the figure's four settings, from left to right."""
-    toy = preset("toy", member="pbt.figure2:Traced", seed=seed)
+    toy = preset("toy", member="pbt.papers.figure2:Traced", seed=seed)
     return {
         "PBT": toy,
         "explore only": replace(toy, copy="nothing"),

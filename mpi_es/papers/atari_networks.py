@@ -1,6 +1,6 @@
 """Networks for Atari's games, as torch modules: pytorch-es's convolutions with an LSTM, and PyTorch-ES's.
 
-`--policy mpi_es.policies.atari:ConvolutionLSTM` for the frames of mpi_es.envs.atari:make_grey, `:Convolution`
+`--policy mpi_es.papers.atari_networks:ConvolutionLSTM` for frames of atari_frames.make_grey, `:Convolution`
 for those of make_colour, `:Stacked` for four frames of 84 x 84, as of envpool and ale_py.
 """
 
@@ -57,7 +57,7 @@ class Convolution(nn.Module):
         self,
         observation_space: Any,
         action_space: Any,
-        reference: str = "mpi_es.envs.atari:make_colour",
+        reference: str = "mpi_es.papers.atari_frames:make_colour",
         game: str = "SpaceInvaders",
         frames: int = 128,
     ) -> None:
@@ -134,5 +134,5 @@ def random_frames(reference: str, game: str, count: int, seed: int = 0) -> Any:
 
 def _require(space: Any, shape: tuple[int, ...], network: str, maker: str) -> None:
     if space.shape != shape:
-        hint = f"mpi_es.envs.atari:{maker} makes them"
+        hint = f"mpi_es.papers.atari_frames:{maker} makes them"
         raise expected("--env", f"observations {shape} for {network}", space.shape, hint)

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from mpi_es.agents.parameter_order import arranged, from_torch, to_torch
+from mpi_es.papers.parameter_order import arranged, from_torch, to_torch
 
 SHAPES = {
     "attention.q.weight": (4, 147),

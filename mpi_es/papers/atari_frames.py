@@ -1,9 +1,9 @@
 """Atari's games as the systems that we replace see them: one frame of 42 x 42, or one in colour of 128 x 128.
 
-`--env mpi_es.envs.atari:make_grey --env-options game=Pong`. gymnasium's own preprocessing is make_stacked.
-Every action lasts four frames, none is repeated at random, and a game ends after 108,000 frames. The games
-have no other randomness than the idle frames at their beginning, up to 30 as in the literature; pytorch-es
-and PyTorch-ES have none (`noop_max=0`), so that each of their agents plays one game only.
+`--env mpi_es.papers.atari_frames:make_grey --env-options game=Pong`. make_stacked is gymnasium's own
+preprocessing. Every action lasts four frames, none is repeated at random, and a game ends after 108,000
+frames. The games have no other randomness than the idle frames at their beginning, up to 30 as in the
+literature; pytorch-es and PyTorch-ES have none (`noop_max=0`), so that each of their agents plays one game.
 """
 
 from typing import Any

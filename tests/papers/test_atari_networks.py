@@ -5,8 +5,8 @@ import torch
 
 from mpi_es.config.run import configured
 from mpi_es.errors import UserError
+from mpi_es.papers.atari_networks import Convolution, ConvolutionLSTM, Stacked, random_frames
 from mpi_es.policies import make
-from mpi_es.policies.atari import Convolution, ConvolutionLSTM, Stacked, random_frames
 
 GREY = gym.spaces.Box(-np.inf, np.inf, (1, 42, 42), np.float32)
 COLOUR = gym.spaces.Box(0, 255, (128, 128, 3), np.uint8)
@@ -76,8 +76,8 @@ def test_reference_frames_are_the_same_everywhere():
 
 
 def test_frames_of_another_form_are_refused_with_what_makes_them():
-    config = configured(policy="mpi_es.policies.atari:ConvolutionLSTM")
+    config = configured(policy="mpi_es.papers.atari_networks:ConvolutionLSTM")
     with pytest.raises(
-        UserError, match=r"expected observations \(1, 42, 42\) .*; mpi_es.envs.atari:make_grey"
+        UserError, match=r"expected observations \(1, 42, 42\) .*; mpi_es.papers.atari_frames:make_grey"
     ):
         make(config, STACK, ACTIONS)

@@ -7,18 +7,18 @@ import torch
 
 from mpi_es import envs
 from mpi_es.agents import load
-from mpi_es.agents.parameter_order import shapes_of
 from mpi_es.config.parts import changed
 from mpi_es.config.presets import preset as run_preset
 from mpi_es.errors import UserError
 from mpi_es.evaluation.build import make_policy
 from mpi_es.export import write_weights
+from mpi_es.papers.parameter_order import shapes_of
 from mpi_es.parallel.collectives import SerialComm
 from mpi_es.parallel.stop_signal import StopFlag
-from pbt.centres import Centres, Decisions
 from pbt.members import space
 from pbt.members.sb3.member import SB3
 from pbt.packing import pack
+from pbt.papers.centres import Centres, Decisions
 from pbt.presets import preset
 
 CARRACING = run_preset("carracing")

@@ -1,11 +1,11 @@
 import pytest
 
-from mpi_es.agents.guess_order import recognised
-from mpi_es.agents.parameter_order import from_torch, shapes_of
 from mpi_es.config.presets import preset
 from mpi_es.config.run import configured
 from mpi_es.errors import UserError
 from mpi_es.evaluation.build import make_policy
+from mpi_es.papers.guess_order import recognised
+from mpi_es.papers.parameter_order import from_torch, shapes_of
 from tests.agents.files import USER, file_of, load, numbers
 from tests.policies.attention_reference import PUBLISHED, needs_published, published
 

@@ -1,6 +1,6 @@
 """The network of IMPALA (arXiv:1802.01561) for Stable-Baselines3; the paper of Procgen trains with it.
 
-`--member-options "policy_kwargs={'features_extractor_class': 'pbt.impala:Impala', 'net_arch': []}"`
+`--member-options "policy_kwargs={'features_extractor_class': 'pbt.papers.impala:Impala', 'net_arch': []}"`
 """
 
 from collections.abc import Sequence

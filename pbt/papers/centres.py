@@ -1,6 +1,6 @@
 """Experiment 2 of the attention agent: CarRacing as the attention of a trained agent sees it.
 
-`--env pbt.centres:make --env-options base_from_pretrained=AGENT`
+`--env pbt.papers.centres:make --env-options base_from_pretrained=AGENT`
 """
 
 from functools import lru_cache
