@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from mpi_es.reports import figures
-from mpi_es.reports.curves import Curves, Group, Spread, grouped, words
+from mpi_es.reports.curves import AXES, Curves, Group, grouped, spread, words
 from mpi_es.reports.drawing import figures as drawn
 from mpi_es.reports.page import Section, Table, as_of, bar, films, options, render, state_of
 from mpi_es.run_file.imports import IN_ONE_CALL
@@ -132,15 +132,15 @@ def _table_over_seeds(groups: Sequence[Group]) -> Table:
         titles += ["Reached the target", "In the generation"]
     rows = []
     for group in groups:
+        best = [float(run.best.mean()) for run in group.runs if run.best is not None]
         last = [run.factor * run.evaluations[-1].returns.mean() for run in group.runs if run.evaluations]
-        ends = {axis: Spread([run.axes[axis][-1] for run in group.runs]) for axis in group.runs[0].axes}
-        row = [group.label, thousands(len(group.runs))]
-        row += [Spread([run.best.mean() for run in group.runs if run.best is not None]).text(number)]
-        row += [Spread(last).text(number), ends["generations"].text(thousands)]
-        row += [ends["steps"].text(thousands), ends["seconds"].text(duration)]
+        ends = {axis: [run.axes[axis][-1] for run in group.runs] for axis in AXES}
+        row = [group.label, thousands(len(group.runs)), spread(best, number), spread(last, number)]
+        row += [spread(ends["generations"], thousands), spread(ends["steps"], thousands)]
+        row.append(spread(ends["seconds"], duration))
         if aimed:
-            reached = [at for run in group.runs if (at := run.first_at_target()) is not None]
-            row += [f"{len(reached)} of {len(group.runs)}", Spread([*map(float, reached)]).text(thousands)]
+            reached = [float(at) for run in group.runs if (at := run.first_at_target()) is not None]
+            row += [f"{len(reached)} of {len(group.runs)}", spread(reached, thousands)]
         rows.append(row)
     return Table(titles, rows, stack=True)
 
