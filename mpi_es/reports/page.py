@@ -16,8 +16,7 @@ import numpy as np
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from mpi_es.config.fields import option
-from mpi_es.config.parts import declared
-from mpi_es.config.tables import as_options
+from mpi_es.config.parts import as_options, declared
 from mpi_es.reports.curves import said
 from mpi_es.reports.drawing import COLOURS, Figures
 from mpi_es.run_file import stamp
