@@ -17,6 +17,23 @@ from mpi_es.run_file.records import EvaluationProgress
 Lookup = Callable[[int], Candidate | Vector]  # candidate -> parameters
 
 
+class OneEpisode:
+    """A source of one episode."""
+
+    def __init__(self, episode: Episode) -> None:
+        self.episodes = [episode]
+
+    def take(self, block: bool) -> Episode | None:
+        """Return the episode once."""
+        return self.episodes.pop() if self.episodes else None
+
+    def done(self, unit: int, length: int) -> None:
+        """Ignore the length."""
+
+    def poll(self) -> None:
+        """Do nothing between steps."""
+
+
 class StaticSource:
     """A rank's fixed share of the units.
 
