@@ -56,7 +56,7 @@ notebooks: .venv/dev.stamp
 
 # Side by side with what people use today; one of them needs EvoTorch, which nothing else does. Studies, of hours, are apart.
 bench: .venv/bench.stamp
-	for program in $(filter-out benchmarks/scaling.py, $(wildcard benchmarks/*.py)); do $(BIN)/python $$program || exit; done
+	for program in $(filter-out benchmarks/scaling.py benchmarks/launching.py, $(wildcard benchmarks/*.py)); do $(BIN)/python $$program || exit; done
 	$(BIN)/python benchmarks/scaling.py model
 
 clean:
