@@ -18,8 +18,6 @@ import csv
 import heapq
 import json
 import os
-import subprocess
-import sys
 import time
 from collections import deque
 from collections.abc import Sequence
@@ -27,6 +25,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import gymnasium as gym
+import launching
 import numpy as np
 from dispatch import idle_policy
 
@@ -110,10 +109,8 @@ def measure(options: argparse.Namespace) -> None:
     print("ranks  episode, s  a rank  of ideal  model  rank 0, us of CPU an episode")
     for ranks in options.ranks:
         mean = options.mean or (ranks - 1) / options.rate
-        command = [Path(sys.prefix, "bin", "mpiexec"), "-n", ranks, sys.executable, "-m", "mpi4py", __file__]
-        command += ["worker", "--mean", mean, "--per-rank", options.per_rank, "--repeats", options.repeats]
-        done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, text=True, check=True)
-        records = [json.loads(line) for line in done.stdout.splitlines()]
+        words = ("worker", "--mean", mean, "--per-rank", options.per_rank, "--repeats", options.repeats)
+        records = launching.records(ranks, __file__, *words)
         share, root = (
             float(np.median([record[key] for record in records])) for key in ("of_ideal", "root_us")
         )

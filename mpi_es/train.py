@@ -12,12 +12,12 @@ from mpi_es.agents.load import Agent, check_size
 from mpi_es.arrays import Candidate, Vector
 from mpi_es.config import command_line
 from mpi_es.config.config_file import ConfigFile
-from mpi_es.config.presets import PRESETS, preset
+from mpi_es.config.presets import MINUTES, PRESETS, preset
 from mpi_es.config.run import Config
 from mpi_es.errors import expected
 from mpi_es.evaluation.build import make_evaluator, make_policy, make_problem
 from mpi_es.evaluation.evaluator import Evaluator
-from mpi_es.evaluation.function_rollout import FunctionRollout
+from mpi_es.evaluation.function_rollout import Problem
 from mpi_es.loop import Run
 from mpi_es.parallel.agreement import plan_on_root
 from mpi_es.parallel.collectives import Comm, bcast_object
@@ -114,7 +114,8 @@ def _new_config(file: ConfigFile, words: list[str]) -> Config:
     problems = ("env", "function")
     other = any(name in file.values or command_line.is_given(words, name, Config) for name in problems)
     default = Config() if other else preset("carracing")
-    return command_line.parse(words, default, PRESETS, "python -m mpi_es.train", _HELP, _EXAMPLES, file)
+    program = "python -m mpi_es.train"
+    return command_line.parse(words, default, PRESETS, program, _HELP, _EXAMPLES, file, minutes=MINUTES)
 
 
 def train(plan: Plan, evaluator: Evaluator, rank_loss: str) -> tuple[Run, str]:
@@ -165,16 +166,15 @@ def make_run(plan: Plan, evaluator: Evaluator) -> Run:
         history,
         progress,
         libraries(),
-        beginning(evaluator.rollout),
+        beginning(policy),
         best,
     )
 
 
-def beginning(rollout: Any) -> dict[str, Any]:
-    """Return what run.h5 holds of a function, to know it again; of an environment nothing."""
-    if not isinstance(rollout, FunctionRollout):
+def beginning(problem: Any) -> dict[str, Any]:
+    """Return what run.h5 holds of a function, to know it again; of a policy nothing."""
+    if not isinstance(problem, Problem):
         return {}
-    problem = rollout.policy
     return {"x0": problem.x0, "lower": problem.lower, "upper": problem.upper}
 
 

@@ -82,6 +82,12 @@ def make_problem(config: Config) -> Problem:
     return problem(load("--function", config.function), start, bounds, minimise=config.minimise)
 
 
+def function_rollout(config: Config, problem: Problem) -> FunctionRollout:
+    """Return what calls a problem's function as the config says."""
+    ranks_last = config.on_failure == "worst"
+    return FunctionRollout(problem, ranks_failures_last=ranks_last, timeout=config.call_timeout)
+
+
 def make_rollout(config: Config, base: Candidate | None = None) -> AnyRollout:
     """Return what runs episodes in this process.
 
@@ -89,7 +95,7 @@ def make_rollout(config: Config, base: Candidate | None = None) -> AnyRollout:
         base: a whole agent, of which all stays fixed but the part that the config names.
     """
     if config.function:
-        return FunctionRollout(make_problem(config))
+        return function_rollout(config, make_problem(config))
     policy = make_policy(config)
     if base is not None:
         policy = cast(Policy, PartlyFixed(policy, config.evolve, base))

@@ -192,9 +192,9 @@ class Evaluator:
         bcast(self.loop.comm, centre)
         return partial(_candidate, Seeded(centre, header.sigma, header.keys), header, self.noise)
 
-    def _play_from(self, source: Any, header: Header) -> tuple[int, str]:
-        """Play the episodes of a source; return how that ended, and the explanation of a failure."""
-        outcome, explanation = FINE, ""
+    def _play_from(self, source: Any, header: Header) -> tuple[int, bytes]:
+        """Play the episodes of a source; return how that ended, and a failure's text and RolloutError.x."""
+        outcome, explanation = FINE, b""
         playing = source if self.heartbeat is None else WithHeartbeat(source, self.heartbeat)
         stopping = StopsAtRankLoss(playing, self.loop.comm)
         terms = header.terms
@@ -210,7 +210,9 @@ class Evaluator:
         except BaseException as error:  # the others would wait for ever
             outcome = FAILED
             text = str(error) if isinstance(error, RolloutError) else traceback.format_exc()
-            explanation = f"rank {self.loop.comm.rank} on {socket.gethostname()}: {text}"
+            told = f"rank {self.loop.comm.rank} on {socket.gethostname()}: {text}".replace("\0", "?")
+            x = getattr(error, "x", None)
+            explanation = told.encode(errors="replace") + (b"" if x is None else b"\0" + x.tobytes())
         if self.heartbeat:
             self.heartbeat.write("")
         source.halt()
@@ -220,11 +222,11 @@ class Evaluator:
         source.close(complete=outcome == FINE)
         return outcome, explanation
 
-    def _collect(self, header: Header, outcome: int, explanation: str, busy: float) -> tuple[Rows, float]:
+    def _collect(self, header: Header, outcome: int, explanation: bytes, busy: float) -> tuple[Rows, float]:
         """Gather the rows on rank 0, or raise there what a rank met. Collective."""
         comm, width = self.loop.comm, columns(header.terms, self.rollout.size)
         rows = np.concatenate([np.empty((0, width)), *self.played])
-        text = np.frombuffer(explanation.encode(errors="replace"), np.uint8)
+        text = np.frombuffer(explanation, np.uint8)
         report = gather_rows(comm, np.array([[outcome, len(rows), len(text), busy]]), self._ones())
         if report is None:
             gather_rows(comm, rows, None)
@@ -235,10 +237,12 @@ class Evaluator:
         assert gathered is not None, "this is rank 0"
         assert said is not None, "this is rank 0"
         if FAILED in outcomes:
-            first = said[: texts[texts > 0][0]].tobytes().decode()
+            first, _, numbers = said[: texts[texts > 0][0]].tobytes().partition(b"\0")
             others = int(np.count_nonzero(outcomes == FAILED)) - 1
             more = f"\n({counted(others, 'more rank')} failed)" if others else ""
-            raise RolloutError(first.rstrip() + more)
+            error = RolloutError(first.decode().rstrip() + more)
+            error.x = np.frombuffer(numbers) if numbers else None
+            raise error
         if STOPPED in outcomes:
             self.stop_flag.name = self.stop_flag.name or "a signal on another rank"
             raise Stopped

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from mpi_es.config.fields import Count
-from mpi_es.config.parts import Name
 from mpi_es.errors import expected
 from mpi_es.policies.base import NetworkOptions, Policy
 
@@ -13,7 +12,7 @@ from mpi_es.policies.base import NetworkOptions, Policy
 class AttentionOptions(NetworkOptions):
     """The paper's are the defaults."""
 
-    name: Name = "attention"
+    name: str = "attention"
     hidden: tuple[int, ...] = (16,)
     """Width of the controller's hidden layer"""
     query_dim: Count = 4

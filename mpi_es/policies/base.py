@@ -50,7 +50,7 @@ class NetworkOptions(Options):
 
     hidden: tuple[int, ...] = (64, 64)
     """Widths of the hidden layers; recurrent policies and the attention agent have one layer"""
-    init_outputs: Annotated[tuple[float, ...], Of("from_pretrained", ("",))] = ()
+    init_outputs: Annotated[tuple[float, ...], Of("from_pretrained", "")] = ()
     """Initial biases of the last layer, one for each output, before any tanh; empty: as torch draws them"""
 
     def __post_init__(self) -> None:
@@ -70,7 +70,7 @@ class NetworkOptions(Options):
 class ScaledOptions(NetworkOptions):
     """Options of networks whose last layer may begin small."""
 
-    init_last_layer: Annotated[NotNegative, Of("from_pretrained", ("",))] = 1.0
+    init_last_layer: Annotated[NotNegative, Of("from_pretrained", "")] = 1.0
     """Factor on the initial parameters of the last layer, as torch draws them; 0: outputs begin at 0"""
 
 

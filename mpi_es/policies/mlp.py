@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpi_es.arrays import Candidate
-from mpi_es.config.parts import Name
 from mpi_es.policies import initialisation
 from mpi_es.policies.actions import Outputs, actions_for
 from mpi_es.policies.base import Memory, Policy, ScaledOptions
@@ -21,7 +20,7 @@ Layer = tuple[NDArray[np.float32], NDArray[np.float32]]  # weights (k, out, in),
 class MLPOptions(ScaledOptions):
     """Its layers; without hidden ones it is linear."""
 
-    name: Name = "mlp"
+    name: str = "mlp"
     activation: Literal["tanh", "relu", "selu"] = "tanh"
     """Activation function of the hidden layers"""
 

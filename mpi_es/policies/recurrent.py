@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from mpi_es.arrays import Candidate
 from mpi_es.config.fields import Of
-from mpi_es.config.parts import Name
 from mpi_es.errors import expected
 from mpi_es.policies import initialisation
 from mpi_es.policies.actions import Outputs, actions_for
@@ -34,10 +33,10 @@ class Gates(NamedTuple):
 class RecurrentOptions(ScaledOptions):
     """The cell, by its name, and its width."""
 
-    name: Name = "lstm"
+    name: str = "lstm"
     hidden: tuple[int, ...] = (16,)
     """Width of the hidden layer"""
-    activation: Annotated[Literal["tanh", "relu"], Of("policy", ("rnn",))] = "tanh"
+    activation: Annotated[Literal["tanh", "relu"], Of("policy", "rnn")] = "tanh"
     """Activation function of an rnn"""
 
     def __post_init__(self) -> None:

@@ -14,11 +14,6 @@ from tests.policies.attention_reference import (
 )
 
 
-def sizes(agent):
-    attention = sum(p.numel() for p in agent.attention.parameters())
-    return attention, sum(p.numel() for p in agent.controller.parameters())
-
-
 def fill(agent, vector):
     torch.nn.utils.vector_to_parameters(torch.from_numpy(vector), agent.parameters())
     return agent.requires_grad_(False)
@@ -26,14 +21,6 @@ def fill(agent, vector):
 
 def noise(count=1, size=96, seed=0):
     return np.random.default_rng(seed).integers(0, 256, (count, size, size, 3), np.uint8)
-
-
-def test_dimensions_are_the_published_ones():
-    assert sizes(AttentionAgent()) == (1184, 2483)  # 3667
-    assert sizes(AttentionAgent(query_dim=2, bias=False))[0] == 588
-    assert sizes(AttentionAgent(controller="mlp", num_frames=2))[1] == 707
-    assert sizes(AttentionAgent(controller="mlp", num_frames=4))[1] == 1347
-    assert sizes(AttentionAgent(controller="rnn"))[1] == 659
 
 
 def test_flat_order_is_that_of_the_published_weights():
