@@ -17,7 +17,7 @@ from mpi_es.config.run import Config
 from mpi_es.errors import expected
 from mpi_es.evaluation.build import make_evaluator, make_policy, make_problem
 from mpi_es.evaluation.evaluator import Evaluator
-from mpi_es.evaluation.function_rollout import FunctionRollout
+from mpi_es.evaluation.function_rollout import Problem
 from mpi_es.loop import Run
 from mpi_es.parallel.agreement import plan_on_root
 from mpi_es.parallel.collectives import Comm, bcast_object
@@ -166,16 +166,15 @@ def make_run(plan: Plan, evaluator: Evaluator) -> Run:
         history,
         progress,
         libraries(),
-        beginning(evaluator.rollout),
+        beginning(policy),
         best,
     )
 
 
-def beginning(rollout: Any) -> dict[str, Any]:
-    """Return what run.h5 holds of a function, to know it again; of an environment nothing."""
-    if not isinstance(rollout, FunctionRollout):
+def beginning(problem: Any) -> dict[str, Any]:
+    """Return what run.h5 holds of a function, to know it again; of a policy nothing."""
+    if not isinstance(problem, Problem):
         return {}
-    problem = rollout.policy
     return {"x0": problem.x0, "lower": problem.lower, "upper": problem.upper}
 
 

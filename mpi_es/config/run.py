@@ -28,6 +28,7 @@ from mpi_es.errors import expected
 
 Layout = Literal["auto", "torch", "paper"]
 Preset = dict[str, Any]  # options by their names
+_CONVERGED = 1e-11  # pycma's tolx and tolfun
 _OF_EXTRA = ("envpool:", "ALE/", "mpi_es.papers.atari", "mpi_es/TakeCover")  # beginnings of environments
 _FUNCTION = Needs("function")
 _ATTENTION = Of("policy", "attention")
@@ -87,6 +88,10 @@ class Config:
     """Lower and upper bound of a function's parameters, which are reflected there"""
     minimise: Annotated[bool, _FUNCTION] = False
     """Minimise the function instead of maximising it"""
+    on_failure: Annotated[Literal["stop", "worst"], _FUNCTION] = "stop"
+    """When a call fails: end the run and keep its x, or rank its candidate last and continue"""
+    call_timeout: Annotated[NotNegative, _FUNCTION] = 0.0
+    """Seconds after which a call of a function fails, if it runs Python code by then; 0: never"""
 
     from_pretrained: Annotated[str, Group("Start"), ENVIRONMENT] = ""
     """Run, run.h5 or npz file with the agent at which the search begins"""
@@ -103,6 +108,12 @@ class Config:
     """cma_es, openai_es, pepg, snes, cr_fm_nes, ga, or package.module:Class"""
     max_iter: Annotated[Free[Count], Alias("--max-gradient-updates")] = 2000
     """Number of generations after which the run ends"""
+    max_evaluations: Free[Natural] = 0
+    """Number of episodes, or calls of a function, after which the run ends; 0: no limit"""
+    tolx: Free[Annotated[float | None, Range(0)]] = None
+    """End the run when no parameter varies more among candidates; None: 1e-11 for functions f(x), else 0"""
+    tolfun: Free[Annotated[float | None, Range(0)]] = None
+    """End the run when values vary less, also the best ones; None: 1e-11 for functions f(x), else 0"""
     restart_if_below: Annotated[float | None, Range(-math.inf)] = None
     """Restart from another draw if the mean fitness of the population stays below this"""
     restart_after: Annotated[Count, Needs("restart_if_below")] = 40
@@ -133,7 +144,7 @@ class Config:
     action_noise: Annotated[NotNegative, ENVIRONMENT] = 0.0
     """Standard deviation of noise on continuous actions in training"""
 
-    track_mean: Annotated[bool, Group("Held-out evaluations, and the target")] = True
+    track_mean: Annotated[bool, Group("Held-out evaluations, and the target"), ENVIRONMENT] = True
     """Evaluate the unperturbed mean with the population, and count the candidates above it"""
     eval_every: Free[Natural] = 10
     """Generations between held-out evaluations of the mean; 0: only at the end"""
@@ -203,6 +214,19 @@ class Config:
         """The config of the run's held-out episodes."""
         made_with = self.held_out_env_options or self.env_options
         return replace(self, env_options=made_with, held_out_env_options=())
+
+    @property
+    def tracks_mean(self) -> bool:
+        """Whether the mean is evaluated with each population; a function's, whose calls may last, is not."""
+        return self.track_mean and not self.function
+
+    @property
+    def tolerances(self) -> tuple[float, float]:
+        """The values of --tolx and --tolfun; a search that restarts goes on when a start has converged."""
+        restarts = self.restart_if_below is not None or getattr(self.strategy, "restarts", "none") != "none"
+        default = _CONVERGED if self.function and not restarts else 0.0
+        tolx, tolfun = (default if value is None else value for value in (self.tolx, self.tolfun))
+        return tolx, tolfun
 
     @property
     def problem(self) -> str:

@@ -31,7 +31,7 @@ TRAIN = (
 LAST = 24  # generations: more than go by until a blow falls, on a machine that is busy
 
 
-def survivors(ranks: int, *arguments: object, survive: bool = True) -> subprocess.Popen:
+def survivors(ranks: int, *arguments: object) -> subprocess.Popen:
     """Start `python …` on ranks of Open MPI, which may outlive one another."""
     if not OPEN_MPI_EXEC.exists():
         pytest.skip(f"no Open MPI in {OPEN_MPI}: `make setup` puts one there")
@@ -40,8 +40,7 @@ def survivors(ranks: int, *arguments: object, survive: bool = True) -> subproces
         "OMPI_ALLOW_RUN_AS_ROOT": "1",
         "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
     }
-    how = ["--with-ft", "ulfm"] if survive else []
-    command = [OPEN_MPI_EXEC, *how, "--oversubscribe", "-n", ranks, sys.executable, *arguments]
+    command = [OPEN_MPI_EXEC, "--with-ft", "ulfm", "--oversubscribe", "-n", ranks, sys.executable, *arguments]
     return subprocess.Popen(
         [str(word) for word in command],
         cwd=ROOT,

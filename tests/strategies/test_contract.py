@@ -185,12 +185,12 @@ def test_it_climbs_a_quadratic(name: str) -> None:
     assert -np.square(strategy.centre - TARGET).sum() > -1e-4
 
 
-@each
-def test_numpys_global_generator_is_left_alone(name: str) -> None:
+@each_variant
+def test_numpys_global_generator_is_left_alone(options: dict[str, Any]) -> None:
     np.random.seed(11)  # noqa: NPY002
     expected = np.random.random()  # noqa: NPY002
     np.random.seed(11)  # noqa: NPY002
-    strategy = build(strategy=name)
+    strategy = build(**options)
     for _ in range(3):
         generation(strategy)
     assert np.random.random() == expected  # noqa: NPY002
@@ -200,6 +200,15 @@ def test_numpys_global_generator_is_left_alone(name: str) -> None:
 def test_a_population_of_one_is_refused(name: str) -> None:
     with pytest.raises(UserError, match="--population-size: expected"):
         build(strategy=name, population_size=1)
+
+
+@pytest.mark.parametrize("name", [name for name in STRATEGIES if name != "cma_es"])
+def test_equal_fitness_changes_nothing(name: str) -> None:
+    strategy = build(strategy=name)
+    strategy.tell(strategy.ask(), np.full(8, 7.0))
+    np.testing.assert_allclose(strategy.centre, X0, rtol=1e-15)
+    if name != "cr_fm_nes":  # whose covariance decays all the same
+        assert strategy.sigma == pytest.approx(0.1, rel=1e-15)
 
 
 def test_an_unknown_strategy_is_refused_with_the_nearest() -> None:
@@ -218,6 +227,8 @@ def test_pairs_share_episode_seeds_only_where_there_are_pairs(name: str) -> None
     strategy = make(config, np.zeros(3), NOISE)
     rows = rows_of(strategy.ask())
     np.testing.assert_allclose(rows[0::2], -rows[1::2], atol=1e-6)
+    with pytest.raises(UserError, match="--population-size: expected an even number of 2 or more, got 7"):
+        build(strategy=name, population_size=7)
 
 
 @each
