@@ -28,7 +28,7 @@ Network = Callable[[Any, Any], nn.Module]  # of observation space and action spa
 
 def load_network(name: str, options: Mapping[str, Any]) -> Network:
     """Return what makes the user's modules: `Class(observation_space, action_space, **options)`."""
-    network = load("--policy", name, nn.Module)
+    network = load("--policy", name)
     if not (isinstance(network, type) and issubclass(network, nn.Module)):
         raise expected("--policy", "a subclass of torch.nn.Module", name)
     return partial(network, **options)
