@@ -18,7 +18,7 @@ from mpi_es.arrays import Vector
 from mpi_es.config.parts import built, declared, every, without_effect
 from mpi_es.config.run import Config
 from mpi_es.errors import RolloutError, UserError, unknown
-from mpi_es.evaluation.build import function_rollout, make_evaluator
+from mpi_es.evaluation.build import make_evaluator
 from mpi_es.evaluation.function_rollout import Function, Problem, idle_fields, problem
 from mpi_es.loop import Run
 from mpi_es.parallel.agreement import all_or_raise, on_root, plan_on_root
@@ -143,9 +143,7 @@ def _run(world: World, plan: Plan, config: Config, made: Problem) -> Result:
         outcome[:] = train(plan, evaluator, rank_loss)
 
     with StopFlag().installed() as flag:
-        evaluator = make_evaluator(
-            world.comm, config, flag, survives=survives, rollout_of=lambda: function_rollout(config, made)
-        )
+        evaluator = make_evaluator(world.comm, config, flag, survives=survives, problem=made)
         try:
             evaluator.loop.run_on_root(on_rank_0)
         except (RolloutError, UserError) as error:

@@ -29,7 +29,7 @@ from mpi_es.parallel.stop_signal import Stopped
 from mpi_es.run_file.history import History
 from mpi_es.run_file.records import Deployed, HeldOut, Progress, Timing, sign, summarize
 from mpi_es.run_file.saver import Saver
-from mpi_es.strategies.base import Dense, Population, Strategy, joined
+from mpi_es.strategies.base import Dense, Population, Strategy, WithCentre, joined
 from mpi_es.strategies.restarts import Restarts
 from mpi_es.telemetry.numbers import of_evaluation, of_generation
 from mpi_es.telemetry.sinks import Telemetry
@@ -174,12 +174,11 @@ class Run:
     def play(self, population: Population) -> tuple[Population, Evaluation]:
         """Evaluate a population, and others of its generation until --num-interactions are played.
 
-        It depends on the episodes' lengths only, which are the same on any number of ranks.
+        It depends on the episodes' lengths only, which are the same on any number of ranks. The centre's row,
+        if it is evaluated, is the last.
         """
         config, size = self.config, len(population)
         wanted = 0 if config.function else getattr(config.strategy, "num_interactions", 0)
-        if config.tracks_mean and isinstance(population, Dense):
-            population = replace(population, centre=self.strategy.centre)
         populations, evaluations = [population], [self.evaluate_batch(population, 0)]
         steps = evaluations[0].lengths.sum()
         most = getattr(config.strategy, "popsize_max", 0)
@@ -196,11 +195,11 @@ class Run:
     def evaluate_batch(self, population: Population, batch: int) -> Evaluation:
         """Evaluate a population on its episode seeds, and with the first of a generation the centre."""
         config = self.config
-        with_centre = config.tracks_mean and batch == 0
+        evaluated = population if batch else self.with_centre(population)
         episode_seeds = seeds.training_seeds(
             config.seed,
             self.progress.generation,
-            len(population) + with_centre,
+            len(evaluated),
             self.progress.num_rollouts,
             config.episode_seeds,
             batch,
@@ -208,7 +207,11 @@ class Run:
         first = batch * (len(population) + config.tracks_mean)
         terms = training_terms(config, self.progress.episode_cap, self.normalisation)
         terms = replace(terms, first_candidate=first)
-        return self.evaluator.evaluate(population, episode_seeds, terms)
+        return self.evaluator.evaluate(evaluated, episode_seeds, terms)
+
+    def with_centre(self, population: Population) -> Population | WithCentre:
+        """Return a population, and the centre as one more candidate with --track-mean."""
+        return WithCentre(population, self.strategy.centre) if self.config.tracks_mean else population
 
     def advance(self, evaluation: Evaluation, agreement: float) -> None:
         """Note what the next generation's episodes need to know of this one's."""
@@ -234,7 +237,7 @@ class Run:
         wanted = halves.needed(progress.agreement, config.agreement)
         progress.num_rollouts = min(max(wanted, config.num_rollouts), config.num_rollouts_max)
 
-    def keep_best(self, population: Population, fitness: Vector) -> None:
+    def keep_best(self, population: Population | WithCentre, fitness: Vector) -> None:
         """Remember the best candidate of a generation if it is the best of all."""
         best = int(np.nanargmax(fitness))
         if fitness[best] > self.best.fitness:

@@ -12,7 +12,7 @@ from mpi_es.agents.load import Agent, check_size
 from mpi_es.arrays import Candidate, Vector
 from mpi_es.config import command_line
 from mpi_es.config.config_file import ConfigFile
-from mpi_es.config.presets import PRESETS, preset
+from mpi_es.config.presets import MINUTES, PRESETS, preset
 from mpi_es.config.run import Config
 from mpi_es.errors import expected
 from mpi_es.evaluation.build import make_evaluator, make_policy, make_problem
@@ -114,7 +114,8 @@ def _new_config(file: ConfigFile, words: list[str]) -> Config:
     problems = ("env", "function")
     other = any(name in file.values or command_line.is_given(words, name, Config) for name in problems)
     default = Config() if other else preset("carracing")
-    return command_line.parse(words, default, PRESETS, "python -m mpi_es.train", _HELP, _EXAMPLES, file)
+    program = "python -m mpi_es.train"
+    return command_line.parse(words, default, PRESETS, program, _HELP, _EXAMPLES, file, minutes=MINUTES)
 
 
 def train(plan: Plan, evaluator: Evaluator, rank_loss: str) -> tuple[Run, str]:

@@ -197,7 +197,7 @@ def test_a_table_that_cannot_be_written_is_reported(launch, run):
 def test_a_missing_run_is_reported():
     with pytest.raises(UserError, match=r"RUN: expected the directory of a run .*, got nothing"):
         evaluate.prepare(["--episodes", "3"])
-    with pytest.raises(UserError, match=r"Unrecognized options: / .*; RUN is the first argument"):
+    with pytest.raises(UserError, match=r"/.*: no option has this name .*; RUN is the first argument"):
         evaluate.prepare(["--episodes", "3", "/"])
     with pytest.raises(UserError, match=r"RUN: expected .* or else --from-pretrained FILE, got both"):
         evaluate.prepare(["/nowhere", "--from-pretrained", "/nowhere"])

@@ -13,7 +13,7 @@ from mpi_es.__main__ import COMMANDS
 from tests.launching import LIMIT, exact_content
 
 ROOT = Path(__file__).parents[1]
-SLOW = ("numpy", "mpi4py", "torch", "numba", "gymnasium", "tyro", "mpi_es.train", "pbt")
+SLOW = ("numpy", "mpi4py", "torch", "numba", "gymnasium", "mpi_es.train", "pbt")
 SCRIPT = "import sys\nfrom mpi_es.__main__ import script\nsys.exit(script())\n"  # as an installer writes it
 
 

@@ -15,7 +15,7 @@ from mpi_es.envs.lockstep.base import EnvBatch, Places
 from mpi_es.errors import RolloutError, UserError, one_line
 from mpi_es.evaluation.build import make_policy
 from mpi_es.evaluation.rollout import Episode, Rollout, Terms
-from mpi_es.evaluation.sources import OneEpisode
+from mpi_es.evaluation.sources import StaticSource
 from mpi_es.text import counted
 
 _STEPS = 1000  # after which an episode is cut: an environment may never end one
@@ -64,7 +64,7 @@ def repeats(config: Config) -> Finding:
         parameters, played = policy.initial(config.seed), []
         with closing(Rollout(policy, batch, 1, config.action_repeat)) as rollout:
             for seed in (config.seed, config.seed + 1, config.seed):
-                rollout.run(OneEpisode(Episode(0, 0, seed, parameters)), Terms(cap=_STEPS))
+                rollout.run(StaticSource([Episode(0, 0, seed, parameters)]), Terms(cap=_STEPS))
                 played.append(batch.steps)
     except UserError as error:
         remedy = "give --env, --env-options and --policy as the training has them"

@@ -6,8 +6,8 @@ import importlib.util
 import inspect
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from functools import partial
+from contextlib import closing, contextmanager
+from functools import cache, partial
 from typing import Any
 
 import gymnasium as gym
@@ -36,6 +36,13 @@ def open_batch(name: str, options: Sequence[str] = (), width: int = 1) -> EnvBat
     if name.startswith(vector.PREFIX):
         return vector.VectorEnvs(name, partial(_make_vector, name, options), width)
     return SeparateEnvs(partial(make, name, options))
+
+
+@cache  # to make one may take seconds
+def spaces(name: str, options: tuple[str, ...] = ()) -> tuple[Any, Any]:
+    """Return the spaces of an environment's observations and actions."""
+    with closing(open_batch(name, options)) as batch:
+        return batch.observation_space, batch.action_space
 
 
 def is_vectorised(name: str) -> bool:

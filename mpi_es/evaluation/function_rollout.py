@@ -143,6 +143,7 @@ class FunctionRollout:
     """
 
     parameter_precision = "f8"
+    spaces = (None, None)
     size = 0  # of observations that are normalised: none
     limit = 1  # step: the call
 

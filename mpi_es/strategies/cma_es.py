@@ -16,7 +16,6 @@ from threadpoolctl import ThreadpoolController
 
 from mpi_es.arrays import Vector
 from mpi_es.config.fields import Count
-from mpi_es.config.parts import Name
 from mpi_es.errors import RolloutError, expected, one_line, unknown
 from mpi_es.run_file.rules import Rule, numbers, require
 from mpi_es.seeds import Stream, rng
@@ -102,7 +101,7 @@ def choose(variant: str, dim: int, popsize: int) -> tuple[str, str]:
 class CMAESOptions(base.Options):
     """The covariance, how sigma adapts, restarts, and threads."""
 
-    name: Name = "cma_es"
+    name: str = "cma_es"
     cma_variant: Literal["auto", "full", "separable", "isotropic", "vd", "vkd"] = "auto"
     """Covariance matrix; auto: full if its update is cheap, else separable; isotropic: fixed"""
     sigma_rule: Literal["auto", "csa", "two-point", "constant"] = "auto"

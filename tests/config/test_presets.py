@@ -5,7 +5,7 @@ import pytest
 
 from mpi_es import load_run, train
 from mpi_es.config.parts import every
-from mpi_es.config.presets import PRESETS, preset
+from mpi_es.config.presets import MINUTES, PRESETS, preset
 from mpi_es.config.run import Config
 from mpi_es.parallel.collectives import SerialComm
 
@@ -37,6 +37,12 @@ def test_presets_have_no_options_but_those_of_a_run():
 def test_presets_of_one_environment_have_directories_of_their_own():
     directories = [preset(name).directory for name in PRESETS]
     assert len(set(directories)) == len(PRESETS)
+
+
+def test_presets_name_the_extra_that_has_their_packages():
+    assert MINUTES.keys() <= PRESETS.keys()
+    for config in map(preset, PRESETS):
+        assert (config.extra == "envs") == config.env.startswith(tuple(NEEDS))
 
 
 @pytest.mark.parametrize("name", PRESETS)

@@ -44,7 +44,7 @@ MISTAKES = [
     ("toy --env CartPole-v0", r"--env: expected to be left out, since members toy do not use it"),
     ("--env CartPole-v1", r"--env: .*, got 'CartPole-v1'; use --member sb3 or --member es, which play env"),
     ("--member es --num-envs 4", r"--num-envs: expected to be left out, since members es do not use it"),
-    ("--num-agents 0", r"--num-agents: expected a number of 1 or more, below 2\*\*63, got 0"),
+    ("--num-agents 0", r"--num-agents: expected a number ≥ 1, got 0"),
     ("to", r"preset: expected one of .*did you mean 'toy'\?"),
     ("--resume /nowhere", r"run: expected a directory that holds run.h5, got '/nowhere'"),
 ]

@@ -1,19 +1,13 @@
-"""The tables of options and presets, and the member of the manual."""
+"""The member of the manual."""
 
 import re
 from pathlib import Path
 
-import pytest
-
-from mpi_es.config import command_line
-from mpi_es.config.tables import as_options, options_table
 from mpi_es.parallel.collectives import SerialComm
 from mpi_es.run_file import checkpoint
 from pbt import train
-from pbt.config import Config
-from pbt.presets import PRESETS, preset
 
-PAGE = (Path(__file__).parents[2] / "docs/guides/member.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[3] / "docs/guides/member.md").read_text(encoding="utf-8")
 
 
 def test_the_users_own_member_climbs(tmp_path, monkeypatch):
@@ -27,13 +21,3 @@ def test_the_users_own_member_climbs(tmp_path, monkeypatch):
     history = checkpoint.load(Path("runs/climbers"))[0]["history"]["score"]
     assert history.shape == (20, 8)
     assert history[-1].max() > history[0].max() / 10
-
-
-def test_every_option_is_in_the_table():
-    rows = re.findall(r"^\| `--([\w-]+)`", options_table(Config), re.MULTILINE)
-    assert [name.replace("-", "_") for name in rows] == list(Config.__dataclass_fields__)
-
-
-@pytest.mark.parametrize("name", PRESETS)
-def test_a_preset_is_the_options_that_it_stands_for(name):
-    assert command_line.parse(as_options(preset(name)), Config(), {}, "test") == preset(name)
