@@ -89,9 +89,8 @@ class Run:
         self.all_or_raise(lambda: self.population.apply(values))
         self.pending = self.all_or_raise(self.population.buffers)
         self.generation, self.hyperparameters = number, values
-        reason, due = self.on_root(
-            lambda record: record.generation(done, time.perf_counter() - begin, winner)
-        )
+        told = self.on_root(lambda record: record.generation(done, time.perf_counter() - begin, winner))
+        reason, due = told or ("", False)  # without a record there is nothing to save
         if due:
             self.save()
         return reason
