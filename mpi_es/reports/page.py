@@ -170,7 +170,7 @@ def _commands(run: Curves) -> list[str]:
         text += "; its score"
         if not config.env.startswith(IN_ONE_CALL):  # those draw nothing
             lines.append(["evaluate", directory, "--video", f"{directory}/film.mp4"])
-            text += "; and a film, which the next report shows"
+            text += "; and a video, which the next report shows"
     return [elements.commands(text, [shlex.join(["python", "-m", f"mpi_es.{a}", *b]) for a, *b in lines])]
 
 
