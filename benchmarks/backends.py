@@ -32,10 +32,8 @@ from torch import nn
 
 from mpi_es import envs, policies
 from mpi_es.config.run import configured
-from mpi_es.evaluation.header import Header
-from mpi_es.evaluation.rollout import Rollout, Terms
+from mpi_es.evaluation.rollout import Episode, Rollout, Terms
 from mpi_es.evaluation.sources import StaticSource
-from mpi_es.parallel.stop_signal import StopFlag
 from mpi_es.policies.base import Policy
 from mpi_es.policies.mlp import MLP
 from mpi_es.policies.torch_module import ModulePolicy
@@ -175,15 +173,12 @@ def vecgymne(work: Work, made: Callable[[], gym.Env]) -> Loop:
 
 def ours(work: Work, width: int, terms: Terms) -> Loop:
     """Return a rank's part of a static evaluation."""
-    batch, count = envs.open_batch(work.env_id, width=width), len(work.seeds)
-    rollout = Rollout(work.policy, batch, width)
-    header = Header(
-        0, count, 1, count, terms, dynamic=False, first_evaluating_rank=0, episodes_side_by_side=width
-    )
-    units = np.stack([np.arange(count), np.array(work.seeds)], axis=1)
+    rollout = Rollout(work.policy, envs.open_batch(work.env_id, width=width), width)
+    pairs = zip(work.seeds, work.candidates, strict=True)
+    episodes = [Episode(i, i, int(seed), candidate) for i, (seed, candidate) in enumerate(pairs)]
 
     def run() -> int:
-        rows = rollout.run(StaticSource(header, units, work.candidates.__getitem__, StopFlag()), header.terms)
+        rows = rollout.run(StaticSource(episodes), terms)
         return int(rows[:, 2].sum())
 
     return run

@@ -39,8 +39,8 @@ from mpi_es.envs.car_racing import simulation
 from mpi_es.envs.car_racing.physics import race
 from mpi_es.envs.car_racing.physics.numpy_random import seed_generator
 from mpi_es.evaluation import build
-from mpi_es.evaluation.header import Evaluation, Header
-from mpi_es.evaluation.rollout import Terms
+from mpi_es.evaluation.header import Evaluation
+from mpi_es.evaluation.rollout import Episode, Terms
 from mpi_es.evaluation.sources import StaticSource
 from mpi_es.jit.decorator import compiled
 from mpi_es.parallel.collectives import SerialComm
@@ -107,12 +107,8 @@ def drive_gymnasium(weights: np.ndarray, seed: int, cap: int, early_stop: int) -
 
 def drive_ours(picture: str, weights: np.ndarray, seeds: Any, cap: int, early_stop: int) -> np.ndarray:
     """Return rows (episodes, 3) of unit, return and length."""
-    terms, count = Terms(cap=cap, early_stop=early_stop), len(seeds)
-    header = Header(
-        0, count, 1, count, terms, dynamic=False, first_evaluating_rank=0, episodes_side_by_side=1
-    )
-    units = np.stack([np.arange(count), np.array(seeds)], axis=1)
-    return np.array(rollout(picture).run(StaticSource(header, units, lambda i: weights, StopFlag()), terms))
+    source = StaticSource(Episode(i, i, int(seed), weights) for i, seed in enumerate(seeds))
+    return np.array(rollout(picture).run(source, Terms(cap=cap, early_stop=early_stop)))
 
 
 # Speed

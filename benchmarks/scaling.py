@@ -134,8 +134,8 @@ class Model:
     def __init__(self, ranks: int, mean: float, per_rank: int, answer: float) -> None:
         self.ranks, self.answer = ranks, answer
         candidates = candidates_of(per_rank, ranks)
-        units = np.repeat(np.arange(candidates * EPISODES)[:, None], 2, axis=1)
-        self.header = Header(1, candidates, EPISODES, len(units), Terms(), True, 1, 1, units_at_once=8)
+        units = np.arange(candidates * EPISODES)
+        self.header = Header(1, units.reshape(-1, EPISODES), len(units), Terms(), units_at_once=8)
         self.schedule = Schedule(self.header, units)
         normal = rng(0, Stream.EPISODE, 0).standard_normal(len(units))
         self.durations = mean * np.exp(SPREAD * normal - SPREAD**2 / 2)
@@ -166,7 +166,7 @@ class Model:
         return float(self.durations.sum() / (self.ranks - 1) / self.end)
 
     def _fill(self, rank: int, count: int) -> None:
-        self.queues[rank].extend(self.schedule.next()[0] for _ in range(count))
+        self.queues[rank].extend(self.schedule.next() for _ in range(count))
 
     def _take(self, now: float, rank: int) -> None:
         """Begin the next episode of a rank, or ask for one."""

@@ -162,7 +162,7 @@ def test_a_population_grows_until_its_steps_are_played(tmp_path):
 def test_the_action_noise_of_a_candidate_is_its_own_in_a_population_that_grew(tmp_path):
     options = {"num_interactions": 400, "episode_seeds": "common", "action_noise": 0.3}
     run = make_run(tmp_path, **options)
-    same = Dense(np.zeros((6, run.evaluator.dim)), np.zeros(run.evaluator.dim))
+    same = Dense(np.zeros((6, run.evaluator.dim)))
     rows = [run.evaluate_batch(same, batch).returns.ravel() for batch in range(3)]
     assert len(np.unique(np.concatenate(rows))) == sum(map(len, rows))
 

@@ -6,8 +6,8 @@ import importlib.util
 import inspect
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from functools import partial
+from contextlib import closing, contextmanager
+from functools import cache, partial
 from typing import Any
 
 import gymnasium as gym
@@ -36,6 +36,13 @@ def open_batch(name: str, options: Sequence[str] = (), width: int = 1) -> EnvBat
     if name.startswith(vector.PREFIX):
         return vector.VectorEnvs(name, partial(_make_vector, name, options), width)
     return SeparateEnvs(partial(make, name, options))
+
+
+@cache  # to make one may take seconds
+def spaces(name: str, options: tuple[str, ...] = ()) -> tuple[Any, Any]:
+    """Return the spaces of an environment's observations and actions."""
+    with closing(open_batch(name, options)) as batch:
+        return batch.observation_space, batch.action_space
 
 
 def is_vectorised(name: str) -> bool:
@@ -110,12 +117,8 @@ def _make_vector(name: str, options: Sequence[str], count: int) -> Any:
     if rest not in gym.registry:
         raise _unknown(rest)
     with _making(name, chosen):
-        return gym.make_vec(rest, num_envs=count, **_threads(rest) | chosen)
-
-
-def _threads(env_id: str) -> dict[str, int]:
-    """Return the option by which Atari's VectorEnv keeps to one thread: a rank is a core."""
-    return {"num_threads": 1} if env_id.startswith("ALE/") else {}
+        threads = {"num_threads": 1} if rest.startswith("ALE/") else {}  # a rank is a core
+        return gym.make_vec(rest, num_envs=count, **threads | chosen)
 
 
 def _call(name: str, function: Any, options: dict[str, Any], kind: type = gym.Env) -> Any:

@@ -6,15 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpi_es.arrays import Candidate
-from mpi_es.policies.base import Policy
+from mpi_es.policies.base import Shapes
 
-Shapes = dict[str, tuple[int, ...]]  # by parameter name, in the order of the parameters
 LAYOUTS = ("torch", "paper")
-
-
-def shapes_of(policy: Policy) -> Shapes:
-    """Return the shapes of a policy's parameters, in torch's order."""
-    return {name: tuple(parameter.shape) for name, parameter in policy.module().named_parameters()}
 
 
 def arranged(shapes: Shapes, layout: str) -> Shapes:

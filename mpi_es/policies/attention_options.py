@@ -55,7 +55,7 @@ class Attention:
         _check_patches(options, size)
         constants = (options.patch_size, options.stride) == (patches.PATCH, patches.STRIDE)
         if constants and options.query_dim <= patches.QUERY_DIM and size % 4 == 0:
-            return AttentionPolicy(options, observation_space, action_space)
+            return AttentionPolicy(options, size, action_space)
         # torch costs seconds and 200 MB
         from mpi_es.policies.attention import InTorch
 

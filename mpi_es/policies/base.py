@@ -1,8 +1,9 @@
 """The protocol of policies: from a flat vector of parameters and observations to actions."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import accumulate
+from math import prod
 from typing import Annotated, Any, Literal, Protocol
 
 import numpy as np
@@ -16,6 +17,7 @@ from mpi_es.errors import expected
 Actions = NDArray[Any]
 Memory = NDArray[Any] | None  # rows (k, …) that can be indexed and concatenated; None for no memory
 Weights = Any  # parameters (k, dim) as `act` uses them, prepared once before many steps
+Shapes = dict[str, tuple[int, ...]]  # of the parameters, by torch's names and in torch's order
 
 
 @dataclass(frozen=True)
@@ -81,17 +83,18 @@ class Policy(Protocol):
     that is what keeps a run independent of the number of ranks.
     """
 
-    to_actions: Callable[[NDArray[np.float32]], Actions]
+    shapes: Shapes
+    to_actions: Callable[[NDArray[np.float32]], Actions]  # from outputs (k, n)
 
     @property
     def dim(self) -> int:
         """The number of parameters."""
-        ...
+        return sum(map(prod, self.shapes.values()))
 
     @property
     def parts(self) -> dict[str, slice]:
-        """The named parts of the parameters, each before those within it."""
-        return {}
+        """The layers and their parameters by name, each before those within it."""
+        return parts_of(self.shapes)
 
     def whole(self, parameters: Candidate) -> Candidate:
         """Return the parameters (dim,) together with the fixed ones, if there are any."""
@@ -121,7 +124,7 @@ class Policy(Protocol):
     def outputs(
         self, weights: Weights, observations: NDArray[Any], memory: Memory
     ) -> tuple[NDArray[np.float32], Memory]:
-        """Return the network's outputs (k, n), which `act` turns into actions, and the memory afterwards."""
+        """Return the network's outputs (k, n), before they become actions, and the memory afterwards."""
         ...
 
     def look(self, observation: NDArray[Any]) -> Attention | None:
@@ -137,15 +140,29 @@ class Policy(Protocol):
         ...
 
 
-def parts_of(sizes: Mapping[str, int]) -> dict[str, slice]:
+def parts_of(shapes: Shapes) -> dict[str, slice]:
     """Return the parts of parameters in the order in which they lie, by names: a.b.c is within a.b and a."""
     parts: dict[str, slice] = {}
     end = 0
-    for name, size in sizes.items():
-        start, end = end, end + size
+    for name, shape in shapes.items():
+        start, end = end, end + prod(shape)
         for part in accumulate(name.split("."), "{}.{}".format):
             parts[part] = slice(parts[part].start if part in parts else start, end)
     return parts
+
+
+def split(parameters: NDArray[np.float32], shapes: Shapes) -> dict[str, NDArray[np.float32]]:
+    """Return each parameter of k networks, (k, rows, columns), from all of them, (k, dim).
+
+    A bias has one column. It is copied: adding rows that lie apart costs a sixth of a whole step.
+    """
+    arrays, end = {}, 0
+    for name, shape in shapes.items():
+        start, end = end, end + prod(shape)
+        part = parameters[:, start:end]
+        part = part if len(shape) > 1 else np.ascontiguousarray(part)
+        arrays[name] = part.reshape(len(parameters), shape[0], prod(shape[1:]))
+    return arrays
 
 
 def within(name: str, part: str) -> bool:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from mpi_es.arrays import Candidate
 from mpi_es.policies import initialisation
 from mpi_es.policies.actions import Outputs, actions_for
-from mpi_es.policies.base import Memory, Policy, ScaledOptions
+from mpi_es.policies.base import Memory, Policy, ScaledOptions, split
 from mpi_es.policies.features import features_for
 
 Layer = tuple[NDArray[np.float32], NDArray[np.float32]]  # weights (k, out, in), biases (k, out, 1)
@@ -38,17 +38,16 @@ class MLP(Policy):
         self._activate = _ACTIVATIONS[options.activation]
         self._init_last_layer = options.init_last_layer
         self._init_outputs = initialisation.biases(options.init_outputs, outputs)
-
-    @property
-    def dim(self) -> int:
-        """The number of weights and biases."""
-        return sum((inputs + 1) * outputs for inputs, outputs in pairwise(self.sizes))
+        self.shapes = {}
+        for place, (columns, rows) in enumerate(pairwise(self.sizes)):
+            # Each layer but the last is followed by its activation, which has a number too.
+            self.shapes |= {f"{2 * place}.weight": (rows, columns), f"{2 * place}.bias": (rows,)}
 
     def initial(self, seed: int) -> Candidate:
         """Return what torch draws from the seed, (dim,), but for the last layer's factor and first biases."""
         *hidden, outputs = pairwise(self.sizes)
         layers = chain.from_iterable(starmap(initialisation.linear, hidden))
-        last = initialisation.last(*outputs, self._init_last_layer)
+        last = initialisation.linear(*outputs, scale=self._init_last_layer)
         drawn = initialisation.draw(seed, [*layers, *last])
         return initialisation.ending_with(self._init_outputs, drawn)
 
@@ -60,15 +59,8 @@ class MLP(Policy):
 
     def unpack(self, parameters: NDArray[np.float32]) -> list[Layer]:
         """Return the layers of parameters (k, dim), first to last."""
-        k, layers, end = len(parameters), [], 0
-        for inputs, outputs in pairwise(self.sizes):
-            start, end = end, end + inputs * outputs
-            weights = parameters[:, start:end].reshape(k, outputs, inputs)
-            start, end = end, end + outputs
-            # The biases alone are copied: adding rows that lie apart costs a sixth of the whole step.
-            biases = np.ascontiguousarray(parameters[:, start:end])[:, :, None]
-            layers.append((weights, biases))
-        return layers
+        arrays = [*split(parameters, self.shapes).values()]
+        return list(zip(arrays[::2], arrays[1::2], strict=True))
 
     def initial_memory(self, k: int) -> Memory:
         """Return None: it remembers nothing."""
@@ -77,7 +69,7 @@ class MLP(Policy):
     def outputs(
         self, weights: list[Layer], observations: NDArray[Any], memory: Memory
     ) -> tuple[Outputs, Memory]:
-        """Return the outputs (k, n) of the last layer, before they become actions."""
+        """Return the outputs (k, n) of the last layer, and no memory."""
         # A matrix-vector product for each network: its last bit does not depend on the other networks.
         x = self.features(observations)[:, :, None]
         for layer, biases in weights[:-1]:

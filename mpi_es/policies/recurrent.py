@@ -12,7 +12,7 @@ from mpi_es.config.fields import Of
 from mpi_es.errors import expected
 from mpi_es.policies import initialisation
 from mpi_es.policies.actions import Outputs, actions_for
-from mpi_es.policies.base import Memory, Policy, ScaledOptions
+from mpi_es.policies.base import Memory, Policy, ScaledOptions, split
 from mpi_es.policies.features import features_for
 
 Array = NDArray[np.float32]
@@ -65,18 +65,19 @@ class Recurrent(Policy):
         name = f"rnn-{options.activation}" if cell == "rnn" else cell
         self._gates, self._states, self._step = _CELLS[name]
         height = self._gates * hidden
-        cell_shapes = [(height, self.inputs), (height, hidden), (height, 1), (height, 1)]
-        self._shapes = [*cell_shapes, (self.outputs_size, hidden), (self.outputs_size, 1)]
-
-    @property
-    def dim(self) -> int:
-        """The number of weights and biases."""
-        return sum(rows * columns for rows, columns in self._shapes)
+        self.shapes = {
+            "cell.weight_ih_l0": (height, self.inputs),
+            "cell.weight_hh_l0": (height, hidden),
+            "cell.bias_ih_l0": (height,),
+            "cell.bias_hh_l0": (height,),
+            "out.weight": (self.outputs_size, hidden),
+            "out.bias": (self.outputs_size,),
+        }
 
     def initial(self, seed: int) -> Candidate:
         """Return what torch draws from the seed, (dim,), but for the last layer's factor and first biases."""
         cell = initialisation.recurrent(self._gates, self.inputs, self.hidden)
-        outputs = initialisation.last(self.hidden, self.outputs_size, self._init_last_layer)
+        outputs = initialisation.linear(self.hidden, self.outputs_size, scale=self._init_last_layer)
         drawn = initialisation.draw(seed, [*cell, *outputs])
         return initialisation.ending_with(self._init_outputs, drawn)
 
@@ -90,14 +91,7 @@ class Recurrent(Policy):
 
     def unpack(self, parameters: Array) -> Gates:
         """Return the parts of parameters (k, dim)."""
-        parts, end = [], 0
-        for rows, columns in self._shapes:
-            start, end = end, end + rows * columns
-            part = parameters[:, start:end]
-            # The biases are copied: rows that lie apart are slow to add.
-            part = np.ascontiguousarray(part) if columns == 1 else part
-            parts.append(part.reshape(-1, rows, columns))
-        return Gates(*parts)
+        return Gates(*split(parameters, self.shapes).values())
 
     def initial_memory(self, k: int) -> Memory:
         """Return zeros (k, hidden), for an lstm (k, 2 * hidden)."""

@@ -16,7 +16,7 @@ from mpi_es.config.user_objects import load
 from mpi_es.errors import UserError, expected, one_line
 from mpi_es.policies import networks
 from mpi_es.policies.actions import Outputs, actions_for
-from mpi_es.policies.base import Memory, Policy, parts_of
+from mpi_es.policies.base import Memory, Policy
 from mpi_es.policies.features import require_array
 from mpi_es.policies.lockstep import Lockstep, Refused
 from mpi_es.seeds import Stream, rng
@@ -28,7 +28,7 @@ Network = Callable[[Any, Any], nn.Module]  # of observation space and action spa
 
 def load_network(name: str, options: Mapping[str, Any]) -> Network:
     """Return what makes the user's modules: `Class(observation_space, action_space, **options)`."""
-    network = load("--policy", name, nn.Module)
+    network = load("--policy", name)
     if not (isinstance(network, type) and issubclass(network, nn.Module)):
         raise expected("--policy", "a subclass of torch.nn.Module", name)
     return partial(network, **options)
@@ -81,20 +81,10 @@ class ModulePolicy(Policy):
         self._module = networks.seeded(self._build, 0).requires_grad_(False)
         self._remembers = remembers(self._module)
         self._parameters = list(self._module.parameters())
-        self._sizes = [parameter.numel() for parameter in self._parameters]
+        self.shapes = {name: tuple(p.shape) for name, p in self._module.named_parameters()}
         if not self.dim:
             raise expected("--policy", "a module that has parameters", name)
         self.lockstep, self.description = self._choose()
-
-    @property
-    def dim(self) -> int:
-        """The number of weights and biases."""
-        return sum(self._sizes)
-
-    @property
-    def parts(self) -> dict[str, slice]:
-        """The module's layers and parameters."""
-        return parts_of({name: parameter.numel() for name, parameter in self._module.named_parameters()})
 
     def initial(self, seed: int) -> Candidate:
         """Return torch's default initialisation, (dim,), drawn from the run's seed."""
@@ -111,7 +101,8 @@ class ModulePolicy(Policy):
         """Return the parameters (k, dim) as tensors of the module's shapes."""
         if self.lockstep:
             return self.lockstep.unpack(_tensor(parameters))
-        return [[*map(self._own, row.split(self._sizes), self._parameters)] for row in _tensor(parameters)]
+        sizes = [parameter.numel() for parameter in self._parameters]
+        return [[*map(self._own, row.split(sizes), self._parameters)] for row in _tensor(parameters)]
 
     def initial_memory(self, k: int) -> Memory:
         """Return a _Recall for each network, (k,)."""

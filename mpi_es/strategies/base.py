@@ -38,14 +38,9 @@ class Noise(Protocol):
 
 @dataclass(frozen=True)
 class Dense:
-    """A population that is an array, rows (popsize, dim), and travels row by row.
-
-    Args:
-        centre: evaluated next to the population where the run asks for it; the loop fills it in.
-    """
+    """A population that is an array, rows (popsize, dim), and travels row by row."""
 
     rows: Vector
-    centre: Vector | None = None
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -56,8 +51,8 @@ class Dense:
         return float(self.rows.std(axis=0).max())
 
     def candidate(self, index: int, noise: Noise | None = None) -> Vector:
-        """Return row `index`, (dim,); the one after the last is the centre."""
-        row: Vector = self.rows[index] if index < len(self) or self.centre is None else self.centre
+        """Return row `index`, (dim,)."""
+        row: Vector = self.rows[index]
         return row
 
 
@@ -81,15 +76,28 @@ class Seeded:
         return self.sigma
 
     def candidate(self, index: int, noise: Noise) -> Candidate | Vector:
-        """Return candidate `index`, (dim,); the one after the last is the centre."""
-        if index == len(self):
-            return self.centre
+        """Return candidate `index`, (dim,)."""
         step = np.float32(self.sigma if index % 2 == 0 else -self.sigma)
         moved: Candidate | Vector = noise.row(int(self.keys[index // 2])) * step + self.centre
         return moved
 
 
 Population = Dense | Seeded
+
+
+@dataclass(frozen=True)
+class WithCentre:
+    """A population and one more candidate, its centre (dim,), which is evaluated with it."""
+
+    population: Population
+    centre: Candidate | Vector
+
+    def __len__(self) -> int:
+        return len(self.population) + 1
+
+    def candidate(self, index: int, noise: Noise) -> Candidate | Vector:
+        """Return candidate `index`, (dim,)."""
+        return self.centre if index == len(self.population) else self.population.candidate(index, noise)
 
 
 def joined(populations: Sequence[Population]) -> Population:

@@ -15,7 +15,6 @@ from mpi_es import envs
 from mpi_es.agents import load
 from mpi_es.config.presets import preset
 from mpi_es.errors import expected
-from mpi_es.evaluation.build import make_policy
 from mpi_es.policies.attention_compiled.policy import AttentionPolicy
 
 _OPTION = "--env-options base_from_pretrained"
@@ -26,10 +25,10 @@ class Centres(gym.ObservationWrapper[NDArray[np.float32], Any, NDArray[np.uint8]
 
     def __init__(self, env: Any, agent: load.Agent) -> None:
         super().__init__(env)
-        policy = make_policy(agent.config)
+        policy = agent.policy
         if not isinstance(policy, AttentionPolicy):
             raise expected(_OPTION, "an attention agent with the paper's patches", agent.config.policy.name)
-        self.observation_space = spaces.Box(0, 1, (2 * policy.top_k,), np.float32)
+        self.observation_space = spaces.Box(0, 1, (2 * policy.options.top_k,), np.float32)
         self.policy, self.weights = policy, policy.unpack(agent.parameters[None])
         self.memory = policy.initial_memory(1)
 

@@ -12,10 +12,8 @@ from hypothesis import strategies as st
 from mpi_es.errors import RolloutError, UserError
 from mpi_es.evaluation import function_rollout
 from mpi_es.evaluation.function_rollout import FunctionRollout, problem, takes_seed
-from mpi_es.evaluation.header import Header
-from mpi_es.evaluation.rollout import Terms
+from mpi_es.evaluation.rollout import Episode, Terms
 from mpi_es.evaluation.sources import StaticSource
-from mpi_es.parallel.stop_signal import StopFlag
 
 
 def total(x):
@@ -33,14 +31,10 @@ def calls(function, candidates, seeds, **options):
 
 def call_all(rollout, candidates, seeds):
     """Return the values that a rollout has of candidates, each with a seed."""
-    count = len(seeds)
-    header = Header(
-        0, count, 1, count, Terms(), dynamic=False, first_evaluating_rank=0, episodes_side_by_side=1
-    )
-    units = np.stack([np.arange(count), np.array(seeds)], axis=1)
-    source = StaticSource(header, units, candidates.__getitem__, StopFlag())
+    pairs = zip(seeds, candidates, strict=False)
+    source = StaticSource(Episode(i, i, seed, x) for i, (seed, x) in enumerate(pairs))
     rows = rollout.run(source, Terms())
-    np.testing.assert_array_equal(rows[:, 0], np.arange(count))
+    np.testing.assert_array_equal(rows[:, 0], np.arange(len(seeds)))
     np.testing.assert_array_equal(rows[:, 2], 1)
     return rows[:, 1].tolist()
 
@@ -149,6 +143,29 @@ def test_no_search_begins_with(x0, bounds, message):
 def test_what_cannot_be_called_is_refused():
     with pytest.raises(UserError, match="function: expected something that can be called, got 3"):
         problem(3, [0.0])
+
+
+@pytest.mark.parametrize(
+    ("bounds", "lower", "upper"),
+    [
+        ((None, 3), [-np.inf] * 3, [3] * 3),
+        (([0, None, 1], 3), [0, -np.inf, 1], [3] * 3),
+        ([(0, 1), (None, 2), (-1, None)], [0, -np.inf, -1], [1, 2, np.inf]),
+        (np.array([[0, 1], [0, 2], [0, 3]]), [0] * 3, [1, 2, 3]),
+        (np.array([[0, 0, 0], [1, 2, 3]]), [0] * 3, [1, 2, 3]),
+        ([(-5, 5), (-5, 5)], [-5] * 2, [5] * 2),
+        ([(-5, -5), (5, 5)], [-5] * 2, [5] * 2),
+        ([(0, 1)], [0], [1]),
+    ],
+)
+def test_bounds_are_two_ends_or_pairs(bounds, lower, upper):
+    made = problem(total, np.clip(np.zeros(len(lower)), lower, upper), bounds)
+    assert (made.lower.tolist(), made.upper.tolist()) == (lower, upper)
+
+
+def test_bounds_of_two_parameters_that_can_be_read_in_two_ways_are_refused():
+    with pytest.raises(UserError, match="--bounds: expected numbers that can be read in one way only"):
+        problem(total, [1.0, 2.0], [(0, 1), (2, 3)])
 
 
 @pytest.mark.parametrize(

@@ -38,10 +38,6 @@ MISTAKES = [
     ("--strategy pepg --lr-min 1", r"--lr-min: expected at most --learning-rate 0.01, got 1.0"),
     ("--max-iter 99999999999999999999", r"--max-iter: expected a number below 2\*\*63, got"),
     ("--hidden 0", r"--hidden: expected widths above 0"),
-    (
-        "cartpole --evolve 0 --base-from-pretrained x",
-        r"--evolve: expected all for --policy mlp, which has no",
-    ),
     ("lunarlander --from-pretrained x", r"--from-pretrained: .* it does not exist or cannot be read"),
     ("cartpol", r"preset: expected one of .*did you mean 'cartpole'\?"),
     ("--env Pendulum-v1 --output argmax", r"--output: expected auto, tanh or clip"),

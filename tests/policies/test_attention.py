@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from mpi_es.policies.attention import AttentionAgent
+from mpi_es.policies.attention_options import AttentionOptions
 from tests.policies.attention_reference import (
     features,
     frames,
@@ -47,14 +48,14 @@ def test_of_equally_important_patches_the_first_come_first():
 def test_patches_may_be_read_from_left_to_right():
     chosen = torch.tensor([[50, 3, 23, 26, 0], [46, 1, 0, 24, 23]])
     assert AttentionAgent().read(chosen).tolist() == chosen.tolist()
-    by_column = AttentionAgent(patch_order="column").read(chosen)
+    by_column = AttentionAgent(AttentionOptions(patch_order="column")).read(chosen)
     assert by_column.tolist() == [[0, 23, 3, 26, 50], [0, 23, 46, 1, 24]]
 
 
 @pytest.mark.parametrize(("query_dim", "bias"), [(4, True), (2, False)])
 def test_importance_is_the_column_sums_in_double_precision(query_dim, bias):
     torch.manual_seed(0)
-    agent = AttentionAgent(query_dim=query_dim, bias=bias).requires_grad_(False)
+    agent = AttentionAgent(AttentionOptions(query_dim=query_dim, bias=bias)).requires_grad_(False)
     q, k = agent.attention.q, agent.attention.k
     weights = [
         q.weight.numpy(),
@@ -79,7 +80,7 @@ def test_published_weights_answer_as_in_double_precision():
 
 def test_an_mlp_reads_the_last_frames_and_repeats_the_first():
     torch.manual_seed(0)
-    agent = AttentionAgent(controller="mlp", num_frames=2).requires_grad_(False)
+    agent = AttentionAgent(AttentionOptions(controller="mlp", num_frames=2)).requires_grad_(False)
     seen = [features(f, torch.nn.utils.parameters_to_vector(agent.parameters()).numpy()) for f in noise(2)]
     _, memory = agent(torch.from_numpy(noise(2)[:1]))
     np.testing.assert_allclose(memory[0], [seen[0], seen[0]], rtol=1e-6)

@@ -12,7 +12,6 @@ from mpi_es.config.presets import preset as run_preset
 from mpi_es.errors import UserError
 from mpi_es.evaluation.build import make_policy
 from mpi_es.export import write_weights
-from mpi_es.papers.parameter_order import shapes_of
 from mpi_es.parallel.collectives import SerialComm
 from mpi_es.parallel.stop_signal import StopFlag
 from pbt.members import space
@@ -27,7 +26,7 @@ CARRACING = run_preset("carracing")
 def agent(**options):
     config = changed(CARRACING, **options)
     policy = make_policy(config)
-    return load.Agent(config, policy.initial(3), shapes_of(policy), np.zeros((2, 0), np.float32))
+    return load.Agent(config, policy, policy.initial(3), np.zeros((2, 0), np.float32))
 
 
 @pytest.mark.parametrize("options", [{}, {"top_k": 16, "patch_order": "column"}])
