@@ -149,7 +149,7 @@ def make_run(plan: Plan, evaluator: Evaluator) -> Run:
     if stored is not None:
         seen = len(stored["progress"]["observations"]["mean"])
         if seen != progress.observations.mean.size:
-            rule = f"sums of the {progress.observations.mean.size} numbers that are observed"
+            rule = f"sums of the {progress.observations.mean.size} observed numbers"
             raise expected("/progress/observations", rule, seen)
         restore(strategy, stored["state"], stored["progress"]["generation"])
         progress = description.from_plain(Progress, stored["progress"])
@@ -179,7 +179,7 @@ def beginning(problem: Any) -> dict[str, Any]:
 
 
 def first_observations(plan: Plan, size: int) -> ObservationStatistics:
-    """Return what is known of the `size` numbers that are observed before the first episode; 0: they stay."""
+    """Return what is known of the `size` observed numbers before the first episode; 0: they stay."""
     if plan.start is None or not size:
         return ObservationStatistics.of_size(size)
     known = plan.start.normalisation

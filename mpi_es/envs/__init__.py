@@ -63,7 +63,7 @@ def make(name: str, options: Sequence[str] = (), render_mode: str | None = None)
         options: name=value.
     """
     if is_vectorised(name):
-        rule = "an environment that can be stepped alone"
+        rule = "a single environment, not a vector"
         raise expected("--env", rule, name, f"use --env {name.partition(':')[2]} if gymnasium has it")
     chosen = parsed(options, "--env-options") | ({} if render_mode is None else {"render_mode": render_mode})
     module_name, colon, rest = name.rpartition(":")

@@ -52,7 +52,7 @@ class Problem:
         if not callable(self.function):
             raise expected("function", "something that can be called", self.function)
         if self.x0.ndim != 1 or not len(self.x0) or not np.isfinite(self.x0).all():
-            raise expected("--x0", "one or more finite numbers in a row", _short(self.x0))
+            raise expected("--x0", "a vector of finite numbers", _short(self.x0))
         if not (self.lower < self.upper).all():
             got = f"{_short(self.lower)} and {_short(self.upper)}"
             raise expected("--bounds", "lower bounds below the upper ones", got)

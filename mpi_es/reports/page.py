@@ -153,4 +153,4 @@ def films(directory: Path, place: Path) -> list[Section]:
         where = "" if embedded else outside
         video = kind.startswith("video")
         shown.append({"name": path.name, "source": source, "place": where, "is_video": video})
-    return [Section("Films", films=shown)] if shown else []
+    return [Section("Videos", films=shown)] if shown else []

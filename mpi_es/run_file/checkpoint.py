@@ -66,7 +66,7 @@ def save(directory: Path, content: dict[str, Any], lock: Lock | None = None) -> 
         _sync(directory)
     except OSError as error:
         why = error.strerror or error
-        raise UserError(f"{path}: saved, but its name could not be synced ({why}); check the disk") from error
+        raise UserError(f"{path}: saved, but its directory was not synced ({why}); check the disk") from error
 
 
 def exists(directory: Path) -> bool:

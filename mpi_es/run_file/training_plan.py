@@ -67,7 +67,7 @@ class TrainingPlan(Generic[C]):
             raise UserError(f"--run-dir: cannot create {self.directory} ({error.strerror})") from error
         with locked(self.directory) as lock:
             if checkpoint.fingerprint(self.directory) != self.fingerprint:
-                raise UserError(f"{self.directory}: another job has saved a run here since this one began")
+                raise UserError(f"{self.directory}: another job has saved a run here since this one started")
             if self.warning:
                 warn(self.warning)
                 checkpoint.set_aside(self.directory)

@@ -125,9 +125,9 @@ def test_a_torch_vector_is_a_start():
 @pytest.mark.parametrize(
     ("x0", "bounds", "message"),
     [
-        ([], None, "--x0: expected one or more finite numbers in a row"),
-        ([[1.0]], None, "--x0: expected one or more finite numbers in a row"),
-        ([math.nan], None, "--x0: expected one or more finite numbers in a row"),
+        ([], None, "--x0: expected a vector of finite numbers"),
+        ([[1.0]], None, "--x0: expected a vector of finite numbers"),
+        ([math.nan], None, "--x0: expected a vector of finite numbers"),
         (["a"], None, "--x0: expected numbers, got"),
         ([0.0], (1.0, -1.0), "--bounds: expected lower bounds below the upper ones"),
         ([0.0], (1.0, 1.0), "--bounds: expected lower bounds below the upper ones"),

@@ -97,7 +97,7 @@ def test_small_films_are_a_part_of_the_page(tmp_path):
     (tmp_path / "b.gif").write_bytes(b"picture")
     (section,) = films(tmp_path, tmp_path)
     text = body(section)
-    assert "<h2>Films</h2>" in text
+    assert "<h2>Videos</h2>" in text
     video, picture = (base64.b64encode(each).decode() for each in (b"film", b"picture"))
     assert f'preload="metadata" src="data:video/mp4;base64,{video}"></video>' in text
     assert f'<img alt="b.gif" src="data:image/gif;base64,{picture}">' in text
