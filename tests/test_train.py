@@ -75,7 +75,7 @@ def test_the_first_lines_say_how_a_module_of_one_s_own_is_evaluated(tmp_path, ca
         "--no-tensorboard",
     ]
     assert train.main(SerialComm(), [*options, "--run-dir", str(tmp_path / "run")]) == 0
-    way = {"Single": "side by side", "Branching": "one after the other: torch.func.vmap refuses it"}[name]
+    way = {"Single": "in batches", "Branching": "one after the other: torch.func.vmap refuses it"}[name]
     assert f"networks are evaluated {way}" in capsys.readouterr().out
 
 

@@ -52,18 +52,22 @@ class TrainingPlan(Generic[C]):
         return is_finished(self.stored, self.warning)
 
     @contextlib.contextmanager
-    def locked_directory(self) -> Iterator[Lock]:
+    def locked_directory(self) -> Iterator[Lock | None]:
         """Create the directory, hold its lock inside the block, and set a damaged run.h5 aside.
 
-        The options of a run that begins, or that is resumed with others, are written there too.
+        The options of a run that begins, or that is resumed with others, are written there too. A run that
+        writes no files has no lock.
         """
+        if self.directory == checkpoint.NOWHERE:
+            yield None
+            return
         try:
             self.directory.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise UserError(f"--run-dir: cannot create {self.directory} ({error.strerror})") from error
         with locked(self.directory) as lock:
             if checkpoint.fingerprint(self.directory) != self.fingerprint:
-                raise UserError(f"{self.directory}: another job has saved a run here since this one began")
+                raise UserError(f"{self.directory}: another job has saved a run here since this one started")
             if self.warning:
                 warn(self.warning)
                 checkpoint.set_aside(self.directory)

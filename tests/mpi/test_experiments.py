@@ -49,5 +49,5 @@ def test_another_base_is_another_run(launch, tmp_path, base):
     done = launch(0, "-m", "mpi_es.train", *other)
     assert done.returncode == 2
     imported, error = done.stderr.splitlines()
-    assert "names code that is imported: " in imported
+    assert "names code, which is imported: " in imported
     assert "--base-from-pretrained: expected " in error

@@ -91,7 +91,7 @@ def test_a_simulator_that_hangs_ends_the_job_with_its_rank_and_candidate(launch,
     done = launch(ranks, *TRAIN, *options, "--run-dir", tmp_path / "run", cwd=ROOT)
     assert done.returncode != 0
     told = r"error: rank \d on \S+ hangs: no episode began or ended for 5 s \(--evaluation-timeout\); "
-    assert re.search(told + r"under way: candidate \d+, episode seed \d+", done.stderr)
+    assert re.search(told + r"running: candidate \d+, episode seed \d+", done.stderr)
     assert checkpoint.load(tmp_path / "run")[0]["progress"]["generation"] > 0
 
 
