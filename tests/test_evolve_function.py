@@ -224,7 +224,7 @@ def test_a_run_is_not_continued_with_another_beginning(tmp_path):
         ({"seed": -1}, "^seed: expected"),
         ({"dispatch": "Dynamic"}, "^dispatch: expected one of auto, static, dynamic, got 'Dynamic'"),
         ({"restarts": "IPOP"}, "^restarts: expected one of .*ipop.*, got 'IPOP'"),
-        ({"x0": []}, "^x0: expected one or more finite numbers"),
+        ({"x0": []}, "^x0: expected a vector of finite numbers"),
         ({"bounds": 3.0}, "bounds: expected a lower and an upper one, or a pair .*, got '3.0'"),
         ({"strategy": "cma"}, "^strategy: expected"),
         ({"sigma": -1.0}, "^sigma: expected"),
