@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from mpi_es import strategies
 from mpi_es.arrays import Vector
+from mpi_es.config.fields import option as flag
 from mpi_es.config.parts import built, declared, every, without_effect
 from mpi_es.config.run import Config
 from mpi_es.errors import RolloutError, UserError, unknown
@@ -26,7 +27,6 @@ from mpi_es.parallel.call import RunStopped, World, on_all_ranks
 from mpi_es.parallel.collectives import Comm, bcast_object
 from mpi_es.parallel.rank_loss import apply_rank_loss_option
 from mpi_es.parallel.stop_signal import StopFlag
-from mpi_es.run_file.description import of_option
 from mpi_es.run_file.records import FITNESS, sign
 from mpi_es.run_file.training_plan import plan_run
 from mpi_es.train import Plan, beginning, train
@@ -207,7 +207,7 @@ def _config(function: Function, given: dict[str, Any], options: dict[str, Any]) 
         if option not in known:
             raise unknown("evolve", option, known & declared(bare).keys() - without_effect(bare).keys())
     values = {
-        option: _converted(option, value, possible[option].plain)
+        option: possible[option].converted(_plain(value), flag(option))
         for option, value in (given | options).items()
     }
     config = built(Config, {"function": name} | values)
@@ -218,10 +218,10 @@ def _config(function: Function, given: dict[str, Any], options: dict[str, Any]) 
     return config
 
 
-def _converted(option: str, value: Any, hint: Any) -> Any:
-    """Return a value in the type of its option, which may be one of several words; refuse another."""
+def _plain(value: Any) -> Any:
+    """Return a value as files hold it: a number of numpy as one of Python, a tuple as a list."""
     plain = value.item() if isinstance(value, np.generic) else value
-    return of_option(option, [*plain] if isinstance(plain, tuple) else plain, hint)
+    return [*plain] if isinstance(plain, tuple) else plain
 
 
 def _name(function: Any) -> str:
