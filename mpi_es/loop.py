@@ -8,6 +8,7 @@ The other ranks serve meanwhile (parallel/command_loop.py). They hold nothing th
 import contextlib
 import math
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -22,10 +23,12 @@ from mpi_es.errors import RolloutError, UserError
 from mpi_es.evaluation import halves
 from mpi_es.evaluation.build import training_terms
 from mpi_es.evaluation.evaluator import Evaluator
+from mpi_es.evaluation.function_rollout import FunctionRollout
 from mpi_es.evaluation.header import Evaluation
 from mpi_es.evaluation.header import joined as joined_evaluations
 from mpi_es.evaluation.rollout import Terms
 from mpi_es.parallel.stop_signal import Stopped
+from mpi_es.run_file.checkpoint import NOWHERE
 from mpi_es.run_file.history import History
 from mpi_es.run_file.records import Deployed, HeldOut, Progress, Timing, sign, summarize
 from mpi_es.run_file.saver import Saver
@@ -35,6 +38,7 @@ from mpi_es.telemetry.numbers import of_evaluation, of_generation
 from mpi_es.telemetry.sinks import Telemetry
 from mpi_es.text import number, thousands
 
+_SAME = 1e-6  # relative difference of a function's values on two machines
 _NEWEST = 0.2  # the weight of a generation among the last ones: the agreement of 64 candidates varies by 0.1
 
 
@@ -59,6 +63,8 @@ class Run:
         self.pending: dict[str, Any] = {}  # what the next save writes, as of the last generation
         self.save_seconds = 0.0  # of the save after the last generation, if there was one
         self.stopped_by_sink = ""  # why a callback ended the run
+        self.watch: Callable[[Run], object] | None = None  # is called after each generation
+        self.fitness = np.zeros(0)  # (popsize,) of the last generation; NaN where a call failed
 
     # The loop
 
@@ -71,13 +77,16 @@ class Run:
             held_out, finished = self.evaluate_last(), True
             best = self.best
             score = f"{number(sign(self.config) * best.fitness)} at generation {best.generation}"
-            outcome = f"best {'value' if self.exact else 'held-out mean'} {score}, in {self.directory}"
-            if begun == self.progress.generation and not self.config.is_of_script:
-                outcome += "; to continue it, give another --max-iter or --target-fitness"
+            outcome = f"best {'value' if self.exact else 'held-out mean'} {score}"
+            if self.directory != NOWHERE:
+                outcome += f", in {self.directory}"
+            if begun == self.progress.generation:
+                again = "max_iter" if self.config.is_of_script else "--max-iter or --target-fitness"
+                outcome += f"; the run was finished already; to continue it, give another {again}"
         except Stopped:
             reason = f"stopped by {self.evaluator.stop_flag.name}"
             here = "saved in" if self.config.is_of_script else "continue with --resume"
-            outcome = f"{here} {self.directory}"
+            outcome = "not saved" if self.directory == NOWHERE else f"{here} {self.directory}"
         except (RolloutError, UserError) as error:
             if isinstance(error, RolloutError) and error.x is not None:
                 self.pending["failure"] = {"x": error.x, "text": str(error)}
@@ -128,6 +137,7 @@ class Run:
         if not succeeded.any():
             raise RolloutError(f"generation {progress.generation + 1}: the calls of all candidates failed")
         clock.append(time.perf_counter())
+        self.fitness = fitness
         if self.exact:
             self.keep_best(population, fitness)
         # A candidate whose call failed is the last: just below the worst of the others.
@@ -161,9 +171,30 @@ class Run:
         numbers = of_generation(config, row, timing, held_out, self.history.steps)
         # Before the save: after a kill in between a sink has more, never less.
         self.stopped_by_sink = self.telemetry.generation(numbers)
+        if self.watch and self.watch(self) is True:
+            self.stopped_by_sink = "stopped by callback"
         if self.saver.is_due:
             self.save()
             self.save_seconds = self.saver.seconds
+
+    def check_function(self) -> None:
+        """Refuse to continue with a function that has another value at the best x than the saved one."""
+        if not (self.config.function and self.best.candidate.size):
+            return
+        seed, saved = 0, self.best.fitness
+        if not self.exact:
+            seed = int(seeds.held_out_seeds(self.config.seed, 1)[0])
+            held_out = (one for one in self.history.evaluations if one.generation == self.best.generation)
+            saved = float(next(held_out).returns[0])
+        rollout = self.evaluator.rollout
+        assert isinstance(rollout, FunctionRollout)
+        now = rollout.call(np.asarray(self.best.candidate, np.float64), seed, "the best x of the saved run")
+        if not math.isclose(now, saved, rel_tol=_SAME, abs_tol=self.config.tolerances[1]):
+            factor = sign(self.config)
+            raise UserError(
+                f"{self.directory}: the function has changed: at the best x it is {number(factor * now)}, "
+                f"and was {number(factor * saved)}; choose another --run-dir to start a new run"
+            )
 
     def check_finite(self, numbers: Vector, what: str) -> None:
         """Refuse what the strategy made of the parameters where no environment or function could take it."""

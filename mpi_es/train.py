@@ -1,5 +1,6 @@
 """python -m mpi_es.train [PRESET] [options]: evolve a policy; under mpiexec, on all of its ranks."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -25,6 +26,7 @@ from mpi_es.parallel.program import launch
 from mpi_es.parallel.rank_loss import apply_rank_loss_option
 from mpi_es.parallel.stop_signal import StopFlag
 from mpi_es.run_file import description, imports
+from mpi_es.run_file.checkpoint import NOWHERE
 from mpi_es.run_file.history import History
 from mpi_es.run_file.observations import ObservationStatistics
 from mpi_es.run_file.records import Deployed, Progress
@@ -118,14 +120,19 @@ def _new_config(file: ConfigFile, words: list[str]) -> Config:
     return command_line.parse(words, default, PRESETS, program, _HELP, _EXAMPLES, file, minutes=MINUTES)
 
 
-def train(plan: Plan, evaluator: Evaluator, rank_loss: str) -> tuple[Run, str]:
+def train(
+    plan: Plan, evaluator: Evaluator, rank_loss: str, watch: Callable[[Run], object] | None = None
+) -> tuple[Run, str]:
     """Evolve on rank 0; return the run and why it ended.
 
     Args:
         rank_loss: what happens when a rank is lost, in words.
+        watch: is called after each generation, and ends the run by returning True.
     """
     run = make_run(plan, evaluator)
+    run.watch = watch
     with plan.locked_directory() as run.saver.lock, run.telemetry:
+        run.check_function()
         if not (run.finished() and plan.is_finished):
             run.keep()
             run.save()  # a directory that cannot be written to is refused before the work begins
@@ -175,7 +182,7 @@ def beginning(problem: Any) -> dict[str, Any]:
     """Return what run.h5 holds of a function, to know it again; of a policy nothing."""
     if not isinstance(problem, Problem):
         return {}
-    return {"x0": problem.x0, "lower": problem.lower, "upper": problem.upper}
+    return {"x0": problem.x0, "lower": problem.lower, "upper": problem.upper, "scale": problem.scale}
 
 
 def first_observations(plan: Plan, size: int) -> ObservationStatistics:
@@ -209,7 +216,8 @@ def describe(run: Run, rank_loss: str) -> list[str]:
         where = "rank 0 only directs" if evaluator.first_evaluating_rank else "rank 0 evaluates too"
     evolved = f"{config.policy.name} policy{part} of {evaluator.dim} parameters on {config.env}"
     if config.function:
-        evolved = f"{config.function}, a function of {counted(evaluator.dim, 'parameter')}"
+        direction = "minimising" if config.minimise else "maximising"
+        evolved = f"{direction} {config.function}, {counted(evaluator.dim, 'parameter')}"
     facts = [
         evolved,
         getattr(evaluator.rollout.policy, "description", ""),
@@ -217,7 +225,7 @@ def describe(run: Run, rank_loss: str) -> list[str]:
         ", ".join(filter(None, [ranks, dispatch, where, rank_loss])),
         endless(config, evaluator.rollout),
         unreachable(run),
-        f"run directory {run.directory}",
+        "no files" if run.directory == NOWHERE else f"run directory {run.directory}",
     ]
     return [fact for fact in facts if fact]
 

@@ -37,7 +37,7 @@ class RecurrentOptions(ScaledOptions):
     hidden: tuple[int, ...] = (16,)
     """Width of the hidden layer"""
     activation: Annotated[Literal["tanh", "relu"], Of("policy", "rnn")] = "tanh"
-    """Activation function of an rnn"""
+    """Activation function of the rnn; lstm and gru have their own"""
 
     def __post_init__(self) -> None:
         """Refuse values that no network can have."""

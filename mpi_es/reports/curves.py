@@ -155,18 +155,12 @@ class Group:
         return grid, values.min(axis=0), np.median(values, axis=0), values.max(axis=0)
 
 
-@dataclass(frozen=True)
-class Spread:
-    """The median and the range of a number over the runs that have it."""
-
-    values: list[float]
-
-    def text(self, written: Callable[[float], str]) -> str:
-        """Return the median, and the range where there are several."""
-        if not self.values:
-            return "-"
-        middle, low, high = (written(float(f(self.values))) for f in (np.median, np.min, np.max))
-        return f"{middle} [{low}, {high}]" if len(self.values) > 1 else middle
+def spread(values: Sequence[float], written: Callable[[float], str]) -> str:
+    """Return the median of a number over the runs that have it, and its range where there are several."""
+    if not values:
+        return "-"
+    middle, low, high = (written(float(f(values))) for f in (np.median, np.min, np.max))
+    return f"{middle} [{low}, {high}]" if len(values) > 1 else middle
 
 
 def load(directory: Path) -> Curves:

@@ -21,6 +21,7 @@ from mpi_es.run_file.lock import Lock
 NAME = "run.h5"
 PREVIOUS = "run.previous.h5"
 DAMAGED = "run.damaged.h5"
+NOWHERE = Path(os.devnull)  # the directory of a run that writes no files
 VERSION = 1
 _COMMANDS = {  # what reads a run of each program
     "mpi_es.train": "use python -m mpi_es.report, .evaluate or .export; mpi_es.train continues it",

@@ -42,6 +42,8 @@ class Saver:
             reason: why the run stops; empty: it goes on.
             finished: nothing is left to do.
         """
+        if self.directory == checkpoint.NOWHERE:
+            return
         begin = time.monotonic()
         life = stamp(reason, finished=finished, rest=self.rest)
         checkpoint.save(self.directory, content | {"life": life}, self.lock)

@@ -49,11 +49,15 @@ class TrainingPlan(Generic[C]):
         return is_finished(self.stored, self.warning)
 
     @contextlib.contextmanager
-    def locked_directory(self) -> Iterator[Lock]:
+    def locked_directory(self) -> Iterator[Lock | None]:
         """Create the directory, hold its lock inside the block, and set a damaged run.h5 aside.
 
-        The options of a run that begins, or that is resumed with others, are written there too.
+        The options of a run that begins, or that is resumed with others, are written there too. A run that
+        writes no files has no lock.
         """
+        if self.directory == checkpoint.NOWHERE:
+            yield None
+            return
         try:
             self.directory.mkdir(parents=True, exist_ok=True)
         except OSError as error:

@@ -9,6 +9,7 @@ from mpi_es.config.run import configured
 from mpi_es.errors import UserError
 from mpi_es.evaluation import build
 from mpi_es.evaluation.rollout import Episode, Rollout, Terms
+from mpi_es.evaluation.sources import OneEpisode
 from mpi_es.film import record
 from mpi_es.film.record import Recorder
 
@@ -27,20 +28,6 @@ def recorded(config, terms=Terms()):  # noqa: B008  (it is frozen)
     last = Recorder(config, policy).record(Episode(0, 0, 7, parameters), terms, steps.append)
     assert last is steps[-1]
     return steps, policy, parameters
-
-
-class OneEpisode:
-    def __init__(self, episode):
-        self.episodes = [episode]
-
-    def take(self, block):
-        return self.episodes.pop() if self.episodes else None
-
-    def done(self, unit, length):
-        pass
-
-    def poll(self):
-        pass
 
 
 def test_a_recorded_episode_is_the_evaluated_one():
