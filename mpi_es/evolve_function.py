@@ -28,7 +28,7 @@ from mpi_es.parallel.collectives import Comm, bcast_object
 from mpi_es.parallel.rank_loss import apply_rank_loss_option
 from mpi_es.parallel.stop_signal import StopFlag
 from mpi_es.run_file.checkpoint import NOWHERE
-from mpi_es.run_file.records import FITNESS, sign
+from mpi_es.run_file.records import FITNESS
 from mpi_es.run_file.training_plan import plan_run
 from mpi_es.train import Plan, beginning, train
 
@@ -141,7 +141,7 @@ def evolve(
             if not directory:
                 directory.append(config.run_dir or _new_directory(config))
             config = replace(config, run_dir=directory[0])
-            plan = Plan(**vars(plan_run("mpi_es.train", Config, config, resume_if_begun=True)))
+            plan = plan_run("mpi_es.train", Config, config, resume_if_begun=True)
             _check_same(plan, made[0])
             _list_for_job(plan)
             return plan
@@ -220,7 +220,7 @@ def _run(
 
 def _result(run: Run, reason: str) -> Result:
     """Return what a run came to."""
-    best, factor = run.best, sign(run.config)
+    best, factor = run.best, run.config.sign
     evaluations, last = run.history.evaluations, run.progress.generation
     of_mean = [held_out.returns.mean() for held_out in evaluations if held_out.generation == last]
     history = dict(run.history.rows.content())
@@ -241,7 +241,7 @@ def _result(run: Run, reason: str) -> Result:
 
 def _generation(run: Run) -> Generation:
     """Return what a callback gets of the run's last generation."""
-    factor, known = sign(run.config), run.best.candidate.size > 0
+    factor, known = run.config.sign, run.best.candidate.size > 0
     return Generation(
         number=run.progress.generation,
         x=np.array(run.best.candidate, np.float64) if known else None,

@@ -30,7 +30,7 @@ from mpi_es.evaluation.rollout import Terms
 from mpi_es.parallel.stop_signal import Stopped
 from mpi_es.run_file.checkpoint import NOWHERE
 from mpi_es.run_file.history import History
-from mpi_es.run_file.records import Deployed, HeldOut, Progress, Timing, sign, summarize
+from mpi_es.run_file.records import Deployed, HeldOut, Progress, Timing, summarize
 from mpi_es.run_file.saver import Saver
 from mpi_es.strategies.base import Dense, Population, Strategy, WithCentre, joined
 from mpi_es.strategies.restarts import Restarts
@@ -76,7 +76,7 @@ class Run:
                 self.one_generation()
             held_out, finished = self.evaluate_last(), True
             best = self.best
-            score = f"{number(sign(self.config) * best.fitness)} at generation {best.generation}"
+            score = f"{number(self.config.sign * best.fitness)} at generation {best.generation}"
             outcome = f"best {'value' if self.exact else 'held-out mean'} {score}"
             if self.directory != NOWHERE:
                 outcome += f", in {self.directory}"
@@ -104,7 +104,7 @@ class Run:
         """Return why the run is at its end; empty while it is not."""
         config = self.config
         target, wanted = config.target_fitness, config.target_consecutive
-        if target is not None and self.streak(sign(config) * target) >= wanted:
+        if target is not None and self.streak(config.sign * target) >= wanted:
             times = f" {wanted} times in a row" if wanted > 1 else ""
             return f"target of {target:g} reached{times}"
         if self.progress.generation >= config.max_iter:
@@ -190,7 +190,7 @@ class Run:
         assert isinstance(rollout, FunctionRollout)
         now = rollout.call(np.asarray(self.best.candidate, np.float64), seed, "the best x of the saved run")
         if not math.isclose(now, saved, rel_tol=_SAME, abs_tol=self.config.tolerances[1]):
-            factor = sign(self.config)
+            factor = self.config.sign
             raise UserError(
                 f"{self.directory}: the function has changed: at the best x it is {number(factor * now)}, "
                 f"and was {number(factor * saved)}; choose another --run-dir to start a new run"

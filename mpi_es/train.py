@@ -1,7 +1,7 @@
 """python -m mpi_es.train [PRESET] [options]: evolve a policy; under mpiexec, on all of its ranks."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from mpi_es import strategies
 from mpi_es.agents import starting_point
-from mpi_es.agents.load import Agent, check_size
+from mpi_es.agents.load import check_size
 from mpi_es.arrays import Candidate, Vector
 from mpi_es.config import command_line
 from mpi_es.config.config_file import ConfigFile
@@ -53,14 +53,7 @@ _EXAMPLES = (
         "continue a run, on any number of ranks",
     ),
 )
-
-
-@dataclass(frozen=True)
-class Plan(TrainingPlan[Config]):
-    """The plan of a run, with the agents that it begins with."""
-
-    base: Candidate | None = None  # a whole agent of which a part evolves
-    start: Agent | None = None  # at which the strategy begins
+Plan = TrainingPlan[Config]
 
 
 def main(comm: Comm, arguments: list[str]) -> int:
@@ -100,15 +93,15 @@ def _plan(file: ConfigFile, words: list[str], allow_imports: bool) -> Plan:
         size = len(make_problem(config).x0)
         if stored:
             check_size(stored["last"]["candidate"], size, "/last/candidate")
-        return Plan(**vars(plan))
+        return plan
     policy = make_policy(config)
     if stored is None:
         base = starting_point.fixed_agent(config, policy, allow_imports)
         start = starting_point.first_agent(config, policy, allow_imports)
-        return Plan(**vars(plan), base=base, start=start)
+        return replace(plan, base=base, start=start)
     check_size(stored["last"]["candidate"], policy.dim, "/last/candidate")
     # The last mean is a whole agent: what stays fixed is in it, and the file it came from is not needed.
-    return Plan(**vars(plan), base=None if config.evolve == "all" else stored["last"]["candidate"])
+    return plan if config.evolve == "all" else replace(plan, base=stored["last"]["candidate"])
 
 
 def _new_config(file: ConfigFile, words: list[str]) -> Config:
@@ -202,7 +195,8 @@ def initial_centre(plan: Plan, policy: Any) -> Candidate | Vector:
     if plan.start is None:
         drawn: Candidate | Vector = policy.initial(plan.config.seed)
         return drawn
-    return plan.start.parameters if plan.base is None else plan.start.parameters[policy.part]
+    begun: Candidate = plan.start.parameters
+    return begun if plan.base is None else begun[policy.part]
 
 
 def describe(run: Run, rank_loss: str) -> list[str]:

@@ -234,6 +234,11 @@ class Config:
         return self.function or self.env
 
     @property
+    def sign(self) -> float:
+        """The factor between fitness, which is maximised and stored, and the values that a user sees."""
+        return -1.0 if self.minimise else 1.0
+
+    @property
     def trained(self) -> str:
         """What it trains, in short."""
         policy, env = (re.split("[:/]", name)[-1] for name in (self.policy.name, self.env))

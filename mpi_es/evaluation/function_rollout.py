@@ -14,7 +14,7 @@ import numpy as np
 
 from mpi_es.arrays import Candidate, Vector
 from mpi_es.errors import RolloutError, expected, one_line
-from mpi_es.evaluation.rollout import Rows, Source, Terms
+from mpi_es.evaluation.rollout import AnyRollout, Rows, Source, Terms
 
 Function = Callable[..., Any]  # of x (dim,), and of a seed if it takes one; returns a number
 # Of calls shorter than these seconds a rank takes several at once, since asking for one costs 0.1 ms.
@@ -163,7 +163,7 @@ def idle_fields(function: Function) -> dict[str, str]:
     return {} if takes_seed(function) else dict.fromkeys(_OF_RANDOM, reason)
 
 
-class FunctionRollout:
+class FunctionRollout(AnyRollout):
     """Calls a function with candidates, one after the other; what evaluations have of it is `policy`.
 
     Args:
@@ -171,9 +171,9 @@ class FunctionRollout:
         timeout: seconds after which a call fails; 0: never.
     """
 
+    policy: Problem
     parameter_precision = "f8"
     spaces = (None, None)
-    size = 0  # of observations that are normalised: none
     limit = 1  # step: the call
 
     def __init__(self, problem: Problem, *, ranks_failures_last: bool = False, timeout: float = 0.0) -> None:
@@ -182,13 +182,6 @@ class FunctionRollout:
         self.exact = not takes_seed(problem.function)
         self.idle = idle_fields(problem.function)
         self.width = 1
-
-    def compile(self) -> None:
-        """Do nothing: what a function compiles is its own."""
-
-    def whole(self, cap: int, normalisation: Vector | None) -> Terms:
-        """Return the terms of a call: none."""
-        return Terms()
 
     def run(self, source: Source, terms: Terms, width: int | None = None) -> Rows:
         """Return the rows of all calls that the source gives."""
@@ -202,9 +195,6 @@ class FunctionRollout:
             source.done(episode.unit, 1)
             source.poll()
         return np.array(rows, np.float64).reshape(-1, 3)
-
-    def close(self) -> None:
-        """Do nothing: what a function opens is its own."""
 
     def call(self, x: Vector, seed: int, where: str) -> float:
         """Return the fitness of x.

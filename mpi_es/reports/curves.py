@@ -15,7 +15,7 @@ from mpi_es.config.run import Config
 from mpi_es.errors import UserError
 from mpi_es.run_file import checkpoint, description
 from mpi_es.run_file.history import History
-from mpi_es.run_file.records import HeldOut, sign
+from mpi_es.run_file.records import HeldOut
 
 Vector = NDArray[np.float64]
 AXES = ("generations", "steps", "seconds")
@@ -66,7 +66,7 @@ class Curves:
     @property
     def factor(self) -> float:
         """The factor between fitness, which the file holds, and the values that a user sees."""
-        return sign(self.config)
+        return self.config.sign
 
     def line(self, axis: str, quantity: str) -> tuple[Vector, Vector]:
         """Return x and y of a column of the history or the times, or of the held-out mean, where known."""

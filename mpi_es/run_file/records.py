@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Any, Protocol, get_type_hints
+from typing import Annotated, Any, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
@@ -112,23 +112,9 @@ class EvaluationProgress:
 FITNESS = ("best", "mean", "min", "fitness_of_centre")  # fields of Row
 
 
-class Minimising(Protocol):
-    """A config, as far as the sign of what is shown depends on it."""
-
-    @property
-    def minimise(self) -> bool:
-        """Whether a function is minimised."""
-        ...
-
-
-def sign(config: Minimising) -> float:
-    """Return the factor between fitness, which is maximised and stored, and what a user sees."""
-    return -1.0 if config.minimise else 1.0
-
-
-def shown(config: Minimising, row: Row) -> Row:
+def shown(row: Row, sign: float) -> Row:
     """Return a generation with the values that a user sees; `min` is always the worst."""
-    if not config.minimise:
+    if sign > 0:
         return row
     turned = {name: 0.0 - getattr(row, name) for name in FITNESS}  # 0.0 - 0.0 has no sign
     return replace(row, **turned)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
+from mpi_es.arrays import Candidate
 from mpi_es.config import command_line, config_file
 from mpi_es.config.config_file import ConfigFile
 from mpi_es.config.parts import flat
@@ -42,6 +43,8 @@ class TrainingPlan(Generic[C]):
     stored: dict[str, Any] | None = None  # the content of run.h5
     warning: str = ""  # why stored is the previous checkpoint
     has_new_options: bool = True  # others than the run was begun with
+    base: Candidate | None = None  # a whole agent of which a part evolves
+    start: Any = None  # the agent at which the strategy begins
 
     @property
     def is_finished(self) -> bool:
