@@ -236,9 +236,6 @@ class FunctionRollout(AnyRollout):
         raise error from cause
 
 
-_UNLIMITED = nullcontext()
-
-
 @contextmanager
 def _time_limit(seconds: float) -> Iterator[None]:
     """Raise TimeoutError in a block that takes longer."""
