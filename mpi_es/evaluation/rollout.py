@@ -323,7 +323,7 @@ class _Batch:
             self.memory = np.concatenate([self.memory, *(one for one in memories if one is not None)])
         parameters = np.stack([one.parameters for one in fresh]).astype(np.float32, copy=False)
         begun = self._begun(places, observations, parameters)
-        self.at = _Rows._make(map(np.concatenate, zip(self.at, begun, strict=True)))
+        self.at = _Rows._make(np.concatenate(pair) for pair in zip(self.at, begun, strict=True))
         self.weights = None
 
     def _end(self, rows: NDArray[np.int64], source: Source) -> None:
