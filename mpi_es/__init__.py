@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from mpi_es.parallel.call import RunStopped
     from mpi_es.policies.attention import AttentionAgent
     from mpi_es.run_file.checkpoint import load_run
+    from mpi_es.search import Search
     from mpi_es.seeds import Stream, rng
     from mpi_es.strategies.base import Dense, Noise, Population, Seeded, Strategy, StrategyOptions
 
@@ -31,6 +32,7 @@ __all__ = [
     "Result",
     "RolloutError",
     "RunStopped",
+    "Search",
     "Seeded",
     "Strategy",
     "StrategyOptions",
@@ -52,6 +54,7 @@ _MODULES = {
     "mpi_es.evolve_function": ("Generation", "Result", "evolve", "minimise", "rank"),
     "mpi_es.parallel.call": ("RunStopped",),
     "mpi_es.policies.attention": ("AttentionAgent",),
+    "mpi_es.search": ("Search",),
     "mpi_es.seeds": ("Stream", "rng"),
     "mpi_es.strategies.base": ("Dense", "Noise", "Population", "Seeded", "Strategy", "StrategyOptions"),
 }

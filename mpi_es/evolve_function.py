@@ -4,7 +4,7 @@ import math
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -123,9 +123,9 @@ def evolve(
         callback: is called on rank 0 with each Generation; the run ends after one for which it returns True.
         options: those of `python -m mpi_es.train` that concern functions, such as population_size=64.
     """
-    overall, scale = _overall(sigma)
+    init_sigma, scale = overall(sigma)
     given = {
-        "init_sigma": overall,
+        "init_sigma": init_sigma,
         "minimise": minimise,
         "target_fitness": goal,
         "target_consecutive": goal_times,
@@ -136,7 +136,7 @@ def evolve(
 
     def call(world: World) -> Result:
         def prepare() -> Plan:
-            config = _config(function, given, options)
+            config = config_of(function, given, options)
             made[:] = made or [problem(function, x0, bounds, scale=scale, minimise=minimise)]
             if not directory:
                 directory.append(config.run_dir or _new_directory(config))
@@ -146,7 +146,7 @@ def evolve(
             _list_for_job(plan)
             return plan
 
-        with _in_words_of_scripts():
+        with in_words_of_scripts():
             plan, config = plan_on_root(world.comm, prepare)
             directory[:] = [config.run_dir]
             _CALLS.update(bcast_object(world.comm, _CALLS))  # any rank may be the next rank 0
@@ -251,16 +251,16 @@ def _generation(run: Run) -> Generation:
     )
 
 
-def _overall(sigma: Any) -> tuple[Any, Any]:
+def overall(sigma: Any) -> tuple[Any, Any]:
     """Return the overall standard deviation of the first population, and the scale of each parameter."""
     if np.ndim(sigma) == 0 or not (np.asarray(sigma) > 0).all():
         return sigma, 1.0
-    overall = float(np.exp(np.log(sigma).mean()))
-    return overall, np.asarray(sigma, np.float64) / overall
+    mean = float(np.exp(np.log(sigma).mean()))
+    return mean, np.asarray(sigma, np.float64) / mean
 
 
 @contextmanager
-def _in_words_of_scripts() -> Iterator[None]:
+def in_words_of_scripts() -> Iterator[None]:
     """Where an error names an option of the command line, name the argument of evolve instead."""
     try:
         yield
@@ -272,17 +272,27 @@ def _in_words_of_scripts() -> Iterator[None]:
         raise UserError(re.sub(r"(?<![\w-])--([a-z][a-z0-9-]*)", argument, str(error))) from error
 
 
-def _config(function: Function, given: dict[str, Any], options: dict[str, Any]) -> Config:
-    """Return the config of the arguments, or refuse what has no effect or another type."""
+def config_of(
+    function: Function,
+    given: dict[str, Any],
+    options: dict[str, Any],
+    without: Container[str] = (),
+    caller: str = "evolve",
+) -> Config:
+    """Return the config of the arguments, or refuse what has no effect or another type.
+
+    Args:
+        without: options that are not there.
+    """
     name, strategy = _name(function), {key: options[key] for key in ("strategy",) if key in options}
     bare = built(Config, {"function": name} | strategy)
     possible = {one.name: one for one in every(Config)} | declared(bare)
-    known = possible.keys() - {*_OF_ARGUMENTS, *given}
+    known = {name for name in possible if name not in without} - {*_OF_ARGUMENTS, *given}
     for option in options:
         if option not in known:
             if option in _OTHER_NAMES:
-                raise UserError(f"evolve: expected {_OTHER_NAMES[option]}, got {option!r}")
-            raise unknown("evolve", option, known & declared(bare).keys() - without_effect(bare).keys())
+                raise UserError(f"{caller}: expected {_OTHER_NAMES[option]}, got {option!r}")
+            raise unknown(caller, option, known & declared(bare).keys() - without_effect(bare).keys())
     values = {
         option: _converted(option, value, possible[option].plain)
         for option, value in (given | options).items()

@@ -61,6 +61,7 @@ class Run:
         self.exact = self.evaluator.rollout.exact  # a call tells a candidate's value; no seed matters
         self.saver = Saver(self.directory, self.config.checkpoint_interval)
         self.pending: dict[str, Any] = {}  # what the next save writes, as of the last generation
+        self.clock: list[float] = []  # when the generation under way began, and when its steps ended
         self.save_seconds = 0.0  # of the save after the last generation, if there was one
         self.stopped_by_sink = ""  # why a callback ended the run
         self.watch: Callable[[Run], object] | None = None  # is called after each generation
@@ -124,13 +125,23 @@ class Run:
 
     def one_generation(self) -> None:
         """Do one generation; nothing of it counts unless all of it is done."""
-        config, progress, strategy = self.config, self.progress, self.strategy
-        clock = [time.perf_counter()]
-        population = strategy.ask()
+        self.tell(*self.play(self.ask()))
+        if self.saver.is_due:
+            self.save()
+            self.save_seconds = self.saver.seconds
+
+    def ask(self) -> Population:
+        """Return the population of the next generation."""
+        self.clock = [time.perf_counter()]
+        population = self.strategy.ask()
         if isinstance(population, Dense):
             self.check_finite(population.rows, "candidates are")
-        clock.append(time.perf_counter())
-        population, evaluation = self.play(population)
+        self.clock.append(time.perf_counter())
+        return population
+
+    def tell(self, population: Population, evaluation: Evaluation) -> None:
+        """Move on by a generation."""
+        config, progress, strategy, clock = self.config, self.progress, self.strategy, self.clock
         popsize = len(population)
         fitness, of_centre = np.split(evaluation.returns.mean(axis=1), [popsize])
         succeeded = ~np.isnan(fitness)
@@ -171,11 +182,9 @@ class Run:
         numbers = of_generation(config, row, timing, held_out, self.history.steps)
         # Before the save: after a kill in between a sink has more, never less.
         self.stopped_by_sink = self.telemetry.generation(numbers)
-        if self.watch and self.watch(self) is True:
+        answer = self.watch and self.watch(self)
+        if isinstance(answer, bool | np.bool_) and answer:
             self.stopped_by_sink = "stopped by callback"
-        if self.saver.is_due:
-            self.save()
-            self.save_seconds = self.saver.seconds
 
     def check_function(self) -> None:
         """Refuse to continue with a function that has another value at the best x than the saved one."""
@@ -349,13 +358,15 @@ class Run:
 
     def save(self, reason: str = "", *, finished: bool = False) -> None:
         """Save the last whole generation, and why none follows; a run that was over stays untouched."""
-        if not self.pending:
-            return
+        if self.pending:
+            self.saver.save(self.content(), reason, finished=finished)
+
+    def content(self) -> dict[str, Any]:
+        """Return what a run's file holds of the last whole generation."""
         constant = {"config": flat(self.config), "libraries": self.libraries}
         if self.problem:
             constant["problem"] = self.problem
-        content = constant | self.pending | self.history.content()
-        self.saver.save(content, reason, finished=finished)
+        return constant | self.pending | self.history.content()
 
 
 def _timing(clock: list[float], save: float, evaluation: Evaluation) -> Timing:

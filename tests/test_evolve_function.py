@@ -106,7 +106,7 @@ def test_the_best_of_all_calls_is_the_result_and_the_mean_beside_it():
 
 
 def test_runs_without_a_directory_of_their_own_that_begin_at_once_get_one_each():
-    config = evolve_function._config(sphere, {"run_dir": ""}, {})
+    config = evolve_function.config_of(sphere, {"run_dir": ""}, {})
     with ThreadPoolExecutor(8) as threads:
         made = [*threads.map(lambda _: evolve_function._new_directory(config), range(40))]
     assert len({*made}) == 40

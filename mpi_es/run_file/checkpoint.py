@@ -43,7 +43,7 @@ def save(directory: Path, content: dict[str, Any], lock: Lock | None = None) -> 
         content: what `load` returns: strings, numbers, arrays, and dicts of these.
         lock: of the directory; nothing is written where another directory has taken its place.
     """
-    image = _encode(content)
+    image = encode(content)
     path, fresh = directory / NAME, directory / f".{NAME}.tmp"
     if lock:
         lock.check()
@@ -203,7 +203,7 @@ def _version(image: bytes, path: Path) -> int:
     return version
 
 
-def _encode(content: dict[str, Any]) -> memoryview:
+def encode(content: dict[str, Any]) -> memoryview:
     """Return the bytes of a run file, without a copy: they may be gigabytes."""
     named = content | {"format": "mpi_es run", "version": VERSION}
     image = hdf5.written(named, _BLOCK).getbuffer()

@@ -1,5 +1,6 @@
 """The records of a run and of its generations: the loop makes them, run.h5 and all sinks take them."""
 
+import functools
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
@@ -163,7 +164,15 @@ def scalars(record: Row | Timing | HeldOut) -> Iterator[tuple[str, float]]:
         yield "held_out/min", float(returns.min())
         yield "held_out/max", float(returns.max())
         return
-    for name, hint in get_type_hints(type(record), include_extras=True).items():
+    kind: Any = type(record)
+    for name, tag in _tags(kind).items():
         value = float(getattr(record, name))
-        if hasattr(hint, "__metadata__") and not math.isnan(value):
-            yield hint.__metadata__[0], value
+        if not math.isnan(value):
+            yield tag, value
+
+
+@functools.cache
+def _tags(record: Any) -> dict[str, str]:
+    """Return the tags of a record's fields, by the fields' names."""
+    hints = get_type_hints(record, include_extras=True)
+    return {name: hint.__metadata__[0] for name, hint in hints.items() if hasattr(hint, "__metadata__")}
