@@ -40,7 +40,7 @@ def gives(group, name, value):
 CHANGES = [
     (gives("config", "cma_variant", "x"), "/config: --cma-variant: expected one of"),
     (gives("config", "init_sigma", -1.0), "/config: --init-sigma: expected"),
-    (gives("config", "hidden", 3), "/config: --hidden: expected a list of int"),
+    (gives("config", "hidden", 3), "/config: --hidden: expected whole numbers, or nothing"),
     (gives("config", "colour", 1), "/config: expected fields of Config"),
     (gives("best", "fitness", "x"), "/best/fitness: expected a number in"),
     (gives("best", "generation", 99), "/best/generation: expected a whole"),
