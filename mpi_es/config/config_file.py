@@ -21,7 +21,7 @@ class ConfigFile:
     path: str = ""
     preset: str = ""
     values: Mapping[str, Any] = field(default_factory=dict)  # of fields
-    keys: Mapping[str, str] = field(default_factory=dict)  # of fields, as they are written in the file
+    keys: Mapping[str, str] = field(default_factory=dict)  # of fields, as written in the file
 
     def without(self, name: str) -> "ConfigFile":
         """Return the options less one."""
