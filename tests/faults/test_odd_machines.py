@@ -7,49 +7,54 @@ import sys
 
 import pytest
 
+from mpi_es import train
 from mpi_es.run_file import checkpoint
-from tests.faults.test_failures import TRAIN
-from tests.launching import ENDLESS, LIMIT, assert_same, start, wait_for_generation
+from tests.faults.test_failures import SAVED, SMALL, TRAIN
+from tests.launching import ENDLESS, LIMIT, assert_same, run_here, start, wait_for_generation
 
 QUIET = ("--console", "silent")
 NEEDS_STRACE = pytest.mark.skipif(shutil.which("strace") is None, reason="errors are injected by strace")
 
 
 def test_python_without_docstrings_and_asserts_runs_the_same(launch, exact, tmp_path):
-    for name, level in (("calm", ""), ("run", "2")):
-        environ = os.environ | {"PYTHONOPTIMIZE": level}
-        done = launch(2, *TRAIN, "--max-iter", 3, *QUIET, "--run-dir", tmp_path / name, env=environ)
-        assert (done.returncode, done.stderr) == (0, "")
+    options = (*SMALL, "--no-tensorboard", "--max-iter", 3, *QUIET, "--run-dir")
+    run_here(train, *options, tmp_path / "calm")
+    done = launch(2, "-OO", "-m", "mpi_es.train", *options, tmp_path / "run")
+    assert (done.returncode, done.stderr) == (0, "")
     assert_same(exact(tmp_path / "run"), exact(tmp_path / "calm"))
 
 
-@pytest.mark.parametrize(
-    ("words", "shown"),
-    [
-        (("mpi_es.train", "--help"), "Evolve a neural-network policy"),
-        (("mpi_es.status", "--help"), "Progress and state of runs"),
-        (("mpi_es", "completion", "--help"), "print the script"),
-        (("pbt.report", "--help"), "family tree"),
-    ],
-)
-def test_help_needs_no_docstrings(launch, words, shown):
-    done = launch(0, "-OO", "-m", *words)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert shown in done.stdout
-
-
-def test_a_run_whose_directory_another_run_takes_ends_and_leaves_it_alone(launch, tmp_path):
-    run, moved = tmp_path / "run", tmp_path / "moved"
-    process = start(2, *TRAIN, "--max-iter", ENDLESS, *QUIET, "--run-dir", run)
+HELP = """
+import runpy, sys
+for program in sys.argv[1:]:
+    sys.argv = [program, *["completion"] * (program == "mpi_es"), "--help"]
     try:
-        wait_for_generation(run, 2)
-        other = tmp_path / "other"
-        assert launch(0, *TRAIN, "--max-iter", 1, "--seed", 5, *QUIET, "--run-dir", other).returncode == 0
-        run.rename(moved)
-        other.rename(run)
-        _, err = process.communicate(timeout=LIMIT)
-    finally:
-        process.kill()
+        runpy.run_module(program, run_name="__main__")
+    except SystemExit as end:
+        assert not end.code
+"""
+
+
+def test_help_needs_no_docstrings(launch):
+    shown = {
+        "mpi_es.train": "Evolve a neural-network policy",
+        "mpi_es.status": "Progress and state of runs",
+        "mpi_es": "print the script",
+        "pbt.report": "family tree",
+    }
+    done = launch(0, "-OO", "-c", HELP, *shown)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert [words for words in shown.values() if words not in done.stdout] == []
+
+
+def test_a_run_whose_directory_another_run_takes_ends_and_leaves_it_alone(tmp_path):
+    run, moved, other = tmp_path / "run", tmp_path / "moved", tmp_path / "other"
+    run_here(train, *SMALL, "--max-iter", 1, "--seed", 5, *QUIET, "--run-dir", other)
+    process = start(2, *TRAIN, *SAVED, "--max-iter", ENDLESS, *QUIET, "--run-dir", run)
+    wait_for_generation(run, 2)
+    run.rename(moved)
+    other.rename(run)
+    _, err = process.communicate(timeout=LIMIT)
     assert (process.returncode, err.count("\n")) == (2, 1)
     assert err.startswith(f"error: {run}: was moved, replaced or removed")
     assert checkpoint.load(run)[0]["config"]["seed"] == 5
@@ -61,17 +66,8 @@ def injected(error, calls, directory, when, *command):
     files = [directory, *(directory / name for name in ("run.h5", "run.previous.h5", ".run.h5.tmp", ".lock"))]
     paths = [word for path in files for word in ("-P", str(path))]
     inject = ["-e", f"trace={calls}", "-e", f"inject={calls}:error={error}:when={when}+"]
-    words = [
-        "strace",
-        "-f",
-        "--seccomp-bpf",
-        "-o",
-        os.devnull,
-        *paths,
-        *inject,
-        sys.executable,
-        *map(str, command),
-    ]
+    strace = ["strace", "-f", "--seccomp-bpf", "-o", os.devnull, *paths, *inject]
+    words = [*strace, sys.executable, *map(str, command)]
     return subprocess.run(words, capture_output=True, text=True, timeout=LIMIT, check=False)
 
 
@@ -82,16 +78,16 @@ def injected(error, calls, directory, when, *command):
 )
 def test_a_file_system_that_goes_away_is_one_line(tmp_path, calls, error, when):
     run = tmp_path / "run"
-    done = injected(error, calls, run, when, *TRAIN, *QUIET, "--checkpoint-interval", 0, "--run-dir", run)
+    done = injected(error, calls, run, when, *TRAIN, *QUIET, *SAVED, "--run-dir", run)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
     assert done.stderr.startswith(f"error: {run}")
 
 
 @NEEDS_STRACE
-@pytest.mark.parametrize("when", [1, 2])
-def test_a_run_on_a_file_system_that_went_away_is_one_line(launch, tmp_path, when):
+def test_a_run_on_a_file_system_that_went_away_is_one_line(tmp_path):
     run = tmp_path / "run"
-    assert launch(0, *TRAIN, "--max-iter", 1, *QUIET, "--run-dir", run).returncode == 0
-    done = injected("ESTALE", "%file", run, when, "-m", "mpi_es.status", run)
-    assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
-    assert done.stderr.startswith("error: ")
+    run_here(train, *SMALL, "--max-iter", 1, *QUIET, "--run-dir", run)
+    for when in (1, 2):
+        done = injected("ESTALE", "%file", run, when, "-m", "mpi_es.status", run)
+        assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
+        assert done.stderr.startswith("error: ")
