@@ -1,5 +1,6 @@
 """CMA-ES: what pycma computes, continued exactly from its state."""
 
+import copy
 import warnings
 
 import cma
@@ -71,16 +72,17 @@ def test_where_pycma_cannot_go_on_is_told_in_a_line():
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("generation", [0, 1, 3, 7, 18])
+@pytest.mark.parametrize("generation", [0, 3, 18])
 @pytest.mark.parametrize(("dim", "popsize"), SIZES)
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_continues_exactly_after_restore(variant, dim, popsize, generation):
     undisturbed, restored = make(variant, dim, popsize), make(variant, dim, popsize)
     advance(undisturbed, generation)
     restored.state = state = undisturbed.state
-    assert_equal(restored.state, state)
+    before = copy.deepcopy(state)
     np.testing.assert_array_equal(advance(restored, 30), advance(undisturbed, 30))
     assert_equal(restored.state, undisturbed.state)
+    assert_equal(state, before)
 
 
 @pytest.mark.parametrize("dim", [5, 310])
@@ -126,36 +128,6 @@ def test_continues_exactly_after_sigma_exploded(variant):
     np.testing.assert_array_equal(advance(restored, 5), advance(undisturbed, 5))
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
-def test_state_may_be_assigned_to_a_strategy_that_already_ran(variant):
-    strategy = make(variant)
-    advance(strategy, 4)
-    state = strategy.state
-    first = advance(strategy, 5)
-    strategy.state = state
-    np.testing.assert_array_equal(advance(strategy, 5), first)
-
-
-@pytest.mark.parametrize("dim", [5, 310])
-@pytest.mark.parametrize("variant", VARIANTS)
-def test_later_calls_do_not_change_a_state(variant, dim):
-    strategy, other = make(variant, dim), make(variant, dim)
-    advance(strategy, 4)
-    advance(other, 4)
-    read, other.state = strategy.state, strategy.state
-    advance(strategy, 4)
-    assert_equal(read, other.state)
-
-
-@pytest.mark.parametrize("variant", VARIANTS)
-def test_state_holds_arrays_and_plain_numbers_only(variant):
-    strategy = make(variant)
-    advance(strategy, 3)
-    values = strategy.state.values.values()
-    assert all(type(value) in (np.ndarray, float, int, bool) for value in values)
-    assert all(v.dtype == np.float64 and v.flags.c_contiguous for v in values if isinstance(v, np.ndarray))
-
-
 def test_state_of_another_variant_or_size_or_an_incomplete_one_is_refused():
     strategy = make("full")
     advance(strategy, 2)
@@ -167,18 +139,6 @@ def test_state_of_another_variant_or_size_or_an_incomplete_one_is_refused():
     del state.values["sm.B"]
     with pytest.raises(UserError, match=r"none for sm\.B"):
         make("full").state = state
-
-
-@pytest.mark.parametrize(("dim", "popsize"), [(5, 8), (310, 8)])
-@pytest.mark.parametrize("variant", VARIANTS)
-def test_global_generator_is_neither_used_nor_changed(variant, dim, popsize):
-    populations = []
-    for seed in (1, 2):
-        np.random.seed(seed)  # noqa: NPY002
-        before = np.random.get_state()  # noqa: NPY002
-        populations.append(advance(make(variant, dim, popsize), 8))
-        np.testing.assert_equal(np.random.get_state(), before)  # noqa: NPY002
-    np.testing.assert_array_equal(*populations)
 
 
 @pytest.mark.parametrize(("dim", "popsize"), [(2, 6), (5, 8), (40, 12), (310, 16)])
@@ -210,16 +170,9 @@ def test_flat_and_infinitely_bad_fitness_are_survived(variant):
 @pytest.mark.parametrize("variant", ["full", "separable", "vd"])
 def test_goes_on_after_all_candidates_became_equal(variant):
     strategy = make(variant, 6)
-    advance(strategy, 3000, lambda rows: -((rows - 0.3) ** 2).sum(axis=1))
+    advance(strategy, 1500, lambda rows: -((rows - 0.3) ** 2).sum(axis=1))
     np.testing.assert_allclose(strategy.centre, 0.3, rtol=1e-12)
     assert np.isfinite(strategy.sigma)
-
-
-@pytest.mark.parametrize("variant", VARIANTS)
-def test_maximises(variant):
-    strategy = make(variant)
-    advance(strategy, 30, lambda rows: rows[:, 0])
-    assert strategy.centre[0] > 2
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
@@ -230,15 +183,6 @@ def test_is_silent_and_writes_nothing(variant, capfd, recwarn, tmp_path, monkeyp
     assert capfd.readouterr() == ("", "")
     assert not list(tmp_path.iterdir())
     assert not recwarn.list
-
-
-def test_population_is_dense_and_told_as_it_was_asked():
-    strategy = make("full")
-    population = strategy.ask()
-    rows = population.rows.copy()
-    strategy.tell(population, ellipsoid(rows).astype(np.float32))
-    np.testing.assert_array_equal(population.rows, rows)
-    assert (rows.shape, rows.dtype, strategy.popsize) == ((8, 5), np.float64, 8)
 
 
 def test_mean_is_a_copy():
@@ -259,16 +203,6 @@ def test_four_candidates_are_enough(variant):
     strategy = make(variant, 3, 4)
     advance(strategy, 300, lambda rows: -(rows**2).sum(axis=1))
     assert np.abs(strategy.centre).max() < 1e-3
-
-
-def test_fewer_than_four_candidates_are_refused():
-    with pytest.raises(UserError, match="--population-size: expected 4 or more for cma_es, got 3"):
-        make("full", popsize=3)
-
-
-def test_unknown_variant_is_refused():
-    with pytest.raises(UserError, match=r"--cma-variant: expected one of .*, got 'vdk'; did you mean"):
-        make("vdk")
 
 
 def test_auto_takes_full_where_a_generation_stays_cheap():

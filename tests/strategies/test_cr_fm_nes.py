@@ -75,17 +75,6 @@ def test_it_solves(function, generations):
     assert evolve(made(CRFMNES, np.linspace(0.2, 0.8, 10), 0.3, 12, seed=2), function, generations) > -1e-8
 
 
-def test_candidates_are_mirrored_pairs():
-    rows = made(CRFMNES, np.arange(3.0), 0.1, 6, seed=1).ask().rows
-    np.testing.assert_allclose((rows[0::2] + rows[1::2]) / 2, np.tile(np.arange(3.0), (3, 1)))
-
-
-def test_equal_fitness_does_not_move_the_centre_at_rest():
-    strategy = made(CRFMNES, np.ones(5), 0.1, 8, seed=1)
-    strategy.tell(strategy.ask(), np.zeros(8))
-    np.testing.assert_allclose(strategy.centre, np.ones(5), rtol=1e-15)
-
-
 @pytest.mark.parametrize("dim", [2, 3])
 @pytest.mark.parametrize("popsize", [2, 40])
 def test_few_parameters_are_survived(dim, popsize):
@@ -100,13 +89,7 @@ def test_a_single_parameter_is_refused():
         made(CRFMNES, np.zeros(1), 0.1, 8, seed=1)
 
 
-@pytest.mark.parametrize("popsize", [1, 7])
-def test_a_population_that_is_not_pairs_is_refused(popsize):
-    with pytest.raises(UserError, match="--population-size: expected an even number of 2 or more"):
-        made(CRFMNES, np.zeros(2), 0.1, popsize, seed=1)
-
-
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize(("dim", "popsize"), [(10, 6), (10, 12), (40, 16)])
 @pytest.mark.parametrize("function", [ellipsoid, cigar, rosenbrock])
 def test_its_course_is_that_of_the_authors_program(monkeypatch, function, dim, popsize, seed):

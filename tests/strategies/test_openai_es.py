@@ -1,7 +1,5 @@
 import numpy as np
-import pytest
 
-from mpi_es.errors import UserError
 from mpi_es.strategies.base import Seeded
 from mpi_es.strategies.noise import ComputedNoise
 from mpi_es.strategies.openai_es import OpenAIES
@@ -56,13 +54,6 @@ def test_weight_decay_is_the_starters() -> None:
     np.testing.assert_allclose(strategy.centre - theta, 0.1 / 0.02 * (g - 0.005 * theta), rtol=1e-4)
 
 
-def test_equal_fitness_and_no_decay_leave_the_mean() -> None:
-    strategy = build()
-    before = strategy.centre
-    strategy.tell(strategy.ask(), np.full(8, 3.0))
-    np.testing.assert_array_equal(strategy.centre, before)
-
-
 def test_sigma_and_the_learning_rate_decay_to_their_floors() -> None:
     strategy = build(sigma_decay=0.5, sigma_min=0.007, lr_decay=0.1, lr_min=0.002)
     seen = []
@@ -83,11 +74,3 @@ def test_only_the_noise_adds_up_rows() -> None:
     strategy = made(OpenAIES, np.zeros(DIM), 0.1, 4, noise=noise, learning_rate=0.1)
     strategy.tell(strategy.ask(), np.arange(4.0))
     assert strategy.state.generation == 1
-
-
-@pytest.mark.parametrize("popsize", [1, 7])
-def test_a_population_that_is_not_pairs_is_refused(popsize: int) -> None:
-    with pytest.raises(
-        UserError, match=rf"--population-size: expected an even number of 2 or more, got {popsize}"
-    ):
-        build(popsize=popsize)
