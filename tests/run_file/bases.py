@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from mpi_es import train
+from mpi_es.run_file import checkpoint
 from pbt import train as pbt_train
 from tests.launching import run_here
 
@@ -31,6 +32,13 @@ def make(name: str, directory: Path) -> Path:
     words = TRAINED.get(name, [name, "--eval-every", "2"])
     run_here(program, *words, *QUIET, "--run-dir", run)
     return run
+
+
+def read(run: Path) -> dict[str, Any]:
+    """Return the content of a file that is no run's."""
+    content, warning = checkpoint.load(run, lambda content: None)
+    assert warning == ""
+    return content
 
 
 def begun(content: dict[str, Any]) -> dict[str, Any]:
