@@ -53,6 +53,12 @@ def complete(ranks: int, *arguments: object, **options: object) -> subprocess.Co
     return subprocess.CompletedProcess(process.args, process.returncode, out, err)
 
 
+def call(*command: object, **options: object) -> subprocess.CompletedProcess:
+    """Run any command, and return what came out."""
+    captured = {"capture_output": True, "text": True, "timeout": LIMIT}
+    return subprocess.run([*map(str, command)], **captured | options)
+
+
 def refused(ranks: int, *arguments: object, **options: object) -> str:
     """Run `python …`, which a mistake must end with code 2 and one line of errors, and return that line."""
     done = complete(ranks, *arguments, **options)

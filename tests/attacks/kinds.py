@@ -13,9 +13,8 @@ from pathlib import Path
 
 from tests.attacks.processes import MARK, ROLES
 from tests.attacks.training import Attack, Outcome
-from tests.launching import LEADER
+from tests.launching import LEADER, ROOT
 from tests.run_file import forgeries
-from tests.slurm.cluster import ROOT
 
 Kind = Callable[[Attack], Outcome]
 ERRORS = ("EIO", "ENOSPC", "EDQUOT", "ESTALE", "EACCES", "EROFS", "ENOTCONN", "EMFILE")

@@ -1,11 +1,10 @@
 import math
-from pathlib import Path
 
 import pytest
 
 from mpi_es.diagnosis import job
+from tests.launching import ROOT
 
-ROOT = Path(__file__).parents[2]
 JOB = {"SLURM_JOB_ID": "7", "SLURM_JOB_NUM_NODES": "2", "SLURM_NTASKS": "4"}
 HELPERS = JOB | {"SLURM_NTASKS": "2", "SLURM_EXTERNAL_LAUNCHER": "1"}  # as below mpiexec in a job
 

@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import subprocess
 import sys
 
 import pytest
@@ -10,7 +9,7 @@ import pytest
 from mpi_es import train
 from mpi_es.run_file import checkpoint
 from tests.faults.test_failures import SAVED, SMALL, TRAIN
-from tests.launching import ENDLESS, LIMIT, assert_same, run_here, start, wait_for_generation
+from tests.launching import ENDLESS, LIMIT, assert_same, call, run_here, start, wait_for_generation
 
 QUIET = ("--console", "silent")
 NEEDS_STRACE = pytest.mark.skipif(shutil.which("strace") is None, reason="errors are injected by strace")
@@ -22,29 +21,6 @@ def test_python_without_docstrings_and_asserts_runs_the_same(launch, exact, tmp_
     done = launch(2, "-OO", "-m", "mpi_es.train", *options, tmp_path / "run")
     assert (done.returncode, done.stderr) == (0, "")
     assert_same(exact(tmp_path / "run"), exact(tmp_path / "calm"))
-
-
-HELP = """
-import runpy, sys
-for program in sys.argv[1:]:
-    sys.argv = [program, *["completion"] * (program == "mpi_es"), "--help"]
-    try:
-        runpy.run_module(program, run_name="__main__")
-    except SystemExit as end:
-        assert not end.code
-"""
-
-
-def test_help_needs_no_docstrings(launch):
-    shown = {
-        "mpi_es.train": "Evolve a neural-network policy",
-        "mpi_es.status": "Progress and state of runs",
-        "mpi_es": "print the script",
-        "pbt.report": "family tree",
-    }
-    done = launch(0, "-OO", "-c", HELP, *shown)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert [words for words in shown.values() if words not in done.stdout] == []
 
 
 def test_a_run_whose_directory_another_run_takes_ends_and_leaves_it_alone(tmp_path):
@@ -67,8 +43,7 @@ def injected(error, calls, directory, when, *command):
     paths = [word for path in files for word in ("-P", str(path))]
     inject = ["-e", f"trace={calls}", "-e", f"inject={calls}:error={error}:when={when}+"]
     strace = ["strace", "-f", "--seccomp-bpf", "-o", os.devnull, *paths, *inject]
-    words = [*strace, sys.executable, *map(str, command)]
-    return subprocess.run(words, capture_output=True, text=True, timeout=LIMIT, check=False)
+    return call(*strace, sys.executable, *command)
 
 
 @NEEDS_STRACE

