@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 
-from mpi_es.errors import UserError
 from tests.envs.car_racing.reference import GENTLE, ours, reference
 
 LEFT = np.array([-0.3, 0.3, 0.0], np.float32)
@@ -68,21 +67,6 @@ def test_an_observation_stays_when_the_next_is_drawn():
     np.testing.assert_array_equal(first, kept)
 
 
-@pytest.mark.parametrize("option", ["picture=blurred", "variant=rain"])
-def test_an_unknown_picture_or_variant_is_told(option):
-    with pytest.raises(UserError, match=rf"expected .*(close|plain).*{option[-4:]}"):
-        ours(option)
-
-
-@pytest.mark.parametrize(
-    "option",
-    ["continuous=2", "domain_randomize='no'", "lap_complete_percent=most", "grass_cost=none", "gravity=3"],
-)
-def test_an_option_of_another_kind_is_told(option):
-    with pytest.raises(UserError, match=rf"--env-options.*{option.split('=')[0]}"):
-        ours(option)
-
-
 def test_wheels_beside_the_road_cost_what_is_said():
     mine, theirs = ours("grass_cost=0.25"), reference()
     mine.reset(seed=3)
@@ -94,7 +78,3 @@ def test_wheels_beside_the_road_cost_what_is_said():
         assert got == reward - 0.25 * wheels
         beside.add(wheels)
     assert {0, 4} < beside
-
-
-def test_options_may_be_written_in_lower_case():
-    assert not ours("continuous=false").continuous
