@@ -1,6 +1,7 @@
 """CMA-ES: what pycma computes, continued exactly from its state."""
 
 import copy
+import re
 import warnings
 
 import cma
@@ -205,29 +206,41 @@ def test_four_candidates_are_enough(variant):
     assert np.abs(strategy.centre).max() < 1e-3
 
 
-def test_auto_takes_full_where_a_generation_stays_cheap():
-    variant, reason = choose("auto", 588, 256)
-    assert variant == "full"
-    assert reason == "CMA-ES, full: covariance of 588 parameters takes about 0.065 s and 22 MB a generation"
+@pytest.mark.parametrize(
+    ("asked", "dim", "popsize", "variant", "reason"),
+    [
+        (
+            "auto",
+            588,
+            256,
+            "full",
+            "covariance of 588 parameters takes about 0.065 s and 22 MB a generation$",
+        ),
+        (
+            "auto",
+            3667,
+            256,
+            "separable",
+            "full covariance of 3667 parameters would take about 4.2 s and 861 MB",
+        ),
+        ("auto", 1990, 4, "full", ""),
+        ("auto", 2010, 4, "separable", ""),  # memory alone
+        ("full", 3667, 256, "full", ""),
+        ("vd", 5, 8, "vd", ".*pycma advises against vd below 10 parameters$"),
+    ],
+)
+def test_auto_takes_full_where_a_generation_stays_cheap_and_says_why(asked, dim, popsize, variant, reason):
+    chosen, why = choose(asked, dim, popsize)
+    assert chosen == variant
+    assert re.search(reason, why)
 
 
-def test_auto_takes_separable_beyond_and_says_why():
+def test_the_choice_is_the_strategy_s_and_its_description():
     strategy = made(CMAES, np.zeros(3667), 0.1, 256, 1)
     assert strategy.state.variant == "separable"
-    assert strategy.description == (
-        "CMA-ES, separable: full covariance of 3667 parameters would take about 4.2 s and 861 MB "
+    assert strategy.description.endswith(
         "a generation; auto takes it below 0.1 s and 256 MB only, --cma-variant full always"
     )
-
-
-def test_memory_alone_can_rule_full_out():
-    assert choose("auto", 1990, 4)[0] == "full"
-    assert choose("auto", 2010, 4)[0] == "separable"
-
-
-def test_a_named_variant_is_taken_at_any_cost():
-    assert choose("full", 3667, 256)[0] == "full"
-    assert choose("vd", 5, 8)[1].endswith("pycma advises against vd below 10 parameters")
 
 
 class Rotated:
