@@ -20,23 +20,39 @@ import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import cycle
 from typing import Any
 
 import gymnasium as gym
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from rollout import SPREAD, Loop, Outcome, Work, draw, gymne, ours
 from threadpoolctl import threadpool_limits
 from torch import nn
 
 from mpi_es import envs, policies
 from mpi_es.config.run import configured
-from mpi_es.evaluation.rollout import Terms
+from mpi_es.evaluation.rollout import Episode, Rollout, Terms
+from mpi_es.evaluation.sources import StaticSource
+from mpi_es.policies.base import Policy
 from mpi_es.policies.mlp import MLP
 from mpi_es.policies.torch_module import ModulePolicy
 
 POOL_WIDTHS = (16, 64, 256)
+
+
+@dataclass(frozen=True)
+class Work:
+    """The episodes that every loop runs: candidates (episodes, dim), one on each seed."""
+
+    env_id: str
+    policy: Policy
+    module: Callable[[], nn.Module]  # the policy's network
+    candidates: NDArray[np.float32]
+    seeds: list[int]
+
+
+Loop = Callable[[], int]  # returns the steps of all episodes
 
 
 @dataclass(frozen=True)
@@ -47,7 +63,7 @@ class Task:
     pool: str  # envpool's id
     policy: str = "mlp"
     episodes: int = 256
-    spread: float = SPREAD  # of the candidates around torch's initialisation
+    spread: float = 0.3  # of the candidates around torch's initialisation: some fall at once, some last
     cap: int = 200  # steps of an episode, at most
 
 
@@ -56,7 +72,14 @@ TASKS = {
     "LunarLander": Task("LunarLander-v3", "LunarLander-v3"),
     "BipedalWalker": Task("BipedalWalker-v3", "BipedalWalker-v3"),
     "HalfCheetah": Task("HalfCheetah-v5", "HalfCheetah-v5"),
-    "Pong": Task("mpi_es.envs.atari:make_stacked", "Pong-v5", "mpi_es.policies.atari:Stacked", 16, 0.01, 500),
+    "Pong": Task(
+        "mpi_es.papers.atari_frames:make_stacked",
+        "Pong-v5",
+        "mpi_es.papers.atari_networks:Stacked",
+        16,
+        0.01,
+        500,
+    ),
 }
 
 
@@ -95,7 +118,36 @@ def make_work(task: Task, episodes: int) -> Work:
     centre = policy.initial(0)
     if task.env == "CartPole-v1":
         centre = balancing(centre)
-    return draw(Work(task.env, policy, lambda: Single(policy.module())), centre, task.spread, episodes)
+    generator = np.random.default_rng(0)
+    noise = generator.standard_normal((episodes, len(centre)), np.float32)
+    seeds = generator.integers(2**31, size=episodes).tolist()
+    candidates = centre + np.float32(task.spread) * noise
+    return Work(task.env, policy, lambda: Single(policy.module()), candidates, seeds)
+
+
+def gymne(work: Work, made: Callable[[], gym.Env]) -> Loop:
+    """Return EvoTorch's evaluation of a batch of solutions, which counts its steps itself."""
+    from evotorch import SolutionBatch
+    from evotorch.neuroevolution import GymNE
+
+    def make() -> gym.Env:
+        env = made()
+        reset, seeds = env.reset, cycle(work.seeds)
+        env.reset = lambda: reset(seed=next(seeds))  # steps are as they were
+        return env
+
+    # No actors: one would be this process, more would be Ray's. Normalisation is off by default.
+    problem = GymNE(make, lambda: work.module(), num_actors=None)
+    values = torch.from_numpy(work.candidates)
+
+    def run() -> int:
+        before = problem.interaction_count
+        batch = SolutionBatch(problem, len(values), empty=True)
+        batch.set_values(values)
+        problem.evaluate(batch)
+        return problem.interaction_count - before
+
+    return run
 
 
 def vecgymne(work: Work, made: Callable[[], gym.Env]) -> Loop:
@@ -109,13 +161,25 @@ def vecgymne(work: Work, made: Callable[[], gym.Env]) -> Loop:
     problem = VecGymNE(make, work.module, num_actors=None)
     values = torch.from_numpy(work.candidates)
 
-    def run() -> Outcome:
+    def run() -> int:
         before = int(problem.status.get("total_interaction_count") or 0)
         batch = SolutionBatch(problem, len(values), empty=True)
         batch.set_values(values)
         problem.evaluate(batch)
-        steps = int(problem.status["total_interaction_count"]) - before
-        return steps, batch.evals[:, 0].numpy().astype(np.float64)
+        return int(problem.status["total_interaction_count"]) - before
+
+    return run
+
+
+def ours(work: Work, width: int, terms: Terms) -> Loop:
+    """Return a rank's part of a static evaluation."""
+    rollout = Rollout(work.policy, envs.open_batch(work.env_id, width=width), width)
+    pairs = zip(work.seeds, work.candidates, strict=True)
+    episodes = [Episode(i, i, int(seed), candidate) for i, (seed, candidate) in enumerate(pairs)]
+
+    def run() -> int:
+        rows = rollout.run(StaticSource(episodes), terms)
+        return int(rows[:, 2].sum())
 
     return run
 
@@ -148,7 +212,7 @@ def benchmark(name: str, repeats: int) -> None:
     for _ in range(repeats):
         for program, loop in loops.items():
             begin = time.process_time()
-            steps, _ = loop()
+            steps = loop()
             speeds[program].append(steps / (time.process_time() - begin))
             lengths[program] = steps / episodes
     print(f"\n{name}: {episodes} episodes of at most {task.cap} steps, {repeats} repeats")

@@ -30,6 +30,7 @@ from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
+import launching
 import numpy as np
 
 from mpi_es import envs
@@ -38,8 +39,8 @@ from mpi_es.envs.car_racing import simulation
 from mpi_es.envs.car_racing.physics import race
 from mpi_es.envs.car_racing.physics.numpy_random import seed_generator
 from mpi_es.evaluation import build
-from mpi_es.evaluation.header import Evaluation, Header
-from mpi_es.evaluation.rollout import Terms
+from mpi_es.evaluation.header import Evaluation
+from mpi_es.evaluation.rollout import Episode, Terms
 from mpi_es.evaluation.sources import StaticSource
 from mpi_es.jit.decorator import compiled
 from mpi_es.parallel.collectives import SerialComm
@@ -106,12 +107,8 @@ def drive_gymnasium(weights: np.ndarray, seed: int, cap: int, early_stop: int) -
 
 def drive_ours(picture: str, weights: np.ndarray, seeds: Any, cap: int, early_stop: int) -> np.ndarray:
     """Return rows (episodes, 3) of unit, return and length."""
-    terms, count = Terms(cap=cap, early_stop=early_stop), len(seeds)
-    header = Header(
-        0, count, 1, count, terms, dynamic=False, first_evaluating_rank=0, episodes_side_by_side=1
-    )
-    units = np.stack([np.arange(count), np.array(seeds)], axis=1)
-    return np.array(rollout(picture).run(StaticSource(header, units, lambda i: weights, StopFlag()), terms))
+    source = StaticSource(Episode(i, i, int(seed), weights) for i, seed in enumerate(seeds))
+    return np.array(rollout(picture).run(source, Terms(cap=cap, early_stop=early_stop)))
 
 
 # Speed
@@ -281,7 +278,7 @@ def take_turns(weights: np.ndarray) -> None:
 
 def ranks(weights: np.ndarray, options: argparse.Namespace) -> None:
     """Print what a second rank brings."""
-    found = [json.loads(launched(2, "take-turns", options)[-1]) for _ in range(options.repeats)]
+    found = [launched(2, "take-turns", options) for _ in range(options.repeats)]
     speeds = np.concatenate(found)  # (rounds, ranks, alone or both)
     one, two = np.median(speeds.mean(axis=1)[:, 0]), np.median(speeds.sum(axis=1)[:, 1])
     ratios = (speeds[:, :, 1] / speeds[:, :, 0]).mean(axis=1)
@@ -290,13 +287,10 @@ def ranks(weights: np.ndarray, options: argparse.Namespace) -> None:
     print(f"efficiency {middle:.3f}, median of {len(ratios)} rounds; quartiles {low:.3f} and {high:.3f}")
 
 
-def launched(count: int, name: str, options: argparse.Namespace) -> list[str]:
-    """Return the lines that a section of this program prints under mpiexec."""
-    mpiexec = Path(sys.prefix, "bin", "mpiexec")
-    command = [mpiexec, "-n", count, sys.executable, "-m", "mpi4py", __file__, name]
-    command += ["--weights", options.weights] if options.weights else []
-    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=True)
-    return done.stdout.splitlines()
+def launched(count: int, name: str, options: argparse.Namespace) -> Any:
+    """Return what a section of this program prints under mpiexec."""
+    weights = ["--weights", options.weights] if options.weights else []
+    return launching.records(count, __file__, name, *weights)[-1]
 
 
 # A generation
@@ -334,7 +328,7 @@ def evaluate_generation(weights: np.ndarray) -> None:
 def generation(weights: np.ndarray, options: argparse.Namespace) -> None:
     """Print what a generation of the paper's costs."""
     candidates, seeds = paper_population(weights)
-    both, steps, idle = json.loads(launched(2, "evaluate-generation", options)[-1])
+    both, steps, idle = launched(2, "evaluate-generation", options)
     seconds = both / 2 / (1 - idle)
     chosen = rng(2, Stream.EPISODE).choice(seeds.size, SAMPLE, replace=False)
     drive_gymnasium(candidates[0], 0, 10, 0)

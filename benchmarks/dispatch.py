@@ -12,13 +12,11 @@ its episodes. At 0 nothing can be known beforehand.
 import argparse
 import itertools
 import json
-import subprocess
-import sys
 import time
-from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
+import launching
 import numpy as np
 
 from mpi_es.envs.lockstep.separate import SeparateEnvs
@@ -123,21 +121,7 @@ def main() -> None:
     if options.worker:
         worker(options.repeats)
         return
-    mpiexec = Path(sys.prefix, "bin", "mpiexec")
-    command = [
-        mpiexec,
-        "-n",
-        options.ranks,
-        sys.executable,
-        "-m",
-        "mpi4py",
-        __file__,
-        "--worker",
-        "--repeats",
-        options.repeats,
-    ]
-    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=True)
-    records = [json.loads(line) for line in done.stdout.splitlines()]
+    records = launching.records(options.ranks, __file__, "--worker", "--repeats", options.repeats)
     print(f"{options.ranks} ranks, population {POPSIZE}, medians of {options.repeats} runs")
     print("rollouts  alike  dispatch  rank 0       seconds   ideal  lower bound  seconds/ideal (all runs)")
     columns = ("rollouts", "alike", "dedicated", "dynamic")

@@ -15,13 +15,12 @@ rank" is more than on a core of its own.
 import argparse
 import itertools
 import json
-import subprocess
-import sys
 import tempfile
 import time
 from functools import partial
 from pathlib import Path
 
+import launching
 import numpy as np
 
 import mpi_es
@@ -53,7 +52,6 @@ def worker(ranks: int, repeats: int, place: str) -> None:
             minimise=True,
             population_size=share * ranks,
             max_iter=generations,
-            track_mean=False,
             dispatch=dispatch,
             console="silent",
             tensorboard=False,
@@ -81,10 +79,8 @@ def main() -> None:
         return
     before = load()
     with tempfile.TemporaryDirectory() as place:
-        command = [Path(sys.prefix, "bin", "mpiexec"), "-n", options.ranks, sys.executable, __file__]
-        command += ["--worker", place, "--ranks", options.ranks, "--repeats", options.repeats]
-        done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, text=True, check=True)
-    records = [json.loads(line) for line in done.stdout.splitlines()]
+        words = ("--worker", place, "--ranks", options.ranks, "--repeats", options.repeats)
+        records = launching.records(options.ranks, __file__, *words)
     print(f"{options.ranks} ranks, {options.repeats} runs, load {before} before and {load()} after")
     print("          calls of            evaluation, ms      generation, ms      idle (all runs)")
     print("s a call  a rank    dispatch  a call  of a rank   a call  of a rank   evaluation; generation")

@@ -18,8 +18,6 @@ import csv
 import heapq
 import json
 import os
-import subprocess
-import sys
 import time
 from collections import deque
 from collections.abc import Sequence
@@ -27,6 +25,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import gymnasium as gym
+import launching
 import numpy as np
 from dispatch import idle_policy
 
@@ -110,10 +109,8 @@ def measure(options: argparse.Namespace) -> None:
     print("ranks  episode, s  a rank  of ideal  model  rank 0, us of CPU an episode")
     for ranks in options.ranks:
         mean = options.mean or (ranks - 1) / options.rate
-        command = [Path(sys.prefix, "bin", "mpiexec"), "-n", ranks, sys.executable, "-m", "mpi4py", __file__]
-        command += ["worker", "--mean", mean, "--per-rank", options.per_rank, "--repeats", options.repeats]
-        done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, text=True, check=True)
-        records = [json.loads(line) for line in done.stdout.splitlines()]
+        words = ("worker", "--mean", mean, "--per-rank", options.per_rank, "--repeats", options.repeats)
+        records = launching.records(ranks, __file__, *words)
         share, root = (
             float(np.median([record[key] for record in records])) for key in ("of_ideal", "root_us")
         )
@@ -137,8 +134,8 @@ class Model:
     def __init__(self, ranks: int, mean: float, per_rank: int, answer: float) -> None:
         self.ranks, self.answer = ranks, answer
         candidates = candidates_of(per_rank, ranks)
-        units = np.repeat(np.arange(candidates * EPISODES)[:, None], 2, axis=1)
-        self.header = Header(1, candidates, EPISODES, len(units), Terms(), True, 1, 1, units_at_once=8)
+        units = np.arange(candidates * EPISODES)
+        self.header = Header(1, units.reshape(-1, EPISODES), len(units), Terms(), units_at_once=8)
         self.schedule = Schedule(self.header, units)
         normal = rng(0, Stream.EPISODE, 0).standard_normal(len(units))
         self.durations = mean * np.exp(SPREAD * normal - SPREAD**2 / 2)
@@ -169,7 +166,7 @@ class Model:
         return float(self.durations.sum() / (self.ranks - 1) / self.end)
 
     def _fill(self, rank: int, count: int) -> None:
-        self.queues[rank].extend(self.schedule.next()[0] for _ in range(count))
+        self.queues[rank].extend(self.schedule.next() for _ in range(count))
 
     def _take(self, now: float, rank: int) -> None:
         """Begin the next episode of a rank, or ask for one."""

@@ -115,9 +115,9 @@ def _is_first() -> bool:
     if not any(name.startswith(("OMPI_", "MV2_", "PMI_", "SLURM_")) for name in os.environ):
         return True  # no launcher: what comes next imports numpy
 
-    from mpi_es.parallel.start_mpi import launched_rank
+    from mpi_es.parallel.start_mpi import find_launch
 
-    return launched_rank(os.environ) == 0
+    return find_launch(os.environ).rank == 0
 
 
 if __name__ == "__main__":

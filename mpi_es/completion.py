@@ -3,145 +3,85 @@
 The words are read from the commands' own tables, once, here: completing starts no Python.
 """
 
-import importlib
 import shlex
 import sys
-from collections.abc import Callable
-from typing import Any
 
-from mpi_es.__main__ import COMMANDS, Command, words_after
-from mpi_es.config.parts import every
+from mpi_es.__main__ import COMMANDS, words_after
+from mpi_es.config.fields import off
+from mpi_es.config.parts import every, parts_of
+from mpi_es.config.user_objects import load
 from mpi_es.errors import UserError, unknown
 
 _HELP = "mpi-es completion bash|zsh|fish: print the script with which that shell completes commands on Tab."
 _BASH = """\
 # For this shell: source <(mpi-es completion bash); for all, put that line into ~/.bashrc.
 _mpi_es() {
-    local word=${COMP_WORDS[COMP_CWORD]} command=${COMP_WORDS[1]-} first=2
-    local options='' presets='' words=''
-    if ((COMP_CWORD > 1)) && [[ $command == pbt ]]; then
-        command="pbt ${COMP_WORDS[2]-}" first=3
-    fi
-    if ((COMP_CWORD == 1)); then
-        words=%(commands)s
-    elif ((COMP_CWORD < first)); then
-        words=%(pbt_commands)s
-    else
-        case $command in
-%(cases)s
-        esac
-        if [[ $word == -* ]]; then
-            words=$options
-        elif ((COMP_CWORD == first)); then
-            words=$presets
-        fi
-    fi
+    local words='' word=${COMP_WORDS[COMP_CWORD]}
+    case "${COMP_WORDS[*]:1:$((COMP_CWORD - 1))}/${word:0:1}" in
+CASES
+    esac
     COMPREPLY=($(compgen -W "$words" -- "$word"))
 }
 # Where nothing fits, files are completed.
 complete -o default -F _mpi_es mpi-es
 """
 _ZSH = """\
-#compdef mpi-es
 # For this shell, after compinit: source <(mpi-es completion zsh); for all, put that line into ~/.zshrc.
-_mpi_es() {
-    local command=$words[2] first=3
-    local -a options presets
-    if ((CURRENT == 2)); then
-        compadd -- %(commands)s
-        return
-    fi
-    if [[ $command == pbt ]]; then
-        if ((CURRENT == 3)); then
-            compadd -- %(pbt_commands)s
-            return
-        fi
-        command="pbt $words[3]" first=4
-    fi
-    case $command in
-%(cases)s
-    esac
-    if [[ $PREFIX == -* ]]; then
-        compadd -- $options
-    else
-        ((CURRENT == first)) && compadd -- $presets
-        _files
-    fi
-}
-compdef _mpi_es mpi-es
+autoload -Uz bashcompinit && bashcompinit
 """
 _FISH = """\
 # For this shell: mpi-es completion fish | source; for all, into ~/.config/fish/completions/mpi-es.fish.
-function __mpi_es_begins  # whether the words before the cursor begin with these
-    set -l words (commandline -opc)
-    set -l last (math (count $argv) + 1)
-    test (count $words) -ge $last; and test "$words[2..$last]" = "$argv"
+function __mpi_es
+    set -l before (commandline -opc)
+    set -l first (string sub -l 1 -- (commandline -ct))
+    switch "$before[2..]/$first"
+CASES
+        case '*'
+            __fish_complete_path (commandline -ct)
+    end
 end
-function __mpi_es_is  # whether they are these
-    set -l words (commandline -opc)
-    test "$words[2..]" = "$argv"
-end
-complete -c mpi-es -n __mpi_es_is -f -a %(commands)s
-complete -c mpi-es -n '__mpi_es_is pbt' -f -a %(pbt_commands)s
-%(cases)s
+complete -c mpi-es -f -a '(__mpi_es)'
 """
+SHELLS = {"bash": _BASH, "zsh": _ZSH + _BASH.partition("\n")[2], "fish": _FISH}
 
 
-def options_of(command: Command) -> list[str]:
-    """Return all options of a command; a flag as the one of its two names that changes the default."""
-    words = ["--help", *command.more]
-    if command.options:
-        for one in every(_named(command.options)):
-            words += [name.replace("--", "--no-", 1) if one.default is True else name for name in one.names]
-    return words
+def offers() -> dict[str, list[str]]:
+    """Return the words that complete a line, by its form; the first form that fits counts.
 
-
-def presets_of(command: Command) -> list[str]:
-    """Return what a command's first argument may name."""
-    return list(_named(command.presets)) if command.presets else []
-
-
-def _named(name: str) -> Any:
-    module, _, attribute = name.partition(":")
-    return getattr(importlib.import_module(module), attribute)
-
-
-def _bash_case(name: str, options: list[str], presets: list[str]) -> str:
-    words = f"options={shlex.quote(' '.join(options))} presets={shlex.quote(' '.join(presets))}"
-    return f"            {shlex.quote(name)}) {words} ;;"
-
-
-def _zsh_case(name: str, options: list[str], presets: list[str]) -> str:
-    return f"        ({shlex.quote(name)}) options=({' '.join(options)}) presets=({' '.join(presets)}) ;;"
-
-
-def _fish_case(name: str, options: list[str], presets: list[str]) -> str:
-    lines = [f"complete -c mpi-es -n '__mpi_es_is {name}' -a {shlex.quote(' '.join(presets))}"]
-    begin = f"complete -c mpi-es -n '__mpi_es_begins {name}' -l"
-    return "\n".join([*(lines if presets else []), *(f"{begin} {word.lstrip('-')}" for word in options)])
-
-
-_Case = Callable[[str, list[str], list[str]], str]
-SHELLS: dict[
-    str, tuple[str, _Case, Callable[[str], str]]
-] = {  # the script, a command's part, a list of words
-    "bash": (_BASH, _bash_case, shlex.quote),
-    "zsh": (_ZSH, _zsh_case, str),
-    "fish": (_FISH, _fish_case, shlex.quote),
-}
+    A form is a pattern of the words before the last one, a slash, and the last one's first letter.
+    """
+    found: dict[str, list[str]] = {}
+    for name, command in COMMANDS.items():
+        flags = ["--help", *command.more]
+        if command.options:
+            kind = load("COMMAND", command.options)
+            named = {flag: tuple(part.places) for flag, part in parts_of(kind).items()}
+            for one in every(kind):
+                # Of a flag the name that changes the default.
+                flags += map(off, one.names) if one.default is True else one.names
+                if choices := named.get(one.name, one.choices):
+                    found |= {f"{name} *{each}/*": list(choices) for each in one.names}
+        found[f"{name}*/-"] = flags
+        if command.presets:
+            found[f"{name}/*"] = list(load("COMMAND", command.presets))
+    return found | {"pbt/*": words_after(["pbt"]), "/*": words_after([])}
 
 
 def script(shell: str) -> str:
     """Return the script of a shell."""
     if shell not in SHELLS:
         raise unknown("SHELL", shell, SHELLS)
-    text, case, listed = SHELLS[shell]
-    cases = [case(name, options_of(one), presets_of(one)) for name, one in COMMANDS.items()]
-    return text % {
-        "commands": listed(" ".join(words_after([]))),
-        "pbt_commands": listed(" ".join(words_after(["pbt"]))),
-        "cases": "\n".join(cases),
-    }
+    lines = []
+    for form, words in offers().items():
+        if shell == "fish":
+            lines.append(
+                f"        case '{form}'\n            string split ' ' -- {shlex.quote(' '.join(words))}"
+            )
+        else:
+            lines.append(
+                f"        {form.replace(' ', chr(92) + ' ')}) words={shlex.quote(' '.join(words))} ;;"
+            )
+    return SHELLS[shell].replace("CASES", "\n".join(lines))
 
 
 def main(arguments: list[str]) -> int:

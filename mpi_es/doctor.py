@@ -1,17 +1,14 @@
 """Check launcher, MPI, Slurm, memory, files and an environment: python -m mpi_es.doctor [RUN_DIR]."""
 
 import argparse
-import contextlib
-import importlib
 import os
 import platform
 import socket
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TextIO
 
-import threadpoolctl
 from rich import box
 from rich.console import Console
 from rich.table import Table
@@ -27,6 +24,7 @@ from mpi_es.text import counted
 
 _COLOURS = {"ok": "green", "warn": "yellow", "fail": "bold red"}  # in the order of severity
 _PACKAGE = Path(__file__).parent
+_LIBRARIES = ("mpi4py", "numpy", "numba", "gymnasium", "h5py", "torch")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -54,7 +52,7 @@ def _start() -> tuple[Comm, Comm | None, list[Finding]]:
     from mpi4py import MPI
 
     node = of_this_node(comm)
-    _, who = start_mpi.launched_size(os.environ) or (1, "no launcher")
+    who = start_mpi.find_launch(os.environ).launcher
     library = start_mpi.library_name(MPI.Get_library_version())
     seen = f"{who}, one world of {counted(comm.size, 'rank')}, {library}"
     window = memory_and_files.window(node, MPI.Win.Allocate_shared)
@@ -85,13 +83,10 @@ def _examine_hosts(comm: Comm, node: Comm | None) -> list[Finding]:
     findings = []
     if node is None or node.rank == 0:  # the other ranks of the host find the same
         ranks = 1 if node is None else node.size
-        cores = min(len(frozenset().union(*(of for host, of in places if host == here[0]))), quota)
         findings = [
-            job.threads(os.environ, _thread_pools(), ranks, cores),
             memory_and_files.shared_memory(Path("/dev/shm"), ranks),
-            memory_and_files.leftovers(Path("/dev/shm")),
             memory_and_files.numba_cache(os.environ, _PACKAGE),
-            job.versions(job.requirements(_PACKAGE.parent / "pyproject.toml")),
+            job.versions(_LIBRARIES),
         ]
     hosts = [host for host, _ in places]
     return [
@@ -103,16 +98,6 @@ def _examine_hosts(comm: Comm, node: Comm | None) -> list[Finding]:
 
 def _host() -> str:
     return os.environ.get("SLURMD_NODENAME", socket.gethostname())
-
-
-def _thread_pools() -> list[dict[str, Any]]:
-    """Return the thread pools of numpy and torch."""
-    for library in ("numpy", "torch"):
-        with contextlib.suppress(ImportError):  # the check of the libraries reports it
-            importlib.import_module(library)
-    with threadpoolctl.threadpool_limits(1):  # as in every program; some libraries keep their own number
-        pools: list[dict[str, Any]] = threadpoolctl.threadpool_info()
-    return pools
 
 
 def _gather(comm: Comm, node: Comm | None, findings: list[Finding]) -> list[Finding]:

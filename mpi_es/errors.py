@@ -3,6 +3,7 @@
 import difflib
 import sys
 from collections.abc import Iterable
+from typing import Any
 
 _FEW = 8  # choices: the length of a short list
 
@@ -20,7 +21,12 @@ class UserError(_Told):
 
 
 class RolloutError(_Told):
-    """An episode or an update raised an exception or returned no finite number; with the rank's traceback."""
+    """An episode or an update raised an exception or returned no finite number; with the rank's traceback.
+
+    `x` is the argument of a function whose call failed, else None.
+    """
+
+    x: Any = None
 
 
 class OutOfStep(Exception):

@@ -1,5 +1,6 @@
 """mpi_es.evolve: the door for a function instead of a policy in an environment, in any script."""
 
+import math
 import os
 import re
 import sys
@@ -18,7 +19,7 @@ from mpi_es.config.parts import built, declared, every, without_effect
 from mpi_es.config.run import Config
 from mpi_es.errors import RolloutError, UserError, unknown
 from mpi_es.evaluation.build import make_evaluator
-from mpi_es.evaluation.function_rollout import Function, FunctionRollout, Problem, idle_fields, problem
+from mpi_es.evaluation.function_rollout import Function, Problem, idle_fields, problem
 from mpi_es.loop import Run
 from mpi_es.parallel.agreement import all_or_raise, on_root, plan_on_root
 from mpi_es.parallel.call import RunStopped, World, on_all_ranks
@@ -49,7 +50,7 @@ class Result:
     x: Vector  # (dim,) the best; of a random function the mean with the best held-out evaluation
     value: float
     mean: Vector  # (dim,) of the search, after the last generation
-    value_of_mean: float
+    value_of_mean: float  # NaN where the call failed
     history: dict[str, NDArray[Any]]  # columns (generations,), with the names in run.h5
     evaluations: int
     reason: str  # why the run ended
@@ -142,9 +143,7 @@ def _run(world: World, plan: Plan, config: Config, made: Problem) -> Result:
         outcome[:] = train(plan, evaluator, rank_loss)
 
     with StopFlag().installed() as flag:
-        evaluator = make_evaluator(
-            world.comm, config, flag, survives=survives, rollout_of=lambda: FunctionRollout(made)
-        )
+        evaluator = make_evaluator(world.comm, config, flag, survives=survives, problem=made)
         try:
             evaluator.loop.run_on_root(on_rank_0)
         except (RolloutError, UserError) as error:
@@ -166,7 +165,9 @@ def _run(world: World, plan: Plan, config: Config, made: Problem) -> Result:
 
 def _result(run: Run, reason: str) -> Result:
     """Return what a run came to."""
-    best, last, factor = run.best, run.history.evaluations[-1], sign(run.config)
+    best, factor = run.best, sign(run.config)
+    evaluations, last = run.history.evaluations, run.progress.generation
+    of_mean = [held_out.returns.mean() for held_out in evaluations if held_out.generation == last]
     history = dict(run.history.rows.content())
     for name in FITNESS:
         history[name] = factor * history[name] + 0.0  # no -0.0
@@ -175,7 +176,7 @@ def _result(run: Run, reason: str) -> Result:
         x=np.array(best.candidate, np.float64),
         value=factor * best.fitness + 0.0,
         mean=run.evaluator.rollout.policy.whole(run.strategy.centre),
-        value_of_mean=factor * float(last.returns.mean()) + 0.0,
+        value_of_mean=factor * float(of_mean[0]) + 0.0 if of_mean else math.nan,
         history=history,
         evaluations=int(history["episodes"].sum()) + held_out,
         reason=reason,
@@ -267,7 +268,7 @@ def _numbered(stem: str, number: int) -> str:
 def _check_same(plan: Plan, made: Problem) -> None:
     """Refuse to continue a run with another x0 or other bounds."""
     stored = (plan.stored or {}).get("problem", {})
-    now = beginning(FunctionRollout(made))
+    now = beginning(made)
     for name in stored:
         if not np.array_equal(stored[name], now[name]):
             differs = "x0 differs" if name == "x0" else "bounds differ"

@@ -8,19 +8,20 @@ import json
 import os
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
+from mpi_es import envs
 from mpi_es.agents import load
-from mpi_es.agents.parameter_order import from_torch, shapes_of
+from mpi_es.agents.load import Agent
 from mpi_es.config import command_line
 from mpi_es.config.parts import flat
 from mpi_es.config.presets import PRESETS, preset
 from mpi_es.config.run import Config, Layout
-from mpi_es.envs import open_batch
 from mpi_es.errors import UserError, expected, unknown, warn
 from mpi_es.evaluation.build import make_policy
+from mpi_es.papers.parameter_order import from_torch
 from mpi_es.parallel.agreement import on_root
 from mpi_es.parallel.collectives import Comm
 from mpi_es.parallel.program import launch
@@ -73,14 +74,14 @@ def export(arguments: list[str]) -> None:
     _refuse_clashes(run, options)
     if Path(run).is_file():
         command_line.refuse_idle(arguments, ("candidate",), "a file", Options)
-        config, chosen = _of_file(run, options, arguments)
+        agent = _of_file(run, options, arguments)
     else:
         command_line.refuse_idle(arguments, ("preset", "from_layout"), "a run", Options)
-        config, chosen = _of_run(run, options)
+        agent = _of_run(run, options)
     if options.out:
-        write_weights(Path(options.out), config, chosen, options.layout)
+        write_weights(Path(options.out), agent, options.layout)
     if options.torchscript:
-        write_script(Path(options.torchscript), config, chosen)
+        write_script(Path(options.torchscript), agent)
 
 
 def _refuse_clashes(run: str, options: Options) -> None:
@@ -94,8 +95,8 @@ def _refuse_clashes(run: str, options: Options) -> None:
         taken[place] = f"that of {option}"
 
 
-def _of_run(run: str, options: Options) -> tuple[Config, dict[str, Any]]:
-    """Return the config of a run, and the chosen candidate with its normalisation."""
+def _of_run(run: str, options: Options) -> Agent:
+    """Return the chosen agent of a run."""
     content, warning = checkpoint.load(Path(run))
     checkpoint.check_agent(content, Path(run))
     if warning:
@@ -103,43 +104,39 @@ def _of_run(run: str, options: Options) -> tuple[Config, dict[str, Any]]:
     chosen = checkpoint.mean_of(content, options.candidate, run)
     config = description.config_of(Config, content["config"])
     imports.check(config, run, allowed=options.imports, fields=imports.AGENT)
-    load.check_size(chosen["candidate"], make_policy(config).dim, run)
-    return config, chosen
+    policy = make_policy(config)
+    load.check_size(chosen["candidate"], policy.dim, run)
+    return Agent(config, policy, chosen["candidate"], chosen["normalisation"])
 
 
-def _of_file(name: str, options: Options, arguments: list[str]) -> tuple[Config, dict[str, Any]]:
-    """Return the same of the agent in a file."""
+def _of_file(name: str, options: Options, arguments: list[str]) -> Agent:
+    """Return the agent in a file."""
     bare = preset(options.preset, layout=options.from_layout)
     agent = load.load(name, bare, "RUN", allow_imports=options.imports)
     if agent.described:
         command_line.refuse_idle(arguments, ("preset", "from_layout"), "a file that names it", Options)
-    return agent.config, {"candidate": agent.parameters, "normalisation": agent.normalisation}
+    return agent
 
 
-def write_weights(path: Path, config: Config, chosen: dict[str, Any], layout: str) -> None:
+def write_weights(path: Path, agent: Agent, layout: str) -> None:
     """Write parameters, with what `agents.load` reads."""
-    nowhere = replace(config, from_pretrained="", base_from_pretrained="", evolve="all", run_dir="")
-    parameters = from_torch(chosen["candidate"], shapes_of(make_policy(config)), layout)
-    arrays = {
-        "params": parameters,
-        "normalisation": chosen["normalisation"],
-        "layout": np.array(layout),
-        "config": np.array(json.dumps(flat(nowhere))),
-    }
+    nowhere = replace(agent.config, from_pretrained="", base_from_pretrained="", evolve="all", run_dir="")
+    parameters = from_torch(agent.parameters, agent.policy.shapes, layout)
+    config = np.array(json.dumps(flat(nowhere)))
     image = io.BytesIO()
-    np.savez(image, **arrays)
+    np.savez(
+        image, params=parameters, normalisation=agent.normalisation, layout=np.array(layout), config=config
+    )
     write_whole(path, image.getvalue(), "--out")
     print(f"{counted(len(parameters), 'parameter')} in {layout}'s order: {path}")
 
 
-def write_script(path: Path, config: Config, chosen: dict[str, Any]) -> None:
+def write_script(path: Path, agent: Agent) -> None:
     """Write the network as TorchScript."""
     from mpi_es.agents import torchscript  # torch, which parameters alone do not need
 
-    batch = open_batch(config.env, config.env_options)
-    space = batch.observation_space
-    batch.close()
-    torchscript.write(path, make_policy(config), chosen["candidate"], chosen["normalisation"], space)
+    space, _ = envs.spaces(agent.config.env, agent.config.env_options)
+    torchscript.write(path, agent.policy, agent.parameters, agent.normalisation, space)
     print(f"TorchScript: {path}")
 
 

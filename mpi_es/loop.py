@@ -29,10 +29,11 @@ from mpi_es.parallel.stop_signal import Stopped
 from mpi_es.run_file.history import History
 from mpi_es.run_file.records import Deployed, HeldOut, Progress, Timing, sign, summarize
 from mpi_es.run_file.saver import Saver
-from mpi_es.strategies.base import Dense, Population, Strategy, joined
+from mpi_es.strategies.base import Dense, Population, Strategy, WithCentre, joined
 from mpi_es.strategies.restarts import Restarts
+from mpi_es.telemetry.numbers import of_evaluation, of_generation
 from mpi_es.telemetry.sinks import Telemetry
-from mpi_es.text import number
+from mpi_es.text import number, thousands
 
 _NEWEST = 0.2  # the weight of a generation among the last ones: the agreement of 64 candidates varies by 0.1
 
@@ -57,6 +58,7 @@ class Run:
         self.saver = Saver(self.directory, self.config.checkpoint_interval)
         self.pending: dict[str, Any] = {}  # what the next save writes, as of the last generation
         self.save_seconds = 0.0  # of the save after the last generation, if there was one
+        self.stopped_by_sink = ""  # why a callback ended the run
 
     # The loop
 
@@ -77,13 +79,16 @@ class Run:
             here = "saved in" if self.config.is_of_script else "continue with --resume"
             outcome = f"{here} {self.directory}"
         except (RolloutError, UserError) as error:
+            if isinstance(error, RolloutError) and error.x is not None:
+                self.pending["failure"] = {"x": error.x, "text": str(error)}
             with contextlib.suppress(UserError):  # where saving is what went wrong
                 self.save(str(error).splitlines()[0])
             raise
         self.save(reason, finished=finished)
         saved = self.pending["progress"].generation if self.pending else begun
-        for sink in self.telemetry:
-            sink.finish(f"generation {saved}: {reason}; {outcome}", held_out)
+        if held_out:
+            self.telemetry.generation(of_evaluation(self.config, held_out))
+        self.telemetry.finish(f"generation {saved}: {reason}; {outcome}")
         return reason
 
     def finished(self) -> str:
@@ -95,7 +100,9 @@ class Run:
             return f"target of {target:g} reached{times}"
         if self.progress.generation >= config.max_iter:
             return "last generation done"
-        return ""
+        if 0 < config.max_evaluations <= self.history.episodes:
+            return f"{thousands(self.history.episodes)} evaluations done"
+        return self.stopped_by_sink or self.history.why_converged(*config.tolerances, self.evaluator.dim)
 
     @property
     def can_reach_target(self) -> bool:
@@ -116,24 +123,32 @@ class Run:
         clock.append(time.perf_counter())
         population, evaluation = self.play(population)
         popsize = len(population)
-        fitness = evaluation.returns.mean(axis=1)
+        fitness, of_centre = np.split(evaluation.returns.mean(axis=1), [popsize])
+        succeeded = ~np.isnan(fitness)
+        if not succeeded.any():
+            raise RolloutError(f"generation {progress.generation + 1}: the calls of all candidates failed")
         clock.append(time.perf_counter())
         if self.exact:
             self.keep_best(population, fitness)
-        strategy.tell(population, fitness[:popsize])
+        # A candidate whose call failed is the last: just below the worst of the others.
+        below = np.nextafter(fitness[succeeded].min(), -np.inf)
+        strategy.tell(population, np.where(succeeded, fitness, below))
         self.check_finite(strategy.centre, "mean is")
         state = strategy.state  # refused where no file can hold it, before anything of this generation counts
         clock.append(time.perf_counter())
         row = summarize(
             progress.generation + 1,
-            fitness[:popsize],
+            fitness[succeeded],
             evaluation.lengths,
+            popsize=popsize,
+            failures=int(np.isnan(evaluation.returns).sum()),
             sigma=strategy.sigma,
-            fitness_of_centre=float(fitness[popsize]) if config.track_mean else math.nan,
+            fitness_of_centre=float(of_centre.item()) if config.tracks_mean else math.nan,
             episode_cap=progress.episode_cap,
             learning_rate=getattr(strategy, "learning_rate", math.nan),
             start=strategy.start if isinstance(strategy, Restarts) else 0,
-            agreement=halves.agreement(evaluation.returns[:popsize]),
+            agreement=halves.agreement(evaluation.returns[:popsize][succeeded]),
+            deviation=population.deviation if config.tolerances[0] else math.nan,
         )
         self.advance(evaluation, row.agreement)
         held_out = self.held_out() if self.due() else None
@@ -143,8 +158,9 @@ class Run:
         self.history.timings.append(timing)
         self.save_seconds = 0.0
         self.keep(state)
-        for sink in self.telemetry:  # before the save: after a kill in between a sink has more, never less
-            sink.generation(row, timing, held_out)
+        numbers = of_generation(config, row, timing, held_out, self.history.steps)
+        # Before the save: after a kill in between a sink has more, never less.
+        self.stopped_by_sink = self.telemetry.generation(numbers)
         if self.saver.is_due:
             self.save()
             self.save_seconds = self.saver.seconds
@@ -158,12 +174,11 @@ class Run:
     def play(self, population: Population) -> tuple[Population, Evaluation]:
         """Evaluate a population, and others of its generation until --num-interactions are played.
 
-        It depends on the episodes' lengths only, which are the same on any number of ranks.
+        It depends on the episodes' lengths only, which are the same on any number of ranks. The centre's row,
+        if it is evaluated, is the last.
         """
         config, size = self.config, len(population)
         wanted = 0 if config.function else getattr(config.strategy, "num_interactions", 0)
-        if config.track_mean and isinstance(population, Dense):
-            population = replace(population, centre=self.strategy.centre)
         populations, evaluations = [population], [self.evaluate_batch(population, 0)]
         steps = evaluations[0].lengths.sum()
         most = getattr(config.strategy, "popsize_max", 0)
@@ -180,19 +195,23 @@ class Run:
     def evaluate_batch(self, population: Population, batch: int) -> Evaluation:
         """Evaluate a population on its episode seeds, and with the first of a generation the centre."""
         config = self.config
-        with_centre = config.track_mean and batch == 0
+        evaluated = population if batch else self.with_centre(population)
         episode_seeds = seeds.training_seeds(
             config.seed,
             self.progress.generation,
-            len(population) + with_centre,
+            len(evaluated),
             self.progress.num_rollouts,
             config.episode_seeds,
             batch,
         )
-        first = batch * (len(population) + config.track_mean)
+        first = batch * (len(population) + config.tracks_mean)
         terms = training_terms(config, self.progress.episode_cap, self.normalisation)
         terms = replace(terms, first_candidate=first)
-        return self.evaluator.evaluate(population, episode_seeds, terms)
+        return self.evaluator.evaluate(evaluated, episode_seeds, terms)
+
+    def with_centre(self, population: Population) -> Population | WithCentre:
+        """Return a population, and the centre as one more candidate with --track-mean."""
+        return WithCentre(population, self.strategy.centre) if self.config.tracks_mean else population
 
     def advance(self, evaluation: Evaluation, agreement: float) -> None:
         """Note what the next generation's episodes need to know of this one's."""
@@ -218,9 +237,9 @@ class Run:
         wanted = halves.needed(progress.agreement, config.agreement)
         progress.num_rollouts = min(max(wanted, config.num_rollouts), config.num_rollouts_max)
 
-    def keep_best(self, population: Population, fitness: Vector) -> None:
+    def keep_best(self, population: Population | WithCentre, fitness: Vector) -> None:
         """Remember the best candidate of a generation if it is the best of all."""
-        best = int(fitness.argmax())
+        best = int(np.nanargmax(fitness))
         if fitness[best] > self.best.fitness:
             candidate = population.candidate(best, self.evaluator.noise)
             generation = self.progress.generation + 1
@@ -242,13 +261,19 @@ class Run:
         every = self.config.eval_every
         return every > 0 and not self.exact and self.progress.generation % every == 0
 
-    def held_out(self) -> HeldOut:
-        """Evaluate the centre on episodes that training never draws, and remember it if it is the best."""
+    def held_out(self) -> HeldOut | None:
+        """Evaluate the centre on episodes that training never draws, and remember it if it is the best.
+
+        Return None where all calls failed.
+        """
         config, progress = self.config, self.progress
         episodes = 1 if self.exact else config.num_eval_rollouts
         episode_seeds = seeds.held_out_seeds(config.seed, episodes)
         alone = Dense(self.strategy.centre[None])
         returns = self.evaluator.evaluate(alone, episode_seeds[None], self.held_out_terms()).returns[0]
+        returns = returns[~np.isnan(returns)]  # of the calls that did not fail
+        if not len(returns):
+            return None
         held_out = HeldOut(progress.generation, returns)
         self.history.evaluations.append(held_out)
         if returns.mean() > self.best.fitness:

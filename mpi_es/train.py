@@ -12,12 +12,12 @@ from mpi_es.agents.load import Agent, check_size
 from mpi_es.arrays import Candidate, Vector
 from mpi_es.config import command_line
 from mpi_es.config.config_file import ConfigFile
-from mpi_es.config.presets import PRESETS, preset
+from mpi_es.config.presets import MINUTES, PRESETS, preset
 from mpi_es.config.run import Config
 from mpi_es.errors import expected
 from mpi_es.evaluation.build import make_evaluator, make_policy, make_problem
 from mpi_es.evaluation.evaluator import Evaluator
-from mpi_es.evaluation.function_rollout import FunctionRollout
+from mpi_es.evaluation.function_rollout import Problem
 from mpi_es.loop import Run
 from mpi_es.parallel.agreement import plan_on_root
 from mpi_es.parallel.collectives import Comm, bcast_object
@@ -31,7 +31,9 @@ from mpi_es.run_file.records import Deployed, Progress
 from mpi_es.run_file.training_plan import TrainingPlan, plan_training
 from mpi_es.run_file.versions import libraries
 from mpi_es.strategies.restore import restore
+from mpi_es.telemetry.numbers import of_past
 from mpi_es.telemetry.sinks import open_telemetry
+from mpi_es.telemetry.view import view_of
 from mpi_es.text import counted
 
 _HELP = (
@@ -112,7 +114,8 @@ def _new_config(file: ConfigFile, words: list[str]) -> Config:
     problems = ("env", "function")
     other = any(name in file.values or command_line.is_given(words, name, Config) for name in problems)
     default = Config() if other else preset("carracing")
-    return command_line.parse(words, default, PRESETS, "python -m mpi_es.train", _HELP, _EXAMPLES, file)
+    program = "python -m mpi_es.train"
+    return command_line.parse(words, default, PRESETS, program, _HELP, _EXAMPLES, file, minutes=MINUTES)
 
 
 def train(plan: Plan, evaluator: Evaluator, rank_loss: str) -> tuple[Run, str]:
@@ -126,8 +129,7 @@ def train(plan: Plan, evaluator: Evaluator, rank_loss: str) -> tuple[Run, str]:
         if not (run.finished() and plan.is_finished):
             run.keep()
             run.save()  # a directory that cannot be written to is refused before the work begins
-        for sink in run.telemetry:
-            sink.start(plan.config, describe(run, rank_loss), run.progress.generation)
+        run.telemetry.start(describe(run, rank_loss), run.progress.generation)
         return run, run.evolve()
 
 
@@ -153,7 +155,8 @@ def make_run(plan: Plan, evaluator: Evaluator) -> Run:
         progress = description.from_plain(Progress, stored["progress"])
     best = description.from_plain(Deployed, stored["best"]) if stored else Deployed()
     history = History(stored)
-    telemetry = open_telemetry(config, plan.directory, history=history, progress=evaluator.progress)
+    past = of_past(config, history)
+    telemetry = open_telemetry(config, plan.directory, view_of(config), past, evaluator.progress)
     return Run(
         config,
         plan.directory,
@@ -163,16 +166,15 @@ def make_run(plan: Plan, evaluator: Evaluator) -> Run:
         history,
         progress,
         libraries(),
-        beginning(evaluator.rollout),
+        beginning(policy),
         best,
     )
 
 
-def beginning(rollout: Any) -> dict[str, Any]:
-    """Return what run.h5 holds of a function, to know it again; of an environment nothing."""
-    if not isinstance(rollout, FunctionRollout):
+def beginning(problem: Any) -> dict[str, Any]:
+    """Return what run.h5 holds of a function, to know it again; of a policy nothing."""
+    if not isinstance(problem, Problem):
         return {}
-    problem = rollout.policy
     return {"x0": problem.x0, "lower": problem.lower, "upper": problem.upper}
 
 

@@ -3,9 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-import tyro
-
-from mpi_es.config.fields import Count, Free, Natural, NotNegative, Range, check_ranges
+from mpi_es.config.fields import Alias, Count, Free, Group, Natural, NotNegative, Range, check_ranges
 from mpi_es.errors import expected
 
 
@@ -13,8 +11,7 @@ from mpi_es.errors import expected
 class Config:
     """Train a population of agents on all ranks of an MPI job; weak members copy strong ones."""
 
-    # Members
-    member: str = "toy"
+    member: Annotated[str, Group("Members")] = "toy"
     """toy, sb3 (Stable-Baselines3), es (a run of mpi_es), or package.module:Class"""
     env: str = "CartPole-v1"
     """A gymnasium id, package.module:make (a function that returns an environment), or envpool:ID"""
@@ -32,15 +29,14 @@ class Config:
     """Scale the rewards that sb3 members train on by the standard deviation of the discounted returns"""
     num_envs: Count = 1
     """Environments that an sb3 member steps in parallel"""
-    num_agents: Annotated[Count, tyro.conf.arg(aliases=("--population-size",))] = 8
+    num_agents: Annotated[Count, Alias("--population-size")] = 8
     """Members of the population; ranks hold one, several or none"""
     seed: Natural = 1143
     """Seed of every random number of the run"""
 
-    # Generation
-    steps: Count = 5000
+    steps: Annotated[Count, Group("Generation")] = 5000
     """Steps that a member trains between two selections: environment steps, or generations of es"""
-    max_iter: Annotated[Free[Count], tyro.conf.arg(aliases=("--generations",))] = 100
+    max_iter: Annotated[Free[Count], Alias("--generations")] = 100
     """Generations after which the run ends"""
     num_rollouts: Count = 10
     """Episodes that score a member in each generation; all members play the same seeds"""
@@ -59,20 +55,17 @@ class Config:
     baseline: bool = False
     """Train the members independently, without selection"""
 
-    # Held-out evaluations
-    eval_every: Free[Natural] = 0
+    eval_every: Annotated[Free[Natural], Group("Held-out evaluations")] = 0
     """Generations between held-out evaluations of the best member; 0 is at the end only"""
     num_eval_rollouts: Free[Count] = 100
     """Episodes of a held-out evaluation, on seeds that training and selection never use"""
 
-    # Machine
-    exchange: Free[Literal["auto", "collective", "point-to-point"]] = "auto"
+    exchange: Annotated[Free[Literal["auto", "collective", "point-to-point"]], Group("Machine")] = "auto"
     """How ranks send states; the results are the same, and auto is the faster one in measurements"""
     ranks_per_member: Free[Count] = 1
     """Minimum number of ranks that train an es member together, if the job has enough"""
 
-    # Run
-    run_dir: str = ""
+    run_dir: Annotated[str, Group("Run")] = ""
     """Directory of the run; empty is runs/pbt-MEMBER-ENV-SEED, without ENV for toy"""
     on_rank_loss: Free[Literal["auto", "shrink", "abort"]] = "auto"
     """When a rank dies, the others continue (shrink) or the job ends (abort); auto: shrink where MPI can"""
@@ -81,7 +74,7 @@ class Config:
     tensorboard: Free[bool] = True
     """Write TensorBoard events into the run's directory"""
     callback: Free[str] = ""
-    """package.module:Class; its object is called on rank 0 after each generation"""
+    """package.module:Class; its object is called on rank 0 after each generation; True stops the run"""
     console: Free[Literal["auto", "live", "lines", "silent"]] = "auto"
     """A live table, one line per generation, or nothing; auto is live on a terminal, else lines"""
     plot: Free[bool] = False
@@ -92,6 +85,18 @@ class Config:
         check_ranges(self)
         if self.copy == "nothing" and not self.explore and not self.baseline:
             raise expected("--copy", "all or weights with --no-explore; --baseline does neither", self.copy)
+
+    @property
+    def trained(self) -> str:
+        """What it trains, in short."""
+        if self.member == "toy" or ":" in self.member:
+            return self.member
+        return f"{self.algorithm if self.member == 'sb3' else 'OpenAI-ES'} on {self.env}"
+
+    @property
+    def extra(self) -> str:
+        """The extra of our package that installs its members."""
+        return "pbt" if self.member == "sb3" else ""
 
     @property
     def directory(self) -> str:

@@ -55,11 +55,12 @@ class Run:
         was_over = self.finished and self.generation >= self.config.max_iter  # its file stays untouched
         if not was_over:
             self.save()  # a directory that cannot be written to is refused before the work begins
+        reason = ""
         try:
-            while self.generation < self.config.max_iter:
-                self.one_generation()
+            while not reason and self.generation < self.config.max_iter:
+                reason = self.one_generation()
             self.evaluate_last()
-            reason, finished = "last generation done", True
+            reason, finished = reason or "last generation done", True
         except Stopped:
             reason, finished = "stopped by a signal", False
         except (RolloutError, UserError) as error:
@@ -70,10 +71,13 @@ class Run:
             raise
         if not was_over:
             self.save(reason, finished=finished)
-        self.on_root(lambda record: record.finish(self.generation, reason))
+        self.on_root(lambda record: record.finish(self.generation, reason, finished=finished))
 
-    def one_generation(self) -> None:
-        """Do one generation; nothing of it counts unless all of it is done. Collective."""
+    def one_generation(self) -> str:
+        """Do one generation; nothing of it counts unless all of it is done. Collective.
+
+        Return why it is the last one, empty if another may follow.
+        """
         begin, number = time.perf_counter(), self.generation + 1
         scores, lengths = self.train(number).T
         source = self.select(number, scores)
@@ -85,15 +89,19 @@ class Run:
         self.all_or_raise(lambda: self.population.apply(values))
         self.pending = self.all_or_raise(self.population.buffers)
         self.generation, self.hyperparameters = number, values
-        if self.on_root(lambda record: record.generation(done, time.perf_counter() - begin, winner)):
+        reason, due = self.on_root(
+            lambda record: record.generation(done, time.perf_counter() - begin, winner)
+        )
+        if due:
             self.save()
+        return reason
 
     def all_or_raise(self, attempt: Callable[[], T]) -> T:
         """Return what this rank's attempt gives, or raise on all ranks what any one raised. Collective."""
         return all_or_raise(self.comm, attempt, ENDINGS)
 
     def on_root(self, work: Callable[[Record], T]) -> T:
-        """Let rank 0 write or print; a UserError of it is raised on all ranks. Collective."""
+        """Return on all ranks what rank 0 gets by writing or printing, or raise its UserError. Collective."""
         return on_root(self.comm, lambda: work(self.record) if self.record else None)  # type: ignore[no-any-return]
 
     # The steps of a generation

@@ -27,7 +27,7 @@ _PPO: Preset = dict(
 # Other values that differ from SB3's defaults are those of rl-baselines3-zoo.
 _ROLLOUTS_OF_1024 = ("n_steps=1024", "batch_size=64", "n_epochs=4", "gae_lambda=0.98")
 # By default SB3 would initialise the weights orthogonally and add hidden layers after the features.
-_IMPALA = {"features_extractor_class": "pbt.impala:Impala", "net_arch": [], "ortho_init": False}
+_IMPALA = {"features_extractor_class": "pbt.papers.impala:Impala", "net_arch": [], "ortho_init": False}
 _IN_BFLOAT16 = {"features_extractor_kwargs": {"precision": "bfloat16"}}
 # Actions with a standard deviation of 1 cost Ant-v5 more than its reward for health: it learns to fall.
 _SMALL_NOISE = {"log_std_init": -1}
@@ -88,7 +88,7 @@ PRESETS: dict[str, Preset] = {
     | dict(member_options=(*_PROCGEN, f"policy_kwargs={_IMPALA | _IN_BFLOAT16}")),
     "carracing-exp2": _PPO
     | dict(
-        env="pbt.centres:make",
+        env="pbt.papers.centres:make",
         obs_norm=True,
         reward_norm=True,
         steps=16384,  # of four steps of the car each

@@ -15,12 +15,13 @@ from mpi_es.run_file import checkpoint, description, imports
 from mpi_es.run_file.records import HeldOut
 from mpi_es.run_file.saver import Saver
 from mpi_es.run_file.scores import mean_and_deviation
+from mpi_es.telemetry.sinks import Telemetry
 from pbt import contents
 from pbt.config import Config
 from pbt.lineage import Generation, Lineage
 from pbt.packing import unpack
 from pbt.population.exchange import Buffers
-from pbt.telemetry.sinks import Telemetry
+from pbt.telemetry.view import of_generation
 
 
 @dataclass(frozen=True)
@@ -55,15 +56,15 @@ class Record:
     def __post_init__(self) -> None:
         self.saver = Saver(self.directory, self.config.checkpoint_interval)
 
-    def generation(self, done: Generation, seconds: float, winner: Winner | None) -> bool:
-        """Record a generation, and show it; return whether to save."""
+    def generation(self, done: Generation, seconds: float, winner: Winner | None) -> tuple[str, bool]:
+        """Record a generation, and show it; return why it is the last, if it is, and whether to save."""
         self.lineage.generations.append(done)
         self.lineage.seconds.append(seconds)
         if winner:
             self.evaluated(winner)
-        for sink in self.telemetry:
-            sink.generation(done, seconds, winner.held_out if winner else None)
-        return self.saver.is_due
+        held_out = winner.held_out if winner else None
+        reason = self.telemetry.generation(of_generation(self.lineage.names, done, seconds, held_out))
+        return reason, self.saver.is_due
 
     def evaluated(self, winner: Winner) -> None:
         """Record a held-out evaluation, and the member's state if none was better."""
@@ -103,15 +104,14 @@ class Record:
         """Return values (space,) or (space, n) by the hyperparameters' names."""
         return dict(zip(self.lineage.names, values, strict=True))
 
-    def finish(self, generation: int, reason: str) -> None:
+    def finish(self, generation: int, reason: str, *, finished: bool) -> None:
         """Show why the run ended."""
         outcome = f"continue with --resume {self.directory}"
-        if generation >= self.config.max_iter and self.lineage.evaluations:
+        if finished and self.lineage.evaluations:
             member, held_out = self.lineage.evaluations[-1]
             score = mean_and_deviation(held_out.returns)
             outcome = f"member {member} scores {score} held-out, in {self.directory}"
-        for sink in self.telemetry:
-            sink.finish(f"generation {generation}: {reason}; {outcome}")
+        self.telemetry.finish(f"generation {generation}: {reason}; {outcome}")
 
 
 def load(run: str | Path, *, allow_imports: bool | None = None) -> tuple[Config, dict[str, Any]]:

@@ -44,7 +44,7 @@ def draw(directory: Path, *, allow_imports: bool | None = None) -> list[Path]:
     """
     # matplotlib takes a second to import, and rank 0 alone needs it
     from mpi_es.reports.drawing import picture
-    from pbt import figure2
+    from pbt.papers import figure2
     from pbt.reports import figures
     from pbt.reports.page import page
 

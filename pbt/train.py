@@ -17,6 +17,7 @@ from mpi_es.parallel.stop_signal import StopFlag
 from mpi_es.run_file import imports
 from mpi_es.run_file.training_plan import TrainingPlan, plan_training
 from mpi_es.run_file.versions import libraries
+from mpi_es.telemetry.sinks import open_telemetry
 from mpi_es.text import counted
 from pbt import contents, lineage, report
 from pbt.config import Config
@@ -29,7 +30,7 @@ from pbt.population.exchange import distribute
 from pbt.population.population import MemberFailed, Population
 from pbt.presets import PRESETS
 from pbt.record import Record, name_of, stored_values
-from pbt.telemetry.sinks import open_telemetry
+from pbt.telemetry.view import of_past, view_of
 
 _HELP = (
     "--resume RUN continues the run in that directory; it needs no other option. "
@@ -119,8 +120,8 @@ def plot(record: Record) -> None:
         text = "drawn in " + ", ".join(path.name for path in report.draw(record.directory))
     except UserError as error:
         text = f"not drawn: {error}"
-    for sink in record.telemetry:
-        sink.remark(text)
+    if record.config.console != "silent":
+        print(text, flush=True)
 
 
 def begin(
@@ -151,14 +152,14 @@ def opened(plan: TrainingPlan[Config], population: Population, rank_loss: str, s
     """Return rank 0's record; its directory is locked and its telemetry open until the stack is closed."""
     config, directory, stored = plan.config, plan.directory, plan.stored
     lock = stack.enter_context(plan.locked_directory())
-    telemetry = stack.enter_context(open_telemetry(config, directory))
     past = lineage.read(stored, population.names) if stored else Lineage(population.names)
+    view = view_of(config, population.names)
+    telemetry = stack.enter_context(open_telemetry(config, directory, view, of_past(past)))
     record = Record(config, directory, past, telemetry, libraries())
     record.saver.lock = lock
     if stored:
         record.best = stored["best"]
-    for sink in telemetry:
-        sink.start(config, population.names, facts_of(population, rank_loss), len(past.generations))
+    telemetry.start(facts_of(population, rank_loss), len(past.generations))
     return record
 
 

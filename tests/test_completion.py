@@ -26,7 +26,7 @@ def answers(*words):
     return done.stdout.split()
 
 
-@pytest.mark.parametrize(
+OFFERED = pytest.mark.parametrize(
     ("words", "offered"),
     [
         (["tr"], ["train"]),
@@ -41,13 +41,26 @@ def answers(*words):
         (["evaluate", "--vid"], ["--video"]),
         (["status", "--fin"], ["--finished"]),
         (["completion", "f"], ["fish"]),
+        (["train", "cartpole", "--dispatch", "s"], ["static"]),
+        (["train", "--seed", "1", "--strategy", "op"], ["openai_es"]),
         (["train", "cartpole", "cart"], []),  # files, by the shell itself
         (["nothing", "--a"], []),
     ],
     ids=" ".join,
 )
+
+
+@OFFERED
 def test_bash_offers(words, offered):
     assert sorted(answers(*words)) == sorted(offered)
+
+
+@OFFERED
+@pytest.mark.skipif(not shutil.which("fish"), reason="fish is not installed")
+def test_fish_offers(words, offered, tmp_path):
+    asked = f"{script('fish')}\ncomplete -C '{' '.join(['mpi-es', *words])}'"
+    done = call("fish", "--no-config", "-c", asked, cwd=tmp_path, check=True)
+    assert sorted(done.stdout.split()) == sorted(offered)
 
 
 def test_bash_offers_all_commands_and_presets():
@@ -62,7 +75,7 @@ def test_every_option_is_in_the_script(shell):
     for option in every(Config):
         for name in option.names:
             wanted = name.replace("--", "--no-", 1) if option.default is True else name
-            assert wanted.lstrip("-" if shell == "fish" else "") in words
+            assert wanted in words
 
 
 @pytest.mark.parametrize("shell", SHELLS)

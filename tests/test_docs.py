@@ -3,6 +3,7 @@
 import importlib.util
 import os
 import re
+import runpy
 import shlex
 import shutil
 import sys
@@ -11,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-import pbt.tables
 from mpi_es import train
-from mpi_es.config import tables
+from mpi_es.config.fields import option
+from mpi_es.config.parts import every
 from mpi_es.parallel.collectives import SerialComm
 from pbt import train as pbt_train
 from tests.launching import MPIEXEC, ROOT, call
@@ -128,7 +129,7 @@ def module_runs(module, words):
         assert importlib.util.find_spec(module)
     elif module == "pbt.replay":
         run(module, [*words, "--episodes", "1"])
-    elif module in ("mpi_es.config.tables", "pbt.tables", "mpi_es.jobs.launchers"):  # need a file, or Slurm
+    elif module == "mpi_es.jobs.launchers":  # needs Slurm
         importlib.import_module(module)
     else:
         run(module, words)
@@ -207,10 +208,13 @@ def test_there_is_something_to_follow():
 @pytest.mark.parametrize("page", ["reference/options.md", "reference/presets.md"])
 def test_the_tables_are_current(page):
     text = (DOCS / page).read_text(encoding="utf-8")
-    written = pbt.tables.options.replaced(tables.replaced(text), pbt.tables.tables())
-    assert written == text, (
-        f"run: python -m mpi_es.config.tables docs/{page}; python -m pbt.tables docs/{page}"
-    )
+    assert runpy.run_path(str(DOCS / "tables.py"))["written"](text) == text, "run: python docs/tables.py"
+
+
+@pytest.mark.parametrize("cls", [train.Config, pbt_train.Config])
+def test_every_option_is_in_the_tables(cls):
+    rows = re.findall(r"^\| `(--[\w-]+)`", (DOCS / "reference/options.md").read_text(), re.MULTILINE)
+    assert {option(one.name) for one in every(cls)} <= {*rows}
 
 
 def anchors(text):

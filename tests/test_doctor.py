@@ -7,7 +7,7 @@ from tests.launching import ROOT
 FAILING = """
 import sys
 from mpi_es import doctor
-doctor._thread_pools = lambda: 1 / 0
+doctor._examine_hosts = lambda comm, node: 1 / 0
 sys.exit(doctor.launch())
 """
 

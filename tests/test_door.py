@@ -11,7 +11,7 @@ import pbt
 from tests.launching import call
 
 PACKAGES = {"mpi_es": mpi_es, "pbt": pbt}
-SLOW = ("mpi4py", "torch", "numba", "gymnasium", "numpy", "h5py", "tyro")
+SLOW = ("mpi4py", "torch", "numba", "gymnasium", "numpy", "h5py")
 MAKE = "gymnasium.make('mpi_es/CarRacing-v3', max_episode_steps=7).spec.max_episode_steps"
 
 each = pytest.mark.parametrize("name", PACKAGES)

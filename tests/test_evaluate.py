@@ -67,7 +67,7 @@ def test_options_that_no_evaluation_can_have_are_refused(options, why):
         ),
         ("run --seeds 0-9 --episodes 10", "--episodes: .*, as it has no effect with --seeds"),
         ("--episodes 3", r"RUN: expected the directory of a run .*, got nothing"),
-        ("--episodes 3 /", r"Unrecognized options: / .*; RUN is the first argument"),
+        ("--episodes 3 /", r"/.*: no option has this name .*; RUN is the first argument"),
         ("/nowhere --from-pretrained x", r"RUN: expected .* or else --from-pretrained FILE, got both"),
         ("/nowhere", r"expected a directory that holds run\.h5, got '/nowhere'"),
         (

@@ -16,6 +16,7 @@ FLOORS = [  # each imports from the ground, from those above it and from what is
     {"policies"},
     {"envs"},
     {"evaluation"},
+    {"papers"},
     {"agents", "film"},
 ]
 ASIDE = {

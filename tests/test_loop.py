@@ -20,6 +20,7 @@ from mpi_es.run_file.observations import ObservationStatistics
 from mpi_es.seeds import held_out_seeds
 from mpi_es.strategies.base import Dense
 from mpi_es.strategies.noise import ComputedNoise
+from mpi_es.telemetry.sinks import Telemetry
 from tests.evaluation.drift import Drift
 from tests.launching import assert_same
 
@@ -74,12 +75,15 @@ def test_what_cannot_be_told_ends_the_run_after_it_is_saved(tmp_path):
     class Full:
         """A log on a disk that fills up."""
 
-        def generation(self, row, timing, held_out):
-            if row.generation == 3:
+        def close(self):
+            pass
+
+        def generation(self, numbers):
+            if numbers["generation"] == 3:
                 raise UserError("--console: cannot write (No space left on device)")
 
     run = make_run(tmp_path, checkpoint_interval=1000)
-    run.telemetry._sinks = [Full()]
+    run.telemetry = Telemetry([Full()])
     with pytest.raises(UserError, match="No space left"):
         run.evolve()
     content = checkpoint.load(tmp_path)[0]
@@ -103,14 +107,17 @@ def test_the_last_word_names_the_generation_that_was_saved(tmp_path, low, nth, g
     said = []
 
     class Listener:
-        def generation(self, *records):
+        def generation(self, numbers):
             pass
 
-        def finish(self, reason, held_out):
-            said.append(reason)
+        def finish(self, text):
+            said.append(text)
+
+        def close(self):
+            pass
 
     run = make_run(tmp_path, low, nth)
-    run.telemetry._sinks = [Listener()]
+    run.telemetry = Telemetry([Listener()])
     run.keep()
     run.evolve()
     assert said[0].startswith(f"generation {generation}: stopped by SIGUSR1; continue with --resume ")
@@ -155,7 +162,7 @@ def test_a_population_grows_until_its_steps_are_played_or_to_its_largest_size(tm
 def test_the_action_noise_of_a_candidate_is_its_own_in_a_population_that_grew(tmp_path):
     options = {"num_interactions": 400, "episode_seeds": "common", "action_noise": 0.3}
     run = make_run(tmp_path, **options)
-    same = Dense(np.zeros((6, run.evaluator.dim)), np.zeros(run.evaluator.dim))
+    same = Dense(np.zeros((6, run.evaluator.dim)))
     rows = [run.evaluate_batch(same, batch).returns.ravel() for batch in range(3)]
     assert len(np.unique(np.concatenate(rows))) == sum(map(len, rows))
 

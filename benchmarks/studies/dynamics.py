@@ -13,10 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpi_es import envs
-from mpi_es.evaluation.header import Header
-from mpi_es.evaluation.rollout import Rollout, Rows, Terms
+from mpi_es.evaluation.rollout import Episode, Rollout, Rows, Terms
 from mpi_es.evaluation.sources import StaticSource
-from mpi_es.parallel.stop_signal import StopFlag
 from mpi_es.policies.mlp import MLP
 from mpi_es.run_file.scores import half_interval
 
@@ -34,20 +32,9 @@ def play(name: str, policies: int, episodes: int, cap: int) -> Rows:
     rng = np.random.default_rng(0)
     candidates = rng.standard_normal((policies, policy.dim), np.float32)
     count = policies * episodes
-    header = Header(
-        evaluation_id=0,
-        candidates=policies,
-        episodes=episodes,
-        unplayed=count,
-        terms=Terms(cap),
-        dynamic=False,
-        first_evaluating_rank=0,
-        episodes_side_by_side=64,
-    )
-    units = np.stack([np.arange(count), rng.integers(2**31, size=count)], axis=1)
-    rows = Rollout(policy, batch, 64).run(
-        StaticSource(header, units, candidates.__getitem__, StopFlag()), header.terms
-    )
+    seeds = rng.integers(2**31, size=count).tolist()
+    played = [Episode(i, i // episodes, seed, candidates[i // episodes]) for i, seed in enumerate(seeds)]
+    rows = Rollout(policy, batch, 64).run(StaticSource(played), Terms(cap))
     batch.close()
     return rows[np.argsort(rows[:, 0])]
 

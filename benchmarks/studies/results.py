@@ -7,11 +7,8 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from itertools import product
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 COLUMNS = ("setting", "seed", "generation", "cost", "held_out")
@@ -75,20 +72,3 @@ def by_setting(curves: Curves, settings: Iterable[str]) -> dict[str, list[Curve]
     """Return the curves of those settings that have any, in the order of the seeds."""
     runs = {setting: [curves[key] for key in sorted(curves) if key[0] == setting] for setting in settings}
     return {setting: found for setting, found in runs.items() if found}
-
-
-def grid(count: int, height: float, columns: int = 4, **shared: Any) -> tuple[Figure, list[Axes]]:
-    """Return a figure with so many panels.
-
-    Args:
-        count: of the panels.
-        height: of a row, in inches.
-        columns: panels in a row.
-        shared: sharex and sharey of `Figure.subplots`.
-    """
-    rows = -(-count // columns)
-    figure = Figure((10, height * rows), layout="constrained")
-    panels = [*figure.subplots(rows, columns, squeeze=False, **shared).flat]
-    for panel in panels[count:]:
-        panel.set_visible(False)
-    return figure, panels[:count]

@@ -13,6 +13,10 @@ learning rate is 0.4 of sigma, as in the presets of OpenAI-ES.
 """
 
 import argparse
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
@@ -21,10 +25,14 @@ from pathlib import Path
 import matplotlib as mpl
 import numpy as np
 import results
-import trainings
 from matplotlib.figure import Figure
 
+from mpi_es import load_run
+from mpi_es.errors import UserError
+from mpi_es.reports.curves import Curves, load
+
 RESULTS = Path(__file__).parents[2] / "docs" / "strategies" / "environments.csv"
+CHECK = 2  # seconds between looks at a run
 TRIAL, SEEDS = 0, (1, 2, 3)
 SIGMAS = 0.05, 0.15, 0.5  # to choose from
 STRATEGIES = "cma_es", "cr_fm_nes", "snes", "pepg", "openai_es", "ga"
@@ -72,9 +80,35 @@ def train(root: Path, task: str, strategy: str, sigma: float, seed: int) -> resu
     if strategy in CLIMBING:
         words += ["--learning-rate", RATE * sigma]
     millions = TASKS[task].millions
-    directory = results.directory_of(root, name_of(task, strategy, sigma), seed)
-    run = trainings.train(directory, words, trainings.steps, 1e6 * millions)
-    return trainings.up_to(trainings.held_out(run, run.axes["steps"] / 1e6), millions)
+    run = train_until(results.directory_of(root, name_of(task, strategy, sigma), seed), words, millions)
+    cost = run.axes["steps"] / 1e6
+    points = [(e.generation, cost[e.generation], e.returns.mean()) for e in run.evaluations]
+    curve: results.Curve = np.array(points).reshape(-1, 3)
+    return curve[curve[:, 1] <= millions]
+
+
+def train_until(directory: Path, words: Iterable[object], millions: float) -> Curves:
+    """Begin a training, or continue it, until it has cost so many million steps or ends; return its run."""
+    command = [sys.executable, "-m", "mpi_es.train", *words, "--run-dir", directory, "--continue"]
+    command += ["--console", "silent", "--no-tensorboard"]
+
+    def is_spent() -> bool:
+        try:
+            return bool(load(directory).axes["steps"][-1] >= 1e6 * millions)
+        except UserError:  # it has no generation yet
+            return False
+
+    if not is_spent():
+        with subprocess.Popen([str(word) for word in command]) as process:
+            while process.poll() is None and not is_spent():
+                time.sleep(CHECK)
+            process.send_signal(signal.SIGUSR1)
+        if process.returncode:
+            sys.exit(f"{directory.name}: ended with code {process.returncode}")
+        if not is_spent() and not load_run(directory)["life"]["finished"]:
+            sys.exit(f"{directory.name}: was interrupted")
+    print(directory.name, flush=True)
+    return load(directory)
 
 
 def run_all(options: argparse.Namespace) -> None:

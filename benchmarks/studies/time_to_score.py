@@ -434,8 +434,12 @@ def draw(known: results.Curves) -> Figure:
     """Return the held-out means over seconds, a panel for each task that was run, a line for each run."""
     tasks = {name: found for name in TASKS if (found := by_program(known, name))}
     with mpl.rc_context({"font.size": 8, "axes.spines.top": False, "axes.spines.right": False}):
-        figure, panels = results.grid(len(tasks), height=2.75, columns=2)
-        for panel, (name, found) in zip(panels, tasks.items(), strict=True):
+        rows = -(-len(tasks) // 2)
+        figure = Figure((10, 2.75 * rows), layout="constrained")
+        panels = [*figure.subplots(rows, 2, squeeze=False).flat]
+        for panel in panels[len(tasks) :]:
+            panel.set_visible(False)
+        for panel, (name, found) in zip(panels, tasks.items(), strict=False):
             score = TASKS[name].score
             panel.axhline(score, color="#bbbbbb", linewidth=0.8)
             for program, curves in found.items():

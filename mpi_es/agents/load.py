@@ -3,21 +3,20 @@
 import json
 import os
 from dataclasses import dataclass
-from math import prod
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mpi_es.agents.parameter_order import LAYOUTS, Shapes, shapes_of, to_torch
 from mpi_es.arrays import Candidate, Vector
 from mpi_es.config.parts import changed, flat
 from mpi_es.config.presets import preset
 from mpi_es.config.run import Config
 from mpi_es.errors import UserError, expected, one_line, warn
 from mpi_es.evaluation.build import make_policy
-from mpi_es.policies.base import within
+from mpi_es.papers.parameter_order import LAYOUTS, to_torch
+from mpi_es.policies.base import Policy, Shapes, within
 from mpi_es.run_file import checkpoint, description, imports
 
 Arrays = dict[str, NDArray[Any]]
@@ -31,20 +30,20 @@ _PAPERS = {name: flat(preset("carracing"))[name] for name in _FIELDS}
 
 @dataclass(frozen=True)
 class Agent:
-    """A network's parameters, with their config, shapes and normalisation."""
+    """A network's parameters, with their config, policy and normalisation."""
 
     config: Config
+    policy: Policy
     parameters: Candidate  # (dim,) in torch's order
-    shapes: Shapes
     normalisation: Vector  # (2, size) of its observations; (2, 0) where they are not normalised
     described: bool = True  # its file holds all fields above
 
     def part(self, part: str) -> tuple[Shapes, Candidate]:
         """Return shapes and numbers of the parameters of one part of the module, of all for ""."""
-        chosen = {name: shape for name, shape in self.shapes.items() if within(name, part)}
-        sizes = [prod(shape) for shape in self.shapes.values()]
-        pieces = dict(zip(self.shapes, np.split(self.parameters, np.cumsum(sizes)[:-1]), strict=True))
-        return chosen, np.concatenate([self.parameters[:0], *(pieces[name] for name in chosen)])
+        shapes = {name: shape for name, shape in self.policy.shapes.items() if within(name, part)}
+        if not part:
+            return shapes, self.parameters
+        return shapes, self.parameters[self.policy.parts.get(part, slice(0))]
 
 
 def load(name: str, config: Config, option: str, *, allow_imports: bool = True) -> Agent:
@@ -82,7 +81,7 @@ def _of_run(path: Path, option: str, allow_imports: bool) -> Agent:
     imports.check(config, path, allowed=allow_imports, fields=imports.AGENT)
     policy = make_policy(config)
     check_size(best["candidate"], policy.dim, f"{option}: {path}")
-    return Agent(config, best["candidate"], shapes_of(policy), best["normalisation"])
+    return Agent(config, policy, best["candidate"], best["normalisation"])
 
 
 def check_size(candidate: NDArray[Any], dim: int, name: str) -> None:
@@ -98,20 +97,20 @@ def _of_file(path: Path, config: Config, option: str, allow_imports: bool) -> Ag
     if "config" in arrays:
         stored, layout, normalisation = _description(arrays, path, option)
         imports.check(stored, path, allowed=allow_imports, fields=imports.AGENT)
-        config, shapes = _owner(len(numbers), [stored], path, option)
-        return Agent(config, to_torch(numbers, shapes, layout), shapes, normalisation)
+        config, policy = _owner(len(numbers), [stored], path, option)
+        return Agent(config, policy, to_torch(numbers, policy.shapes, layout), normalisation)
     configs = [config, changed(config, **_PAPERS)] if config.policy.name == "attention" else [config]
-    config, shapes = _owner(len(numbers), configs, path, option)
+    config, policy = _owner(len(numbers), configs, path, option)
     if config.obs_norm:
         rule = "a run or a file of mpi_es.export, which hold the normalisation of --obs-norm"
         raise expected(option, rule, str(path))
     layout = config.layout
     if layout == "auto":
-        from mpi_es.agents.guess_order import recognised  # the simulator, which is slow to import
+        from mpi_es.papers.guess_order import recognised  # the simulator, which is slow to import
 
-        layout = recognised(numbers, shapes, config, option)
-    none = np.zeros((2, 0))
-    return Agent(config, to_torch(numbers, shapes, layout), shapes, none, described=False)
+        layout = recognised(numbers, policy.shapes, config, option)
+    ordered = to_torch(numbers, policy.shapes, layout)
+    return Agent(config, policy, ordered, np.zeros((2, 0)), described=False)
 
 
 def _arrays(path: Path, option: str) -> Arrays:
@@ -155,12 +154,12 @@ def _description(arrays: Arrays, path: Path, option: str) -> tuple[Config, str, 
     return config, layout, normalisation
 
 
-def _owner(size: int, configs: list[Config], path: Path, option: str) -> tuple[Config, Shapes]:
-    """Return the first config whose policy has `size` parameters, and their shapes."""
+def _owner(size: int, configs: list[Config], path: Path, option: str) -> tuple[Config, Policy]:
+    """Return the first config whose policy has `size` parameters, and this policy."""
     policies = [make_policy(config) for config in configs]
     for config, policy in zip(configs, policies, strict=True):
         if policy.dim == size:
-            return config, shapes_of(policy)
+            return config, policy
     sizes = " or ".join(dict.fromkeys(str(policy.dim) for policy in policies))
     hint = "other sizes need the preset or the options of the training"
     raise expected(option, f"{sizes} numbers in `params` of {path}", size, hint)

@@ -6,11 +6,10 @@ from math import prod
 import numpy as np
 
 from mpi_es.agents.load import Agent, load
-from mpi_es.agents.parameter_order import Shapes, shapes_of
 from mpi_es.arrays import Candidate
 from mpi_es.config.run import Config
 from mpi_es.errors import expected, unknown, warn
-from mpi_es.policies.base import Policy, within
+from mpi_es.policies.base import Policy, Shapes, within
 
 
 def first_agent(config: Config, policy: Policy, allow_imports: bool = True) -> Agent | None:
@@ -26,7 +25,7 @@ def first_agent(config: Config, policy: Policy, allow_imports: bool = True) -> A
         theirs = f"the agent of {option} was trained with {agent.config.action_repeat}"
         warn(f"--action-repeat: {theirs}, this run has {config.action_repeat}")
     evolving = "" if config.evolve == "all" else config.evolve
-    return replace(agent, parameters=_taken(agent, policy, [evolving], option), shapes=shapes_of(policy))
+    return replace(agent, parameters=_taken(agent, policy, [evolving], option), policy=policy)
 
 
 def fixed_agent(config: Config, policy: Policy, allow_imports: bool = True) -> Candidate | None:
@@ -34,10 +33,6 @@ def fixed_agent(config: Config, policy: Policy, allow_imports: bool = True) -> C
     if config.evolve == "all":
         return None
     if config.evolve not in policy.parts:
-        if not policy.parts:
-            raise expected(
-                "--evolve", f"all for --policy {config.policy.name}, which has no parts", config.evolve
-            )
         raise unknown("--evolve", config.evolve, ["all", *policy.parts])
     name, fixed = config.base_from_pretrained, _other_parts(config.evolve, policy)
     if not fixed:
@@ -66,10 +61,10 @@ def _other_parts(evolving: str, policy: Policy) -> list[str]:
 
 def _taken(agent: Agent, policy: Policy, parts: list[str], option: str) -> Candidate:
     """Return an agent's parts as parameters (policy.dim,), zeros elsewhere; refuse parts that do not fit."""
-    shapes, taken = shapes_of(policy), np.zeros(policy.dim, np.float32)
+    taken = np.zeros(policy.dim, np.float32)
     for part in parts:
         theirs, numbers = agent.part(part)
-        ours = Agent(agent.config, taken, shapes, agent.normalisation).part(part)[0]
+        ours = replace(agent, policy=policy).part(part)[0]
         if theirs != ours:
             rule = f"{part or 'an agent'} of {sum(map(prod, ours.values()))} numbers"
             raise expected(option, rule, len(numbers), _difference(ours, theirs))

@@ -1,26 +1,21 @@
 """The parser of the command line: a preset or a run's config, changed by the options that are given."""
 
 import contextlib
-import difflib
-import io
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
-
-import tyro
 
 from mpi_es.config import config_file, parts
 from mpi_es.config import help as help_pages
 from mpi_es.config.config_file import ConfigFile
-from mpi_es.config.fields import option
+from mpi_es.config.declared import Declared
+from mpi_es.config.fields import off, option
 from mpi_es.config.parts import changeable, declared, every, flat, without_effect
 from mpi_es.errors import UserError, unknown, warn
 
 C = TypeVar("C")
-_FLAT = (tyro.conf.OmitArgPrefixes,)  # options of parts are named as all others
 NO_FILE = ConfigFile()
-_HELP = "--help lists the options"
 
 
 def take_option(arguments: Sequence[str], name: str) -> tuple[str | None, list[str]]:
@@ -111,11 +106,22 @@ def translated(arguments: Sequence[str]) -> list[str]:
     return words
 
 
+def by_flag(options: Iterable[Declared]) -> dict[str, Declared]:
+    """Return options by all their names; flags also by those that switch them off."""
+    known = {name: one for one in options for name in one.names}
+    return known | {off(name): one for name, one in known.items() if one.plain is bool}
+
+
+def _flag(word: str) -> str:
+    """Return the name in a word of the command line, which may have underscores."""
+    return word.partition("=")[0].replace("_", "-")
+
+
 def is_given(arguments: Sequence[str], name: str, config: Any) -> bool:
     """Return whether an option of a config, or of one of its class, is given under any of its names."""
-    one = declared(config).get(name) or next(one for one in every(config) if one.name == name)
-    names = one.names + [each.replace("--", "--no-", 1) for each in one.names]  # of a flag
-    return any(word.partition("=")[0].replace("_", "-") in names for word in arguments)
+    kind = config if isinstance(config, type) else type(config)
+    one = declared(config).get(name) or next(one for one in every(kind) if one.name == name)
+    return not by_flag([one]).keys().isdisjoint(map(_flag, arguments))
 
 
 def refuse_idle(arguments: Sequence[str], names: Sequence[str], other: str, config: Any) -> None:
@@ -148,6 +154,7 @@ def parse(
     examples: Sequence[help_pages.Example] = (),
     file: ConfigFile = NO_FILE,
     imports: bool = True,
+    minutes: Mapping[str, int] = {},
 ) -> C:
     """Return the config that the arguments describe: a preset's name, if any, then options.
 
@@ -156,6 +163,7 @@ def parse(
         examples: commands with which the help begins.
         file: what it holds comes on top of the preset and below the options.
         imports: the code of a strategy of the user's own, which may have options.
+        minutes: that presets take, for the help; those that were measured.
     """
     words, named = list(arguments), file.preset
     if words and not words[0].startswith("-"):
@@ -164,40 +172,40 @@ def parse(
             raise UserError(f"{program}: expected options only, got {named!r}")
         if named not in presets:
             raise unknown("preset", named, presets)
-    begin = presets[named] if named else parts.given(default)
-    chosen: dict[str, Any] = {}
-    for part in parts.parts_of(type(default)):
+    kind, chosen = type(default), dict[str, str]()
+    for part in parts.parts_of(kind):
         value, words = take_option(words, option(part))
         chosen |= {} if value is None else {part: value}
-    values = {**begin, **file.values, **chosen}
-    default = parts.suited(type(default), values, imports=imports, checked=False)
+    values = {**(presets[named] if named else parts.given(default)), **file.values, **chosen}
+    # The names of the parts decide which options there are; all values are checked together, below.
+    named_parts = {part: values[part] for part in parts.parts_of(kind) if part in values}
+    config = parts.suited(kind, named_parts, imports=imports)
     for key in file.values:
-        if key not in flat(default):
-            raise parts.stray(key, default)
+        if key not in flat(config):
+            raise parts.stray(option(key), config)
     topic = help_pages.topic_of(words)
     if topic is not None:
         usage = f"{program} {'[PRESET] ' if presets else ''}[options]"
-        print(help_pages.Page(usage, default, named, presets, extra, examples).text(topic), end="")
+        config = parts.suited(kind, values, imports=imports)
+        print(help_pages.Page(usage, config, named, presets, minutes, extra, examples).text(topic), end="")
         raise SystemExit(0)
-    complaint = io.StringIO()
-    try:
-        with contextlib.redirect_stderr(complaint):
-            return tyro.cli(type(default), args=words, default=default, prog=program, config=_FLAT)
-    except SystemExit as end:
-        said = condensed(complaint.getvalue())
-        unknown_one = re.search(r"Unrecognized options?: (--(?:no-)?)([\w-]+)", said)
-        if unknown_one and (whose := parts.owners(unknown_one[2], default)):
-            raise UserError(f"{unknown_one[1]}{unknown_one[2]}: {whose}") from end
-        names = [name for one in declared(default).values() for name in one.names]
-        near = difflib.get_close_matches(f"--{unknown_one[2]}", names, 1) if unknown_one else []
-        raise UserError(f"{said}{f'; did you mean {near[0]}?' if near else ''} ({_HELP})") from end
+    return parts.suited(kind, values | _values(words, config), imports=imports)
 
 
-def condensed(box: str) -> str:
-    """Return the first part of tyro's boxed complaint as one line."""
-    lines = [line.strip("│ ").strip() for line in box.splitlines() if line.startswith("│")]
-    rules = [number for number, line in enumerate(lines) if set(line) <= {"─"}]
-    return " ".join(lines[: rules[0]] if rules else lines) or " ".join(box.split())
+def _values(arguments: Sequence[str], config: Any) -> dict[str, Any]:
+    """Return the values that arguments give the options of a config."""
+    known, words = by_flag(declared(config).values()), list(arguments)
+    values: dict[str, Any] = {}
+    while words:
+        flag, has_value, value = words.pop(0).partition("=")
+        one = known.get(_flag(flag))
+        if one is None:
+            raise parts.stray(flag, config)
+        given = [value] if has_value else []
+        while words and not words[0].startswith("--") and (one.is_list or not (given or one.plain is bool)):
+            given.append(words.pop(0))
+        values[one.name] = one.of_words(given, flag, is_off=_flag(flag) not in one.names)
+    return values
 
 
 def check_resumed(stored: C, wanted: C) -> None:

@@ -1,18 +1,15 @@
 """Options in a TOML file: `--config FILE` reads one, and every run writes one into its directory."""
 
-import difflib
 import json
 import math
 import tomllib
-import types
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal, Union, get_args, get_origin
+from typing import Any
 
-from mpi_es.config.parts import declared, every
-from mpi_es.config.tables import help_of, is_given, values_of
-from mpi_es.errors import UserError, expected, unknown
+from mpi_es.config.parts import declared, every, is_told, no_option, parts_of, suited
+from mpi_es.errors import UserError, unknown
 
 NAME = "config.toml"
 
@@ -49,47 +46,27 @@ def read(path: str, kind: type, presets: Mapping[str, Any]) -> ConfigFile:
         raise UserError(f"{path}: preset: expected to be left out, since the run has its options already")
     if preset and preset not in presets:
         raise unknown(f"{path}: preset", preset, presets)
-    known = {name.removeprefix("--"): one for one in every(kind) for name in one.names}
+    named = {part: table[part] for part in parts_of(kind) if isinstance(table.get(part), str)}
+    own = {part: name for part, name in named.items() if ":" in name}  # of the user, with options perhaps
+    options = [*every(kind), *declared(suited(kind, own)).values()]
+    known = {name.removeprefix("--"): one for one in options for name in one.names}
     values: dict[str, Any] = {}
     keys: dict[str, str] = {}
     for key, value in table.items():
         one = known.get(key.replace("_", "-"))
         if one is None:
-            near = difflib.get_close_matches(key.replace("_", "-"), ["preset", *known], n=1)
-            meant = f"; did you mean {near[0]}?" if near else ""
-            raise UserError(f"{path}: {key}: no option has this name{meant} (--help lists the options)")
+            raise no_option(f"{path}: {key}", key.replace("_", "-"), ["preset", *known])
         if one.name in values:
             raise UserError(f"{path}: {key}: expected once, but {keys[one.name]} is the same option")
-        try:
-            values[one.name], keys[one.name] = _converted(value, one.plain), key
-        except TypeError:
-            raise expected(f"{path}: {key}", _rule(one.hint, one.plain), value) from None
+        rule = (
+            "true or false"
+            if one.plain is bool
+            else one.values.replace(",", " in brackets,")
+            if one.is_list
+            else ""
+        )
+        values[one.name], keys[one.name] = one.converted(value, f"{path}: {key}", rule), key
     return ConfigFile(path, preset, values, keys)
-
-
-def _converted(value: Any, hint: Any) -> Any:
-    """Return a value of TOML as its field has it, or raise TypeError."""
-    if get_origin(hint) in (Union, types.UnionType):
-        inner = next(kind for kind in get_args(hint) if kind is not types.NoneType)
-        return None if value == "None" else _converted(value, inner)
-    if get_origin(hint) is Literal and value in get_args(hint):
-        return value
-    if get_origin(hint) is tuple and isinstance(value, list):
-        return tuple(_converted(one, get_args(hint)[0]) for one in value)
-    if hint is float and type(value) is int:
-        return float(value)
-    if type(value) is hint:  # a bool is no int
-        return value
-    raise TypeError
-
-
-def _rule(hint: Any, plain: Any) -> str:
-    """Return what a key expects, in words."""
-    if plain is bool:
-        return "true or false"
-    if get_origin(plain) is tuple:
-        return f"{values_of(hint).partition(',')[0]} in brackets"
-    return values_of(hint)
 
 
 def text(config: Any, head: Sequence[str] = ()) -> str:
@@ -101,10 +78,10 @@ def text(config: Any, head: Sequence[str] = ()) -> str:
     given, others = [], []
     for one in declared(config).values():
         line = f"{one.name.replace('_', '-')} = {toml(one.value)}"
-        if is_given(config, one):
-            given.append(f"# {help_of(one)}\n{line}")
+        if is_told(config, one):
+            given.append(f"# {one.help}\n{line}")
         else:
-            others.append(f"# {help_of(one)}\n#{line}")
+            others.append(f"# {one.help}\n#{line}")
     top = "".join(f"# {line}\n" for line in head)
     return "\n".join([f"{top}\n# Options that differ from their defaults\n", *given, _OTHERS, *others, ""])
 

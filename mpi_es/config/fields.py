@@ -1,11 +1,10 @@
-"""What a config declares of its fields: range, names, when a field has an effect, whether it may change."""
+"""What a config declares of its fields: group, names, range, effect, and whether it may change."""
 
 import math
 import unicodedata
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, TypeVar, get_type_hints
-
-import tyro
 
 from mpi_es.errors import expected
 
@@ -28,13 +27,13 @@ class Range:
         return math.isfinite(value) and above and below
 
     def __str__(self) -> str:
-        if (self.low, self.high) == (-math.inf, math.inf):
-            return "a finite number"
-        if self.high >= LARGEST:
-            begin = f"a number of {self.low:g} or more" if self.with_low else f"a number above {self.low:g}"
-            return begin if self.high == math.inf else f"{begin}, below 2**63"
+        """Return it as an inequality or an interval; empty where any number is in it."""
+        if self.low == -math.inf:
+            return ""
+        if self.high == math.inf:
+            return f"{'≥' if self.with_low else '>'} {self.low:g}"
         begin, end = "[" if self.with_low else "(", "]" if self.with_high else ")"
-        return f"a number in {begin}{self.low:g}, {self.high:g}{end}"
+        return f"in {begin}{self.low:g}, {self.high:g}{end}"
 
 
 @dataclass(frozen=True)
@@ -47,8 +46,8 @@ class AtMost:
 CHANGEABLE = "may be changed when a run is resumed"
 T = TypeVar("T")
 Free = Annotated[T, CHANGEABLE]  # a resume may change it: it does not affect learning
-Natural = Annotated[int, Range(0, LARGEST)]
-Count = Annotated[int, Range(1, LARGEST)]
+Natural = Annotated[int, Range(0)]
+Count = Annotated[int, Range(1)]
 Positive = Annotated[float, Range(0, with_low=False)]
 NotNegative = Annotated[float, Range(0)]
 Decay = Annotated[float, Range(0, 1, with_low=False)]
@@ -59,50 +58,49 @@ Fraction = Annotated[float, Range(0, 1, with_high=False)]
 
 
 @dataclass(frozen=True)
+class Group:
+    """A mark: the field is the first of a group of options, up to the next one with such a mark."""
+
+    title: str
+
+    @property
+    def name(self) -> str:
+        """What --help is given to show it: the title's first word."""
+        return self.title.partition(" ")[0].strip(",").lower()
+
+
+class Alias:
+    """A mark: more names of the option, which it has in the systems that we replace."""
+
+    def __init__(self, *names: str) -> None:
+        self.names = names
+
+
 class Of:
     """A mark: the field has an effect only with these values of another option."""
 
-    name: str  # of the other field
-    values: tuple[object, ...]
+    def __init__(self, name: str, *values: object) -> None:
+        self.name, self.values = name, values
 
-    def obstacle(self, config: Any) -> str:
+    def obstacle(self, options: Mapping[str, Any]) -> str:
         """Return what keeps the field from having an effect; empty if nothing does."""
-        value = getattr(config, self.name)
-        if value in self.values:
-            return ""
-        return f"with {option(self.name)} {value}"
+        value = options[self.name].value
+        return "" if value in self.values else f"with {option(self.name)} {value}"
 
 
-ENVIRONMENT = Of("function", ("",))  # of policies in environments, not of functions
+ENVIRONMENT = Of("function", "")  # of policies in environments, not of functions
 
 
-def alias(*names: str) -> Any:
-    """Mark a field with the names that the systems we replace give its option."""
-    return tyro.conf.arg(aliases=names)
-
-
-@dataclass(frozen=True)
-class Unless:
-    """A mark: the field has no effect with this value of another option."""
-
-    name: str  # of the other field
-    value: object
-
-    def obstacle(self, config: Any) -> str:
-        """Return what keeps the field from having an effect; empty if nothing does."""
-        value = getattr(config, self.name)
-        return f"with {option(self.name)} {value}" if value == self.value else ""
-
-
-@dataclass(frozen=True)
 class Needs:
-    """A mark: the field has an effect only if one of these options is given."""
+    """A mark: the field has an effect only if one of these options differs from its default."""
 
-    names: tuple[str, ...]
+    def __init__(self, *names: str) -> None:
+        self.names = names
 
-    def obstacle(self, config: Any) -> str:
+    def obstacle(self, options: Mapping[str, Any]) -> str:
         """Return what keeps the field from having an effect; empty if nothing does."""
-        if any(getattr(config, name) not in (None, "") for name in self.names):
+        others = [options[name] for name in self.names]
+        if any(one.value != one.default for one in others):
             return ""
         return f"without {' or '.join(map(option, self.names))}"
 
@@ -112,15 +110,22 @@ def option(name: str) -> str:
     return "--" + name.replace("_", "-")
 
 
+def off(flag: str) -> str:
+    """Return the name that switches a flag off."""
+    return flag.replace("--", "--no-", 1)
+
+
 def check_ranges(config: Any) -> None:
     """Refuse numbers outside their ranges, and text that no file can hold or a terminal would obey."""
     for name, hint in get_type_hints(type(config), include_extras=True).items():
         value = getattr(config, name)
-        for text in value if isinstance(value, tuple) else (value,):
-            _check_text(option(name), text)
+        for one in value if isinstance(value, tuple) else (value,):
+            _check_text(option(name), one)
+            if isinstance(one, int) and abs(one) > LARGEST:
+                raise expected(option(name), "a number below 2**63", one)
         for rule in getattr(hint, "__metadata__", ()):
             if isinstance(rule, Range) and value is not None and not rule.holds(value):
-                raise expected(option(name), str(rule), value)
+                raise expected(option(name), f"a number {rule}" if str(rule) else "a finite number", value)
             if isinstance(rule, AtMost) and value > (bound := getattr(config, rule.name)):
                 raise expected(option(name), f"at most {option(rule.name)} {bound}", value)
 

@@ -6,14 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from mpi_es.config.fields import option
-from mpi_es.config.groups import Group, groups, summary
-from mpi_es.config.parts import Declared, declared
-from mpi_es.config.tables import as_words, default_of, help_of, values_of
+from mpi_es.config.declared import Declared, groups, shown, summary
+from mpi_es.config.fields import Group, option
+from mpi_es.config.parts import as_words, declared, suited
 from mpi_es.errors import unknown
 
 WIDTH = 80  # columns
 FLAGS = ("--help", "-h")
+_PRESETS = "--help PRESET shows the options of a preset. [EXTRA] needs pip install 'mpi_es[EXTRA]'."
+_MINUTES = " Minutes were measured on one or two cores."
 Example = tuple[str, str]  # a command, and what it does
 
 
@@ -24,64 +25,67 @@ class Page:
     usage: str
     config: Any
     preset: str  # with which the config begins; empty without one
-    presets: Mapping[str, Any]
+    presets: Mapping[str, Mapping[str, Any]]
+    minutes: Mapping[str, int]  # of presets, where they were measured
     extra: str
     examples: Sequence[Example]
 
     def text(self, topic: str) -> str:
         """Return the help on a topic; without one, the overview."""
-        found, known = groups(self.config), declared(self.config)
+        known = declared(self.config)
+        found = groups(known.values())
         if not topic:
             return self._overview(found)
         if topic == "all":
-            return "\n".join(self._group(group) for group in found)
+            return "\n".join(self._group(group, options) for group, options in found.items())
         if topic == "presets" and self.presets:
             return self._presets()
-        for group in found:
+        if topic in self.presets:
+            return _filled(shlex.join([topic, "=", *as_words(self.presets[topic])]), 4) + "\n"
+        for group, options in found.items():
             if topic == group.name:
-                return self._group(group)
+                return self._group(group, options)
         for one in known.values():
             if f"--{topic}" in one.names:
                 return self._option(one)
         topics = ["all", *(["presets"] if self.presets else []), *(group.name for group in found)]
         raise unknown("--help", topic, topics)
 
-    def _overview(self, found: Sequence[Group]) -> str:
+    def _overview(self, found: Mapping[Group, Sequence[Declared]]) -> str:
         parts = [f"usage: {self.usage}", _filled(summary(type(self.config)))]
         if self.examples:
             parts.append("\n".join(f"  {command}\n      {meaning}" for command, meaning in self.examples))
         if self.extra:
             parts.append(_filled(self.extra))
         if len(found) == 1:
-            return "\n\n".join([*parts, self._group(found[0]).rstrip()]) + "\n"
+            return "\n\n".join([*parts, *(self._group(*one).rstrip() for one in found.items())]) + "\n"
         topics = "--help GROUP shows a group's options, --help all shows all"
         parts.append(f"{topics}, --help presets the presets." if self.presets else f"{topics}.")
-        parts.append("\n".join(self._names(group) for group in found))
+        names = {group: " ".join(option(one.name) for one in options) for group, options in found.items()}
+        parts.append("\n".join(_filled(f"{group.name:10s} {text}", 11) for group, text in names.items()))
         return "\n\n".join(parts) + "\n"
 
-    def _names(self, group: Group) -> str:
-        """Return a group with the names of its options."""
-        names = " ".join(map(option, group.fields))
-        return _filled(f"{group.name:10s} {names}", 11)
-
-    def _group(self, group: Group) -> str:
+    def _group(self, group: Group, options: Sequence[Declared]) -> str:
         title = f"{group.title}\n" if group.title else ""
-        known = declared(self.config)
-        return title + "".join(self._option(known[name]) for name in group.fields)
+        return title + "".join(map(self._option, options))
 
     def _option(self, one: Declared) -> str:
         """Return an option's names, values, default and meaning."""
-        value, default = (default_of(each).replace("`", "") for each in (one.value, one.default))
-        shown = f"{default}; {self.preset}: {value}" if self.preset and value != default else value
-        head = _filled(f"  {', '.join(one.names)}  {values_of(one.hint)}  (default: {shown})", 6)
-        return f"{head}\n{_filled('      ' + help_of(one), 6)}\n"
+        value, default = shown(one.value), shown(one.default)
+        both = f"{default}; {self.preset}: {value}" if self.preset and value != default else value
+        head = _filled(f"  {', '.join(one.names)}  {one.values}  (default: {both})", 6)
+        return f"{head}\n{_filled('      ' + one.help, 6)}\n"
 
     def _presets(self) -> str:
-        """Return the presets, each with the command line that it stands for."""
-        return "".join(
-            f"{name}\n{_filled('    ' + shlex.join(as_words(values)), 4)}\n"
-            for name, values in self.presets.items()
-        )
+        """Return a line for each preset: what it trains, what it needs, and how long it takes."""
+        width = max(map(len, self.presets)) + 2
+        lines = [_filled(_PRESETS + (_MINUTES if self.minutes else "")) + "\n"]
+        for name, values in self.presets.items():
+            config = suited(type(self.config), values)
+            needs = [f"[{config.extra}]"] if config.extra else []
+            takes = [f"{self.minutes[name]} min"] if name in self.minutes else []
+            lines.append(f"{name:{width}}{', '.join([config.trained, *needs, *takes])}")
+        return "\n".join(lines) + "\n"
 
 
 def topic_of(words: Sequence[str]) -> str | None:

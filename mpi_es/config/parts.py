@@ -4,44 +4,31 @@ A part is a frozen dataclass next to what it configures, and a field of the conf
 files and in presets all options lie side by side, and the part's field stands for the name.
 """
 
-from collections.abc import Iterator, Mapping
-from copy import copy
-from dataclasses import MISSING, Field, dataclass, fields
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields, replace
+from difflib import get_close_matches
+from typing import Annotated, Any, TypeVar, get_type_hints
 
-import tyro
-
-from mpi_es.config.fields import CHANGEABLE, Needs, Of, Unless, check_ranges, option
+from mpi_es.config.declared import Declared
+from mpi_es.config.fields import CHANGEABLE, Needs, Of, check_ranges, off, option
 from mpi_es.config.user_objects import load
 from mpi_es.errors import UserError, expected, unknown
 
 C = TypeVar("C")
-EFFECTS = (Of, Unless, Needs)
-
-
-Name = Annotated[str, tyro.conf.Fixed, tyro.conf.Suppress]  # the option of the part, not one of its fields
 
 
 @dataclass(frozen=True)
 class Named:
     """Options of what a config names."""
 
-    name: Name = ""
+    name: str = ""  # the option of the part, not one of its fields
 
     def __post_init__(self) -> None:
         """Refuse values that no run can have."""
         check_ranges(self)
 
 
-# The type of a part's field. What options it has depends on the name; tyro takes the type of the default.
-if TYPE_CHECKING:
-    Chosen = Any
-else:
-    Chosen = Named
-
-
-@dataclass(frozen=True, eq=False)  # hashed by tyro
+@dataclass(frozen=True)
 class Part:
     """A mark: the field holds the options of what its option names.
 
@@ -72,48 +59,11 @@ class Part:
         return kind(name=name)
 
 
-@dataclass(frozen=True)
-class Declared:
-    """An option of a config, as its field declares it."""
-
-    name: str
-    owner: type  # the dataclass whose field it is
-    hint: Any  # its annotation, with the marks
-    value: Any
-    default: Any
-    is_part: bool = False  # its value is the part's name
-
-    @property
-    def marks(self) -> tuple[Any, ...]:
-        """What its annotation has in addition to the type."""
-        return getattr(self.hint, "__metadata__", ())
-
-    @property
-    def plain(self) -> Any:
-        """Its type."""
-        hint = self.hint
-        while get_origin(hint) is Annotated:
-            hint = get_args(hint)[0]
-        return hint
-
-    @property
-    def names(self) -> list[str]:
-        """All names on the command line."""
-        return [option(self.name)] + [
-            alias for mark in self.marks for alias in getattr(mark, "aliases", None) or ()
-        ]
-
-
-def part_of(hint: Any) -> Part | None:
-    """Return the mark of a part, where an annotation has one."""
-    return next((mark for mark in getattr(hint, "__metadata__", ()) if isinstance(mark, Part)), None)
-
-
 def parts_of(cls: type) -> dict[str, Part]:
     """Return the parts of a config by their fields."""
     hints = get_type_hints(cls, include_extras=True)
-    found = {one.name: part_of(hints[one.name]) for one in fields(cls)}
-    return {name: part for name, part in found.items() if part}
+    marks = {name: getattr(hint, "__metadata__", ()) for name, hint in hints.items()}
+    return {name: mark for name, found in marks.items() for mark in found if isinstance(mark, Part)}
 
 
 def declared(config: Any) -> dict[str, Declared]:
@@ -121,40 +71,33 @@ def declared(config: Any) -> dict[str, Declared]:
     return {one.name: one for one in _declared(config() if isinstance(config, type) else config)}
 
 
-def _declared(config: Any, outer: tuple[Any, ...] = ()) -> Iterator[Declared]:
+def _declared(config: Any, part: str = "") -> Iterator[Declared]:
     cls = type(config)
-    hints = get_type_hints(cls, include_extras=True)
+    hints, parts = get_type_hints(cls, include_extras=True), parts_of(cls)
     for one in fields(cls):
         value, hint = getattr(config, one.name), hints[one.name]
-        if one.name == "name" and isinstance(config, Named):
-            continue
-        if part_of(hint) is None:
-            yield Declared(one.name, cls, _marked(hint, outer), value, one.default)
-            continue
-        default = _default(one).name
-        plain = Annotated[(str, *hint.__metadata__)]
-        yield Declared(one.name, cls, plain, value.name, default, is_part=True)
-        yield from _declared(value, tuple(mark for mark in hint.__metadata__ if isinstance(mark, EFFECTS)))
+        if one.name in parts:
+            hint = Annotated[(str, *hint.__metadata__)]
+            yield Declared(one.name, cls, hint, value.name, getattr(cls(), one.name).name, is_part=True)
+            yield from _declared(value, one.name)
+        elif one.name != "name" or not isinstance(config, Named):
+            yield Declared(one.name, cls, hint, value, one.default, part)
 
 
-def _default(one: Field[Any]) -> Any:
-    assert one.default_factory is not MISSING, "a part has a default"
-    return one.default_factory()
+def kinds(cls: type) -> dict[str, dict[str, dict[str, Declared]]]:
+    """Return the options of what is built in, by the part, its names and the options' names."""
+    return {
+        name: {one: declared(part.options(option(name), one)) for one in part.places}
+        for name, part in parts_of(cls).items()
+    }
 
 
-def _marked(hint: Any, marks: tuple[Any, ...]) -> Any:
-    """Return an annotation with more marks."""
-    return Annotated[(hint, *marks)] if marks else hint
-
-
-def every(config: Any) -> list[Declared]:
-    """Return all options that a config, or one of a class, may have, with those of every built-in part."""
-    found = declared(config)
-    cls = config if isinstance(config, type) else type(config)
-    for name, part in parts_of(cls).items():
-        for one in part.places:
-            own = {each.name: each for each in _declared(part.options(option(name), one))}
-            found = own | found
+def every(cls: type) -> list[Declared]:
+    """Return all options that a config may have, with those of every built-in part."""
+    found = declared(cls)
+    for part in kinds(cls).values():
+        for options in part.values():
+            found = options | found
     return list(found.values())
 
 
@@ -169,79 +112,66 @@ def given(config: Any) -> dict[str, Any]:
     return {one.name: one.value for one in options if one.is_part or one.value != one.default}
 
 
+def suited(cls: type[C], values: Mapping[str, Any], *, imports: bool = True) -> C:
+    """Return the config of these values without those that it has no option for, as of another strategy.
+
+    Args:
+        imports: code of the user's own, which may have options.
+    """
+    made, defaults, known = dict(values), cls(), get_type_hints(cls)
+    for part, mark in parts_of(cls).items():
+        options = getattr(defaults, part)
+        name = values.get(part, options.name)
+        if name != options.name:
+            options = mark.options(option(part), name, imports)
+        own = {one.name: values[one.name] for one in fields(options) if one.name in values}
+        made[part] = replace(options, **own)
+    return cls(**{name: value for name, value in made.items() if name in known})
+
+
 def built(cls: type[C], values: Mapping[str, Any]) -> C:
     """Return the config of these values, all others at their defaults; refuse an option that it has not."""
-    config, rest = _built(cls, values)
-    for name in rest:
-        raise stray(name, config)
+    config = suited(cls, values)
+    _refuse_strays(values, config)
     return config
 
 
 def changed(config: C, **values: Any) -> C:
     """Return a config with other values; another strategy or policy takes what it has too."""
-    made, rest = _built(type(config), given(config) | values)
+    made = suited(type(config), given(config) | values)
+    _refuse_strays(values, made)
+    return made
+
+
+def _refuse_strays(values: Mapping[str, Any], config: Any) -> None:
+    known = declared(config)
     for name in values:
-        if name in rest:
-            raise stray(name, made)
-    return made
+        if name not in known:
+            raise stray(option(name), config)
 
 
-def suited(cls: type[C], values: Mapping[str, Any], *, imports: bool = True, checked: bool = True) -> C:
-    """Return the config of these values without those that it has no option for, as of another strategy.
-
-    Args:
-        imports: code of the user's own, which may have options.
-        checked: false where other values follow, with which these are to be checked together.
-    """
-    return _built(cls, values, imports, checked)[0]
-
-
-def _built(
-    cls: type[C], values: Mapping[str, Any], imports: bool = True, checked: bool = True
-) -> tuple[C, dict[str, Any]]:
-    """Return the config, and the values that it has no option for."""
-    rest, made = dict(values), {}
-    parts = parts_of(cls)
-    for one in fields(cls):  # type: ignore[arg-type]
-        if one.name in parts:
-            options = _default(one)
-            name = rest.pop(one.name, options.name)
-            if name != options.name:
-                options = parts[one.name].options(option(one.name), name, imports)
-            names = {each.name for each in fields(options)} - {"name"}
-            own = {each: rest.pop(each) for each in names & rest.keys()}
-            made[one.name] = _made(type(options), vars(options) | own, checked)
-        elif one.name in rest:
-            made[one.name] = rest.pop(one.name)
-    return _made(cls, made, checked), rest
+def stray(flag: str, config: Any) -> UserError:
+    """Return the error of an option that a config has not: whose it is, or which name is near."""
+    name = flag.replace("--no-", "--", 1)
+    for part, named in kinds(type(config)).items():
+        own = declared(load(option(part), parts_of(type(config))[part].own))
+        owners = [
+            one
+            for one, options in (named | {"a class of your own": own}).items()
+            if any(name in each.names for each in options.values())
+        ]
+        if owners:
+            chosen = f"{option(part)} {getattr(config, part).name}"
+            whose = f"it is an option of {' or '.join(owners)}"
+            return UserError(f"{flag}: expected to be left out with {chosen}: {whose}")
+    return no_option(flag, name, [each for one in declared(config).values() for each in one.names])
 
 
-def _made(cls: type[C], values: Mapping[str, Any], checked: bool) -> C:
-    """Return an object of a dataclass with these values, unchecked if they are not the last ones."""
-    if checked:
-        return cls(**values)
-    made = copy(cls())
-    for name, value in values.items():
-        object.__setattr__(made, name, value)
-    return made
-
-
-def stray(name: str, config: Any) -> UserError:
-    """Return the error of an option that a config has not, which says whose it is."""
-    whose = owners(name, config)
-    return UserError(f"{option(name)}: {whose}") if whose else unknown("option", name, declared(config))
-
-
-def owners(name: str, config: Any) -> str:
-    """Return of which strategies or policies an option is that a config has not; empty if of none."""
-    for part, mark in parts_of(type(config)).items():
-        flag, chosen = option(part), getattr(config, part).name
-        kinds = {one: declared(mark.options(flag, one)).values() for one in mark.places}
-        kinds["a class of your own"] = declared(load(flag, mark.own)).values()
-        found = [one for one, kind in kinds.items() if any(option(name) in own.names for own in kind)]
-        if found:
-            return f"expected to be left out with {flag} {chosen}: it is an option of {' or '.join(found)}"
-    return ""
+def no_option(place: str, name: str, known: Iterable[str]) -> UserError:
+    """Return the error of a name that no option has."""
+    near = get_close_matches(name, known, 1)
+    meant = f"; did you mean {near[0]}?" if near else ""
+    return UserError(f"{place}: no option has this name{meant} (--help lists the options)")
 
 
 def changeable(config: Any) -> set[str]:
@@ -251,9 +181,32 @@ def changeable(config: Any) -> set[str]:
 
 def without_effect(config: Any) -> dict[str, str]:
     """Return the options that have no effect in a config, each with the reason."""
-    view, idle = SimpleNamespace(**flat(config)), {}
-    for name, one in declared(config).items():
-        obstacles = [mark.obstacle(view) for mark in one.marks if isinstance(mark, EFFECTS)]
+    options, idle = declared(config), {}
+    for name, one in options.items():
+        marks = [*(options[one.part].marks if one.part else ()), *one.marks]
+        obstacles = [mark.obstacle(options) for mark in marks if isinstance(mark, Of | Needs)]
         if any(obstacles):
             idle[name] = next(filter(None, obstacles))
     return idle
+
+
+def is_told(config: Any, one: Declared) -> bool:
+    """Return whether a config names an option where it is written: one that is not its default, or always."""
+    return bool(one.value != one.default or one.name in getattr(config, "ALWAYS_GIVEN", ()))
+
+
+def as_options(config: Any) -> list[str]:
+    """Return the command line of a config: its options that are not the defaults, and those always given."""
+    return as_words({name: one.value for name, one in declared(config).items() if is_told(config, one)})
+
+
+def as_words(values: Mapping[str, Any]) -> list[str]:
+    """Return the command line of options."""
+    words: list[str] = []
+    for key, value in values.items():
+        name = option(key)
+        if isinstance(value, bool):
+            words.append(name if value else off(name))
+        else:
+            words += [name, *(f"{item}" for item in (value if isinstance(value, tuple) else (value,)))]
+    return words

@@ -13,6 +13,18 @@ from mpi_es.config.presets_mujoco import MUJOCO
 from mpi_es.config.run import Config, Preset
 
 PRESETS: dict[str, Preset] = CAR_RACING | CONTROL | MUJOCO | GAMES
+# To what docs/carracing.md, docs/environments.md and docs/bipedalwalker report, on one or two cores.
+MINUTES = {
+    "carracing-fast": 5,
+    "carracing-fast-exp3": 12,
+    "carracing-fast-exp3.1": 20,
+    "carracing-fast-exp5": 69,
+    "bipedalwalker": 120,
+    "bipedalwalker-fast": 5,
+    "swimmer": 5,
+    "halfcheetah": 4,
+    "hopper": 4,
+}
 
 
 def preset(name: str, **options: Any) -> Config:

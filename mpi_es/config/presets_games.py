@@ -6,8 +6,8 @@ from mpi_es.config.run import Preset, in_own_directories
 # pytorch-es: 20 mirrored pairs, sigma 0.05. Its learning rate of 0.1 is twice sigma, with Adam a step out of
 # the population at each weight; a tenth of it is a fifth of sigma.
 GREY: Preset = dict(
-    env="mpi_es.envs.atari:make_grey",
-    policy="mpi_es.policies.atari:ConvolutionLSTM",
+    env="mpi_es.papers.atari_frames:make_grey",
+    policy="mpi_es.papers.atari_networks:ConvolutionLSTM",
     strategy="openai_es",
     population_size=40,
     init_sigma=0.05,
@@ -19,9 +19,9 @@ GREY: Preset = dict(
 )
 # PyTorch-ES
 COLOUR: Preset = dict(
-    env="mpi_es.envs.atari:make_colour",
+    env="mpi_es.papers.atari_frames:make_colour",
     env_options=("game=SpaceInvaders",),
-    policy="mpi_es.policies.atari:Convolution",
+    policy="mpi_es.papers.atari_networks:Convolution",
     strategy="openai_es",
     population_size=50,
     init_sigma=0.3,

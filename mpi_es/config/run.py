@@ -1,15 +1,18 @@
 """All options, each declared once: command line, run file, resume check and docs are read from here."""
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Literal
 
 from mpi_es.config.fields import (
     ENVIRONMENT,
+    Alias,
     AtLeastOne,
     Count,
     Free,
+    Group,
     Natural,
     Needs,
     NotNegative,
@@ -17,19 +20,19 @@ from mpi_es.config.fields import (
     Proper,
     Range,
     Share,
-    Unless,
-    alias,
     check_ranges,
     option,
 )
-from mpi_es.config.parts import Chosen, Part, built, flat, parts_of
+from mpi_es.config.parts import Part, built, flat, parts_of
 from mpi_es.errors import expected
 
 Layout = Literal["auto", "torch", "paper"]
 Preset = dict[str, Any]  # options by their names
-_FUNCTION = Needs(("function",))
-_ATTENTION = Of("policy", ("attention",))
-_COMPILED = Of("env", ("mpi_es/CarRacing-v3",))  # whose episodes with the attention agent are compiled
+_CONVERGED = 1e-11  # pycma's tolx and tolfun
+_OF_EXTRA = ("envpool:", "ALE/", "mpi_es.papers.atari", "mpi_es/TakeCover")  # beginnings of environments
+_FUNCTION = Needs("function")
+_ATTENTION = Of("policy", "attention")
+_COMPILED = Of("env", "mpi_es/CarRacing-v3")  # whose episodes with the attention agent are compiled
 
 
 STRATEGIES = {
@@ -60,15 +63,14 @@ def default(part: str, name: str) -> Any:
 class Config:
     """Evolve a neural-network policy with CMA-ES, OpenAI-ES, PEPG, SNES … on all ranks of an MPI job."""
 
-    # Problem
-    env: Annotated[str, alias("--env-name", "--env-id"), ENVIRONMENT] = "CartPole-v1"
+    env: Annotated[str, Group("Problem"), Alias("--env-name", "--env-id"), ENVIRONMENT] = "CartPole-v1"
     """A gymnasium id; package.module:make, which returns an environment; envpool:ID; or vector:ID"""
     env_options: Annotated[tuple[str, ...], ENVIRONMENT] = ()
     """Arguments of the environment: name=value, as in its documentation"""
     held_out_env_options: Annotated[tuple[str, ...], ENVIRONMENT] = ()
     """Arguments of the environment of held-out episodes; empty: those of --env-options"""
     policy: Annotated[
-        Chosen, ENVIRONMENT, Part(POLICIES, own="mpi_es.policies.base:OwnOptions", imports=False)
+        Any, ENVIRONMENT, Part(POLICIES, own="mpi_es.policies.base:OwnOptions", imports=False)
     ] = field(default_factory=lambda: default("policy", "mlp"))
     """mlp, rnn, lstm, gru, attention, or package.module:Class, a torch module"""
     obs_norm: Annotated[bool, ENVIRONMENT] = False
@@ -76,8 +78,7 @@ class Config:
     seed: Natural = 1143
     """Seed of all random numbers of the run"""
 
-    # Function, instead of a policy in an environment
-    function: str = ""
+    function: Annotated[str, Group("Function, instead of a policy in an environment")] = ""
     """package.module:f, a function to evolve instead of a policy: f(x), or f(x, seed) of random ones"""
     x0: Annotated[tuple[float, ...], _FUNCTION] = ()
     """Where the search of a function begins; with --dim, one number stands for all"""
@@ -87,77 +88,83 @@ class Config:
     """Lower and upper bound of a function's parameters, which are reflected there"""
     minimise: Annotated[bool, _FUNCTION] = False
     """Minimise the function instead of maximising it"""
+    on_failure: Annotated[Literal["stop", "worst"], _FUNCTION] = "stop"
+    """When a call fails: end the run and keep its x, or rank its candidate last and continue"""
+    call_timeout: Annotated[NotNegative, _FUNCTION] = 0.0
+    """Seconds after which a call of a function fails, if it runs Python code by then; 0: never"""
 
-    # Start
-    from_pretrained: Annotated[str, ENVIRONMENT] = ""
+    from_pretrained: Annotated[str, Group("Start"), ENVIRONMENT] = ""
     """Run, run.h5 or npz file with the agent at which the search begins"""
     evolve: Annotated[str, ENVIRONMENT] = "all"
     """all, or the part that evolves while the rest stays fixed: attention, controller, controller.fc …"""
     base_from_pretrained: Annotated[str, ENVIRONMENT] = ""
     """Run, run.h5 or npz file with the parts that stay fixed"""
-    layout: Annotated[Layout, Needs(("from_pretrained", "base_from_pretrained"))] = "auto"
+    layout: Annotated[Layout, Needs("from_pretrained", "base_from_pretrained")] = "auto"
     """Order of the parameters in an npz file that does not name it; auto tries both on CarRacing"""
 
-    # Strategy
-    strategy: Annotated[Chosen, Part(STRATEGIES, own="mpi_es.strategies.base:StrategyOptions")] = field(
-        default_factory=lambda: default("strategy", "cma_es")
-    )
+    strategy: Annotated[
+        Any, Group("Strategy"), Part(STRATEGIES, own="mpi_es.strategies.base:StrategyOptions")
+    ] = field(default_factory=lambda: default("strategy", "cma_es"))
     """cma_es, openai_es, pepg, snes, cr_fm_nes, ga, or package.module:Class"""
-    max_iter: Annotated[Free[Count], alias("--max-gradient-updates")] = 2000
+    max_iter: Annotated[Free[Count], Alias("--max-gradient-updates")] = 2000
     """Number of generations after which the run ends"""
+    max_evaluations: Free[Natural] = 0
+    """Number of episodes, or calls of a function, after which the run ends; 0: no limit"""
+    tolx: Free[Annotated[float | None, Range(0)]] = None
+    """End the run when no parameter varies more among candidates; None: 1e-11 for functions f(x), else 0"""
+    tolfun: Free[Annotated[float | None, Range(0)]] = None
+    """End the run when values vary less, also the best ones; None: 1e-11 for functions f(x), else 0"""
     restart_if_below: Annotated[float | None, Range(-math.inf)] = None
     """Restart from another draw if the mean fitness of the population stays below this"""
-    restart_after: Annotated[Count, Needs(("restart_if_below",))] = 40
+    restart_after: Annotated[Count, Needs("restart_if_below")] = 40
     """Number of generations after which --restart-if-below decides"""
 
-    # Episodes
-    num_rollouts: Count = 1
+    num_rollouts: Annotated[Count, Group("Episodes")] = 1
     """Number of episodes of each candidate in a generation"""
     num_rollouts_max: Natural = 0
     """As many episodes as --agreement needs, from --num-rollouts up to this number; 0: a fixed number"""
-    agreement: Annotated[Proper, Unless("num_rollouts_max", 0)] = 0.5
+    agreement: Annotated[Proper, Needs("num_rollouts_max")] = 0.5
     """Rank correlation of two halves of each candidate's episodes that --num-rollouts-max aims at"""
     episode_seeds: Literal["independent", "common", "paired"] = "independent"
     """Separate seeds for each candidate, the same for all, or one set for each mirrored pair"""
-    episode_cap: Annotated[Natural, alias("--max-episode-length"), ENVIRONMENT] = 0
+    episode_cap: Annotated[Natural, Alias("--max-episode-length"), ENVIRONMENT] = 0
     """Steps after which a training episode is cut; 0: only the environment's own limit"""
     variable_ep_len: Annotated[bool, ENVIRONMENT] = False
     """Cut training episodes at twice their mean length in the last generation"""
-    cap_growth: Annotated[AtLeastOne, ENVIRONMENT, Unless("episode_cap", 0)] = 1.0
+    cap_growth: Annotated[AtLeastOne, ENVIRONMENT, Needs("episode_cap")] = 1.0
     """Factor on --episode-cap after a generation in which the share --cap-threshold reached it"""
-    cap_threshold: Annotated[Share, ENVIRONMENT, Unless("cap_growth", 1.0)] = 0.5
+    cap_threshold: Annotated[Share, ENVIRONMENT, Needs("cap_growth")] = 0.5
     """Share of a generation's episodes that must reach the cap before --cap-growth applies"""
     early_stop: Annotated[Natural, ENVIRONMENT] = 0
     """Cut a training episode after more than this number of successive negative rewards; 0: never"""
     clip_rewards: Annotated[tuple[float, ...], ENVIRONMENT] = ()
     """Lower and upper bound of an action's reward in training, as for Atari; empty: none"""
-    action_repeat: Annotated[Count, alias("--frame-skip"), ENVIRONMENT] = 1
+    action_repeat: Annotated[Count, Alias("--frame-skip"), ENVIRONMENT] = 1
     """Steps of the environment that an action lasts; the policy sees the last of them"""
     action_noise: Annotated[NotNegative, ENVIRONMENT] = 0.0
     """Standard deviation of noise on continuous actions in training"""
-    # Held-out evaluations, and the target
-    track_mean: bool = True
+
+    track_mean: Annotated[bool, Group("Held-out evaluations, and the target"), ENVIRONMENT] = True
     """Evaluate the unperturbed mean with the population, and count the candidates above it"""
     eval_every: Free[Natural] = 10
     """Generations between held-out evaluations of the mean; 0: only at the end"""
     num_eval_rollouts: Free[Count] = 64
     """Number of episodes of a held-out evaluation"""
-    target_fitness: Annotated[Free[float | None], Range(-math.inf), alias("--reward-goal")] = None
+    target_fitness: Annotated[Free[float | None], Range(-math.inf), Alias("--reward-goal")] = None
     """End the run when the mean held-out return, or the value of a function f(x), reaches this"""
     target_consecutive: Annotated[
-        Free[Count], alias("--consecutive-goal-stopping"), Needs(("target_fitness",))
+        Free[Count], Alias("--consecutive-goal-stopping"), Needs("target_fitness")
     ] = 1
     """Number of successive held-out evaluations, or best values of generations, that reach the target"""
 
-    # Machine
-    dispatch: Free[Literal["auto", "static", "dynamic"]] = "auto"
+    dispatch: Annotated[Free[Literal["auto", "static", "dynamic"]], Group("Machine")] = "auto"
     """Fixed shares, or episodes to ranks as they become free; auto: static with envpool: or vector:"""
     dedicated_root: Free[Literal["auto", "yes", "no"]] = "auto"
     """Rank 0 evaluates no episodes; auto: from 128 ranks, if dispatch is dynamic"""
     envs_per_rank: Annotated[Free[Natural], ENVIRONMENT] = 0
     """Episodes that a rank steps together; 0: 16, or 64 where one call steps them all (envpool:, vector:)"""
 
-    threads_per_rank: Annotated[Free[Count], _ATTENTION, _COMPILED, Unless("compiled", False)] = 1
+    threads_per_rank: Annotated[Free[Count], _ATTENTION, _COMPILED, Of("compiled", True)] = 1
     """Threads of a rank, each with an episode of its own, where episodes run in compiled code"""
     compiled: Annotated[Free[bool], _ATTENTION, _COMPILED] = True
     """Run whole episodes in compiled code where policy and environment allow; results are the same"""
@@ -166,15 +173,14 @@ class Config:
     on_rank_loss: Free[Literal["auto", "shrink", "abort"]] = "auto"
     """When a rank dies, the others continue or the job ends; auto: they continue where MPI can"""
 
-    # Run
-    run_dir: Annotated[str, alias("--logs-dir", "--save-path")] = ""
+    run_dir: Annotated[str, Group("Run"), Alias("--logs-dir", "--save-path")] = ""
     """Directory of the run, with {seed} for the seed; empty: runs/ENV-STRATEGY-SEED, or FUNCTION-…"""
     checkpoint_interval: Free[NotNegative] = 5.0
     """Seconds between checkpoints, which a kill can lose; 0: every generation. A signal saves at once"""
     tensorboard: Free[bool] = True
     """Write TensorBoard events into the directory of the run"""
     callback: Free[str] = ""
-    """package.module:Class; its object is called on rank 0 after each generation"""
+    """package.module:Class; its object is called on rank 0 after each generation; True stops the run"""
     console: Free[Literal["auto", "live", "lines", "silent"]] = "auto"
     """Live panel, one line for each generation, or nothing; auto: live on a terminal, else lines"""
 
@@ -210,9 +216,34 @@ class Config:
         return replace(self, env_options=made_with, held_out_env_options=())
 
     @property
+    def tracks_mean(self) -> bool:
+        """Whether the mean is evaluated with each population; a function's, whose calls may last, is not."""
+        return self.track_mean and not self.function
+
+    @property
+    def tolerances(self) -> tuple[float, float]:
+        """The values of --tolx and --tolfun; a search that restarts goes on when a start has converged."""
+        restarts = self.restart_if_below is not None or getattr(self.strategy, "restarts", "none") != "none"
+        default = _CONVERGED if self.function and not restarts else 0.0
+        tolx, tolfun = (default if value is None else value for value in (self.tolx, self.tolfun))
+        return tolx, tolfun
+
+    @property
     def problem(self) -> str:
         """The name of what is evolved: the environment or the function."""
         return self.function or self.env
+
+    @property
+    def trained(self) -> str:
+        """What it trains, in short."""
+        policy, env = (re.split("[:/]", name)[-1] for name in (self.policy.name, self.env))
+        what = policy if self.evolve == "all" else f"only the {self.evolve}"
+        return f"{what} on {env}, {self.strategy.name}"
+
+    @property
+    def extra(self) -> str:
+        """The extra of our package that installs its environment."""
+        return "envs" if self.env.startswith(_OF_EXTRA) else ""
 
     @property
     def is_of_script(self) -> bool:

@@ -3,13 +3,11 @@
 import hashlib
 from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mpi_es.arrays import Candidate
 from mpi_es.config.run import Config
 from mpi_es.diagnosis.job import Finding
 from mpi_es.envs import open_batch
@@ -17,6 +15,7 @@ from mpi_es.envs.lockstep.base import EnvBatch, Places
 from mpi_es.errors import RolloutError, UserError, one_line
 from mpi_es.evaluation.build import make_policy
 from mpi_es.evaluation.rollout import Episode, Rollout, Terms
+from mpi_es.evaluation.sources import StaticSource
 from mpi_es.text import counted
 
 _STEPS = 1000  # after which an episode is cut: an environment may never end one
@@ -56,28 +55,6 @@ def _digest(observation: Any) -> bytes:
     return hashlib.blake2b(numbers.tobytes(), digest_size=16).digest()
 
 
-@dataclass
-class _OneEpisode:
-    """A source of one episode."""
-
-    seed: int
-    parameters: Candidate
-    taken: bool = field(default=False)
-
-    def take(self, block: bool) -> Episode | None:
-        """Return the episode once."""
-        if self.taken:
-            return None
-        self.taken = True
-        return Episode(0, 0, self.seed, self.parameters)
-
-    def done(self, unit: int, length: int) -> None:
-        """Ignore the length."""
-
-    def poll(self) -> None:
-        """Do nothing between steps."""
-
-
 def repeats(config: Config) -> Finding:
     """Play an episode in a new environment, then again after another one, and compare them."""
     name = "environment"
@@ -87,7 +64,7 @@ def repeats(config: Config) -> Finding:
         parameters, played = policy.initial(config.seed), []
         with closing(Rollout(policy, batch, 1, config.action_repeat)) as rollout:
             for seed in (config.seed, config.seed + 1, config.seed):
-                rollout.run(_OneEpisode(seed, parameters), Terms(cap=_STEPS))
+                rollout.run(StaticSource([Episode(0, 0, seed, parameters)]), Terms(cap=_STEPS))
                 played.append(batch.steps)
     except UserError as error:
         remedy = "give --env, --env-options and --policy as the training has them"

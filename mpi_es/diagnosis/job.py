@@ -1,15 +1,14 @@
-"""The doctor's checks of a job: ranks, cores, threads, Slurm, libraries."""
+"""The doctor's checks of a job: ranks, cores, Slurm, libraries."""
 
 import importlib.metadata
 import itertools
 import re
 import shutil
-import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from mpi_es.text import counted
 
@@ -24,9 +23,6 @@ class Finding:
     status: Literal["ok", "warn", "fail"]
     seen: str
     remedy: str = ""  # what the user can do; empty if ok
-
-
-# The job
 
 
 def allocation(environ: Mapping[str, str], world_size: int, hosts: Iterable[str]) -> Finding:
@@ -103,39 +99,8 @@ def own_group(table: str, root: Path = Path("/sys/fs/cgroup")) -> Path:
     return root / found[1] if found else root
 
 
-def threads(
-    environ: Mapping[str, str], pools: Sequence[Mapping[str, Any]], ranks: int, cores: float
-) -> Finding:
-    """Compare the threads of the numerical libraries with the cores.
-
-    Args:
-        pools: from threadpoolctl.
-        ranks: on this host, as are the cores.
-    """
-    seen = ", ".join(f"{pool['prefix']} {pool['num_threads']}" for pool in pools)
-    seen = f"{seen or 'no pools'}, OMP_NUM_THREADS {environ.get('OMP_NUM_THREADS', 'not set')}"
-    most = max((pool["num_threads"] for pool in pools), default=1)
-    if most > 1 and most * ranks > cores:
-        sharing = f"{counted(ranks, 'rank')} share {counted(cores, 'core')}"
-        remedy = f"export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1: {sharing}"
-        return Finding("threads", "warn", seen, remedy)
-    return Finding("threads", "ok", seen)
-
-
-# Libraries
-
-
-def requirements(project: Path) -> list[str]:
-    """Return the names of the required packages, from pyproject.toml or from the installed metadata."""
-    if project.is_file():
-        wanted: list[str] = tomllib.loads(project.read_text())["project"]["dependencies"]
-    else:
-        wanted = [text for text in importlib.metadata.requires("mpi_es") or [] if "extra ==" not in text]
-    return [re.split(r"[\[<>=!~; ]", text)[0] for text in wanted]
-
-
 def versions(names: Sequence[str]) -> Finding:
-    """Report the versions of the libraries."""
+    """Report the versions of libraries."""
     found, missing = [], []
     for name in names:
         try:
@@ -143,7 +108,6 @@ def versions(names: Sequence[str]) -> Finding:
         except importlib.metadata.PackageNotFoundError:
             missing.append(name)
     if missing:
-        return Finding(
-            "libraries", "fail", f"without {', '.join(missing)}", "make setup, or pip install them"
-        )
+        remedy = "make setup, or pip install them"
+        return Finding("libraries", "fail", f"without {', '.join(missing)}", remedy)
     return Finding("libraries", "ok", ", ".join(found))

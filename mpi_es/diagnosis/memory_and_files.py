@@ -1,6 +1,5 @@
 """The doctor's checks of memory and disk: what ranks share, and where a run is saved."""
 
-import contextlib
 import fcntl
 import os
 import shutil
@@ -20,9 +19,7 @@ from mpi_es.run_file.atomic_write import nearest_directory
 from mpi_es.text import counted, thousands
 
 _MIB = 2**20
-_SEGMENTS = ("mpich_shm_*", "sm_segment.*")  # of MPICH and of Open MPI
 _WRITABLE = "give --run-dir a directory that you can write to"
-_FEW = 3  # files that a remedy names one by one
 _NETWORK = {"nfs", "nfs4", "cifs", "smb3", "9p", "fuse.sshfs"}
 
 
@@ -43,40 +40,12 @@ def shared_memory(directory: Path, ranks: int) -> Finding:
         return Finding("shared memory", "fail", seen, REMEDY)
     if usage.free < (64 + 8 * ranks) * _MIB:
         return Finding(
-            "shared memory", "warn", seen, "remove leftovers, or enlarge it (docker: --shm-size=1g)"
+            "shared memory",
+            "warn",
+            seen,
+            "remove what ended jobs left there, or enlarge it (docker: --shm-size=1g)",
         )
     return Finding("shared memory", "ok", seen)
-
-
-def leftovers(directory: Path, processes: Path = Path("/proc")) -> Finding:
-    """Look for segments of jobs that ended badly: no process maps them, as far as we may look."""
-    segments = [path for pattern in _SEGMENTS for path in directory.glob(pattern)]
-    mapped = "".join(_read(maps) for maps in processes.glob("[0-9]*/maps")) if segments else ""
-    dead: dict[Path, int] = {}  # bytes of each
-    for path in segments:
-        with contextlib.suppress(FileNotFoundError):  # its job ended meanwhile
-            found = path.stat()
-            # The maps of other users' processes are closed to us.
-            if str(path) not in mapped and os.geteuid() in (0, found.st_uid):
-                dead[path] = found.st_size
-    if not dead:
-        return Finding(
-            "leftovers", "ok", f"{counted(len(segments), 'MPI segment')} in {directory}, none abandoned"
-        )
-    size = thousands(round(sum(dead.values()) / _MIB))
-    seen = f"{counted(len(dead), 'abandoned segment')}, {size} MiB"
-    remedy = f"rm {' '.join(map(str, dead))}"
-    if len(dead) > _FEW:
-        families = [family for family in _SEGMENTS if any(path.match(family) for path in dead)]
-        remedy = f"while no MPI job runs here: rm {' '.join(str(directory / family) for family in families)}"
-    return Finding("leftovers", "warn", seen, remedy)
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text()
-    except OSError:  # ended meanwhile, or another user's
-        return ""
 
 
 def window(node: Comm, allocate: Callable[..., Any]) -> Finding:

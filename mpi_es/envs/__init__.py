@@ -6,8 +6,8 @@ import importlib.util
 import inspect
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from functools import partial
+from contextlib import closing, contextmanager
+from functools import cache, partial
 from typing import Any
 
 import gymnasium as gym
@@ -36,6 +36,13 @@ def open_batch(name: str, options: Sequence[str] = (), width: int = 1) -> EnvBat
     if name.startswith(vector.PREFIX):
         return vector.VectorEnvs(name, partial(_make_vector, name, options), width)
     return SeparateEnvs(partial(make, name, options))
+
+
+@cache  # to make one may take seconds
+def spaces(name: str, options: tuple[str, ...] = ()) -> tuple[Any, Any]:
+    """Return the spaces of an environment's observations and actions."""
+    with closing(open_batch(name, options)) as batch:
+        return batch.observation_space, batch.action_space
 
 
 def is_vectorised(name: str) -> bool:
@@ -138,25 +145,15 @@ def _call(name: str, function: Any, options: dict[str, Any], kind: type = gym.En
 
 @contextmanager
 def _making(name: str, options: dict[str, Any]) -> Iterator[None]:
-    """Raise one line, around the call that makes an environment, if it cannot."""
-    try:
-        with _asked(name, options):
-            yield
-    except (ImportError, gym.error.Error) as error:
-        raise UserError(f"--env: {name} cannot be made: {_missing(error)}") from error
-
-
-@contextmanager
-def _asked(name: str, options: dict[str, Any]) -> Iterator[None]:
-    """Raise one line, around the same call, if it refuses its options."""
+    """Raise one line, around the call that makes an environment, if it cannot or refuses its options."""
     try:
         yield
     except UserError as error:
         if str(error).partition(":")[0] not in options:
             raise
         raise UserError(f"--env-options {error}") from error
-    except (ImportError, gym.error.Error):
-        raise
+    except (ImportError, gym.error.Error) as error:
+        raise UserError(f"--env: {name} cannot be made: {_missing(error)}") from error
     except SystemExit as error:  # not that of --help
         raise UserError(f"--env: {name} ends the program: {one_line(error)}") from error
     except Exception as error:

@@ -15,10 +15,10 @@ from mpi_es.config.run import Config
 from mpi_es.config.user_objects import load
 from mpi_es.envs.lockstep.separate import SeparateEnvs
 from mpi_es.errors import UserError, expected
-from mpi_es.evaluation import compiled_rollout
+from mpi_es.evaluation import compiled_rollout, function_rollout
 from mpi_es.evaluation.compiled_rollout import CompiledRollout
 from mpi_es.evaluation.evaluator import Evaluator
-from mpi_es.evaluation.function_rollout import FunctionRollout, Problem, problem
+from mpi_es.evaluation.function_rollout import FunctionRollout, Problem
 from mpi_es.evaluation.rollout import AnyRollout, Rollout, Terms
 from mpi_es.jit.apart import compile_apart
 from mpi_es.jit.warm_up import prepare
@@ -37,19 +37,20 @@ from mpi_es.strategies.noise import ComputedNoise, SlicedNoise, TableNoise, fill
 WIDTH, POOLED_WIDTH = 16, 64
 
 
-def make_policy(config: Config) -> Policy:
-    """Return the config's policy, for the spaces of its environment."""
-    batch = envs.open_batch(config.env, config.env_options)
-    try:
-        policy = policies.make(config, batch.observation_space, batch.action_space)
-        shape = batch.observation_space.shape or ()
-        if config.obs_norm and len(shape) != 1:
-            raise expected("--obs-norm", "an environment that observes a vector", f"shape {shape}")
-        if config.action_noise and not hasattr(batch.action_space, "low"):
-            raise expected("--action-noise", "0 where actions are discrete", config.action_noise)
-        return policy
-    finally:
-        batch.close()
+def make_policy(config: Config, spaces: tuple[Any, Any] | None = None) -> Policy:
+    """Return the config's policy.
+
+    Args:
+        spaces: of its environment's observations and actions, where they are known.
+    """
+    observations, actions = spaces or envs.spaces(config.env, config.env_options)
+    policy = policies.make(config, observations, actions)
+    shape = observations.shape or ()
+    if config.obs_norm and len(shape) != 1:
+        raise expected("--obs-norm", "an environment that observes a vector", f"shape {shape}")
+    if config.action_noise and not hasattr(actions, "low"):
+        raise expected("--action-noise", "0 where actions are discrete", config.action_noise)
+    return policy
 
 
 def training_terms(config: Config, cap: int, normalisation: Vector | None) -> Terms:
@@ -79,22 +80,36 @@ def make_problem(config: Config) -> Problem:
         raise expected("--x0", f"one number, or {dim} as --dim says", config.x0)
     bounds = (config.bounds[0], config.bounds[1]) if config.bounds else None
     start = np.broadcast_to(x0, dim)
-    return problem(load("--function", config.function), start, bounds, minimise=config.minimise)
+    return function_rollout.problem(
+        load("--function", config.function), start, bounds, minimise=config.minimise
+    )
 
 
-def make_rollout(config: Config, base: Candidate | None = None) -> AnyRollout:
+def make_rollout(
+    config: Config,
+    base: Candidate | None = None,
+    problem: Problem | None = None,
+    trained: AnyRollout | None = None,
+) -> AnyRollout:
     """Return what runs episodes in this process.
 
     Args:
         base: a whole agent, of which all stays fixed but the part that the config names.
+        problem: that of the config's function, which a script may have passed.
+        trained: in whose spaces the episodes must be, where they are held out.
     """
     if config.function:
-        return FunctionRollout(make_problem(config))
-    policy = make_policy(config)
-    if base is not None:
-        policy = PartlyFixed(policy, config.evolve, base)
+        ranks_last = config.on_failure == "worst"
+        made = problem or make_problem(config)
+        return FunctionRollout(made, ranks_failures_last=ranks_last, timeout=config.call_timeout)
     width = config.envs_per_rank or (POOLED_WIDTH if envs.is_vectorised(config.env) else WIDTH)
     batch = envs.open_batch(config.env, config.env_options, width)
+    spaces = batch.observation_space, batch.action_space
+    if trained and spaces != trained.spaces:
+        raise expected("--held-out-env-options", f"the spaces {trained.spaces}", spaces)
+    policy: Any = make_policy(config, spaces)
+    if base is not None:
+        policy = PartlyFixed(policy, config.evolve, base)
     may_compile = config.compiled and getattr(policy, "compiled", False)
     if may_compile and isinstance(batch, SeparateEnvs) and compiled_rollout.suits(config, batch.envs[0]):
         with closing(batch):  # whose choices and spaces are all that it needs
@@ -104,27 +119,19 @@ def make_rollout(config: Config, base: Candidate | None = None) -> AnyRollout:
     return Rollout(policy, batch, width, config.action_repeat)
 
 
-def make_held_out_rollout(config: Config, base: Candidate | None = None) -> AnyRollout | None:
-    """Return what runs held-out episodes in this process, None if it is what runs the others.
+def make_rollouts(
+    config: Config, base: Candidate | None = None, problem: Problem | None = None
+) -> tuple[AnyRollout, AnyRollout]:
+    """Return what runs episodes of training in this process, and what runs held-out ones, often the same.
 
     Args:
-        base: see make_rollout.
+        base: see make_rollout, as for the problem.
     """
+    rollout = make_rollout(config, base, problem)
     if config.function or not config.held_out_env_options:
-        return None
-    trained = _spaces(config)
+        return rollout, rollout
     with envs.held_out():
-        examined = _spaces(config.held_out)
-    if examined != trained:
-        raise expected("--held-out-env-options", f"the spaces {trained}", examined)
-    return make_rollout(config.held_out, base)
-
-
-def _spaces(config: Config) -> tuple[Any, Any]:
-    """Return the spaces of the config's environment: what it observes, and its actions."""
-    batch = envs.open_batch(config.env, config.env_options)
-    batch.close()
-    return batch.observation_space, batch.action_space
+        return rollout, make_rollout(config.held_out, base, trained=rollout)
 
 
 def make_evaluator(
@@ -134,27 +141,20 @@ def make_evaluator(
     base: Candidate | None = None,
     *,
     survives: bool = False,
-    rollout_of: Callable[[], AnyRollout] | None = None,
+    problem: Problem | None = None,
 ) -> Evaluator:
     """Return this rank's evaluator, or raise on every rank what one of them met. Collective.
 
     Args:
-        base: see make_rollout.
+        base: see make_rollout, as for the problem.
         survives: whether the other ranks go on when one dies.
-        rollout_of: makes another rollout than the config's.
     """
     # The ranks agree before they make the noise, which they do together.
-    rollout, held_out_rollout, table = all_or_raise(
-        comm,
-        lambda: (
-            rollout_of() if rollout_of else make_rollout(config, base),
-            make_held_out_rollout(config, base),
-            noise_table(config.strategy),
-        ),
+    (rollout, held_out_rollout), table = all_or_raise(
+        comm, lambda: (make_rollouts(config, base, problem), noise_table(config.strategy))
     )
-    # What rollout_of makes, another process cannot make again.
-    prepare(comm, rollout.compile, None if rollout_of else partial(_compile_apart, config, base))
-    if held_out_rollout:
+    prepare(comm, rollout.compile, partial(_compile_apart, config, base))
+    if held_out_rollout is not rollout:
         prepare(comm, held_out_rollout.compile, partial(_compile_apart, config.held_out, base))
     return Evaluator(
         comm,

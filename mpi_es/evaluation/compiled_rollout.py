@@ -56,6 +56,7 @@ class CompiledRollout:
         from mpi_es.evaluation import compiled_episode
 
         self.policy, self.limit, self.width = policy, limit, threads
+        self.spaces = env.observation_space, env.action_space
         self.idle = {"envs_per_rank": "where whole episodes are run in compiled code"}
         self.run_episode = compiled_episode.run_episode
         self.rules = compiled_episode.Rules(limit, repeat, early_stop=0, clip=compiled_episode.UNCLIPPED)

@@ -6,19 +6,17 @@ What an episode returns does not depend on who plays it, or when.
 import threading
 import time
 from collections import deque
-from collections.abc import Iterable
-from itertools import chain
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mpi_es.evaluation.header import Header, Units, Work
-from mpi_es.evaluation.rollout import Episode
+from mpi_es.evaluation.header import Header, Units
+from mpi_es.evaluation.rollout import Episode, Lookup, Source
 from mpi_es.evaluation.schedule import Schedule, are_plenty, at_once, first_shares
-from mpi_es.evaluation.sources import Lookup, scatter_units
+from mpi_es.evaluation.sources import scatter_units
 from mpi_es.parallel.collectives import Comm
-from mpi_es.parallel.stop_signal import StopFlag, Stopped
+from mpi_es.parallel.stop_signal import StopFlag
 from mpi_es.parallel.waiting import wait
 from mpi_es.run_file.records import EvaluationProgress
 
@@ -59,42 +57,44 @@ class _Answers:
     def __init__(self, header: Header, dim: int) -> None:
         self.header, self.dim, self.width = header, dim, header.units_at_once
         self.precision = np.dtype(header.precision)
-        self.head = 8 * (2 + 2 * self.width)  # bytes
+        self.head = 8 * (2 + self.width)  # bytes
 
     def buffer(self) -> NDArray[np.uint8]:
         """Return room for a message."""
         return np.empty(self.head + self.width * self.dim * self.precision.itemsize, np.uint8)
 
     def pack(
-        self, buffer: NDArray[np.uint8], units: list[tuple[int, int]], plenty: bool, lookup: Lookup
+        self, buffer: NDArray[np.uint8], units: list[int], plenty: bool, lookup: Lookup
     ) -> NDArray[np.uint8]:
         """Return the part of a buffer that has the message."""
         words = buffer[: self.head].view(np.int64)
         words[:2] = len(units), plenty
-        if units:
-            words[2 : 2 + 2 * len(units)] = list(chain.from_iterable(units))
+        words[2 : 2 + len(units)] = units
         if not self.dim:
             return buffer[: self.head]
-        candidates = _distinct(self.header, [unit for unit, _ in units])
+        candidates = self._distinct(units)
         end = self.head + len(candidates) * self.dim * self.precision.itemsize
         rows = buffer[self.head : end].view(self.precision).reshape(-1, self.dim)
         for row, candidate in zip(rows, candidates, strict=True):
             row[:] = lookup(candidate)
         return buffer[:end]
 
-    def unpack(self, buffer: NDArray[np.uint8]) -> tuple[list[tuple[int, int]], bool, Lookup | None]:
+    def unpack(self, buffer: NDArray[np.uint8]) -> tuple[list[int], bool, Lookup | None]:
         """Return units, whether plenty are left, and how to find the candidates that came with them."""
         words = buffer[: self.head].view(np.int64).tolist()
-        count, plenty = words[0], bool(words[1])
-        units = list(zip(words[2 : 2 + 2 * count : 2], words[3 : 3 + 2 * count : 2], strict=True))
+        units, plenty = words[2 : 2 + words[0]], bool(words[1])
         if not self.dim:
             return units, plenty, None
-        candidates = _distinct(self.header, [unit for unit, _ in units])
+        candidates = self._distinct(units)
         rows = buffer[self.head :].view(self.precision).reshape(-1, self.dim)[: len(candidates)].copy()
         return units, plenty, dict(zip(candidates, rows, strict=True)).__getitem__
 
+    def _distinct(self, units: list[int]) -> list[int]:
+        """Return the candidates of some units, each once: in this order they travel."""
+        return [*dict.fromkeys(map(self.header.candidate, units))]
 
-class DynamicRoot:
+
+class DynamicRoot(Source):
     """Rank 0's side: hands out units, to itself too, and answers requests between two steps.
 
     Where a step lasts longer than a request should wait, a thread answers.
@@ -112,7 +112,7 @@ class DynamicRoot:
     ) -> None:
         self.comm, self.header, self.lookup, self.stop = comm, header, lookup, stop
         self.schedule, self.progress = schedule, progress
-        total = header.candidates * header.episodes
+        total = header.seeds.size
         progress.begin(total, total - header.unplayed, held_out=header.terms.held_out, share=False)
         self.working = comm.size - 1  # ranks that have not left
         self.answers = _Answers(header, 0 if header.keys is not None else dim)
@@ -120,7 +120,6 @@ class DynamicRoot:
         self.sent: list[tuple[Any, NDArray[np.uint8]]] = []  # requests, whose buffers must live as long
         self.request = _Request(comm)
         self.message = np.empty(3 + 2 * header.units_at_once, np.int64)
-        self.waited = 0.0
         self._lock = threading.Lock()
         self._polled = time.monotonic()
         self._halted = threading.Event()
@@ -134,9 +133,8 @@ class DynamicRoot:
         with self._lock:
             if not self.schedule.left:
                 return None
-            unit, seed = self.schedule.next()
-        candidate = self.header.candidate(unit)
-        return Episode(unit, candidate, seed, self.lookup(candidate))
+            unit = self.schedule.next()
+        return self.header.episode(unit, self.lookup)
 
     def done(self, unit: int, length: int) -> None:
         """Note an episode that is over."""
@@ -145,21 +143,16 @@ class DynamicRoot:
             self.progress.add()
 
     def poll(self) -> None:
-        """Answer the requests that have come; raise Stopped where a signal came."""
+        """Answer the requests that have come."""
         with self._lock:
             if self._error:
                 raise self._error
             self._answer_all()
             self._polled = time.monotonic()
-        if self.stop:
-            raise Stopped
+        super().poll()
 
     def close(self, *, complete: bool) -> None:
-        """Serve until every rank has left.
-
-        Args:
-            complete: all of this rank's episodes are over; else no more are handed out to any rank.
-        """
+        """Serve until every rank has left; unless this one's part is complete, hand out no more."""
         self.halt()
         if self._error:
             raise self._error
@@ -223,27 +216,32 @@ class DynamicRoot:
         return self.free.pop() if self.free else self.answers.buffer()
 
 
-class DynamicWorker:
+class DynamicWorker(Source):
     """The other ranks' side: asks rank 0 when its own queue is empty.
 
     Args:
         lookup: None where rank 0 sends the candidates.
+        share: the first units, which come without a request.
+        found: the lookup of their candidates.
     """
 
-    def __init__(self, comm: Comm, header: Header, dim: int, lookup: Lookup | None, stop: StopFlag) -> None:
+    def __init__(
+        self,
+        comm: Comm,
+        header: Header,
+        dim: int,
+        lookup: Lookup | None,
+        stop: StopFlag,
+        share: Units,
+        found: Lookup,
+    ) -> None:
         self.comm, self.header, self.lookup, self.stop = comm, header, lookup, stop
         self.answers = _Answers(header, 0 if lookup else dim)
         self.answer = self.answers.buffer()
-        self.queue: deque[Episode] = deque()
+        self.queue = deque(header.episode(unit, found) for unit in share.tolist())
         self.over_since: list[int] = []  # unit, length and so on, of episodes that rank 0 does not know of
         self.pending: Any = None  # the answer to a request under way
-        self.over = self.plenty = False
-        self.waited = 0.0
-
-    def begin(self, share: Units, lookup: Lookup) -> None:
-        """Fill the queue with the first share, which comes without a request."""
-        self._fill(share.tolist(), lookup)
-        self.plenty = are_plenty(self.header.unplayed, self.comm.size)
+        self.over, self.plenty = False, are_plenty(header.unplayed, comm.size)
 
     def take(self, block: bool) -> Episode | None:
         """Return an episode of the queue, which is filled by asking."""
@@ -260,11 +258,6 @@ class DynamicWorker:
         """Note an episode that is over, for the next request."""
         self.over_since += (unit, length)
 
-    def poll(self) -> None:
-        """Raise Stopped where a signal came."""
-        if self.stop:
-            raise Stopped
-
     def close(self, *, complete: bool) -> None:
         """Tell rank 0, which would wait otherwise, that this rank asks for nothing more."""
         if self.pending is not None:
@@ -272,9 +265,6 @@ class DynamicWorker:
         if not self.over:
             self._request(LEAVE)
             self.over = True
-
-    def halt(self) -> None:
-        """Do nothing: there is no thread."""
 
     def _request(self, word: int) -> None:
         over = self.over_since[: 2 * self.header.units_at_once]
@@ -298,35 +288,28 @@ class DynamicWorker:
         self.over = not units
         lookup = self.lookup or received
         assert lookup is not None
-        self._fill(units, lookup)
-
-    def _fill(self, units: Iterable[tuple[int, int]], lookup: Lookup) -> None:
-        for unit, seed in units:
-            candidate = self.header.candidate(unit)
-            self.queue.append(Episode(unit, candidate, seed, lookup(candidate)))
-
-
-def _distinct(header: Header, units: list[int]) -> list[int]:
-    """Return the candidates of some units, each once: in this order they travel."""
-    return [*dict.fromkeys(map(header.candidate, units))]
+        self.queue.extend(self.header.episode(unit, lookup) for unit in units)
 
 
 def dynamic_source(
-    comm: Comm, header: Header, work: Work | None, dim: int, lookup: Lookup | None, stop: StopFlag
-) -> DynamicRoot | DynamicWorker:
+    comm: Comm,
+    header: Header,
+    units: Units | None,
+    dim: int,
+    lookup: Lookup | None,
+    stop: StopFlag,
+    progress: EvaluationProgress,
+) -> Source:
     """Return what hands out the episodes on rank 0, and what asks for them elsewhere. Collective.
 
     The other ranks' first units are scattered: a thousand requests at once would wait for each other.
     """
-    starts = first_shares(header, comm.size)
-    schedule = units = None
-    if work:
-        schedule = Schedule(header, work.units)
-        units = np.array([schedule.next() for _ in range(starts[-1])], np.int64).reshape(-1, 2)
+    starts, schedule = first_shares(header, comm.size), None
+    if units is not None:
+        schedule = Schedule(header, units)
+        units = np.array([schedule.next() for _ in range(starts[-1])], np.int64)
     share, found = scatter_units(comm, header, units, starts, dim, lookup)
-    if work and schedule:
-        assert lookup is not None, "rank 0 has the population"
-        return DynamicRoot(comm, header, dim, lookup, schedule, work.progress, stop)
-    worker = DynamicWorker(comm, header, dim, lookup, stop)
-    worker.begin(share, found)
-    return worker
+    if schedule is None:
+        return DynamicWorker(comm, header, dim, lookup, stop, share, found)
+    assert lookup is not None, "rank 0 has the population"
+    return DynamicRoot(comm, header, dim, lookup, schedule, progress, stop)

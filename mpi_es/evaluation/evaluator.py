@@ -4,25 +4,23 @@ import socket
 import time
 import traceback
 from dataclasses import replace
-from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mpi_es.arrays import Candidate, Vector
+from mpi_es.arrays import Vector
 from mpi_es.errors import RolloutError
 from mpi_es.evaluation.dynamic_dispatch import dynamic_source
-from mpi_es.evaluation.header import Evaluation, Header, Units, Work, arranged
-from mpi_es.evaluation.rollout import AnyRollout, Rows, Terms, columns
+from mpi_es.evaluation.header import Evaluation, Header, Units, arranged
+from mpi_es.evaluation.rollout import AnyRollout, Lookup, Rows, Source, Terms, columns
 from mpi_es.evaluation.shared_noise import SharedNoise
-from mpi_es.evaluation.sources import Lookup, StopsAtRankLoss, WithHeartbeat, static_source
-from mpi_es.parallel.collectives import Comm, bcast, gather_rows
+from mpi_es.evaluation.sources import StopsAtRankLoss, WithHeartbeat, static_source
+from mpi_es.parallel.collectives import Comm, bcast, gather_objects, gather_rows
 from mpi_es.parallel.command_loop import CommandLoop
 from mpi_es.parallel.stop_signal import StopFlag, Stopped
 from mpi_es.parallel.watch import Heartbeat
 from mpi_es.run_file.records import EvaluationProgress
-from mpi_es.strategies.base import Noise, Population, Seeded
+from mpi_es.strategies.base import Population, Seeded, WithCentre
 from mpi_es.strategies.noise import SlicedNoise
 from mpi_es.text import counted
 
@@ -38,7 +36,7 @@ class Evaluator:
 
     Args:
         noise: this rank's, of seeded populations.
-        held_out_rollout: plays the held-out episodes, if not `rollout`.
+        held_out_rollout: plays the held-out episodes; None: `rollout` does.
     """
 
     def __init__(
@@ -65,7 +63,7 @@ class Evaluator:
         self.evaluation_id = 0  # of the evaluation under way, or the last
         self.progress = EvaluationProgress()  # of rank 0
         self.played: list[Rows] = []  # of its episodes, those that this rank played
-        self.abandoned: Any = None  # the source of an evaluation in which a rank was lost
+        self.abandoned: Source | None = None  # the source of an evaluation in which a rank was lost
 
     def close(self) -> None:
         """End the signs of life, and give the noise's memory back. Collective."""
@@ -86,27 +84,26 @@ class Evaluator:
         """Return the terms of held-out episodes; the arguments are Rollout.whole's."""
         return replace(self.held_out_rollout.whole(cap, normalisation), held_out=True)
 
-    def evaluate(self, population: Population, seeds: NDArray[np.int64], terms: Terms) -> Evaluation:
-        """Return what each candidate came to on its row of episode seeds (candidates, episodes).
-
-        Where there is one row more than the population has candidates, the last is its centre's.
-        """
-        everything = np.stack([np.arange(seeds.size), seeds.ravel()], axis=1)
+    def evaluate(
+        self, population: Population | WithCentre, seeds: NDArray[np.int64], terms: Terms
+    ) -> Evaluation:
+        """Return what each candidate came to on its row of episode seeds (candidates, episodes)."""
         evaluation_id, attempts = self.evaluation_id + 1, 0
 
         def attempt() -> Evaluation:
             nonlocal attempts
-            units = self._unplayed(evaluation_id, everything) if attempts else everything
+            units = np.arange(seeds.size)
+            units = units[~np.isin(units, self._played(evaluation_id))] if attempts else units
             attempts += 1
             if attempts > _ATTEMPTS:
                 raise RolloutError(
                     f"ranks were lost {_ATTEMPTS} times in one evaluation; of its episodes {len(units)} are "
                     "unplayed, one of which may end whoever plays it"
                 )
-            header = self._header(evaluation_id, population, units, seeds.shape, terms)
+            header = self._header(evaluation_id, population, seeds, len(units), terms)
             begin = time.perf_counter()
             self.loop.send(_EVALUATE, header)
-            rows, busy = self._play(header, Work(population, units, self.progress))
+            rows, busy = self._play(header, population, units)
             self.progress.done = self.progress.total  # the last of other ranks came with their rows
             idle = 1 - busy / (self.loop.comm.size * (time.perf_counter() - begin))
             return arranged(header, rows, idle)
@@ -114,17 +111,21 @@ class Evaluator:
         return self.loop.retry_without_lost_ranks(attempt)
 
     def _header(
-        self, evaluation_id: int, population: Population, units: Units, shape: tuple[int, ...], terms: Terms
+        self,
+        evaluation_id: int,
+        population: Population | WithCentre,
+        seeds: NDArray[np.int64],
+        unplayed: int,
+        terms: Terms,
     ) -> Header:
-        """Return what all ranks need to know of an evaluation with these units to play."""
-        seeded = population if isinstance(population, Seeded) else None
-        side_by_side = self._side_by_side(len(units))
+        """Return what all ranks need to know of an evaluation with so many units to play."""
+        side_by_side = self._side_by_side(unplayed)
+        seeded = _seeded(population)
         return Header(
-            evaluation_id=evaluation_id,
-            candidates=shape[0],
-            episodes=shape[1],
-            unplayed=len(units),
-            terms=terms,
+            evaluation_id,
+            seeds,
+            unplayed,
+            terms,
             dynamic=self.dynamic,
             first_evaluating_rank=self.first_evaluating_rank,
             episodes_side_by_side=side_by_side,
@@ -134,12 +135,10 @@ class Evaluator:
             precision=self.rollout.parameter_precision,
         )
 
-    def _unplayed(self, evaluation_id: int, units: Units) -> Units:
-        """Return the units that no rank has played in the evaluation of that number."""
+    def _played(self, evaluation_id: int) -> NDArray[np.float64]:
+        """Return the units that the ranks have played in the evaluation of that number."""
         self.loop.send(_PLAYED, evaluation_id)
-        played = self._share_played(evaluation_id)
-        assert played is not None, "this is rank 0"
-        return units[~np.isin(units[:, 0], played)]
+        return np.concatenate(self._share_played(evaluation_id) or [])
 
     @property
     def first_evaluating_rank(self) -> int:
@@ -166,35 +165,44 @@ class Evaluator:
 
     # What every rank does
 
-    def _play(self, header: Header, work: Work | None = None) -> tuple[Rows, float]:
-        """Play this rank's episodes; return on rank 0 the rows of all and the seconds of work. Collective."""
+    def _play(
+        self, header: Header, population: Population | WithCentre | None = None, units: Units | None = None
+    ) -> tuple[Rows, float]:
+        """Play this rank's episodes; return on rank 0 the rows of all and the seconds of work. Collective.
+
+        Args:
+            population, units: on rank 0.
+        """
         self._begin(header.evaluation_id)
-        comm, lookup = self.loop.comm, self._lookup(header, work)
         make_source = dynamic_source if header.dynamic else static_source
-        source: Any = make_source(comm, header, work, self.dim, lookup, self.stop_flag)
+        lookup = self._lookup(header, population)
+        source = make_source(self.loop.comm, header, units, self.dim, lookup, self.stop_flag, self.progress)
         begin = time.perf_counter()
-        outcome, explanation = self._play_from(source, header)
+        outcome, failure = self._play_from(source, header)
         busy = time.perf_counter() - begin - source.waited
-        return self._collect(header, outcome, explanation, busy)
+        return self._collect(header, outcome, failure, busy)
 
     def _begin(self, evaluation_id: int) -> None:
         """Forget what was played in another evaluation than this."""
         if evaluation_id != self.evaluation_id:
             self.evaluation_id, self.played = evaluation_id, []
 
-    def _lookup(self, header: Header, work: Work | None) -> Lookup | None:
-        """Return how this rank finds a candidate; None where rank 0 sends a dense one. Collective."""
-        if header.keys is None:
-            return partial(_candidate, work.population, header, self.noise) if work else None
-        centre = np.empty(self.dim, header.precision)
-        if work:
-            centre[:] = work.population.centre
-        bcast(self.loop.comm, centre)
-        return partial(_candidate, Seeded(centre, header.sigma, header.keys), header, self.noise)
+    def _lookup(self, header: Header, population: Population | WithCentre | None) -> Lookup | None:
+        """Return how this rank finds a candidate; None where rank 0 sends them. Collective."""
+        if header.keys is not None:
+            centre = np.empty(self.dim, header.precision)
+            if population and (seeded := _seeded(population)):
+                centre[:] = seeded.centre
+            bcast(self.loop.comm, centre)
+            population = WithCentre(Seeded(centre, header.sigma, header.keys), centre)
+        if population is None:
+            return None
+        found, noise, precision = population, self.noise, header.precision
+        return lambda index: found.candidate(index, noise).astype(precision, copy=False)
 
-    def _play_from(self, source: Any, header: Header) -> tuple[int, str]:
-        """Play the episodes of a source; return how that ended, and the explanation of a failure."""
-        outcome, explanation = FINE, ""
+    def _play_from(self, source: Source, header: Header) -> tuple[int, RolloutError | None]:
+        """Play the episodes of a source; return how that ended, and why they failed."""
+        outcome, failure = FINE, None
         playing = source if self.heartbeat is None else WithHeartbeat(source, self.heartbeat)
         stopping = StopsAtRankLoss(playing, self.loop.comm)
         terms = header.terms
@@ -210,7 +218,8 @@ class Evaluator:
         except BaseException as error:  # the others would wait for ever
             outcome = FAILED
             text = str(error) if isinstance(error, RolloutError) else traceback.format_exc()
-            explanation = f"rank {self.loop.comm.rank} on {socket.gethostname()}: {text}"
+            failure = RolloutError(f"rank {self.loop.comm.rank} on {socket.gethostname()}: {text}")
+            failure.x = getattr(error, "x", None)
         if self.heartbeat:
             self.heartbeat.write("")
         source.halt()
@@ -218,43 +227,37 @@ class Evaluator:
             self.abandoned = source  # MPI may still read what it was sending
             raise stopping.lost
         source.close(complete=outcome == FINE)
-        return outcome, explanation
+        return outcome, failure
 
-    def _collect(self, header: Header, outcome: int, explanation: str, busy: float) -> tuple[Rows, float]:
+    def _collect(
+        self, header: Header, outcome: int, failure: RolloutError | None, busy: float
+    ) -> tuple[Rows, float]:
         """Gather the rows on rank 0, or raise there what a rank met. Collective."""
         comm, width = self.loop.comm, columns(header.terms, self.rollout.size)
         rows = np.concatenate([np.empty((0, width)), *self.played])
-        text = np.frombuffer(explanation.encode(errors="replace"), np.uint8)
-        report = gather_rows(comm, np.array([[outcome, len(rows), len(text), busy]]), self._ones())
-        if report is None:
-            gather_rows(comm, rows, None)
-            gather_rows(comm, text, None)
+        ends = gather_objects(comm, (outcome, failure, busy, len(rows)))
+        gathered = gather_rows(comm, rows, ends and [end[-1] for end in ends])
+        if ends is None or gathered is None:
             return rows, busy
-        outcomes, lengths, texts = report[:, :3].astype(int).T
-        gathered, said = (gather_rows(comm, part, n.tolist()) for part, n in ((rows, lengths), (text, texts)))
-        assert gathered is not None, "this is rank 0"
-        assert said is not None, "this is rank 0"
+        outcomes, failures, seconds, _ = zip(*ends, strict=True)
         if FAILED in outcomes:
-            first = said[: texts[texts > 0][0]].tobytes().decode()
-            others = int(np.count_nonzero(outcomes == FAILED)) - 1
+            first, others = failures[outcomes.index(FAILED)], outcomes.count(FAILED) - 1
             more = f"\n({counted(others, 'more rank')} failed)" if others else ""
-            raise RolloutError(first.rstrip() + more)
+            error = RolloutError(str(first).rstrip() + more)
+            error.x = first.x
+            raise error
         if STOPPED in outcomes:
             self.stop_flag.name = self.stop_flag.name or "a signal on another rank"
             raise Stopped
-        return gathered, float(report[:, 3].sum())
+        return gathered, sum(seconds)
 
-    def _share_played(self, evaluation_id: int) -> NDArray[np.float64] | None:
-        """Return on rank 0 the units that all ranks have played. Collective."""
+    def _share_played(self, evaluation_id: int) -> list[NDArray[np.float64]] | None:
+        """Return on rank 0 the units that each rank has played. Collective."""
         self._begin(evaluation_id)
-        mine = np.concatenate([np.empty(0), *(rows[:, 0] for rows in self.played)])
-        counts = gather_rows(self.loop.comm, np.array([len(mine)]), self._ones())
-        return gather_rows(self.loop.comm, mine, None if counts is None else counts.tolist())
-
-    def _ones(self) -> list[int] | None:
-        return [1] * self.loop.comm.size if self.loop.comm.rank == 0 else None
+        return gather_objects(self.loop.comm, np.concatenate([np.empty(0), *(r[:, 0] for r in self.played)]))
 
 
-def _candidate(population: Population, header: Header, noise: Noise, index: int) -> Candidate | Vector:
-    """Return a candidate in the precision in which it travels."""
-    return population.candidate(index, noise).astype(header.precision, copy=False)
+def _seeded(population: Population | WithCentre) -> Seeded | None:
+    """Return the population if every rank can make its candidates; None where rank 0 sends them."""
+    whole = population.population if isinstance(population, WithCentre) else population
+    return whole if isinstance(whole, Seeded) else None

@@ -2,9 +2,11 @@
 
 import inspect
 import math
+import signal
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +20,7 @@ Function = Callable[..., Any]  # of x (dim,), and of a seed if it takes one; ret
 # Of calls shorter than these seconds a rank takes several at once, since asking for one costs 0.1 ms.
 _SHORT_CALL = 5e-3
 _QUEUE = 16
+_SHOWN = 100  # numbers of x that an error shows
 _OF_RANDOM = (  # fields that have no effect on a function that draws nothing
     "num_rollouts",
     "num_rollouts_max",
@@ -132,14 +135,21 @@ def idle_fields(function: Function) -> dict[str, str]:
 
 
 class FunctionRollout:
-    """Calls a function with candidates, one after the other; what evaluations have of it is `policy`."""
+    """Calls a function with candidates, one after the other; what evaluations have of it is `policy`.
+
+    Args:
+        ranks_failures_last: a call that fails has the fitness NaN, instead of ending the run.
+        timeout: seconds after which a call fails; 0: never.
+    """
 
     parameter_precision = "f8"
+    spaces = (None, None)
     size = 0  # of observations that are normalised: none
     limit = 1  # step: the call
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: Problem, *, ranks_failures_last: bool = False, timeout: float = 0.0) -> None:
         self.policy = problem
+        self.ranks_failures_last, self.timeout = ranks_failures_last, timeout
         self.exact = not takes_seed(problem.function)
         self.idle = idle_fields(problem.function)
         self.width = 1
@@ -169,22 +179,47 @@ class FunctionRollout:
         """Return the fitness of a candidate."""
         seed = {} if self.exact else {"seed": episode.seed}
         where = f"candidate {episode.candidate}" + ("" if self.exact else f", seed {episode.seed}")
+        x = self.policy.whole(episode.parameters)
         try:
-            value = self.policy.function(self.policy.whole(episode.parameters), **seed)
+            with _time_limit(self.timeout):
+                value = self.policy.function(x.copy(), **seed)
         except BaseException as error:  # it may call exit
             frames = "".join(traceback.format_tb(error.__traceback__)[1:])  # less this one
-            raise RolloutError(f"{where}: {one_line(error)}\n{frames}".rstrip()) from error
-        number = _number(where, value)
+            return self._failed(f"{where}: {one_line(error)}", x, frames, error)
+        try:
+            number = float(value.item() if hasattr(value, "item") else value)
+        except (TypeError, ValueError, RuntimeError) as error:  # the last is torch's
+            shape = f", of shape {tuple(value.shape)}" if hasattr(value, "shape") else ""
+            got = f"expected the function to return a number, got {_short(repr(value))}{shape}"
+            raise RolloutError(f"{where}: {got}") from error
         if not math.isfinite(number):
-            raise RolloutError(f"{where}: expected a finite number, got {number}")
+            return self._failed(f"{where}: expected a finite number, got {number}", x)
         return self.policy.sign * number
 
+    def _failed(self, text: str, x: Vector, frames: str = "", cause: BaseException | None = None) -> float:
+        """Return the fitness of a call that failed, or raise the error that ends the run."""
+        if self.ranks_failures_last:
+            return math.nan
+        more = f" and {len(x) - _SHOWN} more" if len(x) > _SHOWN else ""
+        error = RolloutError(f"{text}\nx = {x[:_SHOWN].tolist()}{more}\n{frames}".rstrip())
+        error.x = x
+        raise error from cause
 
-def _number(where: str, value: Any) -> float:
-    """Return what a function returned, a number or an array or tensor of one."""
+
+@contextmanager
+def _time_limit(seconds: float) -> Iterator[None]:
+    """Raise TimeoutError in a block that takes longer; 0: never."""
+    if not seconds:
+        yield
+        return
+
+    def end(number: int, frame: Any) -> None:
+        raise TimeoutError(f"the call took longer than {seconds:g} s (--call-timeout)")
+
+    former = signal.signal(signal.SIGALRM, end)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
-        return float(value.item() if hasattr(value, "item") else value)
-    except (TypeError, ValueError, RuntimeError) as error:  # the last is torch's
-        shape = f", of shape {tuple(value.shape)}" if hasattr(value, "shape") else ""
-        text = f"{where}: expected the function to return a number, got {_short(repr(value))}{shape}"
-        raise RolloutError(text) from error
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, former)

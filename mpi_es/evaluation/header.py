@@ -1,18 +1,16 @@
-"""One evaluation: what rank 0 sends to all ranks, what it keeps, and the result."""
+"""One evaluation: what rank 0 sends to all ranks, and the result."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any, overload
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mpi_es.arrays import Vector
-from mpi_es.evaluation.rollout import Rows, Terms
-from mpi_es.run_file.records import EvaluationProgress
-from mpi_es.strategies.base import Population
+from mpi_es.evaluation.rollout import Episode, Lookup, Rows, Terms
 
-Units = NDArray[np.int64]  # (n, 2): a unit of work, and its episode seed
+Units = NDArray[np.int64]  # (n,) of the units of work
 
 
 @dataclass(frozen=True)
@@ -20,34 +18,25 @@ class Header:
     """What every rank knows about an evaluation. Episode k of candidate i is unit i * episodes + k."""
 
     evaluation_id: int  # one that is begun again keeps its number
-    candidates: int
-    episodes: int  # of each candidate
+    seeds: NDArray[np.int64]  # (candidates, episodes)
     unplayed: int  # units to play: all, unless it is begun again
     terms: Terms
-    dynamic: bool
-    first_evaluating_rank: int
-    episodes_side_by_side: int  # on a rank
+    dynamic: bool = False
+    first_evaluating_rank: int = 0
+    episodes_side_by_side: int = 1  # on a rank
+    units_at_once: int = 1  # that rank 0 hands out where dispatch is dynamic, at most
     keys: NDArray[np.int64] | None = None  # of a seeded population's noise; a dense one has none
     sigma: float = 0.0  # of a seeded population
     precision: str = "f4"  # in which candidates travel, as numpy names it
-    units_at_once: int = 1  # that rank 0 hands out where dispatch is dynamic, at most
 
-    @overload
-    def candidate(self, unit: int) -> int: ...
-    @overload
-    def candidate(self, unit: NDArray[np.int64]) -> NDArray[np.int64]: ...
-    def candidate(self, unit: int | NDArray[np.int64]) -> int | NDArray[np.int64]:
+    def candidate(self, unit: Any) -> Any:
         """Return the candidate of a unit, or of each of several."""
-        return unit // self.episodes
+        return unit // self.seeds.shape[1]
 
-
-@dataclass(frozen=True)
-class Work:
-    """What only rank 0 knows about an evaluation."""
-
-    population: Population
-    units: Units  # (unplayed, 2)
-    progress: EvaluationProgress = field(default_factory=EvaluationProgress)
+    def episode(self, unit: int, lookup: Lookup) -> Episode:
+        """Return the episode that a unit is."""
+        candidate = self.candidate(unit)
+        return Episode(unit, candidate, self.seeds.item(unit), lookup(candidate))
 
 
 @dataclass(frozen=True)
@@ -79,12 +68,11 @@ def joined(evaluations: Sequence[Evaluation], popsize: int) -> Evaluation:
 
 def arranged(header: Header, rows: Rows, idle: float) -> Evaluation:
     """Return the rows of all units in the shape (candidates, episodes)."""
-    shape = (header.candidates, header.episodes)
     rows = rows[np.argsort(rows[:, 0], kind="stable")]
-    assert np.array_equal(rows[:, 0], np.arange(header.candidates * header.episodes)), "every unit once"
+    assert np.array_equal(rows[:, 0], np.arange(header.seeds.size)), "every unit once"
     return Evaluation(
-        returns=rows[:, 1].reshape(shape),
-        lengths=rows[:, 2].astype(np.int64).reshape(shape),
+        returns=rows[:, 1].reshape(header.seeds.shape),
+        lengths=rows[:, 2].astype(np.int64).reshape(header.seeds.shape),
         observations=rows[:, 3:],
         idle=max(0.0, idle),
     )

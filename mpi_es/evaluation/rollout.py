@@ -1,6 +1,7 @@
 """Episodes in this process: several in lockstep, so that one call answers for the networks of all."""
 
 import traceback
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -11,9 +12,11 @@ from mpi_es.arrays import Candidate, Vector
 from mpi_es.envs.lockstep.base import EnvBatch, EpisodeFailed
 from mpi_es.errors import RolloutError, one_line
 from mpi_es.evaluation.normalisation import normalise, of_episode
+from mpi_es.parallel.stop_signal import StopFlag, Stopped
 from mpi_es.policies.base import Policy
 from mpi_es.seeds import Stream, rng
 
+Lookup = Callable[[int], Candidate | Vector]  # from a candidate to its parameters
 Rows = NDArray[np.float64]  # an episode a row: unit, return, length, then the statistics of its observations
 
 # Where several episodes begin as fast as one: half of the width at a time, since each pool of envpool costs a
@@ -73,26 +76,40 @@ def shortest(*limits: int) -> int:
     return min((limit for limit in limits if limit), default=0)
 
 
-class Source(Protocol):
-    """Where a process gets its episodes from."""
+class Source:
+    """Where a process gets its episodes from; this one has none."""
+
+    stop: StopFlag | None = None
+    waited = 0.0  # seconds, for answers of other ranks
 
     def take(self, block: bool) -> Episode | None:
         """Return the next episode, or None: there is none (now, unless `block`: none at all)."""
-        ...
+        return None
 
     def done(self, unit: int, length: int) -> None:
         """Take note of how many steps an episode took that is over."""
-        ...
 
     def poll(self) -> None:
         """Do what cannot wait until the episodes are over; raise Stopped to end them."""
-        ...
+        if self.stop:
+            raise Stopped
+
+    def close(self, *, complete: bool) -> None:
+        """Serve or tell the ranks that wait for this one.
+
+        Args:
+            complete: all of this rank's episodes are over.
+        """
+
+    def halt(self) -> None:
+        """End the thread, if there is one."""
 
 
 class AnyRollout(Protocol):
     """Plays episodes: in environments, in compiled code, or as calls of a function."""
 
     policy: Any
+    spaces: tuple[Any, Any]  # of observations and actions
     parameter_precision: str  # of the candidates that it takes, as numpy names it
     exact: bool  # what an episode returns does not depend on its seed
     size: int  # of an observation
@@ -135,7 +152,7 @@ class Rollout:
 
     def __init__(self, policy: Policy, envs: EnvBatch, width: int, action_repeat: int = 1) -> None:
         self.policy, self.envs, self.width, self.action_repeat = policy, envs, width, action_repeat
-        self.limit = envs.limit
+        self.limit, self.spaces = envs.limit, (envs.observation_space, envs.action_space)
         self.idle = {"threads_per_rank": "where episodes are not run in compiled code"}
         space = envs.observation_space
         self.shape, self.dtype = space.shape or (), space.dtype

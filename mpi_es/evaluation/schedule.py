@@ -18,17 +18,17 @@ class Schedule:
     def __init__(self, header: Header, units: Units) -> None:
         self.candidate = header.candidate
         self.left = len(units)
-        candidates = header.candidate(int(units[:, 0].max(initial=-1))) + 1
-        self.waiting: list[deque[tuple[int, int]]] = [deque() for _ in range(candidates)]
-        for unit, seed in units.tolist():
-            self.waiting[header.candidate(unit)].append((unit, seed))
+        candidates = len(header.seeds)
+        self.waiting: list[deque[int]] = [deque() for _ in range(candidates)]
+        for unit in units.tolist():
+            self.waiting[self.candidate(unit)].append(unit)
         self.over = [0] * candidates
         self.steps = [0.0] * candidates  # mean length of the episodes that are over
         # In steps; infinite before the first episode, minus infinite when none waits.
         self.urgency = np.where([bool(queue) for queue in self.waiting], np.inf, -np.inf)
 
-    def next(self) -> tuple[int, int]:
-        """Return the unit that goes out next, with its episode seed."""
+    def next(self) -> int:
+        """Return the unit that goes out next."""
         candidate = int(self.urgency.argmax())
         unit = self.waiting[candidate].popleft()
         self.left -= 1

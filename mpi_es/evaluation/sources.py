@@ -1,79 +1,59 @@
 """Sources of a rank's episodes: a fixed share, and wrappers around any source."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 import numpy as np
 
-from mpi_es.arrays import Candidate, Vector
-from mpi_es.evaluation.header import Header, Units, Work
-from mpi_es.evaluation.rollout import Episode, Source
+from mpi_es.evaluation.header import Header, Units
+from mpi_es.evaluation.rollout import Episode, Lookup, Source
 from mpi_es.parallel.collectives import Comm, offsets, scatter_rows
 from mpi_es.parallel.rank_loss import RankLost, losses
-from mpi_es.parallel.stop_signal import StopFlag, Stopped
+from mpi_es.parallel.stop_signal import StopFlag
 from mpi_es.parallel.watch import Heartbeat
 from mpi_es.run_file.records import EvaluationProgress
 
-Lookup = Callable[[int], Candidate | Vector]  # candidate -> parameters
 
-
-class StaticSource:
-    """A rank's fixed share of the units.
-
-    Args:
-        progress: of rank 0.
-    """
+class StaticSource(Source):
+    """Episodes that are known beforehand, such as a rank's fixed share."""
 
     def __init__(
         self,
-        header: Header,
-        units: Units,
-        lookup: Lookup,
-        stop: StopFlag,
+        episodes: Iterable[Episode],
+        stop: StopFlag | None = None,
         progress: EvaluationProgress | None = None,
     ) -> None:
-        self.header, self.lookup, self.stop, self.progress = header, lookup, stop, progress
-        self.share = iter(units.tolist())
-        self.waited = 0.0
+        self.episodes, self.stop = iter(episodes), stop
+        self.progress = progress or EvaluationProgress()
 
     def take(self, block: bool) -> Episode | None:
-        """Return the share's next episode."""
-        for unit, seed in self.share:
-            candidate = self.header.candidate(unit)
-            return Episode(unit, candidate, seed, self.lookup(candidate))
-        return None
+        """Return the next episode."""
+        return next(self.episodes, None)
 
     def done(self, unit: int, length: int) -> None:
         """Count a finished episode."""
-        if self.progress:
-            self.progress.add()
-
-    def poll(self) -> None:
-        """Raise Stopped if a signal has arrived."""
-        if self.stop:
-            raise Stopped
-
-    def close(self, *, complete: bool) -> None:
-        """Do nothing: no rank waits for this one."""
-
-    def halt(self) -> None:
-        """Do nothing: there is no thread."""
+        self.progress.add()
 
 
 def static_source(
-    comm: Comm, header: Header, work: Work | None, dim: int, lookup: Lookup | None, stop: StopFlag
+    comm: Comm,
+    header: Header,
+    units: Units | None,
+    dim: int,
+    lookup: Lookup | None,
+    stop: StopFlag,
+    progress: EvaluationProgress,
 ) -> StaticSource:
-    """Scatter the units, and the rows of a dense population. Collective.
+    """Scatter rank 0's units, and the rows of a dense population. Collective.
 
     Args:
         lookup: None where this rank has no population.
     """
     starts = offsets(header.unplayed, comm.size, header.first_evaluating_rank)
-    share, lookup = scatter_units(comm, header, work.units if work else None, starts, dim, lookup)
-    if not work:
-        return StaticSource(header, share, lookup, stop)
-    work.progress.begin(len(share), 0, held_out=header.terms.held_out, share=len(share) < header.unplayed)
-    return StaticSource(header, share, lookup, stop, work.progress)
+    share, lookup = scatter_units(comm, header, units, starts, dim, lookup)
+    partly = len(share) < header.unplayed
+    progress.begin(len(share), 0, held_out=header.terms.held_out, share=partly)
+    return StaticSource((header.episode(unit, lookup) for unit in share.tolist()), stop, progress)
 
 
 def scatter_units(
@@ -85,7 +65,7 @@ def scatter_units(
         starts: rank r gets units starts[r] to starts[r + 1].
         lookup: None where this rank has no population.
     """
-    share = np.empty((starts[comm.rank + 1] - starts[comm.rank], 2), np.int64)
+    share = np.empty(starts[comm.rank + 1] - starts[comm.rank], np.int64)
     scatter_rows(comm, units, starts, share)
     if header.keys is None:
         lookup = _scatter_candidates(comm, header, units, starts, share, dim, lookup)
@@ -105,19 +85,18 @@ def _scatter_candidates(
     """Send each rank the candidates it needs; shared ones go to both."""
     rows, ends = None, []
     if units is not None and lookup:
-        parts = [np.unique(header.candidate(units[a:b, 0])) for a, b in pairwise(starts)]
+        parts = [np.unique(header.candidate(units[a:b])) for a, b in pairwise(starts)]
         ends = np.cumsum([0, *map(len, parts)]).tolist()
         rows = np.empty((ends[-1], dim), header.precision)
         for place, candidate in enumerate(np.concatenate(parts).tolist()):
             rows[place] = lookup(candidate)
-    candidates = np.unique(header.candidate(share[:, 0])).tolist()
+    candidates = np.unique(header.candidate(share)).tolist()
     received = np.empty((len(candidates), dim), header.precision)
     scatter_rows(comm, rows, ends, received)
-    places = {candidate: place for place, candidate in enumerate(candidates)}
-    return lambda candidate: received[places[candidate]]
+    return dict(zip(candidates, received, strict=True)).__getitem__
 
 
-class WithHeartbeat:
+class WithHeartbeat(Source):
     """A source that writes a heartbeat when an episode begins or ends."""
 
     def __init__(self, source: Source, heartbeat: Heartbeat) -> None:
@@ -146,7 +125,7 @@ class WithHeartbeat:
         self.heartbeat.write("; ".join(self.running.values()))
 
 
-class StopsAtRankLoss:
+class StopsAtRankLoss(Source):
     """A source that gives no more episodes once a rank is lost; running ones are finished."""
 
     def __init__(self, source: Source, comm: Comm) -> None:

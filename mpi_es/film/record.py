@@ -16,6 +16,7 @@ from mpi_es.config.run import Config
 from mpi_es.envs.lockstep.separate import SeparateEnvs
 from mpi_es.errors import UserError, expected, one_line
 from mpi_es.evaluation.rollout import Episode, Rollout, Terms
+from mpi_es.evaluation.sources import StaticSource
 from mpi_es.jit.warm_up import prepare
 from mpi_es.parallel.collectives import SerialComm
 from mpi_es.policies.base import Attention, Policy
@@ -77,17 +78,12 @@ class StepRecorder(gym.Wrapper[Any, Any, Any, Any]):
             return one_line(error)
 
 
-class _Screening:
+class _Screening(StaticSource):
     """A source of one episode, whose steps are shown as they are made."""
 
     def __init__(self, episode: Episode, recorder: StepRecorder, show: Callable[[Step], None]) -> None:
-        self.episodes, self.recorder, self.show = [episode], recorder, show
-
-    def take(self, block: bool) -> Episode | None:
-        return self.episodes.pop() if self.episodes else None
-
-    def done(self, unit: int, length: int) -> None:
-        pass
+        super().__init__([episode])
+        self.recorder, self.show = recorder, show
 
     def poll(self) -> None:
         for step in self.recorder.newest:

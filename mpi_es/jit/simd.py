@@ -9,12 +9,12 @@ from collections.abc import Callable
 from typing import Any
 
 from llvmlite import ir
+from llvmlite.binding import get_host_cpu_features
 from numba.core import cgutils, types
 from numba.core.typing.templates import ConcreteTemplate, infer_global, signature
 from numba.extending import intrinsic, lower_builtin, models, register_model
 
-from mpi_es.jit.processor import AVX512
-
+AVX512 = bool(get_host_cpu_features().get("avx512f"))  # vectors of 16 float32, and 32 registers for them
 WIDTH = 8
 WIDE = 16 if AVX512 else WIDTH
 

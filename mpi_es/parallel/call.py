@@ -14,7 +14,7 @@ from threadpoolctl import threadpool_limits
 from mpi_es.errors import RolloutError, UserError, warn
 from mpi_es.parallel.collectives import Comm, SerialComm, share_rows
 from mpi_es.parallel.rank_loss import ANEW, BeginAnew, RankLost, losses, shrink, survivable
-from mpi_es.parallel.start_mpi import FORWARDED, abort, connect, launched_size
+from mpi_es.parallel.start_mpi import FORWARDED, abort, connect, find_launch
 from mpi_es.parallel.watch import watched
 
 T = TypeVar("T")
@@ -38,11 +38,11 @@ class World:
     def join(self) -> Comm:
         """Return the communicator; the first call starts MPI where there is a launcher. Collective."""
         if self.comm is None:
-            launched = launched_size(os.environ)
+            launched = find_launch(os.environ)
             finalizes = not survivable() or "mpi4py.MPI" in sys.modules
-            self.comm = connect(os.environ) if launched else SerialComm()
-            if launched:
-                self._watch_the_script(launched[0], finalizes=finalizes)
+            self.comm = connect(os.environ) if launched.variable else SerialComm()
+            if launched.variable:
+                self._watch_the_script(launched.size, finalizes=finalizes)
         return self.comm
 
     def meet(self, at: int) -> list[int]:

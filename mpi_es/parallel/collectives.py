@@ -31,15 +31,16 @@ def scatter_rows(comm: Comm, rows: NDArray[Any] | None, offsets: Sequence[int], 
     wait(comm.Iscatterv(send, like, root=0))
 
 
-def gather_rows(comm: Comm, rows: NDArray[Any], counts: Sequence[int] | None) -> NDArray[Any] | None:
+def gather_rows(comm: Comm, rows: NDArray[Any], counts: Sequence[int] | None = None) -> NDArray[Any] | None:
     """Return on rank 0 the rows of all ranks, in the order of ranks; None elsewhere. Collective.
 
     Args:
-        counts: the number of rows of each rank, known to rank 0 only.
+        counts: the number of rows of each rank, on rank 0; None: as many as its own.
     """
-    if counts is None:
+    if comm.rank != 0:
         wait(comm.Igatherv(rows, None, root=0))
         return None
+    counts = [len(rows)] * comm.size if counts is None else counts
     width = int(np.prod(rows.shape[1:]))
     sizes = np.asarray(counts) * width
     starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
@@ -54,7 +55,7 @@ def share_rows(comm: Comm, rows: NDArray[Any], counts: Sequence[int]) -> NDArray
     Args:
         counts: the number of rows of each rank.
     """
-    gathered = gather_rows(comm, np.ascontiguousarray(rows), counts if comm.rank == 0 else None)
+    gathered = gather_rows(comm, np.ascontiguousarray(rows), counts)
     if gathered is None:
         gathered = np.empty((int(np.sum(counts)), *rows.shape[1:]), rows.dtype)
     bcast(comm, gathered)
@@ -105,27 +106,25 @@ class SerialComm:
         """Do nothing: everybody is there."""
         return _Done()
 
-    def gather(self, item: Any, root: int = 0) -> list[Any]:
-        """Return the items of all ranks."""
-        return [item]
-
 
 def bcast_object(comm: Comm, item: Any) -> Any:
     """Return rank 0's object on every rank, waiting politely: rank 0 may take long to have it. Collective."""
-    size = np.zeros(1, np.int64)
-    text = pickle.dumps(item) if comm.rank == 0 else b""
-    size[0] = len(text)
+    text = np.frombuffer(bytearray(pickle.dumps(item) if comm.rank == 0 else b""), np.uint8)
+    size = np.array([len(text)])
     bcast(comm, size)
-    buffer = np.frombuffer(bytearray(text or bytes(int(size[0]))), np.uint8)
-    bcast(comm, buffer)
-    return item if comm.rank == 0 else pickle.loads(buffer.tobytes())
+    text = text if comm.rank == 0 else np.empty(size[0], np.uint8)
+    bcast(comm, text)
+    return item if comm.rank == 0 else pickle.loads(text.data)
 
 
 def gather_objects(comm: Comm, item: Any) -> list[Any] | None:
     """Return on rank 0 the objects of all ranks; None elsewhere. Collective."""
-    wait(comm.Ibarrier())  # gather itself would poll at full speed until the last rank is there
-    gathered: list[Any] | None = comm.gather(item, root=0)
-    return gathered
+    text = np.frombuffer(pickle.dumps(item), np.uint8)
+    sizes = gather_rows(comm, np.array([len(text)]))
+    texts = gather_rows(comm, text, sizes.tolist() if sizes is not None else None)
+    if sizes is None or texts is None:
+        return None
+    return [pickle.loads(part.data) for part in np.split(texts, np.cumsum(sizes)[:-1])]
 
 
 def of_this_node(comm: Comm) -> Comm:

@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from mpi_es.errors import UserError
 from mpi_es.parallel import launcher_watch, shared_memory
@@ -34,42 +34,28 @@ _STARTED = 300  # seconds: 32 ranks need 3, thousands on a busy file system minu
 FORWARDED = 0.3  # seconds until mpiexec has what was printed; on an abort it drops the rest
 
 
-def _launched(environ: Mapping[str, str]) -> tuple[str, int, str] | None:
-    """Return the launcher, its number of ranks, and the variable with this one's number."""
+class Launch(NamedTuple):
+    """How this process was started; without a launcher it is alone."""
+
+    launcher: str = "no launcher"
+    size: int = 1  # ranks
+    rank: int = 0  # as the launcher counts, which holds in worlds of one too
+    variable: str = ""  # of the environment, with the rank; empty without a launcher
+
+
+def find_launch(environ: Mapping[str, str]) -> Launch:
+    """Return how this process was started."""
     for launcher, size, rank in _VARIABLES:
         if not environ.get(size, "").isdigit():
             continue
         if launcher is _MPICH and "MPI_LOCALNRANKS" not in environ and "SLURM_STEP_ID" in environ:
             launcher = _SRUN  # srun --mpi=pmi2 speaks the protocol of MPICH's mpiexec
-        # An interactive shell in a step is one process, whatever the step's size; SLURM_NTASKS is no use
-        # at all, since a batch script has it too.
-        if size == "SLURM_STEP_NUM_TASKS" and ("SLURM_PTY_PORT" in environ or _helper_step(environ)):
+        # An interactive shell in a step is one process, whatever its size, and a step may only carry an
+        # mpiexec's helpers; SLURM_NTASKS is no use at all, since a batch script has it too.
+        if size == "SLURM_STEP_NUM_TASKS" and {"SLURM_PTY_PORT", "SLURM_EXTERNAL_LAUNCHER"} & set(environ):
             continue
-        return launcher, int(environ[size]), rank
-    return None
-
-
-def _helper_step(environ: Mapping[str, str]) -> bool:
-    """Tell whether the step only carries an mpiexec's helpers."""
-    return "SLURM_EXTERNAL_LAUNCHER" in environ
-
-
-def launched_size(environ: Mapping[str, str]) -> tuple[int, str] | None:
-    """Return how many ranks the launcher started and who it is; None without a launcher."""
-    found = _launched(environ)
-    return (found[1], found[0]) if found else None
-
-
-def launched_rank(environ: Mapping[str, str]) -> int:
-    """Return this process's number as its launcher counts, which holds in worlds of one too."""
-    found = _launched(environ)
-    return int(environ.get(found[2], "0")) if found else 0
-
-
-def rank_variable(environ: Mapping[str, str]) -> str:
-    """Return the variable with which the launcher tells a rank its number; empty without a launcher."""
-    found = _launched(environ)
-    return found[2] if found else ""
+        return Launch(launcher, int(environ[size]), int(environ.get(rank, "0")), rank)
+    return Launch()
 
 
 def abort(comm: "MPI.Comm | None") -> None:
@@ -98,7 +84,7 @@ def check(environ: Mapping[str, str], world_size: int | None, mpi_library: str) 
         world_size: None before MPI has started, which a wrong launcher may not let it survive.
         mpi_library: the text of MPI_Get_library_version.
     """
-    size, launcher = launched_size(environ) or (1, "no launcher")
+    launcher, size, *_ = find_launch(environ)
     if world_size is None:
         # MPICH built without PMIx (as the wheel is) aborts in MPI_Init, with a stack, where it finds PMIx.
         if "PMIX_NAMESPACE" not in environ or not re.match(r"MPICH(?!.*pmix)", mpi_library, re.DOTALL):
@@ -142,7 +128,7 @@ def connect(environ: Mapping[str, str]) -> "MPI.Intracomm":
             raise
         sys.exit(0)
     except UserError:
-        if launched_rank(environ) == 0:
+        if find_launch(environ).rank == 0:
             raise
         sys.exit(0)
 
@@ -177,7 +163,7 @@ def _start(environ: Mapping[str, str]) -> "MPI.Intracomm":
             raise complaint
         if library.startswith("MPICH") and (complaint := shared_memory.check(environ)):
             raise complaint
-        if variable := rank_variable(environ):
+        if variable := find_launch(environ).variable:
             launcher_watch.start(variable)
         with _patient() if survivable() else nullcontext():
             MPI.Init_thread(MPI.THREAD_MULTIPLE)  # the level that mpi4py itself asks for

@@ -16,43 +16,30 @@ from mpi_es.policies.attention_options import AttentionOptions
 from mpi_es.policies.base import Attention
 from mpi_es.policies.torch_module import ModulePolicy
 
+_PAPERS = AttentionOptions()
+
 
 class AttentionAgent(nn.Module):
     """Finds the `top_k` most important patches; a controller maps their places to outputs.
 
     Called as module(observations, memory) -> (outputs in [-1, 1], memory), with pictures uint8 (batch,
-    size, size, 3) and memory None at an episode's start. The defaults are the paper's.
+    size, size, 3) and memory None at an episode's start. An mlp reads the centres of the last frames, the
+    oldest first; an episode's first one stands for those before it. The defaults are the paper's.
 
     Args:
-        query_dim: width of queries and keys.
-        bias: of queries and keys.
-        controller: lstm, rnn (of relu) or mlp (relu); the paper has an lstm.
-        num_frames: last frames whose centres an mlp reads, the oldest first. An episode's first one stands
-            for those before it.
         outputs: actions.
-        patch_order: in which the controller reads the chosen: importance, or column, from left to right.
     """
 
-    def __init__(
-        self,
-        query_dim: int = 4,
-        bias: bool = True,
-        patch: int = 7,
-        stride: int = 4,
-        top_k: int = 10,
-        size: int = 96,
-        hidden: int = 16,
-        controller: str = "lstm",
-        num_frames: int = 1,
-        outputs: int = 3,
-        patch_order: str = "importance",
-    ) -> None:
+    Options = AttentionOptions
+
+    def __init__(self, options: AttentionOptions = _PAPERS, size: int = 96, outputs: int = 3) -> None:
         super().__init__()
-        self.attention = SelfAttention(3 * patch**2, query_dim, bias)
-        self.controller = _CONTROLLERS[controller](2 * top_k, hidden, outputs, num_frames)
-        self.patch, self.stride, self.top_k, self.size = patch, stride, top_k, size
-        self.patch_order = patch_order
-        self.register_buffer("centres", _centres(patch, stride, size), persistent=False)
+        self.patch, self.stride, self.size = options.patch_size, options.stride, size
+        self.top_k, self.patch_order = options.top_k, options.patch_order
+        self.attention = SelfAttention(3 * self.patch**2, options.query_dim, options.bias)
+        controller = _CONTROLLERS[options.controller]
+        self.controller = controller(2 * self.top_k, options.hidden[0], outputs, options.num_frames)
+        self.register_buffer("centres", _centres(self.patch, self.stride, size), persistent=False)
 
     def forward(self, observations: Tensor, memory: Any = None) -> tuple[Tensor, Any]:
         """Return the outputs (batch, outputs) and the memory afterwards."""
@@ -147,19 +134,7 @@ class InTorch(ModulePolicy):
         outputs, _ = actions_for(action_space, options.output, "attention", squashed=True)
 
         def network(*_: Any) -> AttentionAgent:
-            return AttentionAgent(
-                query_dim=options.query_dim,
-                bias=options.bias,
-                patch=options.patch_size,
-                stride=options.stride,
-                top_k=options.top_k,
-                patch_order=options.patch_order,
-                size=size,
-                hidden=options.hidden[0],
-                controller=options.controller,
-                num_frames=options.num_frames,
-                outputs=outputs,
-            )
+            return AttentionAgent(options, size, outputs)
 
         super().__init__("attention", network, observation_space, action_space, options.output, squashed=True)
         self._init_outputs = initialisation.biases(options.init_outputs, self.size)

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from mpi_es.config.fields import Count
-from mpi_es.config.parts import Name
 from mpi_es.errors import expected
 from mpi_es.policies.base import NetworkOptions, Policy
 
@@ -13,7 +12,7 @@ from mpi_es.policies.base import NetworkOptions, Policy
 class AttentionOptions(NetworkOptions):
     """The paper's are the defaults."""
 
-    name: Name = "attention"
+    name: str = "attention"
     hidden: tuple[int, ...] = (16,)
     """Width of the controller's hidden layer"""
     query_dim: Count = 4
@@ -56,7 +55,7 @@ class Attention:
         _check_patches(options, size)
         constants = (options.patch_size, options.stride) == (patches.PATCH, patches.STRIDE)
         if constants and options.query_dim <= patches.QUERY_DIM and size % 4 == 0:
-            return AttentionPolicy(options, observation_space, action_space)
+            return AttentionPolicy(options, size, action_space)
         # torch costs seconds and 200 MB
         from mpi_es.policies.attention import InTorch
 

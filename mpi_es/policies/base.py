@@ -1,8 +1,9 @@
 """The protocol of policies: from a flat vector of parameters and observations to actions."""
 
-from collections.abc import Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import accumulate
+from math import prod
 from typing import Annotated, Any, Literal, Protocol
 
 import numpy as np
@@ -16,6 +17,7 @@ from mpi_es.errors import expected
 Actions = NDArray[Any]
 Memory = NDArray[Any] | None  # rows (k, …) that can be indexed and concatenated; None for no memory
 Weights = Any  # parameters (k, dim) as `act` uses them, prepared once before many steps
+Shapes = dict[str, tuple[int, ...]]  # of the parameters, by torch's names and in torch's order
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,7 @@ class NetworkOptions(Options):
 
     hidden: tuple[int, ...] = (64, 64)
     """Widths of the hidden layers; recurrent policies and the attention agent have one layer"""
-    init_outputs: Annotated[tuple[float, ...], Of("from_pretrained", ("",))] = ()
+    init_outputs: Annotated[tuple[float, ...], Of("from_pretrained", "")] = ()
     """Initial biases of the last layer, one for each output, before any tanh; empty: as torch draws them"""
 
     def __post_init__(self) -> None:
@@ -70,7 +72,7 @@ class NetworkOptions(Options):
 class ScaledOptions(NetworkOptions):
     """Options of networks whose last layer may begin small."""
 
-    init_last_layer: Annotated[NotNegative, Of("from_pretrained", ("",))] = 1.0
+    init_last_layer: Annotated[NotNegative, Of("from_pretrained", "")] = 1.0
     """Factor on the initial parameters of the last layer, as torch draws them; 0: outputs begin at 0"""
 
 
@@ -81,15 +83,18 @@ class Policy(Protocol):
     that is what keeps a run independent of the number of ranks.
     """
 
+    shapes: Shapes
+    to_actions: Callable[[NDArray[np.float32]], Actions]  # from outputs (k, n)
+
     @property
     def dim(self) -> int:
         """The number of parameters."""
-        ...
+        return sum(map(prod, self.shapes.values()))
 
     @property
     def parts(self) -> dict[str, slice]:
-        """The named parts of the parameters, each before those within it."""
-        return {}
+        """The layers and their parameters by name, each before those within it."""
+        return parts_of(self.shapes)
 
     def whole(self, parameters: Candidate) -> Candidate:
         """Return the parameters (dim,) together with the fixed ones, if there are any."""
@@ -113,12 +118,13 @@ class Policy(Protocol):
 
     def act(self, weights: Weights, observations: NDArray[Any], memory: Memory) -> tuple[Actions, Memory]:
         """Return the actions (k, …) for observations (k, …), and the memory afterwards."""
-        ...
+        outputs, memory = self.outputs(weights, observations, memory)
+        return self.to_actions(outputs), memory
 
     def outputs(
         self, weights: Weights, observations: NDArray[Any], memory: Memory
     ) -> tuple[NDArray[np.float32], Memory]:
-        """Return the network's outputs (k, n), which `act` turns into actions, and the memory afterwards."""
+        """Return the network's outputs (k, n), before they become actions, and the memory afterwards."""
         ...
 
     def look(self, observation: NDArray[Any]) -> Attention | None:
@@ -134,15 +140,29 @@ class Policy(Protocol):
         ...
 
 
-def parts_of(sizes: Mapping[str, int]) -> dict[str, slice]:
+def parts_of(shapes: Shapes) -> dict[str, slice]:
     """Return the parts of parameters in the order in which they lie, by names: a.b.c is within a.b and a."""
     parts: dict[str, slice] = {}
     end = 0
-    for name, size in sizes.items():
-        start, end = end, end + size
+    for name, shape in shapes.items():
+        start, end = end, end + prod(shape)
         for part in accumulate(name.split("."), "{}.{}".format):
             parts[part] = slice(parts[part].start if part in parts else start, end)
     return parts
+
+
+def split(parameters: NDArray[np.float32], shapes: Shapes) -> dict[str, NDArray[np.float32]]:
+    """Return each parameter of k networks, (k, rows, columns), from all of them, (k, dim).
+
+    A bias has one column. It is copied: adding rows that lie apart costs a sixth of a whole step.
+    """
+    arrays, end = {}, 0
+    for name, shape in shapes.items():
+        start, end = end, end + prod(shape)
+        part = parameters[:, start:end]
+        part = part if len(shape) > 1 else np.ascontiguousarray(part)
+        arrays[name] = part.reshape(len(parameters), shape[0], prod(shape[1:]))
+    return arrays
 
 
 def within(name: str, part: str) -> bool:

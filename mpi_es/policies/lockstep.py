@@ -25,7 +25,7 @@ from mpi_es.policies import operations
 # other instructions, which round otherwise: with 8 or 16 rows the last ones differ after sigmoid, SELU, pow …
 TILE = 32
 # A tile of 16 networks of 18,000 parameters takes half the time of one after the other, of 40,000 to 70,000
-# 0.7 to 1.2 times (benchmarks/lockstep.py). Convolutions use a parameter often: with 258,000 multiplications
+# 0.7 to 1.2 times. Convolutions use a parameter often: with 258,000 multiplications
 # it takes 0.54 times, with 1.2 million 0.8 times.
 LARGEST = 20_000  # parameters
 MOST = 250_000  # multiplications of a network

@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpi_es.arrays import Candidate
-from mpi_es.config.parts import Name
 from mpi_es.policies import initialisation
 from mpi_es.policies.actions import Outputs, actions_for
-from mpi_es.policies.base import Actions, Memory, Policy, ScaledOptions
+from mpi_es.policies.base import Memory, Policy, ScaledOptions, split
 from mpi_es.policies.features import features_for
 
 Layer = tuple[NDArray[np.float32], NDArray[np.float32]]  # weights (k, out, in), biases (k, out, 1)
@@ -21,7 +20,7 @@ Layer = tuple[NDArray[np.float32], NDArray[np.float32]]  # weights (k, out, in),
 class MLPOptions(ScaledOptions):
     """Its layers; without hidden ones it is linear."""
 
-    name: Name = "mlp"
+    name: str = "mlp"
     activation: Literal["tanh", "relu", "selu"] = "tanh"
     """Activation function of the hidden layers"""
 
@@ -33,17 +32,16 @@ class MLP(Policy):
 
     def __init__(self, options: MLPOptions, observation_space: Any, action_space: Any) -> None:
         inputs, self.features = features_for(observation_space, "mlp")
-        outputs, self._to_actions = actions_for(action_space, options.output, "mlp")
+        outputs, self.to_actions = actions_for(action_space, options.output, "mlp")
         self.sizes = (inputs, *options.hidden, outputs)
         self.activation = options.activation
         self._activate = _ACTIVATIONS[options.activation]
         self._init_last_layer = options.init_last_layer
         self._init_outputs = initialisation.biases(options.init_outputs, outputs)
-
-    @property
-    def dim(self) -> int:
-        """The number of weights and biases."""
-        return sum((inputs + 1) * outputs for inputs, outputs in pairwise(self.sizes))
+        self.shapes = {}
+        for place, (columns, rows) in enumerate(pairwise(self.sizes)):
+            # Each layer but the last is followed by its activation, which has a number too.
+            self.shapes |= {f"{2 * place}.weight": (rows, columns), f"{2 * place}.bias": (rows,)}
 
     def initial(self, seed: int) -> Candidate:
         """Return what torch draws from the seed, (dim,), but for the last layer's factor and first biases."""
@@ -61,29 +59,17 @@ class MLP(Policy):
 
     def unpack(self, parameters: NDArray[np.float32]) -> list[Layer]:
         """Return the layers of parameters (k, dim), first to last."""
-        k, layers, end = len(parameters), [], 0
-        for inputs, outputs in pairwise(self.sizes):
-            start, end = end, end + inputs * outputs
-            weights = parameters[:, start:end].reshape(k, outputs, inputs)
-            start, end = end, end + outputs
-            # The biases alone are copied: adding rows that lie apart costs a sixth of the whole step.
-            biases = np.ascontiguousarray(parameters[:, start:end])[:, :, None]
-            layers.append((weights, biases))
-        return layers
+        arrays = [*split(parameters, self.shapes).values()]
+        return list(zip(arrays[::2], arrays[1::2], strict=True))
 
     def initial_memory(self, k: int) -> Memory:
         """Return None: it remembers nothing."""
         return None
 
-    def act(self, weights: list[Layer], observations: NDArray[Any], memory: Memory) -> tuple[Actions, Memory]:
-        """Return the actions (k, …) and no memory."""
-        outputs, memory = self.outputs(weights, observations, memory)
-        return self._to_actions(outputs), memory
-
     def outputs(
         self, weights: list[Layer], observations: NDArray[Any], memory: Memory
     ) -> tuple[Outputs, Memory]:
-        """Return the outputs (k, n) of the last layer, before they become actions."""
+        """Return the outputs (k, n) of the last layer, and no memory."""
         # A matrix-vector product for each network: its last bit does not depend on the other networks.
         x = self.features(observations)[:, :, None]
         for layer, biases in weights[:-1]:

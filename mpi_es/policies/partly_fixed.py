@@ -6,13 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpi_es.arrays import Candidate
-from mpi_es.policies.base import Actions, Attention, Memory, Policy, Weights, within
+from mpi_es.policies.base import Policy, Weights, within
 
 
-class PartlyFixed(Policy):
-    """Another policy with the parameters of one of its parts only.
-
-    All other attributes are the other policy's, such as the arrays of compiled code.
+class PartlyFixed:
+    """Another policy with the parameters of one of its parts only; all else is the other policy's.
 
     Args:
         policy: the whole one.
@@ -46,28 +44,6 @@ class PartlyFixed(Policy):
     def unpack(self, parameters: NDArray[np.float32]) -> Weights:
         """Return the whole policy's weights for parameters (k, dim)."""
         return self.policy.unpack(self.whole(parameters))
-
-    def start(self, episode_seed: int, candidate: int) -> Memory:
-        """Return the whole policy's memory at an episode's start."""
-        return self.policy.start(episode_seed, candidate)
-
-    def initial_memory(self, k: int) -> Memory:
-        """Return the whole policy's memory."""
-        return self.policy.initial_memory(k)
-
-    def act(self, weights: Weights, observations: NDArray[Any], memory: Memory) -> tuple[Actions, Memory]:
-        """Return what the whole policy does."""
-        return self.policy.act(weights, observations, memory)
-
-    def outputs(
-        self, weights: Weights, observations: NDArray[Any], memory: Memory
-    ) -> tuple[NDArray[np.float32], Memory]:
-        """Return what the whole policy puts out."""
-        return self.policy.outputs(weights, observations, memory)
-
-    def look(self, observation: NDArray[Any]) -> Attention | None:
-        """Return what the whole policy looked at."""
-        return self.policy.look(observation)
 
     def module(self) -> Any:
         """Return the whole policy's module, with the fixed parameters as buffers."""

@@ -9,11 +9,10 @@ from numpy.typing import NDArray
 
 from mpi_es.arrays import Candidate
 from mpi_es.config.fields import Of
-from mpi_es.config.parts import Name
 from mpi_es.errors import expected
 from mpi_es.policies import initialisation
 from mpi_es.policies.actions import Outputs, actions_for
-from mpi_es.policies.base import Actions, Memory, Policy, ScaledOptions
+from mpi_es.policies.base import Memory, Policy, ScaledOptions, split
 from mpi_es.policies.features import features_for
 
 Array = NDArray[np.float32]
@@ -34,10 +33,10 @@ class Gates(NamedTuple):
 class RecurrentOptions(ScaledOptions):
     """The cell, by its name, and its width."""
 
-    name: Name = "lstm"
+    name: str = "lstm"
     hidden: tuple[int, ...] = (16,)
     """Width of the hidden layer"""
-    activation: Annotated[Literal["tanh", "relu"], Of("policy", ("rnn",))] = "tanh"
+    activation: Annotated[Literal["tanh", "relu"], Of("policy", "rnn")] = "tanh"
     """Activation function of an rnn"""
 
     def __post_init__(self) -> None:
@@ -59,20 +58,21 @@ class Recurrent(Policy):
     def __init__(self, options: RecurrentOptions, observation_space: Any, action_space: Any) -> None:
         cell, hidden = options.name, options.hidden[0]
         self.inputs, self.features = features_for(observation_space, cell)
-        self.outputs_size, self._to_actions = actions_for(action_space, options.output, cell)
+        self.outputs_size, self.to_actions = actions_for(action_space, options.output, cell)
         self.cell, self.hidden, self.activation = cell, hidden, options.activation
         self._init_last_layer = options.init_last_layer
         self._init_outputs = initialisation.biases(options.init_outputs, self.outputs_size)
         name = f"rnn-{options.activation}" if cell == "rnn" else cell
         self._gates, self._states, self._step = _CELLS[name]
         height = self._gates * hidden
-        cell_shapes = [(height, self.inputs), (height, hidden), (height, 1), (height, 1)]
-        self._shapes = [*cell_shapes, (self.outputs_size, hidden), (self.outputs_size, 1)]
-
-    @property
-    def dim(self) -> int:
-        """The number of weights and biases."""
-        return sum(rows * columns for rows, columns in self._shapes)
+        self.shapes = {
+            "cell.weight_ih_l0": (height, self.inputs),
+            "cell.weight_hh_l0": (height, hidden),
+            "cell.bias_ih_l0": (height,),
+            "cell.bias_hh_l0": (height,),
+            "out.weight": (self.outputs_size, hidden),
+            "out.bias": (self.outputs_size,),
+        }
 
     def initial(self, seed: int) -> Candidate:
         """Return what torch draws from the seed, (dim,), but for the last layer's factor and first biases."""
@@ -91,23 +91,11 @@ class Recurrent(Policy):
 
     def unpack(self, parameters: Array) -> Gates:
         """Return the parts of parameters (k, dim)."""
-        parts, end = [], 0
-        for rows, columns in self._shapes:
-            start, end = end, end + rows * columns
-            part = parameters[:, start:end]
-            # The biases are copied: rows that lie apart are slow to add.
-            part = np.ascontiguousarray(part) if columns == 1 else part
-            parts.append(part.reshape(-1, rows, columns))
-        return Gates(*parts)
+        return Gates(*split(parameters, self.shapes).values())
 
     def initial_memory(self, k: int) -> Memory:
         """Return zeros (k, hidden), for an lstm (k, 2 * hidden)."""
         return np.zeros((k, self._states * self.hidden), np.float32)
-
-    def act(self, weights: Gates, observations: NDArray[Any], memory: Memory) -> tuple[Actions, Memory]:
-        """Return the actions (k, …) and the memory afterwards."""
-        outputs, memory = self.outputs(weights, observations, memory)
-        return self._to_actions(outputs), memory
 
     def outputs(self, weights: Gates, observations: NDArray[Any], memory: Memory) -> tuple[Outputs, Memory]:
         """Return the outputs (k, n) before they become actions, and the memory afterwards."""

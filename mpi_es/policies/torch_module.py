@@ -16,7 +16,7 @@ from mpi_es.config.user_objects import load
 from mpi_es.errors import UserError, expected, one_line
 from mpi_es.policies import networks
 from mpi_es.policies.actions import Outputs, actions_for
-from mpi_es.policies.base import Actions, Memory, Policy, parts_of
+from mpi_es.policies.base import Memory, Policy
 from mpi_es.policies.features import require_array
 from mpi_es.policies.lockstep import Lockstep, Refused
 from mpi_es.seeds import Stream, rng
@@ -77,24 +77,14 @@ class ModulePolicy(Policy):
         self.name, self.network = name, network
         require_array(observation_space, name)
         self.spaces = observation_space, action_space
-        self.size, self._to_actions = actions_for(action_space, output, name, squashed)
+        self.size, self.to_actions = actions_for(action_space, output, name, squashed)
         self._module = networks.seeded(self._build, 0).requires_grad_(False)
         self._remembers = remembers(self._module)
         self._parameters = list(self._module.parameters())
-        self._sizes = [parameter.numel() for parameter in self._parameters]
+        self.shapes = {name: tuple(p.shape) for name, p in self._module.named_parameters()}
         if not self.dim:
             raise expected("--policy", "a module that has parameters", name)
         self.lockstep, self.description = self._choose()
-
-    @property
-    def dim(self) -> int:
-        """The number of weights and biases."""
-        return sum(self._sizes)
-
-    @property
-    def parts(self) -> dict[str, slice]:
-        """The module's layers and parameters."""
-        return parts_of({name: parameter.numel() for name, parameter in self._module.named_parameters()})
 
     def initial(self, seed: int) -> Candidate:
         """Return torch's default initialisation, (dim,), drawn from the run's seed."""
@@ -111,7 +101,8 @@ class ModulePolicy(Policy):
         """Return the parameters (k, dim) as tensors of the module's shapes."""
         if self.lockstep:
             return self.lockstep.unpack(_tensor(parameters))
-        return [[*map(self._own, row.split(self._sizes), self._parameters)] for row in _tensor(parameters)]
+        sizes = [parameter.numel() for parameter in self._parameters]
+        return [[*map(self._own, row.split(sizes), self._parameters)] for row in _tensor(parameters)]
 
     def initial_memory(self, k: int) -> Memory:
         """Return a _Recall for each network, (k,)."""
@@ -121,11 +112,6 @@ class ModulePolicy(Policy):
         """Return the memory (1,) of an episode, whose random numbers depend on nothing but its names."""
         seed = rng(episode_seed, Stream.MODULE, candidate).integers(2**62)
         return _objects([_Recall(seed=int(seed))])
-
-    def act(self, weights: Weights, observations: NDArray[Any], memory: Memory) -> tuple[Actions, Memory]:
-        """Return the actions (k, …) and the memory afterwards."""
-        outputs, memory = self.outputs(weights, observations, memory)
-        return self._to_actions(outputs), memory
 
     def outputs(self, weights: Weights, observations: NDArray[Any], memory: Memory) -> tuple[Outputs, Memory]:
         """Return the outputs (k, n) before they become actions, and the memory afterwards."""

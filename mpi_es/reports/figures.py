@@ -83,7 +83,7 @@ def _draw_learning(run: Curves, axis: str, axes: Axes) -> None:
     """Draw a run. The worst candidate and single episodes of the mean may be cut off by the axis."""
     lines = {"population, best": ("best", COLOURS[5], 1.0), "population, mean": ("mean", COLOURS[0], 1.6)}
     shown = [run.line(axis, quantity)[1] for quantity in ("best", "mean", "held_out")]
-    if run.config.track_mean:
+    if run.config.tracks_mean:
         lines["unperturbed mean, in training"] = ("fitness_of_centre", COLOURS[3], 0.5)
     _draw_target(axes, [run])
     limits = set_view(axes, [*shown, *_targets([run])], log=bool(run.config.function))

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from mpi_es.config.fields import option
-from mpi_es.config.parts import declared
-from mpi_es.config.tables import as_options
+from mpi_es.config.parts import as_options, declared
 from mpi_es.reports import elements, figures
 from mpi_es.reports.curves import Curves, Group, Spread, grouped, said, words
 from mpi_es.reports.drawing import Panel, drawn, drawn_wide, merged

@@ -69,8 +69,9 @@ def check(content: dict[str, Any]) -> None:
             "libraries": texts,
             "life": LIFE,
             "problem": dict.fromkeys(("x0", "lower", "upper"), array("f8", dim)),
+            "failure": {"x": array("f8", dim), "text": text},
         },
-        optional=("life", "problem"),
+        optional=("life", "problem", "failure"),
     )
     check_evaluations(content)
 

@@ -1,6 +1,7 @@
 """The past generations and evaluations of a run, as run.h5 stores them."""
 
 import dataclasses
+import math
 from collections.abc import Iterable
 from itertools import takewhile
 from typing import Any, get_type_hints
@@ -53,6 +54,11 @@ class History:
         """Environment steps of all generations."""
         return int(self.rows.content()["steps"].sum())
 
+    @property
+    def episodes(self) -> int:
+        """Episodes, or calls of a function, of all generations."""
+        return int(self.rows.content()["episodes"].sum())
+
     def content(self) -> dict[str, Any]:
         """Return the groups of run.h5."""
         return {
@@ -70,6 +76,19 @@ class History:
         columns = self.rows.content()
         reached = np.fmax(columns["best"], columns["fitness_of_centre"]) >= target
         return _last_in_a_row(reached[::-1])
+
+    def why_converged(self, tolx: float, tolfun: float, dim: int) -> str:
+        """Return why the search has converged, by pycma's criteria; empty if it has not."""
+        if not self.rows.length:
+            return ""
+        last = {name: column[-1] for name, column in self.rows.content().items()}
+        if last["deviation"] < tolx:
+            return f"converged: no parameter varies by {tolx:g} among the candidates"
+        span = 10 + math.ceil(30 * dim / last["popsize"])  # generations, as in pycma
+        recent = self.rows.content()["best"][-span:]
+        if len(recent) == span and last["best"] - last["min"] < tolfun and np.ptp(recent) < tolfun:
+            return f"converged: values vary by less than {tolfun:g}"
+        return ""
 
 
 def _last_in_a_row(reached: Iterable[Any]) -> int:

@@ -15,10 +15,10 @@ FLAG = "--no-imports"
 _OURS = frozenset(
     f"{module}:{name}"
     for module, names in {
-        "mpi_es.envs.atari": ("make_grey", "make_colour", "make_stacked"),
-        "mpi_es.policies.atari": ("ConvolutionLSTM", "Convolution", "Stacked"),
-        "pbt.centres": ("make",),
-        "pbt.impala": ("Impala",),
+        "mpi_es.papers.atari_frames": ("make_grey", "make_colour", "make_stacked"),
+        "mpi_es.papers.atari_networks": ("ConvolutionLSTM", "Convolution", "Stacked"),
+        "pbt.papers.centres": ("make",),
+        "pbt.papers.impala": ("Impala",),
     }.items()
     for name in names
 )

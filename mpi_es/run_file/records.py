@@ -35,6 +35,8 @@ class Row:
     learning_rate: Annotated[float, "learning_rate"] = math.nan  # NaN where the strategy has none
     start: Annotated[int, "start"] = 0  # the first is 0; restarts count on
     agreement: Annotated[float, "agreement"] = math.nan  # rank correlation of two halves of the episodes
+    failures: Annotated[int, "failures"] = 0  # calls of a function that failed
+    deviation: Annotated[float, "deviation"] = math.nan  # of the parameter that varies most among candidates
 
 
 @dataclass(frozen=True)
@@ -137,12 +139,14 @@ def summarize(
     fitness: NDArray[np.float64],
     lengths: NDArray[np.integer],
     *,
+    popsize: int | None = None,
     fitness_of_centre: float = math.nan,
     **known: float,
 ) -> Row:
-    """Return the row of a generation, from its fitness (popsize,) and episode lengths.
+    """Return the row of a generation, from the fitness of its candidates and its episode lengths.
 
     Args:
+        popsize: with the candidates whose calls failed.
         known: the other fields of the row.
     """
     above = float((fitness > fitness_of_centre).sum())
@@ -158,7 +162,7 @@ def summarize(
         episodes=lengths.size,
         steps=int(lengths.sum()),
         mean_length=float(lengths.sum() / lengths.size),
-        popsize=len(fitness),
+        popsize=len(fitness) if popsize is None else popsize,
         **known,  # type: ignore[arg-type]  # some are whole
     )
 

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpi_es.arrays import Candidate, Vector
-from mpi_es.config.fields import ENVIRONMENT, Count, Natural, Positive, Unless, alias
-from mpi_es.config.parts import Name, Named
+from mpi_es.config.fields import ENVIRONMENT, Alias, Count, Natural, Needs, Positive
+from mpi_es.config.parts import Named
 from mpi_es.errors import expected
 
 
@@ -38,21 +38,21 @@ class Noise(Protocol):
 
 @dataclass(frozen=True)
 class Dense:
-    """A population that is an array, rows (popsize, dim), and travels row by row.
-
-    Args:
-        centre: evaluated next to the population where the run asks for it; the loop fills it in.
-    """
+    """A population that is an array, rows (popsize, dim), and travels row by row."""
 
     rows: Vector
-    centre: Vector | None = None
 
     def __len__(self) -> int:
         return len(self.rows)
 
+    @property
+    def deviation(self) -> float:
+        """The standard deviation of the parameter that varies most among the candidates."""
+        return float(self.rows.std(axis=0).max())
+
     def candidate(self, index: int, noise: Noise | None = None) -> Vector:
-        """Return row `index`, (dim,); the one after the last is the centre."""
-        row: Vector = self.rows[index] if index < len(self) or self.centre is None else self.centre
+        """Return row `index`, (dim,)."""
+        row: Vector = self.rows[index]
         return row
 
 
@@ -70,16 +70,34 @@ class Seeded:
     def __len__(self) -> int:
         return 2 * len(self.keys)
 
+    @property
+    def deviation(self) -> float:
+        """The standard deviation of each parameter among the candidates."""
+        return self.sigma
+
     def candidate(self, index: int, noise: Noise) -> Candidate | Vector:
-        """Return candidate `index`, (dim,); the one after the last is the centre."""
-        if index == len(self):
-            return self.centre
+        """Return candidate `index`, (dim,)."""
         step = np.float32(self.sigma if index % 2 == 0 else -self.sigma)
         moved: Candidate | Vector = noise.row(int(self.keys[index // 2])) * step + self.centre
         return moved
 
 
 Population = Dense | Seeded
+
+
+@dataclass(frozen=True)
+class WithCentre:
+    """A population and one more candidate, its centre (dim,), which is evaluated with it."""
+
+    population: Population
+    centre: Candidate | Vector
+
+    def __len__(self) -> int:
+        return len(self.population) + 1
+
+    def candidate(self, index: int, noise: Noise) -> Candidate | Vector:
+        """Return candidate `index`, (dim,)."""
+        return self.centre if index == len(self.population) else self.population.candidate(index, noise)
 
 
 def joined(populations: Sequence[Population]) -> Population:
@@ -108,10 +126,10 @@ def check_pairs(popsize: int) -> None:
 class Options(Named):
     """What every strategy is made with; one of your own may have more."""
 
-    name: Name = ""
-    population_size: Annotated[Count, alias("--n", "--popsize")] = 32
+    name: str = ""
+    population_size: Annotated[Count, Alias("--n", "--popsize")] = 32
     """Number of candidates in a generation"""
-    init_sigma: Annotated[Positive, alias("--sigma")] = 0.1
+    init_sigma: Annotated[Positive, Alias("--sigma")] = 0.1
     """Standard deviation of the first population"""
 
 
@@ -121,7 +139,7 @@ class Growing(Options):
 
     num_interactions: Annotated[Natural, ENVIRONMENT] = 0
     """Steps of a generation: the population grows by --population-size until then; 0: a fixed population"""
-    popsize_max: Annotated[Natural, Unless("num_interactions", 0)] = 0
+    popsize_max: Annotated[Natural, Needs("num_interactions")] = 0
     """Number of candidates at which a generation of --num-interactions ends; 0: only steps end it"""
 
     def __post_init__(self) -> None:

@@ -16,13 +16,12 @@ from threadpoolctl import ThreadpoolController
 
 from mpi_es.arrays import Vector
 from mpi_es.config.fields import Count
-from mpi_es.config.parts import Name
 from mpi_es.errors import RolloutError, expected, one_line, unknown
 from mpi_es.run_file.rules import Rule, numbers, require
 from mpi_es.seeds import Stream, rng
 from mpi_es.strategies import base
 from mpi_es.strategies.base import Dense, Noise, Population, Strategy
-from mpi_es.strategies.import_without import import_with_docstrings, import_without
+from mpi_es.strategies.import_without import import_without
 
 SMALLEST_POPULATION = 4  # with 3, one parent is left and the VD and VkD updates divide zero by zero
 SMALLEST_SIGMA = 1e-100
@@ -102,7 +101,7 @@ def choose(variant: str, dim: int, popsize: int) -> tuple[str, str]:
 class CMAESOptions(base.Options):
     """The covariance, how sigma adapts, restarts, and threads."""
 
-    name: Name = "cma_es"
+    name: str = "cma_es"
     cma_variant: Literal["auto", "full", "separable", "isotropic", "vd", "vkd"] = "auto"
     """Covariance matrix; auto: full if its update is cheap, else separable; isotropic: fixed"""
     sigma_rule: Literal["auto", "csa", "two-point", "constant"] = "auto"
@@ -125,7 +124,7 @@ def pycma() -> Any:
 
     Nine tenths of its import are for plots and surrogate models.
     """
-    with import_without("scipy.stats", "matplotlib"), import_with_docstrings("cma"):
+    with import_without("scipy.stats", "matplotlib"):
         import cma
         import cma.restricted_gaussian_sampler
         import cma.sigma_adaptation

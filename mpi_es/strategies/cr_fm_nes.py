@@ -11,7 +11,6 @@ import numpy as np
 
 from mpi_es import seeds
 from mpi_es.arrays import Vector
-from mpi_es.config.parts import Name
 from mpi_es.errors import expected
 from mpi_es.seeds import Stream
 from mpi_es.strategies import base
@@ -40,7 +39,7 @@ class CRFMNESState:
 class CRFMNESOptions(base.Options):
     """The paper has no others."""
 
-    name: Name = "cr_fm_nes"
+    name: str = "cr_fm_nes"
 
 
 class CRFMNES(Strategy):

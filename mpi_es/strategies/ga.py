@@ -8,7 +8,6 @@ import numpy as np
 from mpi_es import seeds
 from mpi_es.arrays import Vector
 from mpi_es.config.fields import AtMost, Decay, Natural, NotNegative
-from mpi_es.config.parts import Name
 from mpi_es.errors import expected
 from mpi_es.seeds import Stream
 from mpi_es.strategies import base
@@ -29,7 +28,7 @@ class GAState:
 class GAOptions(base.Options):
     """How many have children, and how far these are from them."""
 
-    name: Name = "ga"
+    name: str = "ga"
     parents: Natural = 0
     """Number of best candidates that have children; 0: a tenth of the population"""
     sigma_decay: Decay = 1.0

@@ -7,7 +7,6 @@ import numpy as np
 
 from mpi_es.arrays import Vector
 from mpi_es.config.fields import AtMost, Decay, NotNegative
-from mpi_es.config.parts import Name
 from mpi_es.strategies import optimizers
 from mpi_es.strategies.base import Noise, Population, Seeded, Strategy, WithNoiseTable, check_pairs
 from mpi_es.strategies.optimizers import Memory, decayed
@@ -29,7 +28,7 @@ class OpenAIESState:
 class OpenAIESOptions(WithNoiseTable, optimizers.Options):
     """Those of its optimizer and its noise, and of sigma."""
 
-    name: Name = "openai_es"
+    name: str = "openai_es"
     sigma_decay: Decay = 1.0
     """Factor on sigma after each generation"""
     sigma_min: Annotated[NotNegative, AtMost("init_sigma")] = 0.0

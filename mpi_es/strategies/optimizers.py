@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpi_es.arrays import Candidate
-from mpi_es.config.fields import AtMost, Decay, Fraction, NotNegative, Of, Positive, Unless, alias
+from mpi_es.config.fields import Alias, AtMost, Decay, Fraction, Needs, NotNegative, Of, Positive
 from mpi_es.errors import expected
 from mpi_es.strategies.base import Growing
 
@@ -30,15 +30,15 @@ class Options(Growing):
     """Transformation of the fitness"""
     optimizer: Literal["adam", "sgd", "clipup"] = "adam"
     """Optimizer that applies the gradient"""
-    learning_rate: Annotated[Positive, alias("--lr")] = 0.01
+    learning_rate: Annotated[Positive, Alias("--lr")] = 0.01
     """Learning rate of the optimizer"""
-    lr_decay: Annotated[Decay, alias("--decay")] = 1.0
+    lr_decay: Annotated[Decay, Alias("--decay")] = 1.0
     """Factor on the learning rate after each generation"""
-    lr_min: Annotated[NotNegative, AtMost("learning_rate"), Unless("lr_decay", 1.0)] = 0.0
+    lr_min: Annotated[NotNegative, AtMost("learning_rate"), Needs("lr_decay")] = 0.0
     """Lower bound of the decaying learning rate"""
-    momentum: Annotated[Fraction, Of("optimizer", ("sgd", "clipup"))] = 0.9
+    momentum: Annotated[Fraction, Of("optimizer", "sgd", "clipup")] = 0.9
     """Momentum of sgd and clipup"""
-    max_speed: Annotated[NotNegative, Of("optimizer", ("clipup",))] = 0.0
+    max_speed: Annotated[NotNegative, Of("optimizer", "clipup")] = 0.0
     """Largest norm of a step of clipup; 0: twice the learning rate"""
     weight_decay: NotNegative = 0.0
     """Weight decay, as a share of the parameters"""

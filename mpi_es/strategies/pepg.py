@@ -11,7 +11,6 @@ import numpy as np
 from mpi_es import seeds
 from mpi_es.arrays import Vector
 from mpi_es.config.fields import AtMost, Fraction, NotNegative
-from mpi_es.config.parts import Name
 from mpi_es.seeds import Stream
 from mpi_es.strategies import optimizers
 from mpi_es.strategies.base import Dense, Noise, Population, Strategy, check_pairs, row_sum
@@ -34,7 +33,7 @@ class PEPGState:
 class PEPGOptions(optimizers.Options):
     """Those of its optimizer, and of the deviations."""
 
-    name: Name = "pepg"
+    name: str = "pepg"
     sigma_min: Annotated[NotNegative, AtMost("init_sigma")] = 0.0
     """Lower bound of each parameter's sigma"""
     sigma_learning_rate: NotNegative = 0.1

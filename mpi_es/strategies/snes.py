@@ -10,8 +10,7 @@ import numpy as np
 
 from mpi_es import seeds
 from mpi_es.arrays import Vector
-from mpi_es.config.fields import AtMost, Decay, NotNegative, Positive, Unless, alias
-from mpi_es.config.parts import Name
+from mpi_es.config.fields import Alias, AtMost, Decay, Needs, NotNegative, Positive
 from mpi_es.errors import expected
 from mpi_es.seeds import Stream
 from mpi_es.strategies.base import Dense, Growing, Noise, Population, Strategy, row_sum
@@ -33,12 +32,12 @@ class SNESState:
 class SNESOptions(Growing):
     """The paper's are the defaults, and the rate of the deviations."""
 
-    name: Name = "snes"
-    centre_learning_rate: Annotated[Positive, alias("--center-learning-rate")] = 1.0
+    name: str = "snes"
+    centre_learning_rate: Annotated[Positive, Alias("--center-learning-rate")] = 1.0
     """Factor on the steps of the centre, 1 in the paper; a larger one leaves a flat start sooner"""
-    lr_decay: Annotated[Decay, alias("--decay")] = 1.0
+    lr_decay: Annotated[Decay, Alias("--decay")] = 1.0
     """Factor on the learning rate after each generation"""
-    lr_min: Annotated[NotNegative, AtMost("centre_learning_rate"), Unless("lr_decay", 1.0)] = 0.0
+    lr_min: Annotated[NotNegative, AtMost("centre_learning_rate"), Needs("lr_decay")] = 0.0
     """Lower bound of the decaying learning rate"""
 
 

@@ -2,11 +2,11 @@
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TextIO
 
-from rich.console import RenderableType
+from rich.console import Group, RenderableType
 from rich.markup import escape
 from rich.panel import Panel
 from rich.progress_bar import ProgressBar
@@ -14,31 +14,37 @@ from rich.styled import Styled
 from rich.table import Table
 from rich.text import Text
 
-from mpi_es.config.run import Config
-from mpi_es.run_file.history import History
-from mpi_es.run_file.records import EvaluationProgress, HeldOut, Row, Timing, shown, sign
-from mpi_es.run_file.scores import deviation
+from mpi_es.run_file.records import EvaluationProgress
 from mpi_es.telemetry.lines import TimeLeft
 from mpi_es.telemetry.terminal import Curve, Display, Sparkline
+from mpi_es.telemetry.view import Numbers, View, pairs
 from mpi_es.text import duration, number, thousands
 
-_WIDEST = 100  # columns
+_WIDEST, _WIDEST_TABLE = 100, 120  # columns
 _CURVE, _AROUND_CURVE = 4, 14  # lines
+_FRAME, _AROUND_TABLE = 4, 4  # columns and lines: the frame, the titles and the line below all
 
 
 @dataclass
 class PanelData:
     """The data of the panel: the run's last generation and its course."""
 
-    config: Config
+    view: View
     done: int = 0  # generations
     left: float = math.nan  # seconds to the end, when the last generation was done
     at: float = 0.0  # seconds from the start until then
     over: bool = False
     progress: EvaluationProgress = field(default_factory=EvaluationProgress)
-    latest: tuple[Row, Timing] | None = None
-    fitness: list[float] = field(default_factory=list)  # means of the populations
-    held_out: list[HeldOut] = field(default_factory=list)
+    latest: Numbers = field(default_factory=dict)
+    course: list[float] = field(default_factory=list)
+    held_out: list[Numbers] = field(default_factory=list)
+
+    def add(self, numbers: Numbers) -> None:
+        """Add a generation or an evaluation to the course."""
+        if self.view.course in numbers:
+            self.course.append(numbers[self.view.course])
+        if "held_out/mean" in numbers:
+            self.held_out.append(numbers)
 
 
 def draw(data: PanelData, elapsed: float, width: int, height: int) -> RenderableType:
@@ -48,20 +54,30 @@ def draw(data: PanelData, elapsed: float, width: int, height: int) -> Renderable
         elapsed: seconds since the start.
         height: lines of the terminal.
     """
-    config = data.config
+    view = data.view
     grid = _grid("", "curve")
     grid.add_row("generation", _progress(data, elapsed))
     if data.progress.total:
-        grid.add_row("calls" if config.function else "episodes", _within(data.progress))
+        grid.add_row(view.episodes, _within(data.progress))
+    parts: list[RenderableType] = [grid]
     if data.latest:
-        row, timing = data.latest
-        _add_scores(grid, data, row, max(1, min(_CURVE, height - _AROUND_CURVE)))
-        _add_speeds(grid, config, row, timing)
+        for place, (title, values) in enumerate(view.scores(data.latest).items()):
+            grid.add_row(title, _pairs(*values))
+            if place == 0:
+                grid.add_row("", Styled(Sparkline(data.course), "cyan"))
+        if data.held_out:
+            _add_held_out(grid, data, 1 if view.table else max(1, min(_CURVE, height - _AROUND_CURVE)))
+        for title, values in view.speeds(data.latest).items():
+            grid.add_row(title, _pairs(*values))
+        if view.table:
+            grid.columns[1].no_wrap = True  # so that a row is a line
+            lines = max(2, height - grid.row_count - _AROUND_TABLE)
+            parts += view.table(data.latest, width - _FRAME, lines)
     return Panel(
-        grid,
-        title=f"[bold]{escape(config.problem)}[/], {escape(config.strategy.name)}, seed {config.seed}",
+        Group(*parts),
+        title=f"[bold]{escape(view.name)}[/], {escape(view.details)}",
         title_align="left",
-        subtitle=f"[dim]{escape(config.directory)}[/]",
+        subtitle=f"[dim]{escape(view.directory)}[/]",
         subtitle_align="left",
         border_style="cyan",
         width=width,
@@ -85,19 +101,14 @@ def _pairs(*pairs: tuple[str, str]) -> Text:
     return text
 
 
-def _seconds(value: float) -> str:
-    return f"{value:.3f}" if value < 100 else thousands(round(value))
-
-
 def _progress(data: PanelData, elapsed: float) -> RenderableType:
     """Return the generations that are done, and the time left, which goes down within a generation."""
-    config = data.config
     times = Text.assemble((duration(elapsed), "not dim"), " elapsed")
     if not (data.over or math.isnan(data.left)):
         left = duration(max(0.0, data.left - (elapsed - data.at)))
-        most = "" if config.target_fitness is None else "at most "
+        most = "at most " if data.view.left == "at most" else ""
         times.append(f"  {most}").append(left, "bold not dim").append(" left")
-    return _bar(data.done, config.max_iter, times)
+    return _bar(data.done, data.view.max_iter, times)
 
 
 def _within(progress: EvaluationProgress) -> RenderableType:
@@ -113,98 +124,58 @@ def _bar(done: int, total: int, text: Text) -> RenderableType:
     return bar
 
 
-def _add_scores(grid: Table, data: PanelData, row: Row, lines: int) -> None:
-    """Add the fitness and the held-out scores, these as a curve of some lines."""
-    least = "worst" if data.config.function else "min"
-    spread = [("best", row.best), ("mean", row.mean), (least, row.min), ("std", row.std)]
-    grid.add_row("fitness", _pairs(*((name, number(value)) for name, value in spread)))
-    grid.add_row("", Styled(Sparkline(data.fitness), "cyan"))
-    of = f"of {row.popsize}"
-    above_mean = ("elite", f"{row.elite} {of}")
-    if not math.isnan(row.rank_of_centre):
-        above = ("candidates above it", f"{row.rank_of_centre:.0f} {of}")
-        grid.add_row("centre", _pairs(("", number(row.fitness_of_centre)), above, above_mean))
-    else:
-        grid.add_row("above mean", _pairs(above_mean))
-    if data.held_out:
-        factor = sign(data.config)
-        last, best = data.held_out[-1], max(data.held_out, key=lambda one: one.returns.mean())
-        scores = [factor * float(one.returns.mean()) for one in data.held_out]
-        around = deviation(last.returns)
-        grid.add_row(
-            Text("held-out", "not dim green"),
-            _pairs(
-                ("", number(scores[-1])),
-                *([] if math.isnan(around) else [("deviation", number(around))]),
-                ("at generation", thousands(last.generation)),
-                ("best", number(factor * float(best.returns.mean()))),
-                ("at", thousands(best.generation)),
-            ),
-        )
-        grid.add_row("", Styled(Curve(scores, lines), "green"))
-
-
-def _add_speeds(grid: Table, config: Config, row: Row, timing: Timing) -> None:
-    rate = [] if math.isnan(row.learning_rate) else [("learning rate", number(row.learning_rate))]
-    length = number(row.mean_length) + (f" of {row.episode_cap}" if row.episode_cap else "")
-    lengths = [] if config.function else [("episode length", length)]
-    restarts = [("restarts", str(row.start))] if row.start else []
-    grid.add_row("sigma", _pairs(("", number(row.sigma)), *rate, *lengths, *restarts))
-    speeds = [("episodes/s", timing.episodes_per_second), ("steps/s", timing.steps_per_second)]
-    if config.function:
-        speeds = [("calls/s", timing.episodes_per_second)]
-    idle = ("ranks idle", f"{timing.idle:.0%}")
-    grid.add_row("speed", _pairs(*((name, number(value)) for name, value in speeds), idle))
-    names = ("ask", "evaluate", "tell", "save", "total")
-    grid.add_row("seconds", _pairs(*((name, _seconds(getattr(timing, name))) for name in names)))
+def _add_held_out(grid: Table, data: PanelData, lines: int) -> None:
+    """Add the held-out scores, with a curve of some lines."""
+    choose = min if data.view.minimise else max
+    last, best = data.held_out[-1], choose(data.held_out, key=lambda one: one["held_out/mean"])
+    values = pairs(last, {"": "held_out/mean", "deviation": "held_out/std"})
+    values.append(("at generation", thousands(last["generation"])))
+    values += [("best", number(best["held_out/mean"])), ("at", thousands(best["generation"]))]
+    grid.add_row(Text("held-out", "not dim green"), _pairs(*values))
+    grid.add_row("", Styled(Curve([one["held_out/mean"] for one in data.held_out], lines), "green"))
 
 
 class LivePanel:
     """Show a run on a terminal, redrawn twice a second.
 
     Args:
+        past: the numbers of earlier generations.
         progress: of the evaluation under way.
-        history: of a run that is continued.
     """
 
     def __init__(
         self,
         terminal: TextIO,
+        view: View,
+        past: Iterable[Numbers] = (),
         progress: EvaluationProgress | None = None,
-        history: History | None = None,
     ) -> None:
-        self._display, self._progress = Display(terminal), progress or EvaluationProgress()
-        self._history = history or History()
+        self._display = Display(terminal)
+        self._data = PanelData(view, progress=progress or EvaluationProgress())
+        for numbers in past:
+            self._data.add(numbers)
+        self._time_left = TimeLeft(view.max_iter)
 
-    def start(self, config: Config, facts: Sequence[str], done: int) -> None:
+    def start(self, facts: Sequence[str], done: int) -> None:
         """Print the facts and put the panel below."""
-        fitness = sign(config) * self._history.rows.content()["mean"]
-        before = self._history.evaluations
-        self._data = PanelData(
-            config, done, progress=self._progress, fitness=fitness.tolist(), held_out=list(before)
-        )
-        self._time_left, self._begin = TimeLeft(config.max_iter), time.monotonic()
+        self._data.done, self._begin = done, time.monotonic()
+        widest = _WIDEST_TABLE if self._data.view.table else _WIDEST
         self._display.start(
-            facts, lambda elapsed, size: draw(self._data, elapsed, min(size.width, _WIDEST), size.height)
+            facts, lambda elapsed, size: draw(self._data, elapsed, min(size.width, widest), size.height)
         )
 
-    def generation(self, row: Row, timing: Timing, held_out: HeldOut | None) -> None:
+    def generation(self, numbers: Numbers) -> None:
         """Store what the next redraw shows."""
         data = self._data
-        row = shown(data.config, row)
-        data.done, data.latest = row.generation, (row, timing)
-        data.left = self._time_left.after(row.generation, timing.total)
-        data.at = time.monotonic() - self._begin
-        data.fitness.append(row.mean)
-        if held_out:
-            data.held_out.append(held_out)
+        data.add(numbers)
+        if data.view.course in numbers:
+            data.done, data.latest = int(numbers["generation"]), numbers
+            data.left, data.at = self._time_left.after(numbers), time.monotonic() - self._begin
 
-    def finish(self, reason: str, held_out: HeldOut | None) -> None:
-        """Leave the last panel on the terminal, and print the reason below."""
-        if held_out:
-            self._data.held_out.append(held_out)
+    def finish(self, text: str) -> None:
+        """Leave the last panel on the terminal, and print the text below."""
         self._data.over = True
-        self._display.finish(reason)
+        self._display.finish(text)
 
     def close(self) -> None:
         """Release the terminal."""

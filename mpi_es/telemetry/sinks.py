@@ -1,16 +1,13 @@
-"""The output of a run under way: rank 0 passes each generation to all of its sinks."""
+"""The output of a run under way: rank 0 passes the numbers of each generation to all of its sinks."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Protocol, TextIO
+from typing import Any, Protocol, TextIO
 
-from mpi_es.config.run import Config
-from mpi_es.run_file.history import History
-from mpi_es.run_file.records import EvaluationProgress, HeldOut, Row, Timing, summarize
-from mpi_es.telemetry.all_sinks import AllSinks, console_sinks
-
-__all__ = ["HeldOut", "Row", "Sink", "Telemetry", "Timing", "open_telemetry", "summarize"]
+from mpi_es.run_file.records import EvaluationProgress
+from mpi_es.telemetry.view import Numbers, View
 
 
 class Sink(Protocol):
@@ -20,16 +17,19 @@ class Sink(Protocol):
     resumed. A write that fails raises UserError with the option that switches the sink off.
     """
 
-    def start(self, config: Config, facts: Sequence[str], done: int) -> None:
+    def start(self, facts: Sequence[str], done: int) -> None:
         """Begin, with facts about the run and the number of generations that run.h5 holds."""
         ...
 
-    def generation(self, row: Row, timing: Timing, held_out: HeldOut | None) -> None:
-        """Report a generation."""
+    def generation(self, numbers: Numbers) -> str | None:
+        """Report a generation; return the reason if the run is to end after it.
+
+        An evaluation after the last generation has `generation` and the numbers of the evaluation only.
+        """
         ...
 
-    def finish(self, reason: str, held_out: HeldOut | None) -> None:
-        """Report why the run ended, and an evaluation made after its last generation."""
+    def finish(self, text: str) -> None:
+        """Report why the run ended."""
         ...
 
     def close(self) -> None:
@@ -37,41 +37,73 @@ class Sink(Protocol):
         ...
 
 
-Telemetry = AllSinks[Sink]
+class Telemetry(ExitStack):
+    """All sinks of a run, which are closed however it ends; without sinks it is silent."""
+
+    def __init__(self, sinks: Sequence[Sink] = ()) -> None:
+        super().__init__()
+        self._sinks = sinks
+        for sink in sinks:
+            self.callback(sink.close)
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        """Close all; what ended the run is raised, not what a sink met at its close after that."""
+        try:
+            super().__exit__(kind, error, trace)
+        except Exception:
+            if error is None:
+                raise
+
+    def start(self, facts: Sequence[str], done: int) -> None:
+        """Begin."""
+        for sink in self._sinks:
+            sink.start(facts, done)
+
+    def generation(self, numbers: Numbers) -> str:
+        """Report a generation; return why the run is to end, empty if it goes on."""
+        reasons = [sink.generation(numbers) for sink in self._sinks]
+        return next(filter(None, reasons), "")
+
+    def finish(self, text: str) -> None:
+        """Report why the run ended."""
+        for sink in self._sinks:
+            sink.finish(text)
 
 
 def open_telemetry(
-    config: Config,
-    directory: str | Path,
-    stream: TextIO | None = None,
-    history: History | None = None,
+    config: Any,
+    directory: Path,
+    view: View,
+    past: Iterable[Numbers] = (),
     progress: EvaluationProgress | None = None,
+    stream: TextIO | None = None,
 ) -> Telemetry:
     """Return the sinks that the config asks for; of a panel and lines the one that suits standard output.
 
     Args:
-        stream: another standard output.
-        history: of a run that is continued.
+        view: what the console shows.
+        past: the numbers of earlier generations whose course the panel draws.
         progress: of the evaluation under way, for the console.
+        stream: another standard output.
     """
     # Imported here, so that the other ranks start without TensorBoard and rich.
-    from mpi_es.telemetry.callback import Callback, CallbackSink
+    from mpi_es.telemetry.callback import Callback
     from mpi_es.telemetry.lines import Lines
     from mpi_es.telemetry.panel import LivePanel
+    from mpi_es.telemetry.terminal import find_terminal, tolerate
 
-    path = Path(directory)
-    steps = history.steps if history else 0
     sinks: list[Sink] = []
     if config.tensorboard:
         from mpi_es.telemetry.tensorboard import TensorBoard
 
-        sinks.append(TensorBoard(path, steps))
+        sinks.append(TensorBoard(config, directory))
     if config.callback:
-        sinks.append(CallbackSink(Callback(config.callback, path), steps))
-    console: list[Sink] = console_sinks(
-        config.console,
-        stream or sys.stdout,
-        lambda terminal: LivePanel(terminal, progress, history),
-        lambda out: Lines(out, progress),
-    )
-    return Telemetry(sinks + console)
+        sinks.append(Callback(config, directory))
+    stream = stream or sys.stdout
+    tolerate(stream)
+    terminal = find_terminal(stream) if config.console in ("auto", "live") else None
+    if terminal:
+        sinks.append(LivePanel(terminal, view, past, progress))
+    elif config.console != "silent":
+        sinks.append(Lines(stream, view, progress))
+    return Telemetry(sinks)

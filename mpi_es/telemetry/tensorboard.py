@@ -4,7 +4,7 @@ import contextlib
 import os
 import socket
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -16,24 +16,18 @@ from tensorboard.summary.writer.record_writer import RecordWriter
 
 from mpi_es.config.parts import flat
 from mpi_es.errors import UserError
-from mpi_es.run_file.records import HeldOut, Row, Timing
-from mpi_es.telemetry.tags import Tags
+from mpi_es.telemetry.view import Numbers
 
 
 class TensorBoard:
-    """Write a record for each generation, without the thread of TensorBoard's and torch's own writers.
+    """Write a record for each generation, without the thread of TensorBoard's and torch's own writers."""
 
-    Args:
-        steps: of the generations before.
-    """
-
-    def __init__(self, directory: Path, steps: int = 0) -> None:
-        self._directory, self._steps = directory, steps
+    def __init__(self, config: Any, directory: Path) -> None:
+        self._config, self._directory = config, directory
         self._file: BinaryIO | None = None
 
-    def start(self, config: Any, facts: Sequence[str], done: int) -> None:
+    def start(self, facts: Sequence[str], done: int) -> None:
         """Begin a file, and hide the generations of an earlier file that this run makes again."""
-        self._tags = Tags(config, self._steps)
         # Nanoseconds, since readers take the files in the order of their names.
         name = f"events.out.tfevents.{time.time_ns()}.{socket.gethostname()}.{os.getpid()}"
         try:
@@ -41,29 +35,24 @@ class TensorBoard:
         except OSError as error:
             raise _failure(self._directory, error) from error
         self._write(file_version="brain.Event:2")
-        self._write(summary=Summary(value=[_hyperparameters(config)]))
+        self._write(summary=Summary(value=[_hyperparameters(self._config)]))
         if done:
             self._write(step=done + 1, session_log=SessionLog(status=SessionLog.START))
 
-    def generation(self, row: Row, timing: Timing, held_out: HeldOut | None) -> None:
+    def generation(self, numbers: Numbers) -> None:
         """Write a generation's scalars and let readers see them."""
-        self.write(row.generation, self._tags.generation(row, timing, held_out).items())
+        values = [Summary.Value(tag=tag, simple_value=value) for tag, value in numbers.items()]
+        summary = Summary(value=[one for one in values if one.tag != "generation"])
+        self._write(step=int(numbers["generation"]), summary=summary)
 
-    def finish(self, reason: str, held_out: HeldOut | None) -> None:
-        """Write the last score."""
-        if held_out:
-            self.write(held_out.generation, self._tags.held_out(held_out).items())
+    def finish(self, text: str) -> None:
+        """Write nothing: events are numbers."""
 
     def close(self) -> None:
         """Close the file."""
         if self._file:
             with contextlib.suppress(OSError):  # a full disk, which was reported
                 self._file.close()
-
-    def write(self, generation: int, pairs: Iterable[tuple[str, float]]) -> None:
-        """Write tags and their values at a generation, and let readers see them."""
-        values = [Summary.Value(tag=tag, simple_value=value) for tag, value in pairs]
-        self._write(step=generation, summary=Summary(value=values))
 
     def _write(self, **content: Any) -> None:
         assert self._file, "start comes first"

@@ -58,6 +58,4 @@ def unused(config: Config, name: str) -> UserError:
 
 def describe(config: Config) -> str:
     """Return a description of the members."""
-    if config.member == "toy" or ":" in config.member:
-        return config.member
-    return f"{config.algorithm if config.member == 'sb3' else 'OpenAI-ES'} on {config.env}"
+    return config.trained

@@ -42,8 +42,8 @@ def should_broadcast(moves: Sequence[Move]) -> bool:
 
 
 # Up to this number of ranks on one host, and from 10 kB to 50 MB, point to point took 0.03 to 1.1 of the time
-# of broadcasts, mostly less than half (benchmarks/pbt_exchange.py). To n receivers it needs n sends one after
-# another, a broadcast log2(n) rounds.
+# of broadcasts, mostly less than half. To n receivers it needs n sends one after another, a broadcast log2(n)
+# rounds.
 _MEASURED_RANKS = 32
 
 

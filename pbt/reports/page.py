@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mpi_es.config.tables import as_options
+from mpi_es.config.parts import as_options
 from mpi_es.errors import UserError
 from mpi_es.reports import elements
 from mpi_es.reports.drawing import SMALL, Panel, drawn, merged

@@ -6,17 +6,17 @@ import json
 import numpy as np
 import pytest
 
-from mpi_es.agents.parameter_order import from_torch
 from mpi_es.config.presets import preset
 from mpi_es.config.run import configured
 from mpi_es.errors import UserError
+from mpi_es.papers.parameter_order import from_torch
 from tests.agents.files import DIM, USER, file_of, load, numbers
 
 
 def test_a_bare_file_in_either_order_is_the_same_agent(tmp_path):
     agent = load(file_of(tmp_path, params=numbers()))
     np.testing.assert_array_equal(agent.parameters, numbers())
-    paper = from_torch(numbers(), agent.shapes, "paper")
+    paper = from_torch(numbers(), agent.policy.shapes, "paper")
     assert not np.array_equal(paper, numbers())
     config = configured(policy=USER.policy.name, layout="paper")
     found = load(file_of(tmp_path, params=paper), config)
@@ -28,7 +28,7 @@ def test_a_part_has_the_shapes_and_numbers_of_one_child(tmp_path):
     shapes, part = agent.part("out")
     assert shapes == {"out.weight": (2, 7), "out.bias": (2,)}
     np.testing.assert_array_equal(part, numbers()[-16:])
-    assert agent.part("")[0] == agent.shapes
+    assert agent.part("")[0] == agent.policy.shapes
     assert agent.part("head")[1].shape == (0,)
 
 

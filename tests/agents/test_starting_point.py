@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from mpi_es import export, train
+from mpi_es.agents.load import Agent
 from mpi_es.agents.starting_point import first_agent, fixed_agent
 from mpi_es.config.run import configured
 from mpi_es.errors import UserError
@@ -108,8 +109,8 @@ def test_a_part_that_does_not_fit_is_refused_with_the_sizes(preset, options, com
 @pytest.mark.parametrize("repeat", [1, 2])
 def test_other_repeats_of_an_action_than_the_agent_s_are_named(repeat, tmp_path, capsys):
     config, path = configured(hidden=(4,), action_repeat=2), tmp_path / "agent.npz"
-    agent = {"candidate": make_policy(config).initial(0), "normalisation": np.zeros((2, 0), np.float32)}
-    export.write_weights(path, config, agent, "torch")
+    policy = make_policy(config)
+    export.write_weights(path, Agent(config, policy, policy.initial(0), np.zeros((2, 0))), "torch")
     changed = replace(config, action_repeat=repeat, from_pretrained=str(path))
     first_agent(changed, make_policy(changed))
     warning = "warning: --action-repeat: the agent of --from-pretrained was trained with 2, this run has 1\n"

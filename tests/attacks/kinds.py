@@ -37,7 +37,7 @@ SHELL = (  # what a shell may do before it starts a program
     "export LC_ALL=C PYTHONUTF8=0 PYTHONCOERCECLOCALE=0",
     "export LC_ALL=tr_TR.UTF-8",
     "export TMPDIR=/nonexistent",
-    "export PYTHONOPTIMIZE=2",
+    "export PYTHONOPTIMIZE=1",
     "export PYTHONDEVMODE=0 PYTHONDONTWRITEBYTECODE=1",
     "export TZ=Nowhere/Here",
     "export TERM=unknown COLUMNS=0",

@@ -39,6 +39,23 @@ def test_a_config_is_read_as_it_was_written(kind, presets, name, tmp_path):
     assert command_line.parse([], kind(), presets, "program", file=file) == config
 
 
+OWN = """
+from dataclasses import dataclass
+from mpi_es.strategies.base import StrategyOptions
+class Search:
+    @dataclass(frozen=True)
+    class Options(StrategyOptions):
+        speed: float = 1.0
+"""
+
+
+def test_options_of_a_strategy_of_the_user_are_read_as_they_were_written(tmp_path, monkeypatch):
+    (tmp_path / "own_search.py").write_text(OWN)
+    monkeypatch.syspath_prepend(tmp_path)
+    config = configured(strategy="own_search:Search", speed=2.0)
+    assert parsed(tmp_path, config_file.text(config)) == config
+
+
 @pytest.mark.parametrize("kind", [Config, pbt.config.Config])
 def test_without_its_comment_sign_each_line_is_an_option(kind, tmp_path):
     path = tmp_path / "config.toml"
@@ -91,17 +108,17 @@ def test_options_are_checked_together_not_one_by_one(tmp_path):
         ("[strategy]\nname = 'pepg'", "my.toml: strategy: expected text, got {'name': 'pepg'}"),
         ("population-size = '8'", "my.toml: population-size: expected whole number ≥ 1, got '8'"),
         ("population_size = true", "my.toml: population_size: expected whole number ≥ 1, got True"),
-        ("population_size = 0", "my.toml: population_size: expected a number of 1 or more"),
-        ("sigma = -0.5", "my.toml: sigma: expected a number above 0, got -0.5"),
+        ("population_size = 0", "my.toml: population_size: expected a number ≥ 1"),
+        ("sigma = -0.5", "my.toml: sigma: expected a number > 0, got -0.5"),
         ("obs-norm = 1", "my.toml: obs-norm: expected true or false, got 1"),
-        ("hidden = 16", "my.toml: hidden: expected whole numbers in brackets, got 16"),
-        ("hidden = [16.5]", "my.toml: hidden: expected whole numbers in brackets, got [16.5]"),
+        ("hidden = 16", "my.toml: hidden: expected whole numbers in brackets, or nothing, got 16"),
+        ("hidden = [16.5]", "my.toml: hidden: expected whole numbers in brackets, or nothing, got [16.5]"),
         ("hidden = [0]", "my.toml: hidden: expected widths above 0"),
         (
             "top-k = 3",
             "my.toml: top-k: expected to be left out with --policy mlp: it is an",
         ),
-        ("dispatch = 'both'", "my.toml: dispatch: expected auto, static, dynamic, got 'both'"),
+        ("dispatch = 'both'", "my.toml: dispatch: expected one of auto, dynamic, static, got 'both'"),
         ("policy = 'mpl'", "my.toml: policy: expected one of attention, gru, lstm, mlp"),
         (
             "popsize = 8\npopulation-size = 9",
@@ -124,7 +141,7 @@ def test_a_mistake_is_one_line_with_file_and_key(text, complaint, tmp_path):
 
 
 def test_an_error_names_the_command_line_where_that_is_wrong(tmp_path):
-    with pytest.raises(UserError, match=r"^--population-size: expected a number of 1 or more"):
+    with pytest.raises(UserError, match=r"^--population-size: expected a number ≥ 1"):
         parsed(tmp_path, "population_size = 9", "--population-size 0")
 
 

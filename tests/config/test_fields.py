@@ -10,12 +10,12 @@ from mpi_es.config.run import Config
 from mpi_es.errors import UserError
 
 RANGES = [
-    (Range(1), "a number of 1 or more", [1, 5, 1e300], [0, -1, 0.99]),
-    (Range(0, with_low=False), "a number above 0", [1e-300, 3], [0, -1]),
-    (Range(0, 1), "a number in [0, 1]", [0, 0.5, 1], [-0.1, 1.1]),
-    (Range(0, 1, with_low=False), "a number in (0, 1]", [0.1, 1], [0, 2]),
-    (Range(-math.inf), "a finite number", [-1e300, 0, 1], []),
-    (Range(0, 1, with_high=False), "a number in [0, 1)", [0, 0.99], [1]),
+    (Range(1), "≥ 1", [1, 5, 1e300], [0, -1, 0.99]),
+    (Range(0, with_low=False), "> 0", [1e-300, 3], [0, -1]),
+    (Range(0, 1), "in [0, 1]", [0, 0.5, 1], [-0.1, 1.1]),
+    (Range(0, 1, with_low=False), "in (0, 1]", [0.1, 1], [0, 2]),
+    (Range(-math.inf), "", [-1e300, 0, 1], []),
+    (Range(0, 1, with_high=False), "in [0, 1)", [0, 0.99], [1]),
 ]
 
 
@@ -43,7 +43,7 @@ def test_an_option_has_its_own_name_and_its_aliases():
     assert {"--population-size", "--popsize"} <= set(declared(Config)["population_size"].names)
 
 
-@pytest.mark.parametrize(("values", "rule"), [({"ranged": -1.0}, "--ranged: expected a number of 0 or more")])
+@pytest.mark.parametrize(("values", "rule"), [({"ranged": -1.0}, "--ranged: expected a number ≥ 0")])
 def test_a_number_outside_its_range_is_refused(values, rule):
     check_ranges(Small())
     with pytest.raises(UserError, match=rule):

@@ -1,7 +1,9 @@
+import re
+
 import pytest
 
 from mpi_es.config import command_line
-from mpi_es.config.groups import groups
+from mpi_es.config.declared import groups
 from mpi_es.config.help import WIDTH, topic_of
 from mpi_es.config.parts import declared
 from mpi_es.config.presets import PRESETS
@@ -24,6 +26,7 @@ def shown(capsys, *words, config=None, presets=PRESETS):
             "program",
             "--resume RUN continues.",
             [("command", "meaning")],
+            minutes={"hopper": 4},
         )
     assert end.value.code == 0
     return capsys.readouterr().out
@@ -38,7 +41,9 @@ def test_help_begins_with_usage_and_examples_and_fits_a_screen(capsys):
 
 
 @pytest.mark.parametrize(
-    ("cls", "topic"), [(cls, group.name) for cls in CONFIGS for group in groups(cls)], ids=str
+    ("cls", "topic"),
+    [(cls, group.name) for cls in CONFIGS for group in groups(declared(cls).values())],
+    ids=str,
 )
 def test_a_group_fits_a_screen(capsys, cls, topic):
     out = shown(capsys, "--help", topic, config=cls(), presets=CONFIGS[cls])
@@ -61,10 +66,23 @@ def test_help_after_a_preset_has_its_values_too(capsys):
     assert "(default: 2000)" in out
 
 
-def test_help_lists_the_presets_with_their_options(capsys):
+@pytest.mark.parametrize("cls", CONFIGS)
+def test_help_on_presets_is_a_line_for_each(capsys, cls):
+    lines = shown(capsys, "--help", "presets", config=cls(), presets=CONFIGS[cls]).splitlines()
+    assert [line.split()[0] for line in lines[lines.index("") + 1 :]] == list(CONFIGS[cls])
+    assert max(map(len, lines)) <= WIDTH
+
+
+def test_help_on_presets_has_what_they_train_and_need_and_the_minutes(capsys):
     out = shown(capsys, "--help", "presets")
-    assert "cartpole\n" in out
-    assert all(f"{name}\n    --" in out for name in PRESETS)
+    assert re.search("^cartpole +mlp on CartPole-v1, cma_es$", out, re.MULTILINE)
+    assert re.search("^carracing-fast-exp5 +only the controller on CarRacing-v3, cma_es$", out, re.MULTILINE)
+    assert re.search(r"^hopper +mlp on Hopper-v5, openai_es, \[envs\], 4 min$", out, re.MULTILINE)
+
+
+def test_help_on_a_preset_has_its_options(capsys):
+    out = shown(capsys, "--help", "cartpole")
+    assert out.startswith("cartpole = --env CartPole-v1 --hidden 16 --population-size 32")
 
 
 def test_help_on_all_has_every_option(capsys):
@@ -81,3 +99,12 @@ def test_the_topic_is_the_word_after_help():
     assert topic_of(["--seed", "1"]) is None
     assert topic_of(["--help", "--seed", "1"]) == ""
     assert topic_of(["cartpole", "-h", "run"]) == "run"
+
+
+@pytest.mark.parametrize("cls", CONFIGS)
+def test_every_option_is_in_one_group_whose_name_is_its_own(cls):
+    found = groups(declared(cls).values())
+    assert [one.name for group in found.values() for one in group] == list(declared(cls))
+    names = {group.name for group in found}
+    assert len(names) == len(found)
+    assert not {"a", "the", "all", "presets", ""} & names

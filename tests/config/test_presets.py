@@ -5,11 +5,16 @@ import pytest
 
 from mpi_es import load_run, train
 from mpi_es.config.parts import every
-from mpi_es.config.presets import PRESETS, preset
+from mpi_es.config.presets import MINUTES, PRESETS, preset
 from mpi_es.config.run import Config
 from mpi_es.parallel.collectives import SerialComm
 
-NEEDS = {"envpool": "envpool", "ALE/": "ale_py", "mpi_es.envs.atari": "ale_py", "mpi_es/TakeCover": "vizdoom"}
+NEEDS = {
+    "envpool": "envpool",
+    "ALE/": "ale_py",
+    "mpi_es.papers.atari_frames": "ale_py",
+    "mpi_es/TakeCover": "vizdoom",
+}
 SMALL = (
     "--population-size 4 --max-iter 1 --num-rollouts 1 --num-eval-rollouts 1 --episode-cap 9 --early-stop 0"
 )
@@ -32,6 +37,12 @@ def test_presets_have_no_options_but_those_of_a_run():
 def test_presets_of_one_environment_have_directories_of_their_own():
     directories = [preset(name).directory for name in PRESETS]
     assert len(set(directories)) == len(PRESETS)
+
+
+def test_presets_name_the_extra_that_has_their_packages():
+    assert MINUTES.keys() <= PRESETS.keys()
+    for config in map(preset, PRESETS):
+        assert (config.extra == "envs") == config.env.startswith(tuple(NEEDS))
 
 
 @pytest.mark.parametrize("name", PRESETS)

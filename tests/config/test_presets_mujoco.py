@@ -2,7 +2,7 @@ import pytest
 
 from mpi_es.config.presets import preset
 from mpi_es.config.presets_mujoco import BODIES, MUJOCO
-from mpi_es.evaluation.build import make_held_out_rollout, make_policy
+from mpi_es.evaluation.build import make_policy, make_rollouts
 
 
 def test_each_body_has_a_linear_policy_and_a_network():
@@ -14,7 +14,8 @@ def test_each_body_has_a_linear_policy_and_a_network():
 
 def test_held_out_episodes_pay_the_bonus_for_living():
     pytest.importorskip("envpool")
-    assert make_held_out_rollout(preset("hopper")) is not None
-    assert make_held_out_rollout(preset("swimmer")) is None
+    for name, apart in (("hopper", True), ("swimmer", False)):
+        rollout, held_out = make_rollouts(preset(name))
+        assert (held_out is not rollout) == apart
     assert preset("hopper").env_options == ("healthy_reward=0.0",)
     assert preset("humanoid").held_out_env_options == ("healthy_reward=5.0",)

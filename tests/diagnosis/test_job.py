@@ -3,7 +3,6 @@ import math
 import pytest
 
 from mpi_es.diagnosis import job
-from tests.launching import ROOT
 
 JOB = {"SLURM_JOB_ID": "7", "SLURM_JOB_NUM_NODES": "2", "SLURM_NTASKS": "4"}
 HELPERS = JOB | {"SLURM_NTASKS": "2", "SLURM_EXTERNAL_LAUNCHER": "1"}  # as below mpiexec in a job
@@ -79,25 +78,6 @@ def test_own_group(tmp_path):
     assert job.own_group("4:memory:/old\n", tmp_path) == tmp_path
 
 
-@pytest.mark.parametrize(
-    ("count", "ranks", "status"), [(1, 8, "ok"), (4, 1, "ok"), (4, 2, "warn"), (8, 1, "warn")]
-)
-def test_threads(count, ranks, status):
-    pools = [{"prefix": "libgomp", "num_threads": count}, {"prefix": "libopenblas", "num_threads": 1}]
-    finding = job.threads({}, pools, ranks, cores=4)
-    assert finding.status == status
-    assert finding.seen == f"libgomp {count}, libopenblas 1, OMP_NUM_THREADS not set"
-    assert ("OMP_NUM_THREADS=1" in finding.remedy) == (status == "warn")
-
-
 def test_versions():
     assert f"pytest {pytest.__version__}" in job.versions(["pytest"]).seen
     assert job.versions(["pytest", "no-such-library"]).status == "fail"
-
-
-@pytest.mark.parametrize("file", [ROOT / "pyproject.toml", ROOT / "nowhere.toml"], ids=["file", "metadata"])
-def test_requirements_are_those_of_the_project(file):
-    assert file.is_file() == (file.stem == "pyproject")
-    names = job.requirements(file)
-    assert {"mpi4py", "gymnasium", "torch"} <= set(names)
-    assert "pytest" not in names

@@ -1,11 +1,9 @@
 import fcntl
-import mmap
 import shutil
 
 import pytest
 
 from mpi_es.diagnosis import memory_and_files
-from mpi_es.diagnosis.job import Finding
 from mpi_es.parallel.collectives import SerialComm
 
 
@@ -15,30 +13,6 @@ def test_shared_memory(tmp_path, unwritable):
     assert memory_and_files.shared_memory(tmp_path, ranks=free // 2**22).status == "warn"
     assert memory_and_files.shared_memory(tmp_path, ranks=10**9).status == "fail"
     assert memory_and_files.shared_memory(unwritable, ranks=2).status == "fail"
-
-
-def test_a_segment_that_goes_away_meanwhile_is_none(tmp_path):
-    (tmp_path / "mpich_shm_gone").symlink_to(tmp_path / "nowhere")
-    assert memory_and_files.leftovers(tmp_path).status == "ok"
-
-
-def test_leftovers_are_segments_that_nobody_maps(tmp_path):
-    dead, live = tmp_path / "mpich_shm_dead", tmp_path / "sm_segment.live"
-    live.write_bytes(bytes(mmap.PAGESIZE))
-    assert memory_and_files.leftovers(tmp_path).status == "warn"
-    with live.open("r+b") as file, mmap.mmap(file.fileno(), 0):
-        assert memory_and_files.leftovers(tmp_path).status == "ok"
-        dead.write_bytes(bytes(3 * 2**20))
-        (tmp_path / "another").touch()
-        finding = memory_and_files.leftovers(tmp_path)
-    assert finding == Finding("leftovers", "warn", "1 abandoned segment, 3 MiB", f"rm {dead}")
-
-
-def test_many_leftovers_are_removed_by_a_pattern(tmp_path):
-    for number in range(5):
-        (tmp_path / f"mpich_shm_{number}").touch()
-    finding = memory_and_files.leftovers(tmp_path)
-    assert finding.remedy == f"while no MPI job runs here: rm {tmp_path}/mpich_shm_*"
 
 
 def test_a_window_that_cannot_be_allocated():

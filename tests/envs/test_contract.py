@@ -13,12 +13,12 @@ NAMES = [
     "BipedalWalkerHardcore-v3",
     "mpi_es/CyclicMDP-v0",
     "mpi_es/TakeCover-v0",
-    "mpi_es.envs.atari:make_grey",
-    "mpi_es.envs.atari:make_colour",
-    "mpi_es.envs.atari:make_stacked",
+    "mpi_es.papers.atari_frames:make_grey",
+    "mpi_es.papers.atari_frames:make_colour",
+    "mpi_es.papers.atari_frames:make_stacked",
     "ALE/Pong-v5",
 ]
-NEEDS = {"mpi_es/TakeCover": "vizdoom", "mpi_es.envs.atari": "ale_py", "ALE/": "ale_py"}
+NEEDS = {"mpi_es/TakeCover": "vizdoom", "mpi_es.papers.atari_frames": "ale_py", "ALE/": "ale_py"}
 
 
 def play(env, seed, steps=250):

@@ -1,9 +1,9 @@
 import gymnasium as gym
 import pytest
 
-from mpi_es.envs.atari import make_stacked
 from mpi_es.envs.step_limit import frame_limit, own_limit, step_limit
 from mpi_es.errors import UserError
+from mpi_es.papers.atari_frames import make_stacked
 from tests.envs import user_envs
 
 

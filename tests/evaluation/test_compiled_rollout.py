@@ -7,10 +7,9 @@ from mpi_es.config.parts import changed
 from mpi_es.config.run import configured
 from mpi_es.evaluation import build
 from mpi_es.evaluation.compiled_rollout import CompiledRollout
-from mpi_es.evaluation.rollout import Rollout, Terms
+from mpi_es.evaluation.rollout import Episode, Rollout, Terms
 from mpi_es.evaluation.sources import StaticSource
-from mpi_es.parallel.stop_signal import StopFlag, Stopped
-from tests.evaluation.units import header
+from mpi_es.parallel.stop_signal import Stopped
 
 CONFIG = configured(env="mpi_es/CarRacing-v3", policy="attention", hidden=(16,), envs_per_rank=2)
 
@@ -20,12 +19,10 @@ def compiled():
     return build.make_rollout(CONFIG)
 
 
-def source(rollout, episodes=5, flag=None):
+def source(rollout, episodes=5, kind=StaticSource):
     """Candidates that drive badly, each on a seed of its own."""
     rows = np.random.default_rng(0).normal(0, 0.2, (episodes, rollout.policy.dim)).astype(np.float32)
-    seeds = 100 + np.arange(episodes)
-    units = np.stack([np.arange(len(seeds)), seeds], axis=1)
-    return StaticSource(header(1), units, lambda i: rows[i], StopFlag() if flag is None else flag)
+    return kind(Episode(i, i, 100 + i, row) for i, row in enumerate(rows))
 
 
 def in_order(rows):
@@ -80,9 +77,8 @@ def test_a_part_of_an_agent_drives_as_the_whole_one(changes):
     partly = build.make_rollout(config, agent)
     assert isinstance(partly, CompiledRollout)
     assert partly.policy.dim == whole.policy.dim - 1184
-    terms, flag, unit = Terms(cap=40), StopFlag(), np.array([[0, 5]])
-    expected = whole.run(StaticSource(header(1), unit, lambda _: agent, flag), terms)
-    found = partly.run(StaticSource(header(1), unit, lambda _: agent[1184:], flag), terms)
+    expected = whole.run(StaticSource([Episode(0, 0, 5, agent)]), Terms(cap=40))
+    found = partly.run(StaticSource([Episode(0, 0, 5, agent[1184:])]), Terms(cap=40))
     np.testing.assert_array_equal(found, expected)
 
 
@@ -113,9 +109,8 @@ class Slow(StaticSource):
 
 
 def test_a_signal_ends_episodes_under_way_and_leaves_nothing_behind(compiled):
-    given, units = source(compiled), np.stack([np.arange(5)] * 2, axis=1)
     with pytest.raises(Stopped):
-        compiled.run(Slow(header(1), units, given.lookup, StopFlag()), Terms())
+        compiled.run(source(compiled, kind=Slow), Terms())
     terms = Terms(cap=30)
     first = compiled.run(source(compiled), terms)
     np.testing.assert_array_equal(compiled.run(source(compiled), terms), first)
@@ -129,9 +124,8 @@ def test_no_thread_is_at_work_once_a_signal_has_ended_the_episodes(compiled, mon
         return over[-1]
 
     monkeypatch.setattr(compiled, "run_episode", noted)
-    given, units = source(compiled), np.stack([np.arange(5)] * 2, axis=1)
     with pytest.raises(Stopped):
-        compiled.run(Slow(header(1), units, given.lookup, StopFlag()), Terms())
+        compiled.run(source(compiled, kind=Slow), Terms())
     assert len(over) == compiled.width == 1
 
 

@@ -11,18 +11,18 @@ import json, sys, time
 import numpy as np
 from mpi4py import MPI
 from mpi_es.evaluation.dynamic_dispatch import dynamic_source
-from mpi_es.evaluation.header import Header, Work
+from mpi_es.evaluation.header import Header
 from mpi_es.evaluation.rollout import Terms
 from mpi_es.parallel.stop_signal import StopFlag
-from mpi_es.strategies.base import Dense
+from mpi_es.run_file.records import EvaluationProgress
 comm, units, dense = MPI.COMM_WORLD, int(sys.argv[1]), sys.argv[2] == "dense"
 lookup = lambda candidate: np.full(3, candidate, np.float32)
 keys = None if dense else np.zeros(1, np.int64)
-header, work = Header(1, units // 2, 2, units, Terms(), True, 0, 4, keys, units_at_once=4), None
-if comm.rank == 0:
-    work = Work(Dense(np.zeros((0, 3))), np.stack([np.arange(units), 1000 + np.arange(units)], axis=1))
+seeds, progress = 1000 + np.arange(units).reshape(-1, 2), EvaluationProgress()
+header = Header(1, seeds, units, Terms(), units_at_once=4, keys=keys)
 found = lookup if comm.rank == 0 or not dense else None
-source = dynamic_source(comm, header, work, 3, found, StopFlag())
+given = np.arange(units) if comm.rank == 0 else None
+source = dynamic_source(comm, header, given, 3, found, StopFlag(), progress)
 taken = []
 def note(episode):
     taken.append([episode.unit, episode.candidate, episode.seed, *map(int, episode.parameters)])
@@ -56,7 +56,7 @@ def test_every_unit_is_handed_out_once(launch, ranks, units, kind):
     assert taken == [[u, u // 2, 1000 + u, *[u // 2] * 3] for u in range(units)]
 
 
-COUNTED = ALL + "if comm.rank == 0:\n    print(work.progress.done, work.progress.total)\n"
+COUNTED = ALL + "if comm.rank == 0:\n    print(progress.done, progress.total)\n"
 
 
 def test_rank_0_counts_what_other_ranks_report(launch):

@@ -12,7 +12,7 @@ from mpi_es.parallel.collectives import SerialComm
 from mpi_es.parallel.stop_signal import StopFlag, Stopped
 from mpi_es.policies.mlp import MLP
 from mpi_es.seeds import training_seeds
-from mpi_es.strategies.base import Dense, Seeded
+from mpi_es.strategies.base import Dense, Seeded, WithCentre
 from mpi_es.strategies.noise import ComputedNoise, TableNoise, fill_table
 from tests.evaluation.drift import Drift
 
@@ -29,7 +29,7 @@ def make_evaluator(width=3, comm=None, env=Drift, **options):
 
 
 def dense(popsize=4):
-    return Dense(np.random.default_rng(0).normal(size=(popsize, POLICY.dim)), MEAN)
+    return Dense(np.random.default_rng(0).normal(size=(popsize, POLICY.dim)))
 
 
 def seeded(pairs=2):
@@ -72,7 +72,7 @@ def test_the_width_does_not_matter(width):
 @pytest.mark.parametrize("population", [dense(), seeded()], ids=["dense", "seeded"])
 def test_the_centre_is_one_more_candidate(population):
     evaluator, seeds = make_evaluator(), training_seeds(1, 0, 5, 2, "independent")
-    both = evaluator.evaluate(population, seeds, COLLECT)
+    both = evaluator.evaluate(WithCentre(population, MEAN), seeds, COLLECT)
     alone = evaluator.evaluate(Dense(MEAN[None]), seeds[4:], COLLECT)
     without = evaluator.evaluate(population, seeds[:4], COLLECT)
     np.testing.assert_array_equal(both.returns, np.concatenate([without.returns, alone.returns]))
@@ -186,7 +186,8 @@ import numpy as np
 from mpi4py import MPI
 from mpi_es.evaluation.rollout import Terms
 from mpi_es.seeds import training_seeds
-from tests.evaluation.test_evaluator import dense, make_evaluator, seeded
+from mpi_es.strategies.base import WithCentre
+from tests.evaluation.test_evaluator import MEAN, dense, make_evaluator, seeded
 evaluator = make_evaluator(2, MPI.COMM_WORLD, dynamic=sys.argv[1] == "dynamic")
 if evaluator.loop.comm.rank:
     evaluator.loop.serve()
@@ -194,8 +195,9 @@ else:
     seeds, scaling = training_seeds(1, 0, 5, 3, "independent"), np.ones((2, 3), np.float32)
     terms = Terms(7, scaling, 0.2, True, 3)
     for population in (dense(), seeded()):
-        for part in (seeds, seeds[:, :1], seeds[:4]):
-            found = evaluator.evaluate(population, part, terms)
+        both = WithCentre(population, MEAN)
+        for candidates, part in ((both, seeds), (both, seeds[:, :1]), (population, seeds[:4])):
+            found = evaluator.evaluate(candidates, part, terms)
             print(found.returns.tolist(), found.lengths.tolist(), found.observations.tolist())
     evaluator.loop.stop()
 """
@@ -207,8 +209,9 @@ def serial_evaluation():
     evaluator, said = make_evaluator(2), []
     seeds, normalisation = training_seeds(1, 0, 5, 3, "independent"), np.ones((2, 3), np.float32)
     for population in (dense(), seeded()):
-        for part in (seeds, seeds[:, :1], seeds[:4]):
-            found = evaluator.evaluate(population, part, Terms(7, normalisation, 0.2, True, 3))
+        both = WithCentre(population, MEAN)
+        for candidates, part in ((both, seeds), (both, seeds[:, :1]), (population, seeds[:4])):
+            found = evaluator.evaluate(candidates, part, Terms(7, normalisation, 0.2, True, 3))
             said.append(f"{found.returns.tolist()} {found.lengths.tolist()} {found.observations.tolist()}\n")
     return "".join(said)
 

@@ -12,10 +12,8 @@ from hypothesis import strategies as st
 from mpi_es.errors import RolloutError, UserError
 from mpi_es.evaluation import function_rollout
 from mpi_es.evaluation.function_rollout import FunctionRollout, problem, takes_seed
-from mpi_es.evaluation.header import Header
-from mpi_es.evaluation.rollout import Terms
+from mpi_es.evaluation.rollout import Episode, Terms
 from mpi_es.evaluation.sources import StaticSource
-from mpi_es.parallel.stop_signal import StopFlag
 
 
 def total(x):
@@ -33,14 +31,10 @@ def calls(function, candidates, seeds, **options):
 
 def call_all(rollout, candidates, seeds):
     """Return the values that a rollout has of candidates, each with a seed."""
-    count = len(seeds)
-    header = Header(
-        0, count, 1, count, Terms(), dynamic=False, first_evaluating_rank=0, episodes_side_by_side=1
-    )
-    units = np.stack([np.arange(count), np.array(seeds)], axis=1)
-    source = StaticSource(header, units, candidates.__getitem__, StopFlag())
+    pairs = zip(seeds, candidates, strict=False)
+    source = StaticSource(Episode(i, i, seed, x) for i, (seed, x) in enumerate(pairs))
     rows = rollout.run(source, Terms())
-    np.testing.assert_array_equal(rows[:, 0], np.arange(count))
+    np.testing.assert_array_equal(rows[:, 0], np.arange(len(seeds)))
     np.testing.assert_array_equal(rows[:, 2], 1)
     return rows[:, 1].tolist()
 

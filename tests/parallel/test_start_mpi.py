@@ -50,7 +50,7 @@ HYDRA_IN_SLURM = HYDRA | {
 
 
 @pytest.mark.parametrize(
-    ("environ", "size", "rank"),
+    ("environ", "launched", "rank"),
     [
         ({}, None, 0),
         ({"PMI_SIZE": ""}, None, 0),
@@ -66,9 +66,10 @@ HYDRA_IN_SLURM = HYDRA | {
         (HYDRA_IN_SLURM | OMPI_5, (3, "mpiexec of Open MPI"), 1),
     ],
 )
-def test_who_launched_how_many(environ, size, rank):
-    assert start_mpi.launched_size(environ) == size
-    assert start_mpi.launched_rank(environ) == rank
+def test_who_launched_how_many(environ, launched, rank):
+    found = start_mpi.find_launch(environ)
+    assert (found.size, found.launcher) == (launched or (1, "no launcher"))
+    assert (found.rank, bool(found.variable)) == (rank, launched is not None)
 
 
 @pytest.mark.parametrize(
@@ -86,9 +87,8 @@ def test_library_name(text, name):
 
 @pytest.mark.parametrize("environ", [{}, HYDRA, BATCH, STEP, PMI2, HYDRA_IN_SLURM])
 def test_a_whole_world_is_no_complaint(environ):
-    size, _ = start_mpi.launched_size(environ) or (1, "")
     assert start_mpi.check(environ, None, WHEEL) is None
-    assert start_mpi.check(environ, size, WHEEL) is None
+    assert start_mpi.check(environ, start_mpi.find_launch(environ).size, WHEEL) is None
 
 
 def test_worlds_of_one_under_srun():

@@ -21,7 +21,7 @@ class MemoryRecord:
         self.lineage.generations.append(done)
         if winner:
             self.evaluated(winner)
-        return True
+        return "", True
 
     def evaluated(self, winner):
         self.lineage.evaluations.append((winner.member, winner.held_out))
@@ -29,7 +29,7 @@ class MemoryRecord:
     def save(self, generation, states, values, reason, *, finished):
         self.saves.append(generation)
 
-    def finish(self, generation, reason):
+    def finish(self, generation, reason, *, finished):
         self.reason = reason
 
 

@@ -15,9 +15,9 @@ from mpi_es.run_file import checkpoint
 from mpi_es.run_file.lock import locked
 from mpi_es.run_file.stamp import stamp
 from mpi_es.status import is_finished
+from mpi_es.telemetry.lines import Lines
 from pbt import train
 from pbt.population.population import MemberFailed, Population
-from pbt.telemetry.sinks import PopulationLines
 from tests.launching import assert_same
 from tests.pbt.runs import WALKERS, exact
 
@@ -44,7 +44,7 @@ MISTAKES = [
     ("toy --env CartPole-v0", r"--env: expected to be left out, since members toy do not use it"),
     ("--env CartPole-v1", r"--env: .*, got 'CartPole-v1'; use --member sb3 or --member es, which play env"),
     ("--member es --num-envs 4", r"--num-envs: expected to be left out, since members es do not use it"),
-    ("--num-agents 0", r"--num-agents: expected a number of 1 or more, below 2\*\*63, got 0"),
+    ("--num-agents 0", r"--num-agents: expected a number ≥ 1, got 0"),
     ("to", r"preset: expected one of .*did you mean 'toy'\?"),
     ("--resume /nowhere", r"run: expected a directory that holds run.h5, got '/nowhere'"),
 ]
@@ -186,11 +186,11 @@ def test_a_generation_that_ends_early_does_not_count(
 
 
 def test_a_full_disk_under_the_log_ends_the_run_after_a_save(tmp_path, monkeypatch):
-    def full(self, done, seconds, held_out):
-        if done.number == 3:
+    def full(self, numbers):
+        if numbers["generation"] == 3:
             raise UserError("--console: cannot write (No space left on device)")
 
-    monkeypatch.setattr(PopulationLines, "generation", full)
+    monkeypatch.setattr(Lines, "generation", full)
     options = ["--member", WALKERS + "Walker", "--num-agents", "5", "--steps", "9", "--max-iter", "4"]
     options += ["--checkpoint-interval", "1000", "--console", "lines", "--run-dir", str(tmp_path / "run")]
     with pytest.raises(UserError, match="No space left"):

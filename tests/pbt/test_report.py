@@ -5,7 +5,8 @@ import pytest
 
 from mpi_es.errors import UserError
 from mpi_es.parallel.collectives import SerialComm
-from pbt import figure2, report, train
+from pbt import report, train
+from pbt.papers import figure2
 from tests.pbt.runs import WALKERS
 
 PNG = b"\x89PNG"

@@ -81,6 +81,8 @@ def test_dim_and_flat_order_are_those_of_the_module(policy):
     vector = candidates(policy, 1)[0]
     torch.nn.utils.vector_to_parameters(torch.from_numpy(vector), module.parameters())
     assert policy.dim == len(torch.nn.utils.parameters_to_vector(module.parameters()))
+    if not isinstance(policy, PartlyFixed):
+        assert policy.shapes == {name: tuple(p.shape) for name, p in module.named_parameters()}
     assert np.array_equal(torch.nn.utils.parameters_to_vector(module.parameters()).detach().numpy(), vector)
 
 

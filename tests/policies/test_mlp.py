@@ -11,13 +11,6 @@ def mlp(inputs, hidden, outputs, **options):
     return MLP(made_with, spaces.Box(-1, 1, (inputs,), np.float32), spaces.Discrete(outputs))
 
 
-def test_published_sizes():
-    assert mlp(4, (64, 64), 2).dim == 4610
-    assert mlp(4, (100,), 2).dim == 702
-    assert mlp(8, (100, 100), 4).dim == 11_404
-    assert mlp(128, (200, 500), 6).dim == 129_306
-
-
 def test_weights_are_views():
     policy = mlp(8, (16,), 4)
     parameters = np.zeros((3, policy.dim), np.float32)

@@ -55,7 +55,7 @@ def test_a_config_with_thousands_of_numbers_survives(tmp_path):
         ({"colour": 1}, "expected fields of Options, got 'colour'"),
         ({"count": 1.0}, "--count: expected a value of type int, got 1.0"),
         ({"count": True}, "--count: expected a value of type int, got True"),
-        ({"count": 0}, "--count: expected a number of 1 or more, got 0"),
+        ({"count": 0}, "--count: expected a number ≥ 1, got 0"),
         ({"rate": "fast"}, "--rate: expected a value of type float, got 'fast'"),
         ({"flag": 1}, "--flag: expected a value of type bool, got 1"),
         ({"name": np.zeros(2)}, "--name: expected a value of type str, got 'ndarray'"),

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from mpi_es.errors import UserError
-from mpi_es.strategies.base import Dense, Seeded, check_pairs, joined, row_sum
+from mpi_es.strategies.base import Dense, Seeded, WithCentre, check_pairs, joined, row_sum
 from mpi_es.strategies.noise import ComputedNoise
 
 
@@ -15,8 +15,11 @@ def test_a_dense_population_gives_its_rows():
 
 def test_after_the_last_candidate_comes_the_centre():
     noise, centre = ComputedNoise(3, 4), np.linspace(-1, 1, 4)
-    for population in (Dense(np.zeros((3, 4)), centre), Seeded(centre, 0.5, noise.keys(2, 2))):
-        np.testing.assert_array_equal(population.candidate(len(population), noise), centre)
+    for population in (Dense(np.zeros((3, 4))), Seeded(centre, 0.5, noise.keys(2, 2))):
+        both, last = WithCentre(population, centre), len(population)
+        assert len(both) == last + 1
+        np.testing.assert_array_equal(both.candidate(last, noise), centre)
+        np.testing.assert_array_equal(both.candidate(last - 1, noise), population.candidate(last - 1, noise))
 
 
 def test_a_seeded_population_lies_in_mirrored_pairs_around_its_centre():

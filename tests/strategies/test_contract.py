@@ -251,6 +251,8 @@ def test_pairs_share_episode_seeds_only_where_there_are_pairs(name: str) -> None
     strategy = make(config, np.zeros(3), NOISE)
     rows = rows_of(strategy.ask())
     np.testing.assert_allclose(rows[0::2], -rows[1::2], atol=1e-6)
+    with pytest.raises(UserError, match="--population-size: expected an even number of 2 or more, got 7"):
+        build(strategy=name, population_size=7)
 
 
 @each

@@ -34,6 +34,16 @@ class Silent:
         pass
 
 
+class Answering(Silent):
+    def generation(self, numbers):
+        return numbers["answer"]
+
+
+class Stopping(Silent):
+    def generation(self, numbers):
+        return numbers["generation"] == 2
+
+
 class Failing(Silent):
     def generation(self, numbers):
         if numbers["generation"] == 2:

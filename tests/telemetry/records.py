@@ -1,10 +1,11 @@
-"""Records of a generation, sinks that report them, and what TensorBoard reads."""
+"""Numbers of a generation, sinks that report them, and what TensorBoard reads."""
 
 import numpy as np
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from mpi_es.config.run import configured
 from mpi_es.run_file.records import HeldOut, Timing, summarize
+from mpi_es.telemetry.numbers import of_evaluation, of_generation
 
 FITNESS = np.array([1.0, 2.0, 3.0, 10.0])
 TIMING = Timing(0.1, 2.0, 0.3, 0.4, 3.0, 8.0, 100.0, 0.25)
@@ -14,8 +15,18 @@ def row(generation=1, shift=0.0, **known):
     return summarize(generation, FITNESS + shift, np.array([[2, 4], [6, 8]]), sigma=0.5, **known)
 
 
-def held_out(generation=1):
-    return HeldOut(generation, np.array([4.0, 6.0]))
+def held_out(generation=1, returns=(4.0, 6.0)):
+    return HeldOut(generation, np.array(returns))
+
+
+def numbers(generation=1, shift=0.0, config=None, timing=TIMING, held=None, steps=20, **known):
+    """Return the numbers of a generation of a run with the default options."""
+    return of_generation(config or configured(), row(generation, shift, **known), timing, held, steps)
+
+
+def evaluation(generation=1, returns=(4.0, 6.0)):
+    """Return the numbers of a held-out evaluation."""
+    return of_evaluation(configured(), held_out(generation, returns))
 
 
 def curves(directory):
@@ -28,7 +39,6 @@ def curves(directory):
 
 def report(telemetry):
     with telemetry:
-        for sink in telemetry:
-            sink.start(configured(), ["a fact"], 0)
-            sink.generation(row(), TIMING, held_out())
-            sink.finish("reached the end", None)
+        telemetry.start(["a fact"], 0)
+        telemetry.generation(numbers(held=held_out()))
+        telemetry.finish("reached the end")

@@ -1,22 +1,28 @@
 import io
 
-import numpy as np
 import pytest
 
 from mpi_es.config.run import configured
-from mpi_es.run_file.records import EvaluationProgress, HeldOut, Timing
-from mpi_es.telemetry.all_sinks import console_sinks
+from mpi_es.run_file.records import EvaluationProgress, Timing
 from mpi_es.telemetry.lines import Lines, TimeLeft
-from tests.telemetry.records import TIMING, held_out, row
+from mpi_es.telemetry.terminal import tolerate
+from mpi_es.telemetry.view import view_of
+from tests.telemetry.records import evaluation, held_out, numbers
+
+
+def opened(stream, progress=None, done=0, facts=(), **options):
+    lines = Lines(stream, view_of(configured(**options)), progress)
+    lines.start(facts, done)
+    return lines
 
 
 def test_lines_have_a_header_now_and_then():
     stream = io.StringIO()
-    lines = Lines(stream)
-    lines.start(configured(max_iter=100), ["a fact"], 0)
+    lines = opened(stream, max_iter=100, facts=["a fact"])
     for generation in range(1, 31):
-        lines.generation(row(generation), TIMING, held_out(generation) if generation == 30 else None)
-    lines.finish("reached the end", held_out(30))
+        lines.generation(numbers(generation, held=held_out() if generation == 30 else None))
+    lines.generation(evaluation(30))
+    lines.finish("reached the end")
     text = stream.getvalue().splitlines()
     assert text[0] == "a fact"
     assert [number for number, line in enumerate(text) if "centre" in line] == [1, 27]
@@ -28,19 +34,22 @@ def test_lines_have_a_header_now_and_then():
 
 def test_time_left_follows_the_recent_generations():
     left = TimeLeft(100)
+
+    def after(generation, seconds):
+        return left.after({"generation": generation, "seconds/total": seconds})
+
     for _ in range(60):
-        left.after(1, 10.0)
-    lefts = [left.after(90, 2.0) for _ in range(50)]
+        after(1, 10.0)
+    lefts = [after(90, 2.0) for _ in range(50)]
     assert lefts[-2:] == pytest.approx([10 * (49 * 2.0 + 10.0) / 50, 20])
-    assert left.after(101, 2.0) == 0
+    assert after(101, 2.0) == 0
 
 
 def test_a_restart_gets_a_line_before_its_first_generation():
     stream = io.StringIO()
-    lines = Lines(stream)
-    lines.start(configured(max_iter=100), [], 0)
+    lines = opened(stream, max_iter=100)
     for generation, start in enumerate((2, 2, 3)):  # resumed in the start of number 2
-        lines.generation(row(generation, start=start), TIMING, None)
+        lines.generation(numbers(generation, start=start))
     assert stream.getvalue().splitlines()[3] == "restart 3: another draw, 4 candidates"
     assert stream.getvalue().count("restart") == 1
 
@@ -48,14 +57,14 @@ def test_a_restart_gets_a_line_before_its_first_generation():
 @pytest.mark.parametrize("function", ["", "f:f"])
 def test_no_number_is_too_large_for_a_line(function):
     stream = io.StringIO()
-    lines = Lines(stream)
-    lines.start(configured(max_iter=10**6, target_fitness=0.0, function=function), [], 0)
+    options = {"max_iter": 10**6, "target_fitness": 0.0, "function": function}
+    lines, config = opened(stream, **options), configured(**options)
     small = Timing(0.1, 2.0, 0.3, 0.4, 3e-5, 8.0, 100.0, 0.25)
     large = Timing(0.1, 2.0, 0.3, 0.4, 3e5, 8.0, 12345678.9, 0.25)
-    scores = HeldOut(10**6, np.array([-12345678.9]))
-    lines.generation(row(1), small, None)
-    lines.generation(row(2, -1234567.8, fitness_of_centre=-1.2345e-5), large, scores)
-    lines.generation(row(10**6, 12345678.9), large, scores)
+    scores = held_out(10**6, [-12345678.9])
+    lines.generation(numbers(1, config=config, timing=small))
+    lines.generation(numbers(2, -1234567.8, config, large, scores, fitness_of_centre=-1.2345e-5))
+    lines.generation(numbers(10**6, 12345678.9, config, large, scores))
     text = stream.getvalue().splitlines()
     assert {len(line) for line in text} == {len(text[0])}
     assert len(text[0]) <= 80
@@ -65,9 +74,7 @@ def test_no_number_is_too_large_for_a_line(function):
 def test_a_target_makes_the_time_left_an_upper_limit():
     for target, title in ((None, "left"), (475.0, "at most")):
         stream = io.StringIO()
-        lines = Lines(stream)
-        lines.start(configured(target_fitness=target), [], 0)
-        lines.generation(row(), TIMING, None)
+        opened(stream, target_fitness=target).generation(numbers())
         assert stream.getvalue().splitlines()[0].endswith(title)
 
 
@@ -79,14 +86,13 @@ class Terminal(io.StringIO):
 def test_a_terminal_shows_how_far_a_long_evaluation_is(monkeypatch):
     monkeypatch.setattr("mpi_es.telemetry.lines._LONG", 0.0)
     stream, progress = Terminal(), EvaluationProgress()
-    lines = Lines(stream, progress)
-    lines.start(configured(max_iter=9), [], 0)
+    lines = opened(stream, progress, max_iter=9)
     progress.begin(4112, 1829, held_out=False, share=False)
     progress.add()
     text = "generation 1: episodes 1,830 of 4,112"
     assert stream.getvalue() == text
     progress.add()  # within the same second
-    lines.generation(row(), TIMING, None)
+    lines.generation(numbers())
     header = stream.getvalue().removeprefix(text).split("\n")[0]
     assert header.startswith("\r gen")
     lines.close()
@@ -96,8 +102,7 @@ def test_a_terminal_shows_how_far_a_long_evaluation_is(monkeypatch):
 def test_what_is_shown_last_is_followed_by_a_new_line(monkeypatch):
     monkeypatch.setattr("mpi_es.telemetry.lines._LONG", 0.0)
     stream, progress = Terminal(), EvaluationProgress(total=2, share=True)
-    lines = Lines(stream, progress)
-    lines.start(configured(function="f:f"), [], 4)
+    lines = opened(stream, progress, done=4, function="f:f")
     progress.add()
     lines.close()
     shown = "generation 5: calls of rank 0 1 of 2"
@@ -107,17 +112,17 @@ def test_what_is_shown_last_is_followed_by_a_new_line(monkeypatch):
 def test_a_log_file_has_whole_generations_only(monkeypatch):
     monkeypatch.setattr("mpi_es.telemetry.lines._LONG", 0.0)
     progress = EvaluationProgress()
-    Lines(io.StringIO(), progress).start(configured(), [], 0)
+    opened(io.StringIO(), progress)
     assert progress.listener is None
 
 
 def test_a_stream_that_is_not_utf_8_gets_what_it_can_show():
     buffer = io.BytesIO()
     stream = io.TextIOWrapper(buffer, encoding="ascii")
-    console_sinks("lines", stream, Lines, Lines)
-    lines = Lines(stream)
-    lines.start(configured(), [], 0)
-    lines.finish("in runs/Zürich", held_out(30))
+    tolerate(stream)
+    lines = opened(stream)
+    lines.generation(evaluation(30))
+    lines.finish("in runs/Zürich")
     assert buffer.getvalue().decode().splitlines() == [
         "held-out mean 5 +/- 1.414 (deviation) at generation 30",
         "in runs/Z?rich",

@@ -2,16 +2,22 @@ import io
 import os
 import re
 
-import numpy as np
 import pytest
 from rich.console import Console
 
 from mpi_es.config.run import configured
 from mpi_es.run_file.history import History
 from mpi_es.run_file.records import EvaluationProgress
+from mpi_es.telemetry.numbers import of_past
 from mpi_es.telemetry.panel import LivePanel, PanelData, draw
-from mpi_es.telemetry.sinks import HeldOut
-from tests.telemetry.records import TIMING, held_out, row
+from mpi_es.telemetry.view import view_of
+from tests.telemetry.records import evaluation, held_out, numbers, row
+
+
+def course_of(*known, progress=None, **options):
+    """Return the data of a panel of a run with these options."""
+    view = view_of(configured(**options))
+    return PanelData(view, *known, progress=progress or EvaluationProgress())
 
 
 def drawn(course, width=80, height=24, elapsed=61):
@@ -21,9 +27,9 @@ def drawn(course, width=80, height=24, elapsed=61):
 
 
 def test_the_panel_shows_the_run():
-    course = PanelData(configured(population_size=4, max_iter=50), 3, 4000.0, 61.0)
-    course.latest = row(3, fitness_of_centre=2.5, learning_rate=0.01), TIMING
-    course.fitness, course.held_out = [1.0, 2.0, 3.0], [held_out(2), HeldOut(3, np.array([1.0]))]
+    course = course_of(3, 4000.0, 61.0, population_size=4, max_iter=50)
+    course.latest = numbers(3, fitness_of_centre=2.5, learning_rate=0.01)
+    course.course, course.held_out = [1.0, 2.0, 3.0], [evaluation(2), evaluation(3, [1.0])]
     text = " ".join(drawn(course).replace("\xa0", " ").split())
     for part in (
         "CartPole-v1, cma_es, seed 1143",
@@ -42,47 +48,47 @@ def test_the_panel_shows_the_run():
 
 @pytest.mark.parametrize("width", [40, 80, 140])
 def test_the_panel_keeps_to_the_width(width):
-    course = PanelData(configured(env="a-package.with-a-long-name:make_environment"), 3, 4000.0)
+    course = course_of(3, 4000.0, env="a-package.with-a-long-name:make_environment")
     assert {len(line) for line in drawn(course, width).splitlines()} == {width}  # before the first generation
-    course.latest = row(3), TIMING
+    course.latest = numbers(3)
     assert {len(line) for line in drawn(course, width).splitlines()} == {width}
 
 
 def test_the_time_left_goes_down_and_is_an_upper_limit_where_a_target_may_end_the_run():
-    course = PanelData(configured(target_fitness=475), 3, 4000.0, 60.0)
-    course.latest = row(3), TIMING
+    course = course_of(3, 4000.0, 60.0, target_fitness=475)
+    course.latest = numbers(3)
     assert "2 min 00 s elapsed  at most 1 h 05 min left" in drawn(course, elapsed=120)
 
 
 def test_the_panel_shows_how_far_an_evaluation_is():
-    course = PanelData(configured(), progress=EvaluationProgress(1830, 4112, share=True))
+    course = course_of(progress=EvaluationProgress(1830, 4112, share=True))
     lines = drawn(course).splitlines()
     assert [line.split()[1:5] for line in lines if "episodes" in line] == [
         ["episodes", "1,830", "of", "4,112"]
     ]
     assert "of rank 0" in lines[2]
-    course = PanelData(configured(function="f:f"), progress=EvaluationProgress(3, 8, held_out=True))
+    course = course_of(progress=EvaluationProgress(3, 8, held_out=True), function="f:f")
     assert "calls" in drawn(course)
     assert "held-out" in drawn(course)
 
 
 @pytest.mark.parametrize(("height", "lines"), [(24, 4), (16, 2), (12, 1)])
 def test_the_held_out_curve_has_the_lines_that_are_left(height, lines):
-    course = PanelData(configured(), 3, 4000.0)
-    course.latest, course.held_out = (row(3), TIMING), [held_out(2), HeldOut(3, np.array([1.0]))]
-    without = PanelData(configured(), 3, 4000.0)
-    without.latest = row(3), TIMING
+    course, without = course_of(3, 4000.0), course_of(3, 4000.0)
+    course.latest = without.latest = numbers(3)
+    course.held_out = [evaluation(2), evaluation(3, [1.0])]
     drawn_lines = [len(drawn(each, height=height).splitlines()) for each in (course, without)]
     assert drawn_lines[0] - drawn_lines[1] == lines + 1
 
 
 def large(**known):
     """Return a course whose numbers are as wide as they get."""
-    course = PanelData(configured(max_iter=10**7, target_fitness=0.0), 10**6, 1e7)
-    course.progress = EvaluationProgress(1234567, 7654321, held_out=True, share=True)
-    course.latest = row(10**6, -1234567.8, fitness_of_centre=-1234567.8, episode_cap=10**6, **known), TIMING
-    course.fitness = [-1234567.8, 1234567.8]
-    course.held_out = [HeldOut(10**6, np.array([-1234567.8, -9876543.2]))] * 2
+    progress = EvaluationProgress(1234567, 7654321, held_out=True, share=True)
+    course = course_of(10**6, 1e7, progress=progress, max_iter=10**7, target_fitness=0.0)
+    large = {"fitness_of_centre": -1234567.8, "episode_cap": 10**6}
+    course.latest = numbers(10**6, -1234567.8, **large, **known)
+    course.course = [-1234567.8, 1234567.8]
+    course.held_out = [evaluation(10**6, [-1234567.8, -9876543.2])] * 2
     return course
 
 
@@ -102,14 +108,13 @@ def test_the_curves_of_a_run_that_is_continued_begin_with_it():
     history.evaluations.append(held_out(2))
     master, slave = os.openpty()
     with open(slave, "w", encoding="utf-8") as terminal, open(master, "rb", buffering=0) as screen:
-        panel = LivePanel(terminal, history=history)
-        panel.start(configured(), [], 2)
-        panel.generation(row(3), TIMING, None)
-        panel.finish("over", None)
+        panel = LivePanel(terminal, view_of(configured()), of_past(configured(), history))
+        panel.start([], 2)
+        panel.generation(numbers(3))
+        panel.finish("over")
         seen = b""
         while b"over" not in seen:
             seen += screen.read(65536)
     text = re.sub(r"\x1b\[[?0-9;]*[a-zA-Z]", "", seen.decode())
     assert "▅█▁" in text  # means of 24, 44 and 4
     assert "at generation 2" in text.replace("\xa0", " ")
-    assert len(history.evaluations) == 1

@@ -3,14 +3,15 @@ from tensorboard.plugins.hparams import metadata
 
 from mpi_es.config.run import configured
 from mpi_es.telemetry.tensorboard import TensorBoard
-from tests.telemetry.records import TIMING, curves, held_out, row
+from tests.telemetry.records import curves, evaluation, held_out, numbers
 
 
-def write(directory, generations, done=0, shift=0.0, steps=0):
-    board = TensorBoard(directory, steps)
-    board.start(configured(), [], done)
+def write(directory, generations, done=0, shift=0.0):
+    board = TensorBoard(configured(), directory)
+    board.start([], done)
     for generation in generations:
-        board.generation(row(generation, shift), TIMING, held_out(generation) if generation == 2 else None)
+        held = held_out(generation) if generation == 2 else None
+        board.generation(numbers(generation, shift, held=held))
     return board
 
 
@@ -20,10 +21,11 @@ def test_tensorboard_can_be_read_while_it_is_written(tmp_path):
     assert read["fitness/mean"] == [(1, 4), (2, 4)]
     assert read["held_out/mean"] == [(2, 5)]
     assert read["speed/episodes_per_second"] == [(1, 8), (2, 8)]
+    assert "generation" not in read
 
 
 def test_tensorboard_shows_the_evaluation_after_the_end(tmp_path):
-    write(tmp_path, []).finish("done", held_out(3))
+    write(tmp_path, []).generation(evaluation(3))
     assert curves(tmp_path)["held_out/max"] == [(3, 6)]
 
 
@@ -31,13 +33,6 @@ def test_curves_do_not_double_when_a_run_is_resumed(tmp_path):
     write(tmp_path, [1, 2, 3, 4]).close()  # killed when the run file held 2
     write(tmp_path, [3, 4, 5], done=2, shift=10.0).close()
     assert curves(tmp_path)["fitness/mean"] == [(1, 4), (2, 4), (3, 14), (4, 14), (5, 14)]
-
-
-def test_the_steps_of_all_generations_are_counted_across_a_resume(tmp_path):
-    write(tmp_path, [1, 2]).close()
-    steps = row(1).steps
-    write(tmp_path, [3], done=2, steps=2 * steps).close()
-    assert curves(tmp_path)["total/steps"] == [(1, steps), (2, 2 * steps), (3, 3 * steps)]
 
 
 def test_the_options_are_tensorboard_s_hyperparameters(tmp_path):

@@ -64,8 +64,10 @@ def on_a_terminal(tmp_path, program, launch=()):
 TELL = """
 from mpi_es.config.run import configured
 from mpi_es.telemetry.sinks import open_telemetry
+from mpi_es.telemetry.view import view_of
 from tests.telemetry.records import report
-report(open_telemetry(configured(tensorboard=False), "/nowhere"))
+config = configured(tensorboard=False)
+report(open_telemetry(config, "/nowhere", view_of(config)))
 """
 
 
@@ -81,8 +83,8 @@ def test_a_terminal_gets_the_panel(tmp_path, launch):
 
 
 def test_an_exception_leaves_the_cursor(tmp_path):
-    program = TELL.replace("\nreport(", "\nT = ", 1).replace('/nowhere"))', '/nowhere")')
-    program += "with T:\n    next(iter(T)).start(configured(), [], 0)\n    raise RuntimeError('boom')\n"
+    program = TELL.replace("report(open", "with (open")
+    program = program.rstrip() + " as T:\n    T.start([], 0)\n    raise RuntimeError('boom')\n"
     code, seen = on_a_terminal(tmp_path, program)
     assert code == 1
     assert "boom" in seen

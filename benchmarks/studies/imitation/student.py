@@ -133,7 +133,7 @@ class Cars:
         return [shares[i % size][i // size] for i in range(len(seeds))] if shares else []
 
     def _drive(self, weights: Weights, seed: int, round_: int) -> tuple[Any, ...]:
-        centres = np.zeros((STEPS, 2 * self.policy.top_k), np.float32)
+        centres = np.zeros((STEPS, 2 * self.policy.options.top_k), np.float32)
         actions = np.zeros((STEPS, OUTPUTS), np.float32)
         taught, noise = round_ > 0, noise_of(seed, round_ % 2 == 1)
         length, score = drive(
@@ -227,8 +227,8 @@ def main(comm: Comm, arguments: list[str]) -> int:
             score, seconds = drives.score[first:end].mean(), time.monotonic() - begin
             print(f"{round_ + 1:3d}  score {score:4.0f}  error {error:.4f}  {seconds:4.0f} s", flush=True)
     if comm.rank == 0:
-        agent = {"candidate": student.parameters(), "normalisation": np.zeros((2, 0), np.float32)}
-        write_weights(Path(options.out), config, agent, "torch")
+        agent = load.Agent(config, student.policy, student.parameters(), np.zeros((2, 0)))
+        write_weights(Path(options.out), agent, "torch")
     return 0
 
 

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpi_es.jit.decorator import compiled
-from mpi_es.jit.processor import AVX512
 from mpi_es.jit.simd import (
+    AVX512,
     WIDE,
     WIDTH,
     fma,

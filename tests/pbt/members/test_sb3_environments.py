@@ -11,11 +11,11 @@ from mpi_es.errors import UserError
 from mpi_es.parallel.collectives import SerialComm
 from mpi_es.parallel.stop_signal import StopFlag
 from pbt.config import Config
-from pbt.impala import Impala
 from pbt.members import space
 from pbt.members.sb3 import environments
 from pbt.members.sb3.member import SB3
 from pbt.packing import pack
+from pbt.papers.impala import Impala
 
 EASY = ("num_levels=200", "start_level=0")
 UNSEEN = ("num_levels=1000", "start_level=200")
@@ -66,8 +66,8 @@ CONFIG = Config(
         "n_steps=8",
         "batch_size=32",
         "n_epochs=1",
-        "policy_kwargs={'features_extractor_class': 'pbt.impala:Impala', 'net_arch': [], 'ortho_init': False,"
-        " 'features_extractor_kwargs': {'depths': (4, 4), 'width': 16}}",
+        "policy_kwargs={'features_extractor_class': 'pbt.papers.impala:Impala', 'net_arch': [],"
+        " 'ortho_init': False, 'features_extractor_kwargs': {'depths': (4, 4), 'width': 16}}",
     ),
 )
 

@@ -6,7 +6,6 @@ from gymnasium import spaces
 from mpi_es.policies.attention_compiled.policy import AttentionPolicy
 from mpi_es.policies.attention_options import AttentionOptions
 
-PICTURES = spaces.Box(0, 255, (96, 96, 3), np.uint8)
 WHEEL = spaces.Box(np.array([-1, 0, 0], np.float32), np.ones(3, np.float32))  # CarRacing's actions
 NOISE = np.random.default_rng(0).integers(0, 256, (96, 96, 3), np.uint8)
 FLAT = np.full((96, 96, 3), 102, np.uint8)
@@ -14,7 +13,7 @@ RAMP = np.repeat(np.arange(96, dtype=np.uint8)[None, :, None], 96, 0).repeat(3, 
 
 
 def policy(hidden=16, **options):
-    return AttentionPolicy(AttentionOptions(hidden=(hidden,), **options), PICTURES, WHEEL)
+    return AttentionPolicy(AttentionOptions(hidden=(hidden,), **options), 96, WHEEL)
 
 
 def look(ours, vector, frame):

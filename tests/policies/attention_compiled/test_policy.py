@@ -4,9 +4,8 @@ import torch
 from gymnasium import spaces
 
 from mpi_es.errors import UserError
-from mpi_es.policies.attention_compiled.policy import AttentionPolicy
-from mpi_es.policies.attention_options import AttentionOptions
-from tests.policies.attention_compiled.agent import WHEEL, look, policy
+from mpi_es.policies.attention_compiled.policy import size_of
+from tests.policies.attention_compiled.agent import look, policy
 from tests.policies.attention_reference import frames, needs_published, published
 
 
@@ -74,16 +73,9 @@ def test_published_weights_drive_gymnasiums_car_as_in_torch():
         spaces.Box(0, 1, (96, 96, 3), np.float32),
         spaces.Box(0, 255, (96, 96, 1), np.uint8),
         spaces.Box(0, 255, (96, 84, 3), np.uint8),
-        spaces.Box(0, 255, (90, 90, 3), np.uint8),
-        spaces.Box(0, 255, (16, 16, 3), np.uint8),  # 9 patches
         spaces.Discrete(4),
     ],
 )
 def test_observations_that_are_no_square_pictures_are_refused(space):
     with pytest.raises(UserError, match=r"expected pictures \(size, size, 3\) of bytes"):
-        AttentionPolicy(AttentionOptions(), space, WHEEL)
-
-
-def test_wide_queries_are_refused():
-    with pytest.raises(UserError, match="query_dim: expected 1 to 4 for the attention policy, got 5"):
-        policy(query_dim=5)
+        size_of(space)

@@ -90,9 +90,11 @@ def test_what_is_no_number_leaves_the_next_picture_alone():
 IN_LANES = """
 import sys
 import numpy as np
-from mpi_es.jit import processor
-processor.AVX512 = sys.argv[1] == "16"
+from llvmlite import binding
+import mpi_es.jit.decorator
+real, binding.get_host_cpu_features = binding.get_host_cpu_features, lambda: {"avx512f": sys.argv[1] == "16"}
 from mpi_es.jit import simd
+binding.get_host_cpu_features = real
 assert str(simd.WIDE) == sys.argv[1]
 from mpi_es.policies.attention_compiled import softmax
 scratch, repeats = softmax.allocate(45), np.zeros(64, np.float32)

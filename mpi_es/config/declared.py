@@ -1,0 +1,170 @@
+"""An option as its field declares it: names, values, default and help, for all that read or show options."""
+
+import ast
+import contextlib
+import functools
+import inspect
+import textwrap
+import types
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, is_dataclass
+from itertools import pairwise
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+from mpi_es.config.fields import LARGEST, Alias, Group, Range, option
+from mpi_es.errors import UserError, expected, unknown
+
+_KINDS = {int: "whole number", float: "number", str: "text", bool: "flag", types.NoneType: "None"}
+
+
+@dataclass(frozen=True)
+class Declared:
+    """An option of a config."""
+
+    name: str
+    owner: type  # the dataclass whose field it is
+    hint: Any  # its annotation, with the marks
+    value: Any
+    default: Any
+    part: str = ""  # the field of the config that holds it, where this is a part
+    is_part: bool = False  # its value is the name of a part
+
+    @property
+    def marks(self) -> tuple[Any, ...]:
+        """What its annotation has in addition to the type."""
+        return getattr(self.hint, "__metadata__", ())
+
+    @property
+    def plain(self) -> Any:
+        """Its type."""
+        return get_args(self.hint)[0] if get_origin(self.hint) is Annotated else self.hint
+
+    @property
+    def names(self) -> list[str]:
+        """All names on the command line."""
+        more = [name for mark in self.marks if isinstance(mark, Alias) for name in mark.names]
+        return [option(self.name), *more]
+
+    @property
+    def is_list(self) -> bool:
+        """Whether it takes several values."""
+        return get_origin(self.plain) is tuple
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """Its values, where it has only some."""
+        return get_args(self.plain) if get_origin(self.plain) is Literal else ()
+
+    @property
+    def values(self) -> str:
+        """Its values in words."""
+        inner = get_args(self.plain)
+        if self.choices:
+            return ", ".join(self.choices)
+        if self.is_list:
+            return f"{_KINDS[inner[0]]}s, or nothing"
+        if inner:
+            return ", ".join(_KINDS[kind] for kind in inner)
+        return " ".join([_KINDS[self.plain], *(str(mark) for mark in self.marks if isinstance(mark, Range))])
+
+    @property
+    def help(self) -> str:
+        """Its meaning: the string below its field."""
+        return _strings(self.owner).get(self.name, "")
+
+    def converted(self, value: Any, place: str, rule: str = "") -> Any:
+        """Return a plain value in the type of the option, or refuse it.
+
+        Args:
+            place: what the error begins with.
+            rule: what is expected there, if not the values in words.
+        """
+        try:
+            return _converted(value, self.plain)
+        except TypeError:
+            if self.choices and isinstance(value, str):
+                raise unknown(place, value, self.choices) from None
+            raise expected(place, rule or self.values, value) from None
+
+    def of_words(self, words: Sequence[str], flag: str, *, is_off: bool = False) -> Any:
+        """Return the value that words of the command line give, or refuse them.
+
+        Args:
+            flag: what the error begins with.
+            is_off: the name is that which switches a flag off.
+        """
+        if self.plain is bool:
+            if words:
+                raise expected(flag, "no value", words[0])
+            return not is_off
+        kinds = get_args(self.plain) or (self.plain,)
+        values = [_number(word, kinds) for word in words]
+        if not (values or self.is_list):
+            raise UserError(f"{flag}: expected {self.values}, got nothing")
+        return self.converted(values if self.is_list else values[0], flag)
+
+
+def _number(word: str, kinds: Sequence[type]) -> int | float | str:
+    """Return the number that a word is, where one of these types is wanted, or the word."""
+    for kind in (int, float):
+        if kind in kinds:
+            with contextlib.suppress(ValueError):
+                return kind(word)
+    return word
+
+
+def _converted(value: Any, kind: Any) -> Any:
+    """Return a plain value in a type, or raise TypeError."""
+    if get_origin(kind) in (Union, types.UnionType):
+        inner = next(one for one in get_args(kind) if one is not types.NoneType)
+        return None if value in (None, "None") else _converted(value, inner)
+    if get_origin(kind) is Literal and value in get_args(kind):
+        return value
+    if get_origin(kind) is tuple and isinstance(value, list):
+        return tuple(_converted(one, get_args(kind)[0]) for one in value)
+    if kind is float and type(value) is int and abs(value) <= LARGEST:
+        return float(value)
+    if type(value) is kind:  # a bool is no int
+        return value
+    raise TypeError
+
+
+def groups(options: Iterable[Declared]) -> dict[Group, list[Declared]]:
+    """Return options by their groups; those before the first group are in one without a title."""
+    group = Group("")
+    found: dict[Group, list[Declared]] = {}
+    for one in options:
+        group = next((mark for mark in one.marks if isinstance(mark, Group)), group)
+        found.setdefault(group, []).append(one)
+    return found
+
+
+def shown(value: Any) -> str:
+    """Return a value as help and tables show it."""
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return (" ".join(map(str, value)) if isinstance(value, tuple) else str(value)) or "empty"
+
+
+def summary(cls: type) -> str:
+    """Return the first line of a config's docstring, from its source: under -OO Python keeps none."""
+    return (ast.get_docstring(_source(cls)) or "").partition("\n")[0]
+
+
+@functools.cache
+def _strings(cls: type) -> dict[str, str]:
+    """Return the strings below the fields of a dataclass, which Python does not keep."""
+    return {
+        field.target.id: ast.literal_eval(below.value)
+        for one in filter(is_dataclass, reversed(cls.__mro__))
+        for field, below in pairwise(_source(one).body)
+        if isinstance(field, ast.AnnAssign)
+        and isinstance(field.target, ast.Name)
+        and isinstance(below, ast.Expr)
+    }
+
+
+def _source(cls: type) -> ast.ClassDef:
+    body = ast.parse(textwrap.dedent(inspect.getsource(cls))).body[0]
+    assert isinstance(body, ast.ClassDef)
+    return body

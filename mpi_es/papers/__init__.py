@@ -1,0 +1,1 @@
+"""What repeats papers and other projects: Atari's frames and networks, the order of parameters in a file."""

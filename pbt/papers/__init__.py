@@ -1,0 +1,1 @@
+"""What repeats one paper: the figure, the environment and the network of presets."""

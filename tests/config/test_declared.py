@@ -1,0 +1,86 @@
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+import pytest
+
+from mpi_es.config.declared import groups, shown, summary
+from mpi_es.config.fields import Alias, Free, Group, Range
+from mpi_es.config.parts import declared
+from mpi_es.errors import UserError
+
+
+@dataclass(frozen=True)
+class Base:
+    """Do something; not this."""
+
+    size: Annotated[Free[int], Range(1), Alias("--n")] = 3
+    """Of it."""
+    widths: tuple[int, ...] = ()
+    """Of its layers."""
+
+
+@dataclass(frozen=True)
+class Small(Base):
+    """Do something.
+
+    In a way.
+    """
+
+    limit: Annotated[float | None, Range(0), Group("Limits, of all")] = None
+    """Of that."""
+    quick: bool = True
+    """Whether at once."""
+    kind: Literal["one", "another"] = "one"
+    """Which."""
+
+
+ALL = declared(Small)
+
+
+def test_an_option_says_its_names_values_default_and_meaning():
+    assert summary(Small) == "Do something."
+    assert [(one.names, one.values, shown(one.default), one.help) for one in ALL.values()] == [
+        (["--size", "--n"], "whole number ≥ 1", "3", "Of it."),
+        (["--widths"], "whole numbers, or nothing", "empty", "Of its layers."),
+        (["--limit"], "number, None", "None", "Of that."),
+        (["--quick"], "flag", "on", "Whether at once."),
+        (["--kind"], "one, another", "one", "Which."),
+    ]
+
+
+def test_a_group_goes_from_its_first_field_to_the_next_group():
+    found = {group: [one.name for one in options] for group, options in groups(ALL.values()).items()}
+    assert found == {Group(""): ["size", "widths"], Group("Limits, of all"): ["limit", "quick", "kind"]}
+    assert Group("Limits, of all").name == "limits"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "made"),
+    [
+        ("size", 5, 5),
+        ("widths", [8, 4], (8, 4)),
+        ("limit", 2, 2.0),
+        ("limit", "None", None),
+        ("limit", None, None),
+        ("kind", "another", "another"),
+    ],
+)
+def test_a_plain_value_becomes_one_of_the_option_s_type(name, value, made):
+    found = ALL[name].converted(value, "here")
+    assert (found, type(found)) == (made, type(made))
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "complaint"),
+    [
+        ("size", True, "here: expected whole number ≥ 1, got True"),
+        ("size", 1.0, "here: expected whole number ≥ 1, got 1.0"),
+        ("widths", [8, "x"], r"here: expected whole numbers, or nothing, got \[8, 'x'\]"),
+        ("limit", 10**400, "here: expected number, None, got 1000"),
+        ("quick", 1, "here: expected flag, got 1"),
+        ("kind", "anothr", "here: expected one of another, one, got 'anothr'; did you mean 'another'"),
+    ],
+)
+def test_a_value_of_another_type_is_refused(name, value, complaint):
+    with pytest.raises(UserError, match=complaint):
+        ALL[name].converted(value, "here")
