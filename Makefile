@@ -1,4 +1,4 @@
-# `make train` and `make test` are all that a newcomer needs; both set up .venv where it is missing or stale.
+# Newcomers need only `make train` and `make test`; both set up .venv if it is missing or out of date.
 
 PYTHON ?= python3
 CORES ?= $(shell nproc)
@@ -10,7 +10,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --constraint requirements.lock
 
 .PHONY: train test test-slow chaos attacks lint format docs notebooks setup bench clean
 
-# Without ARGS a first agent that drives, in some minutes; what it looks at, as a film; and its curves.
+# Without ARGS: train a first agent that drives, record a video of it, and draw its curves. Takes some minutes.
 train: .venv/run.stamp
 ifdef ARGS
 	$(BIN)/mpiexec -n $(CORES) $(BIN)/python -m mpi_es.train $(ARGS)
@@ -28,11 +28,11 @@ test: .venv/dev.stamp
 test-slow: .venv/dev.stamp
 	$(BIN)/python -m pytest -m slow
 
-# Trainings under a real Slurm that are hit 50 times; half an hour.
+# Trainings under a real Slurm with 50 random faults; half an hour.
 chaos: .venv/dev.stamp
 	$(BIN)/python -m tests.faults.chaos
 
-# Random attacks on trainings, ten minutes of them; SEED=N repeats those of a seed.
+# Ten minutes of random attacks on trainings; SEED=N repeats those of a seed.
 attacks: .venv/dev.stamp
 	$(BIN)/python -m tests.attacks $(if $(SEED),--seed $(SEED)) --minutes $(or $(MINUTES),10)
 
@@ -54,9 +54,9 @@ docs: .venv/dev.stamp
 notebooks: .venv/dev.stamp
 	$(BIN)/python -m tests.notebooks
 
-# Side by side with what people use today; one of them needs EvoTorch, which nothing else does. Studies, of hours, are apart.
+# Comparisons with other systems; one needs EvoTorch. Studies, which take hours, are not run.
 bench: .venv/bench.stamp
-	for program in $(filter-out benchmarks/scaling.py, $(wildcard benchmarks/*.py)); do $(BIN)/python $$program || exit; done
+	for program in $(filter-out benchmarks/scaling.py benchmarks/launching.py, $(wildcard benchmarks/*.py)); do $(BIN)/python $$program || exit; done
 	$(BIN)/python benchmarks/scaling.py model
 
 clean:
@@ -70,7 +70,7 @@ clean:
 	$(INSTALL) --editable '.[mpich]'
 	touch $@
 
-# Open MPI, apart from the environment's own MPI, is there for the tests of ranks that outlive others.
+# Open MPI, next to the environment's own MPI, is for the tests of lost ranks.
 .venv/dev.stamp: pyproject.toml requirements.lock | .venv/bin/python
 	@echo 'Installing into .venv, with what tests and documentation need: some minutes, 3.3 GB …'
 	$(INSTALL) --editable '.[mpich,pbt,envs,docs,dev]'

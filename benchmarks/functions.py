@@ -46,7 +46,7 @@ def worker(ranks: int, repeats: int, place: str) -> None:
     numbers = itertools.count()
     for _, setting, dispatch in itertools.product(range(repeats), SETTINGS, ("static", "dynamic")):
         seconds, share, generations = setting
-        result = mpi_es.evolve(
+        mpi_es.evolve(
             partial(sleeping, seconds),
             np.ones(DIM),
             minimise=True,
@@ -55,10 +55,10 @@ def worker(ranks: int, repeats: int, place: str) -> None:
             dispatch=dispatch,
             console="silent",
             tensorboard=False,
-            run_dir=Path(place, str(next(numbers))),
+            run_dir=(run := Path(place, str(next(numbers)))),
         )
         if mpi_es.rank() == 0:
-            timing = mpi_es.load_run(result.run_dir)["timing"]
+            timing = mpi_es.load_run(run)["timing"]
             taken = {name: float(np.median(timing[name][1:])) for name in ("evaluate", "total")}
             print(json.dumps({"setting": setting, "dispatch": dispatch} | taken), flush=True)
 

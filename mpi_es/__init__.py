@@ -12,10 +12,11 @@ if TYPE_CHECKING:
     from mpi_es.arrays import Candidate, Vector
     from mpi_es.config.run import Config
     from mpi_es.errors import RolloutError, UserError
-    from mpi_es.evolve_function import Result, evolve, rank
+    from mpi_es.evolve_function import Generation, Result, evolve, minimise, rank
     from mpi_es.parallel.call import RunStopped
     from mpi_es.policies.attention import AttentionAgent
     from mpi_es.run_file.checkpoint import load_run
+    from mpi_es.search import Search
     from mpi_es.seeds import Stream, rng
     from mpi_es.strategies.base import Dense, Noise, Population, Seeded, Strategy, StrategyOptions
 
@@ -25,11 +26,13 @@ __all__ = [
     "Candidate",
     "Config",
     "Dense",
+    "Generation",
     "Noise",
     "Population",
     "Result",
     "RolloutError",
     "RunStopped",
+    "Search",
     "Seeded",
     "Strategy",
     "StrategyOptions",
@@ -39,6 +42,7 @@ __all__ = [
     "__version__",
     "evolve",
     "load_run",
+    "minimise",
     "rank",
     "rng",
 ]
@@ -47,9 +51,10 @@ _MODULES = {
     "mpi_es.run_file.checkpoint": ("load_run",),
     "mpi_es.config.run": ("Config",),
     "mpi_es.errors": ("RolloutError", "UserError"),
-    "mpi_es.evolve_function": ("Result", "evolve", "rank"),
+    "mpi_es.evolve_function": ("Generation", "Result", "evolve", "minimise", "rank"),
     "mpi_es.parallel.call": ("RunStopped",),
     "mpi_es.policies.attention": ("AttentionAgent",),
+    "mpi_es.search": ("Search",),
     "mpi_es.seeds": ("Stream", "rng"),
     "mpi_es.strategies.base": ("Dense", "Noise", "Population", "Seeded", "Strategy", "StrategyOptions"),
 }

@@ -7,22 +7,15 @@ import socket
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TextIO
-
-from rich import box
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from mpi_es.diagnosis import job, memory_and_files
 from mpi_es.diagnosis.job import Finding
 from mpi_es.errors import UserError
 from mpi_es.parallel import start_mpi
 from mpi_es.parallel.collectives import Comm, SerialComm, bcast_object, gather_objects, of_this_node
-from mpi_es.telemetry.terminal import find_terminal, terminal_size
 from mpi_es.text import counted
 
-_COLOURS = {"ok": "green", "warn": "yellow", "fail": "bold red"}  # in the order of severity
+_SEVERITY = ("ok", "warn", "fail")
 _PACKAGE = Path(__file__).parent
 _LIBRARIES = ("mpi4py", "numpy", "numba", "gymnasium", "h5py", "torch")
 
@@ -38,7 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if comm.rank > 0:
         return 0
     findings = [*mpi, *hosts, *_examine_once(options.run_dir), *_examine_environment(options)]
-    show(findings, find_terminal(sys.stdout))
+    show(findings)
     return int(any(finding.status == "fail" for finding in findings))
 
 
@@ -109,10 +102,9 @@ def _gather(comm: Comm, node: Comm | None, findings: list[Finding]) -> list[Find
 
 def merge(reports: Sequence[tuple[str, Sequence[Finding]]]) -> list[Finding]:
     """Return for each check the worst finding of the hosts, with their names unless all found the same."""
-    order = list(_COLOURS)
     merged = []
     for column in zip(*(findings for _, findings in reports), strict=True):
-        worst = max(column, key=lambda finding: order.index(finding.status))
+        worst = max(column, key=lambda finding: _SEVERITY.index(finding.status))
         where = [host for (host, _), one in zip(reports, column, strict=True) if one.status == worst.status]
         seen = worst.seen if len(where) == len(reports) else f"{', '.join(where)}: {worst.seen}"
         merged.append(Finding(worst.name, worst.status, seen, worst.remedy))
@@ -144,26 +136,14 @@ def _examine_environment(options: argparse.Namespace) -> list[Finding]:
     return [repeats(suited(Config, named))]
 
 
-def show(findings: Sequence[Finding], terminal: TextIO | None) -> None:
-    """Print a table on a terminal, else a line for each finding and one for each remedy."""
-    worst = sum(finding.status == "fail" for finding in findings)
-    warnings = sum(finding.status == "warn" for finding in findings)
-    summary = f"{worst} failed, {warnings} to look at, {len(findings) - worst - warnings} ok"
-    if terminal is None:
-        for finding in findings:
-            print(f"{finding.status:<5}{finding.name:<15}{finding.seen}")
-            if finding.remedy:
-                print(f"{'':<20}-> {finding.remedy}")
-        print(summary, flush=True)
-        return
-    table = Table(box=box.SIMPLE_HEAD, title="python -m mpi_es.doctor", title_justify="left")
-    for title in ("", "check", "seen, and what to do"):
-        table.add_column(title)
+def show(findings: Sequence[Finding]) -> None:
+    """Print a line for each finding, one for each remedy, and a summary."""
     for finding in findings:
-        colour = _COLOURS[finding.status]
-        remedy = Text(f"\n→ {finding.remedy}" if finding.remedy else "", colour)
-        table.add_row(Text(finding.status, colour), finding.name, Text(finding.seen) + remedy)
-    Console(file=terminal, width=terminal_size(terminal).width).print(table, summary, highlight=False)
+        print(f"{finding.status:<5}{finding.name:<15}{finding.seen}")
+        if finding.remedy:
+            print(f"{'':<20}-> {finding.remedy}")
+    failed, warned = (sum(finding.status == status for finding in findings) for status in ("fail", "warn"))
+    print(f"{failed} failed, {warned} to look at, {len(findings) - failed - warned} ok", flush=True)
 
 
 def launch() -> int:

@@ -52,7 +52,7 @@ class Options:
     csv: str = ""
     """File for the episode seed, return and length of every episode"""
     video: str = ""
-    """File for a film of the first episode, .mp4 or .gif"""
+    """Video file of the first episode, .mp4 or .gif"""
     render: bool = False
     """Show the first episode in a window"""
     frames: str = ""
@@ -207,7 +207,7 @@ def report(plan: EvaluationPlan, evaluator: Evaluator) -> None:
     seeds = episode_seeds(plan)
     normalisation = plan.normalisation if plan.normalisation.size else None
     if normalisation is not None and normalisation.shape[1] != evaluator.rollout.size:
-        rule = f"a normalisation of the {evaluator.rollout.size} numbers that are observed"
+        rule = f"a normalisation of the {evaluator.rollout.size} observed numbers"
         raise expected(plan.title, rule, normalisation.shape[1])
     terms = evaluator.held_out_terms(plan.config.episode_cap, normalisation)
     if options.video or options.frames or options.render:  # first, since drawing may fail

@@ -4,7 +4,7 @@ import math
 import os
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Container, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -26,8 +26,9 @@ from mpi_es.parallel.call import RunStopped, World, on_all_ranks
 from mpi_es.parallel.collectives import Comm, bcast_object
 from mpi_es.parallel.rank_loss import apply_rank_loss_option
 from mpi_es.parallel.stop_signal import StopFlag
+from mpi_es.run_file.checkpoint import NOWHERE
 from mpi_es.run_file.description import of_option
-from mpi_es.run_file.records import FITNESS, sign
+from mpi_es.run_file.records import FITNESS
 from mpi_es.run_file.training_plan import plan_run
 from mpi_es.train import Plan, beginning, train
 
@@ -38,6 +39,16 @@ _ARGUMENTS = {  # whose names are not those of their options
     "init-sigma": "sigma",
     "target-fitness": "goal",
     "target-consecutive": "goal_times",
+}
+_OTHER_NAMES = {  # of other libraries
+    "minimize": "minimise=True",
+    "maximize": "minimise=False",
+    "target": "goal",
+    "ftarget": "goal",
+    "sigma0": "sigma",
+    "popsize": "population_size",
+    "maxiter": "max_iter",
+    "maxfevals": "max_evaluations",
 }
 _WORLD = World()
 _CALLS: dict[str, int] = {}  # of a directory that is named after the function
@@ -54,19 +65,41 @@ class Result:
     history: dict[str, NDArray[Any]]  # columns (generations,), with the names in run.h5
     evaluations: int
     reason: str  # why the run ended
-    run_dir: Path
+    run_dir: Path | None  # None where no files are written
+
+    def __repr__(self) -> str:
+        shown = np.array2string(self.x, threshold=8, edgeitems=3, precision=6)
+        return f"Result(value={self.value:.6g}, x={shown}, evaluations={self.evaluations}, {self.reason!r})"
+
+    def to_pandas(self) -> Any:
+        """Return the history as a pandas DataFrame, a row for each generation."""
+        import pandas as pd
+
+        return pd.DataFrame(self.history).set_index("generation")
+
+
+@dataclass(frozen=True)
+class Generation:
+    """What a callback gets after each generation; values are the function's own, minimised or not."""
+
+    number: int  # the first is 1
+    x: Vector | None  # (dim,) the best so far; None before the first evaluation of a random function
+    value: float  # of x
+    mean: Vector  # (dim,) of the search
+    values: Vector  # (population size,) of the generation; NaN where a call failed
 
 
 def evolve(
     function: Function,
     x0: Any,
-    sigma: float = 0.1,
+    sigma: Any = 0.1,
     *,
     minimise: bool = False,
-    bounds: tuple[Any, Any] | None = None,
+    bounds: Any = None,
     goal: float | None = None,
     goal_times: int = 1,
-    run_dir: str | Path = "",
+    run_dir: str | Path | None = "",
+    callback: Callable[[Generation], object] | None = None,
     **options: Any,
 ) -> Result:
     """Search for the best x of a function, on all ranks of an MPI job if there is one. Collective.
@@ -79,44 +112,56 @@ def evolve(
         function: of x (dim,), an array of float64; if it takes an argument `seed`, it is random, and must
             depend on x and seed only.
         x0: (dim,), where the search begins: an array, a list or a torch vector.
-        sigma: the standard deviation of the first population.
+        sigma: the standard deviation of the first population, a number or a vector.
         minimise: the function, instead of maximising it.
-        bounds: lower and upper, a number or a vector each, None for none; x is reflected there.
+        bounds: lower and upper, a number or a vector each, or a pair for each parameter; None is unbounded.
+            x is reflected there.
         goal: end the run at this value: of the best x, or of a random function's held-out mean.
         goal_times: in a row, generations or held-out evaluations.
-        run_dir: directory of the run, which is continued if it is there; empty: a new one in runs/.
+        run_dir: directory of the run, which is continued if it is there; empty: a new one in runs/; None: no
+            files are written.
+        callback: is called on rank 0 with each Generation; the run ends after one for which it returns True.
         options: those of `python -m mpi_es.train` that concern functions, such as population_size=64.
     """
+    init_sigma, scale = overall(sigma)
     given = {
-        "init_sigma": sigma,
+        "init_sigma": init_sigma,
         "minimise": minimise,
         "target_fitness": goal,
         "target_consecutive": goal_times,
-        "run_dir": str(run_dir),
+        "run_dir": os.devnull if run_dir is None else str(run_dir),
     }
     directory: list[str] = []
     made: list[Problem] = []
 
     def call(world: World) -> Result:
         def prepare() -> Plan:
-            config = _config(function, given, options)
-            made[:] = made or [problem(function, x0, bounds, minimise=minimise)]
+            config = config_of(function, given, options)
+            made[:] = made or [problem(function, x0, bounds, scale=scale, minimise=minimise)]
             if not directory:
                 directory.append(config.run_dir or _new_directory(config))
             config = replace(config, run_dir=directory[0])
-            plan = Plan(**vars(plan_run("mpi_es.train", Config, config, resume_if_begun=True)))
+            plan = plan_run("mpi_es.train", Config, config, resume_if_begun=True)
             _check_same(plan, made[0])
             _list_for_job(plan)
             return plan
 
-        with _in_words_of_scripts():
+        with in_words_of_scripts():
             plan, config = plan_on_root(world.comm, prepare)
             directory[:] = [config.run_dir]
             _CALLS.update(bcast_object(world.comm, _CALLS))  # any rank may be the next rank 0
             made[:] = [_with_beginning_of_root(world.comm, function, made)]
-            return _run(world, plan, config, made[0])
+            return _run(world, plan, config, made[0], callback)
 
-    return on_all_ranks(call, _WORLD)
+    try:
+        return on_all_ranks(call, _WORLD)
+    except (RolloutError, UserError) as error:
+        raise error.with_traceback(None) from None  # which shows the caller's mistake, and no frames of ours
+
+
+def minimise(function: Function, x0: Any, sigma: Any = 0.1, **options: Any) -> Result:
+    """Search for the x with the lowest value of a function: evolve with minimise=True. Collective."""
+    return evolve(function, x0, sigma, minimise=True, **options)
 
 
 def rank() -> int:
@@ -130,17 +175,26 @@ def _with_beginning_of_root(comm: Comm, function: Function, made: list[Problem])
     A script may draw x0 at random, and so a different one on each rank.
     """
     root = made[0] if comm.rank == 0 else None
-    beginning = bcast_object(comm, root and (root.x0, root.lower, root.upper, root.minimise))
+    beginning = bcast_object(comm, root and (root.x0, root.lower, root.upper, root.scale, root.minimise))
     return all_or_raise(comm, lambda: Problem(function, *beginning))
 
 
-def _run(world: World, plan: Plan, config: Config, made: Problem) -> Result:
+def _run(
+    world: World,
+    plan: Plan,
+    config: Config,
+    made: Problem,
+    callback: Callable[[Generation], object] | None,
+) -> Result:
     """Run or continue; return or raise on every rank what rank 0 does. Collective."""
     survives, rank_loss = apply_rank_loss_option(world.comm, config.on_rank_loss)
     outcome: list[Any] = []
 
     def on_rank_0() -> None:
-        outcome[:] = train(plan, evaluator, rank_loss)
+        outcome[:] = train(plan, evaluator, rank_loss, watch if callback else None)
+
+    def watch(run: Run) -> object:
+        return callback and callback(_generation(run))
 
     with StopFlag().installed() as flag:
         evaluator = make_evaluator(world.comm, config, flag, survives=survives, problem=made)
@@ -156,7 +210,8 @@ def _run(world: World, plan: Plan, config: Config, made: Problem) -> Result:
             raise outcome[0]
         run, reason = outcome
         if evaluator.stop_flag:
-            print(f"continue with run_dir={str(run.directory)!r}", flush=True)
+            if run.directory != NOWHERE:
+                print(f"continue with run_dir={str(run.directory)!r}", flush=True)
             raise RunStopped(0)
         return _result(run, reason)
 
@@ -165,7 +220,7 @@ def _run(world: World, plan: Plan, config: Config, made: Problem) -> Result:
 
 def _result(run: Run, reason: str) -> Result:
     """Return what a run came to."""
-    best, factor = run.best, sign(run.config)
+    best, factor = run.best, run.config.sign
     evaluations, last = run.history.evaluations, run.progress.generation
     of_mean = [held_out.returns.mean() for held_out in evaluations if held_out.generation == last]
     history = dict(run.history.rows.content())
@@ -180,12 +235,32 @@ def _result(run: Run, reason: str) -> Result:
         history=history,
         evaluations=int(history["episodes"].sum()) + held_out,
         reason=reason,
-        run_dir=run.directory,
+        run_dir=None if run.directory == NOWHERE else run.directory,
     )
 
 
+def _generation(run: Run) -> Generation:
+    """Return what a callback gets of the run's last generation."""
+    factor, known = run.config.sign, run.best.candidate.size > 0
+    return Generation(
+        number=run.progress.generation,
+        x=np.array(run.best.candidate, np.float64) if known else None,
+        value=factor * run.best.fitness + 0.0 if known else math.nan,
+        mean=run.evaluator.rollout.policy.whole(run.strategy.centre),
+        values=factor * run.fitness + 0.0,
+    )
+
+
+def overall(sigma: Any) -> tuple[Any, Any]:
+    """Return the overall standard deviation of the first population, and the scale of each parameter."""
+    if np.ndim(sigma) == 0 or not (np.asarray(sigma) > 0).all():
+        return sigma, 1.0
+    mean = float(np.exp(np.log(sigma).mean()))
+    return mean, np.asarray(sigma, np.float64) / mean
+
+
 @contextmanager
-def _in_words_of_scripts() -> Iterator[None]:
+def in_words_of_scripts() -> Iterator[None]:
     """Where an error names an option of the command line, name the argument of evolve instead."""
     try:
         yield
@@ -197,15 +272,27 @@ def _in_words_of_scripts() -> Iterator[None]:
         raise UserError(re.sub(r"(?<![\w-])--([a-z][a-z0-9-]*)", argument, str(error))) from error
 
 
-def _config(function: Function, given: dict[str, Any], options: dict[str, Any]) -> Config:
-    """Return the config of the arguments, or refuse what has no effect or another type."""
+def config_of(
+    function: Function,
+    given: dict[str, Any],
+    options: dict[str, Any],
+    without: Container[str] = (),
+    caller: str = "evolve",
+) -> Config:
+    """Return the config of the arguments, or refuse what has no effect or another type.
+
+    Args:
+        without: options that are not there.
+    """
     name, strategy = _name(function), {key: options[key] for key in ("strategy",) if key in options}
     bare = built(Config, {"function": name} | strategy)
     possible = {one.name: one for one in every(Config)} | declared(bare)
-    known = possible.keys() - {*_OF_ARGUMENTS, *given}
+    known = {name for name in possible if name not in without} - {*_OF_ARGUMENTS, *given}
     for option in options:
         if option not in known:
-            raise unknown("evolve", option, known & declared(bare).keys() - without_effect(bare).keys())
+            if option in _OTHER_NAMES:
+                raise UserError(f"{caller}: expected {_OTHER_NAMES[option]}, got {option!r}")
+            raise unknown(caller, option, known & declared(bare).keys() - without_effect(bare).keys())
     values = {
         option: _converted(option, value, possible[option].plain)
         for option, value in (given | options).items()
@@ -271,13 +358,13 @@ def _check_same(plan: Plan, made: Problem) -> None:
     now = beginning(made)
     for name in stored:
         if not np.array_equal(stored[name], now[name]):
-            differs = "x0 differs" if name == "x0" else "bounds differ"
+            differs = {"x0": "x0 differs", "scale": "sigma differs"}.get(name, "bounds differ")
             saved = f"the saved run in {plan.directory}"
             raise UserError(f"{differs} from {saved}; choose another run_dir to start a new run")
 
 
 def _list_for_job(plan: Plan) -> None:
     """Tell a job of slurm/function.sh which run this is; it does not mind to be told twice."""
-    if RUNS in os.environ:
+    if RUNS in os.environ and plan.directory != NOWHERE:
         with open(os.path.join(os.environ[RUNS], LIST), "a", encoding="utf-8") as runs:
             print(plan.directory, file=runs)

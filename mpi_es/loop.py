@@ -8,6 +8,7 @@ The other ranks serve meanwhile (parallel/command_loop.py). They hold nothing th
 import contextlib
 import math
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -22,12 +23,14 @@ from mpi_es.errors import RolloutError, UserError
 from mpi_es.evaluation import halves
 from mpi_es.evaluation.build import training_terms
 from mpi_es.evaluation.evaluator import Evaluator
+from mpi_es.evaluation.function_rollout import FunctionRollout
 from mpi_es.evaluation.header import Evaluation
 from mpi_es.evaluation.header import joined as joined_evaluations
 from mpi_es.evaluation.rollout import Terms
 from mpi_es.parallel.stop_signal import Stopped
+from mpi_es.run_file.checkpoint import NOWHERE
 from mpi_es.run_file.history import History
-from mpi_es.run_file.records import Deployed, HeldOut, Progress, Timing, sign, summarize
+from mpi_es.run_file.records import Deployed, HeldOut, Progress, Timing, summarize
 from mpi_es.run_file.saver import Saver
 from mpi_es.strategies.base import Dense, Population, Strategy, WithCentre, joined
 from mpi_es.strategies.restarts import Restarts
@@ -35,6 +38,7 @@ from mpi_es.telemetry.numbers import of_evaluation, of_generation
 from mpi_es.telemetry.sinks import Telemetry
 from mpi_es.text import number, thousands
 
+_SAME = 1e-6  # relative difference of a function's values on two machines
 _NEWEST = 0.2  # the weight of a generation among the last ones: the agreement of 64 candidates varies by 0.1
 
 
@@ -57,8 +61,11 @@ class Run:
         self.exact = self.evaluator.rollout.exact  # a call tells a candidate's value; no seed matters
         self.saver = Saver(self.directory, self.config.checkpoint_interval)
         self.pending: dict[str, Any] = {}  # what the next save writes, as of the last generation
+        self.clock: list[float] = []  # when the generation under way began, and when its steps ended
         self.save_seconds = 0.0  # of the save after the last generation, if there was one
         self.stopped_by_sink = ""  # why a callback ended the run
+        self.watch: Callable[[Run], object] | None = None  # is called after each generation
+        self.fitness = np.zeros(0)  # (popsize,) of the last generation; NaN where a call failed
 
     # The loop
 
@@ -70,14 +77,17 @@ class Run:
                 self.one_generation()
             held_out, finished = self.evaluate_last(), True
             best = self.best
-            score = f"{number(sign(self.config) * best.fitness)} at generation {best.generation}"
-            outcome = f"best {'value' if self.exact else 'held-out mean'} {score}, in {self.directory}"
-            if begun == self.progress.generation and not self.config.is_of_script:
-                outcome += "; to continue it, give another --max-iter or --target-fitness"
+            score = f"{number(self.config.sign * best.fitness)} at generation {best.generation}"
+            outcome = f"best {'value' if self.exact else 'held-out mean'} {score}"
+            if self.directory != NOWHERE:
+                outcome += f", in {self.directory}"
+            if begun == self.progress.generation:
+                again = "max_iter" if self.config.is_of_script else "--max-iter or --target-fitness"
+                outcome += f"; the run was finished already; to continue it, give another {again}"
         except Stopped:
             reason = f"stopped by {self.evaluator.stop_flag.name}"
             here = "saved in" if self.config.is_of_script else "continue with --resume"
-            outcome = f"{here} {self.directory}"
+            outcome = "not saved" if self.directory == NOWHERE else f"{here} {self.directory}"
         except (RolloutError, UserError) as error:
             if isinstance(error, RolloutError) and error.x is not None:
                 self.pending["failure"] = {"x": error.x, "text": str(error)}
@@ -95,7 +105,7 @@ class Run:
         """Return why the run is at its end; empty while it is not."""
         config = self.config
         target, wanted = config.target_fitness, config.target_consecutive
-        if target is not None and self.streak(sign(config) * target) >= wanted:
+        if target is not None and self.streak(config.sign * target) >= wanted:
             times = f" {wanted} times in a row" if wanted > 1 else ""
             return f"target of {target:g} reached{times}"
         if self.progress.generation >= config.max_iter:
@@ -115,19 +125,30 @@ class Run:
 
     def one_generation(self) -> None:
         """Do one generation; nothing of it counts unless all of it is done."""
-        config, progress, strategy = self.config, self.progress, self.strategy
-        clock = [time.perf_counter()]
-        population = strategy.ask()
+        self.tell(*self.play(self.ask()))
+        if self.saver.is_due:
+            self.save()
+            self.save_seconds = self.saver.seconds
+
+    def ask(self) -> Population:
+        """Return the population of the next generation."""
+        self.clock = [time.perf_counter()]
+        population = self.strategy.ask()
         if isinstance(population, Dense):
             self.check_finite(population.rows, "candidates are")
-        clock.append(time.perf_counter())
-        population, evaluation = self.play(population)
+        self.clock.append(time.perf_counter())
+        return population
+
+    def tell(self, population: Population, evaluation: Evaluation) -> None:
+        """Move on by a generation."""
+        config, progress, strategy, clock = self.config, self.progress, self.strategy, self.clock
         popsize = len(population)
         fitness, of_centre = np.split(evaluation.returns.mean(axis=1), [popsize])
         succeeded = ~np.isnan(fitness)
         if not succeeded.any():
             raise RolloutError(f"generation {progress.generation + 1}: the calls of all candidates failed")
         clock.append(time.perf_counter())
+        self.fitness = fitness
         if self.exact:
             self.keep_best(population, fitness)
         # A candidate whose call failed is the last: just below the worst of the others.
@@ -161,9 +182,28 @@ class Run:
         numbers = of_generation(config, row, timing, held_out, self.history.steps)
         # Before the save: after a kill in between a sink has more, never less.
         self.stopped_by_sink = self.telemetry.generation(numbers)
-        if self.saver.is_due:
-            self.save()
-            self.save_seconds = self.saver.seconds
+        answer = self.watch and self.watch(self)
+        if isinstance(answer, bool | np.bool_) and answer:
+            self.stopped_by_sink = "stopped by callback"
+
+    def check_function(self) -> None:
+        """Refuse to continue with a function that has another value at the best x than the saved one."""
+        if not (self.config.function and self.best.candidate.size):
+            return
+        seed, saved = 0, self.best.fitness
+        if not self.exact:
+            seed = int(seeds.held_out_seeds(self.config.seed, 1)[0])
+            held_out = (one for one in self.history.evaluations if one.generation == self.best.generation)
+            saved = float(next(held_out).returns[0])
+        rollout = self.evaluator.rollout
+        assert isinstance(rollout, FunctionRollout)
+        now = rollout.call(np.asarray(self.best.candidate, np.float64), seed, "the best x of the saved run")
+        if not math.isclose(now, saved, rel_tol=_SAME, abs_tol=self.config.tolerances[1]):
+            factor = self.config.sign
+            raise UserError(
+                f"{self.directory}: the function has changed: at the best x it is {number(factor * now)}, "
+                f"and was {number(factor * saved)}; choose another --run-dir to start a new run"
+            )
 
     def check_finite(self, numbers: Vector, what: str) -> None:
         """Refuse what the strategy made of the parameters where no environment or function could take it."""
@@ -318,13 +358,15 @@ class Run:
 
     def save(self, reason: str = "", *, finished: bool = False) -> None:
         """Save the last whole generation, and why none follows; a run that was over stays untouched."""
-        if not self.pending:
-            return
+        if self.pending:
+            self.saver.save(self.content(), reason, finished=finished)
+
+    def content(self) -> dict[str, Any]:
+        """Return what a run's file holds of the last whole generation."""
         constant = {"config": flat(self.config), "libraries": self.libraries}
         if self.problem:
             constant["problem"] = self.problem
-        content = constant | self.pending | self.history.content()
-        self.saver.save(content, reason, finished=finished)
+        return constant | self.pending | self.history.content()
 
 
 def _timing(clock: list[float], save: float, evaluation: Evaluation) -> Timing:

@@ -71,7 +71,7 @@ def write(place: Path, runs: Sequence[Curves]) -> None:
     # matplotlib takes a second to import, and rank 0 alone needs it
     from mpi_es.reports import figures
     from mpi_es.reports.drawing import picture
-    from mpi_es.reports.page import page
+    from mpi_es.reports.runs import page
 
     groups = curves.grouped(runs)
     pictures = {}

@@ -1,6 +1,7 @@
 """python -m mpi_es.train [PRESET] [options]: evolve a policy; under mpiexec, on all of its ranks."""
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -8,7 +9,7 @@ import numpy as np
 
 from mpi_es import strategies
 from mpi_es.agents import starting_point
-from mpi_es.agents.load import Agent, check_size
+from mpi_es.agents.load import check_size
 from mpi_es.arrays import Candidate, Vector
 from mpi_es.config import command_line
 from mpi_es.config.config_file import ConfigFile
@@ -25,6 +26,7 @@ from mpi_es.parallel.program import launch
 from mpi_es.parallel.rank_loss import apply_rank_loss_option
 from mpi_es.parallel.stop_signal import StopFlag
 from mpi_es.run_file import description, imports
+from mpi_es.run_file.checkpoint import NOWHERE
 from mpi_es.run_file.history import History
 from mpi_es.run_file.observations import ObservationStatistics
 from mpi_es.run_file.records import Deployed, Progress
@@ -51,14 +53,7 @@ _EXAMPLES = (
         "continue a run, on any number of ranks",
     ),
 )
-
-
-@dataclass(frozen=True)
-class Plan(TrainingPlan[Config]):
-    """The plan of a run, with the agents that it begins with."""
-
-    base: Candidate | None = None  # a whole agent of which a part evolves
-    start: Agent | None = None  # at which the strategy begins
+Plan = TrainingPlan[Config]
 
 
 def main(comm: Comm, arguments: list[str]) -> int:
@@ -98,15 +93,15 @@ def _plan(file: ConfigFile, words: list[str], allow_imports: bool) -> Plan:
         size = len(make_problem(config).x0)
         if stored:
             check_size(stored["last"]["candidate"], size, "/last/candidate")
-        return Plan(**vars(plan))
+        return plan
     policy = make_policy(config)
     if stored is None:
         base = starting_point.fixed_agent(config, policy, allow_imports)
         start = starting_point.first_agent(config, policy, allow_imports)
-        return Plan(**vars(plan), base=base, start=start)
+        return replace(plan, base=base, start=start)
     check_size(stored["last"]["candidate"], policy.dim, "/last/candidate")
     # The last mean is a whole agent: what stays fixed is in it, and the file it came from is not needed.
-    return Plan(**vars(plan), base=None if config.evolve == "all" else stored["last"]["candidate"])
+    return plan if config.evolve == "all" else replace(plan, base=stored["last"]["candidate"])
 
 
 def _new_config(file: ConfigFile, words: list[str]) -> Config:
@@ -118,14 +113,19 @@ def _new_config(file: ConfigFile, words: list[str]) -> Config:
     return command_line.parse(words, default, PRESETS, program, _HELP, _EXAMPLES, file, minutes=MINUTES)
 
 
-def train(plan: Plan, evaluator: Evaluator, rank_loss: str) -> tuple[Run, str]:
+def train(
+    plan: Plan, evaluator: Evaluator, rank_loss: str, watch: Callable[[Run], object] | None = None
+) -> tuple[Run, str]:
     """Evolve on rank 0; return the run and why it ended.
 
     Args:
         rank_loss: what happens when a rank is lost, in words.
+        watch: is called after each generation, and ends the run by returning True.
     """
     run = make_run(plan, evaluator)
+    run.watch = watch
     with plan.locked_directory() as run.saver.lock, run.telemetry:
+        run.check_function()
         if not (run.finished() and plan.is_finished):
             run.keep()
             run.save()  # a directory that cannot be written to is refused before the work begins
@@ -149,7 +149,7 @@ def make_run(plan: Plan, evaluator: Evaluator) -> Run:
     if stored is not None:
         seen = len(stored["progress"]["observations"]["mean"])
         if seen != progress.observations.mean.size:
-            rule = f"sums of the {progress.observations.mean.size} numbers that are observed"
+            rule = f"sums of the {progress.observations.mean.size} observed numbers"
             raise expected("/progress/observations", rule, seen)
         restore(strategy, stored["state"], stored["progress"]["generation"])
         progress = description.from_plain(Progress, stored["progress"])
@@ -175,11 +175,11 @@ def beginning(problem: Any) -> dict[str, Any]:
     """Return what run.h5 holds of a function, to know it again; of a policy nothing."""
     if not isinstance(problem, Problem):
         return {}
-    return {"x0": problem.x0, "lower": problem.lower, "upper": problem.upper}
+    return {"x0": problem.x0, "lower": problem.lower, "upper": problem.upper, "scale": problem.scale}
 
 
 def first_observations(plan: Plan, size: int) -> ObservationStatistics:
-    """Return what is known of the `size` numbers that are observed before the first episode; 0: they stay."""
+    """Return what is known of the `size` observed numbers before the first episode; 0: they stay."""
     if plan.start is None or not size:
         return ObservationStatistics.of_size(size)
     known = plan.start.normalisation
@@ -195,7 +195,8 @@ def initial_centre(plan: Plan, policy: Any) -> Candidate | Vector:
     if plan.start is None:
         drawn: Candidate | Vector = policy.initial(plan.config.seed)
         return drawn
-    return plan.start.parameters if plan.base is None else plan.start.parameters[policy.part]
+    begun: Candidate = plan.start.parameters
+    return begun if plan.base is None else begun[policy.part]
 
 
 def describe(run: Run, rank_loss: str) -> list[str]:
@@ -209,7 +210,8 @@ def describe(run: Run, rank_loss: str) -> list[str]:
         where = "rank 0 only directs" if evaluator.first_evaluating_rank else "rank 0 evaluates too"
     evolved = f"{config.policy.name} policy{part} of {evaluator.dim} parameters on {config.env}"
     if config.function:
-        evolved = f"{config.function}, a function of {counted(evaluator.dim, 'parameter')}"
+        direction = "minimising" if config.minimise else "maximising"
+        evolved = f"{direction} {config.function}, {counted(evaluator.dim, 'parameter')}"
     facts = [
         evolved,
         getattr(evaluator.rollout.policy, "description", ""),
@@ -217,7 +219,7 @@ def describe(run: Run, rank_loss: str) -> list[str]:
         ", ".join(filter(None, [ranks, dispatch, where, rank_loss])),
         endless(config, evaluator.rollout),
         unreachable(run),
-        f"run directory {run.directory}",
+        "no files" if run.directory == NOWHERE else f"run directory {run.directory}",
     ]
     return [fact for fact in facts if fact]
 

@@ -16,9 +16,9 @@ class Config:
     env: str = "CartPole-v1"
     """A gymnasium id, package.module:make (a function that returns an environment), or envpool:ID"""
     env_options: tuple[str, ...] = ()
-    """Arguments of the environment: name=value, with the names of its documentation"""
+    """Arguments of the environment: name=value, as in its documentation"""
     held_out_env_options: tuple[str, ...] = ()
-    """Arguments of the held-out environment, for example for unseen levels; empty is --env-options"""
+    """Arguments of the held-out environment, such as unseen levels; empty: those of --env-options"""
     algorithm: str = "PPO"
     """Algorithm of sb3 members: A2C, DDPG, DQN, PPO, SAC, TD3, or one of sb3_contrib"""
     member_options: tuple[str, ...] = ()
@@ -26,57 +26,57 @@ class Config:
     obs_norm: bool = False
     """Normalise the observations of sb3 and es members; their statistics travel with the weights"""
     reward_norm: bool = False
-    """Scale the rewards that sb3 members train on by the standard deviation of the discounted returns"""
+    """Divide the training rewards of sb3 members by the standard deviation of discounted returns"""
     num_envs: Count = 1
     """Environments that an sb3 member steps in parallel"""
     num_agents: Annotated[Count, Alias("--population-size")] = 8
-    """Members of the population; ranks hold one, several or none"""
+    """Number of members; a rank holds one, several or none"""
     seed: Natural = 1143
-    """Seed of every random number of the run"""
+    """Seed of all random numbers of the run"""
 
     steps: Annotated[Count, Group("Generation")] = 5000
-    """Steps that a member trains between two selections: environment steps, or generations of es"""
+    """Steps of a member between two selections: of the environment, or generations of es"""
     max_iter: Annotated[Free[Count], Alias("--generations")] = 100
-    """Generations after which the run ends"""
+    """Number of generations after which the run ends"""
     num_rollouts: Count = 10
-    """Episodes that score a member in each generation; all members play the same seeds"""
+    """Number of episodes that score a member in a generation; all members play the same seeds"""
     selection: str = "truncation"
     """truncation, winner-takes-all or tournament"""
     fraction: Annotated[float, Range(0, 0.5, with_low=False)] = 0.25
     """Truncation: share of the population that copies, and share that it copies from"""
     copy: Literal["all", "weights", "nothing"] = "all"
-    """What weak members copy: weights and hyperparameters, weights only, or nothing (they still explore)"""
+    """What weak members copy: weights and hyperparameters, weights, or nothing (they still explore)"""
     explore: bool = True
     """Change the hyperparameters of members that copied"""
     resample: Annotated[float, Range(0, 1)] = 0.25
     """Probability that a hyperparameter is sampled anew; otherwise it is multiplied by 0.8 or 1.2"""
     tune: tuple[str, ...] = ()
-    """Hyperparameters to tune: name, or name=low:high; empty is all that a member declares"""
+    """Hyperparameters to tune: name, or name=low:high; empty: all that a member declares"""
     baseline: bool = False
     """Train the members independently, without selection"""
 
     eval_every: Annotated[Free[Natural], Group("Held-out evaluations")] = 0
-    """Generations between held-out evaluations of the best member; 0 is at the end only"""
+    """Generations between held-out evaluations of the best member; 0: only at the end"""
     num_eval_rollouts: Free[Count] = 100
-    """Episodes of a held-out evaluation, on seeds that training and selection never use"""
+    """Number of episodes of a held-out evaluation, on seeds that training and selection never use"""
 
     exchange: Annotated[Free[Literal["auto", "collective", "point-to-point"]], Group("Machine")] = "auto"
-    """How ranks send states; the results are the same, and auto is the faster one in measurements"""
+    """How ranks send states; auto: the faster way in measurements; results are the same"""
     ranks_per_member: Free[Count] = 1
     """Minimum number of ranks that train an es member together, if the job has enough"""
 
     run_dir: Annotated[str, Group("Run")] = ""
-    """Directory of the run; empty is runs/pbt-MEMBER-ENV-SEED, without ENV for toy"""
+    """Directory of the run; empty: runs/pbt-MEMBER-ENV-SEED, for toy runs/pbt-toy-SEED"""
     on_rank_loss: Free[Literal["auto", "shrink", "abort"]] = "auto"
-    """When a rank dies, the others continue (shrink) or the job ends (abort); auto: shrink where MPI can"""
+    """When a rank dies, the others continue (shrink) or the job ends; auto: shrink if MPI can"""
     checkpoint_interval: Free[NotNegative] = 5.0
-    """Seconds between checkpoints, which a kill can lose; 0: every generation. A signal saves at once"""
+    """Seconds between saves, which a kill can lose; 0: save every generation. Signals save at once"""
     tensorboard: Free[bool] = True
-    """Write TensorBoard events into the run's directory"""
+    """Write TensorBoard events into the directory of the run"""
     callback: Free[str] = ""
-    """package.module:Class; its object is called on rank 0 after each generation; True stops the run"""
+    """package.module:Class, called on rank 0 after each generation; if it returns True, the run stops"""
     console: Free[Literal["auto", "live", "lines", "silent"]] = "auto"
-    """A live table, one line per generation, or nothing; auto is live on a terminal, else lines"""
+    """Live panel, one line per generation, or nothing; auto: live on a terminal, else lines"""
     plot: Free[bool] = False
     """Draw scores, hyperparameters and family tree at the end; for toy also figure 2 of the paper"""
 

@@ -42,7 +42,7 @@ class Options:
     csv: str = ""
     """File for the episode seed, return and length of every episode"""
     video: str = ""
-    """File for a film of the first episode, .mp4 or .gif"""
+    """Video file of the first episode, .mp4 or .gif"""
     render: bool = False
     """Show the first episode in a window"""
     frames: str = ""
@@ -154,7 +154,7 @@ def played(member: Member, seeds: NDArray[np.int64]) -> NDArray[np.float64]:
         try:
             score = member.evaluate(seeds[begin : begin + _BLOCK])
         except Diverged as error:
-            raise UserError("--member: expected one that trains on, got one that diverged") from error
+            raise UserError("--member: expected a member that can continue, got one that diverged") from error
         blocks.append(np.stack([score.returns, score.lengths], axis=1))
     return np.concatenate(blocks)
 

@@ -89,9 +89,8 @@ class Run:
         self.all_or_raise(lambda: self.population.apply(values))
         self.pending = self.all_or_raise(self.population.buffers)
         self.generation, self.hyperparameters = number, values
-        reason, due = self.on_root(
-            lambda record: record.generation(done, time.perf_counter() - begin, winner)
-        )
+        seconds = time.perf_counter() - begin
+        reason, due = self.on_root(lambda record: record.generation(done, seconds, winner)) or ("", False)
         if due:
             self.save()
         return reason

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Evolve the attention agent on CarRacing, or the environment of another preset or --env: sbatch [options of sbatch] slurm/carracing.sh [PRESET] [options of mpi_es.train]
+# Train the attention agent on CarRacing, or another preset or --env: sbatch [options of sbatch] slurm/carracing.sh [PRESET] [options of mpi_es.train]
 #SBATCH --job-name=carracing
 #SBATCH --ntasks=32
 #SBATCH --cpus-per-task=1

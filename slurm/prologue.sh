@@ -1,18 +1,18 @@
 # shellcheck shell=bash
-# Sourced by the job scripts here. It sets up Python and its libraries, and defines the functions
+# The job scripts source this file. It sets up Python and its libraries, and defines
 #   resume MODULE ARGUMENTS…    start or continue one run, then requeue or end the job
 #   perform SCRIPT ARGUMENTS…   the same for a script that calls mpi_es.evolve, once or several times
 #   launch ARGUMENTS…           python with these arguments, on all ranks
 # docs/slurm.md describes the variables MPI_ES_….
 set -euo pipefail
 
-# Signals: USR1 comes before the time limit, TERM from scancel, preemption and requeueing. The traps are set before
-# all else: an earlier signal ends the job for good.
+# Signals: USR1 comes before the time limit, TERM from scancel, preemption and requeueing. The traps come first: a
+# signal before them ends the job for good.
 
 caught='' # the last signal that asked this job to stop
 signals=0 # the number of these signals
-child=''  # the launcher's process, while there is one
-asking='' # the process that repeats the signal to it
+child=''  # the launcher's process, while it runs
+asking='' # the process that repeats the signal to the launcher
 trap 'note SIGUSR1' USR1
 trap 'note SIGTERM' TERM
 
@@ -35,7 +35,7 @@ pass_on() {
 # One task of an array; its SLURM_JOB_ID may be that of the whole array.
 job=${SLURM_ARRAY_JOB_ID:+${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID}
 job=${job:-${SLURM_JOB_ID:-}}
-run='' # its directory; of a script the directory of the runs that it does not place elsewhere
+run='' # directory of the run; for a script, of the runs without a directory of their own
 launcher=()
 
 say() { printf 'slurm: %s\n' "$*"; }
@@ -58,7 +58,7 @@ setup() {
         PATH=$project/.venv/bin:$PATH
     fi
     export PYTHONPATH=$project${PYTHONPATH:+:$PYTHONPATH}
-    # Since Slurm 22.05 srun does not take it from the job.
+    # Since Slurm 22.05 srun does not inherit it from the job.
     [[ -z ${SLURM_CPUS_PER_TASK:-} ]] || export SRUN_CPUS_PER_TASK=$SLURM_CPUS_PER_TASK
     export PYTHONUNBUFFERED=1 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
     python -c 'import mpi_es' || fail "MPI_ES_SETUP: expected a python with mpi_es, got $(command -v python || echo none)"
@@ -74,7 +74,7 @@ choose_launcher() { # RUN_DIRECTORY; returns the code of a launcher that failed 
         code=0
         report=$(examine "$1") || code=$?
         if [[ $code == 0 || -n $caught ]]; then
-            sed -n '/^warn/,/^ *->/p' <<<"$report" # the warnings and their remedies
+            sed -n '/^warn/,/^ *->/p' <<<"$report" # the warnings and their fixes
             return 0
         fi
         say "not with $line"
@@ -86,7 +86,7 @@ choose_launcher() { # RUN_DIRECTORY; returns the code of a launcher that failed 
 }
 
 examine() { # RUN_DIRECTORY
-    # A wrong launcher may hang; 32 ranks on two cores need 20 s. Launchers read standard input.
+    # A wrong launcher may hang; 32 ranks on two cores need 20 s. Launchers would read this script's input.
     timeout --kill-after=10 200 "${launcher[@]}" "$project/slurm/rank.sh" -m mpi_es.doctor "$1" </dev/null 2>&1
 }
 
@@ -98,7 +98,7 @@ same_launcher() {
 }
 
 note_launcher() {
-    # If it cannot be stored, it is chosen again.
+    # If it cannot be stored, the next start chooses again.
     [[ -n $caught ]] || { mkdir -p "$run" && echo "${launcher[*]@Q}" >"$(noted launcher)"; } 2>/dev/null || true
 }
 
@@ -120,7 +120,7 @@ launch() { # ARGUMENTS… of python
     return "$code"
 }
 
-# One run, or a script: begin or continue it, and decide what follows.
+# Start or continue a run or a script, and decide what follows.
 
 again='the same command continues it'
 
@@ -129,8 +129,8 @@ resume() { # MODULE ARGUMENTS…
     shift
     run=$(python -m mpi_es.jobs.where "$module" "$@") || mistaken
     runs() { printf '%s\n' "$run"; }
-    # Where ranks outlive one another, the launcher fails with a rank, though the run goes on to its end; but a
-    # file that was not written since may be that of a shorter run.
+    # If ranks survive a dead one, the launcher fails although the run reaches its end. A file that has not been
+    # written since may be that of a shorter run.
     written() { stat --format %y "$run/run.h5" 2>/dev/null || true; }
     finished() { # CODE
         [[ $1:$caught == 0: || $(written) != "$former" ]] && python -m mpi_es.status --finished "$run"
@@ -197,10 +197,10 @@ locked() {
 }
 
 stopped() {
-    # A rank that exits early with code 0 gives the launcher that code as well.
+    # The launcher also exits with 0 if a rank exits early with 0.
     local directories
     mapfile -t directories < <(runs)
-    # It fails where one of the runs of a script was never saved.
+    # status fails if one of the script's runs was never saved.
     { python -m mpi_es.status "${directories[@]}" 2>/dev/null || true; } | grep 'stopped by' >/dev/null
 }
 
@@ -215,7 +215,7 @@ stopped_by_slurm() {
     exit 143
 }
 
-generations() { # the number that are done
+generations() { # prints the number of generations done
     local directories
     mapfile -t directories < <(runs)
     if ((${#directories[@]} == 0)); then echo 0; else python -m mpi_es.status --generations "${directories[@]}"; fi
@@ -223,7 +223,7 @@ generations() { # the number that are done
 
 stopped_by_signal() { # GENERATIONS_BEFORE HOW
     local reason="stopped by ${caught:-a signal}, $2: $run"
-    # A generation that does not fit into the time limit would be repeated for ever.
+    # Otherwise a generation that does not fit into the time limit would be repeated for ever.
     [[ $(generations) != "$1" ]] || again_after_failure 0 "$reason, but no generation was done"
     rm -f "$(noted failures)"
     requeue "$reason"
@@ -232,7 +232,7 @@ stopped_by_signal() { # GENERATIONS_BEFORE HOW
 again_after_failure() { # CODE [REASON]
     local file count most=${MPI_ES_RETRIES:-3} reason=${2:-the launcher ended with code $1}
     file=$(noted failures)
-    # If it cannot be stored, it cannot be counted, and the job would fail for ever.
+    # Without a stored count the job would fail for ever.
     mkdir -p "$run" && echo "code $1, $(date)" >>"$file" || most=0
     count=$(wc -l <"$file" || echo 1)
     if [[ -n $job ]] && ((count <= most)); then
@@ -256,12 +256,12 @@ requeue() { # REASON
 }
 
 still_ours() {
-    # A job that Slurm is ending must not be requeued; one that Slurm has started again on other nodes, since
-    # it lost contact with this one, must not be disturbed.
+    # Do not requeue a job that Slurm is ending, nor one that it has restarted on other nodes since it lost contact
+    # with this one.
     local seen='' state restarts tries
     for ((tries = 0; tries < 60; tries++)); do
         if seen=$(squeue --noheader --jobs "$job" --Format State:20,RestartCnt:10); then break; fi
-        sleep 10 # seconds: Slurm's controller is being restarted, or busy
+        sleep 10 # seconds: Slurm's controller restarts, or is busy
     done
     read -r state restarts <<<"$seen"
     [[ $state == RUNNING && $restarts == "${SLURM_RESTART_COUNT:-0}" ]]

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Starts every rank: the machine code that numba stores depends on the CPU, and nodes may differ.
+# Starts a rank with a numba cache for its type of CPU, since nodes may differ.
 set -euo pipefail
 
 kind=$({ grep -m 1 -E '^(flags|Features)' /proc/cpuinfo || uname -m; } | cksum | cut -d ' ' -f 1) # Features: ARM

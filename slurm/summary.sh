@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Print how the runs of a sweep ended, and draw them: sbatch [options of sbatch] slurm/summary.sh DIRECTORY
+# Summarise the runs of a sweep and draw their report: sbatch [options of sbatch] slurm/summary.sh DIRECTORY
 #SBATCH --job-name=summary
 #SBATCH --ntasks=1
 #SBATCH --cpus-per-task=1
@@ -12,5 +12,5 @@ project=${MPI_ES_PROJECT:-${SLURM_SUBMIT_DIR:-$PWD}}
 source "$project/slurm/prologue.sh"
 
 sweep=${1:?expected the directory of the sweep}
-python -m mpi_es.status "$sweep"/*/ 2>&1 | tee "$sweep/summary.txt" || true # with the tasks that have no run
+python -m mpi_es.status "$sweep"/*/ 2>&1 | tee "$sweep/summary.txt" || true # also reports tasks without a run
 python -m mpi_es.report "$sweep"/*/ --out "$sweep"

@@ -2,7 +2,7 @@
 # One run per array task, and a summary when all tasks have ended:
 #   sbatch --array=0-9 [options of sbatch] slurm/sweep.sh DIRECTORY [PRESET] [options of mpi_es.train]
 #   sbatch --array=1-6 [options of sbatch] slurm/sweep.sh DIRECTORY --table FILE [PRESET] [options of mpi_es.train]
-# The number of a task is its seed, or the number of its line of options in FILE.
+# The number of a task is its seed, or its line of options in FILE.
 #SBATCH --job-name=sweep
 #SBATCH --ntasks=32
 #SBATCH --cpus-per-task=1
@@ -24,7 +24,7 @@ sweep=$1 task=$SLURM_ARRAY_TASK_ID
 shift
 
 if [[ ${1:-} == --table ]]; then
-    # Empty lines and lines that begin with # are not counted.
+    # Skip empty lines and lines that begin with #.
     ((task > 0)) || fail "--table: expected tasks from 1, as lines are counted, got 0; use sbatch --array=1-N"
     row=$(sed -e '/^ *#/d' -e '/^ *$/d' -- "${2:?}" | sed -n "${task}p")
     [[ -n $row ]] || fail "--table: expected a line of options number $task in $2, got none"
@@ -36,7 +36,7 @@ else
     run=$sweep/seed-$task
 fi
 
-# The first task to arrive here submits the summary.
+# The first task submits the summary.
 mkdir -p "$sweep"
 if mkdir "$sweep/.summary-$SLURM_ARRAY_JOB_ID" 2>/dev/null; then
     if number=$(sbatch --parsable --dependency="afterany:$SLURM_ARRAY_JOB_ID" \

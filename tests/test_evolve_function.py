@@ -105,7 +105,7 @@ def test_the_best_of_all_calls_is_the_result_and_the_mean_beside_it():
 
 
 def test_runs_without_a_directory_of_their_own_that_begin_at_once_get_one_each():
-    config = evolve_function._config(sphere, {"run_dir": ""}, {})
+    config = evolve_function.config_of(sphere, {"run_dir": ""}, {})
     with ThreadPoolExecutor(8) as threads:
         made = [*threads.map(lambda _: evolve_function._new_directory(config), range(40))]
     assert len({*made}) == 40
@@ -221,7 +221,7 @@ def test_a_run_is_not_continued_with_another_beginning(tmp_path):
         ({"dispatch": "Dynamic"}, "^dispatch: expected one of auto, static, dynamic, got 'Dynamic'"),
         ({"restarts": "IPOP"}, "^restarts: expected one of .*ipop.*, got 'IPOP'"),
         ({"x0": []}, "^x0: expected one or more finite numbers"),
-        ({"bounds": 3.0}, "bounds: expected a pair of a lower and an upper one, got '3.0'"),
+        ({"bounds": 3.0}, "bounds: expected a lower and an upper one, or a pair .*, got '3.0'"),
         ({"strategy": "cma"}, "^strategy: expected"),
         ({"sigma": -1.0}, "^sigma: expected"),
         ({"sigma": "wide"}, "^sigma: expected a value of type float, got 'wide'"),
@@ -296,6 +296,84 @@ def test_an_error_of_the_function_reaches_the_caller():
     with pytest.raises(RolloutError, match="candidate 0: ZeroDivisionError"):
         evolve(lambda x: 1 / 0)
     assert evolve().value < 0.1
+
+
+def test_a_function_that_was_changed_does_not_continue_a_run(capsys):
+    centre = 1.0
+
+    def cost(x, **seed):
+        return float(((x - centre) ** 2).sum())
+
+    def random_cost(x, seed):
+        return cost(x)
+
+    for function in (cost, random_cost):
+        evolve(function, max_iter=3, run_dir=function.__name__)
+        evolve(function, max_iter=3, run_dir=function.__name__, console="lines")  # the same, no call but one
+        assert "the run was finished already; to continue it, give another max_iter" in " ".join(
+            capsys.readouterr().out.split()
+        )
+    centre = 3.0
+    for function in (cost, random_cost):
+        with pytest.raises(UserError, match=r"the function has changed: at the best x it is .*, and was"):
+            evolve(function, max_iter=5, run_dir=function.__name__)
+
+
+def test_without_a_directory_no_files_are_written(tmp_path):
+    before = sorted(tmp_path.rglob("*"))
+    result = mpi_es.evolve(sphere, [0.0] * 3, 0.5, minimise=True, run_dir=None, max_iter=9, console="silent")
+    assert (result.run_dir, sorted(tmp_path.rglob("*"))) == (None, before)
+    assert result.x.tobytes() == mpi_es.evolve(sphere, [0.0] * 3, 0.5, minimise=True, max_iter=9).x.tobytes()
+
+
+def test_a_callback_sees_each_generation_and_may_end_the_run():
+    seen = []
+
+    def watch(generation):
+        seen.append(generation)
+        return generation.number == 4
+
+    result = evolve(callback=watch)
+    assert (result.reason, [one.number for one in seen]) == ("stopped by callback", [1, 2, 3, 4])
+    assert [one.values.min() for one in seen] == result.history["best"].tolist()
+    assert seen[-1].value == sphere(seen[-1].x) == min(one.value for one in seen)
+    assert seen[-1].mean.tobytes() == result.mean.tobytes()
+
+
+def test_sigma_may_differ_from_parameter_to_parameter():
+    rows = []
+    evolve(lambda x: rows.append(x) or sphere(x), sigma=[1.0, 0.1, 0.01], max_iter=1, population_size=400)
+    deviations = np.array(rows[:400]).std(axis=0)
+    np.testing.assert_allclose(deviations, [1.0, 0.1, 0.01], rtol=0.1)
+    result = evolve(lambda x: sphere(x / [100, 1, 0.01]), sigma=[50, 0.5, 0.005], max_iter=200)
+    np.testing.assert_allclose(result.x, [100, 1, 0.01], rtol=1e-4)
+
+
+def test_another_sigma_does_not_continue_a_run():
+    evolve(sigma=[1.0, 2.0, 3.0], run_dir="mine")
+    with pytest.raises(UserError, match="sigma"):
+        evolve(sigma=[3.0, 2.0, 1.0], run_dir="mine")
+    assert evolve(sigma=[1.0, 2.0, 3.0], run_dir="mine").reason == "last generation done"
+
+
+@pytest.mark.parametrize(("name", "ours"), evolve_function._OTHER_NAMES.items())
+def test_names_of_other_libraries_are_answered_with_ours(name, ours):
+    with pytest.raises(UserError, match=f"evolve: expected {ours}, got '{name}'"):
+        evolve(**{name: 1})
+
+
+def test_a_mistake_shows_none_of_our_frames():
+    with pytest.raises(UserError) as caught:
+        evolve(poplation=8)
+    assert [entry.name for entry in caught.traceback][-2:] == ["evolve", "evolve"]
+
+
+def test_a_result_is_short_and_has_its_history_as_a_table():
+    result = mpi_es.minimise(sphere, np.zeros(100), run_dir=None, **QUICK)
+    assert len(repr(result)) < 200
+    table = result.to_pandas()
+    assert table.index.tolist() == [*range(1, 31)]
+    assert table["best"].tolist() == result.history["best"].tolist()
 
 
 # Calls that fail
@@ -591,7 +669,7 @@ def test_a_function_is_evolved_from_the_command_line_and_resumed(launch, mine, c
     x0 = ("--x0", 3, "--dim", 4, "--init-sigma", 0.5, "--max-iter", 20, "--run-dir", "run")
     done = launch(2, "-m", "mpi_es.train", *COMMAND, *x0)
     assert done.stderr == ""
-    assert "mine:f, a function of 4 parameters" in done.stdout
+    assert "maximising mine:f, 4 parameters" in done.stdout
     assert "calls/s" in done.stdout
     assert "length" not in done.stdout
     run_here(train, "--resume", "run", "--max-iter", 25, "--console", "lines")

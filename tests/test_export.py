@@ -79,7 +79,7 @@ def test_a_run_begins_at_an_agent_that_normalises_and_with_its_normalisation(run
     with pytest.raises(UserError, match="--obs-norm: expected on, as the agent of --from-pretrained was"):
         train.prepare([*options, "--from-pretrained", str(run)])
     options[2:6] = ["--policy", "tests.policies.user_policies:Remembering", "--evolve", "cell"]
-    with pytest.raises(UserError, match="--obs-norm: expected to be off with --base-from-pretrained"):
+    with pytest.raises(UserError, match="--obs-norm: expected off with --base-from-pretrained"):
         train.prepare([*options, "--obs-norm", "--base-from-pretrained", str(run)])
     with pytest.raises(
         UserError, match="--base-from-pretrained: expected an agent trained without --obs-norm"

@@ -31,6 +31,7 @@ COMMANDS = {
     "__main__",
     "train",
     "evolve_function",
+    "search",
     "evaluate",
     "report",
     "export",

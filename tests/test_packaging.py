@@ -72,10 +72,11 @@ def wheel(tmp_path_factory):
 
 
 @pytest.mark.slow
-def test_the_wheel_holds_every_module_and_its_types(wheel):
+def test_the_wheel_holds_every_module_the_template_and_the_types(wheel):
     held = set(zipfile.ZipFile(wheel).namelist())
     for package in ("mpi_es", "pbt"):
-        ours = {str(path.relative_to(ROOT)) for path in (ROOT / package).rglob("*.py")}
+        files = [*(ROOT / package).rglob("*.py"), *(ROOT / package).rglob("*.j2")]
+        ours = {str(path.relative_to(ROOT)) for path in files}
         assert ours | {f"{package}/py.typed"} <= held
     assert not [name for name in held if name.startswith(("tests", "benchmarks", "examples"))]
 

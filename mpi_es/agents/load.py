@@ -87,7 +87,7 @@ def _of_run(path: Path, option: str, allow_imports: bool) -> Agent:
 def check_size(candidate: NDArray[Any], dim: int, name: str) -> None:
     """Refuse the agent of a run file that has another number of parameters than its policy."""
     if len(candidate) != dim:
-        raise expected(name, f"an agent of {dim} parameters, as its policy has", len(candidate))
+        raise expected(name, f"an agent of {dim} parameters, as many as its policy has", len(candidate))
 
 
 def _of_file(path: Path, config: Config, option: str, allow_imports: bool) -> Agent:

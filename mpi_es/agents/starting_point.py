@@ -41,7 +41,7 @@ def fixed_agent(config: Config, policy: Policy, allow_imports: bool = True) -> C
         raise expected("--base-from-pretrained", f"a run or an npz file with the {' and '.join(fixed)}", name)
     option = "--base-from-pretrained"
     if config.obs_norm:
-        rule = f"to be off with {option}, since what stays fixed was trained on other numbers"
+        rule = f"off with {option}, since the fixed part was trained on other inputs"
         raise expected("--obs-norm", rule, "on")
     agent = load(name, config, option, allow_imports=allow_imports)
     if agent.normalisation.size:

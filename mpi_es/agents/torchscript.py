@@ -71,7 +71,8 @@ def write(path: Path, policy: Policy, agent: Candidate, normalisation: Vector, s
     module = policy.module()
     nn.utils.vector_to_parameters(torch.from_numpy(agent.copy()), module.parameters())
     deployed = ScriptedAgent(module.eval(), reader(policy, space), normalisation).requires_grad_(False)
-    observations = _observations(space)
+    space.seed(0)
+    observations = [torch.from_numpy(np.asarray(space.sample())[None]) for _ in range(_STEPS)]
     try:
         with warnings.catch_warnings(), torch.no_grad():
             warnings.simplefilter("ignore")  # TorchScript is deprecated; sizes become constants
@@ -86,12 +87,6 @@ def write(path: Path, policy: Policy, agent: Candidate, normalisation: Vector, s
     write_whole(
         path, script.save_to_buffer(), "--torchscript"
     )  # torch's own writer ends the process on a full disk
-
-
-def _observations(space: Any) -> list[Tensor]:
-    """Return observations (1, …) of an environment."""
-    space.seed(0)
-    return [torch.from_numpy(np.asarray(space.sample())[None]) for _ in range(_STEPS)]
 
 
 def _traced(deployed: ScriptedAgent, observations: list[Tensor]) -> Any:

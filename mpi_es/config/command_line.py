@@ -66,19 +66,14 @@ def naming_file(file: ConfigFile, arguments: Sequence[str], kind: Any) -> Iterat
         raise UserError(f"{file.path}: {file.keys[name]}{str(error)[named.end() :]}") from error
 
 
-def take_run(arguments: Sequence[str]) -> tuple[str, list[str]]:
-    """Return the run that the first argument names (empty if it names none) and the other arguments."""
-    words = list(arguments)
-    return words.pop(0) if words and not words[0].startswith("-") else "", words
-
-
 def parse_run(arguments: Sequence[str], default: C, program: str, must: bool = True) -> tuple[str, C]:
-    """Return the run that the first argument names, and the options after it.
+    """Return the run that the first argument names (empty if it names none), and the options after it.
 
     Args:
         must: refuse arguments without a run.
     """
-    run, words = take_run(arguments)
+    words = list(arguments)
+    run = words.pop(0) if words and not words[0].startswith("-") else ""
     try:
         options = parse(words, default, {}, f"{program} RUN")
     except UserError as error:

@@ -62,10 +62,10 @@ class Declared:
         if self.choices:
             return ", ".join(self.choices)
         if self.is_list:
-            return f"{_KINDS[inner[0]]}s, or nothing"
+            return f"{_kind(inner[0])}s, or nothing"
         if inner:
-            return ", ".join(_KINDS[kind] for kind in inner)
-        return " ".join([_KINDS[self.plain], *(str(mark) for mark in self.marks if isinstance(mark, Range))])
+            return ", ".join(map(_kind, inner))
+        return " ".join([_kind(self.plain), *(str(mark) for mark in self.marks if isinstance(mark, Range))])
 
     @property
     def help(self) -> str:
@@ -102,6 +102,11 @@ class Declared:
         if not (values or self.is_list):
             raise UserError(f"{flag}: expected {self.values}, got nothing")
         return self.converted(values if self.is_list else values[0], flag)
+
+
+def _kind(kind: type) -> str:
+    """Return a type in words; that of a user's option may be another than ours."""
+    return _KINDS.get(kind, kind.__name__)
 
 
 def _number(word: str, kinds: Sequence[type]) -> int | float | str:

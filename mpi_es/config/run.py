@@ -74,18 +74,18 @@ class Config:
     ] = field(default_factory=lambda: default("policy", "mlp"))
     """mlp, rnn, lstm, gru, attention, or package.module:Class, a torch module"""
     obs_norm: Annotated[bool, ENVIRONMENT] = False
-    """Normalise observations by mean and deviation of all observations of the training"""
+    """Normalise observations by the mean and standard deviation of all training observations"""
     seed: Natural = 1143
     """Seed of all random numbers of the run"""
 
     function: Annotated[str, Group("Function, instead of a policy in an environment")] = ""
-    """package.module:f, a function to evolve instead of a policy: f(x), or f(x, seed) of random ones"""
+    """package.module:f, a function to optimise instead of a policy: f(x), or f(x, seed) if random"""
     x0: Annotated[tuple[float, ...], _FUNCTION] = ()
-    """Where the search of a function begins; with --dim, one number stands for all"""
+    """Start of a function's search; with --dim, one number may stand for all"""
     dim: Annotated[Natural, _FUNCTION] = 0
     """Number of parameters of a function; 0: as many as --x0 has"""
     bounds: Annotated[tuple[float, ...], _FUNCTION] = ()
-    """Lower and upper bound of a function's parameters, which are reflected there"""
+    """Lower and upper bound of a function's parameters, which are reflected at them"""
     minimise: Annotated[bool, _FUNCTION] = False
     """Minimise the function instead of maximising it"""
     on_failure: Annotated[Literal["stop", "worst"], _FUNCTION] = "stop"
@@ -94,7 +94,7 @@ class Config:
     """Seconds after which a call of a function fails, if it runs Python code by then; 0: never"""
 
     from_pretrained: Annotated[str, Group("Start"), ENVIRONMENT] = ""
-    """Run, run.h5 or npz file with the agent at which the search begins"""
+    """Run, run.h5 or npz file with the agent from which the search starts"""
     evolve: Annotated[str, ENVIRONMENT] = "all"
     """all, or the part that evolves while the rest stays fixed: attention, controller, controller.fc …"""
     base_from_pretrained: Annotated[str, ENVIRONMENT] = ""
@@ -111,20 +111,20 @@ class Config:
     max_evaluations: Free[Natural] = 0
     """Number of episodes, or calls of a function, after which the run ends; 0: no limit"""
     tolx: Free[Annotated[float | None, Range(0)]] = None
-    """End the run when no parameter varies more among candidates; None: 1e-11 for functions f(x), else 0"""
+    """End the run when no parameter's deviation is larger; 0: never; None: 1e-11 for f(x), else 0"""
     tolfun: Free[Annotated[float | None, Range(0)]] = None
-    """End the run when values vary less, also the best ones; None: 1e-11 for functions f(x), else 0"""
+    """End the run when values and recent best values vary less; 0: never; None: 1e-11 for f(x), else 0"""
     restart_if_below: Annotated[float | None, Range(-math.inf)] = None
-    """Restart from another draw if the mean fitness of the population stays below this"""
+    """Restart from another draw if the population's mean fitness stays below this"""
     restart_after: Annotated[Count, Needs("restart_if_below")] = 40
-    """Number of generations after which --restart-if-below decides"""
+    """Number of generations after which --restart-if-below applies"""
 
     num_rollouts: Annotated[Count, Group("Episodes")] = 1
-    """Number of episodes of each candidate in a generation"""
+    """Number of episodes per candidate in a generation"""
     num_rollouts_max: Natural = 0
-    """As many episodes as --agreement needs, from --num-rollouts up to this number; 0: a fixed number"""
+    """Largest number of episodes per candidate, as many as --agreement needs; 0: always --num-rollouts"""
     agreement: Annotated[Proper, Needs("num_rollouts_max")] = 0.5
-    """Rank correlation of two halves of each candidate's episodes that --num-rollouts-max aims at"""
+    """Target of --num-rollouts-max: rank correlation of two halves of each candidate's episodes"""
     episode_seeds: Literal["independent", "common", "paired"] = "independent"
     """Separate seeds for each candidate, the same for all, or one set for each mirrored pair"""
     episode_cap: Annotated[Natural, Alias("--max-episode-length"), ENVIRONMENT] = 0
@@ -132,7 +132,7 @@ class Config:
     variable_ep_len: Annotated[bool, ENVIRONMENT] = False
     """Cut training episodes at twice their mean length in the last generation"""
     cap_growth: Annotated[AtLeastOne, ENVIRONMENT, Needs("episode_cap")] = 1.0
-    """Factor on --episode-cap after a generation in which the share --cap-threshold reached it"""
+    """Factor on --episode-cap after a generation in which a share of --cap-threshold reached it"""
     cap_threshold: Annotated[Share, ENVIRONMENT, Needs("cap_growth")] = 0.5
     """Share of a generation's episodes that must reach the cap before --cap-growth applies"""
     early_stop: Annotated[Natural, ENVIRONMENT] = 0
@@ -140,7 +140,7 @@ class Config:
     clip_rewards: Annotated[tuple[float, ...], ENVIRONMENT] = ()
     """Lower and upper bound of an action's reward in training, as for Atari; empty: none"""
     action_repeat: Annotated[Count, Alias("--frame-skip"), ENVIRONMENT] = 1
-    """Steps of the environment that an action lasts; the policy sees the last of them"""
+    """Environment steps for which an action is repeated; the policy sees the last observation"""
     action_noise: Annotated[NotNegative, ENVIRONMENT] = 0.0
     """Standard deviation of noise on continuous actions in training"""
 
@@ -155,34 +155,34 @@ class Config:
     target_consecutive: Annotated[
         Free[Count], Alias("--consecutive-goal-stopping"), Needs("target_fitness")
     ] = 1
-    """Number of successive held-out evaluations, or best values of generations, that reach the target"""
+    """Number of successive held-out evaluations, for functions generations, that must reach the target"""
 
     dispatch: Annotated[Free[Literal["auto", "static", "dynamic"]], Group("Machine")] = "auto"
-    """Fixed shares, or episodes to ranks as they become free; auto: static with envpool: or vector:"""
+    """Fixed shares (static), or episodes to free ranks; auto: static with envpool: or vector:"""
     dedicated_root: Free[Literal["auto", "yes", "no"]] = "auto"
     """Rank 0 evaluates no episodes; auto: from 128 ranks, if dispatch is dynamic"""
     envs_per_rank: Annotated[Free[Natural], ENVIRONMENT] = 0
     """Episodes that a rank steps together; 0: 16, or 64 where one call steps them all (envpool:, vector:)"""
 
     threads_per_rank: Annotated[Free[Count], _ATTENTION, _COMPILED, Of("compiled", True)] = 1
-    """Threads of a rank, each with an episode of its own, where episodes run in compiled code"""
+    """Threads per rank, each with its own episode, if episodes run in compiled code"""
     compiled: Annotated[Free[bool], _ATTENTION, _COMPILED] = True
-    """Run whole episodes in compiled code where policy and environment allow; results are the same"""
+    """Run whole episodes in compiled code if policy and environment allow it, with the same results"""
     evaluation_timeout: Free[NotNegative] = 0.0
     """Seconds without the start or end of an episode after which a rank is killed; 0: never"""
     on_rank_loss: Free[Literal["auto", "shrink", "abort"]] = "auto"
-    """When a rank dies, the others continue or the job ends; auto: they continue where MPI can"""
+    """When a rank dies, the others continue (shrink) or the job ends; auto: shrink if MPI can"""
 
     run_dir: Annotated[str, Group("Run"), Alias("--logs-dir", "--save-path")] = ""
     """Directory of the run, with {seed} for the seed; empty: runs/ENV-STRATEGY-SEED, or FUNCTION-…"""
     checkpoint_interval: Free[NotNegative] = 5.0
-    """Seconds between checkpoints, which a kill can lose; 0: every generation. A signal saves at once"""
+    """Seconds between saves, which a kill can lose; 0: save every generation. Signals save at once"""
     tensorboard: Free[bool] = True
     """Write TensorBoard events into the directory of the run"""
     callback: Free[str] = ""
-    """package.module:Class; its object is called on rank 0 after each generation; True stops the run"""
+    """package.module:Class, called on rank 0 after each generation; if it returns True, the run stops"""
     console: Free[Literal["auto", "live", "lines", "silent"]] = "auto"
-    """Live panel, one line for each generation, or nothing; auto: live on a terminal, else lines"""
+    """Live panel, one line per generation, or nothing; auto: live on a terminal, else lines"""
 
     ALWAYS_GIVEN = ("env",)  # in a file of options and in the README: without --env the preset is carracing
 
@@ -232,6 +232,11 @@ class Config:
     def problem(self) -> str:
         """The name of what is evolved: the environment or the function."""
         return self.function or self.env
+
+    @property
+    def sign(self) -> float:
+        """The factor between fitness, which is maximised and stored, and the values that a user sees."""
+        return -1.0 if self.minimise else 1.0
 
     @property
     def trained(self) -> str:

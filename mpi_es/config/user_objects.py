@@ -10,12 +10,8 @@ from mpi_es.errors import UserError, expected, one_line, unknown
 _LITERALS = {"true": "True", "false": "False", "none": "None"}
 
 
-def load(option: str, name: str, kind: type | None = None) -> Any:
-    """Return the object that `package.module:name` names.
-
-    Args:
-        kind: suggest only its subclasses where `name` is not found.
-    """
+def load(option: str, name: str) -> Any:
+    """Return the object that `package.module:name` names."""
     module_name, _, attribute = name.partition(":")
     if not module_name or not attribute.isidentifier():
         raise expected(option, "package.module:name", name)
@@ -23,7 +19,8 @@ def load(option: str, name: str, kind: type | None = None) -> Any:
     try:
         return getattr(module, attribute)
     except AttributeError:
-        offered = _offered(module, kind)
+        own = [one for one, value in vars(module).items() if getattr(value, "__module__", "") == module_name]
+        offered = [one for one in own if not one.startswith("_")]
         if not offered:
             raise expected(option, f"a name in {module_name}, which defines none", attribute) from None
         raise unknown(f"{option} {module_name}", attribute, offered) from None
@@ -56,11 +53,3 @@ def parsed(words: Sequence[str], option: str) -> dict[str, Any]:
         except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
             values[name] = value
     return values
-
-
-def _offered(module: Any, kind: type | None) -> list[str]:
-    names = [name for name in vars(module) if not name.startswith("_")]
-    if kind is None:
-        return [name for name in names if getattr(vars(module)[name], "__module__", "") == module.__name__]
-    classes = [name for name in names if isinstance(vars(module)[name], type)]
-    return [name for name in classes if issubclass(vars(module)[name], kind)]

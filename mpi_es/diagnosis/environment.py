@@ -70,9 +70,11 @@ def repeats(config: Config) -> Finding:
         remedy = "give --env, --env-options and --policy as the training has them"
         return Finding(name, "fail", str(error), remedy)
     except RolloutError as error:
-        return Finding(name, "fail", str(error).splitlines()[0], f"mend {config.env}: a training ends there")
+        return Finding(
+            name, "fail", str(error).splitlines()[0], f"fix {config.env}, or a training ends there"
+        )
     except Exception as error:  # whatever a user's function may raise
-        return Finding(name, "fail", one_line(error), f"mend {config.env}: a training ends there")
+        return Finding(name, "fail", one_line(error), f"fix {config.env}, or a training ends there")
     first, _, again = played
     if first == again:
         steps = counted(len(first) - 1, "step")

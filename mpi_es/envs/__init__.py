@@ -63,7 +63,7 @@ def make(name: str, options: Sequence[str] = (), render_mode: str | None = None)
         options: name=value.
     """
     if is_vectorised(name):
-        rule = "an environment that can be stepped alone"
+        rule = "a single environment, not a vector"
         raise expected("--env", rule, name, f"use --env {name.partition(':')[2]} if gymnasium has it")
     chosen = parsed(options, "--env-options") | ({} if render_mode is None else {"render_mode": render_mode})
     module_name, colon, rest = name.rpartition(":")
@@ -117,12 +117,8 @@ def _make_vector(name: str, options: Sequence[str], count: int) -> Any:
     if rest not in gym.registry:
         raise _unknown(rest)
     with _making(name, chosen):
-        return gym.make_vec(rest, num_envs=count, **_threads(rest) | chosen)
-
-
-def _threads(env_id: str) -> dict[str, int]:
-    """Return the option by which Atari's VectorEnv keeps to one thread: a rank is a core."""
-    return {"num_threads": 1} if env_id.startswith("ALE/") else {}
+        threads = {"num_threads": 1} if rest.startswith("ALE/") else {}  # a rank is a core
+        return gym.make_vec(rest, num_envs=count, **threads | chosen)
 
 
 def _call(name: str, function: Any, options: dict[str, Any], kind: type = gym.Env) -> Any:

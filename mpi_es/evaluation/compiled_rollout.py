@@ -13,7 +13,7 @@ import numpy as np
 from mpi_es.arrays import Candidate, Vector
 from mpi_es.config.run import Config
 from mpi_es.errors import RolloutError
-from mpi_es.evaluation.rollout import Episode, Rows, Source, Terms, shortest
+from mpi_es.evaluation.rollout import AnyRollout, Episode, Rows, Source, Terms, shortest
 
 _POLL = 1e-3  # seconds between two looks at what cannot wait
 
@@ -37,7 +37,7 @@ class _Lane:
     result: "Future[tuple[float, int]] | None" = None
 
 
-class CompiledRollout:
+class CompiledRollout(AnyRollout):
     """Runs episodes of the attention agent on CarRacing, one in each thread.
 
     Returns and lengths are those of the ordinary rollout, to the bit.
@@ -46,10 +46,6 @@ class CompiledRollout:
         limit: steps of the environment; 0 is none.
         repeat: of these, how many an action lasts.
     """
-
-    parameter_precision = "f4"
-    exact = False  # an episode depends on its seed
-    size = 0  # of observations that are normalised: none
 
     def __init__(self, policy: Any, env: Any, limit: int, repeat: int, threads: int) -> None:
         from mpi_es.envs.car_racing import simulation
@@ -77,10 +73,6 @@ class CompiledRollout:
         from mpi_es.policies.attention_compiled.kernel import network
 
         return network(self.policy.unpack(parameters[None]), 0)
-
-    def whole(self, cap: int, normalisation: Vector | None) -> Terms:
-        """Return the terms of whole episodes."""
-        return Terms(0 if self.limit else cap)
 
     def run(self, source: Source, terms: Terms, width: int | None = None) -> Rows:
         """Return the rows of all episodes that the source gives."""

@@ -1,12 +1,13 @@
 """A function in place of a policy and its environment: an episode is one call of it."""
 
+import functools
 import inspect
 import math
 import signal
 import time
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,13 +15,14 @@ import numpy as np
 
 from mpi_es.arrays import Candidate, Vector
 from mpi_es.errors import RolloutError, expected, one_line
-from mpi_es.evaluation.rollout import Episode, Rows, Source, Terms
+from mpi_es.evaluation.rollout import AnyRollout, Rows, Source, Terms
 
 Function = Callable[..., Any]  # of x (dim,), and of a seed if it takes one; returns a number
 # Of calls shorter than these seconds a rank takes several at once, since asking for one costs 0.1 ms.
 _SHORT_CALL = 5e-3
 _QUEUE = 16
 _SHOWN = 100  # numbers of x that an error shows
+_UNLIMITED = nullcontext()
 _OF_RANDOM = (  # fields that have no effect on a function that draws nothing
     "num_rollouts",
     "num_rollouts_max",
@@ -33,12 +35,16 @@ _OF_RANDOM = (  # fields that have no effect on a function that draws nothing
 
 @dataclass(frozen=True)
 class Problem:
-    """A function and where to search: x0 (dim,), and bounds (dim,) at which x is reflected."""
+    """A function and where to search: x0 (dim,), and bounds (dim,) at which x is reflected.
+
+    A strategy searches for x / scale.
+    """
 
     function: Function
     x0: Vector
     lower: Vector
     upper: Vector
+    scale: Vector
     minimise: bool = False
 
     def __post_init__(self) -> None:
@@ -46,12 +52,18 @@ class Problem:
         if not callable(self.function):
             raise expected("function", "something that can be called", self.function)
         if self.x0.ndim != 1 or not len(self.x0) or not np.isfinite(self.x0).all():
-            raise expected("--x0", "one or more finite numbers in a row", _short(self.x0))
+            raise expected("--x0", "a vector of finite numbers", _short(self.x0))
         if not (self.lower < self.upper).all():
             got = f"{_short(self.lower)} and {_short(self.upper)}"
             raise expected("--bounds", "lower bounds below the upper ones", got)
         if not ((self.lower <= self.x0) & (self.x0 <= self.upper)).all():
             raise expected("--x0", "numbers within --bounds", _short(self.x0))
+        if not ((self.scale > 0) & np.isfinite(self.scale)).all():
+            raise expected("--init-sigma", "numbers above 0", _short(self.scale))
+
+    @functools.cached_property
+    def _is_unbounded(self) -> bool:
+        return not (np.isfinite(self.lower) | np.isfinite(self.upper)).any()
 
     @property
     def dim(self) -> int:
@@ -64,10 +76,10 @@ class Problem:
         return -1.0 if self.minimise else 1.0
 
     def whole(self, x: Candidate | Vector) -> Vector:
-        """Return x (dim,) within the bounds: reflected at them, as often as it takes."""
-        inside: Vector = np.array(x, np.float64)
-        if ((self.lower <= inside) & (inside <= self.upper)).all():  # mostly; the rest takes 50 us a call
-            return inside
+        """Return the x (dim,) of a candidate, within the bounds: reflected at them, as often as it takes."""
+        inside: Vector = np.multiply(x, self.scale, dtype=np.float64)
+        if self._is_unbounded or ((self.lower <= inside) & (inside <= self.upper)).all():
+            return inside  # mostly; the rest takes 50 us a call
         for bound, side in ((self.lower, -1.0), (self.upper, 1.0)):
             lone = np.isfinite(bound) & ~(np.isfinite(self.lower) & np.isfinite(self.upper))
             beyond = lone & (side * inside > side * bound)
@@ -80,31 +92,54 @@ class Problem:
         return inside
 
     def initial(self, seed: int) -> Vector:
-        """Return x0."""
-        return self.x0
+        """Return the candidate that is x0."""
+        return self.x0 / self.scale
 
 
 def problem(
-    function: Function, x0: Any, bounds: tuple[Any, Any] | None = None, *, minimise: bool = False
+    function: Function, x0: Any, bounds: Any = None, *, scale: Any = 1.0, minimise: bool = False
 ) -> Problem:
-    """Return the problem; bounds are a number or a vector each, None for none.
+    """Return the problem.
 
     Args:
         x0: (dim,), of any type that numpy or torch makes an array of.
+        bounds: lower and upper, a number or a vector each, or a pair for each parameter; None is unbounded.
+        scale: a number or a vector.
     """
-    start = _vector("--x0", x0)
-    try:
-        low, high = (-math.inf, math.inf) if bounds is None else bounds
-    except (TypeError, ValueError) as error:
-        raise expected("bounds", "a pair of a lower and an upper one", _short(bounds)) from error
-    ends = [
-        _vector("--bounds", math.copysign(math.inf, s) if b is None else b) for b, s in ((low, -1), (high, 1))
-    ]
-    if any(end.ndim and end.shape != start.shape for end in ends):
-        shapes = " and ".join(str(end.shape) for end in ends)
-        raise expected("--bounds", f"numbers, or vectors of the shape {start.shape} of x0", shapes)
-    lower, upper = (np.broadcast_to(end, start.shape).copy() for end in ends)
-    return Problem(function, start, lower, upper, minimise)
+    start, scales = _vector("--x0", x0), _vector("--init-sigma", scale)
+    if scales.ndim and scales.shape != start.shape:
+        rule = f"a number, or a vector of the shape {start.shape} of x0"
+        raise expected("--init-sigma", rule, str(scales.shape))
+    lower, upper = _bounds((None, None) if bounds is None else bounds, start)
+    return Problem(function, start, lower, upper, np.broadcast_to(scales, start.shape).copy(), minimise)
+
+
+def _bounds(bounds: Any, x0: Vector) -> tuple[Vector, Vector]:
+    """Return lower and upper bounds (dim,)."""
+    rule = "a lower and an upper one, or a pair for each parameter"
+    if not hasattr(bounds, "__len__"):
+        raise expected("--bounds", rule, _short(bounds))
+    readings = [bounds] if len(bounds) == 2 else []
+    if len(bounds) == len(x0) and all(hasattr(pair, "__len__") and len(pair) == 2 for pair in bounds):
+        readings.append([*zip(*bounds, strict=True)])
+    if not readings:
+        raise expected("--bounds", rule, _short(bounds))
+    ends = [(_end(low, -math.inf, x0), _end(high, math.inf, x0)) for low, high in readings]
+    possible = [(low, high) for low, high in ends if (low < high).all()]
+    if len(possible) == 2 and not np.array_equal(possible[0], possible[1]):  # of two parameters
+        raise expected("--bounds", "numbers that can be read in one way only", _short(bounds))
+    return (possible or ends)[0]
+
+
+def _end(values: Any, unbounded: float, x0: Vector) -> Vector:
+    """Return one end (dim,) of the bounds, of a number or a vector."""
+    listed = [*values] if hasattr(values, "__len__") else values
+    if isinstance(listed, list):
+        listed = [unbounded if value is None else value for value in listed]
+    end = _vector("--bounds", unbounded if listed is None else listed)
+    if end.ndim and end.shape != x0.shape:
+        raise expected("--bounds", f"numbers, or vectors of the shape {x0.shape} of x0", str(end.shape))
+    return np.broadcast_to(end, x0.shape).copy()
 
 
 def _vector(option: str, values: Any) -> Vector:
@@ -134,7 +169,7 @@ def idle_fields(function: Function) -> dict[str, str]:
     return {} if takes_seed(function) else dict.fromkeys(_OF_RANDOM, reason)
 
 
-class FunctionRollout:
+class FunctionRollout(AnyRollout):
     """Calls a function with candidates, one after the other; what evaluations have of it is `policy`.
 
     Args:
@@ -142,9 +177,9 @@ class FunctionRollout:
         timeout: seconds after which a call fails; 0: never.
     """
 
+    policy: Problem
     parameter_precision = "f8"
     spaces = (None, None)
-    size = 0  # of observations that are normalised: none
     limit = 1  # step: the call
 
     def __init__(self, problem: Problem, *, ranks_failures_last: bool = False, timeout: float = 0.0) -> None:
@@ -154,35 +189,30 @@ class FunctionRollout:
         self.idle = idle_fields(problem.function)
         self.width = 1
 
-    def compile(self) -> None:
-        """Do nothing: what a function compiles is its own."""
-
-    def whole(self, cap: int, normalisation: Vector | None) -> Terms:
-        """Return the terms of a call: none."""
-        return Terms()
-
     def run(self, source: Source, terms: Terms, width: int | None = None) -> Rows:
         """Return the rows of all calls that the source gives."""
         rows: list[tuple[float, ...]] = []
         while (episode := source.take(block=True)) is not None:
             begin = time.perf_counter()
-            rows.append((episode.unit, self._call(episode), 1))
+            x = self.policy.whole(episode.parameters)
+            fitness = self.call(x, episode.seed, f"candidate {episode.candidate}")
+            rows.append((episode.unit, fitness, 1))
             self.width = _QUEUE if time.perf_counter() - begin < _SHORT_CALL else 1
             source.done(episode.unit, 1)
             source.poll()
         return np.array(rows, np.float64).reshape(-1, 3)
 
-    def close(self) -> None:
-        """Do nothing: what a function opens is its own."""
+    def call(self, x: Vector, seed: int, where: str) -> float:
+        """Return the fitness of x.
 
-    def _call(self, episode: Episode) -> float:
-        """Return the fitness of a candidate."""
-        seed = {} if self.exact else {"seed": episode.seed}
-        where = f"candidate {episode.candidate}" + ("" if self.exact else f", seed {episode.seed}")
-        x = self.policy.whole(episode.parameters)
+        Args:
+            where: what an error says of the call.
+        """
+        seeded = {} if self.exact else {"seed": seed}
+        where += "" if self.exact else f", seed {seed}"
         try:
-            with _time_limit(self.timeout):
-                value = self.policy.function(x.copy(), **seed)
+            with _time_limit(self.timeout) if self.timeout else _UNLIMITED:
+                value = self.policy.function(x.copy(), **seeded)
         except BaseException as error:  # it may call exit
             frames = "".join(traceback.format_tb(error.__traceback__)[1:])  # less this one
             return self._failed(f"{where}: {one_line(error)}", x, frames, error)
@@ -208,10 +238,7 @@ class FunctionRollout:
 
 @contextmanager
 def _time_limit(seconds: float) -> Iterator[None]:
-    """Raise TimeoutError in a block that takes longer; 0: never."""
-    if not seconds:
-        yield
-        return
+    """Raise TimeoutError in a block that takes longer."""
 
     def end(number: int, frame: Any) -> None:
         raise TimeoutError(f"the call took longer than {seconds:g} s (--call-timeout)")

@@ -3,7 +3,8 @@
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from math import prod
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,18 +24,6 @@ Rows = NDArray[np.float64]  # an episode a row: unit, return, length, then the s
 # hand-over to its thread at each step, 0.1 to 0.2 ms.
 _BEGIN_SHARE = 2
 _DROP_SHARE = 4  # an idle row costs the policy's answer; dropping idle rows costs a copy of the others
-_ARRAYS = (
-    "running",
-    "places",
-    "totals",
-    "lengths",
-    "losing",
-    "parameters",
-    "observations",
-    "acts",
-    "firsts",
-    "sums",
-)
 
 
 @dataclass(frozen=True)
@@ -68,7 +57,7 @@ def columns(terms: Terms, size: int) -> int:
 
 def _flat(observations: NDArray[Any]) -> NDArray[np.float64]:
     """Return observations as rows of numbers."""
-    return observations.reshape(len(observations), -1).astype(np.float64)
+    return observations.reshape(len(observations), prod(observations.shape[1:])).astype(np.float64)
 
 
 def shortest(*limits: int) -> int:
@@ -105,21 +94,20 @@ class Source:
         """End the thread, if there is one."""
 
 
-class AnyRollout(Protocol):
+class AnyRollout:
     """Plays episodes: in environments, in compiled code, or as calls of a function."""
 
     policy: Any
     spaces: tuple[Any, Any]  # of observations and actions
-    parameter_precision: str  # of the candidates that it takes, as numpy names it
-    exact: bool  # what an episode returns does not depend on its seed
-    size: int  # of an observation
+    parameter_precision = "f4"  # of the candidates that it takes, as numpy names it
+    exact = False  # what an episode returns does not depend on its seed
+    size = 0  # of an observation that may be normalised
     width: int  # episodes side by side, at most
     limit: int  # steps of an episode; 0 is none
     idle: dict[str, str]  # fields of a config that have no effect here, each with the reason
 
     def compile(self) -> None:
-        """Have all machine code ready."""
-        ...
+        """Have all machine code ready: from the cache, or compiled now."""
 
     def whole(self, cap: int, normalisation: Vector | None) -> Terms:
         """Return the terms of episodes that are undisturbed, and whole where the environment ends them.
@@ -127,18 +115,17 @@ class AnyRollout(Protocol):
         Args:
             cap: the steps of an episode whose environment names no limit and might never end.
         """
-        ...
+        return Terms(0 if self.limit else cap, normalisation)
 
     def run(self, source: Source, terms: Terms, width: int | None = None) -> Rows:
         """Return the rows of all episodes that the source gives."""
-        ...
+        raise NotImplementedError
 
     def close(self) -> None:
-        """Close the environments."""
-        ...
+        """Close what it holds."""
 
 
-class Rollout:
+class Rollout(AnyRollout):
     """Runs episodes of a policy in up to `width` environments in lockstep.
 
     What an episode returns depends on its candidate and seed only, not on its neighbours.
@@ -147,8 +134,7 @@ class Rollout:
         action_repeat: steps of the environment that an action lasts; lengths, cap and limit count steps.
     """
 
-    parameter_precision = "f4"
-    exact = False  # an episode depends on its seed
+    policy: Policy
 
     def __init__(self, policy: Policy, envs: EnvBatch, width: int, action_repeat: int = 1) -> None:
         self.policy, self.envs, self.width, self.action_repeat = policy, envs, width, action_repeat
@@ -166,10 +152,6 @@ class Rollout:
             observation = np.zeros((1, *self.shape), self.dtype)
             self.policy.act(weights, observation, self.policy.initial_memory(1))
 
-    def whole(self, cap: int, normalisation: Vector | None) -> Terms:
-        """Return the terms of episodes that are undisturbed."""
-        return Terms(0 if self.limit else cap, normalisation)
-
     def run(self, source: Source, terms: Terms, width: int | None = None) -> Rows:
         """Return the rows of all episodes that the source gives."""
         batch = _Batch(self, terms, min(width or self.width, self.width))
@@ -186,8 +168,23 @@ class Rollout:
         self.envs.close()
 
 
+class _Rows(NamedTuple):
+    """The episodes under way: row i of every array is one."""
+
+    running: NDArray[np.bool_]  # the others are over, and their rows idle
+    places: NDArray[np.int64]  # in the environments
+    totals: NDArray[np.float64]
+    lengths: NDArray[np.int64]
+    losing: NDArray[np.int64]  # actions in a row of negative reward
+    parameters: NDArray[np.float32]  # (k, dim)
+    observations: NDArray[Any]
+    acts: NDArray[np.int64]  # how many observations were collected
+    firsts: NDArray[np.float64]  # observation of each episode
+    sums: NDArray[np.float64]  # (k, 2, size) of differences to it, and of their squares
+
+
 class _Batch:
-    """The episodes under way. Row i of every array is one; it is idle where its episode is over.
+    """Episodes in lockstep.
 
     Idle rows are dropped, or given to other episodes, several at a time: the policy unpacks the parameters of
     all rows anew then, and some environments begin several episodes as fast as one.
@@ -199,23 +196,34 @@ class _Batch:
         self.limit = shortest(rollout.limit, terms.cap)
         self.episodes: list[Episode] = []
         self.noise: list[np.random.Generator] = []  # of the actions
-        self.running = np.zeros(0, np.bool_)
-        self.places = np.zeros(0, np.int64)  # in the environments
-        self.totals, self.lengths = np.zeros(0), np.zeros(0, np.int64)
-        self.losing = np.zeros(0, np.int64)  # actions in a row of negative reward
-        self.parameters = np.empty((0, self.policy.dim), np.float32)
-        self.observations = np.empty((0, *rollout.shape), rollout.dtype)
-        size = rollout.size if terms.collect else 0
-        self.acts = np.zeros(0, np.int64)  # how many observations were collected
-        self.firsts = np.zeros((0, size))  # observation of each episode
-        self.sums = np.zeros((0, 2, size))  # of differences to it, and of their squares
+        empty = np.empty((0, *rollout.shape), rollout.dtype)
+        self.at = self._begun(np.zeros(0, np.int64), empty, np.empty((0, self.policy.dim), np.float32))
         self.memory = self.policy.initial_memory(0)
         self.weights: Any = None  # unpacked anew where it is None
         self.rows: list[Rows] = []
 
+    def _begun(
+        self, places: NDArray[np.int64], observations: NDArray[Any], parameters: NDArray[np.float32]
+    ) -> _Rows:
+        """Return the rows of episodes that begin."""
+        k = len(places)
+        firsts = _flat(observations) if self.terms.collect else np.zeros((k, 0))
+        return _Rows(
+            running=np.ones(k, np.bool_),
+            places=places,
+            totals=np.zeros(k),
+            lengths=np.zeros(k, np.int64),
+            losing=np.zeros(k, np.int64),
+            parameters=parameters,
+            observations=observations,
+            acts=np.zeros(k, np.int64),
+            firsts=firsts,
+            sums=np.zeros((k, 2, firsts.shape[1])),
+        )
+
     def fill(self, source: Source) -> int:
         """Begin episodes where there is room and work; return how many are under way."""
-        running = int(self.running.sum())
+        running = int(self.at.running.sum())
         free = self.width - running
         few = self.width // _BEGIN_SHARE if self.envs.begins_together else 1
         fresh: list[Episode] = []
@@ -224,7 +232,7 @@ class _Batch:
             if episode is None:
                 break
             fresh.append(episode)
-        if fresh or running < len(self.running) * (1 - 1 / _DROP_SHARE):
+        if fresh or running < len(self.at.running) * (1 - 1 / _DROP_SHARE):
             self._drop_idle()
         if fresh:
             self._begin(fresh)
@@ -233,8 +241,8 @@ class _Batch:
     def step(self, source: Source) -> None:
         """Let every episode act once."""
         if self.weights is None:
-            self.weights = self.policy.unpack(self.parameters)
-        rows = np.flatnonzero(self.running)
+            self.weights = self.policy.unpack(self.at.parameters)
+        rows = np.flatnonzero(self.at.running)
         actions = self._act(rows)[rows]
         rewards, ended = self._step_envs(rows, actions)
         for _ in range(self.action_repeat - 1):
@@ -243,10 +251,10 @@ class _Batch:
                 break
             more, ended[going] = self._step_envs(rows[going], actions[going])
             rewards[going] += more
-        self.totals[rows] += np.clip(rewards, *self.terms.clip) if self.terms.clip else rewards
-        self.losing[rows] = np.where(rewards < 0, self.losing[rows] + 1, 0)
+        self.at.totals[rows] += np.clip(rewards, *self.terms.clip) if self.terms.clip else rewards
+        self.at.losing[rows] = np.where(rewards < 0, self.at.losing[rows] + 1, 0)
         if self.terms.early_stop:
-            ended |= self.losing[rows] > self.terms.early_stop
+            ended |= self.at.losing[rows] > self.terms.early_stop
         if ended.any():
             self._end(rows[ended], source)
 
@@ -255,22 +263,22 @@ class _Batch:
     ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         """Step the environments of these rows; return their rewards, and which episodes are over."""
         try:
-            self.observations[rows], rewards, ended = self.envs.step(self.places[rows], actions)
+            self.at.observations[rows], rewards, ended = self.envs.step(self.at.places[rows], actions)
         except BaseException as error:
             raise self._failure(rows, error) from error
-        self.lengths[rows] += 1
+        self.at.lengths[rows] += 1
         if self.limit:
-            ended |= self.lengths[rows] == self.limit
+            ended |= self.at.lengths[rows] == self.limit
         return rewards, ended
 
     def _act(self, rows: NDArray[np.int64]) -> NDArray[Any]:
         """Return the actions (k, …) of all rows; those of idle ones mean nothing."""
-        observations = self.observations
+        observations = self.at.observations
         if self.terms.collect:
-            differences = _flat(observations[rows]) - self.firsts[rows]
-            self.acts[rows] += 1
-            self.sums[rows, 0] += differences
-            self.sums[rows, 1] += differences * differences
+            differences = _flat(observations[rows]) - self.at.firsts[rows]
+            self.at.acts[rows] += 1
+            self.at.sums[rows, 0] += differences
+            self.at.sums[rows, 1] += differences * differences
         if self.terms.normalisation is not None:
             observations = normalise(observations, self.terms.normalisation)
         try:
@@ -288,27 +296,25 @@ class _Batch:
 
     def _drop_idle(self) -> None:
         """Drop the rows whose episodes are over."""
-        kept = np.flatnonzero(self.running)
-        if len(kept) == len(self.running):
+        kept = np.flatnonzero(self.at.running)
+        if len(kept) == len(self.at.running):
             return
         self.episodes = [self.episodes[row] for row in kept.tolist()]
         if self.noise:
             self.noise = [self.noise[row] for row in kept.tolist()]
-        for name in _ARRAYS:
-            setattr(self, name, getattr(self, name)[kept])
+        self.at = _Rows._make(array[kept] for array in self.at)
         if self.memory is not None:
             self.memory = self.memory[kept]
         self.weights = None
 
     def _begin(self, fresh: list[Episode]) -> None:
         """Append a row for each of these episodes."""
-        old, k = len(self.episodes), len(fresh)
+        old = len(self.episodes)
         self.episodes += fresh
         try:
             places, observations = self.envs.begin([episode.seed for episode in fresh])
         except BaseException as error:
-            self.lengths = np.zeros(old + k, np.int64)
-            raise self._failure(np.arange(old, old + k), error) from error
+            raise self._failure(np.arange(old, len(self.episodes)), error) from error
         names = [(one.seed, self.terms.first_candidate + one.candidate) for one in fresh]
         if self.terms.action_noise:
             self.noise += [rng(seed, Stream.ACTION, candidate) for seed, candidate in names]
@@ -316,34 +322,22 @@ class _Batch:
         if self.memory is not None:
             self.memory = np.concatenate([self.memory, *(one for one in memories if one is not None)])
         parameters = np.stack([one.parameters for one in fresh]).astype(np.float32, copy=False)
-        begun = {
-            "running": np.ones(k, np.bool_),
-            "places": places,
-            "totals": np.zeros(k),
-            "lengths": np.zeros(k, np.int64),
-            "losing": np.zeros(k, np.int64),
-            "parameters": parameters,
-            "observations": observations,
-            "acts": np.zeros(k, np.int64),
-            "firsts": _flat(observations) if self.terms.collect else np.zeros((k, 0)),
-            "sums": np.zeros((k, *self.sums.shape[1:])),
-        }
-        for name in _ARRAYS:
-            setattr(self, name, np.concatenate([getattr(self, name), begun[name]]))
+        begun = self._begun(places, observations, parameters)
+        self.at = _Rows._make(map(np.concatenate, zip(self.at, begun, strict=True)))
         self.weights = None
 
     def _end(self, rows: NDArray[np.int64], source: Source) -> None:
         """Note what the episodes in these rows came to."""
-        self.envs.end(self.places[rows])
-        self.running[rows] = False
+        self.envs.end(self.at.places[rows])
+        self.at.running[rows] = False
         for row in rows.tolist():
-            episode, length = self.episodes[row], int(self.lengths[row])
+            episode, length = self.episodes[row], int(self.at.lengths[row])
             place = self._place(row)
-            if not np.isfinite(self.totals[row]):
-                raise RolloutError(f"{place}: expected a finite return, got {self.totals[row]}")
-            head = np.array([episode.unit, self.totals[row], length])
+            if not np.isfinite(self.at.totals[row]):
+                raise RolloutError(f"{place}: expected a finite return, got {self.at.totals[row]}")
+            head = np.array([episode.unit, self.at.totals[row], length])
             if self.terms.collect:
-                seen = of_episode(int(self.acts[row]), self.firsts[row], self.sums[row])
+                seen = of_episode(int(self.at.acts[row]), self.at.firsts[row], self.at.sums[row])
                 if not np.isfinite(seen).all():
                     raise RolloutError(f"{place}: expected finite observations, which --obs-norm adds up")
                 head = np.concatenate([head, seen])
@@ -351,8 +345,9 @@ class _Batch:
             source.done(episode.unit, length)
 
     def _place(self, row: int) -> str:
-        episode = self.episodes[row]
-        return f"candidate {episode.candidate}, episode seed {episode.seed}, step {self.lengths[row]}"
+        episode, lengths = self.episodes[row], self.at.lengths
+        step = lengths[row] if row < len(lengths) else 0  # in an episode that could not begin
+        return f"candidate {episode.candidate}, episode seed {episode.seed}, step {step}"
 
     def _failure(self, rows: NDArray[np.int64], error: BaseException) -> RolloutError:
         """Return the error of an episode in these rows, the first where it is not known which."""

@@ -11,16 +11,15 @@ from typing import Any
 
 def compile_apart(module: str, task: tuple[Any, ...]) -> None:
     """Run a module that compiles what the task says; if it fails, the caller compiles and meets the error."""
-    with contextlib.suppress(OSError), _started(module) as process:
+    command, nowhere = [sys.executable, "-m", module], subprocess.DEVNULL
+    with (
+        contextlib.suppress(OSError),
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=nowhere, stderr=nowhere) as process,
+    ):
         assert process.stdin is not None
         pickle.dump(task, process.stdin)
         process.stdin.flush()
         process.wait()
-
-
-def _started(module: str) -> "subprocess.Popen[bytes]":
-    command, nowhere = [sys.executable, "-m", module], subprocess.DEVNULL
-    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=nowhere, stderr=nowhere)
 
 
 def read_task() -> Any:

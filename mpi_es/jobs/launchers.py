@@ -38,15 +38,11 @@ def candidates(
     count = ["-n", environ.get("SLURM_NTASKS", "2")]
     mpiexec = str(own) if own.exists() else which("mpiexec")
     plain = [[mpiexec, *count]] if mpiexec else []
-    surviving = [[mpiexec, "--with-ft", "ulfm", *count]] if mpiexec and _has_ulfm(library) else []
+    version = re.match(r"Open MPI v(\d+)", library)
+    outlives = version is not None and int(version[1]) >= 5  # its ranks can survive the death of another
+    surviving = [[mpiexec, "--with-ft", "ulfm", *count]] if mpiexec and outlives else []
     srun = "SLURM_JOB_ID" in environ and which("srun") and not own.exists()
     return [*surviving, *(srun_commands(library, offered) if srun else []), *plain]
-
-
-def _has_ulfm(library: str) -> bool:
-    """Return whether the ranks of this library can survive the death of another, by an option of mpiexec."""
-    version = re.match(r"Open MPI v(\d+)", library)
-    return version is not None and int(version[1]) >= 5
 
 
 def srun_commands(library: str, offered: str) -> list[list[str]]:

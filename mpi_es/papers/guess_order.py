@@ -36,10 +36,12 @@ def recognised(numbers: Candidate, shapes: Shapes, config: Config, option: str) 
     if config.policy.name != "attention":
         rule = f"torch or paper for an npz file of --policy {config.policy.name}"
         raise expected(f"--layout ({_EXPORTS})", rule, config.layout)
+    # Of the environment's options the one on which the number of actions depends.
+    kept = tuple(word for word in config.env_options if word.partition("=")[0] == "continuous")
     alone = replace(
         config,
         env=CAR_RACING["fast"],
-        env_options=_kind(config),
+        env_options=kept,
         strategy=default("strategy", "cma_es"),
         **_UNUSED,
     )
@@ -54,11 +56,6 @@ def recognised(numbers: Candidate, shapes: Shapes, config: Config, option: str) 
             f"{option}: no order of the parameters clearly drives ({scores}); give --layout ({_EXPORTS})"
         )
     return LAYOUTS[found]
-
-
-def _kind(config: Config) -> tuple[str, ...]:
-    """Return the environment's options on which the number of actions depends."""
-    return tuple(word for word in config.env_options if word.partition("=")[0] == "continuous")
 
 
 def _returns(candidates: Candidate, config: Config) -> Vector:

@@ -102,7 +102,7 @@ def on_all_ranks(work: Callable[[World], T], world: World) -> T:
     """
     if world.caller is not None:
         nested = world.caller == threading.get_ident()
-        rule = "no call within another, as by the function that is evolved" if nested else _ONE_AT_A_TIME
+        rule = "no call within another, such as by the evolved function" if nested else _ONE_AT_A_TIME
         raise UserError(f"mpi_es.evolve: expected {rule}")
     world.caller = threading.get_ident()
     try:

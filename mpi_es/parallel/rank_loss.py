@@ -50,7 +50,7 @@ def apply_rank_loss_option(comm: Comm, option: str) -> tuple[bool, str]:
     if comm.size == 1:
         return False, ""
     if option == "shrink" and not survivable():
-        rule = "abort, where no other rank can outlive one"
+        rule = "abort, since a lost rank ends the job here"
         raise expected("--on-rank-loss", rule, option, "start with mpiexec --with-ft ulfm of Open MPI")
     if option != "abort" and survivable():
         return True, "the other ranks continue if one dies"

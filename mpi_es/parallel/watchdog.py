@@ -110,7 +110,7 @@ class Watchdog:
             if since and time.monotonic() - since > timeout:
                 episodes = slot[HEAD.size :].rstrip(b"\0").decode(errors="replace")
                 rule = f"no episode began or ended for {timeout:g} s (--evaluation-timeout)"
-                report(rank, f"hangs: {rule}; under way: {episodes}")
+                report(rank, f"hangs: {rule}; running: {episodes}")
                 # The launcher ends the job, or the others go on without it.
                 signal.pidfd_send_signal(process, signal.SIGKILL)
                 del self.slots[rank]

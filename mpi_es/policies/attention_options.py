@@ -22,13 +22,13 @@ class AttentionOptions(NetworkOptions):
     controller: Literal["lstm", "rnn", "mlp"] = "lstm"
     """Controller network: LSTM, or RNN or MLP with ReLU"""
     num_frames: Count = 1
-    """Number of most recent frames whose patches the mlp controller reads"""
+    """Number of last frames whose patches the mlp controller reads"""
     patch_size: Count = 7
     """Side of the patches, in pixels"""
     stride: Count = 4
     """Distance between two patches, in pixels"""
     top_k: Count = 10
-    """Number of most important patches that the controller reads"""
+    """Number of patches that the controller reads, the most important ones"""
     patch_order: Literal["importance", "column"] = "importance"
     """Order of these patches: the most important first, or from left to right, by column"""
 

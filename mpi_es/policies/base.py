@@ -35,7 +35,7 @@ class Options(Named):
     """What every policy is made with."""
 
     output: Literal["auto", "argmax", "tanh", "clip"] = "auto"
-    """From network outputs to actions; auto: argmax for discrete actions, else tanh scaled to the bounds"""
+    """From network outputs to actions; auto: argmax for discrete ones, else tanh, scaled to the bounds"""
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class NetworkOptions(Options):
     hidden: tuple[int, ...] = (64, 64)
     """Widths of the hidden layers; recurrent policies and the attention agent have one layer"""
     init_outputs: Annotated[tuple[float, ...], Of("from_pretrained", "")] = ()
-    """Initial biases of the last layer, one for each output, before any tanh; empty: as torch draws them"""
+    """Initial biases of the last layer, before any tanh, one for each output; empty: torch's"""
 
     def __post_init__(self) -> None:
         """Refuse values that no network can have."""
@@ -73,7 +73,7 @@ class ScaledOptions(NetworkOptions):
     """Options of networks whose last layer may begin small."""
 
     init_last_layer: Annotated[NotNegative, Of("from_pretrained", "")] = 1.0
-    """Factor on the initial parameters of the last layer, as torch draws them; 0: outputs begin at 0"""
+    """Factor on torch's initial parameters of the last layer; 0: outputs start at 0"""
 
 
 class Policy(Protocol):

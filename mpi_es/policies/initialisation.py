@@ -16,17 +16,12 @@ from mpi_es.seeds import Stream, rng
 Draw = tuple[int, float]  # how many numbers, and their bound
 
 
-def last(inputs: int, outputs: int, scale: float) -> list[Draw]:
+def linear(inputs: int, outputs: int, bias: bool = True, scale: float = 1.0) -> list[Draw]:
     """Return the draws of an nn.Linear, each times a factor."""
-    return [(count, scale * bound) for count, bound in linear(inputs, outputs)]
-
-
-def linear(inputs: int, outputs: int, bias: bool = True) -> list[Draw]:
-    """Return the draws of an nn.Linear."""
     # torch's kaiming_uniform_(a=sqrt(5)), operation by operation, as the last bit counts.
     gain = math.sqrt(2 / (1 + math.sqrt(5) ** 2))
-    weights = (outputs * inputs, math.sqrt(3) * (gain / math.sqrt(inputs)))
-    return [weights, (outputs, 1 / math.sqrt(inputs))] if bias else [weights]
+    weights = (outputs * inputs, scale * (math.sqrt(3) * (gain / math.sqrt(inputs))))
+    return [weights, (outputs, scale * (1 / math.sqrt(inputs)))] if bias else [weights]
 
 
 def recurrent(gates: int, inputs: int, hidden: int) -> list[Draw]:

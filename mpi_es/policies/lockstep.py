@@ -51,7 +51,7 @@ class Lockstep:
     def __init__(self, module: nn.Module, observe: Callable[[], Tensor], remembers: bool) -> None:
         size = sum(parameter.numel() for parameter in module.parameters())
         if size > LARGEST:
-            raise Refused(f"{size} parameters are more than {LARGEST}, up to which side by side is faster")
+            raise Refused(f"{size} parameters are more than {LARGEST}, up to which a batch is faster")
         try:
             self._module = copy.deepcopy(module)  # a forward may change the module, here with tensors of vmap
         except Exception as error:
@@ -169,7 +169,7 @@ class Lockstep:
             raise Refused(complaint)
         work = operations.multiplications(program.graph) // TILE
         if work > MOST:
-            raise Refused(f"{work} multiplications are more than {MOST}, up to which side by side is faster")
+            raise Refused(f"{work} multiplications are more than {MOST}, up to which a batch is faster")
         return operations.compiled(program), after
 
     def _check_rows(self, observe: Callable[[], Tensor]) -> None:

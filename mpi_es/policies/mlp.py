@@ -47,7 +47,7 @@ class MLP(Policy):
         """Return what torch draws from the seed, (dim,), but for the last layer's factor and first biases."""
         *hidden, outputs = pairwise(self.sizes)
         layers = chain.from_iterable(starmap(initialisation.linear, hidden))
-        last = initialisation.last(*outputs, self._init_last_layer)
+        last = initialisation.linear(*outputs, scale=self._init_last_layer)
         drawn = initialisation.draw(seed, [*layers, *last])
         return initialisation.ending_with(self._init_outputs, drawn)
 

@@ -37,7 +37,7 @@ class RecurrentOptions(ScaledOptions):
     hidden: tuple[int, ...] = (16,)
     """Width of the hidden layer"""
     activation: Annotated[Literal["tanh", "relu"], Of("policy", "rnn")] = "tanh"
-    """Activation function of an rnn"""
+    """Activation function of the rnn; lstm and gru have their own"""
 
     def __post_init__(self) -> None:
         """Refuse values that no network can have."""
@@ -77,7 +77,7 @@ class Recurrent(Policy):
     def initial(self, seed: int) -> Candidate:
         """Return what torch draws from the seed, (dim,), but for the last layer's factor and first biases."""
         cell = initialisation.recurrent(self._gates, self.inputs, self.hidden)
-        outputs = initialisation.last(self.hidden, self.outputs_size, self._init_last_layer)
+        outputs = initialisation.linear(self.hidden, self.outputs_size, scale=self._init_last_layer)
         drawn = initialisation.draw(seed, [*cell, *outputs])
         return initialisation.ending_with(self._init_outputs, drawn)
 

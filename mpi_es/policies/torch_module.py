@@ -28,7 +28,7 @@ Network = Callable[[Any, Any], nn.Module]  # of observation space and action spa
 
 def load_network(name: str, options: Mapping[str, Any]) -> Network:
     """Return what makes the user's modules: `Class(observation_space, action_space, **options)`."""
-    network = load("--policy", name, nn.Module)
+    network = load("--policy", name)
     if not (isinstance(network, type) and issubclass(network, nn.Module)):
         raise expected("--policy", "a subclass of torch.nn.Module", name)
     return partial(network, **options)
@@ -51,7 +51,7 @@ class ModulePolicy(Policy):
     (1, *shape) are float32, or the environment's own integers (uint8 pictures); outputs are (1, n).
     The parameters are evolved; buffers (running statistics) stay as the module makes them.
 
-    Small networks are evaluated side by side where `Lockstep` accepts the module, the others one
+    Small networks are evaluated in batches where `Lockstep` accepts the module, the others one
     after the other; `description` says which and why. The choice depends on the module, so that it is the
     same on all ranks and when a run is resumed.
 
@@ -150,7 +150,7 @@ class ModulePolicy(Policy):
             lockstep = Lockstep(self._module, self._observe(), self._remembers)
         except Refused as refused:
             return None, f"networks are evaluated one after the other: {refused}"
-        return lockstep, "networks are evaluated side by side"
+        return lockstep, "networks are evaluated in batches"
 
     def _observe(self) -> Callable[[], Tensor]:
         """Return what draws observations (1, *shape): numbers around 0, integers of the space."""

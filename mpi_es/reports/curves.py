@@ -15,7 +15,7 @@ from mpi_es.config.run import Config
 from mpi_es.errors import UserError
 from mpi_es.run_file import checkpoint, description
 from mpi_es.run_file.history import History
-from mpi_es.run_file.records import HeldOut, sign
+from mpi_es.run_file.records import HeldOut
 
 Vector = NDArray[np.float64]
 AXES = ("generations", "steps", "seconds")
@@ -66,7 +66,7 @@ class Curves:
     @property
     def factor(self) -> float:
         """The factor between fitness, which the file holds, and the values that a user sees."""
-        return sign(self.config)
+        return self.config.sign
 
     def line(self, axis: str, quantity: str) -> tuple[Vector, Vector]:
         """Return x and y of a column of the history or the times, or of the held-out mean, where known."""
@@ -155,18 +155,12 @@ class Group:
         return grid, values.min(axis=0), np.median(values, axis=0), values.max(axis=0)
 
 
-@dataclass(frozen=True)
-class Spread:
-    """The median and the range of a number over the runs that have it."""
-
-    values: list[float]
-
-    def text(self, written: Callable[[float], str]) -> str:
-        """Return the median, and the range where there are several."""
-        if not self.values:
-            return "-"
-        middle, low, high = (written(float(f(self.values))) for f in (np.median, np.min, np.max))
-        return f"{middle} [{low}, {high}]" if len(self.values) > 1 else middle
+def spread(values: Sequence[float], written: Callable[[float], str]) -> str:
+    """Return the median of a number over the runs that have it, and its range where there are several."""
+    if not values:
+        return "-"
+    middle, low, high = (written(float(f(values))) for f in (np.median, np.min, np.max))
+    return f"{middle} [{low}, {high}]" if len(values) > 1 else middle
 
 
 def load(directory: Path) -> Curves:

@@ -1,22 +1,22 @@
-"""Panels by matplotlib, without a screen: one as SVG with the marks of its key, or several as one PNG."""
+"""Panels by matplotlib, without a screen: as SVG with a common key for a page, or as one PNG."""
 
 import io
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from html import escape
-from typing import Any
+from typing import Any, Literal
 
 import matplotlib as mpl
 import numpy as np
+from markupsafe import Markup
 from matplotlib.axes import Axes
-from matplotlib.colors import to_hex
-from matplotlib.container import ErrorbarContainer
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
 from mpi_es.arrays import Vector
+from mpi_es.reports.curves import AXES
 from mpi_es.text import number, thousands
 
 # The colours of Okabe and Ito, which colour-blind people can distinguish.
@@ -35,6 +35,7 @@ _STYLE: dict[Any, Any] = {
     "legend.frameon": False,
     "lines.linewidth": 1.2,
     "figure.constrained_layout.use": True,
+    "text.parse_math": False,  # a name may have dollars
     "svg.fonttype": "none",  # letters stay letters: small, crisp and found by a search
 }
 _NO_METADATA = {"Date": None, "Creator": None, "Format": None, "Type": None}
@@ -45,7 +46,10 @@ _UNITS = (("s", 1.0), ("min", 60.0), ("h", 3600.0))  # two minutes are still 120
 _LONG = 7  # characters of a number of which fewer fit below an axis
 # Attributes that a page does not need: its style sets the size, HTML knows the namespaces, and nothing
 # refers to the names that matplotlib numbers anew in each figure.
-_NEEDLESS = re.compile(r' (?:width|height)="[\d.]+pt"| xmlns(?::xlink)?="[^"]*"| id="[a-zA-Z0-9.]+_\d+"')
+_NEEDLESS = re.compile(r' xmlns(?::xlink)?="[^"]*"| id="[a-zA-Z0-9.]+_\d+"')
+_SIZE = re.compile(r' (?:width|height)="[\d.]+pt"')
+
+Pair = tuple[Markup, Markup]  # for a wide and for a narrow screen
 
 
 @dataclass(frozen=True)
@@ -61,103 +65,68 @@ class Panel:
 
 
 @dataclass(frozen=True)
-class Mark:
-    """How something is drawn, for a key."""
+class Figures:
+    """Panels as SVG, below their key."""
 
-    label: str
-    colour: str
-    dash: str = "-"
-    width: float = 1.2
-    point: bool = False
-    band: bool = False
-    alpha: float = 1.0
+    key: Pair | None
+    first: Pair | None  # as wide as the page
+    panels: list[Markup]
+    small: bool  # two stand next to each other on a narrow screen too
 
 
-@dataclass(frozen=True)
-class Drawing:
-    """A panel as SVG, and the marks of its key."""
-
-    svg: str
-    marks: list[Mark]
-
-
-def drawn(panel: Panel, size: tuple[float, float] = NARROW) -> Drawing:
-    """Draw a panel.
+def figures(panels: Sequence[Panel], *, first: Panel | None = None, small: bool = False) -> Figures:
+    """Draw panels that share a key.
 
     Args:
-        size: width and height in inches, on which depends how large the letters are.
+        first: stands above the others, as wide as the page.
     """
-    with mpl.rc_context({**_STYLE, "svg.hashsalt": f"{panel.title} {panel.across} {size}"}):
-        figure = Figure(size)
-        axes = figure.subplots()
-        _fill(axes, panel)
-        buffer = io.StringIO()
-        figure.savefig(buffer, format="svg", metadata=_NO_METADATA, transparent=True)
-        text = buffer.getvalue()
-    return Drawing(_inline(text[text.index("<svg") :], f"{panel.title} by {panel.across}"), marks(axes))
-
-
-def drawn_wide(panel: Panel) -> tuple[Drawing, Drawing]:
-    """Draw a panel for a wide and for a narrow screen."""
-    return drawn(panel, WIDE), drawn(panel, NARROW)
+    handles: dict[str, Any] = {}
+    pair = (_drawn(first, WIDE, handles), _drawn(first, NARROW, handles)) if first else None
+    drawn = [_drawn(panel, SMALL if small else NARROW, handles) for panel in panels]
+    key = (_key(handles, 3), _key(handles, 1)) if handles else None
+    return Figures(key, pair, drawn, small)
 
 
 def picture(panels: Sequence[Panel], columns: int) -> bytes:
     """Return panels row by row as one PNG, with one legend above."""
     rows = -(-len(panels) // columns)
     width, height = (3.4, 2.7) if columns > 1 else (9.0, 2.4)
+    handles: dict[str, Any] = {}
     with mpl.rc_context(_STYLE):
         figure = Figure((columns * width, rows * height + 0.4))
         places = figure.subplots(rows, columns, squeeze=False).ravel()
         for place, panel in zip(places, panels, strict=False):
-            _fill(place, panel)
+            _fill(place, panel, handles)
         for place in places[len(panels) :]:
             place.set_visible(False)
-        handles = {label: handle for place in places for handle, label in _named(place)}
         figure.legend([*handles.values()], [*handles], loc="outside upper left", ncols=3)
         buffer = io.BytesIO()
         figure.savefig(buffer, format="png", dpi=_DPI)
         return buffer.getvalue()
 
 
-def marks(axes: Axes) -> list[Mark]:
-    """Return the marks of all that has a label in a panel."""
-    return [_mark(handle, label) for handle, label in _named(axes)]
+def set_view(
+    axes: Axes, values: Iterable[Vector], scale: Literal["linear", "log", "auto"] = "linear"
+) -> tuple[float, float] | None:
+    """Set the limits of y so that all these values are seen with a margin; return them, None without values.
 
-
-def merged(drawings: Iterable[Drawing]) -> list[Mark]:
-    """Return the marks of several drawings, each label once."""
-    return [*{mark.label: mark for drawing in drawings for mark in drawing.marks}.values()]
-
-
-def view(values: Iterable[Vector], *, log: bool = False) -> tuple[float, float] | None:
-    """Return the limits of an axis that shows all these values with a margin; None without values."""
-    parts = [part[np.isfinite(part)] for part in values]
-    known = np.concatenate([np.zeros(0), *parts])
-    known = known[known > 0] if log else known
+    Args:
+        scale: auto is logarithmic if the values are positive and span orders of magnitude.
+    """
+    parts = [np.zeros(0), *values]
+    known = np.concatenate([part[np.isfinite(part)] for part in parts])
+    known = known[known > 0] if scale == "log" else known
     if not known.size:
         return None
     low, high = float(known.min()), float(known.max())
-    if log:
+    if scale == "log" or (scale == "auto" and low > 0 and high > 10**_DECADES * low):
         factor = (high / low) ** 0.06 if high > 1.05 * low else 2.0  # a constant is a line in the middle
-        return low / factor, high * factor
+        limits = low / factor, high * factor
+        _log_scale(axes, *limits)
+        return limits
     margin = 0.06 * (high - low) or 0.05 * abs(high) or 0.5
-    return low - margin, high + margin
-
-
-def set_view(axes: Axes, values: Sequence[Vector], *, log: bool = False) -> tuple[float, float] | None:
-    """Set the limits of y so that all these values are seen, and return them.
-
-    Args:
-        log: take a logarithmic axis if they are positive and span orders of magnitude.
-    """
-    known = np.concatenate([np.zeros(0), *(part[np.isfinite(part)] for part in values)])
-    spans = log and known.size > 0 and known.min() > 0 and known.max() > 10**_DECADES * known.min()
-    limits = view(values, log=spans)
-    if limits and spans:
-        log_scale(axes, *limits)
-    elif limits:
-        axes.set_ylim(*limits)
+    limits = low - margin, high + margin
+    axes.set_ylim(*limits)
     return limits
 
 
@@ -171,18 +140,29 @@ def cut_off(values: Vector, limits: tuple[float, float] | None) -> str:
     return f" (up to {number(float(known.max()))}, cut off)" if known.max() > limits[1] else ""
 
 
-def wall_time(seconds: float) -> tuple[str, float]:
-    """Return the label of an axis of wall time that ends there, and its unit in seconds."""
-    name, unit = [one for one in _UNITS if seconds >= 3 * one[1] or one[1] == 1][-1]
-    return f"wall time / {name}", unit
+def by_each_axis(
+    title: str, draw: Callable[[str, Axes], None], steps: str, last: Mapping[str, float]
+) -> list[Panel]:
+    """Return a panel by generations, one by steps and one by wall time.
+
+    Args:
+        steps: their name.
+        last: the greatest number of steps, and of seconds.
+    """
+    million = ("million ", 1e6) if last["steps"] >= 3e6 else ("", 1.0)
+    name, unit = [one for one in _UNITS if last["seconds"] >= 3 * one[1] or one[1] == 1][-1]
+    across = {
+        AXES[0]: (AXES[0], 1.0),
+        "steps": (million[0] + steps, million[1]),
+        "seconds": (f"wall time / {name}", unit),
+    }
+    return [
+        Panel(title, label, partial(draw, axis), one, whole=axis != "seconds")
+        for axis, (label, one) in across.items()
+    ]
 
 
-def counted(name: str, last: float) -> tuple[str, float]:
-    """Return the label of an axis of things that ends at the last, and its unit, which may be a million."""
-    return (f"million {name}", 1e6) if last >= 3e6 else (name, 1.0)
-
-
-def log_scale(axes: Axes, low: float, high: float) -> None:
+def _log_scale(axes: Axes, low: float, high: float) -> None:
     """Make y logarithmic between two positive values, with numbers that can be read."""
     axes.set_yscale("log")
     axes.set_ylim(low, high)
@@ -198,13 +178,39 @@ def log_scale(axes: Axes, low: float, high: float) -> None:
     axes.yaxis.set_minor_formatter(NullFormatter())
 
 
-def paint_if_many(artist: Any, points: int) -> None:
-    """Have an artist of many points painted in pixels, where the rest of the figure is lines."""
-    artist.set_rasterized(points > _MANY)
+def _drawn(panel: Panel, size: tuple[float, float], handles: dict[str, Any]) -> Markup:
+    """Return a panel as SVG that scales with the page and says what it shows.
+
+    Args:
+        size: width and height in inches, on which depends how large the letters are.
+        handles: takes what has a label in the panel, by the label.
+    """
+    with mpl.rc_context({**_STYLE, "svg.hashsalt": f"{panel.title} {panel.across} {size}"}):
+        figure = Figure(size)
+        _fill(figure.subplots(), panel, handles)
+        svg = _SIZE.sub("", _saved(figure))
+    label = escape(f"{panel.title} by {panel.across}")
+    return Markup(svg.replace("<svg", f'<svg role="img" aria-label="{label}"', 1))
 
 
-def _fill(axes: Axes, panel: Panel) -> None:
-    """Draw a panel, and label it."""
+def _key(handles: dict[str, Any], columns: int) -> Markup:
+    """Return the key of figures as SVG: each mark with what it means."""
+    with mpl.rc_context(_STYLE | {"figure.constrained_layout.use": False, "svg.hashsalt": str(columns)}):
+        figure = Figure()
+        figure.legend([*handles.values()], [*handles], ncols=columns, borderpad=0.2, borderaxespad=0)
+        return Markup(_saved(figure, bbox_inches="tight", pad_inches=0))
+
+
+def _saved(figure: Figure, **options: Any) -> str:
+    """Return a figure as SVG without what a page does not need."""
+    buffer = io.StringIO()
+    figure.savefig(buffer, format="svg", metadata=_NO_METADATA, transparent=True, **options)
+    text = buffer.getvalue()
+    return _NEEDLESS.sub("", text[text.index("<svg") :])
+
+
+def _fill(axes: Axes, panel: Panel, handles: dict[str, Any]) -> None:
+    """Draw a panel, label it, and add what has a label in it to the handles."""
     axes.xaxis.set_major_locator(_Multiples(panel.unit, whole=panel.whole))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: thousands(value / panel.unit)))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: thousands(value)))
@@ -212,6 +218,12 @@ def _fill(axes: Axes, panel: Panel) -> None:
     axes.set_title(panel.title, loc="left")
     axes.set_xlabel(panel.across)
     axes.set_ylabel(panel.up)
+    for line in axes.lines:
+        line.set_rasterized(np.size(line.get_xdata()) > _MANY)
+    for area in axes.collections:  # two coordinates of an upper and a lower point
+        area.set_rasterized(sum(np.size(path.vertices) for path in area.get_paths()) > 4 * _MANY)
+    drawn, labels = axes.get_legend_handles_labels()
+    handles |= zip(labels, drawn, strict=True)
 
 
 class _Multiples(MaxNLocator):
@@ -225,24 +237,3 @@ class _Multiples(MaxNLocator):
         long = len(thousands(round(high / self.unit))) > _LONG
         self.set_params(nbins=4 if long else 5)
         return [self.unit * tick for tick in super().tick_values(low / self.unit, high / self.unit)]
-
-
-def _named(axes: Axes) -> list[tuple[Any, str]]:
-    handles, labels = axes.get_legend_handles_labels()
-    return [*zip(handles, labels, strict=True)]
-
-
-def _mark(handle: Any, label: str) -> Mark:
-    line = handle.lines[0] if isinstance(handle, ErrorbarContainer) else handle
-    if isinstance(line, Line2D):
-        point = line.get_marker() not in (None, "None", "")
-        return Mark(
-            label, to_hex(line.get_color()), str(line.get_linestyle()), float(line.get_linewidth()), point
-        )
-    face = line.get_facecolor()[0]
-    return Mark(label, to_hex(face), band=True, alpha=float(face[3]))
-
-
-def _inline(svg: str, label: str) -> str:
-    """Return an SVG that scales with the page, stands next to others, and says what it shows."""
-    return _NEEDLESS.sub("", svg).replace("<svg", f'<svg role="img" aria-label="{escape(label)}"', 1)

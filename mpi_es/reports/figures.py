@@ -3,22 +3,13 @@
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import cycle, product
+from typing import Literal
 
 import numpy as np
 from matplotlib.axes import Axes
 
 from mpi_es.reports.curves import AXES, Curves, Group, Vector, words
-from mpi_es.reports.drawing import (
-    COLOURS,
-    Panel,
-    counted,
-    cut_off,
-    log_scale,
-    paint_if_many,
-    set_view,
-    view,
-    wall_time,
-)
+from mpi_es.reports.drawing import COLOURS, Panel, by_each_axis, cut_off, set_view
 from mpi_es.run_file.scores import half_interval
 from mpi_es.text import number
 
@@ -60,23 +51,14 @@ def search(groups: Sequence[Group]) -> list[Panel]:
 def _by_each_axis(runs: Sequence[Curves], title: str, draw: Callable[[str, Axes], None]) -> list[Panel]:
     """Return a panel for each axis."""
     last = {axis: max(run.axes[axis][-1] for run in runs) for axis in ("steps", "seconds")}
-    across = {
-        AXES[0]: (AXES[0], 1.0),
-        "steps": counted(words(runs).steps, last["steps"]),
-        "seconds": wall_time(last["seconds"]),
-    }
-    return [
-        Panel(title, name, partial(draw, axis), one, whole=axis != "seconds")
-        for axis, (name, one) in across.items()
-    ]
+    return by_each_axis(title, draw, words(runs).steps, last)
 
 
 def _draw_search(groups: Sequence[Group], quantity: str, axes: Axes) -> None:
     """Draw a column of the history or of the times; the step size is positive and spans decades."""
     _draw_lines(axes, groups, quantity, AXES[0])
-    limits = view([np.asarray(line.get_ydata(), float) for line in axes.lines], log=True)
-    if quantity == "sigma" and limits:
-        log_scale(axes, *limits)
+    if quantity == "sigma":
+        set_view(axes, [np.asarray(line.get_ydata(), float) for line in axes.lines], "log")
 
 
 def _draw_learning(run: Curves, axis: str, axes: Axes) -> None:
@@ -86,14 +68,12 @@ def _draw_learning(run: Curves, axis: str, axes: Axes) -> None:
     if run.config.tracks_mean:
         lines["unperturbed mean, in training"] = ("fitness_of_centre", COLOURS[3], 0.5)
     _draw_target(axes, [run])
-    limits = set_view(axes, [*shown, *_targets([run])], log=bool(run.config.function))
+    limits = set_view(axes, [*shown, *_targets([run])], _scale([run]))
     x, worst, best = run.band(axis)
     label = "population, worst to best" + cut_off(worst, limits)
-    painted = axes.fill_between(x, worst, best, color=COLOURS[5], alpha=0.25, lw=0, label=label)
-    paint_if_many(painted, len(x))
+    axes.fill_between(x, worst, best, color=COLOURS[5], alpha=0.25, lw=0, label=label)
     for name, (quantity, colour, width) in lines.items():
-        (line,) = axes.plot(*run.line(axis, quantity), color=colour, lw=width, label=name)
-        paint_if_many(line, len(x))
+        axes.plot(*run.line(axis, quantity), color=colour, lw=width, label=name)
     _draw_held_out(axes, run, axis)
 
 
@@ -114,7 +94,7 @@ def _draw_groups(groups: Sequence[Group], quantity: str, axis: str, axes: Axes) 
     runs = [run for group in groups for run in group.runs]
     _draw_target(axes, runs)
     values = [run.line(axis, quantity)[1] for run in runs]
-    set_view(axes, [*values, *_targets(runs)], log=all(run.config.function for run in runs))
+    set_view(axes, [*values, *_targets(runs)], _scale(runs))
     _draw_lines(axes, groups, quantity, axis)
 
 
@@ -122,13 +102,16 @@ def _draw_lines(axes: Axes, groups: Sequence[Group], quantity: str, axis: str) -
     """Draw each group: a line, or the median, range and single lines of several runs."""
     for group, (colour, dash) in zip(groups, cycle(_LOOKS), strict=False):
         x, low, median, high = group.summary(axis, quantity)
-        (line,) = axes.plot(x, median, color=colour, ls=dash, lw=1.6, label=group.label)
-        paint_if_many(line, len(x))
+        axes.plot(x, median, color=colour, ls=dash, lw=1.6, label=group.label)
         if len(group.runs) > 1:
-            paint_if_many(axes.fill_between(x, low, high, color=colour, alpha=0.15, lw=0), len(x))
+            axes.fill_between(x, low, high, color=colour, alpha=0.15, lw=0)
             for run in group.runs:
-                (line,) = axes.plot(*run.line(axis, quantity), color=colour, ls=dash, lw=0.6, alpha=0.5)
-                paint_if_many(line, len(x))
+                axes.plot(*run.line(axis, quantity), color=colour, ls=dash, lw=0.6, alpha=0.5)
+
+
+def _scale(runs: Sequence[Curves]) -> Literal["auto", "linear"]:
+    """Return the scale of fitness: only functions have values that fall by orders of magnitude."""
+    return "auto" if all(run.config.function for run in runs) else "linear"
 
 
 def _targets(runs: Sequence[Curves]) -> list[Vector]:

@@ -21,6 +21,7 @@ from mpi_es.run_file.lock import Lock
 NAME = "run.h5"
 PREVIOUS = "run.previous.h5"
 DAMAGED = "run.damaged.h5"
+NOWHERE = Path(os.devnull)  # the directory of a run that writes no files
 VERSION = 1
 _COMMANDS = {  # what reads a run of each program
     "mpi_es.train": "use python -m mpi_es.report, .evaluate or .export; mpi_es.train continues it",
@@ -42,7 +43,7 @@ def save(directory: Path, content: dict[str, Any], lock: Lock | None = None) -> 
         content: what `load` returns: strings, numbers, arrays, and dicts of these.
         lock: of the directory; nothing is written where another directory has taken its place.
     """
-    image = _encode(content)
+    image = encode(content)
     path, fresh = directory / NAME, directory / f".{NAME}.tmp"
     if lock:
         lock.check()
@@ -65,7 +66,7 @@ def save(directory: Path, content: dict[str, Any], lock: Lock | None = None) -> 
         _sync(directory)
     except OSError as error:
         why = error.strerror or error
-        raise UserError(f"{path}: saved, but its name could not be synced ({why}); check the disk") from error
+        raise UserError(f"{path}: saved, but its directory was not synced ({why}); check the disk") from error
 
 
 def exists(directory: Path) -> bool:
@@ -202,7 +203,7 @@ def _version(image: bytes, path: Path) -> int:
     return version
 
 
-def _encode(content: dict[str, Any]) -> memoryview:
+def encode(content: dict[str, Any]) -> memoryview:
     """Return the bytes of a run file, without a copy: they may be gigabytes."""
     named = content | {"format": "mpi_es run", "version": VERSION}
     image = hdf5.written(named, _BLOCK).getbuffer()

@@ -68,7 +68,7 @@ def check(content: dict[str, Any]) -> None:
             "evaluations": evaluation_rules(content, done),
             "libraries": texts,
             "life": LIFE,
-            "problem": dict.fromkeys(("x0", "lower", "upper"), array("f8", dim)),
+            "problem": dict.fromkeys(("x0", "lower", "upper", "scale"), array("f8", dim)),
             "failure": {"x": array("f8", dim), "text": text},
         },
         optional=("life", "problem", "failure"),

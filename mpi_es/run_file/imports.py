@@ -53,7 +53,7 @@ def check(config: Any, source: object, *, allowed: bool, fields: Sequence[str] =
         return
     if not allowed:
         raise UserError(f"{source}: expected no names of code to import, got {found}")
-    print(f"{source} names code that is imported: {found}", file=sys.stderr, flush=True)
+    print(f"{source} names code, which is imported: {found}", file=sys.stderr, flush=True)
 
 
 def _in_name(name: str) -> list[str]:

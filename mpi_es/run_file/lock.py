@@ -38,8 +38,8 @@ class Lock:
             except OSError as error:
                 raise UserError(f"{path}: could not be saved ({error.strerror})") from error
             if not same:
-                what = "was moved, replaced or removed while the run was going on"
-                raise UserError(f"{self.directory}: {what}; the last checkpoint is where it was moved to")
+                what = "was moved, replaced or removed during the run"
+                raise UserError(f"{self.directory}: {what}; the last checkpoint is in the moved directory")
 
     def close(self) -> None:
         """Give the lock back."""

@@ -1,9 +1,10 @@
 """The records of a run and of its generations: the loop makes them, run.h5 and all sinks take them."""
 
+import functools
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Any, Protocol, get_type_hints
+from typing import Annotated, Any, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
@@ -112,23 +113,9 @@ class EvaluationProgress:
 FITNESS = ("best", "mean", "min", "fitness_of_centre")  # fields of Row
 
 
-class Minimising(Protocol):
-    """A config, as far as the sign of what is shown depends on it."""
-
-    @property
-    def minimise(self) -> bool:
-        """Whether a function is minimised."""
-        ...
-
-
-def sign(config: Minimising) -> float:
-    """Return the factor between fitness, which is maximised and stored, and what a user sees."""
-    return -1.0 if config.minimise else 1.0
-
-
-def shown(config: Minimising, row: Row) -> Row:
+def shown(row: Row, sign: float) -> Row:
     """Return a generation with the values that a user sees; `min` is always the worst."""
-    if not config.minimise:
+    if sign > 0:
         return row
     turned = {name: 0.0 - getattr(row, name) for name in FITNESS}  # 0.0 - 0.0 has no sign
     return replace(row, **turned)
@@ -177,7 +164,15 @@ def scalars(record: Row | Timing | HeldOut) -> Iterator[tuple[str, float]]:
         yield "held_out/min", float(returns.min())
         yield "held_out/max", float(returns.max())
         return
-    for name, hint in get_type_hints(type(record), include_extras=True).items():
+    kind: Any = type(record)
+    for name, tag in _tags(kind).items():
         value = float(getattr(record, name))
-        if hasattr(hint, "__metadata__") and not math.isnan(value):
-            yield hint.__metadata__[0], value
+        if not math.isnan(value):
+            yield tag, value
+
+
+@functools.cache
+def _tags(record: Any) -> dict[str, str]:
+    """Return the tags of a record's fields, by the fields' names."""
+    hints = get_type_hints(record, include_extras=True)
+    return {name: hint.__metadata__[0] for name, hint in hints.items() if hasattr(hint, "__metadata__")}

@@ -33,7 +33,7 @@ class Saver:
     @property
     def is_due(self) -> bool:
         """Whether it is time for the next save."""
-        return time.monotonic() - self._end >= self.rest
+        return self.directory != checkpoint.NOWHERE and time.monotonic() - self._end >= self.rest
 
     def save(self, content: dict[str, Any], reason: str = "", *, finished: bool = False) -> None:
         """Write run.h5.
@@ -42,6 +42,8 @@ class Saver:
             reason: why the run stops; empty: it goes on.
             finished: nothing is left to do.
         """
+        if self.directory == checkpoint.NOWHERE:
+            return
         begin = time.monotonic()
         life = stamp(reason, finished=finished, rest=self.rest)
         checkpoint.save(self.directory, content | {"life": life}, self.lock)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
+from mpi_es.arrays import Candidate
 from mpi_es.config import command_line, config_file
 from mpi_es.config.config_file import ConfigFile
 from mpi_es.config.parts import flat
@@ -42,6 +43,8 @@ class TrainingPlan(Generic[C]):
     stored: dict[str, Any] | None = None  # the content of run.h5
     warning: str = ""  # why stored is the previous checkpoint
     has_new_options: bool = True  # others than the run was begun with
+    base: Candidate | None = None  # a whole agent of which a part evolves
+    start: Any = None  # the agent at which the strategy begins
 
     @property
     def is_finished(self) -> bool:
@@ -49,18 +52,22 @@ class TrainingPlan(Generic[C]):
         return is_finished(self.stored, self.warning)
 
     @contextlib.contextmanager
-    def locked_directory(self) -> Iterator[Lock]:
+    def locked_directory(self) -> Iterator[Lock | None]:
         """Create the directory, hold its lock inside the block, and set a damaged run.h5 aside.
 
-        The options of a run that begins, or that is resumed with others, are written there too.
+        The options of a run that begins, or that is resumed with others, are written there too. A run that
+        writes no files has no lock.
         """
+        if self.directory == checkpoint.NOWHERE:
+            yield None
+            return
         try:
             self.directory.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise UserError(f"--run-dir: cannot create {self.directory} ({error.strerror})") from error
         with locked(self.directory) as lock:
             if checkpoint.fingerprint(self.directory) != self.fingerprint:
-                raise UserError(f"{self.directory}: another job has saved a run here since this one began")
+                raise UserError(f"{self.directory}: another job has saved a run here since this one started")
             if self.warning:
                 warn(self.warning)
                 checkpoint.set_aside(self.directory)

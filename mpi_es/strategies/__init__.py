@@ -8,7 +8,6 @@ from mpi_es.arrays import Candidate, Vector
 from mpi_es.config.run import STRATEGIES, Config
 from mpi_es.config.user_objects import load
 from mpi_es.errors import expected
-from mpi_es.run_file.records import sign
 from mpi_es.strategies.base import Noise, Options, Strategy, WithNoiseTable
 from mpi_es.strategies.restarts import LaterNoise, Restarts
 from mpi_es.strategies.user_strategy import UserStrategy
@@ -50,7 +49,7 @@ def make(
     if rule == "none" and config.restart_if_below is None:
         return build(*begin, 0)
     score = config.restart_if_below
-    if_below = None if score is None else sign(config) * score
+    if_below = None if score is None else config.sign * score
     return Restarts(build, *begin, draw=draw, rule=rule, if_below=if_below, after=config.restart_after)
 
 

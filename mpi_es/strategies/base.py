@@ -138,9 +138,9 @@ class Growing(Options):
     """Options of strategies whose population can grow within a generation."""
 
     num_interactions: Annotated[Natural, ENVIRONMENT] = 0
-    """Steps of a generation: the population grows by --population-size until then; 0: a fixed population"""
+    """Steps per generation, up to which the population grows by --population-size; 0: it is fixed"""
     popsize_max: Annotated[Natural, Needs("num_interactions")] = 0
-    """Number of candidates at which a generation of --num-interactions ends; 0: only steps end it"""
+    """Largest population with --num-interactions; 0: no limit"""
 
     def __post_init__(self) -> None:
         """Refuse values that no run can have."""
@@ -155,7 +155,7 @@ class WithNoiseTable(Options):
     """Options of strategies with seeded populations."""
 
     noise_table: Natural = 0
-    """Size of the noise table, which the ranks of a node share; 0: compute the noise"""
+    """Size of the noise table that the ranks of a node share; 0: compute the noise"""
 
 
 @dataclass(frozen=True)

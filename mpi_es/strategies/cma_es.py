@@ -107,9 +107,9 @@ class CMAESOptions(base.Options):
     sigma_rule: Literal["auto", "csa", "two-point", "constant"] = "auto"
     """Step-size rule: path length (csa) or two points; auto: csa below 300 parameters"""
     restarts: Literal["none", "ipop", "bipop"] = "none"
-    """Restart when it stops, with twice the candidates; bipop: alternately many and few"""
+    """Restart after convergence, with twice the candidates; bipop: alternately many and few"""
     root_threads: Count = 1
-    """Threads of the linear algebra; the number changes the rounding"""
+    """Threads for linear algebra on rank 0; their number changes the rounding"""
 
     def __post_init__(self) -> None:
         """Refuse values that no run can have."""

@@ -52,7 +52,7 @@ class CRFMNES(Strategy):
         super().__init__(options, x0, seed, noise)
         check_pairs(self.popsize)
         if len(x0) < 2:  # v and D would be the same
-            raise expected("--strategy", "another than cr_fm_nes for a single parameter", "cr_fm_nes")
+            raise expected("--strategy", "another strategy for a single parameter", "cr_fm_nes")
         n, k = len(x0), self.popsize
         # The paper's constants, for candidates that are all feasible.
         self._mu_eff = 1 / np.square(log_rank(-np.arange(k, dtype=np.float64))).sum()

@@ -34,7 +34,7 @@ class SNESOptions(Growing):
 
     name: str = "snes"
     centre_learning_rate: Annotated[Positive, Alias("--center-learning-rate")] = 1.0
-    """Factor on the steps of the centre, 1 in the paper; a larger one leaves a flat start sooner"""
+    """Factor on the steps of the centre, 1 in the paper; a larger factor leaves a flat start sooner"""
     lr_decay: Annotated[Decay, Alias("--decay")] = 1.0
     """Factor on the learning rate after each generation"""
     lr_min: Annotated[NotNegative, AtMost("centre_learning_rate"), Needs("lr_decay")] = 0.0

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from mpi_es.config.run import Config
 from mpi_es.run_file.history import History
-from mpi_es.run_file.records import HeldOut, Row, Timing, scalars, shown, sign
+from mpi_es.run_file.records import HeldOut, Row, Timing, scalars, shown
 from mpi_es.telemetry.view import Numbers
 
 # A function's runs have other names: an episode is a call.
@@ -28,7 +28,7 @@ def of_generation(config: Config, row: Row, timing: Timing, held_out: HeldOut | 
     Args:
         steps: of all generations until then.
     """
-    named = {"generation": row.generation} | dict(scalars(shown(config, row))) | dict(scalars(timing))
+    named = {"generation": row.generation} | dict(scalars(shown(row, config.sign))) | dict(scalars(timing))
     named |= {"total/steps": float(steps)} | (of_evaluation(config, held_out) if held_out else {})
     if not config.function:
         return named
@@ -37,7 +37,7 @@ def of_generation(config: Config, row: Row, timing: Timing, held_out: HeldOut | 
 
 def of_evaluation(config: Config, held_out: HeldOut) -> Numbers:
     """Return the numbers of a held-out evaluation."""
-    seen = HeldOut(held_out.generation, sign(config) * held_out.returns)
+    seen = HeldOut(held_out.generation, config.sign * held_out.returns)
     return {"generation": held_out.generation} | dict(scalars(seen))
 
 
@@ -45,6 +45,6 @@ def of_past(config: Config, history: History) -> Iterator[Numbers]:
     """Yield the mean fitness of earlier generations, then the held-out evaluations."""
     rows = history.rows.content()
     for generation, mean in zip(rows["generation"].tolist(), rows["mean"].tolist(), strict=True):
-        yield {"generation": generation, "fitness/mean": sign(config) * mean}
+        yield {"generation": generation, "fitness/mean": config.sign * mean}
     for held_out in history.evaluations:
         yield of_evaluation(config, held_out)

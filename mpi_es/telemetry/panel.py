@@ -16,7 +16,7 @@ from rich.text import Text
 
 from mpi_es.run_file.records import EvaluationProgress
 from mpi_es.telemetry.lines import TimeLeft
-from mpi_es.telemetry.terminal import Curve, Display, Sparkline
+from mpi_es.telemetry.terminal import Chart, Display
 from mpi_es.telemetry.view import Numbers, View, pairs
 from mpi_es.text import duration, number, thousands
 
@@ -64,7 +64,7 @@ def draw(data: PanelData, elapsed: float, width: int, height: int) -> Renderable
         for place, (title, values) in enumerate(view.scores(data.latest).items()):
             grid.add_row(title, _pairs(*values))
             if place == 0:
-                grid.add_row("", Styled(Sparkline(data.course), "cyan"))
+                grid.add_row("", Styled(Chart(data.course), "cyan"))
         if data.held_out:
             _add_held_out(grid, data, 1 if view.table else max(1, min(_CURVE, height - _AROUND_CURVE)))
         for title, values in view.speeds(data.latest).items():
@@ -132,7 +132,7 @@ def _add_held_out(grid: Table, data: PanelData, lines: int) -> None:
     values.append(("at generation", thousands(last["generation"])))
     values += [("best", number(best["held_out/mean"])), ("at", thousands(best["generation"]))]
     grid.add_row(Text("held-out", "not dim green"), _pairs(*values))
-    grid.add_row("", Styled(Curve([one["held_out/mean"] for one in data.held_out], lines), "green"))
+    grid.add_row("", Styled(Chart([one["held_out/mean"] for one in data.held_out], lines), "green"))
 
 
 class LivePanel:

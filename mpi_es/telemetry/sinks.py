@@ -6,6 +6,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Protocol, TextIO
 
+from mpi_es.run_file.checkpoint import NOWHERE
 from mpi_es.run_file.records import EvaluationProgress
 from mpi_es.telemetry.view import Numbers, View
 
@@ -93,7 +94,7 @@ def open_telemetry(
     from mpi_es.telemetry.terminal import find_terminal, tolerate
 
     sinks: list[Sink] = []
-    if config.tensorboard:
+    if config.tensorboard and directory != NOWHERE:
         from mpi_es.telemetry.tensorboard import TensorBoard
 
         sinks.append(TensorBoard(config, directory))

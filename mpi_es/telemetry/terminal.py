@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TextIO
 
 import numpy as np
-from numpy.typing import NDArray
 from rich.console import Console, ConsoleDimensions, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.live import Live
 from rich.measure import Measurement
@@ -24,8 +23,6 @@ from mpi_es.text import number
 _LAUNCHERS = {"mpiexec", "mpiexec.hydra", "mpirun", "hydra_pmi_proxy", "prterun", "prted", "orterun", "orted"}
 _LAUNCHERS |= {"mpiexec.mpich", "mpiexec.openmpi"[:15], "mpirun.openmpi", "mpirun.mpich"}  # Debian's
 _BLOCKS, _ASCII_BLOCKS = "▁▂▃▄▅▆▇█", "_.-=*#"
-_DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))  # of a braille character, row by row
-_BRAILLE = 0x2800  # the character without dots
 _PLAIN = {"±": "+/-", "\xa0": " ", "…": "."}  # what a terminal that is not UTF-8 shows for them
 Draw = Callable[[float, ConsoleDimensions], RenderableType]  # seconds since the start, room
 
@@ -133,39 +130,23 @@ codecs.register_error(_ERRORS, _plain)
 
 
 @dataclass(frozen=True)
-class Sparkline:
-    """Values as a line of blocks that fills the available width."""
+class Chart:
+    """Values as columns of blocks that fill the width; next to several lines stand the extremes."""
 
     values: Sequence[float]
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Yield the line."""
-        blocks = _ASCII_BLOCKS if options.ascii_only else _BLOCKS
-        yield Text(sparkline(self.values, options.max_width, blocks))
-
-    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
-        """Return the least and the greatest width."""
-        return Measurement(1, options.max_width)
-
-
-@dataclass(frozen=True)
-class Curve:
-    """Values as a curve that fills the available width, labelled with its highest and lowest value."""
-
-    values: Sequence[float]
-    lines: int
+    lines: int = 1
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Yield the lines."""
+        blocks = _ASCII_BLOCKS if options.ascii_only else _BLOCKS
         known = [value for value in self.values if math.isfinite(value)]
         ends = [number(max(known, default=math.nan)), number(min(known, default=math.nan))]
         width = options.max_width - max(map(len, ends)) - 2
         if self.lines < 2 or width < 1 or len(known) < 2:
-            yield Sparkline(self.values)
+            yield Text(*chart(known, options.max_width, 1, blocks))
             return
-        drawn = curve(known, width, self.lines, ascii_only=options.ascii_only)
         labels = [ends[0], *[""] * (self.lines - 2), ends[1]]
-        for line, label in zip(drawn, labels, strict=True):
+        for line, label in zip(chart(known, width, self.lines, blocks), labels, strict=True):
             yield Text.assemble(line, "  ", (label, "dim"), no_wrap=True)
 
     def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
@@ -173,41 +154,18 @@ class Curve:
         return Measurement(1, options.max_width)
 
 
-def sparkline(values: Sequence[float], width: int, blocks: str = _BLOCKS) -> str:
-    """Draw values in at most `width` characters, each the mean of its share."""
-    known = np.asarray([value for value in values if math.isfinite(value)])
-    if len(known) == 0:
-        return ""
-    heights = _heights(_means(known, width))
-    return "".join(blocks[round(height * (len(blocks) - 1))] for height in heights.tolist())
+def chart(values: Sequence[float], width: int, lines: int, blocks: str = _BLOCKS) -> list[str]:
+    """Draw finite values as blocks: a line of at most `width` characters, or an area of several lines.
 
-
-def curve(values: Sequence[float], width: int, lines: int, *, ascii_only: bool = False) -> list[str]:
-    """Draw finite values in `lines` of `width` characters: in dots of braille, or in asterisks."""
-    across, down = (1, 1) if ascii_only else (2, 4)  # dots of a character
-    columns, rows = width * across, lines * down
-    heights = _heights(_means(np.asarray(values), columns))
-    spread = np.interp(np.linspace(0, len(heights) - 1, columns), np.arange(len(heights)), heights)
-    levels = np.rint((1 - spread) * (rows - 1)).astype(int)  # 0 is the top
-    dots = np.zeros((rows, columns), np.bool_)
-    before = levels[0]
-    for column, level in enumerate(levels):
-        nearest = before + np.sign(level - before)  # a steep curve has no gaps
-        dots[min(nearest, level) : max(nearest, level) + 1, column] = True
-        before = level
-    if ascii_only:
-        return ["".join(np.where(row, "*", " ")).rstrip() for row in dots]
-    cells = dots.reshape(lines, down, width, across).transpose(0, 2, 1, 3)
-    codes = _BRAILLE + (cells * np.asarray(_DOTS)).sum(axis=(2, 3))
-    return ["".join(map(chr, row)) for row in codes.tolist()]
-
-
-def _means(values: NDArray[np.float64], count: int) -> NDArray[np.float64]:
-    """Return the means of at most `count` parts."""
-    return np.asarray([part.mean() for part in np.array_split(values, max(1, min(count, len(values))))])
-
-
-def _heights(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return values scaled to 0 … 1; equal ones to the middle."""
-    span = float(np.ptp(values))
-    return (values - values.min()) / span if span > 0 else np.full(len(values), 0.5)
+    Args:
+        blocks: from the lowest to the full one; the lowest value has the lowest block.
+    """
+    parts = np.array_split(np.asarray(values), max(1, min(width, len(values))))
+    means = np.asarray([part.mean() for part in parts if len(part)])
+    span = np.ptp(means) if len(means) else 0.0
+    heights = (means - means.min()) / span if span > 0 else np.full(len(means), 0.5)  # equal ones: the middle
+    if lines > 1:  # an area that has the whole width
+        heights = np.interp(np.linspace(0, len(heights) - 1, width), np.arange(len(heights)), heights)
+    levels = 1 + np.rint(heights * (lines * len(blocks) - 1)).astype(int)
+    filled = [np.clip(levels - line * len(blocks), 0, len(blocks)) for line in reversed(range(lines))]
+    return ["".join((" " + blocks)[level] for level in row) for row in filled]

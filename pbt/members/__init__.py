@@ -23,7 +23,7 @@ def find(config: Config) -> type[Member]:
     """Return the class of the config's members; no other member is imported."""
     if ":" not in config.member and config.member not in MEMBERS:
         raise unknown("--member", config.member, [*MEMBERS, "package.module:Class"])
-    found = user_objects.load("--member", MEMBERS.get(config.member, config.member), Member)
+    found = user_objects.load("--member", MEMBERS.get(config.member, config.member))
     if not (isinstance(found, type) and issubclass(found, Member)):
         raise expected("--member", "a subclass of pbt.Member", config.member)
     return found

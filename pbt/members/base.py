@@ -99,7 +99,7 @@ class Member(ABC):
 
     def player(self) -> Player:
         """Return what shows the member in a held-out episode. Raise UserError if it plays no environment."""
-        rule = "to be left out: these members play no environment that can be drawn"
+        rule = "to be left out, since these members play no environment that renders"
         raise expected("--video, --frames and --render", rule, self.config.member)
 
     @abstractmethod

@@ -71,7 +71,7 @@ def panels(seed: int) -> list[Panel]:
     above, below = [], []
     for title, config in settings(seed).items():
         theta = paths(config)
-        above.append(Panel(title, r"$\theta_0$", partial(_draw_theta, theta=theta), up=r"$\theta_1$"))
+        above.append(Panel(title, r"θ₀", partial(_draw_theta, theta=theta), up=r"θ₁"))
         below.append(Panel(title, "step", partial(_draw_scores, theta=theta), up="Q"))
     return above + below
 

@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from mpi_es.arrays import Vector
 from mpi_es.reports import drawing
-from mpi_es.reports.drawing import COLOURS, Panel, paint_if_many
+from mpi_es.reports.curves import AXES
+from mpi_es.reports.drawing import COLOURS, Panel
 from mpi_es.run_file.scores import half_interval
 from pbt.lineage import Lineage, ancestors, founders
 from pbt.selection import best
 
-GENERATIONS = "generations"
 _LOGARITHMIC = ("log", "complement")
 _MEMBERS, _ENDED, _OTHERS = "#aab3bb", "#c9cfd5", "#8c969f"
 _LINES = COLOURS[:6]  # of founders; black is the winner's
@@ -28,20 +28,14 @@ def scores(past: Lineage, steps: int) -> list[Panel]:
     Args:
         steps: of a member in a generation.
     """
-    count = len(past.generations)
-    spent = np.cumsum(past.seconds)
-    time, unit = drawing.wall_time(float(spent[-1]))
-    trained, unit_of_steps = drawing.counted("steps of each member", count * steps)
-    generations = np.arange(1, count + 1, dtype=float)
-    across = {
-        GENERATIONS: (generations, 1.0),
-        trained: (generations * steps, unit_of_steps),
-        time: (spent, unit),
-    }
-    return [
-        Panel("score", name, partial(_draw_scores, past, x), unit, whole=name != time)
-        for name, (x, unit) in across.items()
-    ]
+    generations = np.arange(1, len(past.generations) + 1, dtype=float)
+    x = dict(zip(AXES, (generations, generations * steps, np.cumsum(past.seconds)), strict=True))
+    last = {axis: float(values[-1]) for axis, values in x.items()}
+
+    def draw(axis: str, axes: Axes) -> None:
+        _draw_scores(past, x[axis], axes)
+
+    return drawing.by_each_axis("score", draw, "steps of each member", last)
 
 
 def hyperparameters(past: Lineage, scales: Mapping[str, str]) -> list[Panel]:
@@ -56,7 +50,7 @@ def hyperparameters(past: Lineage, scales: Mapping[str, str]) -> list[Panel]:
         column = 1 - values[..., place] if scale == "complement" else values[..., place]
         title = f"1 - {name}" if scale == "complement" else name
         log = scale in _LOGARITHMIC
-        panels.append(Panel(title, GENERATIONS, partial(_draw_values, past, column, log)))
+        panels.append(Panel(title, AXES[0], partial(_draw_values, past, column, log)))
     return panels
 
 
@@ -71,12 +65,12 @@ def lengths(past: Lineage) -> list[Panel]:
         return []
     values = past.stacked("length")
     title = "steps of an episode, mean"
-    return [Panel(title, GENERATIONS, partial(_draw_values, past, values, False))]
+    return [Panel(title, AXES[0], partial(_draw_values, past, values, False))]
 
 
 def tree(past: Lineage) -> Panel:
     """Return the family tree: a line from each member to those that took over its state."""
-    return Panel("family tree", GENERATIONS, partial(_draw_tree, past), up="member")
+    return Panel("family tree", AXES[0], partial(_draw_tree, past), up="member")
 
 
 def winner_line(past: Lineage) -> NDArray[np.int64]:
@@ -107,9 +101,7 @@ def _draw_values(past: Lineage, values: Vector, log: bool, axes: Axes) -> None:
     x = np.arange(1, len(values) + 1, dtype=float)
     _draw_members(axes, x, values, "each member")
     _draw_winner(axes, x, _of_line(values, past))
-    limits = drawing.view([values.ravel()], log=log)
-    if log and limits:
-        drawing.log_scale(axes, *limits)
+    drawing.set_view(axes, [values], "log" if log else "linear")
 
 
 def _draw_members(axes: Axes, x: Vector, values: Vector, label: str) -> None:
@@ -117,8 +109,7 @@ def _draw_members(axes: Axes, x: Vector, values: Vector, label: str) -> None:
     gap = np.full((1, values.shape[1]), np.nan)
     lines = np.concatenate([values, gap]).T.ravel()
     places = np.tile(np.append(x, np.nan), values.shape[1])
-    (line,) = axes.plot(places, lines, color=_MEMBERS, lw=0.8, label=label)
-    paint_if_many(line, len(lines))
+    axes.plot(places, lines, color=_MEMBERS, lw=0.8, label=label)
 
 
 def _draw_winner(axes: Axes, x: Vector, line: Vector) -> None:
@@ -175,5 +166,4 @@ def _draw_founders(
     gap = np.full(len(member), np.nan)
     x = np.stack([generation + 1, generation + 2, gap], axis=1).ravel()
     y = np.stack([begin, member, gap], axis=1).ravel()
-    (line,) = axes.plot(x, y, color=colour, lw=1.3, label=label)
-    paint_if_many(line, len(x))
+    axes.plot(x, y, color=colour, lw=1.3, label=label)

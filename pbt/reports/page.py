@@ -1,19 +1,15 @@
 """The page of a population: scores, hyperparameters, family tree, members, films, options and commands."""
 
-import shlex
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from mpi_es.config.parts import as_options
 from mpi_es.errors import UserError
-from mpi_es.reports import elements
-from mpi_es.reports.drawing import SMALL, Panel, drawn, merged
-from mpi_es.reports.films import films
-from mpi_es.reports.page import as_of, changed_options, figures_of, first_figure, libraries, state_of
+from mpi_es.reports.drawing import Panel
+from mpi_es.reports.drawing import figures as drawn
+from mpi_es.reports.page import Section, Table, as_of, films, options, render, state_of
 from mpi_es.run_file.imports import IN_ONE_CALL
 from mpi_es.run_file.scores import interval
 from mpi_es.text import counted, duration, number, thousands
@@ -46,29 +42,26 @@ def page(
         toy: the panels of the paper's figure 2.
     """
     title = f"Run {directory.resolve().name}"
-    by_generations, *others = figures.scores(past, config.steps)
-    parts = [elements.heading(title, 1), elements.faint(_what(config)), as_of(str(directory))]
-    parts += [state_of(content), elements.facts(_facts(config, content, past)), *first_figure(by_generations)]
-    small = [drawn(panel) for panel in [*others, *figures.lengths(past)]]
-    parts += [elements.figures(small), elements.faint(_BEST) if past.evaluations else ""]
-    if scales:
-        parts += [elements.heading("Hyperparameters", 2)]
-        parts += figures_of(figures.hyperparameters(past, scales))
-    parts += [elements.heading("Family tree", 2), elements.faint(_TREE), *first_figure(figures.tree(past))]
-    parts += [elements.heading("Members of the last generation", 2), *_members(past)]
-    if toy:
-        parts += [elements.heading("Figure 2 of the paper", 2), *_figure2(toy)]
-    parts += films(directory, directory)
-    parts += [elements.heading("Options and commands", 2)]
-    parts += [elements.paragraph("Options that differ from the defaults:"), changed_options(config)]
-    parts += [_commands(directory, config), libraries(content)]
-    return elements.document(title, parts)
-
-
-def _what(config: Config) -> str:
-    """Return what was trained, and how."""
     rule = "no selection" if config.baseline else f"selection by {config.selection}"
-    return f"{describe(config)}, {counted(config.num_agents, 'member')}, {rule}, seed {config.seed}"
+    members = counted(config.num_agents, "member")
+    by_generations, *others = figures.scores(past, config.steps)
+    head = Section(
+        title,
+        1,
+        about=[f"{describe(config)}, {members}, {rule}, seed {config.seed}", as_of(str(directory))],
+        state=state_of(content),
+        facts=_facts(config, content, past),
+        figures=drawn([*others, *figures.lengths(past)], first=by_generations),
+        note=_BEST if past.evaluations else "",
+    )
+    sections = [head]
+    if scales:
+        sections.append(Section("Hyperparameters", figures=drawn(figures.hyperparameters(past, scales))))
+    tree = drawn([], first=figures.tree(past))
+    sections += [Section("Family tree", about=[_TREE], figures=tree), _members(past)]
+    if toy:
+        sections.append(Section("Figure 2 of the paper", figures=drawn(toy, small=True)))
+    return render(title, [*sections, *films(directory, directory), _options(directory, config, content)])
 
 
 def _facts(config: Config, content: dict[str, Any], past: Lineage) -> list[tuple[str, str, str]]:
@@ -110,44 +103,29 @@ def _best(content: dict[str, Any], past: Lineage) -> tuple[str, str]:
     return number(float(found[-1].mean())), bounds + whose
 
 
-def _members(past: Lineage) -> list[str]:
+def _members(past: Lineage) -> Section:
     """Return a table of the members, the best first; those behind the first dozen are folded away."""
     last, lines = past.generations[-1], founders(past.stacked("source"))[-1]
     order = np.argsort(-np.where(np.isfinite(last.score), last.score, -np.inf), kind="stable").tolist()
-    titles = [
-        "Member",
-        "Score",
-        *(["Length"] if figures.has_lengths(past) else []),
-        *past.names,
-        "Founder",
-        "Copies from",
-    ]
+    length = ["Length"] if figures.has_lengths(past) else []
+    titles = ["Member", "Score", *length, *past.names, "Founder", "Copies from"]
     rows = []
     for member in order:
         source, score = int(last.source[member]), float(last.score[member])
         row = [thousands(member), number(score) if np.isfinite(score) else "diverged"]
-        row += [number(float(last.length[member]))] if figures.has_lengths(past) else []
+        row += [number(float(last.length[member]))] if length else []
         row += map(number, last.hyperparameters[member].tolist())
         rows.append([*row, thousands(int(lines[member])), "-" if source == member else thousands(source)])
-    tables = [
-        elements.table(titles, part, numbers=range(len(titles))) for part in (rows[:_SHOWN], rows[_SHOWN:])
-    ]
-    if len(rows) <= _SHOWN:
-        return tables[:1]
-    return [tables[0], elements.details(f"The other {thousands(len(rows) - _SHOWN)} members", tables[1])]
+    shown, others = (Table(titles, part, left=0) for part in (rows[:_SHOWN], rows[_SHOWN:]))
+    summary = f"The other {thousands(len(others.rows))} members"
+    folded = [(summary, [Section(table=others)])] if others.rows else []
+    return Section("Members of the last generation", table=shown, folded=folded)
 
 
-def _figure2(panels: Sequence[Panel]) -> list[str]:
-    """Return the panels of the paper's figure, and their key."""
-    drawings = [drawn(panel, SMALL) for panel in panels]
-    return [elements.key(merged(drawings)), elements.figures(drawings, small=True)]
-
-
-def _commands(directory: Path, config: Config) -> str:
-    """Return the commands that repeat, evaluate, film and export a run."""
+def _options(directory: Path, config: Config, content: dict[str, Any]) -> Section:
+    """Return the options of a run, and what repeats, evaluates, films and exports it."""
     run = str(directory)
-    lines = [["train", *as_options(replace(config, run_dir=""))]]
-    lines.append(["evaluate", run])
+    lines = [["evaluate", run]]
     if config.member in ("es", "sb3") and not config.env.startswith(IN_ONE_CALL):  # those draw nothing
         lines.append(["evaluate", run, "--video", f"{run}/film.mp4"])
     if _is_replayed(config):
@@ -155,9 +133,7 @@ def _commands(directory: Path, config: Config) -> str:
     if config.member == "sb3":
         lines.append(["export", run, "--out", "agent.zip"])
     text = "The same run again, on any number of ranks, and what can be done with it"
-    return elements.commands(
-        text, [shlex.join(["python", "-m", f"pbt.{name}", *rest]) for name, *rest in lines]
-    )
+    return options(config, content, "pbt", (text, lines))
 
 
 def _is_replayed(config: Config) -> bool:

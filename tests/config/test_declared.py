@@ -1,4 +1,5 @@
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Literal
 
 import pytest
@@ -46,6 +47,20 @@ def test_an_option_says_its_names_values_default_and_meaning():
         (["--quick"], "flag", "on", "Whether at once."),
         (["--kind"], "one, another", "one", "Which."),
     ]
+
+
+@dataclass(frozen=True)
+class Odd:
+    """Do something."""
+
+    place: Path = Path("here")
+
+
+def test_an_option_of_a_type_that_no_option_has_is_refused():
+    one = declared(Odd)["place"]
+    assert (one.values, one.help) == ("Path", "")
+    with pytest.raises(UserError, match="--place: expected Path, got 'there'"):
+        one.of_words(["there"], "--place")
 
 
 def test_a_group_goes_from_its_first_field_to_the_next_group():

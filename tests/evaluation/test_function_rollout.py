@@ -125,9 +125,9 @@ def test_a_torch_vector_is_a_start():
 @pytest.mark.parametrize(
     ("x0", "bounds", "message"),
     [
-        ([], None, "--x0: expected one or more finite numbers in a row"),
-        ([[1.0]], None, "--x0: expected one or more finite numbers in a row"),
-        ([math.nan], None, "--x0: expected one or more finite numbers in a row"),
+        ([], None, "--x0: expected a vector of finite numbers"),
+        ([[1.0]], None, "--x0: expected a vector of finite numbers"),
+        ([math.nan], None, "--x0: expected a vector of finite numbers"),
         (["a"], None, "--x0: expected numbers, got"),
         ([0.0], (1.0, -1.0), "--bounds: expected lower bounds below the upper ones"),
         ([0.0], (1.0, 1.0), "--bounds: expected lower bounds below the upper ones"),
@@ -143,6 +143,29 @@ def test_no_search_begins_with(x0, bounds, message):
 def test_what_cannot_be_called_is_refused():
     with pytest.raises(UserError, match="function: expected something that can be called, got 3"):
         problem(3, [0.0])
+
+
+@pytest.mark.parametrize(
+    ("bounds", "lower", "upper"),
+    [
+        ((None, 3), [-np.inf] * 3, [3] * 3),
+        (([0, None, 1], 3), [0, -np.inf, 1], [3] * 3),
+        ([(0, 1), (None, 2), (-1, None)], [0, -np.inf, -1], [1, 2, np.inf]),
+        (np.array([[0, 1], [0, 2], [0, 3]]), [0] * 3, [1, 2, 3]),
+        (np.array([[0, 0, 0], [1, 2, 3]]), [0] * 3, [1, 2, 3]),
+        ([(-5, 5), (-5, 5)], [-5] * 2, [5] * 2),
+        ([(-5, -5), (5, 5)], [-5] * 2, [5] * 2),
+        ([(0, 1)], [0], [1]),
+    ],
+)
+def test_bounds_are_two_ends_or_pairs(bounds, lower, upper):
+    made = problem(total, np.clip(np.zeros(len(lower)), lower, upper), bounds)
+    assert (made.lower.tolist(), made.upper.tolist()) == (lower, upper)
+
+
+def test_bounds_of_two_parameters_that_can_be_read_in_two_ways_are_refused():
+    with pytest.raises(UserError, match="--bounds: expected numbers that can be read in one way only"):
+        problem(total, [1.0, 2.0], [(0, 1), (2, 3)])
 
 
 @pytest.mark.parametrize(

@@ -158,7 +158,7 @@ def test_a_run_that_another_job_saved_meanwhile(finished, tmp_path, stored):
     evaluator = make_evaluator(SerialComm(), plan.config, StopFlag())
     directory.mkdir(exist_ok=True)
     checkpoint.save(directory, content)
-    with pytest.raises(UserError, match="another job has saved a run here since this one began"):
+    with pytest.raises(UserError, match="another job has saved a run here since this one started"):
         train.train(plan, evaluator, "")
     assert checkpoint.load(directory)[0]["progress"]["generation"] == 1
 

@@ -95,7 +95,7 @@ def test_who_prefers_it_lets_the_job_end(begin, tmp_path):
 def test_what_no_mpi_can_do_is_refused(launch, tmp_path):
     done = launch(2, *TRAIN, "--on-rank-loss", "shrink", "--run-dir", tmp_path / "run", cwd=ROOT)
     assert done.returncode == 2
-    rule = "error: --on-rank-loss: expected abort, where no other rank can outlive one, got 'shrink'; start"
+    rule = "error: --on-rank-loss: expected abort, since a lost rank ends the job here, got 'shrink'; start"
     assert done.stderr.startswith(rule)
     assert not (tmp_path / "run").exists()
 

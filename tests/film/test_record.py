@@ -9,6 +9,7 @@ from mpi_es.config.run import configured
 from mpi_es.errors import UserError
 from mpi_es.evaluation import build
 from mpi_es.evaluation.rollout import Episode, Rollout, Terms
+from mpi_es.evaluation.sources import StaticSource
 from mpi_es.film import record
 from mpi_es.film.record import Recorder
 
@@ -29,25 +30,11 @@ def recorded(config, terms=Terms()):  # noqa: B008  (it is frozen)
     return steps, policy, parameters
 
 
-class OneEpisode:
-    def __init__(self, episode):
-        self.episodes = [episode]
-
-    def take(self, block):
-        return self.episodes.pop() if self.episodes else None
-
-    def done(self, unit, length):
-        pass
-
-    def poll(self):
-        pass
-
-
 def test_a_recorded_episode_is_the_evaluated_one():
     terms = Terms(normalisation=np.array([[0.1, 0, 0.02, 0], [2, 1, 3, 1]], np.float32))
     steps, policy, parameters = recorded(CARTPOLE, terms)
     rollout = Rollout(policy, envs.open_batch(CARTPOLE.env), 1)
-    ((_, total, length),) = rollout.run(OneEpisode(Episode(0, 0, 7, parameters)), terms)
+    ((_, total, length),) = rollout.run(StaticSource([Episode(0, 0, 7, parameters)]), terms)
     assert (steps[-1].score, steps[-1].number, len(steps)) == (total, length, length)
 
 

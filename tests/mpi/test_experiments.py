@@ -49,4 +49,4 @@ def test_another_base_is_another_run(tmp_path, base, capfd):
     capfd.readouterr()
     with pytest.raises(UserError, match="--base-from-pretrained: expected "):
         train.prepare(["--resume", str(tmp_path / "run"), "--base-from-pretrained", "other.npz"])
-    assert "names code that is imported: " in capfd.readouterr().err
+    assert "names code, which is imported: " in capfd.readouterr().err

@@ -68,7 +68,7 @@ def test_a_script_ends_with_its_code_and_one_line(launch, how, code, said):
     [
         ("on two ranks", 2, "expected a call on every rank of the job, got the script's end on rank 1", 1),
         ("again on two ranks", 0, "", 3),
-        ("within another", 2, "expected no call within another, as by the function that is evolved", 0),
+        ("within another", 2, "expected no call within another, such as by the evolved function", 0),
     ],
 )
 def test_a_call_that_is_not_made_by_all_ranks_at_once_waits_for_none(launch, how, code, said, done):

@@ -94,7 +94,7 @@ def test_a_simulator_that_hangs_ends_the_job_with_its_rank_and_candidate_and_the
     done = launch(ranks, *TRAIN, *HANGING, *hangs, cwd=ROOT)
     assert done.returncode != 0
     told = r"error: rank \d on \S+ hangs: no episode began or ended for 5 s \(--evaluation-timeout\); "
-    assert re.search(told + r"under way: candidate \d+, episode seed \d+", done.stderr)
+    assert re.search(told + r"running: candidate \d+, episode seed \d+", done.stderr)
     assert checkpoint.load(run)[0]["progress"]["generation"] > 0
     monkeypatch.setenv("NO_HANG", "1")
     again = launch(2, "-m", "mpi_es.train", "--resume", run, limit, LIMIT, cwd=ROOT)

@@ -8,7 +8,7 @@ from mpi_es.config.parts import changed
 from mpi_es.config.run import configured
 from mpi_es.errors import UserError
 from mpi_es.reports import curves
-from mpi_es.reports.curves import Curves, Group, Spread
+from mpi_es.reports.curves import Curves, Group, spread
 from mpi_es.run_file import checkpoint
 from mpi_es.run_file.records import HeldOut
 from tests.run_file import bases
@@ -126,4 +126,4 @@ def test_a_candidate_reaches_the_target_of_a_function(target, reached):
 
 @pytest.mark.parametrize(("values", "text"), [([], "-"), ([2.0], "2"), ([1.0, 9.0, 3.0], "3 [1, 9]")])
 def test_a_spread_is_the_median_and_the_range(values, text):
-    assert Spread(values).text(lambda value: f"{value:g}") == text
+    assert spread(values, lambda value: f"{value:g}") == text

@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 from mpi_es.reports import drawing
-from mpi_es.reports.drawing import Mark, Panel
+from mpi_es.reports.drawing import Panel
 
 
 def both(axes):
@@ -19,54 +19,57 @@ def both(axes):
 PANEL = Panel("a < b", "generations", both)
 
 
+def svg(panel):
+    (drawn,) = drawing.figures([panel]).panels
+    return drawn
+
+
 def test_a_drawing_scales_with_the_page_and_says_what_it_shows():
-    svg = drawing.drawn(PANEL).svg
-    head = svg[: svg.index(">")]
+    drawn = svg(PANEL)
+    head = drawn[: drawn.index(">")]
     assert head.startswith('<svg role="img" aria-label="a &lt; b by generations"')
     assert "viewBox" in head
     assert re.search(r" (width|height)=", head) is None
-    assert "http" not in svg[svg.index(">") : svg.index("<defs>")]
+    assert "http" not in drawn[drawn.index(">") : drawn.index("<defs>")]
 
 
 def test_letters_stay_letters_and_what_is_referred_to_is_there():
-    svg = drawing.drawn(PANEL).svg
-    assert ">generations</text>" in svg
-    named, used = re.findall(r' id="([^"]+)"', svg), re.findall(r"(?:href=\"#|url\(#)([^\")]+)", svg)
+    drawn = svg(PANEL)
+    assert ">generations</text>" in drawn
+    named, used = re.findall(r' id="([^"]+)"', drawn), re.findall(r"(?:href=\"#|url\(#)([^\")]+)", drawn)
     assert {*used} <= {*named}
     assert len(named) == len({*named})
 
 
+def test_a_name_is_text_and_no_formula():
+    drawn = svg(Panel(r"a $\nothing$ <b>", "<script>", lambda axes: axes.plot([1, 2], label="</svg>$")))
+    assert r">a $\nothing$ &lt;b&gt;</text>" in drawn
+    assert "<script" not in drawn
+
+
 def test_the_same_panel_is_the_same_text_and_another_size_has_other_names():
-    one, again, wide = drawing.drawn(PANEL), drawing.drawn(PANEL), drawing.drawn(PANEL, drawing.WIDE)
+    one, again = (drawing.figures([PANEL], first=PANEL) for _ in range(2))
     assert one == again
-    names = [{*re.findall(r' id="([^"]+)"', each.svg)} for each in (one, wide)]
-    assert names[0] & names[1] == set()
+    names = [{*re.findall(r' id="([^"]+)"', each)} for each in (*one.first, *one.key)]
+    assert len(set.union(*names)) == sum(map(len, names))
 
 
-def test_a_key_shows_things_as_they_are_drawn():
-    assert drawing.drawn(PANEL).marks == [
-        Mark("range", "#56b4e9", band=True, alpha=0.25),
-        Mark("mean", "#0072b2", "--", 1.5),
-        Mark("held-out", "#d55e00", "-", 1.0, point=True),
-    ]
-
-
-def test_the_keys_of_panels_are_one():
-    assert [mark.label for mark in drawing.merged([drawing.drawn(PANEL)] * 2)] == [
-        "range",
-        "mean",
-        "held-out",
-    ]
+def test_panels_share_a_key_which_a_narrow_screen_has_in_one_column():
+    wide, narrow = drawing.figures([PANEL, PANEL]).key
+    for key in (wide, narrow):
+        assert re.findall(r">([^<]+)</text>", key) == ["range", "mean", "held-out"]
+    width, height = (float(re.search(rf'{name}="([\d.]+)pt"', narrow)[1]) for name in ("width", "height"))
+    assert width < 100 < float(re.search(r'width="([\d.]+)pt"', wide)[1])
+    assert max(float(y) for y in re.findall(r'<text[^>]* y="([\d.]+)"', narrow)) < height
+    assert drawing.figures([Panel("", "", lambda axes: axes.plot([1]))]).key is None
 
 
 def test_what_has_many_points_is_painted():
-    def line(axes, count):
-        (artist,) = axes.plot(np.sin(np.arange(count)))
-        drawing.paint_if_many(artist, count)
-
-    few, many = (drawing.drawn(Panel("", "", lambda axes, n=n: line(axes, n))).svg for n in (100, 200_000))
+    few, many = (svg(Panel("", "", lambda a, n=n: a.plot(np.sin(np.arange(n))))) for n in (100, 200_000))
     assert ("<image" in few, "<image" in many) == (False, True)
     assert len(many) < 200_000
+    x = np.arange(20_000)
+    assert "<image" in svg(Panel("", "", lambda axes: axes.fill_between(x, np.sin(x), 2)))
 
 
 @pytest.mark.parametrize(
@@ -74,21 +77,23 @@ def test_what_has_many_points_is_painted():
     [([0, 10], (-0.6, 10.6)), ([np.nan, 4, np.inf], (3.8, 4.2)), ([0], (-0.5, 0.5)), ([np.nan], None)],
 )
 def test_an_axis_shows_all_finite_values(values, limits):
-    assert drawing.view([np.array(values, float)]) == (limits and pytest.approx(limits))
+    axes = Figure().subplots()
+    assert drawing.set_view(axes, [np.array(values, float)]) == (limits and pytest.approx(limits))
 
 
 @pytest.mark.parametrize(
-    ("values", "log", "scale"),
+    ("values", "given", "scale"),
     [
-        ([1, 1e4], True, "log"),
-        ([1, 1e4], False, "linear"),
-        ([1, 10], True, "linear"),
-        ([-1, 1e4], True, "linear"),
+        ([1, 1e4], "auto", "log"),
+        ([1, 1e4], "linear", "linear"),
+        ([1, 10], "auto", "linear"),
+        ([1, 10], "log", "log"),
+        ([-1, 1e4], "auto", "linear"),
     ],
 )
-def test_an_axis_is_logarithmic_where_positive_values_span_decades(values, log, scale):
+def test_an_axis_is_logarithmic_where_positive_values_span_decades(values, given, scale):
     axes = Figure().subplots()
-    low, high = drawing.set_view(axes, [np.array(values, float)], log=log)
+    low, high = drawing.set_view(axes, [np.array(values, float)], given)
     assert axes.get_yscale() == scale
     assert (low <= min(values), high >= max(values)) == (True, True)
 
@@ -109,24 +114,22 @@ def test_a_key_says_how_far_values_go_beyond_the_axis(values, said):
 @pytest.mark.parametrize(("low", "high"), [(0.05, 0.2), (0.254, 0.288), (1e-6, 1e3)])
 def test_a_logarithmic_axis_has_two_numbers_or_more(low, high):
     axes = Figure().subplots()
-    drawing.log_scale(axes, low, high)
+    drawing.set_view(axes, [np.array([low, high])], "log")
     inside = [tick for tick in axes.yaxis.get_majorticklocs() if low <= tick <= high]
     assert len(inside) >= 2
 
 
 @pytest.mark.parametrize(
-    ("seconds", "label"), [(150, "wall time / s"), (210, "wall time / min"), (11100, "wall time / h")]
+    ("last", "labels"),
+    [
+        ({"steps": 2.9e6, "seconds": 150}, ["steps", "wall time / s"]),
+        ({"steps": 3e6, "seconds": 210}, ["million steps", "wall time / min"]),
+        ({"steps": 1.8e8, "seconds": 11100}, ["million steps", "wall time / h"]),
+    ],
 )
-def test_wall_time_has_the_unit_that_suits_it(seconds, label):
-    assert drawing.wall_time(seconds)[0] == label
-
-
-@pytest.mark.parametrize(
-    ("last", "axis"),
-    [(2.9e6, ("steps", 1.0)), (3e6, ("million steps", 1e6)), (1.8e8, ("million steps", 1e6))],
-)
-def test_many_things_are_counted_in_millions(last, axis):
-    assert drawing.counted("steps", last) == axis
+def test_an_axis_has_the_unit_that_suits_it(last, labels):
+    panels = drawing.by_each_axis("score", lambda axis, axes: None, "steps", last)
+    assert [panel.across for panel in panels] == ["generations", *labels]
 
 
 def up_to(end, **options):
@@ -142,7 +145,7 @@ def up_to(end, **options):
     ],
 )
 def test_numbers_below_an_axis_are_round_in_its_unit_and_have_commas(panel, labels):
-    assert re.findall(r">([\d.,]+)</text>", drawing.drawn(panel).svg)[: len(labels)] == labels
+    assert re.findall(r">([\d.,]+)</text>", svg(panel))[: len(labels)] == labels
 
 
 def test_a_picture_has_its_panels_and_one_legend():

@@ -1,114 +1,114 @@
+import base64
 import re
-import shutil
-from dataclasses import replace
-from pathlib import Path
 
+import numpy as np
 import pytest
 
-from mpi_es.reports import curves
-from mpi_es.reports.page import page
-from mpi_es.run_file.scores import interval
-from mpi_es.text import number
-from tests.browser import DESKTOP, PHONE, seen
-
-RUN = Path(__file__).parents[1] / "fixtures" / "cartpole"
+from mpi_es.reports import page
+from mpi_es.reports.drawing import Figures, Markup
+from mpi_es.reports.page import Section, Table, films, render
 
 
-@pytest.fixture(scope="module")
-def run():
-    return curves.load(RUN)
+def body(section):
+    """Return what a page shows of a section, without line breaks between elements."""
+    text = render("title", [section])
+    return text[text.index("<body>") + len("<body>") : text.index("</body>")].replace(">\n<", "><")
 
 
-@pytest.fixture(scope="module")
-def alone(run):
-    return page([run], RUN)
+def test_a_page_fits_a_telephone_and_loads_nothing():
+    text = render("a & b", [Section("x")])
+    assert text.startswith("<!DOCTYPE html>\n<html lang=")
+    assert '<meta name="viewport" content="width=device-width, initial-scale=1">' in text
+    assert "<title>a &amp; b</title>" in text
+    assert "<script" not in text
+    assert re.findall(r"https?://|@import|url\(", text) == []
 
 
-def with_life(run, **life):
-    return replace(run, content=run.content | {"life": run.content.get("life", {}) | life})
+HOSTILE = '<script>alert("1")</script>\x1b[2J\x00\u202e\ud800'
 
 
-def test_a_page_of_one_run_begins_with_its_state_and_its_score(run, alone):
-    assert "<h1>Run cartpole</h1>" in alone
-    (held,) = [e for e in run.evaluations if e.generation == run.content["best"]["generation"]][-1:]
-    low, high = map(number, interval(held.returns))
-    assert f"<b>{number(held.returns.mean())}</b><br>[{low}, {high}] generation" in alone
-    assert alone.index('class="state') < alone.index("<svg")
+def test_no_text_becomes_an_element_or_a_control_character():
+    table = Table([HOSTILE], [[HOSTILE]], stack=True)
+    section = Section(
+        HOSTILE,
+        about=[HOSTILE],
+        state={"kind": "running", "text": HOSTILE},
+        warning=HOSTILE,
+        facts=[(HOSTILE, HOSTILE, HOSTILE)],
+        bar=[{"percent": "1", "colour": "red", "text": HOSTILE}],
+        text=HOSTILE,
+        table=table,
+        note=HOSTILE,
+        commands=(HOSTILE, [HOSTILE]),
+        films=[{"name": HOSTILE, "source": HOSTILE, "place": HOSTILE, "is_video": False}],
+        folded=[(HOSTILE, [Section(HOSTILE)])],
+    )
+    text = render(HOSTILE, [section])
+    assert text.count("&lt;script&gt;alert(&#34;1&#34;)&lt;/script&gt;?[2J???") == 22
+    assert "<script" not in text
+    assert all(one.isprintable() or one == "\n" for one in text)
 
 
-@pytest.mark.parametrize(
-    ("life", "said"),
-    [
-        ({"reason": "last generation done", "finished": True}, 'finished">Last generation done.'),
-        ({"reason": "stopped by SIGTERM", "finished": False}, 'stopped">Stopped by SIGTERM; to be continued'),
-        ({"reason": "", "finished": False, "saved": 0.0}, 'stopped">Silent: killed or hung (on vm'),
-        ({"reason": "", "finished": False, "saved": 1e12}, 'running">Running on vm'),
-    ],
-)
-def test_a_page_says_why_a_run_ended_or_that_it_goes_on(run, life, said):
-    known = {"saved": 0.0, "host": "vm", "job": ""}
-    assert f'<p class="state {said}' in page([with_life(run, **known | life)], RUN)
+@pytest.mark.parametrize(("finished", "kind"), [(True, "finished"), (False, "stopped")])
+def test_a_state_is_a_sentence(finished, kind):
+    life = {"saved": 0.0, "host": "vm", "job": "", "rest": 0.0, "reason": "over", "finished": finished}
+    state = page.state_of({"timing": {"seconds": np.ones(1)}, "life": life})
+    assert f'<p class="state {kind}">Over' in body(Section(state=state))
 
 
-def test_the_learning_curve_comes_first_wide_and_narrow(run, alone):
-    labels = re.findall(r'aria-label="([^"]*)"', alone)
-    assert labels[:4] == [
-        "return of an episode by generations",
-        "return of an episode by generations",
-        "return of an episode by environment steps",
-        f"return of an episode by {labels[3].rpartition(' by ')[2]}",
-    ]
-    assert labels[3].startswith("return of an episode by wall time")
+def test_facts_without_a_value_are_left_out():
+    text = body(Section(facts=[("Best", "500", "of 9"), ("Last", "", "")]))
+    assert text.count("<dt>") == 1
+    assert "<dt>Best</dt><dd><b>500</b><br>of 9</dd>" in text
 
 
-def test_steps_are_counted(run, alone):
-    assert f"<dt>Environment steps</dt><dd><b>{run.history['steps'].sum():,}</b>" in alone
+def test_a_table_aligns_numbers_and_stacks_on_a_telephone():
+    text = body(Section(table=Table(("Run", "Score"), [("a<", "1")], stack=True)))
+    assert '<table class="stack"><thead><tr><th>Run</th><th class="number">Score</th></tr></thead>' in text
+    assert '<td data-title="Run">a&lt;</td><td class="number" data-title="Score">1</td>' in text
 
 
-def test_a_page_shows_what_the_time_was_spent_on(alone):
-    shares = [float(share) for share in re.findall(r"width:([\d.]+)%", alone)]
-    assert sum(shares) == pytest.approx(100, abs=0.1)
-    assert "evaluate, ranks idle:" in alone
+def test_a_narrow_screen_has_a_drawing_of_its_own():
+    pair = (Markup("<svg>1</svg>"), Markup("<svg>2</svg>"))
+    text = body(Section(figures=Figures(None, pair, [], False)))
+    assert '<div class="wide"><svg>1</svg></div><div class="narrow"><svg>2</svg></div>' in text
 
 
-def test_a_page_of_several_has_a_table_over_seeds_and_a_section_for_each(run):
-    other = replace(run, directory=Path("b & c"), warning="going on from <run.previous.h5>")
-    text = page([run, other], RUN)
-    assert "<h1>2 runs</h1>" in text
-    assert "<h2>b &amp; c</h2>" in text
-    assert '<p class="warning">going on from &lt;run.previous.h5&gt;</p>' in text
-    best = number(run.best.mean())
-    assert f'data-title="Best held-out return">{best} [{best}, {best}]</td>' in text
-    last = number(run.evaluations[-1].returns.mean())
-    assert f'data-title="Last held-out return">{last} [{last}, {last}]</td>' in text
+def test_a_bar_has_the_shares_of_the_time_and_a_key():
+    text = body(Section(bar=page.bar({"ask": 0.0, "evaluate": 90.0, "save": 10.0})))
+    assert re.findall(r"width:([\d.]+)%", text) == ["90.00", "10.00"]
+    assert "evaluate: 90.0 %, 1 min 30 s" in text
+    assert "save: 10.0 %, 10 s" in text
+    assert "ask" not in text
 
 
-@pytest.mark.parametrize(
-    ("held", "title"), [(True, "held-out return, mean"), (False, "return, population mean")]
-)
-def test_runs_are_compared_by_their_held_out_returns_first_if_they_have_any(run, held, title):
-    one = run if held else replace(run, evaluations=[])
-    labels = re.findall(r'aria-label="([^"]*)"', page([one, replace(one, directory=Path("other"))], RUN))
-    assert labels[0] == f"{title} by generations"
-    assert labels.count("return, population mean by environment steps") == 1
+def test_commands_are_text():
+    assert "<p>Do:</p><pre>a &lt; b\nc</pre>" in body(Section(commands=("Do", ["a < b", "c"])))
 
 
-@pytest.mark.parametrize(("env", "filmed"), [("CartPole-v1", True), ("envpool:CartPole-v1", False)])
-def test_the_command_that_films_is_shown_where_it_works(run, env, filmed):
-    text = page([replace(run, config=replace(run.config, env=env))], RUN)
-    assert ("--video" in text) == filmed
+@pytest.mark.parametrize("name", ["run.h5", ".film.tmp.mp4"])
+def test_a_run_without_a_whole_film_has_no_section(name, tmp_path):
+    (tmp_path / name).write_bytes(b"fi")
+    assert films(tmp_path, tmp_path) == []
 
 
-def test_a_film_in_the_directory_is_on_the_page(run, alone, tmp_path):
-    shutil.copy(RUN / "run.h5", tmp_path)
-    (tmp_path / "film.mp4").write_bytes(b"film")
-    assert "<video" in page([replace(run, directory=tmp_path)], tmp_path)
-    assert "<video" not in alone
+def test_small_films_are_a_part_of_the_page(tmp_path):
+    (tmp_path / "a.mp4").write_bytes(b"film")
+    (tmp_path / "b.gif").write_bytes(b"picture")
+    (section,) = films(tmp_path, tmp_path)
+    text = body(section)
+    assert "<h2>Videos</h2>" in text
+    video, picture = (base64.b64encode(each).decode() for each in (b"film", b"picture"))
+    assert f'preload="metadata" src="data:video/mp4;base64,{video}"></video>' in text
+    assert f'<img alt="b.gif" src="data:image/gif;base64,{picture}">' in text
 
 
-@pytest.mark.parametrize("width", [PHONE, DESKTOP])
-def test_a_browser_shows_a_page_without_complaint_or_scrolling_sideways(run, alone, width):
-    for text in (alone, page([run, replace(run, directory=Path("a/rather/long/name" * 5))], RUN)):
-        found = seen(text, width)
-        assert (found.width, found.complaints) == (width, [])
-        assert 1000 < found.height < 9000
+def test_large_films_are_loaded_from_where_they_lie(tmp_path, monkeypatch):
+    monkeypatch.setattr(page, "_EMBEDDED", 3)
+    run = tmp_path / "run 1"
+    run.mkdir()
+    (run / "a.mp4").write_bytes(b"film")
+    text = body(films(run, tmp_path)[0])
+    assert 'src="run%201/a.mp4"></video>' in text
+    assert "a.mp4, which the page loads from run 1/a.mp4" in text
+    assert 'src="a.mp4"></video>' in body(films(run, run)[0])

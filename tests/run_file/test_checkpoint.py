@@ -223,7 +223,7 @@ def test_a_directory_that_cannot_be_synced_holds_the_new_file_and_is_reported(tm
 
     monkeypatch.setattr(os, "fsync", refuse_directories)
     with pytest.raises(
-        UserError, match=r"run\.h5: saved, but its name could not be synced \(Input/output error\)"
+        UserError, match=r"run\.h5: saved, but its directory was not synced \(Input/output error\)"
     ):
         checkpoint.save(tmp_path, content(2))
     assert load(tmp_path)[0]["state"]["generation"] == 2

@@ -69,7 +69,7 @@ def test_an_agent_is_made_without_strategy_and_callback():
 def test_what_is_imported_is_printed_or_refused(capsys):
     config = configured(env="my_env:make")
     imports.check(config, "runs/x", allowed=True)
-    assert capsys.readouterr().err == "runs/x names code that is imported: my_env:make (--env)\n"
+    assert capsys.readouterr().err == "runs/x names code, which is imported: my_env:make (--env)\n"
     with pytest.raises(UserError, match=r"^runs/x: expected no names of code to import, got my_env"):
         imports.check(config, "runs/x", allowed=False)
     imports.check(configured(), "runs/x", allowed=False)

@@ -85,7 +85,7 @@ def test_few_parameters_are_survived(dim, popsize):
 
 
 def test_a_single_parameter_is_refused():
-    with pytest.raises(UserError, match="--strategy: expected another than cr_fm_nes for a single parameter"):
+    with pytest.raises(UserError, match="--strategy: expected another strategy for a single parameter"):
         made(CRFMNES, np.zeros(1), 0.1, 8, seed=1)
 
 

@@ -3,7 +3,7 @@ import json
 import numpy as np
 import pytest
 
-from mpi_es import evolve, load_run
+from mpi_es import load_run
 from mpi_es.config.parts import declared
 from mpi_es.config.run import Config, configured
 from mpi_es.errors import RolloutError, UserError
@@ -137,18 +137,6 @@ def test_a_callback_stops_a_run_which_can_be_continued(ranks, launch, tmp_path):
     resumed = launch(ranks, "-m", "mpi_es.train", "--resume", run, "--callback=")
     assert resumed.returncode == 0, resumed.stderr
     assert stopped(run) == (3, True, "last generation done")
-
-
-def test_a_callback_stops_evolve(tmp_path):
-    found = evolve(
-        lambda x: -float(x @ x),
-        [1.0, 1.0],
-        run_dir=tmp_path / "run",
-        max_iter=9,
-        callback=NAME + "Stopping",
-        console="silent",
-    )
-    assert (found.reason, len(found.history["mean"])) == (STOPPED, 2)
 
 
 def test_a_callback_stops_a_population_on_all_ranks(launch, tmp_path):

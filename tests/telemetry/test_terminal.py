@@ -1,3 +1,4 @@
+import io
 import math
 import os
 import pty
@@ -6,8 +7,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
-from mpi_es.telemetry.terminal import curve, find_terminal, sparkline
+from mpi_es.telemetry.terminal import Chart, chart, find_terminal
 from tests.launching import LIMIT
 
 ROOT = Path(__file__).parents[2]
@@ -15,32 +17,33 @@ MPIEXEC = Path(sys.executable).with_name("mpiexec")
 
 
 @pytest.mark.parametrize(
-    ("values", "line"),
-    [
-        ([], ""),
-        ([math.nan], ""),
-        ([3, 3], "▅▅"),
-        ([0, 7], "▁█"),
-        ([0, 0, 7, 7], "▁█"),
-        ([7, 0, math.nan], "█▁"),
-    ],
+    ("values", "line"), [([], ""), ([3, 3], "▅▅"), ([0, 7], "▁█"), ([0, 0, 7, 7], "▁█"), ([7, 0], "█▁")]
 )
-def test_sparkline(values, line):
-    assert sparkline(values, 2) == line
+def test_a_line_of_blocks(values, line):
+    assert chart(values, 2, 1) == [line]
 
 
-def test_a_sparkline_without_room_is_one_character():
-    assert sparkline([0, 7], -3) == "▅"
+def test_a_line_without_room_is_one_character():
+    assert chart([0, 7], -3, 1) == ["▅"]
 
 
-def test_a_curve_has_two_by_four_dots_in_a_character():
-    assert curve([0, 3], 2, 1) == ["⡠⠊"]
-    assert curve([5, 5], 1, 1) == ["⠤"]
-    assert curve([0, 3], 4, 4, ascii_only=True) == ["   *", "  *", " *", "*"]
+def test_several_lines_have_eight_levels_each():
+    assert chart([0, 15], 2, 2) == [" █", "▁█"]
+    assert chart([0, 7, 8, 15], 4, 2) == ["  ▁█", "▁███"]
+    assert chart([5, 5], 2, 2) == ["▁▁", "██"]
+    assert chart([0, 15], 3, 2) == [" ▁█", "▁██"]
+    assert chart([0, 3], 2, 4, blocks="#") == [" #", " #", " #", "##"]
 
 
-def test_a_steep_curve_has_no_gaps():
-    assert curve([0, 0, 3], 3, 4, ascii_only=True) == ["  *", "  *", "  *", "**"]
+@pytest.mark.parametrize(
+    ("encoding", "drawn"),
+    [("utf-8", ["  █  9", " ▅█", "▁██  1"]), ("ascii", ["  #  9", " -#", "_##  1"])],
+)
+def test_extremes_stand_beside_several_lines(encoding, drawn):
+    stream = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
+    Console(file=stream, width=6).print(Chart([1, math.nan, 9], 3))
+    stream.flush()
+    assert [line.rstrip() for line in stream.buffer.getvalue().decode().splitlines()] == drawn
 
 
 def on_a_terminal(tmp_path, program, launch=()):

@@ -195,7 +195,7 @@ class CarRacingVectorEnv(VectorEnv[NDArray[np.uint8], Any, NDArray[Any]]):
             return np.ones(self.num_envs, np.bool_)
         given = np.asarray(mask)
         if given.shape != (self.num_envs,) or given.dtype != np.bool_ or not given.any():
-            raise expected("reset_mask", f"a bool array ({self.num_envs},) with a True", mask)
+            raise expected("reset_mask", f"a bool array ({self.num_envs},) with at least one True", mask)
         return given
 
     # What wrappers read of gymnasium's environment, here (num_envs, …)

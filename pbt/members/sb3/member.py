@@ -193,18 +193,12 @@ class SB3(Member):
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return returns and lengths (episodes,) of episodes that are stepped together."""
         try:
-            return self._play(options, seeds, rows)
+            with closing(envs.open_batch(self.config.env, options, len(seeds))) as batch:
+                return self._play(batch, seeds, rows)
         except EpisodeFailed as failed:
             raise failed.__cause__ or failed from None
 
     def _play(
-        self, options: Sequence[str], seeds: Sequence[int], rows: int
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return returns and lengths, or raise EpisodeFailed."""
-        with closing(envs.open_batch(self.config.env, options, len(seeds))) as batch:
-            return self._play_in(batch, seeds, rows)
-
-    def _play_in(
         self, batch: EnvBatch, seeds: Sequence[int], rows: int
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return returns and lengths of episodes in these environments."""
@@ -239,14 +233,12 @@ def _options(config: Config) -> dict[str, Any]:
     options = user_objects.parsed(config.member_options, "--member-options")
     if isinstance(options.get("policy_kwargs"), dict):
         options["policy_kwargs"] = {
-            name: user_objects.load("--member-options policy_kwargs", value) if _names_class(value) else value
+            name: user_objects.load("--member-options policy_kwargs", value)
+            if isinstance(value, str) and ":" in value
+            else value
             for name, value in options["policy_kwargs"].items()
         }
     return options
-
-
-def _names_class(value: Any) -> bool:
-    return isinstance(value, str) and ":" in value
 
 
 def _held_out_options(config: Config) -> tuple[str, ...]:

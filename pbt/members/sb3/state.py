@@ -44,7 +44,8 @@ def write(model: Any, normalizer: Any, state: State) -> None:
             tensor.copy_(torch.from_numpy(state[name]))
     for name, moments in _statistics(normalizer):
         for part in _MOMENTS:
-            setattr(moments, part, _plain(state[f"{name}.{part}"]))
+            value = state[f"{name}.{part}"]
+            setattr(moments, part, value if np.ndim(value) else float(value))
     _restore_transitions(model, state)
 
 
@@ -102,11 +103,6 @@ def _below(name: str, state: State) -> Iterator[tuple[str, Any]]:
 
 def _array(tensor: Any) -> Any:
     return tensor.detach().cpu().numpy().copy()
-
-
-def _plain(value: Any) -> Any:
-    """Return a 0-dimensional array as a number, others as they are."""
-    return value if np.ndim(value) else float(value)
 
 
 def _statistics(normalizer: Any) -> Iterator[tuple[str, Any]]:

@@ -34,7 +34,7 @@ def test_a_page_shows_state_scores_hyperparameters_tree_members_and_films(page, 
         "Hyperparameters",
         "Family tree",
         "Members of the last generation",
-        "Films",
+        "Videos",
         "Options and commands",
     ]
     assert len(re.findall(r'aria-label="score by ', page)) == 4  # the first one wide and narrow

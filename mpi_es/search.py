@@ -1,0 +1,162 @@
+"""mpi_es.Search: ask for candidates and tell their values; the caller calls the function."""
+
+import math
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpi_es.arrays import Vector
+from mpi_es.config.run import Config
+from mpi_es.errors import UserError, expected
+from mpi_es.evaluation.build import make_evaluator
+from mpi_es.evaluation.function_rollout import Problem, problem
+from mpi_es.evaluation.header import Evaluation
+from mpi_es.evolve_function import config_of, in_words_of_scripts, overall
+from mpi_es.parallel.collectives import SerialComm
+from mpi_es.parallel.stop_signal import StopFlag
+from mpi_es.run_file import checkpoint, contents, description
+from mpi_es.run_file.atomic_write import write_whole
+from mpi_es.run_file.stamp import stamp
+from mpi_es.strategies.base import Population
+from mpi_es.train import Plan, make_run
+
+_OF_RUNS = (  # options that a search without calls and files has no use for
+    "callback",
+    "call_timeout",
+    "checkpoint_interval",
+    "console",
+    "dedicated_root",
+    "dispatch",
+    "evaluation_timeout",
+    "on_failure",
+    "on_rank_loss",
+    "run_dir",
+    "tensorboard",
+)
+
+
+class Search:
+    """A search for the best x of a function, which the caller calls: `evolve` is this in a loop.
+
+        search = mpi_es.Search(x0, sigma, minimise=True)
+        while not search.done:
+            search.tell([function(x) for x in search.ask()])
+        print(search.best, search.best_value)
+
+    Args:
+        x0, sigma, minimise, bounds, goal, goal_times, options: those of `evolve`.
+    """
+
+    def __init__(
+        self,
+        x0: Any,
+        sigma: Any = 0.1,
+        *,
+        minimise: bool = False,
+        bounds: Any = None,
+        goal: float | None = None,
+        goal_times: int = 1,
+        **options: Any,
+    ) -> None:
+        init_sigma, scale = overall(sigma)
+        given = {
+            "console": "silent",
+            "tensorboard": False,
+            "init_sigma": init_sigma,
+            "minimise": minimise,
+            "target_fitness": goal,
+            "target_consecutive": goal_times,
+        }
+        try:
+            with in_words_of_scripts():
+                config = config_of(_told, given, options, _OF_RUNS, "Search")
+                self._begin(config, problem(_told, x0, bounds, scale=scale, minimise=minimise))
+        except UserError as error:
+            raise error.with_traceback(None) from None
+
+    def _begin(self, config: Config, made: Problem, stored: dict[str, Any] | None = None) -> None:
+        """Begin, or continue from the content of a file."""
+        evaluator = make_evaluator(SerialComm(), config, StopFlag(), problem=made)
+        plan = Plan("mpi_es.train", config, checkpoint.NOWHERE, b"", stored)
+        self._run = make_run(plan, evaluator)
+        self._asked: Population | None = None
+
+    def ask(self) -> Vector:
+        """Return the candidates (population size, dim) of the next generation."""
+        population = self._asked = self._run.ask()
+        whole, noise = self._run.evaluator.rollout.policy.whole, self._run.evaluator.noise
+        return np.stack([whole(population.candidate(index, noise)) for index in range(len(population))])
+
+    def tell(self, values: Any) -> None:
+        """Move on by a generation, given the values (population size,) of what ask returned.
+
+        A candidate whose value is NaN ranks last.
+        """
+        if self._asked is None:
+            raise UserError("Search.tell: expected a call of ask before it")
+        returns = self._run.config.sign * np.asarray(values, np.float64)
+        if returns.shape != (len(self._asked),):
+            raise expected("Search.tell", f"values of shape ({len(self._asked)},)", returns.shape)
+        if np.isinf(returns).any():
+            raise expected("Search.tell", "finite values, or NaN of calls that failed", float(np.inf))
+        ones: NDArray[np.int64] = np.ones((len(returns), 1), np.int64)
+        evaluation = Evaluation(returns[:, None], ones, np.zeros((len(returns), 0)), idle=0.0)
+        asked, self._asked = self._asked, None
+        self._run.tell(asked, evaluation)
+
+    @property
+    def best(self) -> Vector | None:
+        """The best x (dim,) so far; None before the first tell."""
+        found = self._run.best.candidate
+        return np.array(found, np.float64) if found.size else None
+
+    @property
+    def best_value(self) -> float:
+        """The value of the best x; NaN before the first tell."""
+        return self._run.config.sign * self._run.best.fitness + 0.0 if self.best is not None else math.nan
+
+    @property
+    def centre(self) -> Vector:
+        """The centre (dim,) of the search."""
+        centre: Vector = self._run.evaluator.rollout.policy.whole(self._run.strategy.centre)
+        return centre
+
+    @property
+    def sigma(self) -> float:
+        """The overall standard deviation."""
+        return float(self._run.strategy.sigma)
+
+    @property
+    def generation(self) -> int:
+        """The number of generations that were told."""
+        return self._run.progress.generation
+
+    @property
+    def done(self) -> str:
+        """Why the search is over: a goal, a limit, or convergence; empty, and so false, while it is not."""
+        return self._run.finished()
+
+    def save(self, file: str | os.PathLike[str]) -> None:
+        """Save the search as it is after the last tell."""
+        self._run.keep()
+        image = checkpoint.encode(self._run.content() | {"life": stamp()})
+        write_whole(Path(file), bytes(image), "Search.save")
+
+    @classmethod
+    def load(cls, file: str | os.PathLike[str]) -> "Search":
+        """Return a saved search, which continues exactly."""
+        stored = checkpoint.decode(Path(file), contents.check)
+        config = description.config_of(Config, stored["config"], imports=True)
+        if "problem" not in stored or config.x0:
+            raise expected("Search.load", "a file of Search.save", os.fspath(file))
+        search = cls.__new__(cls)
+        search._begin(config, Problem(_told, **stored["problem"], minimise=config.minimise), stored)
+        return search
+
+
+def _told(x: Vector) -> float:
+    """Stand for the function that the caller calls."""
+    raise UserError("Search: expected the caller to call the function")

@@ -1,0 +1,141 @@
+"""mpi_es.Search: the candidates of evolve, with values that the caller tells."""
+
+import math
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import mpi_es
+from mpi_es.config.run import STRATEGIES
+from mpi_es.errors import UserError
+
+X0 = np.zeros(5)
+FEW = {"population_size": 12, "seed": 4, "max_iter": 25}
+
+
+def sphere(x):
+    return float(((x - 1) ** 2).sum())
+
+
+def search(**options):
+    return mpi_es.Search(X0, 0.5, minimise=True, **FEW | options)
+
+
+def led_to_its_end(one, function=sphere):
+    while not one.done:
+        one.tell([function(x) for x in one.ask()])
+    return one
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_it_has_the_numbers_of_evolve(strategy):
+    seen = []
+    result = mpi_es.minimise(
+        lambda x: seen.append(x) or sphere(x),
+        X0,
+        0.5,
+        strategy=strategy,
+        run_dir=None,
+        console="silent",
+        **FEW,
+    )
+    asked = []
+    one = led_to_its_end(search(strategy=strategy), lambda x: asked.append(x) or sphere(x))
+    np.testing.assert_array_equal(asked, seen[:-1])  # evolve calls its mean at the end
+    np.testing.assert_array_equal(one.centre, result.mean)
+    assert one.best_value == result.history["best"].min() == sphere(one.best)
+    assert (one.done, one.generation) == (result.reason, 25)
+
+
+@pytest.mark.parametrize("strategy", [*STRATEGIES, "mpi_es.strategies.snes:SNES"])
+def test_a_saved_search_continues_exactly(tmp_path, strategy):
+    whole, first = led_to_its_end(search(strategy=strategy)), search(strategy=strategy)
+    for _ in range(9):
+        first.tell([sphere(x) for x in first.ask()])
+    first.ask()  # is lost, and asked again
+    first.save(tmp_path / "search.h5")
+    again = mpi_es.Search.load(tmp_path / "search.h5")
+    assert (again.generation, again.best_value) == (9, first.best_value)
+    led_to_its_end(again)
+    np.testing.assert_array_equal(again.centre, whole.centre)
+    np.testing.assert_array_equal(again.best, whole.best)
+
+
+def test_a_search_that_asked_nothing_is_saved_too(tmp_path):
+    one = search()
+    assert (one.best, math.isnan(one.best_value), one.done) == (None, True, "")
+    one.save(tmp_path / "search.h5")
+    np.testing.assert_array_equal(mpi_es.Search.load(tmp_path / "search.h5").ask(), one.ask())
+
+
+def test_it_ends_at_a_goal_and_where_it_has_converged():
+    assert led_to_its_end(search(goal=0.1)).done == "target of 0.1 reached"
+    assert led_to_its_end(search(max_iter=10**5)).done.startswith("converged")
+
+
+def test_candidates_lie_within_bounds_and_are_as_wide_as_sigma():
+    one = mpi_es.Search([0.5, 50.0], [0.1, 10.0], bounds=([0, 0], [1, 100]), population_size=1000)
+    asked = one.ask()
+    np.testing.assert_allclose(asked.std(axis=0), [0.1, 10.0], rtol=0.1)
+    assert (asked >= 0).all()
+    assert (asked <= [1, 100]).all()
+
+
+def test_a_value_of_nan_ranks_last():
+    one = led_to_its_end(search(max_iter=60), lambda x: math.nan if x[0] > 0.3 else sphere(x))
+    assert 0.49 < one.best_value < 0.6
+
+
+@pytest.mark.parametrize(
+    ("values", "rule"),
+    [([1.0] * 11, r"values of shape \(12,\), got \(11,\)"), ([math.inf] * 12, "finite values, or NaN")],
+)
+def test_values_that_nothing_can_be_learnt_from_are_refused(values, rule):
+    one = search()
+    one.ask()
+    with pytest.raises(UserError, match=f"Search.tell: expected {rule}"):
+        one.tell(values)
+
+
+def test_values_before_candidates_are_refused():
+    one = search()
+    with pytest.raises(UserError, match="expected a call of ask before it"):
+        one.tell([0.0] * 12)
+    one.tell([sphere(x) for x in one.ask()])
+    with pytest.raises(UserError, match="expected a call of ask before it"):
+        one.tell([0.0] * 12)
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("dispatch", "static"),
+        ("console", "lines"),
+        ("num_rollouts", 2),
+        ("env", "CartPole-v1"),
+        ("popsiz", 1),
+    ],
+)
+def test_options_of_runs_and_unknown_ones_are_refused(option, value):
+    with pytest.raises(UserError, match=rf"^(Search: expected one of|{option}: expected to be left out)"):
+        search(**{option: value})
+
+
+def test_a_file_of_something_else_is_refused(tmp_path):
+    (tmp_path / "other.h5").write_bytes(b"other")
+    with pytest.raises(UserError, match=r"other.h5: expected a run file of mpi_es"):
+        mpi_es.Search.load(tmp_path / "other.h5")
+
+
+def test_a_run_of_evolve_may_be_continued_by_hand(tmp_path):
+    run = mpi_es.minimise(sphere, X0, 0.5, run_dir=tmp_path / "run", console="silent", **FEW)
+    one = mpi_es.Search.load(tmp_path / "run" / "run.h5")
+    assert (one.done, one.best_value) == (run.reason, run.value)
+
+
+def test_it_needs_no_mpi():
+    program = "import sys, mpi_es; mpi_es.Search([0.0] * 3).ask(); print('mpi4py' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
