@@ -50,7 +50,7 @@ COMMANDS = {
     "pbt evaluate": Command(
         "pbt.evaluate", "score a member on held-out episodes, and record one", "pbt.evaluate:Options"
     ),
-    "pbt report": Command("pbt.report", "draw a population's course and family tree, and one HTML page"),
+    "pbt report": Command("pbt.report", "draw scores and family tree of a population, and write a page"),
     "pbt replay": Command(
         "pbt.replay", "train one agent on the winner's schedule of hyperparameters", "pbt.replay:Options"
     ),
@@ -59,7 +59,7 @@ COMMANDS = {
     ),
     "completion": Command(
         "mpi_es.completion",
-        "print the script with which a shell completes all this: bash, zsh or fish",
+        "print a script that completes commands and options: bash, zsh or fish",
         presets="mpi_es.completion:SHELLS",
     ),
 }

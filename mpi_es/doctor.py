@@ -58,9 +58,9 @@ def _parse(arguments: Sequence[str] | None) -> tuple[argparse.Namespace, int | N
         "python -m mpi_es.doctor", description="Check launcher, MPI, Slurm, memory, files and an environment."
     )
     parser.add_argument("run_dir", nargs="?", type=Path, default=Path("runs"), help="directory of a run")
-    parser.add_argument("--env", help="environment whose episodes to play twice, as mpi_es.train names it")
+    parser.add_argument("--env", help="environment to check, named as in mpi_es.train")
     parser.add_argument("--env-options", nargs="*", default=[], metavar="NAME=VALUE", help="its options")
-    parser.add_argument("--policy", default="mlp", help="policy that plays them")
+    parser.add_argument("--policy", default="mlp", help="policy that plays its episodes")
     try:
         return parser.parse_args(arguments), None
     except SystemExit as end:

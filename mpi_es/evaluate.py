@@ -58,15 +58,15 @@ class Options:
     frames: str = ""
     """Directory for every frame of the first episode, with its actions and attention"""
     env: str = ""
-    """Another environment than the run's; fast: our CarRacing, gymnasium: gymnasium's CarRacing"""
+    """Environment instead of the run's; fast: our CarRacing; gymnasium: gymnasium's own"""
     env_options: tuple[str, ...] = ()
     """Arguments of the environment instead of the run's: name=value"""
     compiled: bool = True
-    """Run whole episodes in compiled code where policy and environment allow; results are the same"""
+    """Run whole episodes in compiled code if policy and environment allow it, with the same results"""
     from_pretrained: str = ""
     """Run, run.h5 or npz file with the agent, instead of RUN"""
     preset: str = "carracing"
-    """Preset with which an npz file was trained that does not name its config"""
+    """Preset with which an npz file without a config was trained"""
     layout: Layout = "auto"
     """Order of the parameters in an npz file that does not name it; auto tries both on CarRacing"""
     imports: bool = True

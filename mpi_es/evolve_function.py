@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from mpi_es import strategies
 from mpi_es.arrays import Vector
+from mpi_es.config.fields import option as flag
 from mpi_es.config.parts import built, declared, every, without_effect
 from mpi_es.config.run import Config
 from mpi_es.errors import RolloutError, UserError, unknown
@@ -27,7 +28,6 @@ from mpi_es.parallel.collectives import Comm, bcast_object
 from mpi_es.parallel.rank_loss import apply_rank_loss_option
 from mpi_es.parallel.stop_signal import StopFlag
 from mpi_es.run_file.checkpoint import NOWHERE
-from mpi_es.run_file.description import of_option
 from mpi_es.run_file.records import FITNESS
 from mpi_es.run_file.training_plan import plan_run
 from mpi_es.train import Plan, beginning, train
@@ -294,7 +294,7 @@ def config_of(
                 raise UserError(f"{caller}: expected {_OTHER_NAMES[option]}, got {option!r}")
             raise unknown(caller, option, known & declared(bare).keys() - without_effect(bare).keys())
     values = {
-        option: _converted(option, value, possible[option].plain)
+        option: possible[option].converted(_plain(value), flag(option))
         for option, value in (given | options).items()
     }
     config = built(Config, {"function": name} | values)
@@ -305,10 +305,10 @@ def config_of(
     return config
 
 
-def _converted(option: str, value: Any, hint: Any) -> Any:
-    """Return a value in the type of its option, which may be one of several words; refuse another."""
+def _plain(value: Any) -> Any:
+    """Return a value as files hold it: a number of numpy as one of Python, a tuple as a list."""
     plain = value.item() if isinstance(value, np.generic) else value
-    return of_option(option, [*plain] if isinstance(plain, tuple) else plain, hint)
+    return [*plain] if isinstance(plain, tuple) else plain
 
 
 def _name(function: Any) -> str:

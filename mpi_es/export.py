@@ -43,7 +43,7 @@ class Options:
     torchscript: str = ""
     """File for the network as TorchScript, with the normalisation of its observations"""
     preset: str = "carracing"
-    """Preset with which an npz file given as RUN was trained, if it does not name its config"""
+    """Preset with which RUN was trained, if it is an npz file without a config"""
     from_layout: Layout = "auto"
     """Order of the parameters in such a file; auto tries both on CarRacing"""
     imports: bool = True

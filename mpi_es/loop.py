@@ -44,7 +44,7 @@ _NEWEST = 0.2  # the weight of a generation among the last ones: the agreement o
 
 @dataclass
 class Run:
-    """A run under way."""
+    """A run in progress."""
 
     config: Config
     directory: Path

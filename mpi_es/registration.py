@@ -44,7 +44,7 @@ class _AfterGymnasium:
         try:
             spec = importlib.util.find_spec(name)
         finally:
-            sys.meta_path.insert(0, self)  # whoever only looks for the module imports it later, or never
+            sys.meta_path.insert(0, self)  # code that only looks for the module imports it later, or never
         if spec is not None and spec.loader is not None:
             execute = spec.loader.exec_module
 

@@ -1,4 +1,4 @@
-"""python -m mpi_es.report RUN…: plots of runs, finished or under way, and one page, report.html."""
+"""python -m mpi_es.report RUN…: plots of runs, finished or running, and one page, report.html."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -39,11 +39,11 @@ from mpi_es.telemetry.view import view_of
 from mpi_es.text import counted
 
 _HELP = (
-    "Without PRESET and --env it is carracing. --resume RUN continues the run in that directory; it needs no "
-    "other option. --continue starts the run, or continues it if its directory holds one. "
+    "Without PRESET and --env the preset is carracing. --resume RUN continues the run in that directory and "
+    "needs no other option. --continue starts the run, or continues it if its directory holds one. "
     "--config FILE takes options from a TOML file, such as the config.toml of a run. "
     "--no-imports refuses the file of a run or an agent that names code to import. "
-    "--verbose is --console lines."
+    "--verbose means --console lines."
 )
 _EXAMPLES = (
     ("mpiexec -n 2 python -m mpi_es.train carracing-fast", "an agent that drives, in a few minutes"),

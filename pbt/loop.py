@@ -34,7 +34,7 @@ T = TypeVar("T")
 
 @dataclass
 class Run:
-    """A run under way, on this rank."""
+    """A run in progress, on this rank."""
 
     population: Population
     hyperparameters: NDArray[np.float64]  # (n, space) of the next generation

@@ -35,9 +35,9 @@ class Options:
     """Train one agent along a run's recorded schedule of hyperparameters."""
 
     seed: Annotated[int | None, Range(0, 2**63 - 1)] = None
-    """Seed of the agent; None is the run's own, with which the agent becomes the run's winner again"""
+    """Seed of the agent; None: the run's own, which reproduces the winner"""
     episodes: Count = 100
-    """Episodes of the held-out evaluation at the end"""
+    """Number of episodes of the held-out evaluation at the end"""
     imports: bool = True
     """Import code that the file of the run names; --no-imports: refuse such a file"""
 

@@ -1,4 +1,4 @@
-"""python -m pbt.report RUN…: draw a population's course and family tree, and one page, report.html."""
+"""python -m pbt.report RUN…: draw a population's scores and family tree, and write report.html."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -14,7 +14,7 @@ from pbt.config import Config
 from pbt.members import space
 from pbt.record import load
 
-_HELP = "python -m pbt.report RUN…: draw a population's course and family tree, and one page, report.html."
+_HELP = "python -m pbt.report RUN…: draw a population's scores and family tree, and write report.html."
 NAME, PAGE = "population.png", "report.html"
 
 

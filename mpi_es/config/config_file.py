@@ -21,7 +21,7 @@ class ConfigFile:
     path: str = ""
     preset: str = ""
     values: Mapping[str, Any] = field(default_factory=dict)  # of fields
-    keys: Mapping[str, str] = field(default_factory=dict)  # of fields, as they are written in the file
+    keys: Mapping[str, str] = field(default_factory=dict)  # of fields, as written in the file
 
     def without(self, name: str) -> "ConfigFile":
         """Return the options less one."""
@@ -58,13 +58,7 @@ def read(path: str, kind: type, presets: Mapping[str, Any]) -> ConfigFile:
             raise no_option(f"{path}: {key}", key.replace("_", "-"), ["preset", *known])
         if one.name in values:
             raise UserError(f"{path}: {key}: expected once, but {keys[one.name]} is the same option")
-        rule = (
-            "true or false"
-            if one.plain is bool
-            else one.values.replace(",", " in brackets,")
-            if one.is_list
-            else ""
-        )
+        rule = one.values.replace(",", " in brackets,") if one.is_list else ""
         values[one.name], keys[one.name] = one.converted(value, f"{path}: {key}", rule), key
     return ConfigFile(path, preset, values, keys)
 

@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from mpi_es.config.fields import LARGEST, Alias, Group, Range, option
 from mpi_es.errors import UserError, expected, unknown
 
+_LONG = 200  # signs of a value, which may be a whole array
 _KINDS = {int: "whole number", float: "number", str: "text", bool: "flag", types.NoneType: "None"}
 
 
@@ -64,7 +65,7 @@ class Declared:
         if self.is_list:
             return f"{_kind(inner[0])}s, or nothing"
         if inner:
-            return ", ".join(map(_kind, inner))
+            return " or ".join(map(_kind, inner))
         return " ".join([_kind(self.plain), *(str(mark) for mark in self.marks if isinstance(mark, Range))])
 
     @property
@@ -84,7 +85,9 @@ class Declared:
         except TypeError:
             if self.choices and isinstance(value, str):
                 raise unknown(place, value, self.choices) from None
-            raise expected(place, rule or self.values, value) from None
+            rule = rule or ("true or false" if self.plain is bool else self.values)
+            got = value if len(repr(value)) < _LONG else type(value).__name__
+            raise expected(place, rule, got) from None
 
     def of_words(self, words: Sequence[str], flag: str, *, is_off: bool = False) -> Any:
         """Return the value that words of the command line give, or refuse them.

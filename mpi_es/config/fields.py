@@ -1,5 +1,6 @@
 """What a config declares of its fields: group, names, range, effect, and whether it may change."""
 
+import functools
 import math
 import unicodedata
 from collections.abc import Mapping
@@ -115,9 +116,17 @@ def off(flag: str) -> str:
     return flag.replace("--", "--no-", 1)
 
 
+_hints = functools.cache(functools.partial(get_type_hints, include_extras=True))
+
+
+def hints_of(cls: Any) -> dict[str, Any]:
+    """Return the annotations of a dataclass's fields, with their marks."""
+    return _hints(cls)
+
+
 def check_ranges(config: Any) -> None:
     """Refuse numbers outside their ranges, and text that no file can hold or a terminal would obey."""
-    for name, hint in get_type_hints(type(config), include_extras=True).items():
+    for name, hint in hints_of(type(config)).items():
         value = getattr(config, name)
         for one in value if isinstance(value, tuple) else (value,):
             _check_text(option(name), one)

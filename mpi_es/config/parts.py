@@ -4,13 +4,14 @@ A part is a frozen dataclass next to what it configures, and a field of the conf
 files and in presets all options lie side by side, and the part's field stands for the name.
 """
 
+import functools
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
-from typing import Annotated, Any, TypeVar, get_type_hints
+from typing import Annotated, Any, TypeVar
 
 from mpi_es.config.declared import Declared
-from mpi_es.config.fields import CHANGEABLE, Needs, Of, check_ranges, off, option
+from mpi_es.config.fields import CHANGEABLE, Needs, Of, check_ranges, hints_of, off, option
 from mpi_es.config.user_objects import load
 from mpi_es.errors import UserError, expected, unknown
 
@@ -59,10 +60,14 @@ class Part:
         return kind(name=name)
 
 
-def parts_of(cls: type) -> dict[str, Part]:
+def parts_of(cls: Any) -> Mapping[str, Part]:
     """Return the parts of a config by their fields."""
-    hints = get_type_hints(cls, include_extras=True)
-    marks = {name: getattr(hint, "__metadata__", ()) for name, hint in hints.items()}
+    return _parts(cls)
+
+
+@functools.cache
+def _parts(cls: Any) -> Mapping[str, Part]:
+    marks = {name: getattr(hint, "__metadata__", ()) for name, hint in hints_of(cls).items()}
     return {name: mark for name, found in marks.items() for mark in found if isinstance(mark, Part)}
 
 
@@ -73,7 +78,7 @@ def declared(config: Any) -> dict[str, Declared]:
 
 def _declared(config: Any, part: str = "") -> Iterator[Declared]:
     cls = type(config)
-    hints, parts = get_type_hints(cls, include_extras=True), parts_of(cls)
+    hints, parts = hints_of(cls), parts_of(cls)
     for one in fields(cls):
         value, hint = getattr(config, one.name), hints[one.name]
         if one.name in parts:
@@ -118,7 +123,7 @@ def suited(cls: type[C], values: Mapping[str, Any], *, imports: bool = True) -> 
     Args:
         imports: code of the user's own, which may have options.
     """
-    made, defaults, known = dict(values), cls(), get_type_hints(cls)
+    made, defaults, known = dict(values), cls(), hints_of(cls)
     for part, mark in parts_of(cls).items():
         options = getattr(defaults, part)
         name = values.get(part, options.name)

@@ -70,7 +70,7 @@ OURS = {
     **in_own_directories({"bipedalwalker-fast": WALKER_FAST, "hardcore": HARDCORE}),
 }
 
-# pytorch-es. Its gradient is multiplied by n sigma, which Adam undoes: the learning rate is what is left.
+# pytorch-es. Its gradient is multiplied by n sigma, which Adam undoes; the learning rate remains.
 SMALL_NET: Preset = dict(
     env="CartPole-v1",
     hidden=(64, 64),
@@ -123,7 +123,7 @@ PYTORCH_ES = {
 }
 
 # karush17's post: 100 mirrored pairs, sigma 1, Adam 0.1, centred ranks. It multiplies the weights of the last
-# layer by 0.1; ours are torch's, beside which a sigma of 1 is noise alone.
+# layer by 0.1; ours are torch's, for which a sigma of 1 is nothing but noise.
 POST: Preset = dict(
     hidden=(64, 64),
     strategy="openai_es",

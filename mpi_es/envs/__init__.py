@@ -53,7 +53,7 @@ def is_vectorised(name: str) -> bool:
 def make(name: str, options: Sequence[str] = (), render_mode: str | None = None) -> tuple[Any, int]:
     """Return the environment and its step limit, 0 for none.
 
-    The limit of a gymnasium id is not in the environment: whoever steps it counts. Nor are the
+    The limit of a gymnasium id is not in the environment: the stepping code counts. Nor are the
     wrappers that check every call.
 
     Args:

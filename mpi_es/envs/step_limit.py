@@ -28,7 +28,7 @@ def own_limit(env: Any) -> int:
     """
     while not isinstance(env, gym.wrappers.TimeLimit):
         if not hasattr(env, "env"):
-            # gym.make enforces the limit of its spec by a TimeLimit, which whoever unwraps it has lost.
+            # gym.make enforces the limit of its spec by a TimeLimit, which is lost by unwrapping.
             spec = getattr(env, "spec", None)
             return max(spec.max_episode_steps or 0, 0) if spec and spec.id not in gym.registry else 0
         env = env.env

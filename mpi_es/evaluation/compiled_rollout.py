@@ -127,7 +127,7 @@ class CompiledRollout(AnyRollout):
         return rows
 
     def _abandon(self) -> None:
-        """End the episodes that are under way; nothing of them counts."""
+        """End the running episodes; nothing of them counts."""
         running = [lane for lane in self.lanes if lane.result is not None]
         for lane in running:
             lane.driver.abandon[0] = 1

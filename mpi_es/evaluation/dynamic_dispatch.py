@@ -240,7 +240,7 @@ class DynamicWorker(Source):
         self.answer = self.answers.buffer()
         self.queue = deque(header.episode(unit, found) for unit in share.tolist())
         self.over_since: list[int] = []  # unit, length and so on, of episodes that rank 0 does not know of
-        self.pending: Any = None  # the answer to a request under way
+        self.pending: Any = None  # the answer to the pending request
         self.over, self.plenty = False, are_plenty(header.unplayed, comm.size)
 
     def take(self, block: bool) -> Episode | None:

@@ -60,7 +60,7 @@ class Evaluator:
         self._dynamic, self._dedicated_root = dynamic, dedicated_root
         self.heartbeat = heartbeat
         self.dim = rollout.policy.dim
-        self.evaluation_id = 0  # of the evaluation under way, or the last
+        self.evaluation_id = 0  # of the running evaluation, or the last
         self.progress = EvaluationProgress()  # of rank 0
         self.played: list[Rows] = []  # of its episodes, those that this rank played
         self.abandoned: Source | None = None  # the source of an evaluation in which a rank was lost
@@ -97,8 +97,8 @@ class Evaluator:
             attempts += 1
             if attempts > _ATTEMPTS:
                 raise RolloutError(
-                    f"ranks were lost {_ATTEMPTS} times in one evaluation; of its episodes {len(units)} are "
-                    "unplayed, one of which may end whoever plays it"
+                    f"ranks were lost {_ATTEMPTS} times in one evaluation; one of its {len(units)} unplayed "
+                    "episodes may kill the rank that plays it"
                 )
             header = self._header(evaluation_id, population, seeds, len(units), terms)
             begin = time.perf_counter()

@@ -169,7 +169,7 @@ class Rollout(AnyRollout):
 
 
 class _Rows(NamedTuple):
-    """The episodes under way: row i of every array is one."""
+    """The running episodes: row i of every array is one."""
 
     running: NDArray[np.bool_]  # the others are over, and their rows idle
     places: NDArray[np.int64]  # in the environments
@@ -222,7 +222,7 @@ class _Batch:
         )
 
     def fill(self, source: Source) -> int:
-        """Begin episodes where there is room and work; return how many are under way."""
+        """Begin episodes where there is room and work; return how many are running."""
         running = int(self.at.running.sum())
         free = self.width - running
         few = self.width // _BEGIN_SHARE if self.envs.begins_together else 1
@@ -323,7 +323,7 @@ class _Batch:
             self.memory = np.concatenate([self.memory, *(one for one in memories if one is not None)])
         parameters = np.stack([one.parameters for one in fresh]).astype(np.float32, copy=False)
         begun = self._begun(places, observations, parameters)
-        self.at = _Rows._make(map(np.concatenate, zip(self.at, begun, strict=True)))
+        self.at = _Rows._make(np.concatenate(pair) for pair in zip(self.at, begun, strict=True))
         self.weights = None
 
     def _end(self, rows: NDArray[np.int64], source: Source) -> None:

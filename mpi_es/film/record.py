@@ -79,7 +79,7 @@ class StepRecorder(gym.Wrapper[Any, Any, Any, Any]):
 
 
 class _Screening(StaticSource):
-    """A source of one episode, whose steps are shown as they are made."""
+    """A source of one episode, whose steps are shown at once."""
 
     def __init__(self, episode: Episode, recorder: StepRecorder, show: Callable[[Step], None]) -> None:
         super().__init__([episode])

@@ -1,4 +1,4 @@
-"""Show frames in a window as they are made: `evaluate --render`."""
+"""Show frames in a window while an episode runs: `evaluate --render`."""
 
 import os
 from types import TracebackType

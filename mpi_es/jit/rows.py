@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 def repeat(one: T, count: int) -> T:
-    """Return a named tuple with `count` copies of each array; numbers and None stay as they are."""
+    """Return a named tuple with `count` copies of each array; numbers and None stay the same."""
     if isinstance(one, np.ndarray):
         return np.repeat(one[None], count, axis=0)  # type: ignore[return-value]
     return type(one)(*(repeat(part, count) for part in one)) if isinstance(one, tuple) else one

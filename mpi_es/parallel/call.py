@@ -32,7 +32,7 @@ class World:
     def __init__(self) -> None:
         self.comm: Comm = None
         self.raised: BaseException | None = None  # the last exception that all ranks of a call raised
-        self.caller: int | None = None  # the thread whose call is under way
+        self.caller: int | None = None  # the thread that is calling
         self.ended: list[int] = []  # ranks whose script is at its end
 
     def join(self) -> Comm:

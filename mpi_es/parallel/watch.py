@@ -106,7 +106,7 @@ class Heartbeat:
         self.timeout, self.line, self.alone = timeout, line or _start(SerialComm()), line is None
 
     def write(self, text: str) -> None:
-        """Give a sign of life, with what is under way; nothing: the rank waits for others."""
+        """Give a sign of life, with the running episodes; nothing: the rank waits for others."""
         slot, begin = self.line.slot, watchdog.HEAD.size
         slot[begin:] = text.encode()[: watchdog.SLOT - begin].ljust(watchdog.SLOT - begin, b"\0")
         watchdog.HEAD.pack_into(slot, 0, time.monotonic() if text else 0.0, self.timeout)

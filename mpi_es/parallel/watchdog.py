@@ -21,7 +21,7 @@ import time
 ON_WATCH, ALL_WELL = b"!", b"."
 # Whose death to report. Where the others outlive a rank, each is worth a line; one that is alone just ends.
 FIRST, EACH, NONE = "first", "each", "none"
-SLOT = 512  # bytes of a rank: the time of its last sign, 0 for idle, the timeout, and what is under way
+SLOT = 512  # bytes of a rank: the time of its last sign, 0 for idle, the timeout, and the running episodes
 HEAD = struct.Struct("dd")
 _LOOK = 1.0  # seconds between two looks at the slots
 

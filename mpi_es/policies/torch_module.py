@@ -35,7 +35,7 @@ def load_network(name: str, options: Mapping[str, Any]) -> Network:
 
 
 class _Recall(NamedTuple):
-    """What an episode under way goes on from."""
+    """What a running episode continues from."""
 
     # The module's memory, side by side the tuple of its tensors; None at an episode's start
     content: Any = None

@@ -61,7 +61,7 @@ class Section:
 
 
 def render(title: str, sections: Iterable[Section]) -> str:
-    """Return the page. All texts are escaped; only figures are inserted as they are."""
+    """Return the page. All texts are escaped; only figures are inserted unescaped."""
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent),
         autoescape=True,

@@ -114,7 +114,7 @@ def load(directory: Path, check: Check = contents.check) -> tuple[dict[str, Any]
     try:
         return decode(path, check), ""
     except Damaged as error:
-        if not os.path.exists(previous):  # pathlib's raises where the file system is gone
+        if not os.path.exists(previous):  # pathlib's raises if the file system is gone
             raise
         warning = f"{error}; continuing from {PREVIOUS}, the checkpoint before"
         return decode(previous, check), warning

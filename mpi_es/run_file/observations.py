@@ -36,7 +36,7 @@ class ObservationStatistics:
     def updated(self, episodes: Vector) -> "ObservationStatistics":
         """Return the statistics with episodes added, each a row of `normalisation.of_episode`.
 
-        The rows lie in the order of the episodes whoever ran them, so the result is the same to the bit.
+        The rows are in the order of the episodes, whichever rank ran them: the result is bit-identical.
         """
         counts, (means, squares) = episodes[:, :1], np.split(episodes[:, 1:], 2, axis=1)
         count = float(counts.sum())

@@ -88,7 +88,7 @@ class Progress:
 
 @dataclass
 class EvaluationProgress:
-    """How far the evaluation under way is, or the last one: rank 0 counts, its console looks.
+    """Progress of the running evaluation, or the last one: rank 0 counts, its console looks.
 
     Where each rank has a fixed share of the episodes, rank 0 knows only of its own.
     """

@@ -109,7 +109,7 @@ class Restarts:
 
     @property
     def start(self) -> int:
-        """The number of the start under way."""
+        """The number of the running start."""
         return int(self._state.start["number"])
 
     @property
@@ -119,13 +119,13 @@ class Restarts:
 
     @property
     def centre(self) -> Vector:
-        """The centre (dim,) of the start under way."""
+        """The centre (dim,) of the running start."""
         centre: Vector = self._inner.centre
         return centre
 
     @property
     def sigma(self) -> float:
-        """The overall step size of the start under way."""
+        """The overall step size of the running start."""
         return float(self._inner.sigma)
 
     def ask(self) -> Population:
@@ -149,7 +149,7 @@ class Restarts:
         self._state = replace(self._state, over=self._why_over())
 
     def _why_over(self) -> str:
-        """Return why the start under way should end; empty if it should go on."""
+        """Return why the running start should end; empty if it should continue."""
         record, start = self._state.record, Start(**self._state.start)
         learnt_nothing = self._if_below is not None and record["highest_mean"] < self._if_below
         if learnt_nothing and record["generations"] >= self._after:

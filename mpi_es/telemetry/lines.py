@@ -36,7 +36,7 @@ class Lines:
     """Write a line for each generation, with a header every 25; flush each: a log is read while it grows.
 
     Args:
-        progress: of the evaluation under way.
+        progress: of the running evaluation.
     """
 
     def __init__(self, stream: TextIO, view: View, progress: EvaluationProgress | None = None) -> None:

@@ -140,7 +140,7 @@ class LivePanel:
 
     Args:
         past: the numbers of earlier generations.
-        progress: of the evaluation under way.
+        progress: of the running evaluation.
     """
 
     def __init__(

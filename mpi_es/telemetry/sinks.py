@@ -1,4 +1,4 @@
-"""The output of a run under way: rank 0 passes the numbers of each generation to all of its sinks."""
+"""The output of a run: rank 0 passes the numbers of each generation to all of its sinks."""
 
 import sys
 from collections.abc import Iterable, Sequence
@@ -84,7 +84,7 @@ def open_telemetry(
     Args:
         view: what the console shows.
         past: the numbers of earlier generations whose course the panel draws.
-        progress: of the evaluation under way, for the console.
+        progress: of the running evaluation, for the console.
         stream: another standard output.
     """
     # Imported here, so that the other ranks start without TensorBoard and rich.

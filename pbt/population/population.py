@@ -186,7 +186,7 @@ class Population:
         """Return what the work gives, or raise MemberFailed with rank and member.
 
         Args:
-            passed: exceptions that are raised as they are, as are Stopped and RankLost.
+            passed: exceptions that are raised unchanged, like Stopped and RankLost.
         """
         try:
             return work()

@@ -43,7 +43,7 @@ def test_an_option_says_its_names_values_default_and_meaning():
     assert [(one.names, one.values, shown(one.default), one.help) for one in ALL.values()] == [
         (["--size", "--n"], "whole number ≥ 1", "3", "Of it."),
         (["--widths"], "whole numbers, or nothing", "empty", "Of its layers."),
-        (["--limit"], "number, None", "None", "Of that."),
+        (["--limit"], "number or None", "None", "Of that."),
         (["--quick"], "flag", "on", "Whether at once."),
         (["--kind"], "one, another", "one", "Which."),
     ]
@@ -91,8 +91,8 @@ def test_a_plain_value_becomes_one_of_the_option_s_type(name, value, made):
         ("size", True, "here: expected whole number ≥ 1, got True"),
         ("size", 1.0, "here: expected whole number ≥ 1, got 1.0"),
         ("widths", [8, "x"], r"here: expected whole numbers, or nothing, got \[8, 'x'\]"),
-        ("limit", 10**400, "here: expected number, None, got 1000"),
-        ("quick", 1, "here: expected flag, got 1"),
+        ("limit", 10**400, "here: expected number or None, got 'int'"),
+        ("quick", 1, "here: expected true or false, got 1"),
         ("kind", "anothr", "here: expected one of another, one, got 'anothr'; did you mean 'another'"),
     ],
 )

@@ -22,7 +22,7 @@ def test_a_forged_file_is_refused_in_one_line_or_read(tmp_path, images):
     [
         ("config", "cma_variant", "x", "/config: --cma-variant: expected one of"),
         ("config", "init_sigma", -1.0, "/config: --init-sigma: expected"),
-        ("config", "hidden", 3, "/config: --hidden: expected a list of int"),
+        ("config", "hidden", 3, "/config: --hidden: expected whole numbers, or nothing"),
         ("config", "colour", 1, "/config: expected fields of Config"),
         ("best", "fitness", "x", "/best/fitness: expected a number in"),
         ("best", "generation", 99, "/best/generation: expected a whole"),

@@ -70,7 +70,7 @@ def road_poly(race: Simulation) -> list[Any]:
 
 
 def car(race: Simulation) -> "Car":
-    """The car: its hull and its wheels, as they are when they are read."""
+    """The car: its hull and its wheels, read at access."""
     return Car(race)
 
 

@@ -14,7 +14,7 @@ BODIES = 5  # the hull, then the wheels in gymnasium's order: front left, front 
 
 
 class World(NamedTuple):
-    """A race under way. Tiles and kerbs are in gymnasium's order of drawing, its road_poly."""
+    """A running race. Tiles and kerbs are in gymnasium's order of drawing, its road_poly."""
 
     # The track, made anew by each reset
     polygons: NDArray[np.float64]  # (2 * TILES, 4, 2) corners, as in road_poly

@@ -60,7 +60,7 @@ def cast(actions: NDArray[Any], space: spaces.Space[Any]) -> NDArray[Any]:
 
 @dataclass
 class _Pool:
-    """Environments that were made together, and how many of their episodes are under way."""
+    """Environments that were made together, and how many of their episodes are running."""
 
     envs: Any
     first: int  # place of the first

@@ -23,7 +23,7 @@ TILE_X, TILE_Y, CAR_X, CAR_Y, WAY_X, WAY_Y, WEIGHT = range(7)  # places in a row
 # Box2D's skins: b2_polygonRadius (twice b2_linearSlop) around each of the two polygons
 SKINS = F32(2) * F32(0.005) + F32(2) * F32(0.005)
 EPSILON = F32(np.finfo(np.float32).eps)
-TOUCHING = F32(10) * EPSILON  # what is left of a distance when polygons are said to touch
+TOUCHING = F32(10) * EPSILON  # distance below which polygons count as touching
 MOST_ITERATIONS = 20  # b2Distance's k_maxIters
 ZERO, ONE = F32(0), F32(1)
 # Rows of the simplex; numba would compile a function anew for each literal number that it is called with
