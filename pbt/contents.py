@@ -41,6 +41,7 @@ def check(content: dict[str, Any]) -> None:
     config = config_of(Config, content)
     done, n = generation_of(content), config.num_agents
     names = _names(content)
+    agent = content["best"].get("state")  # an empty group before the first held-out evaluation
     check_group(
         content,
         {
@@ -53,7 +54,7 @@ def check(content: dict[str, Any]) -> None:
                 "member": count(n - 1),
                 "fitness": number(),
                 "state": state,
-                "hyperparameters": _values(names) if content["best"].get("state") else {},
+                "hyperparameters": _values(names) if isinstance(agent, dict) and agent else {},
             },
             "history": _history(done, n, names),
             "timing": {"seconds": between(0, LATEST, "f8", done)},

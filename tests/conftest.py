@@ -6,7 +6,7 @@ import subprocess
 import hypothesis
 import pytest
 
-from mpi_es.parallel.stop_signal import CAUGHT
+from mpi_es.parallel.stop_signal import CAUGHT, LAUNCHER_LOST
 from tests.launching import STARTED, complete, exact_content
 
 # On a shared machine any example may take a second, by no fault of the code.
@@ -20,7 +20,7 @@ signal.signal(signal.SIGHUP, signal.SIG_DFL)
 @pytest.fixture(autouse=True)
 def _own_signals():
     """Give signals back that a run in this process caught."""
-    before = {number: signal.getsignal(number) for number in CAUGHT}
+    before = {number: signal.getsignal(number) for number in (*CAUGHT, LAUNCHER_LOST)}
     yield
     for number, handler in before.items():
         signal.signal(number, handler)

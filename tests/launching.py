@@ -16,6 +16,7 @@ from mpi_es.run_file import checkpoint
 from mpi_es.status import generations
 
 T = TypeVar("T")
+ROOT = Path(__file__).parents[1]
 MPIEXEC = Path(sys.prefix, "bin", "mpiexec")
 LIMIT = 600  # seconds, after which a program hangs: on a machine that is shared it may be ten times as slow
 ENDLESS = 1_000_000  # generations: no machine is so fast that a signal comes too late
@@ -50,6 +51,19 @@ def complete(ranks: int, *arguments: object, **options: object) -> subprocess.Co
     finally:
         process.kill()
     return subprocess.CompletedProcess(process.args, process.returncode, out, err)
+
+
+def call(*command: object, **options: object) -> subprocess.CompletedProcess:
+    """Run any command, and return what came out."""
+    captured = {"capture_output": True, "text": True, "timeout": LIMIT}
+    return subprocess.run([*map(str, command)], **captured | options)
+
+
+def refused(ranks: int, *arguments: object, **options: object) -> str:
+    """Run `python …`, which a mistake must end with code 2 and one line of errors, and return that line."""
+    done = complete(ranks, *arguments, **options)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
+    return done.stderr
 
 
 def run_here(program: ModuleType, *arguments: object) -> None:

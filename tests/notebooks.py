@@ -8,9 +8,8 @@ from pathlib import Path
 import nbclient
 import nbformat
 
-from tests.launching import LIMIT
+from tests.launching import LIMIT, ROOT
 
-ROOT = Path(__file__).parents[1]
 INLINE = "module://matplotlib_inline.backend_inline"  # whatever this process has set
 NOTEBOOKS = sorted((ROOT / "examples").glob("*.ipynb"))
 

@@ -2,7 +2,6 @@
 
 import re
 import shutil
-import subprocess
 
 import pytest
 
@@ -11,7 +10,7 @@ from mpi_es.config.parts import every
 from mpi_es.config.presets import PRESETS
 from mpi_es.config.run import Config
 from mpi_es.errors import UserError
-from tests.launching import LIMIT
+from tests.launching import call
 
 ASK = """
 COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
@@ -22,8 +21,7 @@ printf '%s\\n' "${COMPREPLY[@]}"
 
 def answers(*words):
     """Return what bash offers for the last of a command line's words."""
-    command = ["bash", "-c", script("bash") + ASK, "bash", "mpi-es", *words]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=LIMIT)
+    done = call("bash", "-c", script("bash") + ASK, "bash", "mpi-es", *words, check=True)
     assert done.stderr == ""
     return done.stdout.split()
 
@@ -61,8 +59,7 @@ def test_bash_offers(words, offered):
 @pytest.mark.skipif(not shutil.which("fish"), reason="fish is not installed")
 def test_fish_offers(words, offered, tmp_path):
     asked = f"{script('fish')}\ncomplete -C '{' '.join(['mpi-es', *words])}'"
-    command = ["fish", "--no-config", "-c", asked]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True, timeout=LIMIT)
+    done = call("fish", "--no-config", "-c", asked, cwd=tmp_path, check=True)
     assert sorted(done.stdout.split()) == sorted(offered)
 
 
@@ -85,7 +82,7 @@ def test_every_option_is_in_the_script(shell):
 def test_the_shell_reads_its_script(shell):
     if not shutil.which(shell):
         pytest.skip(f"{shell} is not installed")
-    done = subprocess.run([shell, "-n"], input=script(shell), capture_output=True, text=True, timeout=LIMIT)
+    done = call(shell, "-n", input=script(shell))
     assert (done.returncode, done.stderr) == (0, "")
 
 

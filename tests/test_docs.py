@@ -1,4 +1,4 @@
-"""What docs/ shows is true: the programs and commands of a page run in their order, with a small budget."""
+"""What README and docs/ show is true: programs and commands of a page run in their order, on a budget."""
 
 import importlib.util
 import os
@@ -6,7 +6,6 @@ import re
 import runpy
 import shlex
 import shutil
-import subprocess
 import sys
 from glob import glob
 from pathlib import Path
@@ -18,11 +17,12 @@ from mpi_es.config.fields import option
 from mpi_es.config.parts import every
 from mpi_es.parallel.collectives import SerialComm
 from pbt import train as pbt_train
-from tests.launching import LIMIT, MPIEXEC
+from tests.launching import MPIEXEC, ROOT, call
 
-ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
-PAGES = sorted(str(path.relative_to(DOCS)) for path in DOCS.glob("**/*.md"))
+README = "../README.md"
+PAGES = [README, *sorted(str(path.relative_to(DOCS)) for path in DOCS.glob("**/*.md"))]
+LINKING = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "slurm/README.md", "pbt/README.md")
 FENCE = r"^( *)```{}\n(.*?)^ *```$"
 # Of the system, of the site or of a person's machine.
 ELSEWHERE = {
@@ -155,9 +155,7 @@ def follow(words):
         assert (ROOT / rest[0]).exists()
     elif first == "python":
         environ = os.environ | {"PYTHONPATH": str(ROOT)}
-        done = subprocess.run(
-            [sys.executable, *rest], env=environ, capture_output=True, text=True, timeout=LIMIT
-        )
+        done = call(sys.executable, *rest, env=environ)
         assert done.returncode == 0, done.stderr
     else:
         assert first in ELSEWHERE, words
@@ -166,8 +164,22 @@ def follow(words):
 @pytest.mark.parametrize("page", PAGES)
 def test_a_page_can_be_followed(page, place):
     write_programs(page, place)
+    if page == README:
+        shutil.rmtree(place / "runs")  # it makes the one of which it speaks
     for words in lines(page):
         follow(words)
+
+
+def test_the_readme_s_programs_run_under_mpiexec(place):
+    write_programs(README, place)
+    own = {"python": sys.executable, "mpiexec": str(MPIEXEC)}
+    environ = os.environ | {"PYTHONPATH": str(ROOT)}
+    commands = [words for words in lines(README) if words[0] == "mpiexec" and "mpi_es.doctor" not in words]
+    assert len(commands) == 3
+    for words in commands:
+        command = [own.get(word, word) for word in words] + budget(words) * ("mpi_es.train" in words)
+        done = call(*command, env=environ)
+        assert done.returncode == 0, done.stdout + done.stderr
 
 
 def write_programs(page, place):
@@ -184,9 +196,7 @@ def test_both_scripts_of_one_who_comes_from_pycma_search(tmp_path):
         [sys.executable, "with_pycma.py"],
         [MPIEXEC, "-n", "2", sys.executable, "with_mpi_es.py"],
     ):
-        done = subprocess.run(
-            command, cwd=tmp_path, env=environ, capture_output=True, text=True, timeout=LIMIT, check=True
-        )
+        done = call(*command, cwd=tmp_path, env=environ, check=True)
         best = re.search(r"([\d.]+) \[", done.stdout)
         assert float(best[1]) < 4.5  # at the beginning: 50 * 0.3**2
 
@@ -207,6 +217,30 @@ def test_every_option_is_in_the_tables(cls):
     assert {option(one.name) for one in every(cls)} <= {*rows}
 
 
+def anchors(text):
+    """Return the places within a page to which a link may lead."""
+    headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading).lower().replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", LINKING)
+def test_local_links_lead_somewhere(page):
+    path = ROOT / page
+    for link in re.findall(r"\]\(([^)]+)\)", path.read_text(encoding="utf-8")):
+        if "://" in link:
+            continue
+        name, _, anchor = link.partition("#")
+        target = path.parent / name if name else path
+        assert target.exists(), link
+        if anchor:
+            assert anchor in anchors(target.read_text(encoding="utf-8")), link
+
+
+def test_the_picture_needs_nothing_from_elsewhere():
+    picture = (DOCS / "live.svg").read_text(encoding="utf-8")
+    assert set(re.findall(r"https?://[\w./-]+", picture)) == {"http://www.w3.org/2000/svg"}
+
+
 def test_headings_of_questions_are_what_the_code_prints():
     code = " ".join(
         path.read_text() for folder in ("mpi_es", "pbt") for path in (ROOT / folder).glob("**/*.py")
@@ -220,8 +254,8 @@ def test_headings_of_questions_are_what_the_code_prints():
 
 def test_the_site_is_built_without_a_warning(tmp_path):
     environ = os.environ | {"NO_MKDOCS_2_WARNING": "1"}
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path)]
-    done = subprocess.run(command, cwd=ROOT, env=environ, capture_output=True, text=True, timeout=LIMIT)
+    build = ("-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", tmp_path)
+    done = call(sys.executable, *build, cwd=ROOT, env=environ)
     assert (done.returncode, done.stdout + done.stderr) == (0, "")
     page = (tmp_path / "algorithms.html").read_text(encoding="utf-8")
     assert "<math" in page

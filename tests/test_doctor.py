@@ -1,16 +1,9 @@
 import os
-import subprocess
-import sys
-from pathlib import Path
-
-import pytest
 
 from mpi_es import doctor
 from mpi_es.diagnosis.job import Finding
-from tests.launching import LIMIT
+from tests.launching import ROOT
 
-ROOT = Path(__file__).parents[1]
-MPIEXEC = Path(sys.executable).with_name("mpiexec")
 FAILING = """
 import sys
 from mpi_es import doctor
@@ -32,61 +25,42 @@ def test_merge_tells_the_worst_and_where():
     assert doctor.merge([("a", [bad]), ("b", [bad])]) == [bad]
 
 
-def run_doctor(*arguments, launch=(), **environ):
-    bare = {
-        name: value for name, value in os.environ.items() if not name.startswith(("PMI", "OMPI", "SLURM"))
-    }
-    return subprocess.run(
-        [*map(str, launch), sys.executable, "-m", "mpi_es.doctor", *map(str, arguments)],
-        cwd=ROOT,
-        env=bare | environ,
-        capture_output=True,
-        text=True,
-        timeout=LIMIT,
-    )
+def examine(launch, ranks, *arguments, **environ):
+    """Return the exit code and the lines of the doctor, where no launcher but mpiexec is known."""
+    launched = ("PMI", "OMPI", "SLURM")
+    bare = {name: value for name, value in os.environ.items() if not name.startswith(launched)}
+    done = launch(ranks, "-m", "mpi_es.doctor", *arguments, cwd=ROOT, env=bare | environ)
+    return done.returncode, (done.stdout or done.stderr).splitlines()
 
 
-def test_serially(tmp_path):
-    ended = run_doctor(tmp_path)
-    lines = ended.stdout.splitlines()
-    assert ended.returncode == 0
+def test_alone_where_the_run_directory_cannot_be_written(launch, unwritable):
+    code, lines = examine(launch, 0, unwritable)
+    assert code == 1
     assert lines[0].startswith("ok   MPI            no launcher, one world of 1 rank")
-    assert sum(line.startswith("ok") for line in lines) >= 10
+    assert sum(line.startswith("ok") for line in lines) >= 9
+    assert any(line.startswith(f"fail HDF5           {unwritable}: Not a directory") for line in lines)
+
+
+def test_under_mpiexec_it_speaks_once_and_looks_at_an_environment_that_is_named(launch, tmp_path):
+    code, lines = examine(launch, 2, tmp_path, "--env", "CartPole-v1", "--policy", "gru")
+    assert (code, sum(" HDF5 " in line for line in lines)) == (0, 1)
+    for words in (
+        "mpiexec of MPICH, one world of 2 ranks",
+        "written and read by 2 ranks of a host",
+        "ok   environment    CartPole-v1: two episodes of one seed are equal",
+    ):
+        assert words in "\n".join(lines)
     assert lines[-1].startswith("0 failed")
 
 
-@pytest.mark.skipif(not MPIEXEC.exists(), reason="the mpich wheel is not installed")
-def test_under_mpiexec_it_speaks_once(tmp_path):
-    ended = run_doctor(tmp_path, launch=(MPIEXEC, "-n", 2))
-    assert ended.returncode == 0
-    assert ended.stdout.count(" HDF5 ") == 1
-    assert "mpiexec of MPICH, one world of 2 ranks" in ended.stdout
-    assert "written and read by 2 ranks of a host" in ended.stdout
-
-
-def test_a_wrong_launcher_fails(tmp_path):
-    ended = run_doctor(tmp_path, OMPI_COMM_WORLD_SIZE="4")
-    assert ended.returncode == 1
-    lines = ended.stdout.splitlines()
-    assert (
-        "fail MPI            expected one world of the 4 ranks that mpiexec of Open MPI started" in lines[0]
-    )
+def test_a_wrong_launcher_fails(launch, tmp_path):
+    code, lines = examine(launch, 0, tmp_path, OMPI_COMM_WORLD_SIZE="4")
+    assert code == 1
+    rule = "expected one world of the 4 ranks that mpiexec of Open MPI started"
+    assert lines[0].startswith(f"fail MPI            {rule}")
     assert "start it with" in lines[1]
 
 
-def test_a_run_directory_that_cannot_be_written_fails(unwritable):
-    ended = run_doctor(unwritable)
-    assert ended.returncode == 1
-    assert f"fail HDF5           {unwritable}: Not a directory" in ended.stdout
-
-
-def test_a_mistake_in_the_arguments():
-    ended = run_doctor("--no-such-option")
-    assert ended.returncode == 2
-    assert "unrecognized arguments" in ended.stderr
-
-
-def test_an_environment_is_looked_at_if_it_is_named(launch):
-    words = ("-m", "mpi_es.doctor", "--env", "CartPole-v1", "--policy", "gru")
-    (line,) = [one for one in launch(2, *words).stdout.splitlines() if "environment" in one]
-    assert line.startswith("ok   environment    CartPole-v1: two episodes of one seed are equal")
+def test_a_mistake_in_the_arguments(launch):
+    code, lines = examine(launch, 0, "--no-such-option")
+    assert (code, "unrecognized arguments" in lines[-1]) == (2, True)

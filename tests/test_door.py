@@ -1,7 +1,6 @@
 """What users import: `import mpi_es` and `import pbt` are quick, and their names are there."""
 
 import ast
-import subprocess
 import sys
 from pathlib import Path
 
@@ -9,7 +8,7 @@ import pytest
 
 import mpi_es
 import pbt
-from tests.launching import LIMIT
+from tests.launching import call
 
 PACKAGES = {"mpi_es": mpi_es, "pbt": pbt}
 SLOW = ("mpi4py", "torch", "numba", "gymnasium", "numpy", "h5py")
@@ -20,8 +19,7 @@ each = pytest.mark.parametrize("name", PACKAGES)
 
 def printed(code):
     """Return what a fresh interpreter prints."""
-    command = [sys.executable, "-c", code]
-    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=LIMIT).stdout.strip()
+    return call(sys.executable, "-c", code, check=True).stdout.strip()
 
 
 @each

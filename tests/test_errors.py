@@ -8,12 +8,6 @@ def test_an_expectation_has_name_rule_value_and_hint():
     assert str(errors.expected("--seed", "a number", 3, "give one")).endswith("got 3; give one")
 
 
-@pytest.mark.parametrize(("got", "hint"), [("mpl", "; did you mean 'mlp'?"), ("zzz", "")])
-def test_an_unknown_name_is_told_with_the_choices_and_the_nearest(got, hint):
-    rule = f"--policy: expected one of lstm, mlp, rnn, got {got!r}"
-    assert str(errors.unknown("--policy", got, {"rnn", "mlp", "lstm"})) == rule + hint
-
-
 def test_an_exception_of_several_lines_becomes_one():
     assert errors.one_line(ValueError("all\n  is\twrong")) == "ValueError: all is wrong"
 

@@ -16,13 +16,12 @@ import numpy as np
 import pytest
 
 import mpi_es
-from mpi_es import evolve_function, strategies
+from mpi_es import evaluate, evolve_function, export, report, status, strategies, train
 from mpi_es.config.run import STRATEGIES, configured
 from mpi_es.errors import RolloutError, UserError
-from mpi_es.run_file import checkpoint
 from mpi_es.status import generations
 from tests.faults.survivors import strike, survivors
-from tests.launching import LIMIT, assert_same, exact_content, interrupt, start
+from tests.launching import LIMIT, ROOT, assert_same, exact_content, interrupt, run_here, start
 
 SCRIPT = """
 import json, sys, time
@@ -215,10 +214,7 @@ def test_a_run_is_not_continued_with_another_beginning(tmp_path):
         ({"population": 8}, "evolve: expected one of .*, got 'population'; did you mean 'population_size'"),
         ({"dim": 3}, "evolve: expected one of .*, got 'dim'"),
         ({"env": "CartPole-v1"}, "env: expected to be left out, as it has no effect"),
-        (
-            {"learning_rate": 0.1},
-            "learning_rate: expected to be left out with .*cma_es",
-        ),
+        ({"learning_rate": 0.1}, "learning_rate: expected to be left out with .*cma_es"),
         ({"population_size": 8.5}, "population_size: expected whole number ≥ 1, got 8.5"),
         ({"seed": True}, "seed: expected whole number ≥ 0, got True"),
         ({"seed": -1}, "^seed: expected"),
@@ -281,9 +277,8 @@ def test_many_searches_leave_no_helpers_and_no_memory_behind(launch, tmp_path):
 
 
 def test_names_offered_for_a_wrong_one_concern_functions():
-    with pytest.raises(UserError) as caught:
+    with pytest.raises(UserError, match="population_size") as caught:
         evolve(popsize=8)
-    assert "population_size" in str(caught.value)
     words = {*str(caught.value).replace(",", " ").split()}
     assert not {"policy", "patch_size", "envs_per_rank", "x0"} & words
 
@@ -634,21 +629,17 @@ sys.exit(int(sys.argv[3]))
 """
 
 
-@pytest.mark.parametrize("strikes", ["", "strikes"])
-def test_a_script_ends_with_its_code_where_ranks_outlive_one_another(tmp_path, strikes):
-    process = survivors(3, "-c", ENDING, tmp_path, strikes, 3)
+@pytest.mark.parametrize(("strikes", "code"), [("strikes", 3), ("", 0), ("strikes", 0)])
+def test_a_script_ends_with_its_code_its_exit_handlers_and_files_where_ranks_outlive_one_another(
+    tmp_path, strikes, code
+):
+    process = survivors(3, "-c", ENDING, tmp_path, strikes, code)
     process.communicate(timeout=LIMIT)
-    assert process.returncode == 3
-
-
-@pytest.mark.parametrize(("strikes", "left"), [("", "012"), ("strikes", "02")])
-def test_a_script_s_exit_handlers_and_files_come_to_their_end_there(tmp_path, strikes, left):
-    # With another code Open MPI ends all ranks when the first has ended.
-    process = survivors(3, "-c", ENDING, tmp_path, strikes, 0)
-    process.communicate(timeout=LIMIT)
-    assert process.returncode == 0
-    assert sorted(path.name for path in tmp_path.glob("handler*")) == [f"handler{rank}" for rank in left]
-    assert [(tmp_path / f"file{rank}").read_text() for rank in left] == ["written"] * len(left)
+    assert process.returncode == code
+    if code == 0:  # with another Open MPI ends all ranks when the first has ended
+        left = "02" if strikes else "012"
+        assert sorted(path.name for path in tmp_path.glob("handler*")) == [f"handler{rank}" for rank in left]
+        assert [(tmp_path / f"file{rank}").read_text() for rank in left] == ["written"] * len(left)
 
 
 def test_an_error_on_one_rank_is_raised_on_all_and_told_once(launch):
@@ -661,81 +652,82 @@ def test_an_error_on_one_rank_is_raised_on_all_and_told_once(launch):
 # From the command line
 
 MODULE = "def f(x):\n    return -float((x ** 2).sum())\n\ndef g(x, seed):\n    return f(x)\n"
-COMMAND = ("-m", "mpi_es.train", "--function", "mine:f", "--console", "lines", "--no-tensorboard")
+COMMAND = ("--function", "mine:f", "--console", "lines", "--no-tensorboard")
 
 
 @pytest.fixture
 def mine(tmp_path, monkeypatch):
     """A module of a user's."""
     (tmp_path / "mine.py").write_text(MODULE)
-    monkeypatch.setenv("PYTHONPATH", f"{tmp_path}:{checkpoint.__file__.rpartition('/mpi_es/')[0]}")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", f"{tmp_path}:{ROOT}")
+    yield
+    sys.modules.pop("mine", None)
 
 
-def test_a_function_is_evolved_from_the_command_line_and_resumed(launch, mine):
+def test_a_function_is_evolved_from_the_command_line_and_resumed(launch, mine, capsys):
     x0 = ("--x0", 3, "--dim", 4, "--init-sigma", 0.5, "--max-iter", 20, "--run-dir", "run")
-    done = launch(2, *COMMAND, *x0)
+    done = launch(2, "-m", "mpi_es.train", *COMMAND, *x0)
     assert done.stderr == ""
     assert "maximising mine:f, 4 parameters" in done.stdout
     assert "calls/s" in done.stdout
     assert "length" not in done.stdout
-    again = launch(0, "-m", "mpi_es.train", "--resume", "run", "--max-iter", 25, "--console", "lines")
-    assert "generation 25: last generation done; best value" in again.stdout
-    assert generations(checkpoint.directory_of(Path("run"))) == 25
+    run_here(train, "--resume", "run", "--max-iter", 25, "--console", "lines")
+    assert "generation 25: last generation done; best value" in capsys.readouterr().out
+    assert generations(Path("run")) == 25
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--x0", 1, 2, "--dim", 3], "--x0: expected one number, or 3 as --dim says"),
-        ([], "--x0 is required"),
-        (["--x0", 1, "--bounds", 2], "--bounds: expected two numbers"),
-        (["--x0", 1, "--bounds", 2, 3], "--x0: expected numbers within --bounds"),
-        (["--x0", 1, "--function", "mine:h"], "--function mine: expected one of f, g, got 'h'"),
-        (["--x0", 1, "--function", "yours:f"], "--function: expected a module that can be imported"),
+        ("--x0 1 2 --dim 3", "--x0: expected one number, or 3 as --dim says"),
+        ("", "--x0 is required"),
+        ("--x0 1 --bounds 2", "--bounds: expected two numbers"),
+        ("--x0 1 --bounds 2 3", "--x0: expected numbers within --bounds"),
+        ("--x0 1 --function mine:h", "--function mine: expected one of f, g, got 'h'"),
+        ("--x0 1 --function yours:f", "--function: expected a module that can be imported"),
     ],
 )
-def test_a_wrong_option_is_told_in_one_line(launch, mine, options, message):
-    done = launch(0, *COMMAND, *options)
-    assert done.returncode == 2
-    assert done.stderr.count("\n") == 1
-    assert message in done.stderr
+def test_a_wrong_option_is_told_in_one_line(mine, options, message):
+    with pytest.raises(UserError) as raised:
+        run_here(train, *COMMAND, *options.split())
+    assert message in str(raised.value)
+    assert "\n" not in str(raised.value)
 
 
-def test_options_of_policies_have_no_effect(launch, mine):
-    done = launch(0, *COMMAND, "--x0", 1, "--max-iter", 1, "--population-size", 4, "--hidden", 3)
-    assert done.returncode == 0
-    assert "warning: no effect with --function mine:f: --hidden" in done.stderr
+@pytest.mark.parametrize(
+    ("options", "warning"),
+    [
+        ("--hidden 3", "no effect with --function mine:f: --hidden"),
+        ("--num-rollouts 3 --eval-every 1", "{without}: --num-rollouts, --eval-every"),
+        ("--num-rollouts 3 --eval-every 1 --function mine:g", ""),
+    ],
+)
+def test_options_of_policies_and_episodes_have_no_effect(mine, capfd, options, warning):
+    run_here(train, *COMMAND, "--x0", 1, "--max-iter", 1, "--population-size", 4, *options.split())
+    warning = warning.format(without="no effect on a function without an argument `seed`")
+    assert capfd.readouterr().err == f"warning: {warning}\n" * bool(warning)
 
 
-def test_numbers_of_episodes_have_no_effect_without_a_seed(launch, mine):
-    options = ("--max-iter", 1, "--population-size", 4, "--num-rollouts", 3, "--eval-every", 1)
-    for name, words in (("f", "--num-rollouts, --eval-every"), ("g", "")):
-        done = launch(0, *COMMAND, "--x0", 1, *options, "--function", f"mine:{name}", "--run-dir", name)
-        assert done.returncode == 0
-        warning = f"warning: no effect on a function without an argument `seed`: {words}\n"
-        assert done.stderr == warning * bool(words)
-
-
-def test_what_needs_a_policy_refuses_the_run_of_a_function(launch):
+def test_what_needs_a_policy_refuses_the_run_of_a_function():
     run = evolve(max_iter=1).run_dir
-    for program, *rest in (["evaluate"], ["export", "--out", "agent.npz"]):
-        done = launch(0, "-m", f"mpi_es.{program}", run, *rest)
-        assert done.returncode == 2
-        assert f"this run optimised a function, {__name__}:sphere; a policy run is needed" in done.stderr
-    done = launch(0, "-m", "mpi_es.train", "--resume", run)
-    assert "to continue a run that a script started, run that script again" in done.stderr
+    for program, *rest in ([evaluate], [export, "--out", "agent.npz"]):
+        with pytest.raises(UserError, match=f"optimised a function, {__name__}:sphere; a policy run is"):
+            run_here(program, run, *rest)
+    with pytest.raises(UserError, match="to continue a run that a script started, run that script again"):
+        run_here(train, "--resume", run)
 
 
 # What is shown of it
 
 
-def test_status_and_report_speak_of_calls_and_values(launch):
+def test_status_and_report_speak_of_calls_and_values(capsys):
     result = evolve(run_dir="run")
-    status = launch(0, "-m", "mpi_es.status", "run").stdout
-    assert f"{result.value:.4g} at" in status
-    assert "calls/s" in status
-    report = launch(0, "-m", "mpi_es.report", "run")
-    assert report.stderr == ""
+    assert status.main(["run"]) == 0
+    shown = capsys.readouterr().out
+    assert f"{result.value:.4g} at" in shown
+    assert "calls/s" in shown
+    run_here(report, "run")
     text = Path("run/report.html").read_text()
     assert "Best value" in text
     assert "Calls" in text

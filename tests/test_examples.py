@@ -6,18 +6,15 @@ import os
 import re
 import shlex
 import shutil
-import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 import mpi_es
 import pbt
 from mpi_es import load_run
-from tests.launching import LIMIT, MPIEXEC
+from tests.launching import MPIEXEC, ROOT, call
 
-ROOT = Path(__file__).parents[1]
 PROGRAMS = sorted(path.name for path in (ROOT / "examples").glob("*.py"))
 FEW = ["--max-iter", "2", "--population-size", "8", "--num-eval-rollouts", "2", "--no-tensorboard"]
 BUDGETS = {
@@ -73,7 +70,7 @@ def test_a_tracker_s_commands_run_as_written(name, tmp_path):
     """Their packages bring 42 others, which no other test needs."""
     packages = ["--target", str(tmp_path / "site"), "--constraint", str(ROOT / "requirements.lock")]
     install = [sys.executable, "-m", "pip", "install", "--quiet", *packages, TRACKERS[name]]
-    subprocess.run(install, check=True, timeout=LIMIT)
+    call(*install, check=True)
     run_its_commands(name, tmp_path, str(tmp_path / "site"), **LOCAL)
     logged = list(tmp_path.glob("runs/*/wandb/offline-run-*" if "weights" in name else "mlruns/*/*/metrics"))
     assert len(logged) == (2 if "weights" in name else 1)  # MLflow's run goes on where it was
@@ -85,9 +82,8 @@ def run_its_commands(name, tmp_path, *paths, **variables):
     path = os.pathsep.join([str(ROOT), *paths, os.environ.get("PYTHONPATH", "")])
     environ = os.environ | {"PYTHONPATH": path} | variables
     own = {"python": sys.executable, "mpiexec": str(MPIEXEC)}
-    there = {"cwd": tmp_path, "env": environ, "capture_output": True, "text": True, "timeout": LIMIT}
     for words in commands(name):
-        done = subprocess.run([own.get(word, word) for word in words], **there)
+        done = call(*(own.get(word, word) for word in words), cwd=tmp_path, env=environ)
         assert done.returncode == 0, done.stdout + done.stderr
     if name in TRAINERS:
         assert list(tmp_path.glob("ppo_car_racing.*"))

@@ -10,7 +10,7 @@ from mpi_es.agents.load import load
 from mpi_es.config.run import configured
 from mpi_es.errors import UserError
 from mpi_es.run_file import checkpoint
-from tests.launching import LIMIT, start
+from tests.launching import run_here
 
 SMALL = ("--population-size", 4, "--max-iter", 1, "--num-eval-rollouts", 2, "--console", "silent")
 
@@ -20,8 +20,7 @@ def run(tmp_path_factory):
     """The directory of a run with normalised observations."""
     directory = tmp_path_factory.mktemp("export") / "run"
     options = ("--env", "Pendulum-v1", "--policy", "lstm", "--hidden", 4, "--obs-norm", "--no-tensorboard")
-    process = start(0, "-m", "mpi_es.train", *options, *SMALL, "--run-dir", directory)
-    assert process.communicate(timeout=LIMIT)[1] == ""
+    run_here(train, *options, *SMALL, "--run-dir", directory)
     return directory
 
 
@@ -91,25 +90,23 @@ def test_a_run_begins_at_an_agent_that_normalises_and_with_its_normalisation(run
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (("--preset", "cartpole", "--out", "a"), "--preset: .* no effect with a run"),
-        ((), "--out: expected a file, here or as --torchscript, got nothing"),
-        (
-            ("--out", "agent", "--torchscript", "./agent"),
-            "--torchscript: expected another file than that",
-        ),
-        (("--out", "/dev/full"), r"--out: cannot write /dev/full \(No space left"),
-        (("--torchscript", "/dev/full"), r"--torchscript: cannot write /dev/full \(No space left"),
-        (("--out", "/nowhere/agent.npz"), r"--out: cannot write /nowhere/agent.npz \(No such file"),
-        (("--torchscript", "/nowhere/agent.pt"), "--torchscript: cannot write /nowhere/agent.pt"),
-        (
-            ("--torchscript", "agent.pt", "--layout", "paper"),
-            "--layout: .* no effect with --torchscript alone",
-        ),
+        ("{run} --preset cartpole --out a", "--preset: .* no effect with a run"),
+        ("{run}", "--out: expected a file, here or as --torchscript, got nothing"),
+        ("{run} --out agent --torchscript ./agent", "--torchscript: expected another file than that"),
+        ("{run} --out /dev/full", r"--out: cannot write /dev/full \(No space left"),
+        ("{run} --torchscript /dev/full", r"--torchscript: cannot write /dev/full \(No space left"),
+        ("{run} --out /nowhere/agent.npz", r"--out: cannot write /nowhere/agent.npz \(No such file"),
+        ("{run} --torchscript /nowhere/agent.pt", "--torchscript: cannot write /nowhere/agent.pt"),
+        ("{run} --torchscript a.pt --layout paper", "--layout: .* no effect with --torchscript alone"),
+        ("{file} --candidate last --out agent.npz", r"--candidate: .* no effect with a file"),
+        ("/nowhere.npz --preset cartpole --out a", "RUN: expected a run or an npz file, got"),
+        ("--out agent.npz", "RUN: expected the directory of a run"),
     ],
 )
-def test_a_mistake_is_reported(run, arguments, complaint):
+def test_a_mistake_is_reported(run, tmp_path, arguments, complaint):
+    shutil.copy(run / "run.h5", tmp_path / "agent.h5")
     with pytest.raises(UserError, match=complaint):
-        export.export([str(run), *arguments])
+        export.export(arguments.format(run=run, file=tmp_path / "agent.h5").split())
 
 
 @pytest.mark.parametrize("option", ["--out", "--torchscript"])
@@ -119,20 +116,3 @@ def test_a_run_is_not_written_over(run, option):
         with pytest.raises(UserError, match=f"{option}: expected another file than RUN's"):
             export.export([str(source), option, str(run / "run.h5")])
     assert (run / "run.h5").read_bytes() == before
-
-
-def test_a_missing_file_is_reported_before_its_options():
-    with pytest.raises(UserError, match="RUN: expected a run or an npz file, got"):
-        export.export(["/nowhere.npz", "--preset", "cartpole", "--out", "a"])
-
-
-def test_a_candidate_is_chosen_of_a_run_only(run, tmp_path):
-    shutil.copy(run / "run.h5", tmp_path / "agent.h5")
-    with pytest.raises(UserError, match=r"--candidate: .* no effect with a file"):
-        export.export([str(tmp_path / "agent.h5"), "--candidate", "last", "--out", "agent.npz"])
-
-
-def test_a_missing_run_is_reported(launch):
-    done = launch(2, "-m", "mpi_es.export", "--out", "agent.npz")
-    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
-    assert "RUN: expected the directory of a run" in done.stderr

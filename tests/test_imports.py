@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
+from tests.launching import ROOT
+
 GROUND = {"errors", "seeds", "arrays", "text", "lazy", "registration"}
 FLOORS = [  # each imports from the ground, from those above it and from what is named beside it
     {"config", "run_file"},

@@ -54,7 +54,7 @@ class Interrupting(Drift):
 def make_run(directory, low=0, nth=0, **changes):
     """A new run, or the one that the directory holds; a signal comes in an Interrupting's episode."""
     config, flag = changed(CONFIG, **changes), StopFlag()
-    directory.mkdir(exist_ok=True)
+    directory.mkdir(parents=True, exist_ok=True)
     fingerprint = checkpoint.fingerprint(directory)
     stored = checkpoint.load(directory)[0] if (directory / checkpoint.NAME).exists() else None
     policy = MLP(config.policy, Drift.observation_space, Drift.action_space)
@@ -143,13 +143,13 @@ def test_the_agreement_that_is_kept_is_of_single_episodes_over_the_last_generati
     episodes = history["episodes"] // (history["popsize"] + 1)  # of each candidate, and of the mean
     first, second = map(of_one, history["agreement"], episodes)
     assert file["progress"]["agreement"] == pytest.approx(0.8 * first + 0.2 * second)
+    single = evolved(tmp_path / "single", max_iter=2)["history"]  # whose one episode has no halves
+    assert np.isnan(single["agreement"]).all()
 
 
-def test_one_episode_each_has_no_halves_that_could_agree(tmp_path):
-    assert np.isnan(evolved(tmp_path, max_iter=2)["history"]["agreement"]).all()
-
-
-def test_a_population_grows_until_its_steps_are_played(tmp_path):
+def test_a_population_grows_until_its_steps_are_played_or_to_its_largest_size(tmp_path):
+    limited = evolved(tmp_path / "limited", num_interactions=10**6, popsize_max=20)["history"]
+    assert set(limited["popsize"]) == {18}
     done = evolved(tmp_path, num_interactions=400, num_rollouts=2)["history"]
     batches = done["popsize"] // 6
     assert (done["popsize"] % 6).max() == 0
@@ -165,11 +165,6 @@ def test_the_action_noise_of_a_candidate_is_its_own_in_a_population_that_grew(tm
     same = Dense(np.zeros((6, run.evaluator.dim)))
     rows = [run.evaluate_batch(same, batch).returns.ravel() for batch in range(3)]
     assert len(np.unique(np.concatenate(rows))) == sum(map(len, rows))
-
-
-def test_it_grows_to_its_largest_size_only(tmp_path):
-    done = evolved(tmp_path, num_interactions=10**6, popsize_max=20)["history"]
-    assert set(done["popsize"]) == {18}
 
 
 @pytest.mark.parametrize("strategy", ["pepg", "snes", "openai_es"])
@@ -215,8 +210,9 @@ def test_candidates_that_are_not_finite_are_the_strategy_s_and_not_the_function_
         run.evolve()
 
 
-def test_an_evaluation_follows_every_so_many_generations_and_the_last(tmp_path):
-    assert evolved(tmp_path)["evaluations"]["generation"].tolist() == [3, 6, 8]
+@pytest.mark.parametrize(("every", "evaluated"), [(3, [3, 6, 8]), (0, [8])])
+def test_an_evaluation_follows_every_so_many_generations_and_the_last(tmp_path, every, evaluated):
+    assert evolved(tmp_path, eval_every=every)["evaluations"]["generation"].tolist() == evaluated
 
 
 def test_a_target_that_nothing_is_compared_with_is_told(tmp_path):
@@ -226,10 +222,6 @@ def test_a_target_that_nothing_is_compared_with_is_told(tmp_path):
         ({"eval_every": 0, "target_fitness": 1.0}, False),
     ):
         assert make_run(tmp_path, **options).can_reach_target == can
-
-
-def test_without_evaluations_between_there_is_the_last(tmp_path):
-    assert evolved(tmp_path, eval_every=0)["evaluations"]["generation"].tolist() == [8]
 
 
 def test_a_held_out_evaluation_is_of_the_mean_uncut_and_undisturbed(tmp_path):
@@ -282,27 +274,22 @@ def test_an_adaptive_cap_grows_after_a_generation_of_which_a_share_reached_it(tm
     assert not reached.all()
 
 
-@pytest.mark.parametrize(("track", "episodes"), [(True, 14), (False, 12)])
-def test_the_mean_runs_beside_the_population_if_it_is_tracked(tmp_path, track, episodes):
-    history = evolved(tmp_path, track_mean=track, num_rollouts=2)["history"]
-    assert set(history["episodes"]) == {episodes}
-    assert np.isnan(history["fitness_of_centre"]).all() != track
-    assert np.isnan(history["rank_of_centre"]).all() != track
-
-
-def test_tracking_the_mean_does_not_change_the_population(tmp_path):
-    one, other = (evolved(tmp_path / str(track), track_mean=track) for track in (True, False))
-    np.testing.assert_array_equal(one["history"]["best"], other["history"]["best"])
+def test_the_mean_runs_beside_the_population_if_it_is_tracked_and_does_not_change_it(tmp_path):
+    best = []
+    for track, episodes in ((True, 14), (False, 12)):
+        history = evolved(tmp_path / str(track), track_mean=track, num_rollouts=2)["history"]
+        assert set(history["episodes"]) == {episodes}
+        assert np.isnan(history["fitness_of_centre"]).all() != track
+        assert np.isnan(history["rank_of_centre"]).all() != track
+        best.append(history["best"])
+    np.testing.assert_array_equal(*best)
 
 
 def test_statistics_count_the_training_episodes_only(tmp_path):
+    assert evolved(tmp_path / "without")["progress"]["observations"]["mean"].size == 0
     file = evolved(tmp_path, obs_norm=True)
     fingerprint = file["progress"]["observations"]["count"] - ObservationStatistics().count
     assert fingerprint == pytest.approx(file["history"]["steps"].sum())
-
-
-def test_statistics_cost_nothing_where_they_are_not_kept(tmp_path):
-    assert evolved(tmp_path)["progress"]["observations"]["mean"].size == 0
 
 
 @pytest.mark.parametrize(("interval", "timed"), [(0, [1, 2, 3, 4, 5, 6, 7]), (1000, [1])])

@@ -2,76 +2,74 @@
 
 import os
 import re
-import subprocess
 import sys
-from pathlib import Path
-
-import pytest
 
 from mpi_es import __version__
-from mpi_es.__main__ import COMMANDS
-from tests.launching import LIMIT, exact_content
+from mpi_es.__main__ import COMMANDS, main
+from tests.launching import ROOT, call, exact_content, refused
 
-ROOT = Path(__file__).parents[1]
 SLOW = ("numpy", "mpi4py", "torch", "numba", "gymnasium", "mpi_es.train", "pbt")
 SCRIPT = "import sys\nfrom mpi_es.__main__ import script\nsys.exit(script())\n"  # as an installer writes it
+HELP = """
+import runpy, sys
+for command in sys.argv[1:]:
+    sys.argv = ["mpi-es", *command.split(), "--help"]
+    print("== ", end="")
+    try:
+        runpy.run_module("mpi_es", run_name="__main__")
+    except SystemExit as end:
+        assert not end.code
+"""
 
 
-def test_the_commands_are_listed(launch):
-    done = launch(0, "-m", "mpi_es")
-    assert (done.returncode, done.stderr) == (0, "")
+def said(capsys, monkeypatch, *words):
+    """Return the code of a command, and what it prints."""
+    monkeypatch.setattr(sys, "argv", ["mpi-es", *words])
+    return main(), *capsys.readouterr()
+
+
+def test_the_commands_are_listed(capsys, monkeypatch):
+    code, listed, errors = said(capsys, monkeypatch)
+    assert (code, errors) == (0, "")
     width = max(map(len, COMMANDS))
     for name, command in COMMANDS.items():
-        assert f"  {name:<{width}}  {command.line}\n" in done.stdout
-    assert launch(0, "-m", "mpi_es", "--help").stdout == done.stdout
-
-
-def test_the_commands_of_pbt_are_listed(launch):
-    listed = launch(0, "-m", "mpi_es", "pbt").stdout
-    assert [line.split()[:2] for line in listed.splitlines() if line.startswith("  ")] == [
-        ["pbt", "train"],
-        ["pbt", "evaluate"],
-        ["pbt", "report"],
-        ["pbt", "replay"],
-        ["pbt", "export"],
+        assert f"  {name:<{width}}  {command.line}\n" in listed
+    assert said(capsys, monkeypatch, "--help") == (0, listed, "")
+    assert said(capsys, monkeypatch, "--version") == (0, f"mpi_es {__version__}\n", "")
+    of_pbt = [
+        line.split()[:2] for line in said(capsys, monkeypatch, "pbt")[1].splitlines() if line[:2] == "  "
     ]
+    assert of_pbt == [["pbt", name] for name in ("train", "evaluate", "report", "replay", "export")]
 
 
 def test_listing_imports_nothing_that_takes_long():
     code = "import runpy, sys; sys.argv = ['mpi-es']\ntry: runpy.run_module('mpi_es', run_name='__main__')\n"
     code += f"except SystemExit: print({{*sys.modules}} & {{*{SLOW}}})"
     alone = {name: value for name, value in os.environ.items() if not name.startswith("SLURM_")}
-    command = [sys.executable, "-c", code]
-    done = subprocess.run(command, env=alone, capture_output=True, text=True, check=True, timeout=LIMIT)
+    done = call(sys.executable, "-c", code, env=alone, check=True)
     assert done.stdout.splitlines()[-1] == "set()"
 
 
-def test_the_version(launch):
-    assert launch(0, "-m", "mpi_es", "--version").stdout == f"mpi_es {__version__}\n"
+def test_an_unknown_command_is_one_line(capsys, monkeypatch):
+    line = refused(2, "-m", "mpi_es", "trian")
+    assert re.match("error: COMMAND: expected one of completion, .*, got 'trian'; did you mean 'train'", line)
+    code, out, error = said(capsys, monkeypatch, "pbt", "repot")
+    assert (code, out, error.count("\n")) == (2, "", 1)
+    assert re.match("error: pbt COMMAND: expected one of evaluate, .*'repot'; did you mean 'report'", error)
 
 
-@pytest.mark.parametrize("ranks", [0, 2])
-@pytest.mark.parametrize(
-    ("words", "complaint"),
-    [
-        (
-            ("trian",),
-            "error: COMMAND: expected one of completion, .*, train, got 'trian'; did you mean 'train'",
-        ),
-        (("pbt", "repot"), "error: pbt COMMAND: expected one of evaluate, .*'repot'; did you mean 'report'"),
-    ],
-)
-def test_an_unknown_command_is_one_line(launch, ranks, words, complaint):
-    done = launch(ranks, "-m", "mpi_es", *words)
-    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
-    assert re.match(complaint, done.stderr)
-
-
-@pytest.mark.parametrize("name", COMMANDS)
-def test_a_command_has_help(launch, name):
-    done = launch(0, "-m", "mpi_es", *name.split(), "--help")
+def test_every_command_has_help(launch):
+    done = launch(0, "-W", "ignore::RuntimeWarning", "-c", HELP, *COMMANDS)
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout
+    helps = dict(zip(COMMANDS, done.stdout.split("== ")[1:], strict=True))
+    assert min(map(len, helps.values())) > 50
+    for name, words in {
+        "train": "Evolve a neural-network policy",
+        "status": "Progress and state of runs",
+        "completion": "print the script",
+        "pbt report": "family tree",
+    }.items():
+        assert words in helps[name]
 
 
 def test_a_run_by_its_one_name_is_the_run_of_the_module(launch, tmp_path):
@@ -99,8 +97,7 @@ def test_the_console_script_finds_modules_in_the_working_directory(tmp_path):
         "import gymnasium\ndef make():\n    raise gymnasium.error.Error('found')\n"
     )
     environ = os.environ | {"PYTHONPATH": str(ROOT)}
-    command = [sys.executable, program, "train", "--env", "my_env:make"]
-    done = subprocess.run(command, cwd=work, env=environ, capture_output=True, text=True, timeout=LIMIT)
+    done = call(sys.executable, program, "train", "--env", "my_env:make", cwd=work, env=environ)
     assert "Error: found" in done.stderr
 
 

@@ -1,10 +1,9 @@
 """Tests lie where their modules do: tests/A/test_B.py is about mpi_es/A/B.py."""
 
-from pathlib import Path
-
 import pytest
 
-ROOT = Path(__file__).parents[1]
+from tests.launching import ROOT
+
 MODULES = {str(path.relative_to(ROOT / "mpi_es")) for path in (ROOT / "mpi_es").rglob("*.py")}
 TESTS = {str(path.relative_to(ROOT / "tests")) for path in (ROOT / "tests").rglob("test_*.py")}
 WITHOUT_TESTS = {
@@ -22,14 +21,13 @@ ABOUT_ANOTHER = {
     "policies/test_contract.py": "what holds for every policy",
     "policies/test_make.py": "mpi_es/policies/__init__.py",
     "strategies/test_contract.py": "what holds for every strategy",
-    "test_docs.py": "the pages in docs/",
+    "test_docs.py": "the README and the pages in docs/",
     "test_door.py": "what mpi_es and pbt export",
     "test_examples.py": "examples/",
     "test_imports.py": "which way all imports point",
     "test_mirror.py": "the tests",
     "test_notebooks.py": "the notebooks in examples/",
     "test_packaging.py": "pyproject.toml and what lies beside it",
-    "test_readme.py": "the README",
 }
 
 

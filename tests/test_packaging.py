@@ -1,7 +1,6 @@
 import os
 import re
 import shutil
-import subprocess
 import sys
 import sysconfig
 import tomllib
@@ -13,9 +12,8 @@ import pytest
 
 from mpi_es import __version__
 from mpi_es.__main__ import COMMANDS
-from tests.launching import LIMIT, MPIEXEC
+from tests.launching import MPIEXEC, ROOT, call
 
-ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 
 
@@ -40,10 +38,7 @@ def test_the_packages_import_without_mpi_and_without_torch():
     slow = {"mpi4py", "torch", "cma", "tensorboard", "rich", "stable_baselines3", "matplotlib"}
     ours = "mpi_es.train, mpi_es.evaluate, pbt.train, pbt.replay"
     code = f"import sys, {ours}; print({slow} & set(sys.modules))"
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=LIMIT, check=True
-    )
-    assert done.stdout.strip() == "set()"
+    assert run(sys.executable, "-c", code).strip() == "set()"
 
 
 def test_the_version_is_told_once_more_by_pyproject_and_by_the_citation():
@@ -54,7 +49,7 @@ def test_the_version_is_told_once_more_by_pyproject_and_by_the_citation():
 
 def run(*words, **options):
     """Return what a command prints; it must succeed."""
-    done = subprocess.run([*map(str, words)], capture_output=True, text=True, timeout=LIMIT, **options)
+    done = call(*words, **options)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 

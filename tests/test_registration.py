@@ -1,36 +1,15 @@
 import re
-import subprocess
 import sys
 import tomllib
-from pathlib import Path
 
 import gymnasium as gym
-import pytest
 
 from mpi_es import registration
-from tests.launching import LIMIT
-
-ROOT = Path(__file__).parents[1]
-
-
-@pytest.mark.parametrize("order", [("mpi_es", "gymnasium"), ("gymnasium", "mpi_es")])
-def test_environments_are_known_whichever_import_comes_first(order):
-    code = """
-import sys
-first, second = sys.argv[1:]
-__import__(first)
-assert (first == "mpi_es") != ("gymnasium" in sys.modules)
-__import__(second)
-import gymnasium
-print(*(name for name in gymnasium.registry if name.startswith("mpi_es/")))
-"""
-    command = [sys.executable, "-c", code, *order]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT)
-    assert (done.stdout.split(), done.stderr) == (list(registration.ENVIRONMENTS), "")
+from tests.launching import ROOT, call
 
 
 def test_make_vec_finds_our_vector_and_still_makes_gymnasium_s():
-    assert registration.VECTORS.keys() <= registration.ENVIRONMENTS.keys()
+    assert registration.VECTORS.keys() <= registration.ENVIRONMENTS.keys() <= gym.registry.keys()
     for mode, kind in ((None, "CarRacingVectorEnv"), ("sync", "SyncVectorEnv")):
         env = gym.make_vec("mpi_es/CarRacing-v3", num_envs=2, vectorization_mode=mode)
         assert (type(env).__name__, env.num_envs) == (kind, 2)
@@ -76,6 +55,5 @@ def test_the_simulator_needs_gymnasium_numba_numpy_and_pygame_alone():
     modules = {"imageio-ffmpeg": "imageio_ffmpeg", "pillow": "PIL"}
     others = [modules.get(name, name) for name in names - {"gymnasium", "numba", "numpy"}]
     assert {"mpi4py", "torch"} < set(others)
-    command = [sys.executable, "-c", ALONE, *others, "Box2D"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT)
+    done = call(sys.executable, "-c", ALONE, *others, "Box2D")
     assert done.stdout == "driven []\n", done.stderr

@@ -1,7 +1,6 @@
 """The kinds of attack. Each begins a training, disturbs it and returns how it ended."""
 
 import contextlib
-import importlib.util
 import os
 import pty
 import shutil
@@ -14,8 +13,8 @@ from pathlib import Path
 
 from tests.attacks.processes import MARK, ROLES
 from tests.attacks.training import Attack, Outcome
-from tests.launching import LEADER
-from tests.slurm.cluster import ROOT
+from tests.launching import LEADER, ROOT
+from tests.run_file import forgeries
 
 Kind = Callable[[Attack], Outcome]
 ERRORS = ("EIO", "ENOSPC", "EDQUOT", "ESTALE", "EACCES", "EROFS", "ENOTCONN", "EMFILE")
@@ -146,21 +145,18 @@ def _mount(options: str, place: Path) -> None:
 
 def forged(attack: Attack) -> Outcome:
     """A run file with the right checksum and another content; the true one is there again afterwards."""
-    from tests.run_file import forgeries
-
     process = attack.start(attack.command())
     attack.wait(process)
     true = (attack.run / "run.h5").read_bytes()
-    kind = attack.chance.choice(list(forgeries.KINDS))
-    image = forgeries.forged(kind, true, attack.chance.randrange(2**32))
+    edit = attack.chance.choice(forgeries.edits_of(true))
+    image = forgeries.changed(true, edit)
     shutil.copytree(attack.run, attack.place / "forged", dirs_exist_ok=True)
     for name in ("run.h5", "run.previous.h5"):
         (attack.place / "forged" / name).write_bytes(image)
-    words = attack.chance.choice(
-        (("status",), ("evaluate",), ("report",), ("export",), ("train", "--resume"))
-    )
-    command = [sys.executable, "-m", f"mpi_es.{words[0]}", *words[1:], str(attack.place / "forged")]
-    attack.story.append(f"forged: {kind}")
+    program = attack.chance.choice(("status", "evaluate", "report", "export", "train"))
+    resume = ["--resume"] * (program == "train")
+    command = [sys.executable, "-m", f"mpi_es.{program}", *resume, str(attack.place / "forged")]
+    attack.story.append(f"forged: {edit}")
     outcome = attack.wait(attack.start(command))
     shutil.rmtree(attack.place / "forged")
     assert outcome.code in (0, 2), f"exit code {outcome.code}"
@@ -168,14 +164,18 @@ def forged(attack: Attack) -> Outcome:
 
 
 def _available() -> dict[str, Kind]:
-    """Return the kinds that work on this machine, and that this project has."""
-    found: dict[str, Kind] = {"kill": kill, "stop": stop, "terminal": terminal, "shell": shell}
+    """Return the kinds that work on this machine."""
+    found: dict[str, Kind] = {
+        "kill": kill,
+        "stop": stop,
+        "terminal": terminal,
+        "shell": shell,
+        "forged": forged,
+    }
     if shutil.which("strace"):
         found["failing call"] = failing_call
     if os.geteuid() == 0:  # who may mount
         found |= {"small memory": small_memory, "full disk": full_disk}
-    if importlib.util.find_spec("tests.run_file.forgeries"):
-        found["forged"] = forged
     return found
 
 

@@ -1,13 +1,12 @@
 """A fixed sample of the attacks; `make attacks` makes as many as there is time for."""
 
 import os
-import subprocess
 import sys
 
 import pytest
 
 from tests.attacks.kinds import KINDS
-from tests.slurm.cluster import ROOT
+from tests.launching import ROOT, call
 
 
 @pytest.mark.parametrize(
@@ -24,7 +23,7 @@ def test_a_run_that_was_attacked_goes_on_as_if_it_had_not_been(tmp_path, kind, n
     if kind not in KINDS:
         pytest.skip("needs strace, or to be root")
     # From a process that is small: what it starts inherits the record of its memory.
-    command = [sys.executable, "-m", "tests.attacks", "--seed", "1", "--kind", kind, "--attack", str(number)]
+    words = ("-m", "tests.attacks", "--seed", 1, "--kind", kind, "--attack", number)
     environ = os.environ | {"TMPDIR": str(tmp_path)}
-    done = subprocess.run(command, cwd=ROOT, env=environ, capture_output=True, text=True)
+    done = call(sys.executable, *words, cwd=ROOT, env=environ, timeout=1200)
     assert done.returncode == 0, done.stdout + done.stderr

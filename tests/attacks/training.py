@@ -11,8 +11,7 @@ from pathlib import Path
 
 from tests.attacks import processes
 from tests.faults.chaos import finished
-from tests.launching import LIMIT, MPIEXEC, assert_same, exact_content
-from tests.slurm.cluster import ROOT
+from tests.launching import LIMIT, MPIEXEC, ROOT, assert_same, exact_content
 from tests.slurm.jobs import OPTIONS
 
 LAST = 8  # generations

@@ -64,23 +64,33 @@ def test_pictures_for_a_video():
 
 
 @pytest.mark.parametrize(
-    ("name", "words"),
+    ("name", "options", "words"),
     [
-        ("CartPol-v1", "did you mean 'CartPole-v1'"),
-        ("CyclicMDP-v0", "did you mean 'mpi_es/CyclicMDP-v0'"),
-        ("CartPole", "the version is missing: use 'CartPole-v1'"),
-        ("LunarLander-v2", "has no -v2: use 'LunarLander-v3'"),
-        ("Ant-v2", "Ant-v2 cannot be made: .*gymnasium-robotics"),
-        (f"{HERE}:mak", "did you mean 'make'"),
-        (f"{HERE}:make_nothing", "expected a gymnasium.Env from .*, got 'int'"),
-        (f"{HERE}:make_with", r"can be called as make\(\), got '.*:make_with\(size"),
-        (f"{HERE}:not_a_function", "package.module:make, a function"),
-        ("no_such_package:make", "a module that can be imported, got 'no_such_package'"),
+        ("CartPol-v1", [], "did you mean 'CartPole-v1'"),
+        ("CyclicMDP-v0", [], "did you mean 'mpi_es/CyclicMDP-v0'"),
+        ("CartPole", [], "the version is missing: use 'CartPole-v1'"),
+        ("LunarLander-v2", [], "has no -v2: use 'LunarLander-v3'"),
+        ("Ant-v2", [], "Ant-v2 cannot be made: .*gymnasium-robotics"),
+        (f"{HERE}:mak", [], "did you mean 'make'"),
+        (f"{HERE}:make_nothing", [], "expected a gymnasium.Env from .*, got 'int'"),
+        (f"{HERE}:make_with", [], r"can be called as make\(\), got '.*:make_with\(size"),
+        (f"{HERE}:not_a_function", [], "package.module:make, a function"),
+        ("no_such_package:make", [], "a module that can be imported, got 'no_such_package'"),
+        ("LunarLander-v3", ["gravity"], "--env-options: expected name=value, got 'gravity'"),
+        ("LunarLander-v3", ["=3"], "--env-options: expected name=value, got '=3'"),
+        ("LunarLander-v3", ["gravity=5"], "--env-options: LunarLander-v3 refuses them: .*gravity"),
+        ("LunarLander-v3", ["gravitation=3"], "--env-options: LunarLander-v3 refuses them: .*gravitation"),
+        (
+            "LunarLander-v3",
+            ["max_episode_steps=0"],
+            "--env-options max_episode_steps: expected a whole number from 1, or -1, got 0",
+        ),
+        (f"{HERE}:choosy", ["gravity=3"], rf"^--env-options: {HERE}:choosy refuses them: .*not with"),
     ],
 )
-def test_a_mistake_is_told_in_one_line(name, words):
+def test_a_mistake_is_told_in_one_line(name, options, words):
     with pytest.raises(UserError, match=words) as raised:
-        envs.make(name)
+        envs.make(name, options)
     assert "\n" not in str(raised.value)
 
 
@@ -89,29 +99,8 @@ def test_options_of_an_environment():
     assert envs.make(f"{HERE}:make_rendered", ["render_mode=rgb_array"])[0].render_mode == "rgb_array"
 
 
-@pytest.mark.parametrize(
-    ("option", "words"),
-    [
-        ("gravity", "--env-options: expected name=value, got 'gravity'"),
-        ("=3", "--env-options: expected name=value, got '=3'"),
-        ("gravity=5", "--env-options: LunarLander-v3 refuses them: .*gravity"),
-        (
-            "max_episode_steps=0",
-            "--env-options max_episode_steps: expected a whole number from 1, or -1, got 0",
-        ),
-        ("gravitation=3", "--env-options: LunarLander-v3 refuses them: .*gravitation"),
-    ],
-)
-def test_an_option_that_an_environment_does_not_have(option, words):
-    with pytest.raises(UserError, match=words) as raised:
-        envs.make("LunarLander-v3", [option])
-    assert "\n" not in str(raised.value)
-
-
-def test_options_that_a_function_refuses_are_told_in_one_line():
-    with pytest.raises(UserError, match=rf"^--env-options: {HERE}:choosy refuses them: .*not with"):
-        envs.make(f"{HERE}:choosy", ["gravity=3"])
-    with pytest.raises(ValueError, match="not with"):  # nobody gave any
+def test_an_error_of_a_function_that_got_no_options_is_its_own():
+    with pytest.raises(ValueError, match="not with"):
         envs.make(f"{HERE}:choosy")
 
 
@@ -120,23 +109,24 @@ def test_a_function_that_cannot_render_is_refused():
         envs.make(f"{HERE}:make", render_mode="rgb_array")
 
 
-def test_what_to_install_is_told(monkeypatch):
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (ModuleNotFoundError("No module named 'jax'", name="jax"), "needs the package 'jax': pip install it"),
+        (
+            gym.error.DependencyNotInstalled('run `pip install "gymnasium[mujoco]"`'),
+            r"pip install .gymnasium\[m",
+        ),
+    ],
+)
+def test_what_to_install_is_told(monkeypatch, error, words):
     def absent(**options):
-        raise ModuleNotFoundError("No module named 'jax'", name="jax")
+        raise error
 
-    def told(**options):
-        raise gym.error.DependencyNotInstalled(
-            'MuJoCo is not installed, run `pip install "gymnasium[mujoco]"`'
-        )
-
-    monkeypatch.setitem(
-        gym.registry, "tests/Absent-v0", gym.envs.registration.EnvSpec("tests/Absent-v0", absent)
-    )
-    monkeypatch.setitem(gym.registry, "tests/Told-v0", gym.envs.registration.EnvSpec("tests/Told-v0", told))
-    with pytest.raises(UserError, match="it needs the package 'jax': pip install it"):
+    spec = gym.envs.registration.EnvSpec("tests/Absent-v0", absent)
+    monkeypatch.setitem(gym.registry, "tests/Absent-v0", spec)
+    with pytest.raises(UserError, match=words):
         envs.make("tests/Absent-v0")
-    with pytest.raises(UserError, match=r"pip install .gymnasium\[mujoco\]"):
-        envs.make("tests/Told-v0")
 
 
 def test_atari_without_its_package(monkeypatch):

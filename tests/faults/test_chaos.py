@@ -9,7 +9,7 @@ from tests.slurm.cluster import Cluster, install
 
 # A minute, and several on a machine that is busy.
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
-KINDS = ["USR1 to the ranks", "node lost", "mpiexec killed"]
+KINDS = ["USR1 to the ranks", "node down", "node lost", "mpiexec killed"]
 
 
 def test_a_training_that_is_hit_on_several_nodes_ends_as_if_it_had_not_been(tmp_path):

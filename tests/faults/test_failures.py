@@ -10,29 +10,32 @@ from pathlib import Path
 import pytest
 
 from mpi_es.run_file import checkpoint
-from tests.launching import ENDLESS, LIMIT, start, wait_until
+from tests.launching import ENDLESS, LIMIT, ROOT, refused, start, wait_until
 
-ROOT = Path(__file__).parents[2]
 SMALL = ("--env", "CartPole-v1", "--population-size", "12", "--hidden", "4")
 TRAIN = ("-m", "mpi_es.train", "--no-tensorboard", *SMALL)
+SAVED = ("--checkpoint-interval", 0)  # after each generation
 
 
-@pytest.mark.parametrize(("ranks", "dispatch"), [(0, "dynamic"), (2, "static"), (5, "dynamic")])
-def test_a_rollout_that_raises_is_told_once_with_its_traceback(launch, tmp_path, ranks, dispatch):
-    options = ("--env", "tests.faults.broken_envs:raising", "--dispatch", dispatch, "--console", "silent")
+PLACE = r"error: rank \d+ on \S+: candidate \d+, episode seed \d+, step 2: "
+
+
+@pytest.mark.parametrize(
+    ("how", "ranks", "dispatch", "told", "tracebacks"),
+    [
+        ("raising", 5, "dynamic", PLACE + "ValueError: the simulator broke\n", 1),
+        ("exiting", 2, "static", PLACE + "SystemExit: 3\n", 1),
+        ("panicking", 2, "dynamic", PLACE + "Panic: ", 1),
+        ("nan", 3, "auto", r"error: .*expected a finite return, got nan", 0),
+    ],
+)
+def test_a_rollout_that_fails_is_told_once_with_its_traceback(
+    launch, tmp_path, how, ranks, dispatch, told, tracebacks
+):
+    options = ("--env", f"tests.faults.broken_envs:{how}", "--dispatch", dispatch, "--console", "silent")
     done = launch(ranks, *TRAIN, *options, "--run-dir", tmp_path / "run", cwd=ROOT)
-    assert done.returncode == 2
-    assert done.stderr.count("Traceback") == 1
-    place = r"error: rank \d+ on \S+: candidate \d+, episode seed \d+, step 2: "
-    assert re.match(place + "ValueError: the simulator broke\n", done.stderr)
-
-
-@pytest.mark.parametrize("ranks", [0, 3])
-def test_a_return_that_is_no_number_is_told(launch, tmp_path, ranks):
-    options = ("--env", "tests.faults.broken_envs:nan", "--console", "silent")
-    done = launch(ranks, *TRAIN, *options, "--run-dir", tmp_path / "run", cwd=ROOT)
-    assert done.returncode == 2
-    assert "expected a finite return, got nan" in done.stderr
+    assert (done.returncode, done.stderr.count("Traceback")) == (2, tracebacks)
+    assert re.match(told, done.stderr)
 
 
 def ranks_of(process: subprocess.Popen) -> list[int]:
@@ -56,10 +59,10 @@ def rank_of(pid: int) -> int:
     return int(environ.partition("PMI_RANK=")[2].partition("\0")[0] or -1)
 
 
-@pytest.mark.parametrize("victim", [0, 1, 2])
+@pytest.mark.parametrize("victim", [0, 2])
 def test_a_rank_that_dies_ends_the_job_and_leaves_the_last_checkpoint(tmp_path, victim):
     run = tmp_path / "run"
-    process = start(3, *TRAIN, "--max-iter", ENDLESS, "--run-dir", run, "--console", "lines")
+    process = start(3, *TRAIN, *SAVED, "--max-iter", ENDLESS, "--run-dir", run, "--console", "lines")
     ranks = ranks_of(process)
     wait_until((run / "run.previous.h5").exists, "second save")
     os.kill(ranks[victim], signal.SIGKILL)
@@ -72,11 +75,10 @@ def test_a_rank_that_dies_ends_the_job_and_leaves_the_last_checkpoint(tmp_path, 
     assert (content["progress"]["generation"] > 0, warning) == (True, "")
 
 
-def test_a_full_disk_ends_the_run_with_its_last_checkpoint_whole(launch, tmp_path, small_disk):
+def test_a_full_disk_ends_the_run_with_its_last_checkpoint_whole(tmp_path, small_disk):
     small_disk(160)
-    done = launch(2, *TRAIN, "--max-iter", ENDLESS, "--run-dir", tmp_path / "run", "--console", "silent")
-    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
-    assert "No space left on device" in done.stderr
+    run = ("--run-dir", tmp_path / "run", "--console", "silent")
+    assert "No space left on device" in refused(2, *TRAIN, *SAVED, "--max-iter", ENDLESS, *run)
     assert checkpoint.load(tmp_path / "run")[0]["progress"]["generation"] > 0
 
 

@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from mpi_es.run_file import checkpoint
-from tests.faults.test_failures import TRAIN
+from tests.faults.test_failures import SAVED, TRAIN
 from tests.launching import ENDLESS, LEADER, LIMIT, wait_until
 
 UNSAVED = ("--max-iter", ENDLESS, "--checkpoint-interval", ENDLESS)
@@ -60,7 +60,7 @@ def test_a_run_whose_terminal_closes_saves_and_ends(in_terminal, tmp_path, conso
 def test_a_run_under_nohup_outlives_its_terminal(in_terminal, tmp_path):
     run = tmp_path / "run"
     with open(tmp_path / "out", "w") as out:
-        options = ("--max-iter", ENDLESS, "--run-dir", run, "--console", "lines")
+        options = (*SAVED, "--max-iter", ENDLESS, "--run-dir", run, "--console", "lines")
         process = subprocess.Popen(
             ["nohup", sys.executable, *map(str, (*TRAIN, *options))],
             stdin=subprocess.DEVNULL,

@@ -16,9 +16,10 @@ from mpi_es.run_file import checkpoint
 from mpi_es.run_file.lock import locked
 from mpi_es.run_file.stamp import stamp
 from mpi_es.status import is_finished
-from tests.launching import LIMIT, start
+from tests.launching import LIMIT, refused, run_here, start
 
 CARTPOLE = ("--env", "CartPole-v1")
+TRAIN = ("-m", "mpi_es.train", *CARTPOLE, "--no-tensorboard")
 
 MISTAKES = [
     ("--env CartPol-v1", r"--env: expected a gymnasium id .*'CartPol-v1'; did you mean 'CartPole-v1'\?"),
@@ -28,11 +29,12 @@ MISTAKES = [
     ("--env tests.faults.exits:make", r"--env: importing tests.faults.exits failed: SystemExit: set MY_SIM"),
     ("--env tests.faults.broken_envs:leaving", r"--env: .*:leaving ends the program: SystemExit: set MY_SIM"),
     ("--policy mpl", r"--policy: expected one of .*did you mean 'mlp'\?"),
-    ("--policy json:Nothing", r"--policy: .*Nothing"),
+    ("--policy json:Nothing", r"--policy json: .*Nothing"),
     ("--polcy mlp", r"--polcy: no option has this name; did you mean --policy\?"),
     ("--population-size x", "--population-size: expected whole number ≥ 1, got 'x'"),
     ("--population-size 0", r"--population-size: expected a number ≥ 1, got 0"),
     ("--cma-variant fulll", "--cma-variant: expected one of auto, .* got 'fulll'; did you mean 'full'"),
+    ("--strategy cmaes", r"--strategy: expected one of cma_es, cr_fm_nes, ga, .*, pepg, snes, got 'cmaes'"),
     ("--seed=-3", r"--seed: expected a number ≥ 0, got -3"),
     ("--strategy pepg --momentum 1", r"--momentum: expected a number in \[0, 1\), got 1.0"),
     ("--strategy pepg --lr-min 1", r"--lr-min: expected at most --learning-rate 0.01, got 1.0"),
@@ -64,49 +66,25 @@ def test_a_mistake_on_the_command_line(arguments, complaint):
     assert "\n" not in str(caught.value)
 
 
-def test_an_option_without_effect_is_reported_before_the_run(launch, tmp_path):
-    words = (
-        *CARTPOLE,
-        "--max-iter",
-        1,
-        "--num-eval-rollouts",
-        1,
-        "--layout",
-        "torch",
-        "--run-dir",
-        tmp_path / "run",
-    )
-    done = launch(2, "-m", "mpi_es.train", *words)
-    assert (done.returncode, done.stderr) == (
-        0,
-        "warning: no effect without --from-pretrained or --base-from-pretrained: --layout\n",
-    )
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        ("--population-size 3", "--population-size: expected"),
+        ("--strategy openai_es --noise-table 10", "--noise-table: expected at least 9220 numbers"),
+        ("--run-dir /proc/run", "--run-dir: cannot create"),
+        ("--run-dir /sys/kernel", "--run-dir: cannot write /sys/kernel/config.toml (Permission denied)"),
+    ],
+)
+def test_a_mistake_that_is_found_later_ends_all_ranks(tmp_path, arguments, complaint):
+    line = refused(2, *TRAIN, "--run-dir", tmp_path / "run", *arguments.split(), "--console", "silent")
+    assert line.startswith(f"error: {complaint}")
 
 
-def test_an_unknown_strategy(launch, tmp_path):
-    done = launch(2, "-m", "mpi_es.train", *CARTPOLE, "--strategy", "cmaes", "--run-dir", tmp_path / "run")
-    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
-    names = "cma_es, cr_fm_nes, ga, openai_es, package.module:Class, pepg, snes"
-    assert f"--strategy: expected one of {names}, got 'cmaes'" in done.stderr
-
-
-POPULATIONS = [("cma_es", 3), ("openai_es", 7), ("pepg", 1)]
-
-
-@pytest.mark.parametrize(("strategy", "popsize"), POPULATIONS)
-def test_a_population_below_the_minimum(launch, tmp_path, strategy, popsize):
-    arguments = ("--strategy", strategy, "--population-size", popsize, "--run-dir", tmp_path / "run")
-    done = launch(2, "-m", "mpi_es.train", *CARTPOLE, *arguments)
-    assert done.returncode == 2
-    assert done.stderr.startswith("error: --population-size: expected")
-    assert done.stderr.count("\n") == 1
-
-
-def test_a_table_smaller_than_the_policy(launch, tmp_path):
-    arguments = ("--strategy", "openai_es", "--noise-table", "10", "--run-dir", tmp_path / "run")
-    done = launch(2, "-m", "mpi_es.train", *CARTPOLE, *arguments)
-    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
-    assert "--noise-table: expected at least 9220 numbers" in done.stderr
+def test_an_option_without_effect_is_reported_once_before_the_run(launch):
+    done = launch(2, *TRAIN, "--layout", "torch", "--run-dir", "/proc/run")
+    warning, error = done.stderr.splitlines()
+    assert warning == "warning: no effect without --from-pretrained or --base-from-pretrained: --layout"
+    assert error.startswith("error: --run-dir: cannot create")
 
 
 @pytest.fixture(scope="module")
@@ -114,9 +92,7 @@ def original(tmp_path_factory):
     """The directory of a run of one generation."""
     directory = tmp_path_factory.mktemp("finished") / "run"
     arguments = ("cartpole", "--max-iter", 1, "--num-eval-rollouts", 3, "--console", "silent")
-    process = start(0, "-m", "mpi_es.train", *arguments, "--no-tensorboard", "--run-dir", directory)
-    _, err = process.communicate(timeout=LIMIT)
-    assert process.returncode == 0, err
+    run_here(train, *arguments, "--no-tensorboard", "--run-dir", directory)
     return directory
 
 
@@ -126,30 +102,37 @@ def finished(original, tmp_path):
     return Path(shutil.copytree(original, tmp_path / "run"))
 
 
-def test_a_directory_that_holds_a_run(finished):
-    with pytest.raises(UserError, match=r"--run-dir: .* holds a run already; continue it with --resume"):
-        train.prepare(["--run-dir", str(finished)])
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        ("--run-dir {run}", r"--run-dir: .* holds a run already; continue it with --resume"),
+        ("--resume {run} --init-sigma 3", r"--init-sigma: expected 0\.3, with which the run began, got 3\.0"),
+        ("--resume {run} --run-dir other", r"--run-dir: expected .*, with which the run began, got 'other'"),
+        ("--resume {run} cartpole", r"--resume RUN: expected options only, got 'cartpole'$"),
+        ("--resume {run}/run.previous.h5", r"run: expected a directory that .*previous.h5'; use .*, copy it"),
+        (
+            "--continue cartpole --run-dir {run} --seed 8",
+            "--seed: expected 1143, with which the run began, got 8",
+        ),
+    ],
+)
+def test_a_run_is_continued_as_it_began_or_not_at_all(finished, arguments, complaint):
+    shutil.copy(finished / "run.h5", finished / "run.previous.h5")
+    with pytest.raises(UserError, match=complaint):
+        train.prepare(arguments.format(run=finished).split())
 
 
-def test_an_option_that_would_make_it_another_run(finished):
-    with pytest.raises(UserError, match=r"--init-sigma: expected 0\.3, with which the run began, got 3\.0"):
-        train.prepare(["--resume", str(finished), "--init-sigma", "3"])
-
-
-def test_a_run_that_another_job_is_running(finished, launch):
+def test_a_run_that_another_job_is_running(finished):
     with locked(finished):
-        done = launch(2, "-m", "mpi_es.train", "--resume", finished)
-    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
-    assert (
-        f"another job is running this run (host {socket.gethostname()}, process {os.getpid()})" in done.stderr
-    )
+        line = refused(2, "-m", "mpi_es.train", "--resume", finished)
+    assert f"another job is running this run (host {socket.gethostname()}, process {os.getpid()})" in line
 
 
 def test_a_lock_that_names_no_process_is_refused_all_the_same(finished):
     with locked(finished):
         (finished / ".lock").write_bytes(b"\xff")
-        refused = pytest.raises(UserError, match=r"another job is running this run$")
-        with refused, locked(finished):
+        refusal = pytest.raises(UserError, match=r"another job is running this run$")
+        with refusal, locked(finished):
             pass
 
 
@@ -163,12 +146,6 @@ def test_the_file_of_a_run_stands_for_its_directory(finished):
     plan = train.prepare(["--resume", str(finished / "run.h5")])
     assert (plan.directory, plan.config.run_dir) == (finished, str(finished))
     assert evaluate.prepare([str(finished / "run.h5")]).config.env == "CartPole-v1"
-
-
-def test_the_file_before_does_not_stand_for_the_run(finished):
-    shutil.copy(finished / "run.h5", finished / "run.previous.h5")
-    with pytest.raises(UserError, match=r"run: expected a directory that .*previous.h5'; use .*, copy it to"):
-        train.prepare(["--resume", str(finished / "run.previous.h5")])
 
 
 @pytest.mark.parametrize("stored", [True, False])
@@ -186,11 +163,6 @@ def test_a_run_that_another_job_saved_meanwhile(finished, tmp_path, stored):
     assert checkpoint.load(directory)[0]["progress"]["generation"] == 1
 
 
-def test_a_run_stays_where_it_is(finished):
-    with pytest.raises(UserError, match=r"--run-dir: expected .*, with which the run began, got 'other'"):
-        train.prepare(["--resume", str(finished), "--run-dir", "other"])
-
-
 def test_an_option_that_may_change(finished):
     plan = train.prepare(["--resume", str(finished), "--max-iter", "9", "--eval-every", "2"])
     assert (plan.config.max_iter, plan.config.eval_every, plan.config.strategy.init_sigma) == (9, 2, 0.3)
@@ -201,48 +173,40 @@ def test_the_same_command_with_continue_begins_a_run_or_continues_it(finished, t
     begun, continued = (train.prepare([*command, str(path)]) for path in (tmp_path / "new", finished))
     assert (begun.stored, continued.stored["progress"]["generation"]) == (None, 1)
     assert continued.config.max_iter == 9
-    with pytest.raises(UserError, match="--seed: expected 1143, with which the run began, got 8"):
-        train.prepare([*command, str(finished), "--seed", "8"])
 
 
-def test_a_finished_run_says_so_and_exits_with_0(finished, launch):
+def test_a_finished_run_says_so_and_exits_with_0(finished, capsys):
     before = checkpoint.fingerprint(finished)
-    done = launch(0, "-m", "mpi_es.train", "--resume", finished, "--console", "lines")
-    assert done.returncode == 0
-    assert "generation 1: last generation done" in done.stdout
+    run_here(train, "--resume", finished, "--console", "lines")
+    assert "generation 1: last generation done" in capsys.readouterr().out
     assert checkpoint.fingerprint(finished) == before
 
 
-def test_a_run_that_is_over_by_a_new_end_is_marked_finished(finished, launch):
+def test_a_run_that_is_over_by_a_new_end_is_marked_finished(finished):
     content = checkpoint.load(finished)[0]
     content["config"]["max_iter"] = 100
     checkpoint.save(finished, content | {"life": stamp("stopped by SIGTERM")})
     assert not is_finished(finished)
-    done = launch(0, "-m", "mpi_es.train", "--resume", finished, "--max-iter", 1)
-    assert (done.returncode, is_finished(finished)) == (0, True)
+    run_here(train, "--resume", finished, "--max-iter", 1)
+    assert is_finished(finished)
 
 
-def test_a_damaged_file_of_a_finished_run_is_reported_and_replaced(finished, launch):
+def test_a_damaged_file_of_a_finished_run_is_reported_and_replaced(finished, capfd):
     path = finished / checkpoint.NAME
+    shutil.copy(path, finished / checkpoint.PREVIOUS)
     path.write_bytes(path.read_bytes()[:3000])
-    done = launch(0, "-m", "mpi_es.train", "--resume", finished)
-    assert (done.returncode, done.stderr.count("\n")) == (0, 1)
-    assert done.stderr.startswith(f"warning: {path}: damaged")
+    run_here(train, "--resume", finished)
+    (warning,) = capfd.readouterr().err.splitlines()
+    assert warning.startswith(f"warning: {path}: damaged")
     assert checkpoint.decode(path)["progress"]["generation"] == 1
     assert is_finished(finished)
 
 
 def test_a_log_that_cannot_be_written_is_reported(tmp_path):
-    words = (*CARTPOLE, "--no-tensorboard", "--run-dir", tmp_path / "run")
     with open("/dev/full", "w") as full:
-        process = start(0, "-m", "mpi_es.train", *words, stdout=full)
+        process = start(0, *TRAIN, "--run-dir", tmp_path / "run", stdout=full)
     assert process.communicate(timeout=LIMIT)[1].startswith("error: --console: cannot write (No space left")
     assert process.returncode == 2
-
-
-def test_a_preset_beside_a_run(finished):
-    with pytest.raises(UserError, match=r"--resume RUN: expected options only, got 'cartpole'$"):
-        train.prepare(["--resume", str(finished), "cartpole"])
 
 
 def test_a_field_of_a_newer_version_is_reported(finished):
@@ -254,21 +218,12 @@ def test_a_field_of_a_newer_version_is_reported(finished):
         train.prepare(["--resume", str(finished)])
 
 
-@pytest.mark.parametrize("place", ["file/run", "/proc/run"])
-def test_a_directory_that_cannot_be_made(launch, tmp_path, place):
-    (tmp_path / "file").write_text("in the way")
-    done = launch(2, "-m", "mpi_es.train", *CARTPOLE, "--run-dir", tmp_path / place)
-    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
-    assert "--run-dir: cannot create" in done.stderr
-
-
-def test_worlds_of_one_are_reported_at_the_start(launch):
+def test_worlds_of_one_are_reported_at_the_start():
     # What Open MPI's mpiexec sets; its ranks then find themselves alone under another MPI.
     environ = os.environ | {"OMPI_COMM_WORLD_SIZE": "4", "OMPI_COMM_WORLD_RANK": "0"}
-    done = launch(0, "-m", "mpi_es.train", env=environ)
-    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
-    assert "MPI: expected one world of the 4 ranks that mpiexec of Open MPI started" in done.stderr
-    assert "start it with" in done.stderr
+    line = refused(0, "-m", "mpi_es.train", env=environ)
+    assert "MPI: expected one world of the 4 ranks that mpiexec of Open MPI started" in line
+    assert "start it with" in line
 
 
 def test_help_is_printed_once(launch):

@@ -6,8 +6,10 @@ import signal
 
 import pytest
 
-from tests.faults.survivors import LAST, ROOT, TRAIN, process_of, strike, survivors
-from tests.launching import LIMIT, assert_same, exact_content, start
+import pbt.train
+from mpi_es import train
+from tests.faults.survivors import LAST, OPTIONS, TRAIN, process_of, strike, survivors
+from tests.launching import LIMIT, ROOT, assert_same, exact_content, run_here
 from tests.pbt.runs import WALKERS
 from tests.pbt.runs import exact as exact_population
 from tests.slurm.jobs import generation
@@ -19,11 +21,10 @@ SEEDED = ("--strategy", "openai_es", "--noise-table", 100000)
 @pytest.fixture(scope="module", params=[(), pytest.param(SEEDED, marks=SLOW)], ids=["cma_es", "openai_es"])
 def setting(request, tmp_path_factory):
     """Options of a run, and its directory after it was led to its end undisturbed."""
-    options = (*TRAIN, "--eval-every", 5, "--max-iter", LAST, *request.param)
+    options = (*OPTIONS, "--eval-every", 5, "--max-iter", LAST, *request.param)
     run = tmp_path_factory.mktemp("calm") / "run"
-    process = start(4, *options, "--run-dir", run, "--console", "silent", cwd=ROOT)
-    assert process.communicate(timeout=LIMIT)[1] == ""
-    return options, run
+    run_here(train, *options, "--env-options", "pause=0", "--run-dir", run, "--console", "silent")
+    return ("-m", "mpi_es.train", *options), run
 
 
 @pytest.fixture
@@ -101,15 +102,15 @@ def test_what_no_mpi_can_do_is_refused(launch, tmp_path):
 
 @pytest.mark.parametrize("dispatch", ["dynamic", pytest.param("static", marks=SLOW)])
 def test_a_rank_that_hangs_is_left_behind_and_its_episodes_are_played_elsewhere(
-    begin, launch, monkeypatch, tmp_path, dispatch
+    begin, monkeypatch, tmp_path, dispatch
 ):
-    options = (*TRAIN, "--env", "tests.faults.broken_envs:hanging_once", "--max-iter", 14)
+    options = (*OPTIONS, "--env", "tests.faults.broken_envs:hanging_once", "--max-iter", 14)
     calm, run = tmp_path / "calm", tmp_path / "run"
-    assert launch(0, *options, "--run-dir", calm, cwd=ROOT).returncode == 0
+    run_here(train, *options, "--run-dir", calm, "--console", "silent")
     monkeypatch.setenv("HANG_ONCE", str(tmp_path / "hangs"))
     # Without the root, two ranks play all 252 episodes: one of them comes to its 61st.
     options += ("--dispatch", dispatch, "--dedicated-root", "yes", "--evaluation-timeout", 5)
-    process = begin(3, *options, "--run-dir", run)
+    process = begin(3, "-m", "mpi_es.train", *options, "--run-dir", run)
     _, err = process.communicate(timeout=LIMIT)
     assert process.returncode == 0, err
     assert re.search(r"error: rank [12] on \S+ hangs: no episode began or ended for 5 s .*candidate \d", err)
@@ -117,21 +118,12 @@ def test_a_rank_that_hangs_is_left_behind_and_its_episodes_are_played_elsewhere(
     assert_same(exact_content(run), exact_content(calm))
 
 
-def test_the_members_of_a_lost_rank_come_back_from_the_file(begin, launch, tmp_path):
+def test_the_members_of_a_lost_rank_come_back_from_the_file(begin, tmp_path):
     options = ("--member", WALKERS + "Walker", "--num-agents", 5, "--num-rollouts", 3, "--max-iter", 14)
-    options = (
-        "-m",
-        "pbt.train",
-        *options,
-        "--steps",
-        3 * 10**5,
-        "--no-tensorboard",
-        "--checkpoint-interval",
-        0,
-    )
+    options += ("--steps", 3 * 10**5, "--no-tensorboard", "--checkpoint-interval", 0)
     calm, run = tmp_path / "calm", tmp_path / "run"
-    assert launch(0, *options, "--run-dir", calm, cwd=ROOT).returncode == 0
-    process = begin(4, *options, "--run-dir", run)
+    run_here(pbt.train, *options, "--run-dir", calm, "--console", "silent")
+    process = begin(4, "-m", "pbt.train", *options, "--run-dir", run)
     for rank in (3, 0):
         strike(run, rank, 3)
     out, err = process.communicate(timeout=LIMIT)

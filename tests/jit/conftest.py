@@ -1,12 +1,12 @@
 """A user's compiled functions, in a package outside ours."""
 
+import importlib.util
 import os
-import subprocess
 import sys
 
 import pytest
 
-from tests.launching import LIMIT
+from tests.launching import call
 
 CALLER = """
 from world.outer.between import number
@@ -44,10 +44,23 @@ def double(tmp_path):
 
     def run(number: int, **environ: str) -> list[str]:
         (world / "outer" / "inner" / "called.py").write_text(CALLED.format(number))
-        command = [sys.executable, "-m", "world.caller"]
-        options = {"cwd": tmp_path, "env": os.environ | environ, "capture_output": True, "text": True}
-        done = subprocess.run(command, timeout=LIMIT, **options)
+        done = call(sys.executable, "-m", "world.caller", cwd=tmp_path, env=os.environ | environ)
         assert done.stderr == ""
         return done.stdout.split()
 
     return run
+
+
+@pytest.fixture
+def load(tmp_path):
+    """Return a function that imports a text as a module of a new file, of which no machine code is kept."""
+
+    def imported(text):
+        path = tmp_path / "loaded.py"
+        path.write_text(text)
+        spec = importlib.util.spec_from_file_location("loaded", path)
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        return module
+
+    return imported

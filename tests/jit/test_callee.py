@@ -1,4 +1,3 @@
-import importlib.util
 import math
 
 import numpy as np
@@ -28,12 +27,8 @@ def outer(x):
 """
 
 
-def test_of_a_nest_of_functions_only_the_one_that_python_calls_becomes_machine_code(tmp_path):
-    path = tmp_path / "nest.py"  # a new file, of which no machine code is kept
-    path.write_text(NEST)
-    spec = importlib.util.spec_from_file_location("nest", path)
-    nest = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(nest)
+def test_of_a_nest_of_functions_only_the_one_that_python_calls_becomes_machine_code(load):
+    nest = load(NEST)
     x = np.linspace(0, 3, 7)
     expected = sum((math.sin(v) + 1) * (math.sin(-v) + 1) for v in x.tolist())
     assert abs(nest.outer(x) - expected) < 1e-12

@@ -1,5 +1,3 @@
-import importlib.util
-
 import pytest
 
 from mpi_es.jit import cache
@@ -24,15 +22,11 @@ def test_the_outermost_hears_and_nobody_after_it():
 
 @pytest.mark.parametrize(("directory", "times"), [("cache", [1, 0]), ("/proc/none", [1, 1])])
 def test_a_function_is_heard_of_when_it_is_compiled_and_not_when_it_is_loaded(
-    directory, times, tmp_path, monkeypatch
+    directory, times, tmp_path, monkeypatch, load
 ):
     monkeypatch.setattr(cache, "folder", lambda module: tmp_path / directory)
-    (tmp_path / "double.py").write_text(DOUBLE)
     for expected in times:
-        spec = importlib.util.spec_from_file_location("double", tmp_path / "double.py")
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
-        heard = []
+        module, heard = load(DOUBLE), []
         with heard_by(lambda heard=heard: heard.append(1)):
             assert module.double(4) == 8
             assert module.double(5) == 10

@@ -5,8 +5,9 @@ import signal
 
 import pytest
 
+from mpi_es import train
 from mpi_es.strategies import STRATEGIES
-from tests.launching import ENDLESS, assert_same, complete, interrupt
+from tests.launching import ENDLESS, assert_same, complete, interrupt, run_here
 
 QUIET = ("--console", "silent", "--no-tensorboard")
 SMALL = ("--env", "CartPole-v1", "--hidden", "4", "--population-size", "6", "--obs-norm")
@@ -31,8 +32,8 @@ SETS = [  # of settings, each of which is trained in the same processes
 ]
 
 
-def train(ranks, trainings, file):
-    """Make several trainings on some ranks, 0 without mpiexec."""
+def launched(ranks, trainings, file):
+    """Make several trainings on some ranks."""
     file.write_text(json.dumps([[str(word) for word in words] for words in trainings]))
     done = complete(ranks, "-m", "tests.mpi.trainings", file)
     assert done.returncode == 0, done.stderr
@@ -43,8 +44,8 @@ def serial(request, tmp_path_factory):
     """The options of each setting, and the directory of its run of six generations in one process."""
     place = tmp_path_factory.mktemp("serial")
     runs = {name: ((*QUIET, *SMALL, *EVALUATION, *SETTINGS[name]), place / name) for name in request.param}
-    whole = [(*options, "--max-iter", 6, "--run-dir", directory) for options, directory in runs.values()]
-    train(0, whole, place / "trainings.json")
+    for options, directory in runs.values():
+        run_here(train, *options, "--max-iter", 6, "--run-dir", directory)
     return runs
 
 
@@ -52,8 +53,8 @@ def test_continued_on_other_ranks_in_another_way_they_are_the_same_runs(serial, 
     begin = ("--dispatch", "static", "--max-iter", 3)
     other = ("--dispatch", "dynamic", "--dedicated-root", "yes", "--envs-per-rank", 2, "--max-iter", 6)
     broken = [(*options, *begin, "--run-dir", tmp_path / name) for name, (options, _) in serial.items()]
-    train(3, broken, tmp_path / "trainings.json")
-    train(5, [("--resume", tmp_path / name, *other) for name in serial], tmp_path / "trainings.json")
+    launched(3, broken, tmp_path / "trainings.json")
+    launched(5, [("--resume", tmp_path / name, *other) for name in serial], tmp_path / "trainings.json")
     for name, (_, unbroken) in serial.items():
         assert_same(exact(tmp_path / name), exact(unbroken), name)
 
@@ -65,7 +66,7 @@ def test_continued_on_other_ranks_in_another_way_they_are_the_same_runs(serial, 
 def test_ranks_and_dispatch_do_not_matter(serial, exact, tmp_path, ranks, dispatch):
     whole = ("--max-iter", 6, "--dispatch", dispatch)
     runs = [(*options, *whole, "--run-dir", tmp_path / name) for name, (options, _) in serial.items()]
-    train(ranks, runs, tmp_path / "trainings.json")
+    launched(ranks, runs, tmp_path / "trainings.json")
     for name, (_, directory) in serial.items():
         assert_same(exact(tmp_path / name), exact(directory), name)
 
@@ -81,11 +82,11 @@ def test_ranks_and_dispatch_do_not_matter(serial, exact, tmp_path, ranks, dispat
     ],
 )
 def test_a_signal_and_a_resume_change_nothing(launch, exact, tmp_path, number, interval):
-    options = ("-m", "mpi_es.train", *QUIET, *SMALL, *EVALUATION, "--checkpoint-interval", interval)
+    options = (*QUIET, *SMALL, *EVALUATION, "--checkpoint-interval", interval)
     broken, resume = tmp_path / "broken", ("-m", "mpi_es.train", "--resume", tmp_path / "broken")
-    begin = (*options, "--max-iter", ENDLESS, "--run-dir", broken)
+    begin = ("-m", "mpi_es.train", *options, "--max-iter", ENDLESS, "--run-dir", broken)
     end = interrupt(broken, number, (3, *begin), (2, *resume)) + 4
-    for ranks, *command in ((2, *resume), (0, *options, "--run-dir", tmp_path / "unbroken")):
-        done = launch(ranks, *command, "--max-iter", end)
-        assert done.returncode == 0, done.stderr
+    done = launch(2, *resume, "--max-iter", end)
+    assert done.returncode == 0, done.stderr
+    run_here(train, *options, "--max-iter", end, "--run-dir", tmp_path / "unbroken")
     assert_same(exact(broken), exact(tmp_path / "unbroken"))

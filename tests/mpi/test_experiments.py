@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from mpi_es import evaluate, train
+from mpi_es.errors import UserError
 from mpi_es.run_file import checkpoint
 from tests.launching import assert_same, run_here
 
@@ -43,11 +44,9 @@ def test_resumed_on_other_ranks_without_the_file_it_is_the_same_run(
     assert "equal to the bit" in capsys.readouterr().out
 
 
-def test_another_base_is_another_run(launch, tmp_path, base):
+def test_another_base_is_another_run(tmp_path, base, capfd):
     run_here(train, *OPTIONS, base, "--max-iter", 1, "--run-dir", tmp_path / "run")
-    other = ("--resume", tmp_path / "run", "--base-from-pretrained", "other.npz", "--max-iter", 2)
-    done = launch(0, "-m", "mpi_es.train", *other)
-    assert done.returncode == 2
-    imported, error = done.stderr.splitlines()
-    assert "names code, which is imported: " in imported
-    assert "--base-from-pretrained: expected " in error
+    capfd.readouterr()
+    with pytest.raises(UserError, match="--base-from-pretrained: expected "):
+        train.prepare(["--resume", str(tmp_path / "run"), "--base-from-pretrained", "other.npz"])
+    assert "names code, which is imported: " in capfd.readouterr().err

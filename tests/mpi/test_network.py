@@ -1,14 +1,13 @@
 """Ranks that meet over the network, as on several nodes, and not through the memory of one."""
 
 import os
-from pathlib import Path
 
 import pytest
 
-from tests.launching import assert_same
+from mpi_es import train
+from tests.launching import ROOT, assert_same, run_here
 from tests.mpi.test_exactness import EVALUATION, QUIET, SETTINGS, SMALL
 
-ROOT = Path(__file__).parents[2]
 OVER_NETWORK = os.environ | {"MPIR_CVAR_NOLOCAL": "1"}  # MPICH then takes every rank for a node of its own
 
 
@@ -22,10 +21,11 @@ OVER_NETWORK = os.environ | {"MPIR_CVAR_NOLOCAL": "1"}  # MPICH then takes every
 )
 def test_a_run_over_the_network_is_the_same_run(launch, exact, tmp_path, strategy, dispatch):
     settings = (*SMALL, *EVALUATION, *SETTINGS[strategy])
-    options = ("-m", "mpi_es.train", *QUIET, *settings, "--max-iter", 6)
-    assert launch(0, *options, "--run-dir", tmp_path / "serial").returncode == 0
-    run = tmp_path / "run"
-    done = launch(4, *options, "--dispatch", dispatch, "--run-dir", run, env=OVER_NETWORK)
+    options, run = (*QUIET, *settings, "--max-iter", 6), tmp_path / "run"
+    run_here(train, *options, "--run-dir", tmp_path / "serial")
+    done = launch(
+        4, "-m", "mpi_es.train", *options, "--dispatch", dispatch, "--run-dir", run, env=OVER_NETWORK
+    )
     assert (done.returncode, done.stderr) == (0, "")
     assert_same(exact(run), exact(tmp_path / "serial"))
 

@@ -1,4 +1,6 @@
-"""Run under mpiexec: every rank's attempt ends as its argument says; print what all ranks then have."""
+"""Run under mpiexec: the attempts of the ranks end as each argument says; print what all ranks then have."""
+
+from functools import partial
 
 from mpi_es.parallel.agreement import all_or_raise
 from mpi_es.parallel.collectives import gather_objects
@@ -18,13 +20,15 @@ def raising(ending, rank):
 
 
 def main(comm, arguments):
-    try:
-        outcome = str(all_or_raise(comm, lambda: raising(arguments[comm.rank], comm.rank), ENDINGS))
-    except ENDINGS as error:
-        outcome = f"{type(error).__name__}: {error}"
-    outcomes = gather_objects(comm, outcome)
-    if comm.rank == 0:
-        print(", ".join(dict.fromkeys(outcomes)))
+    for endings in arguments:
+        attempt = partial(raising, endings.split()[comm.rank], comm.rank)
+        try:
+            outcome = str(all_or_raise(comm, attempt, ENDINGS))
+        except ENDINGS as error:
+            outcome = f"{type(error).__name__}: {error}"
+        outcomes = gather_objects(comm, outcome)
+        if comm.rank == 0:
+            print(*dict.fromkeys(outcomes), sep=", ")
     return 0
 
 

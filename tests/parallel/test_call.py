@@ -51,7 +51,6 @@ sys.stdout.write("done\\n")
 @pytest.mark.parametrize(
     ("how", "code", "said"),
     [
-        ("", 0, ""),
         ("caught", 0, ""),
         ("stopped", 0, ""),
         ("own code", 3, ""),
@@ -61,7 +60,7 @@ sys.stdout.write("done\\n")
 def test_a_script_ends_with_its_code_and_one_line(launch, how, code, said):
     done = launch(3, "-c", SCRIPT, how)
     assert (done.returncode, done.stderr) == (code, said)
-    assert done.stdout == "done\n" * 3 * (how in ("", "caught"))
+    assert done.stdout == "done\n" * 3 * (how == "caught")
 
 
 @pytest.mark.parametrize(
@@ -85,14 +84,10 @@ def test_a_bug_on_one_rank_ends_all_with_its_traceback(launch, how):
     assert done.stderr.count("ValueError: broken") == 1
 
 
-def test_without_a_launcher_a_script_runs_alone_and_sees_its_mistakes(launch):
-    assert launch(0, "-c", SCRIPT, "").stdout == "done\n"
-    done = launch(0, "-c", SCRIPT, "mistake")
+def test_without_a_launcher_a_script_runs_alone_without_mpi_and_sees_its_mistakes(launch):
+    program = SCRIPT + "assert 'mpi4py.MPI' not in sys.modules"
+    assert launch(0, "-c", program, "").stdout == "done\n"
+    done = launch(0, "-c", program, "mistake")
     assert done.returncode == 1
     assert done.stderr.startswith("Traceback")
     assert done.stderr.endswith("UserError: x0: expected numbers\n")
-
-
-def test_without_a_launcher_no_mpi_is_loaded(launch):
-    program = SCRIPT + "assert 'mpi4py.MPI' not in sys.modules"
-    assert launch(0, "-c", program, "").stdout == "done\n"

@@ -8,14 +8,16 @@ from pathlib import Path
 
 import pytest
 
+from mpi_es import train
 from mpi_es.parallel import launcher_watch
 from mpi_es.run_file import checkpoint
 from tests.faults.test_failures import TRAIN, ranks_of
-from tests.launching import ENDLESS, LIMIT, assert_same, start, wait_until
+from tests.launching import ENDLESS, LIMIT, assert_same, run_here, start, wait_until
 
 UNSAVED = ("--max-iter", ENDLESS, "--checkpoint-interval", ENDLESS)
 NUMBER_OF = """
 import os, sys
+from mpi_es import train
 from mpi_es.parallel import launcher_watch
 print(launcher_watch._outermost("MY_RANK"), os.getpid())
 """
@@ -63,16 +65,22 @@ def saved_reason(run):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the launcher's helper is found in /proc")
-def test_ranks_whose_launchers_helper_is_killed_save_and_end_with_their_own_helpers(begun, tmp_path):
+def test_ranks_whose_launchers_helper_is_killed_save_and_end_with_their_own_helpers_and_the_run_goes_on(
+    begun, launch, exact, tmp_path
+):
     _, ranks = begun
     watchdogs = children_of(ranks[0])
     assert watchdogs
     os.kill(helper_of(ranks[0]), signal.SIGKILL)
     wait_until(lambda: not any(map(runs, ranks + watchdogs)), "end of the ranks")
-    assert saved_reason(tmp_path / "run") in (
-        "stopped by the end of its launcher",
-        "stopped by a signal on another rank",
-    )
+    reasons = ("stopped by the end of its launcher", "stopped by a signal on another rank")
+    assert saved_reason(tmp_path / "run") in reasons
+    done = checkpoint.load(tmp_path / "run")[0]["progress"]["generation"]
+    options = ("--max-iter", done + 2, "--console", "silent")
+    again = launch(2, "-m", "mpi_es.train", "--resume", tmp_path / "run", *options)
+    assert (again.returncode, again.stderr) == (0, "")
+    run_here(train, *TRAIN[2:], *options, "--run-dir", tmp_path / "calm")
+    assert_same(exact(tmp_path / "run"), exact(tmp_path / "calm"))
 
 
 def test_rank_0_saves_where_the_others_no_longer_answer(begun, tmp_path):
@@ -81,18 +89,6 @@ def test_rank_0_saves_where_the_others_no_longer_answer(begun, tmp_path):
     os.kill(helper_of(ranks[0]), signal.SIGKILL)
     wait_until(lambda: not runs(ranks[0]), "end of rank 0")
     assert saved_reason(tmp_path / "run") == "stopped by the end of its launcher"
-
-
-def test_the_run_goes_on_from_there_as_if_nothing_had_been(begun, launch, exact, tmp_path):
-    _, ranks = begun
-    os.kill(helper_of(ranks[0]), signal.SIGKILL)
-    wait_until(lambda: not any(map(runs, ranks)), "end of the ranks")
-    done = checkpoint.load(tmp_path / "run")[0]["progress"]["generation"]
-    options = ("--max-iter", done + 2, "--console", "silent")
-    again = launch(2, "-m", "mpi_es.train", "--resume", tmp_path / "run", *options)
-    assert (again.returncode, again.stderr) == (0, "")
-    assert launch(0, *TRAIN, *options, "--run-dir", tmp_path / "calm").returncode == 0
-    assert_same(exact(tmp_path / "run"), exact(tmp_path / "calm"))
 
 
 @pytest.mark.parametrize("script", ["", "true; "])

@@ -23,15 +23,16 @@ launch(main)
 """
 
 
-@pytest.mark.parametrize("ranks", [0, 3])
 @pytest.mark.parametrize(
-    ("how", "code", "said"),
+    ("ranks", "how", "code", "said"),
     [
-        ("0", 0, ""),
-        ("3", 3, ""),
-        ("help", 0, ""),
-        ("leave", 1, "no weights found\n"),
-        ("mistake", 2, "error: --seed: expected a number\n"),
+        (0, "3", 3, ""),
+        (3, "3", 3, ""),
+        (3, "help", 0, ""),
+        (0, "leave", 1, "no weights found\n"),
+        (3, "leave", 1, "no weights found\n"),
+        (0, "mistake", 2, "error: --seed: expected a number\n"),
+        (3, "mistake", 2, "error: --seed: expected a number\n"),
     ],
 )
 def test_a_program_ends_with_its_code_and_one_line(launch, ranks, how, code, said):

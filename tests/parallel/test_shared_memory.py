@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from mpi_es.parallel import shared_memory
-from tests.launching import LIMIT, MPIEXEC
+from tests.launching import MPIEXEC, call
 
 TRAIN = [sys.executable, "-m", "mpi_es.train", "--env", "CartPole-v1", "--max-iter", "1", "--hidden", "4"]
 MAY_MOUNT = subprocess.run(["unshare", "--mount", "true"], stderr=subprocess.DEVNULL).returncode == 0
@@ -20,8 +20,8 @@ def in_shared_memory_of(size, *command, filled=0):
     """
     script = f"mount -t tmpfs -o size={size} tmpfs /dev/shm && head -c {filled}k /dev/zero >/dev/shm/file"
     script += ' && exec "$@"'
-    words = ["unshare", "--mount", "sh", "-c", script, "sh", *map(str, command)]
-    return subprocess.run(words, capture_output=True, text=True, timeout=LIMIT, check=False)
+    words = ["unshare", "--mount", "sh", "-c", script, "sh", *command]
+    return call(*words)
 
 
 @NEEDS_ROOT

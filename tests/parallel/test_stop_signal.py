@@ -5,15 +5,6 @@ import pytest
 from mpi_es.parallel.stop_signal import CAUGHT, LAUNCHER_LOST, StopFlag, ignore, keep_hang_up
 
 
-@pytest.fixture(autouse=True)
-def handlers():
-    """Leave the process's own handlers as they were."""
-    before = {number: signal.getsignal(number) for number in (*CAUGHT, LAUNCHER_LOST)}
-    yield
-    for number, handler in before.items():
-        signal.signal(number, handler)
-
-
 @pytest.mark.parametrize("number", CAUGHT)
 def test_a_signal_is_noted_with_its_name(number):
     flag = StopFlag().install()

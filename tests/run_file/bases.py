@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 
 from mpi_es import train
-from mpi_es.parallel.collectives import SerialComm
+from mpi_es.run_file import checkpoint
 from pbt import train as pbt_train
+from tests.launching import run_here
 
 QUIET = ["--console", "silent", "--no-tensorboard"]
 _CARTPOLE = ["cartpole", "--population-size", "8", "--num-rollouts", "1", "--hidden", "4", "--max-iter", "3"]
@@ -15,13 +16,9 @@ _CARTPOLE += ["--eval-every", "2", "--num-eval-rollouts", "2", "--episode-cap", 
 _FUNCTION = ["--function", "tests.run_file.bases:sphere", "--x0", "1", "2", "3", "--max-iter", "4"]
 TRAINED = {
     "full": [*_CARTPOLE, "--obs-norm", "--cma-variant", "full"],
-    "separable": [*_CARTPOLE, "--cma-variant", "separable"],
     "openai_es": [*_CARTPOLE, "--strategy", "openai_es"],
     "restarts": [*_FUNCTION, "--restarts", "bipop", "--bounds", "-5", "5"],
 }
-_ES = ["--member", "es", "--env", "CartPole-v1", "--num-agents", "2", "--steps", "1", "--max-iter", "2"]
-_ES += ["--num-rollouts", "1", "--num-eval-rollouts", "2", "--member-options", "hidden=4", "episode_cap=20"]
-POPULATIONS = {"toy": ["toy", "--eval-every", "2"], "es": _ES}
 
 
 def sphere(x):
@@ -29,12 +26,19 @@ def sphere(x):
 
 
 def make(name: str, directory: Path) -> Path:
-    """Make a run in a directory of its name, and return it."""
+    """Make a run, or the population of a preset, in a directory of its name, and return it."""
     run = directory / name
-    words = [*TRAINED.get(name, POPULATIONS.get(name, [])), *QUIET, "--run-dir", str(run)]
     program = train if name in TRAINED else pbt_train
-    assert program.main(SerialComm(), words) == 0
+    words = TRAINED.get(name, [name, "--eval-every", "2"])
+    run_here(program, *words, *QUIET, "--run-dir", run)
     return run
+
+
+def read(run: Path) -> dict[str, Any]:
+    """Return the content of a file that is no run's."""
+    content, warning = checkpoint.load(run, lambda content: None)
+    assert warning == ""
+    return content
 
 
 def begun(content: dict[str, Any]) -> dict[str, Any]:

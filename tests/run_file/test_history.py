@@ -6,6 +6,7 @@ import pytest
 from mpi_es.run_file import checkpoint
 from mpi_es.run_file.history import History, Table
 from mpi_es.run_file.records import HeldOut, Timing, summarize
+from tests.run_file import bases
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ def history(*evaluations):
 def test_evaluations_of_different_lengths_survive_the_file(tmp_path):
     before = history([1, 2, 3], [4], [5, 6, 7, 8, 9])
     checkpoint.save(tmp_path, before.content())
-    after = History(checkpoint.load(tmp_path, lambda content: None)[0])
+    after = History(bases.read(tmp_path))
     assert [held.generation for held in after.evaluations] == [1, 2, 3]
     assert [held.returns.tolist() for held in after.evaluations] == [[1, 2, 3], [4], [5, 6, 7, 8, 9]]
     np.testing.assert_array_equal(after.rows.content()["generation"], [1, 2, 3])
@@ -54,7 +55,7 @@ def test_evaluations_of_different_lengths_survive_the_file(tmp_path):
 
 def test_a_history_of_nothing_survives_the_file(tmp_path):
     checkpoint.save(tmp_path, History().content())
-    after = History(checkpoint.load(tmp_path, lambda content: None)[0])
+    after = History(bases.read(tmp_path))
     assert (after.rows.length, after.timings.length, after.evaluations) == (0, 0, [])
 
 

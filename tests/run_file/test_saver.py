@@ -4,6 +4,7 @@ import pytest
 
 from mpi_es.run_file import checkpoint
 from mpi_es.run_file.saver import Saver
+from tests.run_file import bases
 
 
 @pytest.fixture
@@ -47,7 +48,7 @@ def test_saving_takes_at_most_2_percent_of_the_time(tmp_path, clock, monkeypatch
 def test_a_save_says_why_the_run_stops_and_when_the_next_one_follows(tmp_path):
     saver = Saver(tmp_path, 5.0)
     saver.save({}, "stopped by SIGTERM")
-    life = checkpoint.decode(tmp_path / checkpoint.NAME, lambda content: None)["life"]
+    life = bases.read(tmp_path)["life"]
     assert (life["reason"], life["finished"], life["rest"]) == ("stopped by SIGTERM", False, 5.0)
     saver.save({}, "last generation done", finished=True)
-    assert checkpoint.decode(tmp_path / checkpoint.NAME, lambda content: None)["life"]["finished"]
+    assert bases.read(tmp_path)["life"]["finished"]

@@ -4,6 +4,7 @@ import pytest
 from mpi_es.errors import UserError
 from mpi_es.run_file import checkpoint
 from mpi_es.run_file.storable import check_storable
+from tests.run_file import bases
 
 GOOD = {"a": np.zeros((2, 0)), "b": {"c": np.int64(3), "d": "ö", "e": {}}, "f": -(2**63), "g": np.True_}
 
@@ -11,7 +12,7 @@ GOOD = {"a": np.zeros((2, 0)), "b": {"c": np.int64(3), "d": "ö", "e": {}}, "f":
 def test_what_is_accepted_is_given_back_by_a_file(tmp_path):
     check_storable(GOOD, "state")
     checkpoint.save(tmp_path, {"state": GOOD})
-    read = checkpoint.load(tmp_path, lambda content: None)[0]["state"]
+    read = bases.read(tmp_path)["state"]
     np.testing.assert_equal(read, GOOD)
 
 

@@ -60,16 +60,6 @@ def test_continue_resumes_the_run_in_its_directory(tmp_path):
     assert plan("--run-dir", tmp_path, "--continue").is_finished
 
 
-def test_another_config_cannot_resume_a_run(tmp_path):
-    with pytest.raises(UserError, match="--steps: expected 3, with which the run began, got 4"):
-        plan("--resume", saved(tmp_path), "--steps", 4)
-
-
-def test_a_run_is_not_overwritten(tmp_path):
-    with pytest.raises(UserError, match=r"--run-dir: .* holds a run already; continue it with --resume"):
-        plan("--run-dir", saved(tmp_path))
-
-
 def test_the_directory_is_created_and_locked(tmp_path):
     made = plan("--run-dir", tmp_path / "new" / "run")
     with (
@@ -87,14 +77,6 @@ def test_a_damaged_file_is_set_aside_with_a_warning(tmp_path, capfd):
     with plan("--resume", tmp_path).locked_directory():
         assert capfd.readouterr().err.startswith("warning: ")
         assert (tmp_path / checkpoint.DAMAGED).read_bytes() == b"mpi_es damaged"
-
-
-def test_a_directory_that_cannot_be_created_raises():
-    with (
-        pytest.raises(UserError, match="--run-dir: cannot create"),
-        plan("--run-dir", "/proc/run").locked_directory(),
-    ):
-        pass
 
 
 def options_in(directory):

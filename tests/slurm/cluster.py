@@ -13,9 +13,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.launching import LIMIT
+from tests.launching import LIMIT, call
 
-ROOT = Path(__file__).parents[2]
 PACKAGES = ("slurmctld", "slurmd", "slurm-client", "munge")
 # A job that is requeued begins again when its credential has expired: after 120 s where nothing is set. To
 # tell it to begin sooner would fail, for its nodes have revoked the credential.
@@ -189,20 +188,13 @@ class Cluster:
 
     def ask(self, *command: str, check: bool = True) -> str:
         """Return what a command of Slurm's prints."""
-        done = subprocess.run(command, env=self.environ, capture_output=True, text=True, timeout=LIMIT)
+        done = call(*command, env=self.environ)
         assert not check or done.returncode == 0, f"{command}: {done.stderr}"
         return done.stdout.strip()
 
     def submit(self, directory: Path, *command: object, **variables: str) -> Job:
         """Submit from a directory: options of sbatch, the script, its arguments."""
-        done = subprocess.run(
-            ["sbatch", "--parsable", *map(str, command)],
-            env=self.environ | variables,
-            cwd=directory,
-            capture_output=True,
-            text=True,
-            timeout=LIMIT,
-        )
+        done = call("sbatch", "--parsable", *command, env=self.environ | variables, cwd=directory)
         assert done.returncode == 0, done.stderr
         return Job(done.stdout.strip(), directory)
 

@@ -2,7 +2,8 @@
 
 import pytest
 
-from tests.slurm.cluster import ROOT, Cluster, Job, install
+from tests.launching import ROOT
+from tests.slurm.cluster import Cluster, Job, install
 from tests.slurm.jobs import variables
 
 

@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 from mpi_es.run_file import checkpoint
-from tests.slurm.cluster import ROOT
+from tests.launching import ROOT
 
 OPTIONS = ("--env", "tests.slurm.slow:make", "--population-size", 6, "--hidden", 4, "--num-eval-rollouts", 3)
 OPTIONS += ("--no-tensorboard", "--eval-every", 0, "--checkpoint-interval", 0)

@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.slurm.cluster import ROOT
+from tests.launching import ROOT
 from tests.slurm.jobs import variables
 
 # It signals the script, whose process it finds in JOB, while the doctor checks the launcher.

@@ -54,7 +54,7 @@ def test_a_script_that_fails_by_a_mistake_is_not_tried_again(cluster, submit, pl
     job = submit(TWO, "function.sh", "wrong.py")
     assert cluster.end(job) == "FAILED"
     assert cluster.restarts(job) == 0
-    assert "error: x0: expected one or more finite numbers" in job.log
+    assert "error: x0: expected a vector of finite numbers" in job.log
     assert "slurm: ended by the error above" in job.log.splitlines()[-1]
 
 

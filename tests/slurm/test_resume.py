@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from mpi_es import train
 from mpi_es.run_file import checkpoint
 from tests.faults.survivors import LIBRARY, OPEN_MPI, OPEN_MPI_EXEC
-from tests.launching import assert_same, start
-from tests.slurm.cluster import ROOT
-from tests.slurm.jobs import MPIEXEC, OPTIONS, RANK, generation, variables
+from tests.launching import ROOT, assert_same, run_here
+from tests.slurm.jobs import OPTIONS, RANK, generation, variables
 
 pytestmark = pytest.mark.timeout(900)  # a job takes seconds, and minutes on a machine that is busy
 LAST = 24  # generations
@@ -32,9 +32,32 @@ def kill(cluster, job, place, pattern, after=3):
 def unbroken(tmp_path_factory):
     """The directory of the same run in one process."""
     directory = tmp_path_factory.mktemp("unbroken") / "run"
-    options = (*OPTIONS, "--max-iter", LAST, "--run-dir", directory, "--console", "silent")
-    assert start(0, "-m", "mpi_es.train", *options).communicate(timeout=600)[1] == ""
+    options = (*OPTIONS, "--env-options", "pause=0", "--max-iter", LAST, "--run-dir", directory)
+    run_here(train, *options, "--console", "silent")
     return directory
+
+
+@pytest.fixture
+def begin(cluster, submit, place):
+    """Return a function that submits the run, and waits for its first generations."""
+
+    def begun(options=TWO, **settings):
+        job = submit(options, "carracing.sh", *RUN, **settings)
+        cluster.until(lambda: generation(place / "run") > 3)
+        return job
+
+    return begun
+
+
+@pytest.fixture
+def ends_well(cluster, place, exact, unbroken):
+    """Return a function that waits for a job's end, as the same run, after so many requeues."""
+
+    def check(job, restarts):
+        assert_finished(cluster, job, restarts)
+        assert_same(exact(place / "run"), exact(unbroken))
+
+    return check
 
 
 def assert_finished(cluster, job, restarts):
@@ -44,19 +67,17 @@ def assert_finished(cluster, job, restarts):
     assert job.log.splitlines()[-1] == "slurm: finished: run"
 
 
-def test_a_signal_before_the_time_limit_saves_requeues_and_continues(cluster, submit, place, exact, unbroken):
-    job = submit(TWO, "carracing.sh", *RUN)
-    cluster.until(lambda: generation(place / "run") > 3)
+def test_a_signal_before_the_time_limit_saves_requeues_and_continues(begin, ends_well, cluster, submit):
+    job = begin()
     cluster.ask("scancel", "--batch", "--signal=USR1", job.number)
-    assert_finished(cluster, job, 1)
+    ends_well(job, 1)
     assert "slurm: stopped by SIGUSR1, saved: run; requeued" in job.log.splitlines()
-    assert_same(exact(place / "run"), exact(unbroken))
     again = submit(TWO, "carracing.sh", *RUN)
     assert_finished(cluster, again, 0)
     assert f"generation {LAST}: last generation done" in again.log
 
 
-def test_a_killed_rank_is_tried_again_a_few_times(cluster, submit, place, exact, unbroken):
+def test_a_killed_rank_is_tried_again_a_few_times(ends_well, cluster, submit, place):
     job = submit(TWO, "carracing.sh", *RUN, MPI_ES_RETRIES="1")
     kill(cluster, job, place, RANK)
     cluster.until(lambda: cluster.restarts(job) == 1)
@@ -67,8 +88,7 @@ def test_a_killed_rank_is_tried_again_a_few_times(cluster, submit, place, exact,
     assert re.search(r"error: rank \d on .* died at", job.log)
     assert "(failure 1, 1 are tried again); requeued" in job.log
     assert job.log.splitlines()[-1].startswith("slurm: gave up after failure 2 with code 9")
-    assert_finished(cluster, submit(TWO, "carracing.sh", *RUN), 0)
-    assert_same(exact(place / "run"), exact(unbroken))
+    ends_well(submit(TWO, "carracing.sh", *RUN), 0)
 
 
 def test_a_mistake_is_told_at_once_and_not_tried_again(cluster, submit):
@@ -80,8 +100,7 @@ def test_a_mistake_is_told_at_once_and_not_tried_again(cluster, submit):
 
 
 def test_the_file_of_a_shorter_run_is_not_taken_for_the_end_of_a_longer_one(cluster, submit, place):
-    short = (*OPTIONS, "--run-dir", place / "run", "--console", "silent", "--max-iter", 2)
-    assert start(0, "-m", "mpi_es.train", *short).communicate(timeout=600)[1] == ""
+    run_here(train, *OPTIONS, "--run-dir", place / "run", "--console", "silent", "--max-iter", 2)
     longer = (*OPTIONS, "--run-dir", "run", "--max-iter", 4)
     # The ranks refuse the option before the first generation.
     job = submit(TWO, "carracing.sh", *longer, "--on-rank-loss", "shrink")
@@ -109,10 +128,9 @@ def test_a_launcher_that_makes_worlds_of_one_is_refused_before_the_work(cluster,
 
 
 @pytest.mark.slow
-def test_the_launcher_that_was_found_right_is_kept_after_a_requeue(cluster, submit, place):
+def test_the_launcher_that_was_found_right_is_kept_after_a_requeue(begin, cluster):
     several = f"srun --mpi=none\n{Path(sys.prefix, 'bin', 'mpiexec')} -n 2"
-    job = submit(TWO, "carracing.sh", *RUN, MPI_ES_LAUNCHER=several)
-    cluster.until(lambda: generation(place / "run") > 3)
+    job = begin(MPI_ES_LAUNCHER=several)
     cluster.ask("scancel", "--batch", "--signal=USR1", job.number)
     assert_finished(cluster, job, 1)
     assert job.log.count("slurm: not with srun --mpi=none") == 1
@@ -122,7 +140,7 @@ DOCTOR = r"^python -m mpi_es\.doctor"
 
 
 @pytest.mark.slow
-def test_a_rank_that_is_killed_while_the_launcher_is_examined_is_tried_again(cluster, submit, place):
+def test_a_rank_that_is_killed_while_the_launcher_is_examined_is_tried_again(cluster, submit):
     job = submit(TWO, "carracing.sh", *RUN)
     cluster.until(lambda: cluster.processes(job, DOCTOR))
     os.kill(cluster.processes(job, DOCTOR)[0], signal.SIGKILL)
@@ -137,7 +155,7 @@ def test_a_directory_that_is_not_the_project_is_told(cluster, submit):
 
 
 @pytest.mark.slow
-def test_the_time_limit_itself(cluster, submit, place, exact, unbroken):
+def test_the_time_limit_itself(cluster, submit):
     long = (*OPTIONS, "--max-iter", 10**5, "--run-dir", "run")
     # Slurm looks each 30 s, so of one minute the signal might come before the first generation.
     job = submit([*TWO, "--time=2", "--signal=B:USR1@30"], "carracing.sh", *long)
@@ -158,57 +176,23 @@ def test_a_generation_that_never_fits_is_given_up(cluster, submit, place):
 
 
 @pytest.mark.slow
-def test_scancel_saves_and_does_not_come_back(cluster, submit, place, exact, unbroken):
-    job = submit(TWO, "carracing.sh", *RUN)
-    cluster.until(lambda: generation(place / "run") > 3)
+def test_scancel_saves_and_does_not_come_back(begin, ends_well, cluster, submit):
+    job = begin()
     cluster.ask("scancel", job.number)
     assert cluster.end(job) == "CANCELLED"
     cluster.until(lambda: "ended by scancel" in job.log.splitlines()[-1])
     assert "stopped by SIGTERM; continue with --resume run" in job.log
-    assert_finished(cluster, submit(TWO, "carracing.sh", *RUN), 0)
-    assert_same(exact(place / "run"), exact(unbroken))
+    ends_well(submit(TWO, "carracing.sh", *RUN), 0)
 
 
 @pytest.mark.slow
-def test_a_signal_to_the_ranks_alone_requeues_too(cluster, submit, place, exact, unbroken):
-    job = submit(TWO, "carracing.sh", *RUN)
-    cluster.until(lambda: generation(place / "run") > 3)
-    cluster.ask("scancel", "--signal=USR1", job.number)
-    assert_finished(cluster, job, 1)
-    assert_same(exact(place / "run"), exact(unbroken))
-
-
-@pytest.mark.slow
-def test_a_killed_mpiexec_is_tried_again(cluster, submit, place, exact, unbroken):
-    job = submit(TWO, "carracing.sh", *RUN)
-    kill(cluster, job, place, MPIEXEC)
-    assert_finished(cluster, job, 1)
-    assert_same(exact(place / "run"), exact(unbroken))
-
-
-@pytest.mark.slow
-def test_a_node_that_goes_down_is_left_for_another(cluster, submit, place, exact, unbroken):
-    job = submit(TWO, "carracing.sh", *RUN)
-    cluster.until(lambda: generation(place / "run") > 3)
-    node = cluster.ask("squeue", "-h", "-j", job.number, "-o", "%N")
-    cluster.set_down(node)
-    try:
-        assert_finished(cluster, job, 1)
-    finally:
-        cluster.resume(node)
-    assert_same(exact(place / "run"), exact(unbroken))
-
-
-@pytest.mark.slow
-def test_a_preempted_job_comes_back(cluster, submit, place, exact, unbroken):
-    job = submit(["--ntasks=2", "--nodes=2", "--exclusive"], "carracing.sh", *RUN)
-    cluster.until(lambda: generation(place / "run") > 3)
+def test_a_preempted_job_comes_back(begin, ends_well, cluster, submit, place):
+    job = begin(["--ntasks=2", "--nodes=2", "--exclusive"])
     urgent = cluster.submit(place, "-p", "urgent", "--exclusive", "--nodes=2", "--wrap", "sleep 1")
     cluster.until(lambda: cluster.restarts(job) == 1)
     assert cluster.end(urgent) == "COMPLETED"
-    assert_finished(cluster, job, 1)
+    ends_well(job, 1)
     assert "ended by scancel, preemption" in job.log
-    assert_same(exact(place / "run"), exact(unbroken))
 
 
 def catches(pid, number):
@@ -218,7 +202,7 @@ def catches(pid, number):
 
 
 @pytest.mark.slow
-def test_a_signal_that_mpi_drops_is_repeated(cluster, submit, place, exact, unbroken):
+def test_a_signal_that_mpi_drops_is_repeated(ends_well, cluster, submit):
     job = submit(TWO, "carracing.sh", *RUN)
 
     def starts():  # MPICH catches USR1 before the program does
@@ -230,15 +214,13 @@ def test_a_signal_that_mpi_drops_is_repeated(cluster, submit, place, exact, unbr
     cluster.until(starts, pause=0.01)
     (script,) = cluster.processes(job, "bash .*/slurm_script")
     os.kill(script, signal.SIGUSR1)
-    assert_finished(cluster, job, 1)
+    ends_well(job, 1)
     assert "slurm: stopped by SIGUSR1" in job.log
-    assert_same(exact(place / "run"), exact(unbroken))
 
 
 @pytest.mark.slow
-def test_a_job_that_is_to_be_requeued_waits_for_slurms_controller(cluster, submit, place, exact, unbroken):
-    job = submit(TWO, "carracing.sh", *RUN)
-    cluster.until(lambda: generation(place / "run") > 3)
+def test_a_job_that_is_to_be_requeued_waits_for_slurms_controller(begin, ends_well, cluster):
+    job = begin()
     (script,) = cluster.processes(job, "bash .*/slurm_script")
     cluster.stop_controller()
     try:
@@ -246,8 +228,7 @@ def test_a_job_that_is_to_be_requeued_waits_for_slurms_controller(cluster, submi
         cluster.until(lambda: "slurm_load_jobs error" in job.log)
     finally:
         cluster.start_controller()
-    assert_finished(cluster, job, 1)
-    assert_same(exact(place / "run"), exact(unbroken))
+    ends_well(job, 1)
 
 
 @pytest.mark.slow
@@ -271,7 +252,7 @@ def test_a_job_waits_for_its_ranks_on_a_node_that_slurm_has_lost_sight_of(cluste
 
 
 @pytest.mark.slow
-def test_a_rank_that_leaves_with_code_0_is_not_tried_again_for_ever(cluster, submit, place):
+def test_a_rank_that_leaves_with_code_0_is_not_tried_again_for_ever(cluster, submit):
     leaving = ("--env", "tests.slurm.slow:leaving", *OPTIONS[2:], "--run-dir", "run")
     job = submit(TWO, "carracing.sh", *leaving, MPI_ES_RETRIES="1")
     assert cluster.end(job) == "FAILED"
@@ -280,7 +261,7 @@ def test_a_rank_that_leaves_with_code_0_is_not_tried_again_for_ever(cluster, sub
 
 
 @pytest.mark.slow
-def test_where_ranks_outlive_one_another_a_killed_one_is_no_failure(cluster, submit, place, exact, unbroken):
+def test_where_ranks_outlive_one_another_a_killed_one_is_no_failure(ends_well, cluster, submit, place):
     if not OPEN_MPI_EXEC.exists():
         pytest.skip(f"no Open MPI in {OPEN_MPI}: `make setup` puts one there")
     as_root = "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"
@@ -290,6 +271,5 @@ def test_where_ranks_outlive_one_another_a_killed_one_is_no_failure(cluster, sub
     }
     job = submit(["--ntasks=4", "--nodes=2", "--ntasks-per-node=2"], "carracing.sh", *RUN, **settings)
     kill(cluster, job, place, RANK)
-    assert_finished(cluster, job, 0)
+    ends_well(job, 0)
     assert "1 of 4 ranks lost; the others continue" in job.log
-    assert_same(exact(place / "run"), exact(unbroken))

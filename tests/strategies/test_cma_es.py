@@ -1,5 +1,7 @@
 """CMA-ES: what pycma computes, continued exactly from its state."""
 
+import copy
+import re
 import warnings
 
 import cma
@@ -71,16 +73,17 @@ def test_where_pycma_cannot_go_on_is_told_in_a_line():
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("generation", [0, 1, 3, 7, 18])
+@pytest.mark.parametrize("generation", [0, 3, 18])
 @pytest.mark.parametrize(("dim", "popsize"), SIZES)
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_continues_exactly_after_restore(variant, dim, popsize, generation):
     undisturbed, restored = make(variant, dim, popsize), make(variant, dim, popsize)
     advance(undisturbed, generation)
     restored.state = state = undisturbed.state
-    assert_equal(restored.state, state)
+    before = copy.deepcopy(state)
     np.testing.assert_array_equal(advance(restored, 30), advance(undisturbed, 30))
     assert_equal(restored.state, undisturbed.state)
+    assert_equal(state, before)
 
 
 @pytest.mark.parametrize("dim", [5, 310])
@@ -126,16 +129,6 @@ def test_continues_exactly_after_sigma_exploded(variant):
     np.testing.assert_array_equal(advance(restored, 5), advance(undisturbed, 5))
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
-def test_state_may_be_assigned_to_a_strategy_that_already_ran(variant):
-    strategy = make(variant)
-    advance(strategy, 4)
-    state = strategy.state
-    first = advance(strategy, 5)
-    strategy.state = state
-    np.testing.assert_array_equal(advance(strategy, 5), first)
-
-
 def test_state_of_another_variant_or_size_or_an_incomplete_one_is_refused():
     strategy = make("full")
     advance(strategy, 2)
@@ -178,7 +171,7 @@ def test_flat_and_infinitely_bad_fitness_are_survived(variant):
 @pytest.mark.parametrize("variant", ["full", "separable", "vd"])
 def test_goes_on_after_all_candidates_became_equal(variant):
     strategy = make(variant, 6)
-    advance(strategy, 3000, lambda rows: -((rows - 0.3) ** 2).sum(axis=1))
+    advance(strategy, 1500, lambda rows: -((rows - 0.3) ** 2).sum(axis=1))
     np.testing.assert_allclose(strategy.centre, 0.3, rtol=1e-12)
     assert np.isfinite(strategy.sigma)
 
@@ -191,15 +184,6 @@ def test_is_silent_and_writes_nothing(variant, capfd, recwarn, tmp_path, monkeyp
     assert capfd.readouterr() == ("", "")
     assert not list(tmp_path.iterdir())
     assert not recwarn.list
-
-
-def test_population_is_dense_and_told_as_it_was_asked():
-    strategy = make("full")
-    population = strategy.ask()
-    rows = population.rows.copy()
-    strategy.tell(population, ellipsoid(rows).astype(np.float32))
-    np.testing.assert_array_equal(population.rows, rows)
-    assert (rows.shape, rows.dtype, strategy.popsize) == ((8, 5), np.float64, 8)
 
 
 def test_mean_is_a_copy():
@@ -222,34 +206,41 @@ def test_four_candidates_are_enough(variant):
     assert np.abs(strategy.centre).max() < 1e-3
 
 
-def test_unknown_variant_is_refused():
-    with pytest.raises(UserError, match=r"--cma-variant: expected one of .*, got 'vdk'; did you mean"):
-        make("vdk")
+@pytest.mark.parametrize(
+    ("asked", "dim", "popsize", "variant", "reason"),
+    [
+        (
+            "auto",
+            588,
+            256,
+            "full",
+            "covariance of 588 parameters takes about 0.065 s and 22 MB a generation$",
+        ),
+        (
+            "auto",
+            3667,
+            256,
+            "separable",
+            "full covariance of 3667 parameters would take about 4.2 s and 861 MB",
+        ),
+        ("auto", 1990, 4, "full", ""),
+        ("auto", 2010, 4, "separable", ""),  # memory alone
+        ("full", 3667, 256, "full", ""),
+        ("vd", 5, 8, "vd", ".*pycma advises against vd below 10 parameters$"),
+    ],
+)
+def test_auto_takes_full_where_a_generation_stays_cheap_and_says_why(asked, dim, popsize, variant, reason):
+    chosen, why = choose(asked, dim, popsize)
+    assert chosen == variant
+    assert re.search(reason, why)
 
 
-def test_auto_takes_full_where_a_generation_stays_cheap():
-    variant, reason = choose("auto", 588, 256)
-    assert variant == "full"
-    assert reason == "CMA-ES, full: covariance of 588 parameters takes about 0.065 s and 22 MB a generation"
-
-
-def test_auto_takes_separable_beyond_and_says_why():
+def test_the_choice_is_the_strategy_s_and_its_description():
     strategy = made(CMAES, np.zeros(3667), 0.1, 256, 1)
     assert strategy.state.variant == "separable"
-    assert strategy.description == (
-        "CMA-ES, separable: full covariance of 3667 parameters would take about 4.2 s and 861 MB "
+    assert strategy.description.endswith(
         "a generation; auto takes it below 0.1 s and 256 MB only, --cma-variant full always"
     )
-
-
-def test_memory_alone_can_rule_full_out():
-    assert choose("auto", 1990, 4)[0] == "full"
-    assert choose("auto", 2010, 4)[0] == "separable"
-
-
-def test_a_named_variant_is_taken_at_any_cost():
-    assert choose("full", 3667, 256)[0] == "full"
-    assert choose("vd", 5, 8)[1].endswith("pycma advises against vd below 10 parameters")
 
 
 class Rotated:

@@ -1,7 +1,5 @@
 import numpy as np
-import pytest
 
-from mpi_es.errors import UserError
 from mpi_es.strategies.ga import GA
 from tests.strategies.making import made
 
@@ -72,8 +70,3 @@ def test_two_candidates_are_the_elite_and_a_child() -> None:
     rows = made(GA, np.ones(3), 0.1, 2, seed=1).ask().rows
     np.testing.assert_array_equal(rows[0], np.ones(3))
     assert (rows[1] != 1).all()
-
-
-def test_more_parents_than_candidates_are_refused() -> None:
-    with pytest.raises(UserError, match="--parents: expected at most --population-size 8, got 9"):
-        made(GA, np.ones(3), 0.1, 8, seed=1, parents=9)

@@ -4,7 +4,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mpi_es.errors import UserError
 from mpi_es.strategies.pepg import PEPG
 from tests.strategies.making import made
 
@@ -110,8 +109,3 @@ def test_the_learning_rate_decays_to_its_floor() -> None:
     strategy = build(np.zeros(2), lr_decay=0.5, lr_min=0.02)
     evolve(strategy, sphere, 3)
     assert strategy.state.learning_rate == 0.02
-
-
-def test_deviations_may_not_reach_zero() -> None:
-    with pytest.raises(UserError, match=r"--sigma-max-change: expected a number in \[0, 1\), got 1.0"):
-        build(np.zeros(2), sigma_max_change=1.0)

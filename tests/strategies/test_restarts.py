@@ -53,15 +53,20 @@ def test_ipop_finds_the_optimum_among_many():
     assert max(best for *_, best in advance(build(dim=5), 700, rastrigin)) < -0.9  # the next optimum
 
 
-def test_bipop_gives_few_candidates_as_many_evaluations_as_many():
-    strategy = build(restarts="bipop")
-    seen = advance(strategy, 1500)
+def test_bipop_gives_few_candidates_as_many_evaluations_as_many_and_sigmas_of_their_own():
+    strategy, seen, sigmas = build(restarts="bipop"), [], set()
+    for _ in range(1500):
+        seen += advance(strategy, 1)
+        sigmas.add(strategy.state.start["sigma"])
     counts = strategy.state.evaluations
     assert 0.5 < counts["small"] / counts["large"] < 2
     sizes = sizes_of(seen)
     assert {8, 16, 32} <= set(sizes)
     assert min(sizes) == 8
     assert sizes != sorted(sizes)  # by turns
+    assert len(sigmas) > 2
+    assert max(sigmas) == 0.5
+    assert min(sigmas) >= 0.005
 
 
 def test_a_start_of_bipop_with_few_candidates_ends_at_half_of_what_the_many_had():
@@ -78,16 +83,6 @@ def test_a_start_of_bipop_with_few_candidates_ends_at_half_of_what_the_many_had(
             assert strategy.state.over or spent < limit
             assert spent < limit + popsize
     assert strategy.start > 6
-
-
-def test_a_start_of_bipop_with_few_candidates_has_its_own_sigma():
-    strategy, sigmas = build(restarts="bipop"), set()
-    for _ in range(1500):
-        advance(strategy, 1)
-        sigmas.add(strategy.state.start["sigma"])
-    assert len(sigmas) > 2
-    assert max(sigmas) == 0.5
-    assert min(sigmas) >= 0.005
 
 
 def test_the_population_size_is_known_before_ask_begins_a_start():

@@ -1,21 +1,18 @@
 """A strategy of the user's by --strategy package.module:Class."""
 
 import os
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from mpi_es import load_run, train
 from mpi_es.config.run import configured
-from mpi_es.errors import UserError
-from mpi_es.parallel.collectives import SerialComm
+from mpi_es.errors import RolloutError, UserError
 from mpi_es.run_file import checkpoint
 from mpi_es.strategies import make
 from mpi_es.strategies.noise import ComputedNoise
-from tests.launching import assert_same
+from tests.launching import ROOT, assert_same, refused, run_here
 
-ROOT = Path(__file__).parents[2]
 HERE = "tests.strategies.user_strategies"
 SMALL = ("cartpole", "--population-size", 8, "--num-rollouts", 1, "--eval-every", 2, "--num-eval-rollouts", 3)
 QUIET = ("--target-fitness", "None", "--console", "silent", "--no-tensorboard")
@@ -45,31 +42,31 @@ def test_a_mistake_is_one_line(name, words):
     assert "\n" not in str(raised.value)
 
 
+def tell_and_read(strategy):
+    strategy.tell(strategy.ask(), np.arange(8.0))
+    return strategy.state
+
+
 @pytest.mark.parametrize(
-    ("name", "words"),
+    ("name", "call", "words"),
     [
-        ("Short", r"ask: expected an array of numbers \(8, 3\), got 'float64 \(7, 3\)'"),
-        ("Bare", "ask: expected a Dense or a Seeded population, got 'ndarray'"),
+        (
+            "Short",
+            lambda made: made.ask(),
+            r"ask: expected an array of numbers \(8, 3\), got 'float64 \(7, 3\)'",
+        ),
+        ("Bare", lambda made: made.ask(), "ask: expected a Dense or a Seeded population, got 'ndarray'"),
+        (
+            "Insatiable",
+            lambda made: made.ask_more(1),
+            r"ask_more: expected .* \(8, 3\), got 'float64 \(8, 1\)'",
+        ),
+        ("Drifting", tell_and_read, "state/sigma: expected arrays of .*, got 'float32'"),
     ],
 )
-def test_a_population_of_another_size_is_refused(name, words):
+def test_what_it_returns_is_checked(name, call, words):
     with pytest.raises(UserError, match=words):
-        build(name).ask()
-
-
-def test_more_of_another_size_is_refused_too():
-    with pytest.raises(
-        UserError, match=r"ask_more: expected an array of numbers \(8, 3\), got 'float64 \(8, 1\)'"
-    ):
-        build("Insatiable").ask_more(1)
-
-
-def test_a_state_that_no_longer_fits_the_file_is_refused_when_it_is_read():
-    strategy = build("Drifting")
-    population = strategy.ask()
-    strategy.tell(population, np.arange(8.0))
-    with pytest.raises(UserError, match=r"state/sigma: expected arrays of .*, got 'float32'"):
-        _ = strategy.state
+        call(build(name))
 
 
 def test_one_that_cannot_ask_for_more_is_refused_where_the_population_is_to_grow():
@@ -85,12 +82,10 @@ def test_a_function_makes_a_strategy_too():
 @pytest.mark.parametrize("name", ["BestQuarter", "Ascent"])
 def test_a_run_resumes_bit_for_bit_on_other_ranks(launch, exact, tmp_path, name):
     options = (*SMALL, *QUIET, "--strategy", f"{HERE}:{name}")
-    for run, ranks, end in (("whole", 1, 6), ("broken", 3, 4)):
-        words = ("-m", "mpi_es.train", *options, "--run-dir", tmp_path / run, "--max-iter", end)
-        done = launch(ranks, *words)
-        assert done.returncode == 0, done.stderr
-    again = launch(1, "-m", "mpi_es.train", "--resume", tmp_path / "broken", "--max-iter", 6)
-    assert again.returncode == 0, again.stderr
+    run_here(train, *options, "--run-dir", tmp_path / "whole", "--max-iter", 6)
+    done = launch(3, "-m", "mpi_es.train", *options, "--run-dir", tmp_path / "broken", "--max-iter", 4)
+    assert done.returncode == 0, done.stderr
+    run_here(train, "--resume", tmp_path / "broken", "--max-iter", 6)
     assert_same(exact(tmp_path / "whole"), exact(tmp_path / "broken"))
 
 
@@ -102,42 +97,37 @@ def test_a_run_resumes_bit_for_bit_on_other_ranks(launch, exact, tmp_path, name)
         ("Leaving", "tell failed: SystemExit: enough", 0),
     ],
 )
-def test_an_ask_or_tell_that_raises_ends_the_run_saved(launch, tmp_path, name, words, saved):
-    options = (*SMALL, *QUIET, "--strategy", f"{HERE}:{name}", "--run-dir", tmp_path / "run")
-    done = launch(3, "-m", "mpi_es.train", *options)
-    assert done.returncode == 2
-    assert done.stderr.startswith(f"error: --strategy {HERE}:{name}: {words}")
-    assert "user_strategies.py" in done.stderr  # the traceback
-    assert load_run(tmp_path / "run")["progress"]["generation"] == saved
+def test_an_ask_or_tell_that_raises_ends_the_run_saved(tmp_path, name, words, saved):
+    with pytest.raises(RolloutError, match=f"^--strategy {HERE}:{name}: {words}") as raised:
+        run_here(train, *SMALL, *QUIET, "--strategy", f"{HERE}:{name}", "--run-dir", tmp_path)
+    assert "user_strategies.py" in str(raised.value)  # the traceback
+    assert load_run(tmp_path)["progress"]["generation"] == saved
 
 
 def test_attributes_of_its_own_are_not_looked_at(tmp_path):
-    words = [*map(str, SMALL), *QUIET, "--strategy", f"{HERE}:Named", "--max-iter", "2"]
-    assert train.main(SerialComm(), [*words, "--run-dir", str(tmp_path)]) == 0
+    run_here(train, *SMALL, *QUIET, "--strategy", f"{HERE}:Named", "--max-iter", 2, "--run-dir", tmp_path)
     assert load_run(tmp_path)["history"]["start"].tolist() == [0, 0]
 
 
 def test_a_state_that_no_file_holds_leaves_the_last_whole_file(tmp_path):
-    words = [*map(str, SMALL), *QUIET, "--strategy", f"{HERE}:Drifting", "--run-dir", str(tmp_path)]
     with pytest.raises(UserError, match=r"state/sigma: expected arrays"):
-        train.main(SerialComm(), words)
+        run_here(train, *SMALL, *QUIET, "--strategy", f"{HERE}:Drifting", "--run-dir", tmp_path)
     content, warning = checkpoint.load(tmp_path)
     assert (content["progress"]["generation"], len(content["history"]["generation"]), warning) == (0, 0, "")
 
 
-def test_an_error_without_a_text_ends_all_ranks_with_one_line(launch, tmp_path):
-    words = (*SMALL, *QUIET, "--strategy", f"{HERE}:Speechless", "--run-dir", tmp_path / "run")
-    done = launch(2, "-m", "mpi_es.train", *words)
-    assert (done.returncode, done.stderr) == (2, "error: a RolloutError without a text\n")
-    assert load_run(tmp_path / "run")["life"]["reason"] == "a RolloutError without a text"
-
-
-@pytest.mark.parametrize("name", ["Raises", "Short"])
-def test_a_mistake_ends_all_ranks_with_one_line(launch, tmp_path, name):
-    words = (*SMALL, *QUIET, "--strategy", f"{HERE}:{name}", "--run-dir", tmp_path / "run")
-    done = launch(3, "-m", "mpi_es.train", *words)
-    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
-    assert done.stderr.startswith(f"error: --strategy {HERE}:{name}: ")
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("Speechless", "error: a RolloutError without a text\n"),
+        ("Short", f"error: --strategy {HERE}:Short: ask: expected an array"),
+    ],
+)
+def test_a_mistake_ends_all_ranks_with_one_line_and_is_the_reason_in_the_file(tmp_path, name, words):
+    run = ("--strategy", f"{HERE}:{name}", "--run-dir", tmp_path / "run")
+    line = refused(3, "-m", "mpi_es.train", *SMALL, *QUIET, *run)
+    assert line.startswith(words)
+    assert line == f"error: {load_run(tmp_path / 'run')['life']['reason']}\n"
 
 
 ON_ONE = """
@@ -158,10 +148,9 @@ if os.environ.get("PMI_RANK") == "1":
 """
 
 
-def test_a_module_that_one_rank_cannot_import_ends_all(launch, tmp_path, monkeypatch):
+def test_a_module_that_one_rank_cannot_import_ends_all(tmp_path, monkeypatch):
     (tmp_path / "on_one.py").write_text(ON_ONE)
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT), str(tmp_path)]))
     words = ("--strategy", "on_one:BestQuarter", "--run-dir", tmp_path / "run")
-    done = launch(3, "-m", "mpi_es.train", *SMALL, *QUIET, *words)
-    assert done.returncode == 2
-    assert done.stderr == "error: --strategy: importing on_one failed: ImportError: not on this node\n"
+    line = refused(3, "-m", "mpi_es.train", *SMALL, *QUIET, *words)
+    assert line == "error: --strategy: importing on_one failed: ImportError: not on this node\n"

@@ -78,7 +78,3 @@ def test_wheels_beside_the_road_cost_what_is_said():
         assert got == reward - 0.25 * wheels
         beside.add(wheels)
     assert {0, 4} < beside
-
-
-def test_options_may_be_written_in_lower_case():
-    assert not ours("continuous=false").continuous

@@ -1,9 +1,12 @@
+from functools import partial
+
 import gymnasium as gym
 import numpy as np
 import pytest
 
 from mpi_es.envs.car_racing.options import DISCRETE, action_space, checked, observation_space
 from mpi_es.errors import UserError
+from tests.envs.car_racing.reference import ours
 
 DEFAULTS = {
     "picture": "close",
@@ -26,14 +29,20 @@ DEFAULTS = {
         ("continuous", 2, "True or False"),
     ],
 )
-def test_an_error_names_the_keyword(option, value, rule):
+def test_an_error_names_the_keyword_and_on_the_command_line_its_option(option, value, rule):
     words = f"{option}: expected {rule}, got {value!r}"
-    with pytest.raises(UserError) as raised:
-        checked(**DEFAULTS | {option: value})
-    assert str(raised.value).startswith(words)
-    with pytest.raises(UserError) as raised:
-        gym.make("mpi_es/CarRacing-v3", **{option: value})
-    assert str(raised.value).startswith(words)
+    for make in (lambda **options: checked(**DEFAULTS | options), partial(gym.make, "mpi_es/CarRacing-v3")):
+        with pytest.raises(UserError) as raised:
+            make(**{option: value})
+        assert str(raised.value).startswith(words)
+    with pytest.raises(UserError, match=rf"--env-options.*{option}: expected {rule}"):
+        ours(f"{option}={value!r}")
+
+
+def test_an_option_that_is_none_is_told_and_one_may_be_in_lower_case():
+    with pytest.raises(UserError, match=r"--env-options.*gravity"):
+        ours("gravity=3")
+    assert not ours("continuous=false").continuous
 
 
 def test_choices_are_the_arguments_of_a_simulation():

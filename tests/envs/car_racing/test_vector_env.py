@@ -209,35 +209,27 @@ def test_pictures_for_people_are_gymnasium_s():
 
 
 @pytest.mark.parametrize(
-    ("options", "words"),
+    ("options", "given", "words"),
     [
-        ({"threads": 0}, "threads: expected a whole number from 1, got 0"),
-        ({"frame_skip": 1.5}, "frame_skip: expected a whole number from 1, got 1.5"),
-        ({"autoreset_mode": "Never"}, "autoreset_mode: expected one of NextStep, SameStep, Disabled, got"),
-        ({"max_episode_steps": 0}, "max_episode_steps: expected a whole number from 1, or -1, got 0"),
-        ({"render_mode": "human"}, "render_mode: expected rgb_array or None, got 'human'"),
-        ({"picture": "blurred"}, "picture: expected one of close, exact, got 'blurred'"),
+        ({"threads": 0}, {}, "threads: expected a whole number from 1, got 0"),
+        ({"frame_skip": 1.5}, {}, "frame_skip: expected a whole number from 1, got 1.5"),
+        (
+            {"autoreset_mode": "Never"},
+            {},
+            "autoreset_mode: expected one of NextStep, SameStep, Disabled, got",
+        ),
+        ({"max_episode_steps": 0}, {}, "max_episode_steps: expected a whole number from 1, or -1, got 0"),
+        ({"render_mode": "human"}, {}, "render_mode: expected rgb_array or None, got 'human'"),
+        ({"picture": "blurred"}, {}, "picture: expected one of close, exact, got 'blurred'"),
+        ({}, {"seed": [1, 2]}, "seed: expected an integer or a list of 3"),
+        ({}, {"seed": -1}, "seed: expected numbers from 0 to 9223372036854775807, got -1"),
+        ({}, {"options": {"reset_mask": np.zeros(CARS, bool)}}, "reset_mask: expected a bool array (3,)"),
     ],
     ids=str,
 )
-def test_an_option_that_cannot_be_is_named(options, words):
+def test_an_option_a_seed_or_a_mask_that_cannot_be_is_named(options, given, words):
     with pytest.raises(UserError) as raised:
-        ours(**options)
-    assert str(raised.value).startswith(words)
-
-
-@pytest.mark.parametrize(
-    ("given", "words"),
-    [
-        ({"seed": [1, 2]}, "seed: expected an integer or a list of 3"),
-        ({"seed": -1}, "seed: expected numbers from 0 to 9223372036854775807, got -1"),
-        ({"options": {"reset_mask": np.zeros(CARS, bool)}}, "reset_mask: expected a bool array (3,)"),
-    ],
-    ids=str,
-)
-def test_seeds_and_masks_are_checked(given, words):
-    with pytest.raises(UserError) as raised:
-        ours().reset(**given)
+        ours(**options).reset(**given)
     assert str(raised.value).startswith(words)
 
 
