@@ -32,7 +32,7 @@ from torch import nn
 
 from mpi_es import envs, policies
 from mpi_es.config.run import configured
-from mpi_es.evaluation.rollout import Episode, Rollout, Terms
+from mpi_es.evaluation.rollout import Episode, EpisodeRules, Rollout
 from mpi_es.evaluation.sources import StaticSource
 from mpi_es.policies.base import Policy
 from mpi_es.policies.mlp import MLP
@@ -171,7 +171,7 @@ def vecgymne(work: Work, made: Callable[[], gym.Env]) -> Loop:
     return run
 
 
-def ours(work: Work, width: int, terms: Terms) -> Loop:
+def ours(work: Work, width: int, terms: EpisodeRules) -> Loop:
     """Return a rank's part of a static evaluation."""
     rollout = Rollout(work.policy, envs.open_batch(work.env_id, width=width), width)
     pairs = zip(work.seeds, work.candidates, strict=True)
@@ -186,7 +186,7 @@ def ours(work: Work, width: int, terms: Terms) -> Loop:
 
 def make_loops(work: Work, task: Task) -> dict[str, Loop]:
     """Return the loops by name, EvoTorch's first."""
-    capped, pooled = Terms(task.cap), replace(work, env_id=f"envpool:{task.pool}")
+    capped, pooled = EpisodeRules(task.cap), replace(work, env_id=f"envpool:{task.pool}")
 
     def made() -> gym.Env:
         plain = ":" in task.env

@@ -39,8 +39,8 @@ from mpi_es.envs.car_racing import simulation
 from mpi_es.envs.car_racing.physics import race
 from mpi_es.envs.car_racing.physics.numpy_random import seed_generator
 from mpi_es.evaluation import build
-from mpi_es.evaluation.header import Evaluation
-from mpi_es.evaluation.rollout import Episode, Terms
+from mpi_es.evaluation.messages import Evaluation
+from mpi_es.evaluation.rollout import Episode, EpisodeRules
 from mpi_es.evaluation.sources import StaticSource
 from mpi_es.jit.decorator import compiled
 from mpi_es.parallel.collectives import SerialComm
@@ -108,7 +108,7 @@ def drive_gymnasium(weights: np.ndarray, seed: int, cap: int, early_stop: int) -
 def drive_ours(picture: str, weights: np.ndarray, seeds: Any, cap: int, early_stop: int) -> np.ndarray:
     """Return rows (episodes, 3) of unit, return and length."""
     source = StaticSource(Episode(i, i, int(seed), weights) for i, seed in enumerate(seeds))
-    return np.array(rollout(picture).run(source, Terms(cap=cap, early_stop=early_stop)))
+    return np.array(rollout(picture).run(source, EpisodeRules(cap=cap, early_stop=early_stop)))
 
 
 # Speed
@@ -315,7 +315,7 @@ def evaluate_generation(weights: np.ndarray) -> None:
     done: list[Evaluation] = []
 
     def report() -> None:
-        terms = Terms(cap=CAP, early_stop=EARLY_STOP)
+        terms = EpisodeRules(cap=CAP, early_stop=EARLY_STOP)
         done.append(evaluator.evaluate(Dense(candidates), seeds, terms))
 
     begin = time.process_time()

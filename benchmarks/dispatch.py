@@ -21,7 +21,7 @@ import numpy as np
 
 from mpi_es.envs.lockstep.separate import SeparateEnvs
 from mpi_es.evaluation.evaluator import Evaluator
-from mpi_es.evaluation.rollout import Rollout, Terms
+from mpi_es.evaluation.rollout import EpisodeRules, Rollout
 from mpi_es.seeds import Stream, rng
 from mpi_es.strategies.base import Dense
 from mpi_es.strategies.noise import ComputedNoise
@@ -101,9 +101,9 @@ def worker(repeats: int) -> None:
             continue
         seeds = np.arange(POPSIZE * ROLLOUTS).reshape(POPSIZE, ROLLOUTS)[:, :rollouts]
         population = Dense(np.zeros((POPSIZE, Nothing.dim)))
-        evaluator.evaluate(population, seeds[:, :1], Terms())  # warm up
+        evaluator.evaluate(population, seeds[:, :1], EpisodeRules())  # warm up
         begin = time.perf_counter()
-        evaluator.evaluate(population, seeds, Terms())
+        evaluator.evaluate(population, seeds, EpisodeRules())
         seconds = time.perf_counter() - begin
         evaluator.loop.stop()
         durations = [duration(int(seed), alike) for seed in seeds.ravel()]

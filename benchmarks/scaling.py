@@ -31,8 +31,8 @@ from dispatch import idle_policy
 
 from mpi_es.envs.lockstep.separate import SeparateEnvs
 from mpi_es.evaluation.evaluator import Evaluator
-from mpi_es.evaluation.header import Header
-from mpi_es.evaluation.rollout import Rollout, Terms
+from mpi_es.evaluation.messages import Header
+from mpi_es.evaluation.rollout import EpisodeRules, Rollout
 from mpi_es.evaluation.schedule import Schedule, are_plenty, at_once, first_shares
 from mpi_es.seeds import Stream, rng
 from mpi_es.strategies.base import Dense
@@ -90,10 +90,10 @@ def worker(mean: float, per_rank: int, repeats: int) -> None:
     seeds = np.arange(candidates * EPISODES).reshape(candidates, EPISODES)
     population = Dense(np.zeros((candidates, policy.dim)))
     durations = [duration(int(seed), mean) for seed in seeds.ravel()]
-    evaluator.evaluate(population, seeds[:, :1], Terms())  # warm up
+    evaluator.evaluate(population, seeds[:, :1], EpisodeRules())  # warm up
     for _ in range(repeats):
         begin, busy = time.perf_counter(), time.process_time()
-        evaluator.evaluate(population, seeds, Terms())
+        evaluator.evaluate(population, seeds, EpisodeRules())
         seconds, busy = time.perf_counter() - begin, time.process_time() - busy
         ideal = sum(durations) / (comm.size - 1)
         record = {"ranks": comm.size, "mean": mean, "seconds": seconds, "of_ideal": ideal / seconds}
@@ -135,7 +135,7 @@ class Model:
         self.ranks, self.answer = ranks, answer
         candidates = candidates_of(per_rank, ranks)
         units = np.arange(candidates * EPISODES)
-        self.header = Header(1, units.reshape(-1, EPISODES), len(units), Terms(), units_at_once=8)
+        self.header = Header(1, units.reshape(-1, EPISODES), len(units), EpisodeRules(), units_at_once=8)
         self.schedule = Schedule(self.header, units)
         normal = rng(0, Stream.EPISODE, 0).standard_normal(len(units))
         self.durations = mean * np.exp(SPREAD * normal - SPREAD**2 / 2)

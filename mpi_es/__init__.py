@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from mpi_es.config.run import Config
     from mpi_es.errors import RolloutError, UserError
     from mpi_es.evolve_function import Generation, Result, evolve, minimise, rank
-    from mpi_es.parallel.call import RunStopped
+    from mpi_es.parallel.script_api import RunStopped
     from mpi_es.policies.attention import AttentionAgent
     from mpi_es.run_file.checkpoint import load_run
     from mpi_es.search import Search
@@ -52,7 +52,7 @@ _MODULES = {
     "mpi_es.config.run": ("Config",),
     "mpi_es.errors": ("RolloutError", "UserError"),
     "mpi_es.evolve_function": ("Generation", "Result", "evolve", "minimise", "rank"),
-    "mpi_es.parallel.call": ("RunStopped",),
+    "mpi_es.parallel.script_api": ("RunStopped",),
     "mpi_es.policies.attention": ("AttentionAgent",),
     "mpi_es.search": ("Search",),
     "mpi_es.seeds": ("Stream", "rng"),

@@ -24,9 +24,9 @@ from mpi_es.errors import UserError, expected, unknown, warn
 from mpi_es.evaluation.build import make_evaluator, make_policy
 from mpi_es.evaluation.evaluator import Evaluator
 from mpi_es.evaluation.rollout import Episode
-from mpi_es.parallel.agreement import plan_on_root
+from mpi_es.parallel.collective_errors import plan_on_root
 from mpi_es.parallel.collectives import Comm
-from mpi_es.parallel.program import launch
+from mpi_es.parallel.entry_point import launch
 from mpi_es.parallel.rank_loss import survivable
 from mpi_es.parallel.stop_signal import StopFlag
 from mpi_es.run_file import checkpoint, description, imports

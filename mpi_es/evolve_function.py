@@ -21,12 +21,12 @@ from mpi_es.config.run import Config
 from mpi_es.errors import RolloutError, UserError, unknown
 from mpi_es.evaluation.build import make_evaluator
 from mpi_es.evaluation.function_rollout import Function, Problem, idle_fields, problem
-from mpi_es.loop import Run
-from mpi_es.parallel.agreement import all_or_raise, on_root, plan_on_root
-from mpi_es.parallel.call import RunStopped, World, on_all_ranks
+from mpi_es.parallel.collective_errors import all_or_raise, on_root, plan_on_root
 from mpi_es.parallel.collectives import Comm, bcast_object
 from mpi_es.parallel.rank_loss import apply_rank_loss_option
+from mpi_es.parallel.script_api import RunStopped, World, on_all_ranks
 from mpi_es.parallel.stop_signal import StopFlag
+from mpi_es.run import Run
 from mpi_es.run_file.checkpoint import NOWHERE
 from mpi_es.run_file.records import FITNESS
 from mpi_es.run_file.training_plan import plan_run

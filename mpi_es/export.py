@@ -22,9 +22,9 @@ from mpi_es.config.run import Config, Layout
 from mpi_es.errors import UserError, expected, unknown, warn
 from mpi_es.evaluation.build import make_policy
 from mpi_es.papers.parameter_order import from_torch
-from mpi_es.parallel.agreement import on_root
+from mpi_es.parallel.collective_errors import on_root
 from mpi_es.parallel.collectives import Comm
-from mpi_es.parallel.program import launch
+from mpi_es.parallel.entry_point import launch
 from mpi_es.run_file import checkpoint, description, imports
 from mpi_es.run_file.atomic_write import write_whole
 from mpi_es.text import counted

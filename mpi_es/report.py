@@ -7,9 +7,9 @@ from pathlib import Path
 
 from mpi_es.config import command_line
 from mpi_es.errors import UserError, expected, warn
-from mpi_es.parallel.agreement import on_root
+from mpi_es.parallel.collective_errors import on_root
 from mpi_es.parallel.collectives import Comm
-from mpi_es.parallel.program import launch
+from mpi_es.parallel.entry_point import launch
 from mpi_es.reports import curves
 from mpi_es.reports.curves import Curves
 from mpi_es.run_file import checkpoint

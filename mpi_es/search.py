@@ -13,13 +13,13 @@ from mpi_es.config.run import Config
 from mpi_es.errors import UserError, expected
 from mpi_es.evaluation.build import make_evaluator
 from mpi_es.evaluation.function_rollout import Problem, problem
-from mpi_es.evaluation.header import Evaluation
+from mpi_es.evaluation.messages import Evaluation
 from mpi_es.evolve_function import config_of, in_words_of_scripts, overall
 from mpi_es.parallel.collectives import SerialComm
 from mpi_es.parallel.stop_signal import StopFlag
-from mpi_es.run_file import checkpoint, contents, description
+from mpi_es.run_file import checkpoint, description, schema
 from mpi_es.run_file.atomic_write import write_whole
-from mpi_es.run_file.stamp import stamp
+from mpi_es.run_file.run_status import stamp
 from mpi_es.strategies.base import Population
 from mpi_es.train import Plan, make_run
 
@@ -148,7 +148,7 @@ class Search:
     @classmethod
     def load(cls, file: str | os.PathLike[str]) -> "Search":
         """Return a saved search, which continues exactly."""
-        stored = checkpoint.decode(Path(file), contents.check)
+        stored = checkpoint.decode(Path(file), schema.check)
         config = description.config_of(Config, stored["config"], imports=True)
         if "problem" not in stored or config.x0:
             raise expected("Search.load", "a file of Search.save", os.fspath(file))

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from mpi_es.errors import UserError
-from mpi_es.run_file import checkpoint, stamp
-from mpi_es.run_file.contents import check_progress
+from mpi_es.run_file import checkpoint, run_status
+from mpi_es.run_file.schema import check_progress
 from mpi_es.text import duration, number
 
 _RECENT = 50  # generations that the speed averages over, as on the console
@@ -75,7 +75,7 @@ def generations(run: Path) -> int:
 def is_finished(run: Path) -> bool:
     """Return whether a run is finished; false if its file is damaged, whatever the checkpoint before says."""
     try:
-        return stamp.is_finished(*checkpoint.load(run, check_progress))
+        return run_status.is_finished(*checkpoint.load(run, check_progress))
     except UserError:
         return False
 
@@ -88,15 +88,15 @@ def status(run: Path, now: float) -> Status:
     """
     content, warning = checkpoint.load(run, check_progress)
     done, last = content["progress"]["generation"], content["config"]["max_iter"]
-    seconds = stamp.seconds_of(content["timing"])
+    seconds = run_status.seconds_of(content["timing"])
     mean = float(seconds[-_RECENT:].mean()) if seconds.size else math.nan
-    state, silence = stamp.state_of(content, now, float(seconds.max(initial=0.0)))
+    state, silence = run_status.state_of(content, now, float(seconds.max(initial=0.0)))
     return Status(
         run=str(run),
         generation=f"{done} of {last}",
         best=best_of(content),
         speed=speed_of(content, mean),
-        left="-" if math.isnan(mean) or stamp.is_finished(content) else left_of(content, mean),
+        left="-" if math.isnan(mean) or run_status.is_finished(content) else left_of(content, mean),
         last_sign="-" if math.isnan(silence) else f"{duration(max(silence, 0.0))} ago",
         state=f"{state}; {warning}" if warning else state,
     )

@@ -19,17 +19,17 @@ from mpi_es.errors import expected
 from mpi_es.evaluation.build import make_evaluator, make_policy, make_problem
 from mpi_es.evaluation.evaluator import Evaluator
 from mpi_es.evaluation.function_rollout import Problem
-from mpi_es.loop import Run
-from mpi_es.parallel.agreement import plan_on_root
+from mpi_es.parallel.collective_errors import plan_on_root
 from mpi_es.parallel.collectives import Comm, bcast_object
-from mpi_es.parallel.program import launch
+from mpi_es.parallel.entry_point import launch
 from mpi_es.parallel.rank_loss import apply_rank_loss_option
 from mpi_es.parallel.stop_signal import StopFlag
+from mpi_es.run import Run
 from mpi_es.run_file import description, imports
 from mpi_es.run_file.checkpoint import NOWHERE
 from mpi_es.run_file.history import History
 from mpi_es.run_file.observations import ObservationStatistics
-from mpi_es.run_file.records import Deployed, Progress
+from mpi_es.run_file.records import Progress, Solution
 from mpi_es.run_file.training_plan import TrainingPlan, plan_training
 from mpi_es.run_file.versions import libraries
 from mpi_es.strategies.restore import restore
@@ -153,7 +153,7 @@ def make_run(plan: Plan, evaluator: Evaluator) -> Run:
             raise expected("/progress/observations", rule, seen)
         restore(strategy, stored["state"], stored["progress"]["generation"])
         progress = description.from_plain(Progress, stored["progress"])
-    best = description.from_plain(Deployed, stored["best"]) if stored else Deployed()
+    best = description.from_plain(Solution, stored["best"]) if stored else Solution()
     history = History(stored)
     past = of_past(config, history)
     telemetry = open_telemetry(config, plan.directory, view_of(config), past, evaluator.progress)

@@ -14,17 +14,17 @@ from mpi_es.errors import RolloutError, UserError, expected
 from mpi_es.evaluate import check_episodes, check_files, chosen_seeds, compared_with, seed_ranges, write_csv
 from mpi_es.evaluation.rollout import Episode
 from mpi_es.jit.warm_up import prepare as prepare_code
-from mpi_es.parallel.agreement import all_or_raise, on_root, plan_on_root
+from mpi_es.parallel.collective_errors import all_or_raise, on_root, plan_on_root
 from mpi_es.parallel.collectives import Comm, SerialComm, bcast, offsets, share_rows
-from mpi_es.parallel.program import launch
+from mpi_es.parallel.entry_point import launch
 from mpi_es.parallel.stop_signal import StopFlag
 from mpi_es.run_file.scores import summary
 from pbt.config import Config
-from pbt.contents import set_state
 from pbt.members import find
 from pbt.members.base import Diverged, Member, close
 from pbt.packing import Buffer, pack, unpack
 from pbt.record import load, name_of
+from pbt.schema import set_state
 
 _BLOCK = 16  # episodes that a rank plays at once, as many as sb3 members play together
 

@@ -6,13 +6,13 @@ from typing import Any
 
 from mpi_es.config import command_line
 from mpi_es.errors import UserError, expected
-from mpi_es.parallel.agreement import on_root
+from mpi_es.parallel.collective_errors import on_root
 from mpi_es.parallel.collectives import Comm, SerialComm
-from mpi_es.parallel.program import launch
+from mpi_es.parallel.entry_point import launch
 from mpi_es.parallel.stop_signal import StopFlag
 from pbt.config import Config
-from pbt.contents import set_state
 from pbt.record import load
+from pbt.schema import set_state
 
 
 @dataclass(frozen=True)

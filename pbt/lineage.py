@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from mpi_es.run_file import evaluations
 from mpi_es.run_file.records import HeldOut
-from pbt.contents import check_names
+from pbt.schema import check_names
 from pbt.selection import best
 
 

@@ -16,7 +16,7 @@ from mpi_es.run_file.records import HeldOut
 from mpi_es.run_file.saver import Saver
 from mpi_es.run_file.scores import mean_and_deviation
 from mpi_es.telemetry.sinks import Telemetry
-from pbt import contents
+from pbt import schema
 from pbt.config import Config
 from pbt.lineage import Generation, Lineage
 from pbt.packing import unpack
@@ -120,7 +120,7 @@ def load(run: str | Path, *, allow_imports: bool | None = None) -> tuple[Config,
     Args:
         allow_imports: of code that the file names; None where it is imported already.
     """
-    content, warning = checkpoint.load_of("pbt.train", Path(run), contents.check)
+    content, warning = checkpoint.load_of("pbt.train", Path(run), schema.check)
     if warning:
         warn(warning)
     config = description.config_of(Config, content["config"])

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from mpi_es.config import command_line
 from mpi_es.config.fields import Count, Range, check_ranges
 from mpi_es.errors import UserError
-from mpi_es.parallel.agreement import on_root
+from mpi_es.parallel.collective_errors import on_root
 from mpi_es.parallel.collectives import Comm, SerialComm
-from mpi_es.parallel.program import launch
+from mpi_es.parallel.entry_point import launch
 from mpi_es.parallel.stop_signal import StopFlag
 from mpi_es.run_file.scores import summary
 from mpi_es.seeds import held_out_seeds

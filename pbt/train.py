@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from mpi_es.config import command_line
 from mpi_es.config.config_file import ConfigFile
 from mpi_es.errors import UserError
-from mpi_es.parallel.agreement import all_or_raise, on_root, plan_on_root
+from mpi_es.parallel.collective_errors import all_or_raise, on_root, plan_on_root
 from mpi_es.parallel.collectives import Comm, bcast, share_rows
-from mpi_es.parallel.program import launch
+from mpi_es.parallel.entry_point import launch
 from mpi_es.parallel.rank_loss import apply_rank_loss_option
 from mpi_es.parallel.stop_signal import StopFlag
 from mpi_es.run_file import imports
@@ -19,17 +19,17 @@ from mpi_es.run_file.training_plan import TrainingPlan, plan_training
 from mpi_es.run_file.versions import libraries
 from mpi_es.telemetry.sinks import open_telemetry
 from mpi_es.text import counted
-from pbt import contents, lineage, report
+from pbt import lineage, report, schema
 from pbt.config import Config
 from pbt.explore import check_choices
 from pbt.lineage import Lineage
-from pbt.loop import Run
 from pbt.members import describe, find, space, unused
 from pbt.packing import pack
 from pbt.population.exchange import distribute
 from pbt.population.population import MemberFailed, Population
 from pbt.presets import PRESETS
 from pbt.record import Record, name_of, stored_values
+from pbt.run import Run
 from pbt.telemetry.view import of_past, view_of
 
 _HELP = (
@@ -70,12 +70,12 @@ def prepare(arguments: list[str]) -> TrainingPlan[Config]:
             words,
             partial(_new_config, file),
             file,
-            contents.check,
+            schema.check,
             allow_imports=not refuse,
         )
         tuned = space(plan.config)
         if plan.stored:
-            contents.check_names(plan.stored, [one.name for one in tuned])
+            schema.check_names(plan.stored, [one.name for one in tuned])
     return plan
 
 

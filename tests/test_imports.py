@@ -24,7 +24,7 @@ ASIDE = {
     "reports": {"config", "run_file"},
     "diagnosis": {"config", "run_file", "parallel", "jit", "envs", "evaluation"},
     "jobs": set(),
-    "loop": {"config", "run_file", "parallel", "strategies", "evaluation", "telemetry"},
+    "run": {"config", "run_file", "parallel", "strategies", "evaluation", "telemetry"},
 }
 COMMANDS = {
     "__init__",

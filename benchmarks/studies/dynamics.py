@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpi_es import envs
-from mpi_es.evaluation.rollout import Episode, Rollout, Rows, Terms
+from mpi_es.evaluation.rollout import Episode, EpisodeRules, Rollout, Rows
 from mpi_es.evaluation.sources import StaticSource
 from mpi_es.policies.mlp import MLP
 from mpi_es.run_file.scores import half_interval
@@ -34,7 +34,7 @@ def play(name: str, policies: int, episodes: int, cap: int) -> Rows:
     count = policies * episodes
     seeds = rng.integers(2**31, size=count).tolist()
     played = [Episode(i, i // episodes, seed, candidates[i // episodes]) for i, seed in enumerate(seeds)]
-    rows = Rollout(policy, batch, 64).run(StaticSource(played), Terms(cap))
+    rows = Rollout(policy, batch, 64).run(StaticSource(played), EpisodeRules(cap))
     batch.close()
     return rows[np.argsort(rows[:, 0])]
 

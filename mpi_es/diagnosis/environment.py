@@ -14,7 +14,7 @@ from mpi_es.envs import open_batch
 from mpi_es.envs.lockstep.base import EnvBatch, Places
 from mpi_es.errors import RolloutError, UserError, one_line
 from mpi_es.evaluation.build import make_policy
-from mpi_es.evaluation.rollout import Episode, Rollout, Terms
+from mpi_es.evaluation.rollout import Episode, EpisodeRules, Rollout
 from mpi_es.evaluation.sources import StaticSource
 from mpi_es.text import counted
 
@@ -64,7 +64,7 @@ def repeats(config: Config) -> Finding:
         parameters, played = policy.initial(config.seed), []
         with closing(Rollout(policy, batch, 1, config.action_repeat)) as rollout:
             for seed in (config.seed, config.seed + 1, config.seed):
-                rollout.run(StaticSource([Episode(0, 0, seed, parameters)]), Terms(cap=_STEPS))
+                rollout.run(StaticSource([Episode(0, 0, seed, parameters)]), EpisodeRules(cap=_STEPS))
                 played.append(batch.steps)
     except UserError as error:
         remedy = "give --env, --env-options and --policy as the training has them"

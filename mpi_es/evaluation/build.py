@@ -19,11 +19,11 @@ from mpi_es.evaluation import compiled_rollout, function_rollout
 from mpi_es.evaluation.compiled_rollout import CompiledRollout
 from mpi_es.evaluation.evaluator import Evaluator
 from mpi_es.evaluation.function_rollout import FunctionRollout, Problem
-from mpi_es.evaluation.rollout import AnyRollout, Rollout, Terms
-from mpi_es.jit.apart import compile_apart
+from mpi_es.evaluation.rollout import AnyRollout, EpisodeRules, Rollout
+from mpi_es.jit.compile_subprocess import compile_apart
 from mpi_es.jit.warm_up import prepare
 from mpi_es.parallel import shared_memory
-from mpi_es.parallel.agreement import all_or_raise
+from mpi_es.parallel.collective_errors import all_or_raise
 from mpi_es.parallel.collectives import Comm, free, of_this_node
 from mpi_es.parallel.stop_signal import StopFlag
 from mpi_es.parallel.waiting import wait
@@ -53,7 +53,7 @@ def make_policy(config: Config, spaces: tuple[Any, Any] | None = None) -> Policy
     return policy
 
 
-def training_terms(config: Config, cap: int, normalisation: Vector | None) -> Terms:
+def training_terms(config: Config, cap: int, normalisation: Vector | None) -> EpisodeRules:
     """Return the terms of a generation's episodes.
 
     Args:
@@ -61,7 +61,7 @@ def training_terms(config: Config, cap: int, normalisation: Vector | None) -> Te
         normalisation: of observations now.
     """
     clip = (config.clip_rewards[0], config.clip_rewards[1]) if config.clip_rewards else None
-    return Terms(
+    return EpisodeRules(
         cap,
         normalisation,
         config.action_noise,
@@ -111,7 +111,11 @@ def make_rollout(
     if base is not None:
         policy = PartlyFixed(policy, config.evolve, base)
     may_compile = config.compiled and getattr(policy, "compiled", False)
-    if may_compile and isinstance(batch, SeparateEnvs) and compiled_rollout.suits(config, batch.envs[0]):
+    if (
+        may_compile
+        and isinstance(batch, SeparateEnvs)
+        and compiled_rollout.can_compile(config, batch.envs[0])
+    ):
         with closing(batch):  # whose choices and spaces are all that it needs
             return CompiledRollout(
                 policy, batch.envs[0], batch.limit, config.action_repeat, config.threads_per_rank

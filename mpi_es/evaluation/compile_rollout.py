@@ -1,7 +1,7 @@
 """python -m mpi_es.evaluation.compile_rollout: have a rollout's machine code made, for the caller."""
 
 from mpi_es.evaluation.build import make_rollout
-from mpi_es.jit.apart import read_task
+from mpi_es.jit.compile_subprocess import read_task
 
 if __name__ == "__main__":
     make_rollout(*read_task()).compile()

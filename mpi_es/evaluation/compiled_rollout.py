@@ -13,12 +13,12 @@ import numpy as np
 from mpi_es.arrays import Candidate, Vector
 from mpi_es.config.run import Config
 from mpi_es.errors import RolloutError
-from mpi_es.evaluation.rollout import AnyRollout, Episode, Rows, Source, Terms, shortest
+from mpi_es.evaluation.rollout import AnyRollout, Episode, EpisodeRules, Rows, Source, shortest
 
 _POLL = 1e-3  # seconds between two looks at what cannot wait
 
 
-def suits(config: Config, env: Any) -> bool:
+def can_compile(config: Config, env: Any) -> bool:
     """Tell whether the attention agent's episodes in an environment can run here."""
     if config.action_noise or config.policy.output not in ("auto", "tanh"):
         return False
@@ -74,7 +74,7 @@ class CompiledRollout(AnyRollout):
 
         return network(self.policy.unpack(parameters[None]), 0)
 
-    def run(self, source: Source, terms: Terms, width: int | None = None) -> Rows:
+    def run(self, source: Source, terms: EpisodeRules, width: int | None = None) -> Rows:
         """Return the rows of all episodes that the source gives."""
         clip = terms.clip or self.rules.clip
         limit = shortest(self.limit, terms.cap)

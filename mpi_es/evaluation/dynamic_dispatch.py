@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mpi_es.evaluation.header import Header, Units
+from mpi_es.evaluation.messages import Header, Units
 from mpi_es.evaluation.rollout import Episode, Lookup, Source
 from mpi_es.evaluation.schedule import Schedule, are_plenty, at_once, first_shares
 from mpi_es.evaluation.sources import scatter_units

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from mpi_es.arrays import Vector
 from mpi_es.errors import RolloutError
 from mpi_es.evaluation.dynamic_dispatch import dynamic_source
-from mpi_es.evaluation.header import Evaluation, Header, Units, arranged
-from mpi_es.evaluation.rollout import AnyRollout, Lookup, Rows, Source, Terms, columns
+from mpi_es.evaluation.messages import Evaluation, Header, Units, arranged
+from mpi_es.evaluation.rollout import AnyRollout, EpisodeRules, Lookup, Rows, Source, columns
 from mpi_es.evaluation.shared_noise import SharedNoise
 from mpi_es.evaluation.sources import StopsAtRankLoss, WithHeartbeat, static_source
 from mpi_es.parallel.collectives import Comm, bcast, gather_objects, gather_rows
@@ -80,12 +80,12 @@ class Evaluator:
 
     # What rank 0 calls
 
-    def held_out_terms(self, cap: int, normalisation: Vector | None) -> Terms:
+    def held_out_terms(self, cap: int, normalisation: Vector | None) -> EpisodeRules:
         """Return the terms of held-out episodes; the arguments are Rollout.whole's."""
         return replace(self.held_out_rollout.whole(cap, normalisation), held_out=True)
 
     def evaluate(
-        self, population: Population | WithCentre, seeds: NDArray[np.int64], terms: Terms
+        self, population: Population | WithCentre, seeds: NDArray[np.int64], terms: EpisodeRules
     ) -> Evaluation:
         """Return what each candidate came to on its row of episode seeds (candidates, episodes)."""
         evaluation_id, attempts = self.evaluation_id + 1, 0
@@ -116,7 +116,7 @@ class Evaluator:
         population: Population | WithCentre,
         seeds: NDArray[np.int64],
         unplayed: int,
-        terms: Terms,
+        terms: EpisodeRules,
     ) -> Header:
         """Return what all ranks need to know of an evaluation with so many units to play."""
         side_by_side = self._side_by_side(unplayed)

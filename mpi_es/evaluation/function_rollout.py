@@ -15,7 +15,7 @@ import numpy as np
 
 from mpi_es.arrays import Candidate, Vector
 from mpi_es.errors import RolloutError, expected, one_line
-from mpi_es.evaluation.rollout import AnyRollout, Rows, Source, Terms
+from mpi_es.evaluation.rollout import AnyRollout, EpisodeRules, Rows, Source
 
 Function = Callable[..., Any]  # of x (dim,), and of a seed if it takes one; returns a number
 # Of calls shorter than these seconds a rank takes several at once, since asking for one costs 0.1 ms.
@@ -189,7 +189,7 @@ class FunctionRollout(AnyRollout):
         self.idle = idle_fields(problem.function)
         self.width = 1
 
-    def run(self, source: Source, terms: Terms, width: int | None = None) -> Rows:
+    def run(self, source: Source, terms: EpisodeRules, width: int | None = None) -> Rows:
         """Return the rows of all calls that the source gives."""
         rows: list[tuple[float, ...]] = []
         while (episode := source.take(block=True)) is not None:

@@ -37,7 +37,7 @@ class Episode:
 
 
 @dataclass(frozen=True)
-class Terms:
+class EpisodeRules:
     """What all episodes of one evaluation have in common; it travels to all ranks."""
 
     cap: int = 0  # steps; 0 is no cap
@@ -50,7 +50,7 @@ class Terms:
     first_candidate: int = 0  # the number of candidate 0 in its generation, for random draws
 
 
-def columns(terms: Terms, size: int) -> int:
+def columns(terms: EpisodeRules, size: int) -> int:
     """Return the columns of Rows, where an observation has this size."""
     return 3 + (1 + 2 * size if terms.collect else 0)
 
@@ -109,15 +109,15 @@ class AnyRollout:
     def compile(self) -> None:
         """Have all machine code ready: from the cache, or compiled now."""
 
-    def whole(self, cap: int, normalisation: Vector | None) -> Terms:
+    def whole(self, cap: int, normalisation: Vector | None) -> EpisodeRules:
         """Return the terms of episodes that are undisturbed, and whole where the environment ends them.
 
         Args:
             cap: the steps of an episode whose environment names no limit and might never end.
         """
-        return Terms(0 if self.limit else cap, normalisation)
+        return EpisodeRules(0 if self.limit else cap, normalisation)
 
-    def run(self, source: Source, terms: Terms, width: int | None = None) -> Rows:
+    def run(self, source: Source, terms: EpisodeRules, width: int | None = None) -> Rows:
         """Return the rows of all episodes that the source gives."""
         raise NotImplementedError
 
@@ -152,7 +152,7 @@ class Rollout(AnyRollout):
             observation = np.zeros((1, *self.shape), self.dtype)
             self.policy.act(weights, observation, self.policy.initial_memory(1))
 
-    def run(self, source: Source, terms: Terms, width: int | None = None) -> Rows:
+    def run(self, source: Source, terms: EpisodeRules, width: int | None = None) -> Rows:
         """Return the rows of all episodes that the source gives."""
         batch = _Batch(self, terms, min(width or self.width, self.width))
         try:
@@ -190,7 +190,7 @@ class _Batch:
     all rows anew then, and some environments begin several episodes as fast as one.
     """
 
-    def __init__(self, rollout: Rollout, terms: Terms, width: int) -> None:
+    def __init__(self, rollout: Rollout, terms: EpisodeRules, width: int) -> None:
         self.envs, self.policy, self.terms, self.width = rollout.envs, rollout.policy, terms, width
         self.action_repeat = rollout.action_repeat
         self.limit = shortest(rollout.limit, terms.cap)

@@ -4,7 +4,7 @@ from collections import deque
 
 import numpy as np
 
-from mpi_es.evaluation.header import Header, Units
+from mpi_es.evaluation.messages import Header, Units
 
 
 class Schedule:

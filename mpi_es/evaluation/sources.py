@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from mpi_es.evaluation.header import Header, Units
+from mpi_es.evaluation.messages import Header, Units
 from mpi_es.evaluation.rollout import Episode, Lookup, Source
 from mpi_es.parallel.collectives import Comm, offsets, scatter_rows
 from mpi_es.parallel.rank_loss import RankLost, losses

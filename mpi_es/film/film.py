@@ -13,7 +13,7 @@ from PIL import Image
 
 from mpi_es.config.run import Config
 from mpi_es.errors import UserError, expected, one_line
-from mpi_es.evaluation.rollout import Episode, Terms
+from mpi_es.evaluation.rollout import Episode, EpisodeRules
 from mpi_es.film.encode import ENDINGS, Film
 from mpi_es.film.record import Recorder, Step, make_env
 from mpi_es.film.scene import compose
@@ -50,7 +50,7 @@ class Footage:
                 pass
         make_env(self.config)[0].close()
 
-    def shoot(self, policy: Policy, episode: Episode, terms: Terms, name: str) -> str:
+    def shoot(self, policy: Policy, episode: Episode, terms: EpisodeRules, name: str) -> str:
         """Run the episode, write the files, and return a line with the outcome.
 
         Args:

@@ -15,7 +15,7 @@ from mpi_es import envs
 from mpi_es.config.run import Config
 from mpi_es.envs.lockstep.separate import SeparateEnvs
 from mpi_es.errors import UserError, expected, one_line
-from mpi_es.evaluation.rollout import Episode, Rollout, Terms
+from mpi_es.evaluation.rollout import Episode, EpisodeRules, Rollout
 from mpi_es.evaluation.sources import StaticSource
 from mpi_es.jit.warm_up import prepare
 from mpi_es.parallel.collectives import SerialComm
@@ -100,7 +100,7 @@ class Recorder:
         self.env = self.batch.envs[0]
         self.fps = float(self.env.metadata.get("render_fps") or _FPS)
 
-    def record(self, episode: Episode, terms: Terms, show: Callable[[Step], None]) -> Step:
+    def record(self, episode: Episode, terms: EpisodeRules, show: Callable[[Step], None]) -> Step:
         """Run the episode as an evaluation does, show each of its steps, and return the last."""
         prepare(SerialComm(), self.rollout.compile)
         recorder = StepRecorder(self.env, self.rollout.policy)

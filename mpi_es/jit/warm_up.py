@@ -10,7 +10,7 @@ from pathlib import Path
 
 from mpi_es.jit.cache import CACHE_REMEDY, PACKAGE, cache_directory, cache_places
 from mpi_es.jit.listener import heard_by
-from mpi_es.parallel.agreement import all_or_raise
+from mpi_es.parallel.collective_errors import all_or_raise
 from mpi_es.parallel.collectives import Comm, bcast_object, free, of_this_node
 
 _QUIET_TIME = 3.0  # seconds before the message is printed: a start from the cache takes less

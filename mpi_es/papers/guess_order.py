@@ -10,7 +10,7 @@ from mpi_es.config.run import Config, default
 from mpi_es.envs import CAR_RACING
 from mpi_es.errors import UserError, expected
 from mpi_es.evaluation.build import make_evaluator, make_policy
-from mpi_es.evaluation.rollout import Terms
+from mpi_es.evaluation.rollout import EpisodeRules
 from mpi_es.papers.parameter_order import LAYOUTS, to_torch
 from mpi_es.parallel.collectives import SerialComm
 from mpi_es.parallel.stop_signal import StopFlag
@@ -62,7 +62,7 @@ def _returns(candidates: Candidate, config: Config) -> Vector:
     """Return the mean return of each candidate (2, dim)."""
     evaluator = make_evaluator(SerialComm(), config, StopFlag())
     seeds = np.tile(np.arange(_EPISODES), (len(candidates), 1))
-    evaluation = evaluator.evaluate(Dense(candidates.astype(float)), seeds, Terms(early_stop=20))
+    evaluation = evaluator.evaluate(Dense(candidates.astype(float)), seeds, EpisodeRules(early_stop=20))
     evaluator.close_environments()
     returns: Vector = evaluation.returns.mean(axis=1)
     return returns

@@ -19,7 +19,7 @@ from mpi_es.config.fields import option
 from mpi_es.config.parts import as_options, declared
 from mpi_es.reports.curves import said
 from mpi_es.reports.drawing import COLOURS, Figures
-from mpi_es.run_file import stamp
+from mpi_es.run_file import run_status
 from mpi_es.text import duration
 
 _KINDS = {".mp4": "video/mp4", ".gif": "image/gif"}
@@ -81,8 +81,11 @@ def as_of(directory: str = "") -> str:
 
 def state_of(content: Mapping[str, Any]) -> dict[str, str]:
     """Return a sentence that says why a run ended, or that it goes on, and its kind."""
-    finished, seconds = bool(content.get("life", {}).get("finished")), stamp.seconds_of(content["timing"])
-    text, silence = stamp.state_of(dict(content), time.time(), float(seconds.max(initial=0.0)))
+    finished, seconds = (
+        bool(content.get("life", {}).get("finished")),
+        run_status.seconds_of(content["timing"]),
+    )
+    text, silence = run_status.state_of(dict(content), time.time(), float(seconds.max(initial=0.0)))
     kind = "finished" if finished else "running" if text.startswith("running") else "stopped"
     if not finished and not np.isnan(silence):
         text += f"; last saved {duration(max(silence, 0.0))} ago"

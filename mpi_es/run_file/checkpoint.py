@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from mpi_es.errors import UserError, expected
-from mpi_es.run_file import contents, hdf5
+from mpi_es.run_file import hdf5, schema
 from mpi_es.run_file.lock import Lock
 
 NAME = "run.h5"
@@ -101,7 +101,7 @@ def fingerprint(directory: Path) -> bytes:
     return b"|".join(blocks)
 
 
-def load(directory: Path, check: Check = contents.check) -> tuple[dict[str, Any], str]:
+def load(directory: Path, check: Check = schema.check) -> tuple[dict[str, Any], str]:
     """Return the content of the run's file, and a warning: empty, or why the previous file was read.
 
     Args:
@@ -131,7 +131,7 @@ def load_run(directory: str | Path) -> dict[str, Any]:
     return content
 
 
-def load_of(program: str, directory: Path, check: Check = contents.check) -> tuple[dict[str, Any], str]:
+def load_of(program: str, directory: Path, check: Check = schema.check) -> tuple[dict[str, Any], str]:
     """Return the content and the warning of a run of `program`; refuse a run of the other program."""
     content, warning = load(directory, check)
     check_program(program, content, directory)
@@ -167,7 +167,7 @@ def set_aside(directory: Path) -> None:
         os.replace(directory / NAME, directory / DAMAGED)
 
 
-def decode(path: Path, check: Check = contents.check) -> dict[str, Any]:
+def decode(path: Path, check: Check = schema.check) -> dict[str, Any]:
     """Return the content of one file, after its digest, its structure and its content were checked."""
     try:
         with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:  # a pipe must not block

@@ -63,7 +63,7 @@ class HeldOut:
 
 
 @dataclass
-class Deployed:
+class Solution:
     """A centre as it is deployed, with the mean return of its held-out evaluation: /best and /last.
 
     Of a function f(x) it is any candidate, since one value tells all.

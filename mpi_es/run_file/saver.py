@@ -7,7 +7,7 @@ from typing import Any
 
 from mpi_es.run_file import checkpoint
 from mpi_es.run_file.lock import Lock
-from mpi_es.run_file.stamp import stamp
+from mpi_es.run_file.run_status import stamp
 
 _REST = 49  # times the length of a save: saving takes at most 2 % of a run
 

@@ -12,10 +12,10 @@ from mpi_es.config import command_line, config_file
 from mpi_es.config.config_file import ConfigFile
 from mpi_es.config.parts import flat
 from mpi_es.errors import UserError, warn
-from mpi_es.run_file import checkpoint, contents, description, imports
+from mpi_es.run_file import checkpoint, description, imports, schema
 from mpi_es.run_file.atomic_write import write_whole
 from mpi_es.run_file.lock import Lock, locked
-from mpi_es.run_file.stamp import is_finished
+from mpi_es.run_file.run_status import is_finished
 
 
 class TrainingConfig(Protocol):
@@ -91,7 +91,7 @@ def plan_training(
     arguments: Sequence[str],
     parse: Callable[[list[str]], C],
     file: ConfigFile = command_line.NO_FILE,
-    check: checkpoint.Check = contents.check,
+    check: checkpoint.Check = schema.check,
     *,
     allow_imports: bool = True,
 ) -> TrainingPlan[C]:
@@ -133,7 +133,7 @@ def plan_run(
     config: C,
     *,
     resume_if_begun: bool,
-    check: checkpoint.Check = contents.check,
+    check: checkpoint.Check = schema.check,
 ) -> TrainingPlan[C]:
     """Return the plan of a run in the config's directory, which may hold it already.
 

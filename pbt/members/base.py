@@ -12,7 +12,7 @@ from mpi_es import seeds
 from mpi_es.arrays import Candidate
 from mpi_es.config.run import Config as RunConfig
 from mpi_es.errors import expected, one_line, warn
-from mpi_es.evaluation.rollout import Terms
+from mpi_es.evaluation.rollout import EpisodeRules
 from mpi_es.parallel.collectives import Comm
 from mpi_es.parallel.stop_signal import StopFlag
 from mpi_es.seeds import Stream
@@ -42,7 +42,7 @@ class Player:
     config: RunConfig
     policy: Any  # of the Policy that a rollout uses
     parameters: Candidate
-    terms: Terms
+    terms: EpisodeRules
 
 
 class Member(ABC):

@@ -14,7 +14,7 @@ from mpi_es.config.run import Config as RunConfig
 from mpi_es.config.run import default
 from mpi_es.errors import expected, unknown
 from mpi_es.evaluation.build import make_evaluator, make_policy, training_terms
-from mpi_es.evaluation.rollout import Terms
+from mpi_es.evaluation.rollout import EpisodeRules
 from mpi_es.parallel.rank_loss import RankLost
 from mpi_es.run_file.observations import ObservationStatistics
 from mpi_es.seeds import training_seeds
@@ -102,7 +102,7 @@ class ES(Member):
         """Return the score of the mean in the held-out environment. Collective, as `score` is."""
         return self._score(self.evaluator.held_out_terms, episode_seeds)
 
-    def _score(self, terms_of: Callable[..., Terms], episode_seeds: NDArray[np.int64]) -> Score:
+    def _score(self, terms_of: Callable[..., EpisodeRules], episode_seeds: NDArray[np.int64]) -> Score:
         """Return the score of the mean in whole episodes."""
         results: list[Score] = []
         normalisation = self.observations.normalisation if self.config.obs_norm else None

@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 from mpi_es.parallel.collectives import SerialComm
 from mpi_es.reports.drawing import COLOURS, Panel
 from pbt.config import Config
-from pbt.loop import Run
 from pbt.members import space
 from pbt.members.toy import Toy
 from pbt.packing import State
 from pbt.population.population import Population
 from pbt.presets import preset
+from pbt.run import Run
 
 NAME = "figure2.png"
 _LOOKS = ((COLOURS[1], 3.0), ("black", 1.0))  # both members are visible where they coincide

@@ -12,18 +12,18 @@ from numpy.typing import NDArray
 from mpi_es import seeds
 from mpi_es.errors import RolloutError, UserError, expected
 from mpi_es.jit.warm_up import prepare
-from mpi_es.parallel.agreement import all_or_raise
+from mpi_es.parallel.collective_errors import all_or_raise
 from mpi_es.parallel.collectives import Comm, offsets, split
 from mpi_es.parallel.rank_loss import RankLost
 from mpi_es.parallel.stop_signal import StopFlag, Stopped
 from mpi_es.seeds import FIRST_HELD_OUT_SEED, Stream
 from pbt.config import Config
-from pbt.contents import set_state
 from pbt.explore import Hyperparameter, check_kept
 from pbt.members import find
 from pbt.members.base import Diverged, Member, Score, close
 from pbt.packing import Buffer, pack, unpack
 from pbt.population.exchange import Buffers
+from pbt.schema import set_state
 
 T = TypeVar("T")
 

@@ -8,7 +8,7 @@ from mpi_es.config.parts import suited
 from mpi_es.config.run import Config, configured
 from mpi_es.errors import UserError
 from mpi_es.evaluation import build
-from mpi_es.evaluation.rollout import Terms
+from mpi_es.evaluation.rollout import EpisodeRules
 from mpi_es.parallel.collectives import SerialComm
 from mpi_es.parallel.stop_signal import StopFlag
 from mpi_es.strategies.base import Dense
@@ -58,13 +58,13 @@ def test_held_out_episodes_run_in_an_environment_of_their_own():
     zeros, seeds = Dense(np.zeros((1, evaluator.dim))), np.array([[4]])
     returns = [
         evaluator.evaluate(zeros, seeds, terms).returns
-        for terms in (Terms(), evaluator.held_out_terms(0, None))
+        for terms in (EpisodeRules(), evaluator.held_out_terms(0, None))
     ]
     for expected, options in zip(returns, (config.env_options, config.held_out_env_options), strict=True):
         alone = build.make_evaluator(
             SerialComm(), configured(env="Pendulum-v1", env_options=options), StopFlag()
         )
-        assert alone.evaluate(zeros, seeds, Terms()).returns == expected
+        assert alone.evaluate(zeros, seeds, EpisodeRules()).returns == expected
     assert returns[0] != returns[1]
 
 

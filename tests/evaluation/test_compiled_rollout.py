@@ -7,7 +7,7 @@ from mpi_es.config.parts import changed
 from mpi_es.config.run import configured
 from mpi_es.evaluation import build
 from mpi_es.evaluation.compiled_rollout import CompiledRollout
-from mpi_es.evaluation.rollout import Episode, Rollout, Terms
+from mpi_es.evaluation.rollout import Episode, EpisodeRules, Rollout
 from mpi_es.evaluation.sources import StaticSource
 from mpi_es.parallel.stop_signal import Stopped
 
@@ -35,7 +35,7 @@ def in_order(rows):
 )
 def test_returns_and_lengths_are_those_of_the_ordinary_path_to_the_bit(options):
     config = replace(CONFIG, env_options=options)
-    terms = Terms(cap=60, early_stop=20)
+    terms = EpisodeRules(cap=60, early_stop=20)
     fast, plain = build.make_rollout(config), build.make_rollout(replace(config, compiled=False))
     assert isinstance(fast, CompiledRollout)
     assert isinstance(plain, Rollout)
@@ -46,7 +46,7 @@ def test_returns_and_lengths_are_those_of_the_ordinary_path_to_the_bit(options):
 
 def test_clipped_rewards_are_the_ordinary_path_s_to_the_bit(compiled):
     plain = build.make_rollout(replace(CONFIG, compiled=False))
-    terms = Terms(cap=60, early_stop=20, clip=(-0.05, 2.0))
+    terms = EpisodeRules(cap=60, early_stop=20, clip=(-0.05, 2.0))
     found = in_order(compiled.run(source(compiled), terms))
     np.testing.assert_array_equal(found, in_order(plain.run(source(plain), terms)))
     whole = in_order(compiled.run(source(compiled), replace(terms, clip=None)))
@@ -59,7 +59,7 @@ def test_an_action_that_lasts_several_steps_is_the_ordinary_path_s_to_the_bit():
     fast, plain = build.make_rollout(config), build.make_rollout(replace(config, compiled=False))
     assert isinstance(fast, CompiledRollout)
     assert (fast.limit, plain.limit) == (1000, 1000)
-    whole, stopped = Terms(), Terms(cap=170, early_stop=7)
+    whole, stopped = EpisodeRules(), EpisodeRules(cap=170, early_stop=7)
     for terms, episodes in ((whole, 2), (stopped, 5)):
         expected = in_order(plain.run(source(plain, episodes), terms))
         np.testing.assert_array_equal(in_order(fast.run(source(fast, episodes), terms)), expected)
@@ -77,23 +77,23 @@ def test_a_part_of_an_agent_drives_as_the_whole_one(changes):
     partly = build.make_rollout(config, agent)
     assert isinstance(partly, CompiledRollout)
     assert partly.policy.dim == whole.policy.dim - 1184
-    expected = whole.run(StaticSource([Episode(0, 0, 5, agent)]), Terms(cap=40))
-    found = partly.run(StaticSource([Episode(0, 0, 5, agent[1184:])]), Terms(cap=40))
+    expected = whole.run(StaticSource([Episode(0, 0, 5, agent)]), EpisodeRules(cap=40))
+    found = partly.run(StaticSource([Episode(0, 0, 5, agent[1184:])]), EpisodeRules(cap=40))
     np.testing.assert_array_equal(found, expected)
 
 
 def test_threads_change_nothing(compiled):
     several = build.make_rollout(replace(CONFIG, threads_per_rank=3))
     assert several.width == 3
-    terms = Terms(cap=80)
+    terms = EpisodeRules(cap=80)
     expected = compiled.run(source(compiled, 7), terms)
     np.testing.assert_array_equal(in_order(several.run(source(several, 7), terms)), expected)
 
 
 def test_the_early_stop_counts_losing_steps_in_a_row(compiled):
-    rows = compiled.run(source(compiled), Terms(early_stop=20))
+    rows = compiled.run(source(compiled), EpisodeRules(early_stop=20))
     assert rows[:, 2].min() >= 21
-    assert (compiled.run(source(compiled), Terms(cap=300))[:, 2] == 300).any()
+    assert (compiled.run(source(compiled), EpisodeRules(cap=300))[:, 2] == 300).any()
 
 
 def test_an_episode_ends_at_the_environment_s_limit(compiled):
@@ -110,8 +110,8 @@ class Slow(StaticSource):
 
 def test_a_signal_ends_episodes_under_way_and_leaves_nothing_behind(compiled):
     with pytest.raises(Stopped):
-        compiled.run(source(compiled, kind=Slow), Terms())
-    terms = Terms(cap=30)
+        compiled.run(source(compiled, kind=Slow), EpisodeRules())
+    terms = EpisodeRules(cap=30)
     first = compiled.run(source(compiled), terms)
     np.testing.assert_array_equal(compiled.run(source(compiled), terms), first)
 
@@ -125,7 +125,7 @@ def test_no_thread_is_at_work_once_a_signal_has_ended_the_episodes(compiled, mon
 
     monkeypatch.setattr(compiled, "run_episode", noted)
     with pytest.raises(Stopped):
-        compiled.run(source(compiled, kind=Slow), Terms())
+        compiled.run(source(compiled, kind=Slow), EpisodeRules())
     assert len(over) == compiled.width == 1
 
 

@@ -11,15 +11,15 @@ import json, sys, time
 import numpy as np
 from mpi4py import MPI
 from mpi_es.evaluation.dynamic_dispatch import dynamic_source
-from mpi_es.evaluation.header import Header
-from mpi_es.evaluation.rollout import Terms
+from mpi_es.evaluation.messages import Header
+from mpi_es.evaluation.rollout import EpisodeRules
 from mpi_es.parallel.stop_signal import StopFlag
 from mpi_es.run_file.records import EvaluationProgress
 comm, units, dense = MPI.COMM_WORLD, int(sys.argv[1]), sys.argv[2] == "dense"
 lookup = lambda candidate: np.full(3, candidate, np.float32)
 keys = None if dense else np.zeros(1, np.int64)
 seeds, progress = 1000 + np.arange(units).reshape(-1, 2), EvaluationProgress()
-header = Header(1, seeds, units, Terms(), units_at_once=4, keys=keys)
+header = Header(1, seeds, units, EpisodeRules(), units_at_once=4, keys=keys)
 found = lookup if comm.rank == 0 or not dense else None
 given = np.arange(units) if comm.rank == 0 else None
 source = dynamic_source(comm, header, given, 3, found, StopFlag(), progress)

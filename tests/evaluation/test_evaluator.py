@@ -7,7 +7,7 @@ import pytest
 from mpi_es.envs.lockstep.separate import SeparateEnvs
 from mpi_es.errors import RolloutError
 from mpi_es.evaluation.evaluator import Evaluator
-from mpi_es.evaluation.rollout import Rollout, Terms
+from mpi_es.evaluation.rollout import EpisodeRules, Rollout
 from mpi_es.parallel.collectives import SerialComm
 from mpi_es.parallel.stop_signal import StopFlag, Stopped
 from mpi_es.policies.mlp import MLP
@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[2]
 SCRIPT = ("-m", "mpi4py", "-c")  # which ends all ranks where one fails
 POLICY = MLP(MLP.Options(hidden=(4,)), Drift.observation_space, Drift.action_space)
 MEAN = np.linspace(-1, 1, POLICY.dim)
-COLLECT = Terms(collect=True)
+COLLECT = EpisodeRules(collect=True)
 
 
 def make_evaluator(width=3, comm=None, env=Drift, **options):
@@ -55,8 +55,8 @@ def test_progress_counts_the_episodes_that_are_over(dynamic):
     evaluator, counts = make_evaluator(width=1, dynamic=dynamic), []
     progress = evaluator.progress
     progress.listener = lambda: counts.append((progress.done, progress.total, progress.held_out))
-    evaluator.evaluate(dense(), training_seeds(1, 0, 4, 3, "independent"), Terms())
-    evaluator.evaluate(Dense(MEAN[None]), training_seeds(1, 0, 1, 2, "paired"), Terms(held_out=True))
+    evaluator.evaluate(dense(), training_seeds(1, 0, 4, 3, "independent"), EpisodeRules())
+    evaluator.evaluate(Dense(MEAN[None]), training_seeds(1, 0, 1, 2, "paired"), EpisodeRules(held_out=True))
     assert counts == [(n, 12, False) for n in range(1, 13)] + [(1, 2, True), (2, 2, True)]
     assert not progress.share
 
@@ -82,7 +82,7 @@ def test_a_seeded_population_is_what_its_rows_are():
     evaluator, population = make_evaluator(), seeded()
     rows = np.stack([population.candidate(i, evaluator.noise) for i in range(4)])
     seeds = training_seeds(1, 0, 4, 2, "paired")
-    one, other = (evaluator.evaluate(p, seeds, Terms()) for p in (population, Dense(rows)))
+    one, other = (evaluator.evaluate(p, seeds, EpisodeRules()) for p in (population, Dense(rows)))
     np.testing.assert_array_equal(one.returns, other.returns)
 
 
@@ -112,7 +112,7 @@ def test_no_rank_holds_so_many_episodes_that_others_have_none(size, dynamic, ded
 
 
 def test_idle_time_is_a_share():
-    evaluation = make_evaluator().evaluate(dense(), training_seeds(1, 0, 4, 3, "common"), Terms())
+    evaluation = make_evaluator().evaluate(dense(), training_seeds(1, 0, 4, 3, "common"), EpisodeRules())
     assert 0 <= evaluation.idle < 1
 
 
@@ -121,9 +121,9 @@ def test_a_signal_stops_an_evaluation_and_the_next_one_can_run():
     evaluator, seeds = make_evaluator(stop_flag=flag), training_seeds(1, 0, 4, 1, "common")
     flag.name = "SIGTERM"
     with pytest.raises(Stopped):
-        evaluator.evaluate(dense(), seeds, Terms())
+        evaluator.evaluate(dense(), seeds, EpisodeRules())
     flag.name = ""
-    assert evaluator.evaluate(dense(), seeds, Terms()).returns.shape == (4, 1)
+    assert evaluator.evaluate(dense(), seeds, EpisodeRules()).returns.shape == (4, 1)
 
 
 def test_a_failure_names_rank_and_host():
@@ -132,7 +132,7 @@ def test_a_failure_names_rank_and_host():
             raise ValueError("broke")
 
     with pytest.raises(RolloutError, match=r"^rank 0 on \S+: candidate 0, episode seed \d+, step 0: Val"):
-        make_evaluator(env=Fails).evaluate(dense(), training_seeds(1, 0, 4, 1, "common"), Terms())
+        make_evaluator(env=Fails).evaluate(dense(), training_seeds(1, 0, 4, 1, "common"), EpisodeRules())
 
 
 def test_the_sum_is_the_noise_s_own():
@@ -184,7 +184,7 @@ EVALUATE = """
 import sys
 import numpy as np
 from mpi4py import MPI
-from mpi_es.evaluation.rollout import Terms
+from mpi_es.evaluation.rollout import EpisodeRules
 from mpi_es.seeds import training_seeds
 from mpi_es.strategies.base import WithCentre
 from tests.evaluation.test_evaluator import MEAN, dense, make_evaluator, seeded
@@ -193,7 +193,7 @@ if evaluator.loop.comm.rank:
     evaluator.loop.serve()
 else:
     seeds, scaling = training_seeds(1, 0, 5, 3, "independent"), np.ones((2, 3), np.float32)
-    terms = Terms(7, scaling, 0.2, True, 3)
+    terms = EpisodeRules(7, scaling, 0.2, True, 3)
     for population in (dense(), seeded()):
         both = WithCentre(population, MEAN)
         for candidates, part in ((both, seeds), (both, seeds[:, :1]), (population, seeds[:4])):
@@ -211,7 +211,7 @@ def serial_evaluation():
     for population in (dense(), seeded()):
         both = WithCentre(population, MEAN)
         for candidates, part in ((both, seeds), (both, seeds[:, :1]), (population, seeds[:4])):
-            found = evaluator.evaluate(candidates, part, Terms(7, normalisation, 0.2, True, 3))
+            found = evaluator.evaluate(candidates, part, EpisodeRules(7, normalisation, 0.2, True, 3))
             said.append(f"{found.returns.tolist()} {found.lengths.tolist()} {found.observations.tolist()}\n")
     return "".join(said)
 

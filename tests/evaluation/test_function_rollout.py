@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from mpi_es.errors import RolloutError, UserError
 from mpi_es.evaluation import function_rollout
 from mpi_es.evaluation.function_rollout import FunctionRollout, problem, takes_seed
-from mpi_es.evaluation.rollout import Episode, Terms
+from mpi_es.evaluation.rollout import Episode, EpisodeRules
 from mpi_es.evaluation.sources import StaticSource
 
 
@@ -33,7 +33,7 @@ def call_all(rollout, candidates, seeds):
     """Return the values that a rollout has of candidates, each with a seed."""
     pairs = zip(seeds, candidates, strict=False)
     source = StaticSource(Episode(i, i, seed, x) for i, (seed, x) in enumerate(pairs))
-    rows = rollout.run(source, Terms())
+    rows = rollout.run(source, EpisodeRules())
     np.testing.assert_array_equal(rows[:, 0], np.arange(len(seeds)))
     np.testing.assert_array_equal(rows[:, 2], 1)
     return rows[:, 1].tolist()

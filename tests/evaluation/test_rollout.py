@@ -7,7 +7,7 @@ from mpi_es import envs
 from mpi_es.envs.lockstep.separate import SeparateEnvs
 from mpi_es.errors import RolloutError
 from mpi_es.evaluation.normalisation import normalise, of_episode
-from mpi_es.evaluation.rollout import Episode, Rollout, Source, Terms
+from mpi_es.evaluation.rollout import Episode, EpisodeRules, Rollout, Source
 from mpi_es.parallel.stop_signal import Stopped
 from mpi_es.policies.mlp import MLP
 from mpi_es.policies.recurrent import Recurrent
@@ -23,13 +23,13 @@ POLICIES = {
 }
 SCALING = np.array([[1, 2, 3], [0.5, 1, 2]], np.float32)
 TERMS = {
-    "plain": Terms(),
-    "cap": Terms(cap=4),
-    "normalised": Terms(normalisation=SCALING, collect=True),
-    "patience": Terms(early_stop=2),
-    "clipped": Terms(clip=(-0.1, 0.2), early_stop=2),
-    "noise": Terms(action_noise=0.3),
-    "all": Terms(cap=9, normalisation=SCALING, action_noise=0.3, collect=True),
+    "plain": EpisodeRules(),
+    "cap": EpisodeRules(cap=4),
+    "normalised": EpisodeRules(normalisation=SCALING, collect=True),
+    "patience": EpisodeRules(early_stop=2),
+    "clipped": EpisodeRules(clip=(-0.1, 0.2), early_stop=2),
+    "noise": EpisodeRules(action_noise=0.3),
+    "all": EpisodeRules(cap=9, normalisation=SCALING, action_noise=0.3, collect=True),
 }
 
 
@@ -126,20 +126,20 @@ def test_a_rollout_that_was_stopped_leaves_nothing_behind(policy):
 @pytest.mark.parametrize(("cap", "limit", "lengths"), [(0, 3, 3), (5, 3, 3), (2, 3, 2), (2, 0, 2)])
 def test_an_episode_ends_at_the_lower_of_cap_and_limit(cap, limit, lengths, repeat):
     rollout = Rollout(POLICIES["mlp"], SeparateEnvs(lambda: (Drift(), limit)), 3, repeat)
-    rows = rollout.run(Reluctant(episodes(POLICIES["mlp"])[5:]), Terms(cap))
+    rows = rollout.run(Reluctant(episodes(POLICIES["mlp"])[5:]), EpisodeRules(cap))
     assert rows[:, 2].max() == lengths
 
 
 def test_without_episodes_there_are_no_rows():
     rollout = Rollout(POLICIES["mlp"], SeparateEnvs(drift), 3)
-    assert rollout.run(Reluctant([]), Terms()).shape == (0, 3)
-    assert rollout.run(Reluctant([]), Terms(collect=True)).shape == (0, 10)
+    assert rollout.run(Reluctant([]), EpisodeRules()).shape == (0, 3)
+    assert rollout.run(Reluctant([]), EpisodeRules(collect=True)).shape == (0, 10)
 
 
 @pytest.mark.parametrize(("width", "count", "made"), [(4, 2, 2), (4, 9, 4), (1, 9, 1)])
 def test_only_as_many_environments_are_made_as_run_side_by_side(width, count, made):
     rollout = Rollout(POLICIES["mlp"], SeparateEnvs(drift), width)
-    rollout.run(Reluctant(episodes(POLICIES["mlp"], count)), Terms())
+    rollout.run(Reluctant(episodes(POLICIES["mlp"], count)), EpisodeRules())
     assert len(rollout.envs.envs) == made
 
 
@@ -149,7 +149,7 @@ def test_discrete_actions_and_observations(env_id):
     policy = MLP(MLP.Options(hidden=()), env.observation_space, env.action_space)
     rows = np.random.default_rng(1).normal(size=(6, policy.dim)).astype(np.float32)
     todo = [Episode(i, i, i, rows[i]) for i in range(6)]
-    batched = Rollout(policy, envs.open_batch(env_id), 4).run(Reluctant(todo), Terms())
+    batched = Rollout(policy, envs.open_batch(env_id), 4).run(Reluctant(todo), EpisodeRules())
     for unit, total, length in batched:
         observation, _ = env.reset(seed=int(unit))
         rewards, over = [], False
@@ -193,7 +193,7 @@ def test_a_fault_is_told_with_candidate_and_episode(fault):
     answer, complaint = FAULTS[fault]
     rollout = Rollout(POLICIES["mlp"], SeparateEnvs(lambda: (Faulty(answer), 6)), 2)
     with pytest.raises(RolloutError, match=rf"candidate 0, episode seed 100, step \d[\s\S]*{complaint}"):
-        rollout.run(Reluctant(episodes(POLICIES["mlp"], 1)), Terms(collect=True))
+        rollout.run(Reluctant(episodes(POLICIES["mlp"], 1)), EpisodeRules(collect=True))
 
 
 def test_a_reset_that_fails_is_told():
@@ -203,7 +203,7 @@ def test_a_reset_that_fails_is_told():
 
     rollout = Rollout(POLICIES["mlp"], SeparateEnvs(lambda: (Resets(), 0)), 2)
     with pytest.raises(RolloutError, match=r"episode seed 100, step 0: RuntimeError: no licence\n"):
-        rollout.run(Reluctant(episodes(POLICIES["mlp"], 1)), Terms())
+        rollout.run(Reluctant(episodes(POLICIES["mlp"], 1)), EpisodeRules())
 
 
 def test_a_module_that_draws_depends_on_candidate_and_seed_only():
@@ -216,7 +216,7 @@ def test_a_module_that_draws_depends_on_candidate_and_seed_only():
 
     def returns(width, todo):
         rollout = Rollout(policy, envs.open_batch("CartPole-v1"), width)
-        rows = rollout.run(Reluctant(todo), Terms())
+        rows = rollout.run(Reluctant(todo), EpisodeRules())
         return dict(rows[:, :2].tolist())
 
     alone = returns(1, given)

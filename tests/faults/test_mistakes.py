@@ -14,7 +14,7 @@ from mpi_es.parallel.collectives import SerialComm
 from mpi_es.parallel.stop_signal import StopFlag
 from mpi_es.run_file import checkpoint
 from mpi_es.run_file.lock import locked
-from mpi_es.run_file.stamp import stamp
+from mpi_es.run_file.run_status import stamp
 from mpi_es.status import is_finished
 from tests.launching import LIMIT, refused, run_here, start
 

@@ -50,7 +50,7 @@ def test_a_rollout_that_fails_loses_no_generation_that_was_whole(launch, tmp_pat
 
 WATCHED = """
 import os, subprocess
-from mpi_es.parallel.program import launch
+from mpi_es.parallel.entry_point import launch
 def main(comm, arguments):
     if comm.rank == 0:
         subprocess.run(["pkill", "-KILL", "-P", str(os.getpid()), "-f", "watchdog.py"], check=True)
@@ -66,7 +66,7 @@ def test_a_watchdog_that_was_killed_does_not_take_the_job_with_it(launch):
 
 VICTIM = """
 import os, signal, sys, time
-from mpi_es.parallel.program import launch
+from mpi_es.parallel.entry_point import launch
 def main(comm, arguments):
     if comm.rank == int(arguments[0]):
         os.kill(os.getpid(), signal.SIGKILL)
@@ -90,8 +90,8 @@ def test_the_rank_that_dies_is_named_and_not_those_that_the_launcher_ends(launch
 
 SLOW = """
 import time
-from mpi_es.parallel.agreement import on_root
-from mpi_es.parallel.program import launch
+from mpi_es.parallel.collective_errors import on_root
+from mpi_es.parallel.entry_point import launch
 def main(comm, arguments):
     print("ready\\n", end="", flush=True)  # in one piece, however Python buffers: two ranks say it
     on_root(comm, lambda: time.sleep(1000))

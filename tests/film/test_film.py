@@ -7,7 +7,7 @@ from mpi_es.config.parts import changed
 from mpi_es.config.run import configured
 from mpi_es.errors import UserError
 from mpi_es.evaluation import build
-from mpi_es.evaluation.rollout import Episode, Terms
+from mpi_es.evaluation.rollout import Episode, EpisodeRules
 from mpi_es.film.film import Footage
 from tests.film.test_record import CARTPOLE, RACING, recorded, weights
 
@@ -17,7 +17,7 @@ def shot(directory, config, cap, **pixels):
     policy = build.make_policy(config)
     footage = Footage(config, "", str(directory))
     footage.check()
-    said = footage.shoot(policy, Episode(0, 0, 7, weights(policy)), Terms(cap=cap), "the last one")
+    said = footage.shoot(policy, Episode(0, 0, 7, weights(policy)), EpisodeRules(cap=cap), "the last one")
     with h5py.File(directory / "frames.h5") as file:
         content = {name: values[...] for name, values in file.items()}
         facts = {"env": config.env, "episode_seed": 7, "policy": "the last one"}
@@ -28,7 +28,7 @@ def shot(directory, config, cap, **pixels):
 
 def test_frames_and_numbers_of_every_step(tmp_path):
     content = shot(tmp_path / "new" / "frames", CARTPOLE, 4)
-    steps, _, _ = recorded(CARTPOLE, Terms(cap=4))
+    steps, _, _ = recorded(CARTPOLE, EpisodeRules(cap=4))
     assert sorted(content) == ["actions", "rewards"]
     assert content["actions"].tolist() == [step.action for step in steps]
     assert content["rewards"].tolist() == [step.reward for step in steps]
@@ -41,7 +41,7 @@ def test_frames_and_numbers_of_every_step(tmp_path):
 
 def test_the_numbers_of_the_attention_agent_tell_what_it_looked_at(tmp_path):
     content = shot(tmp_path / "frames", RACING, 3, patch=7, stride=4)
-    steps, _, _ = recorded(RACING, Terms(cap=3))
+    steps, _, _ = recorded(RACING, EpisodeRules(cap=3))
     assert content["importances"].shape == (3, 529)
     assert content["chosen"].tolist() == [step.attention.chosen.tolist() for step in steps]
     assert np.array_equal(content["importances"], [step.attention.importance for step in steps])

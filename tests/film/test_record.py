@@ -8,7 +8,7 @@ from mpi_es import envs
 from mpi_es.config.run import configured
 from mpi_es.errors import UserError
 from mpi_es.evaluation import build
-from mpi_es.evaluation.rollout import Episode, Rollout, Terms
+from mpi_es.evaluation.rollout import Episode, EpisodeRules, Rollout
 from mpi_es.evaluation.sources import StaticSource
 from mpi_es.film import record
 from mpi_es.film.record import Recorder
@@ -21,7 +21,7 @@ def weights(policy, scale=0.5):
     return scale * np.random.default_rng(3).standard_normal(policy.dim).astype(np.float32)
 
 
-def recorded(config, terms=Terms()):  # noqa: B008  (it is frozen)
+def recorded(config, terms=EpisodeRules()):  # noqa: B008  (it is frozen)
     """Return the steps of a recorded episode, and its policy and weights."""
     policy, steps = build.make_policy(config), []
     parameters = weights(policy)
@@ -31,7 +31,7 @@ def recorded(config, terms=Terms()):  # noqa: B008  (it is frozen)
 
 
 def test_a_recorded_episode_is_the_evaluated_one():
-    terms = Terms(normalisation=np.array([[0.1, 0, 0.02, 0], [2, 1, 3, 1]], np.float32))
+    terms = EpisodeRules(normalisation=np.array([[0.1, 0, 0.02, 0], [2, 1, 3, 1]], np.float32))
     steps, policy, parameters = recorded(CARTPOLE, terms)
     rollout = Rollout(policy, envs.open_batch(CARTPOLE.env), 1)
     ((_, total, length),) = rollout.run(StaticSource([Episode(0, 0, 7, parameters)]), terms)
@@ -39,7 +39,7 @@ def test_a_recorded_episode_is_the_evaluated_one():
 
 
 def test_a_step_shows_what_was_there_before_it():
-    steps, _, _ = recorded(CARTPOLE, Terms(cap=4))
+    steps, _, _ = recorded(CARTPOLE, EpisodeRules(cap=4))
     env = gym.make("CartPole-v1", render_mode="rgb_array")
     observation = env.reset(seed=7)[0]
     for number, step in enumerate(steps, 1):
@@ -52,7 +52,7 @@ def test_a_step_shows_what_was_there_before_it():
 
 
 def test_each_step_of_an_action_is_shown_with_what_the_policy_saw_before_it():
-    steps, *_ = recorded(dataclasses.replace(CARTPOLE, action_repeat=2), Terms(cap=5))
+    steps, *_ = recorded(dataclasses.replace(CARTPOLE, action_repeat=2), EpisodeRules(cap=5))
     env = gym.make("CartPole-v1", render_mode="rgb_array")
     observation = seen = env.reset(seed=7)[0]
     for number, step in enumerate(steps, 1):
@@ -65,7 +65,7 @@ def test_each_step_of_an_action_is_shown_with_what_the_policy_saw_before_it():
 
 
 def test_the_attention_is_that_of_the_observation():
-    steps, policy, parameters = recorded(RACING, Terms(cap=3))
+    steps, policy, parameters = recorded(RACING, EpisodeRules(cap=3))
     memory, packed = policy.initial_memory(1), policy.unpack(parameters[None])
     for step in steps:
         actions, memory = policy.act(packed, step.observation[None], memory)

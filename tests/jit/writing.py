@@ -3,7 +3,7 @@
 import os
 import signal
 
-from mpi_es.jit.apart import read_task
+from mpi_es.jit.compile_subprocess import read_task
 
 if __name__ == "__main__":
     path, endless = read_task()

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 from mpi_es.parallel.collectives import Comm
-from mpi_es.parallel.program import launch
+from mpi_es.parallel.entry_point import launch
 from mpi_es.train import main as train
 
 

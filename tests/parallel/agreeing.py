@@ -2,9 +2,9 @@
 
 from functools import partial
 
-from mpi_es.parallel.agreement import all_or_raise
+from mpi_es.parallel.collective_errors import all_or_raise
 from mpi_es.parallel.collectives import gather_objects
-from mpi_es.parallel.program import launch
+from mpi_es.parallel.entry_point import launch
 from mpi_es.parallel.stop_signal import Stopped
 from pbt import Diverged
 from pbt.population.population import ENDINGS, MemberFailed

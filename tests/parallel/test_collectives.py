@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mpi_es.errors import UserError
-from mpi_es.parallel.agreement import all_or_raise, on_root
+from mpi_es.parallel.collective_errors import all_or_raise, on_root
 from mpi_es.parallel.collectives import SerialComm, bcast_object, gather_rows, offsets, scatter_rows
 
 

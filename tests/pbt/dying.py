@@ -7,9 +7,9 @@ import os
 import pkgutil
 import signal
 
-from mpi_es.parallel.program import launch
+from mpi_es.parallel.entry_point import launch
 from pbt import train
-from pbt.loop import Run
+from pbt.run import Run
 
 
 def arrange(owner, name, number, generation):

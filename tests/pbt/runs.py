@@ -4,9 +4,9 @@ from mpi_es.parallel.collectives import SerialComm
 from mpi_es.run_file import checkpoint
 from pbt.config import Config
 from pbt.lineage import Lineage
-from pbt.loop import Run
 from pbt.members import space
 from pbt.population.population import Population
+from pbt.run import Run
 
 WALKERS = "tests.pbt.user_members:"
 

@@ -86,8 +86,8 @@ KILLED = {  # what is called for the how manieth time in generation 3, on which 
     ),  # states are on their way, not yet those that are saved
     "exchange, first rank": (("pbt.population.exchange", "wait", 2), 0, 2),
     "adopt": ((POPULATION, "adopt", 1), 2, 2),
-    "explore": (("pbt.loop", "explore", 1), 1, 2),
-    "collect": (("pbt.loop", "collect", 1), 1, 2),
+    "explore": (("pbt.run", "explore", 1), 1, 2),
+    "collect": (("pbt.run", "collect", 1), 1, 2),
     "write": (("os", "fsync", 1), 0, 2),
     "keep": (("os", "replace", 1), 0, 2),
     "rename": (("os", "replace", 2), 0, 2),

@@ -13,7 +13,7 @@ from mpi_es.parallel.collectives import SerialComm
 from mpi_es.parallel.stop_signal import Stopped
 from mpi_es.run_file import checkpoint
 from mpi_es.run_file.lock import locked
-from mpi_es.run_file.stamp import stamp
+from mpi_es.run_file.run_status import stamp
 from mpi_es.status import is_finished
 from mpi_es.telemetry.lines import Lines
 from pbt import train

@@ -6,7 +6,7 @@ from mpi_es.config import command_line
 from mpi_es.config.fields import Free
 from mpi_es.errors import UserError
 from mpi_es.run_file import checkpoint
-from mpi_es.run_file.stamp import stamp
+from mpi_es.run_file.run_status import stamp
 from mpi_es.run_file.training_plan import plan_training
 
 

@@ -35,9 +35,9 @@ from mpi_es.evaluation import compiled_episode
 from mpi_es.evaluation.build import make_policy
 from mpi_es.evaluation.compiled_episode import Driver
 from mpi_es.export import write_weights
-from mpi_es.parallel.agreement import on_root
+from mpi_es.parallel.collective_errors import on_root
 from mpi_es.parallel.collectives import Comm, bcast_object, gather_objects
-from mpi_es.parallel.program import launch
+from mpi_es.parallel.entry_point import launch
 from mpi_es.policies.attention_compiled import kernel
 from mpi_es.policies.attention_compiled.kernel import Weights
 

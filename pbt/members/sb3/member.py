@@ -18,7 +18,7 @@ from mpi_es.config import user_objects
 from mpi_es.config.run import Config as RunConfig
 from mpi_es.envs.lockstep.base import EnvBatch, EpisodeFailed
 from mpi_es.errors import UserError, expected, one_line
-from mpi_es.evaluation.rollout import Terms
+from mpi_es.evaluation.rollout import EpisodeRules
 from mpi_es.parallel.stop_signal import Stopped
 from mpi_es.seeds import FIRST_HELD_OUT_SEED
 from pbt.config import Config
@@ -132,7 +132,9 @@ class SB3(Member):
     def player(self) -> Player:
         """Return the model as a policy of mpi_es; its weights stay where they are."""
         config = RunConfig(env=self.config.env, env_options=_held_out_options(self.config))
-        return Player(config, ModelPolicy(self.model, self._normalized), np.zeros(0, np.float32), Terms())
+        return Player(
+            config, ModelPolicy(self.model, self._normalized), np.zeros(0, np.float32), EpisodeRules()
+        )
 
     def get_state(self) -> State:
         """Return weights, optimisers, counters, statistics and the filled part of the replay buffer."""

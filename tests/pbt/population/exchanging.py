@@ -3,7 +3,7 @@
 import numpy as np
 
 from mpi_es.parallel.collectives import offsets
-from mpi_es.parallel.program import launch
+from mpi_es.parallel.entry_point import launch
 from pbt.population.exchange import collect, distribute, exchange
 
 SOURCES = {

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from mpi_es.evaluation.header import arranged, joined
+from mpi_es.evaluation.messages import arranged, joined
 from mpi_es.evaluation.rollout import Episode
 from tests.evaluation.units import header
 

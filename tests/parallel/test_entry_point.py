@@ -3,7 +3,7 @@ import pytest
 PROGRAM = """
 import os, sys
 from mpi_es.errors import RolloutError, UserError
-from mpi_es.parallel.program import launch
+from mpi_es.parallel.entry_point import launch
 def main(comm, arguments):
     how = arguments[0]
     if how == "mistake":

@@ -6,13 +6,6 @@ from typing import Any
 import numpy as np
 
 from mpi_es.errors import UserError, expected, one_line
-from mpi_es.run_file.contents import (
-    LIFE,
-    check_evaluations,
-    config_of,
-    evaluation_rules,
-    generation_of,
-)
 from mpi_es.run_file.hdf5 import Unfit
 from mpi_es.run_file.rules import (
     Rule,
@@ -28,7 +21,14 @@ from mpi_es.run_file.rules import (
     shown,
     texts,
 )
-from mpi_es.run_file.stamp import LATEST
+from mpi_es.run_file.run_status import LATEST
+from mpi_es.run_file.schema import (
+    LIFE,
+    check_evaluations,
+    config_of,
+    evaluation_rules,
+    generation_of,
+)
 from pbt.config import Config
 from pbt.members.base import Member
 from pbt.packing import State

@@ -8,7 +8,7 @@ from mpi_es.seeds import Stream, rng
 from pbt.config import Config
 from pbt.explore import explore
 from pbt.lineage import ancestors
-from pbt.loop import Run
+from pbt.run import Run
 from pbt.selection import select
 from tests.pbt.runs import WALKERS, begun, run
 

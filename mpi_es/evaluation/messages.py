@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpi_es.arrays import Vector
-from mpi_es.evaluation.rollout import Episode, Lookup, Rows, Terms
+from mpi_es.evaluation.rollout import Episode, EpisodeRules, Lookup, Rows
 
 Units = NDArray[np.int64]  # (n,) of the units of work
 
@@ -20,7 +20,7 @@ class Header:
     evaluation_id: int  # one that is begun again keeps its number
     seeds: NDArray[np.int64]  # (candidates, episodes)
     unplayed: int  # units to play: all, unless it is begun again
-    terms: Terms
+    terms: EpisodeRules
     dynamic: bool = False
     first_evaluating_rank: int = 0
     episodes_side_by_side: int = 1  # on a rank

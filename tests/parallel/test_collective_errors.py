@@ -1,6 +1,6 @@
 import pytest
 
-from mpi_es.parallel.agreement import all_or_raise
+from mpi_es.parallel.collective_errors import all_or_raise
 from mpi_es.parallel.collectives import SerialComm
 from mpi_es.parallel.stop_signal import Stopped
 from pbt.population.population import ENDINGS

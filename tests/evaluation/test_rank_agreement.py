@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from mpi_es.evaluation.halves import agreement, needed, of_one
+from mpi_es.evaluation.rank_agreement import agreement, needed, of_one
 
 
 def test_halves_that_rank_alike_agree_whatever_their_values():

@@ -3,7 +3,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from mpi_es.jit.apart import compile_apart
+from mpi_es.jit.compile_subprocess import compile_apart
 from tests.launching import LIMIT, wait_until
 
 WRITING = "tests.jit.writing"
@@ -24,9 +24,8 @@ def test_a_process_that_fails_is_left_to_the_caller(capfd, monkeypatch, tmp_path
 
 
 def test_it_ends_when_its_caller_is_killed(tmp_path):
-    code = (
-        f"from mpi_es.jit.apart import compile_apart; from pathlib import Path; compile_apart({WRITING!r}, "
-    )
+    imports = "from mpi_es.jit.compile_subprocess import compile_apart; from pathlib import Path"
+    code = f"{imports}; compile_apart({WRITING!r}, "
     caller = subprocess.Popen([sys.executable, "-c", f"{code}(Path({str(tmp_path)!r}, 'number'), True))"])
     wait_until((tmp_path / "number").exists, "task")
     caller.kill()

@@ -3,7 +3,7 @@ import time
 
 import pytest
 
-from mpi_es.run_file.stamp import Life, is_finished, stamp
+from mpi_es.run_file.run_status import Life, is_finished, stamp
 
 
 def test_a_stamp_tells_when_where_and_why(monkeypatch):

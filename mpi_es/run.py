@@ -20,17 +20,17 @@ from mpi_es.arrays import Candidate, Vector
 from mpi_es.config.parts import flat
 from mpi_es.config.run import Config
 from mpi_es.errors import RolloutError, UserError
-from mpi_es.evaluation import halves
+from mpi_es.evaluation import rank_agreement
 from mpi_es.evaluation.build import training_terms
 from mpi_es.evaluation.evaluator import Evaluator
 from mpi_es.evaluation.function_rollout import FunctionRollout
-from mpi_es.evaluation.header import Evaluation
-from mpi_es.evaluation.header import joined as joined_evaluations
-from mpi_es.evaluation.rollout import Terms
+from mpi_es.evaluation.messages import Evaluation
+from mpi_es.evaluation.messages import joined as joined_evaluations
+from mpi_es.evaluation.rollout import EpisodeRules
 from mpi_es.parallel.stop_signal import Stopped
 from mpi_es.run_file.checkpoint import NOWHERE
 from mpi_es.run_file.history import History
-from mpi_es.run_file.records import Deployed, HeldOut, Progress, Timing, summarize
+from mpi_es.run_file.records import HeldOut, Progress, Solution, Timing, summarize
 from mpi_es.run_file.saver import Saver
 from mpi_es.strategies.base import Dense, Population, Strategy, WithCentre, joined
 from mpi_es.strategies.restarts import Restarts
@@ -55,7 +55,7 @@ class Run:
     progress: Progress
     libraries: dict[str, str]  # their versions, for the file
     problem: dict[str, Any] = field(default_factory=dict)  # of a function: where its search began
-    best: Deployed = field(default_factory=Deployed)
+    best: Solution = field(default_factory=Solution)
 
     def __post_init__(self) -> None:
         self.exact = self.evaluator.rollout.exact  # a call tells a candidate's value; no seed matters
@@ -168,7 +168,7 @@ class Run:
             episode_cap=progress.episode_cap,
             learning_rate=getattr(strategy, "learning_rate", math.nan),
             start=strategy.start if isinstance(strategy, Restarts) else 0,
-            agreement=halves.agreement(evaluation.returns[:popsize][succeeded]),
+            agreement=rank_agreement.agreement(evaluation.returns[:popsize][succeeded]),
             deviation=population.deviation if config.tolerances[0] else math.nan,
         )
         self.advance(evaluation, row.agreement)
@@ -267,14 +267,14 @@ class Run:
             if reached >= self.config.cap_threshold:
                 progress.episode_cap = math.ceil(self.config.cap_growth * progress.episode_cap)
         if self.config.num_rollouts_max and not math.isnan(agreement):
-            self.adapt_num_rollouts(halves.of_one(agreement, progress.num_rollouts))
+            self.adapt_num_rollouts(rank_agreement.of_one(agreement, progress.num_rollouts))
 
     def adapt_num_rollouts(self, single: float) -> None:
         """Set the next generation's number of episodes, so that halves of them agree by --agreement."""
         config, progress = self.config, self.progress
         before = single if math.isnan(progress.agreement) else progress.agreement
         progress.agreement = (1 - _NEWEST) * before + _NEWEST * single
-        wanted = halves.needed(progress.agreement, config.agreement)
+        wanted = rank_agreement.needed(progress.agreement, config.agreement)
         progress.num_rollouts = min(max(wanted, config.num_rollouts), config.num_rollouts_max)
 
     def keep_best(self, population: Population | WithCentre, fitness: Vector) -> None:
@@ -285,7 +285,7 @@ class Run:
             generation = self.progress.generation + 1
             self.best = self.deployed(float(fitness[best]), candidate, generation)
 
-    def held_out_terms(self) -> Terms:
+    def held_out_terms(self) -> EpisodeRules:
         """Return the terms of held-out episodes."""
         return self.evaluator.held_out_terms(self.config.episode_cap, self.normalisation)
 
@@ -320,11 +320,11 @@ class Run:
             self.best = self.deployed(float(returns.mean()), self.strategy.centre, progress.generation)
         return held_out
 
-    def deployed(self, fitness: float, candidate: Candidate | Vector, generation: int) -> Deployed:
+    def deployed(self, fitness: float, candidate: Candidate | Vector, generation: int) -> Solution:
         """Return a candidate, with what it needs to be evaluated again."""
         normalisation = self.held_out_terms().normalisation
         rollout = self.evaluator.rollout
-        return Deployed(
+        return Solution(
             generation,
             fitness,
             rollout.policy.whole(candidate.astype(rollout.parameter_precision)),

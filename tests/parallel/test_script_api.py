@@ -5,7 +5,7 @@ import pytest
 SCRIPT = """
 import sys
 from mpi_es.errors import UserError
-from mpi_es.parallel.call import RunStopped, World, on_all_ranks
+from mpi_es.parallel.script_api import RunStopped, World, on_all_ranks
 how, world = sys.argv[1], World()
 def work(world):
     if how == "mistake":

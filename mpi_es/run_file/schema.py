@@ -9,7 +9,7 @@ from mpi_es.errors import UserError
 from mpi_es.run_file import description
 from mpi_es.run_file.hdf5 import Unfit
 from mpi_es.run_file.observations import ObservationStatistics
-from mpi_es.run_file.records import Deployed, Progress, Row, Timing
+from mpi_es.run_file.records import Progress, Row, Solution, Timing
 from mpi_es.run_file.rules import (
     Rule,
     Rules,
@@ -28,7 +28,7 @@ from mpi_es.run_file.rules import (
     text,
     texts,
 )
-from mpi_es.run_file.stamp import LATEST, Life
+from mpi_es.run_file.run_status import LATEST, Life
 
 LIFE = of_record(Life)
 
@@ -49,7 +49,7 @@ def check(content: dict[str, Any]) -> None:
     dim = _length(content, "last", "candidate")
     candidate = finite("f8" if config.function else "f4", dim)
     normalisation = finite("f8", 2, seen)
-    agent = of_record(Deployed, candidate=candidate, normalisation=normalisation)
+    agent = of_record(Solution, candidate=candidate, normalisation=normalisation)
     best: Rules = {**agent, "generation": count(done)}
     if _length(content, "best", "candidate") == 0:  # before the first held-out evaluation
         best = {**best, "candidate": array("f4 f8", 0), "normalisation": array("f8", 2, 0)}

@@ -9,7 +9,7 @@ from mpi_es.errors import UserError
 from mpi_es.parallel.collectives import SerialComm
 from mpi_es.parallel.stop_signal import StopFlag
 from mpi_es.run_file import checkpoint
-from pbt import contents
+from pbt import schema
 from pbt.config import Config
 from pbt.members.toy import Toy
 from tests.run_file import bases
@@ -24,7 +24,7 @@ def image(tmp_path_factory):
 
 def load(directory):
     """Load a population."""
-    checkpoint.load_of("pbt.train", directory, contents.check)
+    checkpoint.load_of("pbt.train", directory, schema.check)
 
 
 def test_a_real_population_is_read_and_a_forged_one_is_refused_in_one_line_or_read(tmp_path, image):
@@ -55,7 +55,7 @@ def toy():
 
 def test_a_member_gets_its_state():
     member = toy()
-    contents.set_state(member, {"theta": np.array([0.1, 0.2]), "squares": np.zeros(2)})
+    schema.set_state(member, {"theta": np.array([0.1, 0.2]), "squares": np.zeros(2)})
     assert member.theta.tolist() == [0.1, 0.2]
 
 
@@ -70,13 +70,13 @@ def test_a_member_gets_its_state():
 )
 def test_a_state_that_no_such_member_has_is_refused(state, why):
     with pytest.raises(UserError, match=why):
-        contents.set_state(toy(), {"theta": np.zeros(2), "squares": np.zeros(2)} | state)
+        schema.set_state(toy(), {"theta": np.zeros(2), "squares": np.zeros(2)} | state)
 
 
 def test_hyperparameters_of_others_are_refused():
-    contents.check_names({"hyperparameters": {"a": 1, "b": 2}}, ["b", "a"])
+    schema.check_names({"hyperparameters": {"a": 1, "b": 2}}, ["b", "a"])
     with pytest.raises(UserError, match="/hyperparameters: expected a b, got"):
-        contents.check_names({"hyperparameters": {"a": 1}}, ["a", "b"])
+        schema.check_names({"hyperparameters": {"a": 1}}, ["a", "b"])
 
 
 COMMANDS = {

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from mpi_es import seeds
 from mpi_es.errors import RolloutError, UserError
-from mpi_es.parallel.agreement import all_or_raise, on_root
+from mpi_es.parallel.collective_errors import all_or_raise, on_root
 from mpi_es.parallel.collectives import share_rows
 from mpi_es.parallel.stop_signal import Stopped
 from mpi_es.run_file.records import HeldOut

@@ -10,7 +10,7 @@ from mpi_es.config.run import configured
 from mpi_es.envs.lockstep.separate import SeparateEnvs
 from mpi_es.errors import RolloutError, UserError
 from mpi_es.evaluation.evaluator import Evaluator
-from mpi_es.evaluation.halves import of_one
+from mpi_es.evaluation.rank_agreement import of_one
 from mpi_es.evaluation.rollout import Rollout
 from mpi_es.parallel.collectives import SerialComm
 from mpi_es.parallel.stop_signal import StopFlag
