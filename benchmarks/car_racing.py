@@ -106,7 +106,7 @@ def drive_gymnasium(weights: np.ndarray, seed: int, cap: int, early_stop: int) -
 
 
 def drive_ours(picture: str, weights: np.ndarray, seeds: Any, cap: int, early_stop: int) -> np.ndarray:
-    """Return rows (episodes, 3) of unit, return and length."""
+    """Return rows (episodes, 3) of id, return and length."""
     source = StaticSource(Episode(i, i, int(seed), weights) for i, seed in enumerate(seeds))
     return np.array(rollout(picture).run(source, EpisodeRules(cap=cap, early_stop=early_stop)))
 
@@ -333,9 +333,9 @@ def generation(weights: np.ndarray, options: argparse.Namespace) -> None:
     chosen = rng(2, Stream.EPISODE).choice(seeds.size, SAMPLE, replace=False)
     drive_gymnasium(candidates[0], 0, 10, 0)
     costs = []
-    for unit in chosen:
-        candidate = candidates[unit // ROLLOUTS].astype(np.float32)
-        costs.append(clocked(drive_gymnasium, candidate, int(seeds.ravel()[unit]), CAP, EARLY_STOP)[0])
+    for episode_id in chosen:
+        candidate = candidates[episode_id // ROLLOUTS].astype(np.float32)
+        costs.append(clocked(drive_gymnasium, candidate, int(seeds.ravel()[episode_id]), CAP, EARLY_STOP)[0])
     theirs = np.mean(costs) * seeds.size / 2
     error = half_interval(np.array(costs)) * seeds.size / 2
     print(

@@ -128,22 +128,24 @@ class Model:
 
     Args:
         per_rank: episodes that a rank plays in the mean.
-        answer: seconds that rank 0 takes for one; the first units need no request.
+        answer: seconds that rank 0 takes for one; the first episodes need no request.
     """
 
     def __init__(self, ranks: int, mean: float, per_rank: int, answer: float) -> None:
         self.ranks, self.answer = ranks, answer
         candidates = candidates_of(per_rank, ranks)
-        units = np.arange(candidates * EPISODES)
-        self.header = Header(1, units.reshape(-1, EPISODES), len(units), EpisodeRules(), units_at_once=8)
-        self.schedule = Schedule(self.header, units)
-        normal = rng(0, Stream.EPISODE, 0).standard_normal(len(units))
+        episode_ids = np.arange(candidates * EPISODES)
+        self.header = Header(
+            1, episode_ids.reshape(-1, EPISODES), len(episode_ids), EpisodeRules(), episodes_at_once=8
+        )
+        self.schedule = Schedule(self.header, episode_ids)
+        normal = rng(0, Stream.EPISODE, 0).standard_normal(len(episode_ids))
         self.durations = mean * np.exp(SPREAD * normal - SPREAD**2 / 2)
         self.queues: list[deque[int]] = [deque() for _ in range(ranks)]
-        self.plenty = [are_plenty(len(units), ranks)] * ranks
+        self.plenty = [are_plenty(len(episode_ids), ranks)] * ranks
         self.asked, self.idle = [False] * ranks, [False] * ranks
         self.answered_at = self.end = 0.0  # the last answer so far, the last episode
-        # What is to come: when, a unit that is over or nothing for an answer, the rank.
+        # What is to come: when, an episode that is over or nothing for an answer, the rank.
         self.events: list[tuple[float, int, int]] = []
         for rank, (start, stop) in enumerate(pairwise(first_shares(self.header, ranks))):
             self._fill(rank, stop - start)
@@ -153,9 +155,9 @@ class Model:
         for rank in range(1, self.ranks):
             self._take(0.0, rank)
         while self.events:
-            now, unit, rank = heapq.heappop(self.events)
-            if unit >= 0:
-                self.schedule.note(unit, 1)
+            now, episode_id, rank = heapq.heappop(self.events)
+            if episode_id >= 0:
+                self.schedule.note(episode_id, 1)
                 self._take(now, rank)
                 continue
             self.asked[rank] = False
@@ -172,10 +174,10 @@ class Model:
         """Begin the next episode of a rank, or ask for one."""
         self.idle[rank] = not self.queues[rank]
         if not self.idle[rank]:
-            unit = self.queues[rank].popleft()
-            over = now + self.durations[unit]
+            episode_id = self.queues[rank].popleft()
+            over = now + self.durations[episode_id]
             self.end = max(self.end, over)
-            heapq.heappush(self.events, (over, unit, rank))
+            heapq.heappush(self.events, (over, episode_id, rank))
         if not self.asked[rank] and (self.idle[rank] or (self.plenty[rank] and not self.queues[rank])):
             self.asked[rank] = True
             self.answered_at = max(self.answered_at, now) + self.answer

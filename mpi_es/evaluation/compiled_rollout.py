@@ -122,8 +122,8 @@ class CompiledRollout(AnyRollout):
             if not math.isfinite(total):
                 place = f"candidate {episode.candidate}, episode seed {episode.seed}, step {length}"
                 raise RolloutError(f"{place}: expected a finite return, got {total}")
-            rows.append((episode.unit, total, length))
-            source.done(episode.unit, length)
+            rows.append((episode.episode_id, total, length))
+            source.done(episode.episode_id, length)
         return rows
 
     def _abandon(self) -> None:

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mpi_es.evaluation.messages import Header, Units
+from mpi_es.evaluation.messages import EpisodeIds, Header
 from mpi_es.evaluation.rollout import Episode, Lookup, Source
 from mpi_es.evaluation.schedule import Schedule, are_plenty, at_once, first_shares
-from mpi_es.evaluation.sources import scatter_units
+from mpi_es.evaluation.sources import scatter_episodes
 from mpi_es.parallel.collectives import Comm
 from mpi_es.parallel.stop_signal import StopFlag
 from mpi_es.parallel.waiting import wait
@@ -48,14 +48,14 @@ class _Request:
 
 
 class _Answers:
-    """The form of rank 0's messages: units first, from a fixed place on the rows of their candidates.
+    """The form of rank 0's messages: episodes first, from a fixed place on the rows of their candidates.
 
     Args:
         dim: 0 where the candidates do not travel.
     """
 
     def __init__(self, header: Header, dim: int) -> None:
-        self.header, self.dim, self.width = header, dim, header.units_at_once
+        self.header, self.dim, self.width = header, dim, header.episodes_at_once
         self.precision = np.dtype(header.precision)
         self.head = 8 * (2 + self.width)  # bytes
 
@@ -64,15 +64,15 @@ class _Answers:
         return np.empty(self.head + self.width * self.dim * self.precision.itemsize, np.uint8)
 
     def pack(
-        self, buffer: NDArray[np.uint8], units: list[int], plenty: bool, lookup: Lookup
+        self, buffer: NDArray[np.uint8], episode_ids: list[int], plenty: bool, lookup: Lookup
     ) -> NDArray[np.uint8]:
         """Return the part of a buffer that has the message."""
         words = buffer[: self.head].view(np.int64)
-        words[:2] = len(units), plenty
-        words[2 : 2 + len(units)] = units
+        words[:2] = len(episode_ids), plenty
+        words[2 : 2 + len(episode_ids)] = episode_ids
         if not self.dim:
             return buffer[: self.head]
-        candidates = self._distinct(units)
+        candidates = self._distinct(episode_ids)
         end = self.head + len(candidates) * self.dim * self.precision.itemsize
         rows = buffer[self.head : end].view(self.precision).reshape(-1, self.dim)
         for row, candidate in zip(rows, candidates, strict=True):
@@ -80,22 +80,22 @@ class _Answers:
         return buffer[:end]
 
     def unpack(self, buffer: NDArray[np.uint8]) -> tuple[list[int], bool, Lookup | None]:
-        """Return units, whether plenty are left, and how to find the candidates that came with them."""
+        """Return episodes, whether plenty are left, and how to find the candidates that came with them."""
         words = buffer[: self.head].view(np.int64).tolist()
-        units, plenty = words[2 : 2 + words[0]], bool(words[1])
+        episode_ids, plenty = words[2 : 2 + words[0]], bool(words[1])
         if not self.dim:
-            return units, plenty, None
-        candidates = self._distinct(units)
+            return episode_ids, plenty, None
+        candidates = self._distinct(episode_ids)
         rows = buffer[self.head :].view(self.precision).reshape(-1, self.dim)[: len(candidates)].copy()
-        return units, plenty, dict(zip(candidates, rows, strict=True)).__getitem__
+        return episode_ids, plenty, dict(zip(candidates, rows, strict=True)).__getitem__
 
-    def _distinct(self, units: list[int]) -> list[int]:
-        """Return the candidates of some units, each once: in this order they travel."""
-        return [*dict.fromkeys(map(self.header.candidate, units))]
+    def _distinct(self, episode_ids: list[int]) -> list[int]:
+        """Return the candidates of some episodes, each once: in this order they travel."""
+        return [*dict.fromkeys(map(self.header.candidate, episode_ids))]
 
 
 class DynamicRoot(Source):
-    """Rank 0's side: hands out units, to itself too, and answers requests between two steps.
+    """Rank 0's side: hands out episodes, to itself too, and answers requests between two steps.
 
     Where a step lasts longer than a request should wait, a thread answers.
     """
@@ -119,7 +119,7 @@ class DynamicRoot(Source):
         self.free: list[NDArray[np.uint8]] = []  # buffers of answers
         self.sent: list[tuple[Any, NDArray[np.uint8]]] = []  # requests, whose buffers must live as long
         self.request = _Request(comm)
-        self.message = np.empty(3 + 2 * header.units_at_once, np.int64)
+        self.message = np.empty(3 + 2 * header.episodes_at_once, np.int64)
         self._lock = threading.Lock()
         self._polled = time.monotonic()
         self._halted = threading.Event()
@@ -133,13 +133,13 @@ class DynamicRoot(Source):
         with self._lock:
             if not self.schedule.left:
                 return None
-            unit = self.schedule.next()
-        return self.header.episode(unit, self.lookup)
+            episode_id = self.schedule.next()
+        return self.header.episode(episode_id, self.lookup)
 
-    def done(self, unit: int, length: int) -> None:
+    def done(self, episode_id: int, length: int) -> None:
         """Note an episode that is over."""
         with self._lock:
-            self.schedule.note(unit, length)
+            self.schedule.note(episode_id, length)
             self.progress.add()
 
     def poll(self) -> None:
@@ -187,7 +187,7 @@ class DynamicRoot(Source):
             self._answer()
 
     def _answer(self) -> None:
-        """Send units to the rank whose request is next; one that leaves gets no answer."""
+        """Send episodes to the rank whose request is next; one that leaves gets no answer."""
         self.request.receive(self.message)
         rank, word, over, *notes = self.message.tolist()
         for place in range(0, 2 * over, 2):
@@ -201,9 +201,9 @@ class DynamicRoot(Source):
         if word == LEAVE:  # before the end: it failed or was stopped, and the evaluation with it
             self.schedule.left = 0
             return
-        units = [self.schedule.next() for _ in range(count)]
+        episode_ids = [self.schedule.next() for _ in range(count)]
         buffer = self._free_buffer()
-        message = self.answers.pack(buffer, units, are_plenty(left, self.comm.size), self.lookup)
+        message = self.answers.pack(buffer, episode_ids, are_plenty(left, self.comm.size), self.lookup)
         self.sent.append((self.comm.Isend(message, dest=rank, tag=WORK), buffer))
 
     def _free_buffer(self) -> NDArray[np.uint8]:
@@ -221,7 +221,7 @@ class DynamicWorker(Source):
 
     Args:
         lookup: None where rank 0 sends the candidates.
-        share: the first units, which come without a request.
+        share: the first episodes, which come without a request.
         found: the lookup of their candidates.
     """
 
@@ -232,14 +232,14 @@ class DynamicWorker(Source):
         dim: int,
         lookup: Lookup | None,
         stop: StopFlag,
-        share: Units,
+        share: EpisodeIds,
         found: Lookup,
     ) -> None:
         self.comm, self.header, self.lookup, self.stop = comm, header, lookup, stop
         self.answers = _Answers(header, 0 if lookup else dim)
         self.answer = self.answers.buffer()
-        self.queue = deque(header.episode(unit, found) for unit in share.tolist())
-        self.over_since: list[int] = []  # unit, length and so on, of episodes that rank 0 does not know of
+        self.queue = deque(header.episode(episode_id, found) for episode_id in share.tolist())
+        self.over_since: list[int] = []  # episode, length and so on, of episodes that rank 0 does not know of
         self.pending: Any = None  # the answer to the pending request
         self.over, self.plenty = False, are_plenty(header.unplayed, comm.size)
 
@@ -248,15 +248,15 @@ class DynamicWorker(Source):
         if not self.queue and not self.over:
             self._receive(block)
         episode = self.queue.popleft() if self.queue else None
-        # Asked for early, the next units are there when these are done. Not so in the end, when a unit in
-        # the queue of a rank that is busy would be missing to one that is not.
+        # Asked for early, the next episodes are there when these are done. Not so in the end, when an episode
+        # in the queue of a rank that is busy would be missing to one that is not.
         if self.plenty and not self.queue and self.pending is None:
             self._ask()
         return episode
 
-    def done(self, unit: int, length: int) -> None:
+    def done(self, episode_id: int, length: int) -> None:
         """Note an episode that is over, for the next request."""
-        self.over_since += (unit, length)
+        self.over_since += (episode_id, length)
 
     def close(self, *, complete: bool) -> None:
         """Tell rank 0, which would wait otherwise, that this rank asks for nothing more."""
@@ -267,7 +267,7 @@ class DynamicWorker(Source):
             self.over = True
 
     def _request(self, word: int) -> None:
-        over = self.over_since[: 2 * self.header.units_at_once]
+        over = self.over_since[: 2 * self.header.episodes_at_once]
         message = np.array([self.comm.rank, word, len(over) // 2, *over], np.int64)
         wait(self.comm.Isend(message, dest=0, tag=REQUEST))
         del self.over_since[: len(over)]
@@ -284,17 +284,17 @@ class DynamicWorker(Source):
             return
         self.waited += wait(self.pending)
         self.pending = None
-        units, self.plenty, received = self.answers.unpack(self.answer)
-        self.over = not units
+        episode_ids, self.plenty, received = self.answers.unpack(self.answer)
+        self.over = not episode_ids
         lookup = self.lookup or received
         assert lookup is not None
-        self.queue.extend(self.header.episode(unit, lookup) for unit in units)
+        self.queue.extend(self.header.episode(episode_id, lookup) for episode_id in episode_ids)
 
 
 def dynamic_source(
     comm: Comm,
     header: Header,
-    units: Units | None,
+    episode_ids: EpisodeIds | None,
     dim: int,
     lookup: Lookup | None,
     stop: StopFlag,
@@ -302,13 +302,13 @@ def dynamic_source(
 ) -> Source:
     """Return what hands out the episodes on rank 0, and what asks for them elsewhere. Collective.
 
-    The other ranks' first units are scattered: a thousand requests at once would wait for each other.
+    The other ranks' first episodes are scattered: a thousand requests at once would wait for each other.
     """
     starts, schedule = first_shares(header, comm.size), None
-    if units is not None:
-        schedule = Schedule(header, units)
-        units = np.array([schedule.next() for _ in range(starts[-1])], np.int64)
-    share, found = scatter_units(comm, header, units, starts, dim, lookup)
+    if episode_ids is not None:
+        schedule = Schedule(header, episode_ids)
+        episode_ids = np.array([schedule.next() for _ in range(starts[-1])], np.int64)
+    share, found = scatter_episodes(comm, header, episode_ids, starts, dim, lookup)
     if schedule is None:
         return DynamicWorker(comm, header, dim, lookup, stop, share, found)
     assert lookup is not None, "rank 0 has the population"

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from mpi_es.arrays import Vector
 from mpi_es.errors import RolloutError
 from mpi_es.evaluation.dynamic_dispatch import dynamic_source
-from mpi_es.evaluation.messages import Evaluation, Header, Units, arranged
+from mpi_es.evaluation.messages import EpisodeIds, Evaluation, Header, arranged
 from mpi_es.evaluation.rollout import AnyRollout, EpisodeRules, Lookup, Rows, Source, columns
 from mpi_es.evaluation.shared_noise import SharedNoise
 from mpi_es.evaluation.sources import StopsAtRankLoss, WithHeartbeat, static_source
@@ -27,7 +27,7 @@ from mpi_es.text import counted
 _EVALUATE, _PLAYED = "evaluate", "played"  # rank 0's commands
 FINE, STOPPED, FAILED = range(3)  # how a rank's part ended
 # Of short episodes many go out in a message while many are left; their candidates must not make it long.
-_UNITS_AT_ONCE, _MESSAGE_BYTES = 8, 1 << 18
+_EPISODES_AT_ONCE, _MESSAGE_BYTES = 8, 1 << 18
 _ATTEMPTS = 4  # at an evaluation: an episode that kills its rank must not kill all, one after the other
 
 
@@ -92,18 +92,19 @@ class Evaluator:
 
         def attempt() -> Evaluation:
             nonlocal attempts
-            units = np.arange(seeds.size)
-            units = units[~np.isin(units, self._played(evaluation_id))] if attempts else units
+            episode_ids = np.arange(seeds.size)
+            if attempts:
+                episode_ids = episode_ids[~np.isin(episode_ids, self._played(evaluation_id))]
             attempts += 1
             if attempts > _ATTEMPTS:
                 raise RolloutError(
-                    f"ranks were lost {_ATTEMPTS} times in one evaluation; one of its {len(units)} unplayed "
-                    "episodes may kill the rank that plays it"
+                    f"ranks were lost {_ATTEMPTS} times in one evaluation; one of its {len(episode_ids)} "
+                    "unplayed episodes may kill the rank that plays it"
                 )
-            header = self._header(evaluation_id, population, seeds, len(units), terms)
+            header = self._header(evaluation_id, population, seeds, len(episode_ids), terms)
             begin = time.perf_counter()
             self.loop.send(_EVALUATE, header)
-            rows, busy = self._play(header, population, units)
+            rows, busy = self._play(header, population, episode_ids)
             self.progress.done = self.progress.total  # the last of other ranks came with their rows
             idle = 1 - busy / (self.loop.comm.size * (time.perf_counter() - begin))
             return arranged(header, rows, idle)
@@ -118,7 +119,7 @@ class Evaluator:
         unplayed: int,
         terms: EpisodeRules,
     ) -> Header:
-        """Return what all ranks need to know of an evaluation with so many units to play."""
+        """Return what all ranks need to know of an evaluation with so many episodes to play."""
         side_by_side = self._side_by_side(unplayed)
         seeded = _seeded(population)
         return Header(
@@ -129,14 +130,14 @@ class Evaluator:
             dynamic=self.dynamic,
             first_evaluating_rank=self.first_evaluating_rank,
             episodes_side_by_side=side_by_side,
-            units_at_once=max(side_by_side, self._in_a_message(seeded is None)),
+            episodes_at_once=max(side_by_side, self._in_a_message(seeded is None)),
             keys=seeded.keys if seeded else None,
             sigma=seeded.sigma if seeded else 0.0,
             precision=self.rollout.parameter_precision,
         )
 
     def _played(self, evaluation_id: int) -> NDArray[np.float64]:
-        """Return the units that the ranks have played in the evaluation of that number."""
+        """Return the episodes that the ranks have played in the evaluation of that number."""
         self.loop.send(_PLAYED, evaluation_id)
         return np.concatenate(self._share_played(evaluation_id) or [])
 
@@ -150,33 +151,38 @@ class Evaluator:
         """Whether episodes are handed out as ranks come free; a rank that is alone takes them itself."""
         return self._dynamic and bool(self.loop.comm.size > 1)
 
-    def _side_by_side(self, units: int) -> int:
+    def _side_by_side(self, episodes: int) -> int:
         """Return how many episodes a rank holds side by side.
 
         Where they are handed out as ranks come free, none should hold many while others have none.
         """
-        share = units // (int(self.loop.comm.size) - self.first_evaluating_rank)
+        share = episodes // (int(self.loop.comm.size) - self.first_evaluating_rank)
         return max(1, min(self.rollout.width, share // 4 if self.dynamic else share))
 
     def _in_a_message(self, rows_travel: bool) -> int:
-        """Return how many units rank 0 may hand out in one message, of a rank that plays them one by one."""
+        """Return how many episodes rank 0 may send in one message to a rank that plays them one by one."""
         row = self.dim * np.dtype(self.rollout.parameter_precision).itemsize if rows_travel else 1
-        return max(1, min(_UNITS_AT_ONCE, _MESSAGE_BYTES // row))
+        return max(1, min(_EPISODES_AT_ONCE, _MESSAGE_BYTES // row))
 
     # What every rank does
 
     def _play(
-        self, header: Header, population: Population | WithCentre | None = None, units: Units | None = None
+        self,
+        header: Header,
+        population: Population | WithCentre | None = None,
+        episode_ids: EpisodeIds | None = None,
     ) -> tuple[Rows, float]:
         """Play this rank's episodes; return on rank 0 the rows of all and the seconds of work. Collective.
 
         Args:
-            population, units: on rank 0.
+            population, episodes: on rank 0.
         """
         self._begin(header.evaluation_id)
         make_source = dynamic_source if header.dynamic else static_source
         lookup = self._lookup(header, population)
-        source = make_source(self.loop.comm, header, units, self.dim, lookup, self.stop_flag, self.progress)
+        source = make_source(
+            self.loop.comm, header, episode_ids, self.dim, lookup, self.stop_flag, self.progress
+        )
         begin = time.perf_counter()
         outcome, failure = self._play_from(source, header)
         busy = time.perf_counter() - begin - source.waited
@@ -252,7 +258,7 @@ class Evaluator:
         return gathered, sum(seconds)
 
     def _share_played(self, evaluation_id: int) -> list[NDArray[np.float64]] | None:
-        """Return on rank 0 the units that each rank has played. Collective."""
+        """Return on rank 0 the episodes that each rank has played. Collective."""
         self._begin(evaluation_id)
         return gather_objects(self.loop.comm, np.concatenate([np.empty(0), *(r[:, 0] for r in self.played)]))
 

@@ -196,9 +196,9 @@ class FunctionRollout(AnyRollout):
             begin = time.perf_counter()
             x = self.policy.whole(episode.parameters)
             fitness = self.call(x, episode.seed, f"candidate {episode.candidate}")
-            rows.append((episode.unit, fitness, 1))
+            rows.append((episode.episode_id, fitness, 1))
             self.width = _QUEUE if time.perf_counter() - begin < _SHORT_CALL else 1
-            source.done(episode.unit, 1)
+            source.done(episode.episode_id, 1)
             source.poll()
         return np.array(rows, np.float64).reshape(-1, 3)
 

@@ -10,33 +10,33 @@ from numpy.typing import NDArray
 from mpi_es.arrays import Vector
 from mpi_es.evaluation.rollout import Episode, EpisodeRules, Lookup, Rows
 
-Units = NDArray[np.int64]  # (n,) of the units of work
+EpisodeIds = NDArray[np.int64]  # (n,)
 
 
 @dataclass(frozen=True)
 class Header:
-    """What every rank knows about an evaluation. Episode k of candidate i is unit i * episodes + k."""
+    """What every rank knows about an evaluation. Episode k of candidate i has the id i * episodes + k."""
 
     evaluation_id: int  # one that is begun again keeps its number
     seeds: NDArray[np.int64]  # (candidates, episodes)
-    unplayed: int  # units to play: all, unless it is begun again
+    unplayed: int  # episodes to play: all, unless it is begun again
     terms: EpisodeRules
     dynamic: bool = False
     first_evaluating_rank: int = 0
     episodes_side_by_side: int = 1  # on a rank
-    units_at_once: int = 1  # that rank 0 hands out where dispatch is dynamic, at most
+    episodes_at_once: int = 1  # that rank 0 hands out where dispatch is dynamic, at most
     keys: NDArray[np.int64] | None = None  # of a seeded population's noise; a dense one has none
     sigma: float = 0.0  # of a seeded population
     precision: str = "f4"  # in which candidates travel, as numpy names it
 
-    def candidate(self, unit: Any) -> Any:
-        """Return the candidate of a unit, or of each of several."""
-        return unit // self.seeds.shape[1]
+    def candidate(self, episode_id: Any) -> Any:
+        """Return the candidate of an episode, or of each of several."""
+        return episode_id // self.seeds.shape[1]
 
-    def episode(self, unit: int, lookup: Lookup) -> Episode:
-        """Return the episode that a unit is."""
-        candidate = self.candidate(unit)
-        return Episode(unit, candidate, self.seeds.item(unit), lookup(candidate))
+    def episode(self, episode_id: int, lookup: Lookup) -> Episode:
+        """Return the episode of an id."""
+        candidate = self.candidate(episode_id)
+        return Episode(episode_id, candidate, self.seeds.item(episode_id), lookup(candidate))
 
 
 @dataclass(frozen=True)
@@ -67,9 +67,9 @@ def joined(evaluations: Sequence[Evaluation], popsize: int) -> Evaluation:
 
 
 def arranged(header: Header, rows: Rows, idle: float) -> Evaluation:
-    """Return the rows of all units in the shape (candidates, episodes)."""
+    """Return the rows of all episodes in the shape (candidates, episodes)."""
     rows = rows[np.argsort(rows[:, 0], kind="stable")]
-    assert np.array_equal(rows[:, 0], np.arange(header.seeds.size)), "every unit once"
+    assert np.array_equal(rows[:, 0], np.arange(header.seeds.size)), "every episode once"
     return Evaluation(
         returns=rows[:, 1].reshape(header.seeds.shape),
         lengths=rows[:, 2].astype(np.int64).reshape(header.seeds.shape),

@@ -18,7 +18,7 @@ from mpi_es.policies.base import Policy
 from mpi_es.seeds import Stream, rng
 
 Lookup = Callable[[int], Candidate | Vector]  # from a candidate to its parameters
-Rows = NDArray[np.float64]  # an episode a row: unit, return, length, then the statistics of its observations
+Rows = NDArray[np.float64]  # of an episode: its id, return, length, then the statistics of its observations
 
 # Where several episodes begin as fast as one: half of the width at a time, since each pool of envpool costs a
 # hand-over to its thread at each step, 0.1 to 0.2 ms.
@@ -28,9 +28,9 @@ _DROP_SHARE = 4  # an idle row costs the policy's answer; dropping idle rows cos
 
 @dataclass(frozen=True)
 class Episode:
-    """A unit of work: one candidate on one episode seed."""
+    """One candidate on one episode seed."""
 
-    unit: int
+    episode_id: int
     candidate: int
     seed: int
     parameters: Candidate | Vector
@@ -75,7 +75,7 @@ class Source:
         """Return the next episode, or None: there is none (now, unless `block`: none at all)."""
         return None
 
-    def done(self, unit: int, length: int) -> None:
+    def done(self, episode_id: int, length: int) -> None:
         """Take note of how many steps an episode took that is over."""
 
     def poll(self) -> None:
@@ -323,7 +323,8 @@ class _Batch:
             self.memory = np.concatenate([self.memory, *(one for one in memories if one is not None)])
         parameters = np.stack([one.parameters for one in fresh]).astype(np.float32, copy=False)
         begun = self._begun(places, observations, parameters)
-        self.at = _Rows._make(np.concatenate(pair) for pair in zip(self.at, begun, strict=True))
+        pairs: Any = zip(self.at, begun, strict=True)
+        self.at = _Rows._make(np.concatenate(pair) for pair in pairs)
         self.weights = None
 
     def _end(self, rows: NDArray[np.int64], source: Source) -> None:
@@ -335,14 +336,14 @@ class _Batch:
             place = self._place(row)
             if not np.isfinite(self.at.totals[row]):
                 raise RolloutError(f"{place}: expected a finite return, got {self.at.totals[row]}")
-            head = np.array([episode.unit, self.at.totals[row], length])
+            head = np.array([episode.episode_id, self.at.totals[row], length])
             if self.terms.collect:
                 seen = of_episode(int(self.at.acts[row]), self.at.firsts[row], self.at.sums[row])
                 if not np.isfinite(seen).all():
                     raise RolloutError(f"{place}: expected finite observations, which --obs-norm adds up")
                 head = np.concatenate([head, seen])
             self.rows.append(head[None])
-            source.done(episode.unit, length)
+            source.done(episode.episode_id, length)
 
     def _place(self, row: int) -> str:
         episode, lengths = self.episodes[row], self.at.lengths

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from mpi_es.evaluation.messages import Header, Units
+from mpi_es.evaluation.messages import EpisodeIds, Header
 from mpi_es.evaluation.rollout import Episode, Lookup, Source
 from mpi_es.parallel.collectives import Comm, offsets, scatter_rows
 from mpi_es.parallel.rank_loss import RankLost, losses
@@ -30,7 +30,7 @@ class StaticSource(Source):
         """Return the next episode."""
         return next(self.episodes, None)
 
-    def done(self, unit: int, length: int) -> None:
+    def done(self, episode_id: int, length: int) -> None:
         """Count a finished episode."""
         self.progress.add()
 
@@ -38,37 +38,42 @@ class StaticSource(Source):
 def static_source(
     comm: Comm,
     header: Header,
-    units: Units | None,
+    episode_ids: EpisodeIds | None,
     dim: int,
     lookup: Lookup | None,
     stop: StopFlag,
     progress: EvaluationProgress,
 ) -> StaticSource:
-    """Scatter rank 0's units, and the rows of a dense population. Collective.
+    """Scatter rank 0's episodes, and the rows of a dense population. Collective.
 
     Args:
         lookup: None where this rank has no population.
     """
     starts = offsets(header.unplayed, comm.size, header.first_evaluating_rank)
-    share, lookup = scatter_units(comm, header, units, starts, dim, lookup)
+    share, lookup = scatter_episodes(comm, header, episode_ids, starts, dim, lookup)
     partly = len(share) < header.unplayed
     progress.begin(len(share), 0, held_out=header.terms.held_out, share=partly)
-    return StaticSource((header.episode(unit, lookup) for unit in share.tolist()), stop, progress)
+    return StaticSource((header.episode(episode_id, lookup) for episode_id in share.tolist()), stop, progress)
 
 
-def scatter_units(
-    comm: Comm, header: Header, units: Units | None, starts: Sequence[int], dim: int, lookup: Lookup | None
-) -> tuple[Units, Lookup]:
-    """Return this rank's share of rank 0's units, and a lookup of their parameters. Collective.
+def scatter_episodes(
+    comm: Comm,
+    header: Header,
+    episode_ids: EpisodeIds | None,
+    starts: Sequence[int],
+    dim: int,
+    lookup: Lookup | None,
+) -> tuple[EpisodeIds, Lookup]:
+    """Return this rank's share of rank 0's episodes, and a lookup of their parameters. Collective.
 
     Args:
-        starts: rank r gets units starts[r] to starts[r + 1].
+        starts: rank r gets episodes starts[r] to starts[r + 1].
         lookup: None where this rank has no population.
     """
     share = np.empty(starts[comm.rank + 1] - starts[comm.rank], np.int64)
-    scatter_rows(comm, units, starts, share)
+    scatter_rows(comm, episode_ids, starts, share)
     if header.keys is None:
-        lookup = _scatter_candidates(comm, header, units, starts, share, dim, lookup)
+        lookup = _scatter_candidates(comm, header, episode_ids, starts, share, dim, lookup)
     assert lookup is not None
     return share, lookup
 
@@ -76,16 +81,16 @@ def scatter_units(
 def _scatter_candidates(
     comm: Comm,
     header: Header,
-    units: Units | None,
+    episode_ids: EpisodeIds | None,
     starts: Sequence[int],
-    share: Units,
+    share: EpisodeIds,
     dim: int,
     lookup: Lookup | None,
 ) -> Lookup:
     """Send each rank the candidates it needs; shared ones go to both."""
     rows, ends = None, []
-    if units is not None and lookup:
-        parts = [np.unique(header.candidate(units[a:b])) for a, b in pairwise(starts)]
+    if episode_ids is not None and lookup:
+        parts = [np.unique(header.candidate(episode_ids[a:b])) for a, b in pairwise(starts)]
         ends = np.cumsum([0, *map(len, parts)]).tolist()
         rows = np.empty((ends[-1], dim), header.precision)
         for place, candidate in enumerate(np.concatenate(parts).tolist()):
@@ -107,15 +112,15 @@ class WithHeartbeat(Source):
         """Return the next episode."""
         episode = self.source.take(block)
         if episode is not None:
-            self.running[episode.unit] = f"candidate {episode.candidate}, episode seed {episode.seed}"
+            self.running[episode.episode_id] = f"candidate {episode.candidate}, episode seed {episode.seed}"
             self._write()
         return episode
 
-    def done(self, unit: int, length: int) -> None:
+    def done(self, episode_id: int, length: int) -> None:
         """Note a finished episode."""
-        del self.running[unit]
+        del self.running[episode_id]
         self._write()
-        self.source.done(unit, length)
+        self.source.done(episode_id, length)
 
     def poll(self) -> None:
         """Handle urgent requests."""
@@ -141,9 +146,9 @@ class StopsAtRankLoss(Source):
             self.lost = lost
             return None
 
-    def done(self, unit: int, length: int) -> None:
+    def done(self, episode_id: int, length: int) -> None:
         """Note a finished episode."""
-        self.source.done(unit, length)
+        self.source.done(episode_id, length)
 
     def poll(self) -> None:
         """Handle urgent requests."""

@@ -15,17 +15,17 @@ from mpi_es.evaluation.messages import Header
 from mpi_es.evaluation.rollout import EpisodeRules
 from mpi_es.parallel.stop_signal import StopFlag
 from mpi_es.run_file.records import EvaluationProgress
-comm, units, dense = MPI.COMM_WORLD, int(sys.argv[1]), sys.argv[2] == "dense"
+comm, episodes, dense = MPI.COMM_WORLD, int(sys.argv[1]), sys.argv[2] == "dense"
 lookup = lambda candidate: np.full(3, candidate, np.float32)
 keys = None if dense else np.zeros(1, np.int64)
-seeds, progress = 1000 + np.arange(units).reshape(-1, 2), EvaluationProgress()
-header = Header(1, seeds, units, EpisodeRules(), units_at_once=4, keys=keys)
+seeds, progress = 1000 + np.arange(episodes).reshape(-1, 2), EvaluationProgress()
+header = Header(1, seeds, episodes, EpisodeRules(), episodes_at_once=4, keys=keys)
 found = lookup if comm.rank == 0 or not dense else None
-given = np.arange(units) if comm.rank == 0 else None
+given = np.arange(episodes) if comm.rank == 0 else None
 source = dynamic_source(comm, header, given, 3, found, StopFlag(), progress)
 taken = []
 def note(episode):
-    taken.append([episode.unit, episode.candidate, episode.seed, *map(int, episode.parameters)])
+    taken.append([episode.episode_id, episode.candidate, episode.seed, *map(int, episode.parameters)])
 def report():
     everything = comm.gather(taken, root=0)
     if comm.rank == 0:
@@ -39,7 +39,7 @@ ALL = (
 while (episode := source.take(block=True)) is not None:
     note(episode)
     time.sleep(0.001 * (comm.rank + 1))
-    source.done(episode.unit, 1)
+    source.done(episode.episode_id, 1)
     source.poll()
 source.close(complete=True)
 report()
@@ -48,12 +48,12 @@ report()
 
 
 @pytest.mark.parametrize("kind", ["dense", "seeded"])
-@pytest.mark.parametrize(("ranks", "units"), [(2, 0), (2, 2), (3, 102), (6, 4)])
-def test_every_unit_is_handed_out_once(launch, ranks, units, kind):
-    done = launch(ranks, *SCRIPT, ALL, units, kind)
+@pytest.mark.parametrize(("ranks", "episodes"), [(2, 0), (2, 2), (3, 102), (6, 4)])
+def test_every_episode_is_handed_out_once(launch, ranks, episodes, kind):
+    done = launch(ranks, *SCRIPT, ALL, episodes, kind)
     assert done.stderr == ""
     taken = sorted(chain(*json.loads(done.stdout)))
-    assert taken == [[u, u // 2, 1000 + u, *[u // 2] * 3] for u in range(units)]
+    assert taken == [[u, u // 2, 1000 + u, *[u // 2] * 3] for u in range(episodes)]
 
 
 COUNTED = ALL + "if comm.rank == 0:\n    print(progress.done, progress.total)\n"

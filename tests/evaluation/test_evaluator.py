@@ -94,7 +94,7 @@ class World(SerialComm):
 
 
 @pytest.mark.parametrize(
-    ("size", "dynamic", "dedicated", "units", "width"),
+    ("size", "dynamic", "dedicated", "episodes", "width"),
     [
         (1, False, False, 100, 16),
         (1, True, False, 10, 10),  # alone there is nobody to leave episodes to
@@ -106,9 +106,9 @@ class World(SerialComm):
         (9, True, False, 4, 1),
     ],
 )
-def test_no_rank_holds_so_many_episodes_that_others_have_none(size, dynamic, dedicated, units, width):
+def test_no_rank_holds_so_many_episodes_that_others_have_none(size, dynamic, dedicated, episodes, width):
     evaluator = make_evaluator(16, World(size), dynamic=dynamic, dedicated_root=dedicated)
-    assert evaluator._side_by_side(units) == width
+    assert evaluator._side_by_side(episodes) == width
 
 
 def test_idle_time_is_a_share():

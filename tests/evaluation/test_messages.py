@@ -3,9 +3,9 @@ import pytest
 
 from mpi_es.evaluation.messages import arranged, joined
 from mpi_es.evaluation.rollout import Episode
-from tests.evaluation.units import header
+from tests.evaluation.headers import header
 
-ROWS = np.stack([np.arange(6.0), 10 * np.arange(6.0), [3, 1, 5, 1, 1, 2]], axis=1)  # unit, return, length
+ROWS = np.stack([np.arange(6.0), 10 * np.arange(6.0), [3, 1, 5, 1, 1, 2]], axis=1)  # episode, return, length
 
 
 def test_the_candidate_of_a_unit():
@@ -35,5 +35,5 @@ def test_evaluations_become_one_with_the_centre_at_its_end():
 
 
 def test_no_unit_may_lack():
-    with pytest.raises(AssertionError, match="every unit once"):
+    with pytest.raises(AssertionError, match="every episode once"):
         arranged(header(2, 6, 6), ROWS[[0, 1, 2, 3, 4, 4]], 0.0)

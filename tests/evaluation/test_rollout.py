@@ -40,7 +40,10 @@ def drift():
 def episodes(policy, count=9):
     """Two episodes for each candidate."""
     rows = np.random.default_rng(0).normal(size=(count, policy.dim)).astype(np.float32)
-    return [Episode(unit, unit // 2, 100 + unit, rows[unit // 2]) for unit in range(count)]
+    return [
+        Episode(episode_id, episode_id // 2, 100 + episode_id, rows[episode_id // 2])
+        for episode_id in range(count)
+    ]
 
 
 class Reluctant(Source):
@@ -54,8 +57,8 @@ class Reluctant(Source):
             return None
         return self.given.pop(0) if self.given else None
 
-    def done(self, unit, length):
-        self.over.append((unit, length))
+    def done(self, episode_id, length):
+        self.over.append((episode_id, length))
 
 
 def alone(policy, episode, terms, repeat=1):
@@ -86,7 +89,7 @@ def alone(policy, episode, terms, repeat=1):
         losing = losing + 1 if gain < 0 else 0
         if over or (terms.early_stop and losing > terms.early_stop):
             break
-    head = np.array([episode.unit, total, length])
+    head = np.array([episode.episode_id, total, length])
     if not terms.collect:
         return head
     sums = np.array([sum(x - seen[0] for x in seen), sum((x - seen[0]) ** 2 for x in seen)])
@@ -104,7 +107,7 @@ def test_an_episode_is_what_it_is_alone_whatever_runs_beside_it(terms, name, ord
     rows = Rollout(policy, SeparateEnvs(drift), 10, repeat).run(source, terms, width)
     expected = [alone(policy, episode, terms, repeat) for episode in todo]
     np.testing.assert_array_equal(rows[np.argsort(rows[:, 0])], expected)
-    assert source.over == [(unit, length) for unit, _, length, *_ in rows]
+    assert source.over == [(episode_id, length) for episode_id, _, length, *_ in rows]
 
 
 @pytest.mark.parametrize("policy", ["mlp", "lstm"])
@@ -150,11 +153,11 @@ def test_discrete_actions_and_observations(env_id):
     rows = np.random.default_rng(1).normal(size=(6, policy.dim)).astype(np.float32)
     todo = [Episode(i, i, i, rows[i]) for i in range(6)]
     batched = Rollout(policy, envs.open_batch(env_id), 4).run(Reluctant(todo), EpisodeRules())
-    for unit, total, length in batched:
-        observation, _ = env.reset(seed=int(unit))
+    for episode_id, total, length in batched:
+        observation, _ = env.reset(seed=int(episode_id))
         rewards, over = [], False
         while not over and len(rewards) < limit:
-            act, _ = policy.act(policy.unpack(rows[[int(unit)]]), np.array([observation]), None)
+            act, _ = policy.act(policy.unpack(rows[[int(episode_id)]]), np.array([observation]), None)
             observation, reward, over, _, _ = env.step(int(act[0]))
             rewards.append(float(reward))
         assert (sum(rewards), len(rewards)) == (total, length)

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from mpi_es.evaluation.schedule import Schedule, are_plenty, at_once, first_shares
-from tests.evaluation.units import header
+from tests.evaluation.headers import header
 
 
 def test_every_candidate_goes_first_once_and_then_the_one_with_the_longest_episodes():
