@@ -3,8 +3,8 @@
 python benchmarks/functions.py [--ranks 8] [--repeats 3]
 
 Calls only sleep, so that 8 ranks fit on two cores. The ideal is the calls of a generation, divided by the
-ranks, times the seconds of a call; populations are multiples of the ranks, and the mean is not tracked, since
-it would be one call more. "evaluation" is what the evaluation of a generation takes beyond the ideal, and
+ranks, times the seconds of a call; populations are multiples of the ranks.
+"evaluation" is what the evaluation of a generation takes beyond the ideal, and
 "generation" the same with ask, tell and the save, both in ms for each call, as if a single rank made them all
 ("a call") and as the rank that makes the call sees it ("of a rank": times the ranks). "idle" is the share of
 the ranks' time in which they do not sleep: 1 - ideal / seconds. All are medians over the generations of a run

@@ -49,7 +49,7 @@ def measured(ranks: int, seconds: float, episodes: int, dispatch: str) -> tuple[
         run = Path(place, "run")
         command = [Path(sys.prefix, "bin", "mpiexec"), "-n", ranks, sys.executable, "-m", "mpi_es.train"]
         command += ["--env", "benchmarks.long_steps:Sleeping", "--env-options", f"seconds={seconds}"]
-        command += ["--hidden", "2", "--population-size", episodes, "--no-track-mean", "--eval-every", 0]
+        command += ["--hidden", "2", "--population-size", episodes, "--no-track-centre", "--eval-every", 0]
         command += ["--num-eval-rollouts", 1, "--max-iter", 2, "--dispatch", dispatch, "--run-dir", run]
         command += ["--console", "silent", "--no-tensorboard"]
         subprocess.run([str(word) for word in command], check=True, stderr=subprocess.DEVNULL, cwd=ROOT)

@@ -33,7 +33,7 @@ def main():
         console="silent",
     )
     if mpi_es.rank() == 0:
-        print(f"found {result.mean.round(3)}, with reward {result.value_of_mean:.2g}")
+        print(f"found {result.centre.round(3)}, with reward {result.value_of_centre:.2g}")
         print(f"{result.evaluations} evaluations, saved in {result.run_dir}")
 
 

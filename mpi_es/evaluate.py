@@ -46,7 +46,7 @@ class Options:
     episodes: int = 100
     """Number of episodes"""
     candidate: Literal["best", "last"] = "best"
-    """The mean with the best held-out evaluation, or the last mean"""
+    """The centre with the best held-out evaluation, or the last one"""
     seeds: str = "held-out"
     """held-out: seeds of the run's own evaluations; fresh: seeds it never used; or a list such as 0-99,200"""
     csv: str = ""
@@ -171,12 +171,12 @@ def of_run(run: str, options: Options) -> EvaluationPlan:
     checkpoint.check_agent(content, Path(run))
     if warning:
         warn(warning)
-    chosen = checkpoint.mean_of(content, options.candidate, run)
+    chosen = checkpoint.centre_of(content, options.candidate, run)
     stored = description.config_of(Config, content["config"])
     fields = [name for name in imports.AGENT if name != "env" or not options.env]
     imports.check(stored, run, allowed=options.imports, fields=fields)
     config = placed(stored, options)
-    title = f"{options.candidate} mean, of generation {chosen['generation']}"
+    title = f"{options.candidate} centre, of generation {chosen['generation']}"
     return EvaluationPlan(options, config, content, chosen["candidate"], chosen["normalisation"], title)
 
 

@@ -58,10 +58,10 @@ _CALLS: dict[str, int] = {}  # of a directory that is named after the function
 class Result:
     """What a run came to, the same on every rank; values are the function's own, minimised or not."""
 
-    x: Vector  # (dim,) the best; of a random function the mean with the best held-out evaluation
+    x: Vector  # (dim,) the best; of a random function the centre with the best held-out evaluation
     value: float
-    mean: Vector  # (dim,) of the search, after the last generation
-    value_of_mean: float  # NaN where the call failed
+    centre: Vector  # (dim,) of the search, after the last generation
+    value_of_centre: float  # NaN where the call failed
     history: dict[str, NDArray[Any]]  # columns (generations,), with the names in run.h5
     evaluations: int
     reason: str  # why the run ended
@@ -85,7 +85,7 @@ class Generation:
     number: int  # the first is 1
     x: Vector | None  # (dim,) the best so far; None before the first evaluation of a random function
     value: float  # of x
-    mean: Vector  # (dim,) of the search
+    centre: Vector  # (dim,) of the search
     values: Vector  # (population size,) of the generation; NaN where a call failed
 
 
@@ -222,7 +222,7 @@ def _result(run: Run, reason: str) -> Result:
     """Return what a run came to."""
     best, factor = run.best, run.config.sign
     evaluations, last = run.history.evaluations, run.progress.generation
-    of_mean = [held_out.returns.mean() for held_out in evaluations if held_out.generation == last]
+    of_centre = [held_out.returns.mean() for held_out in evaluations if held_out.generation == last]
     history = dict(run.history.rows.content())
     for name in FITNESS:
         history[name] = factor * history[name] + 0.0  # no -0.0
@@ -230,8 +230,8 @@ def _result(run: Run, reason: str) -> Result:
     return Result(
         x=np.array(best.candidate, np.float64),
         value=factor * best.fitness + 0.0,
-        mean=run.evaluator.rollout.policy.whole(run.strategy.centre),
-        value_of_mean=factor * float(of_mean[0]) + 0.0 if of_mean else math.nan,
+        centre=run.evaluator.rollout.policy.whole(run.strategy.centre),
+        value_of_centre=factor * float(of_centre[0]) + 0.0 if of_centre else math.nan,
         history=history,
         evaluations=int(history["episodes"].sum()) + held_out,
         reason=reason,
@@ -246,7 +246,7 @@ def _generation(run: Run) -> Generation:
         number=run.progress.generation,
         x=np.array(run.best.candidate, np.float64) if known else None,
         value=factor * run.best.fitness + 0.0 if known else math.nan,
-        mean=run.evaluator.rollout.policy.whole(run.strategy.centre),
+        centre=run.evaluator.rollout.policy.whole(run.strategy.centre),
         values=factor * run.fitness + 0.0,
     )
 

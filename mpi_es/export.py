@@ -35,7 +35,7 @@ class Options:
     """Write the policy of a run into files."""
 
     candidate: Literal["best", "last"] = "best"
-    """The mean with the best held-out evaluation, or the last mean"""
+    """The centre with the best held-out evaluation, or the last one"""
     out: str = ""
     """npz file for the parameters `params`, with their config, order and normalisation"""
     layout: Literal["torch", "paper"] = "torch"
@@ -101,7 +101,7 @@ def _of_run(run: str, options: Options) -> Agent:
     checkpoint.check_agent(content, Path(run))
     if warning:
         warn(warning)
-    chosen = checkpoint.mean_of(content, options.candidate, run)
+    chosen = checkpoint.centre_of(content, options.candidate, run)
     config = description.config_of(Config, content["config"])
     imports.check(config, run, allowed=options.imports, fields=imports.AGENT)
     policy = make_policy(config)

@@ -154,7 +154,7 @@ class Run:
         # A candidate whose call failed is the last: just below the worst of the others.
         below = np.nextafter(fitness[succeeded].min(), -np.inf)
         strategy.tell(population, np.where(succeeded, fitness, below))
-        self.check_finite(strategy.centre, "mean is")
+        self.check_finite(strategy.centre, "centre is")
         state = strategy.state  # refused where no file can hold it, before anything of this generation counts
         clock.append(time.perf_counter())
         row = summarize(
@@ -164,7 +164,7 @@ class Run:
             popsize=popsize,
             failures=int(np.isnan(evaluation.returns).sum()),
             sigma=strategy.sigma,
-            fitness_of_centre=float(of_centre.item()) if config.tracks_mean else math.nan,
+            fitness_of_centre=float(of_centre.item()) if config.tracks_centre else math.nan,
             episode_cap=progress.episode_cap,
             learning_rate=getattr(strategy, "learning_rate", math.nan),
             start=strategy.start if isinstance(strategy, Restarts) else 0,
@@ -244,14 +244,14 @@ class Run:
             config.episode_seeds,
             batch,
         )
-        first = batch * (len(population) + config.tracks_mean)
+        first = batch * (len(population) + config.tracks_centre)
         terms = training_terms(config, self.progress.episode_cap, self.normalisation)
         terms = replace(terms, first_candidate=first)
         return self.evaluator.evaluate(evaluated, episode_seeds, terms)
 
     def with_centre(self, population: Population) -> Population | WithCentre:
-        """Return a population, and the centre as one more candidate with --track-mean."""
-        return WithCentre(population, self.strategy.centre) if self.config.tracks_mean else population
+        """Return a population, and the centre as one more candidate with --track-centre."""
+        return WithCentre(population, self.strategy.centre) if self.config.tracks_centre else population
 
     def advance(self, evaluation: Evaluation, agreement: float) -> None:
         """Note what the next generation's episodes need to know of this one's."""

@@ -100,7 +100,7 @@ def _plan(file: ConfigFile, words: list[str], allow_imports: bool) -> Plan:
         start = starting_point.first_agent(config, policy, allow_imports)
         return replace(plan, base=base, start=start)
     check_size(stored["last"]["candidate"], policy.dim, "/last/candidate")
-    # The last mean is a whole agent: what stays fixed is in it, and the file it came from is not needed.
+    # The last centre is a whole agent: what stays fixed is in it, and the file it came from is not needed.
     return plan if config.evolve == "all" else replace(plan, base=stored["last"]["candidate"])
 
 

@@ -33,7 +33,7 @@ OFFERED = pytest.mark.parametrize(
         (["pbt", "re"], ["report", "replay"]),
         (["train", "cartp"], ["cartpole"]),
         (["train", "cartpole", "--pop"], ["--popsize", "--popsize-max", "--population-size"]),
-        (["train", "--no-tr"], ["--no-track-mean"]),
+        (["train", "--no-tr"], ["--no-track-centre"]),
         (["train", "--resu"], ["--resume"]),
         (["pbt", "train", "big"], ["bigfish", "bigfish-bfloat16"]),
         (["pbt", "train", "toy", "--gen"], ["--generations"]),

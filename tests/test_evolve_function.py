@@ -40,7 +40,7 @@ times = options.pop("times", 1)
 for _ in range(times):
     result = mpi_es.evolve(sphere, np.zeros(3), 0.5, minimise=True, population_size=6, max_iter=12, seed=3,
                            tensorboard=False, **options)
-lines = [result.x, result.value, result.mean, result.value_of_mean, result.history["best"]]
+lines = [result.x, result.value, result.centre, result.value_of_centre, result.history["best"]]
 words = [mpi_es.rank(), *[np.asarray(line).tobytes().hex() for line in lines], result.evaluations]
 sys.stdout.write(" ".join(map(str, words)) + "\\n")  # at once, lest lines of ranks mix
 """
@@ -98,8 +98,8 @@ def test_the_best_of_all_calls_is_the_result_and_the_mean_beside_it():
     values = [sphere(x) for x in seen]
     assert result.value == min(values) == sphere(result.x)
     assert result.x.tobytes() == seen[int(np.argmin(values))].tobytes()
-    assert result.x.dtype == result.mean.dtype == np.float64
-    assert result.value_of_mean == sphere(result.mean) == values[-1]
+    assert result.x.dtype == result.centre.dtype == np.float64
+    assert result.value_of_centre == sphere(result.centre) == values[-1]
     assert result.evaluations == len(seen) == 30 * 8 + 1
     assert result.reason == "last generation done"
 
@@ -140,7 +140,7 @@ def test_what_is_maximised_goes_up():
 
 def test_a_value_of_0_has_no_sign(capsys):
     result = evolve(lambda x: 0.0, max_iter=2, minimise=True, console="lines")
-    zeros = [result.value, result.value_of_mean, *result.history["best"], *result.history["mean"]]
+    zeros = [result.value, result.value_of_centre, *result.history["best"], *result.history["mean"]]
     assert not np.signbit(zeros).any()
     assert " -0 " not in capsys.readouterr().out
 
@@ -175,7 +175,7 @@ def test_bounds_hold_for_every_call_and_for_the_result():
     result = evolve(remembered, bounds=(None, [0.5, 2.0, 0.0]))
     assert np.max(seen, axis=0).tolist() <= [0.5, 2.0, 0.0]
     np.testing.assert_allclose(result.x, [0.5, 1.0, 0.0], atol=0.1)
-    np.testing.assert_allclose(result.mean, [0.5, 1.0, 0.0], atol=0.2)
+    np.testing.assert_allclose(result.centre, [0.5, 1.0, 0.0], atol=0.2)
 
 
 def test_a_random_function_is_told_apart_by_held_out_seeds():
@@ -337,7 +337,7 @@ def test_a_callback_sees_each_generation_and_may_end_the_run():
     assert (result.reason, [one.number for one in seen]) == ("stopped by callback", [1, 2, 3, 4])
     assert [one.values.min() for one in seen] == result.history["best"].tolist()
     assert seen[-1].value == sphere(seen[-1].x) == min(one.value for one in seen)
-    assert seen[-1].mean.tobytes() == result.mean.tobytes()
+    assert seen[-1].centre.tobytes() == result.centre.tobytes()
 
 
 def test_sigma_may_differ_from_parameter_to_parameter():

@@ -198,7 +198,7 @@ def test_a_signal_while_the_population_grows_changes_nothing(tmp_path):
 )
 def test_a_mean_that_is_no_longer_finite_ends_the_run_before_it_is_saved(tmp_path, options, cause):
     run = make_run(tmp_path, **options)
-    with pytest.raises(RolloutError, match=f"mean is no longer finite; try a smaller {cause}"):
+    with pytest.raises(RolloutError, match=f"centre is no longer finite; try a smaller {cause}"):
         run.evolve()
     assert not checkpoint.exists(tmp_path)
 
@@ -277,7 +277,7 @@ def test_an_adaptive_cap_grows_after_a_generation_of_which_a_share_reached_it(tm
 def test_the_mean_runs_beside_the_population_if_it_is_tracked_and_does_not_change_it(tmp_path):
     best = []
     for track, episodes in ((True, 14), (False, 12)):
-        history = evolved(tmp_path / str(track), track_mean=track, num_rollouts=2)["history"]
+        history = evolved(tmp_path / str(track), track_centre=track, num_rollouts=2)["history"]
         assert set(history["episodes"]) == {episodes}
         assert np.isnan(history["fitness_of_centre"]).all() != track
         assert np.isnan(history["rank_of_centre"]).all() != track

@@ -44,7 +44,7 @@ def test_it_has_the_numbers_of_evolve(strategy):
     asked = []
     one = led_to_its_end(search(strategy=strategy), lambda x: asked.append(x) or sphere(x))
     np.testing.assert_array_equal(asked, seen[:-1])  # evolve calls its mean at the end
-    np.testing.assert_array_equal(one.centre, result.mean)
+    np.testing.assert_array_equal(one.centre, result.centre)
     assert one.best_value == result.history["best"].min() == sphere(one.best)
     assert (one.done, one.generation) == (result.reason, 25)
 

@@ -75,7 +75,7 @@ def _of_run(path: Path, option: str, allow_imports: bool) -> Agent:
     checkpoint.check_agent(content, path)
     best = content["best"]
     if best["candidate"].size == 0:
-        hint = "python -m mpi_es.export RUN --candidate last writes the last mean into a file"
+        hint = "python -m mpi_es.export RUN --candidate last writes the last centre into a file"
         raise expected(option, "a run with a held-out evaluation", str(path), hint)
     config = description.config_of(Config, content["config"])
     imports.check(config, path, allowed=allow_imports, fields=imports.AGENT)

@@ -1,4 +1,4 @@
-"""The start of a run: the first mean and the fixed parts, taken from agents that were trained before."""
+"""The start of a run: the first centre and the fixed parts, taken from agents that were trained before."""
 
 from dataclasses import replace
 from math import prod

@@ -144,10 +144,10 @@ class Config:
     action_noise: Annotated[NotNegative, ENVIRONMENT] = 0.0
     """Standard deviation of noise on continuous actions in training"""
 
-    track_mean: Annotated[bool, Group("Held-out evaluations, and the target"), ENVIRONMENT] = True
-    """Evaluate the unperturbed mean with the population, and count the candidates above it"""
+    track_centre: Annotated[bool, Group("Held-out evaluations, and the target"), ENVIRONMENT] = True
+    """Evaluate the centre with the population, and count the candidates above it"""
     eval_every: Free[Natural] = 10
-    """Generations between held-out evaluations of the mean; 0: only at the end"""
+    """Generations between held-out evaluations of the centre; 0: only at the end"""
     num_eval_rollouts: Free[Count] = 64
     """Number of episodes of a held-out evaluation"""
     target_fitness: Annotated[Free[float | None], Range(-math.inf), Alias("--reward-goal")] = None
@@ -216,9 +216,9 @@ class Config:
         return replace(self, env_options=made_with, held_out_env_options=())
 
     @property
-    def tracks_mean(self) -> bool:
-        """Whether the mean is evaluated with each population; a function's, whose calls may last, is not."""
-        return self.track_mean and not self.function
+    def tracks_centre(self) -> bool:
+        """Whether the centre is evaluated with each population; a function's is not, as calls may last."""
+        return self.track_centre and not self.function
 
     @property
     def tolerances(self) -> tuple[float, float]:

@@ -36,7 +36,12 @@ class Words:
 
 
 _OF_FUNCTIONS = Words(
-    "calls", "value", "value, population mean", "value of the mean", "best value", "last value of the mean"
+    "calls",
+    "value",
+    "value, population mean",
+    "value of the centre",
+    "best value",
+    "last value of the centre",
 )
 
 
@@ -104,7 +109,7 @@ class Curves:
 
     @cached_property
     def best(self) -> NDArray[np.float64] | None:
-        """The values (n,) of the best mean or, of a function, of the best x; None before there is one."""
+        """The values (n,) of the best centre or, of a function, of the best x; None before there is one."""
         best = self.content["best"]
         if not best["candidate"].size:
             return None

@@ -62,11 +62,11 @@ def _draw_search(groups: Sequence[Group], quantity: str, axes: Axes) -> None:
 
 
 def _draw_learning(run: Curves, axis: str, axes: Axes) -> None:
-    """Draw a run. The worst candidate and single episodes of the mean may be cut off by the axis."""
+    """Draw a run. The worst candidate and single episodes of the centre may be cut off by the axis."""
     lines = {"population, best": ("best", COLOURS[5], 1.0), "population, mean": ("mean", COLOURS[0], 1.6)}
     shown = [run.line(axis, quantity)[1] for quantity in ("best", "mean", "held_out")]
-    if run.config.tracks_mean:
-        lines["unperturbed mean, in training"] = ("fitness_of_centre", COLOURS[3], 0.5)
+    if run.config.tracks_centre:
+        lines["centre, in training"] = ("fitness_of_centre", COLOURS[3], 0.5)
     _draw_target(axes, [run])
     limits = set_view(axes, [*shown, *_targets([run])], _scale([run]))
     x, worst, best = run.band(axis)
@@ -84,7 +84,7 @@ def _draw_held_out(axes: Axes, run: Curves, axis: str) -> None:
     errors = [half_interval(held.returns) for held in run.evaluations if np.isfinite(held.returns.mean())]
     x, y = run.line(axis, "held_out")
     many = max(len(held.returns) for held in run.evaluations) > 1
-    label = "held-out, mean and 95 % interval" if many else "value of the mean"
+    label = "held-out, mean and 95 % interval" if many else "value of the centre"
     look = "o-" if len(x) <= _LEGIBLE else "-"
     axes.errorbar(x, y, errors, color=COLOURS[1], fmt=look, ms=3, lw=1.2, zorder=3, label=label)
 

@@ -15,8 +15,8 @@ from mpi_es.text import counted, duration, number, thousands
 _LINES = """Several seeds of one config have one colour: the strong line is their median, the band is their
 range up to the end of the shortest run, and the pale lines are the single runs."""
 _MEDIAN = "The median over the runs, and in brackets the lowest and the highest."
-_BEST = """Held-out episodes are played by the mean of the search. Best is the mean with the highest return
-over them; the 95 % interval is in brackets. This score chose the mean, so it is a little too high: for an
+_BEST = """Held-out episodes are played by the centre of the search. Best is the centre with the best mean over
+them; the 95 % interval is in brackets. This score chose the centre, so it is a little too high: for an
 unbiased one evaluate with --seeds fresh."""
 
 
@@ -96,7 +96,7 @@ def _options(run: Curves) -> Section:
 
 
 def _best(run: Curves) -> tuple[str, str, str]:
-    """Return the score of the best mean, the 95 % interval, and the generation."""
+    """Return the score of the best centre, the 95 % interval, and the generation."""
     if run.best is None:
         return "-", "", "not evaluated yet"
     at, score = thousands(float(run.content["best"]["generation"])), number(float(run.best.mean()))

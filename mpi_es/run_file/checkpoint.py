@@ -153,12 +153,12 @@ def check_agent(content: dict[str, Any], path: Path) -> None:
         raise UserError(f"run: this run optimised a function, {function}; a policy run is needed; {hint}")
 
 
-def mean_of(content: dict[str, Any], which: str, run: str) -> dict[str, Any]:
-    """Return the best or the last mean of a run, with the other fields of its group."""
-    mean: dict[str, Any] = content[which]
-    if mean["candidate"].size == 0:
+def centre_of(content: dict[str, Any], which: str, run: str) -> dict[str, Any]:
+    """Return the best or the last centre of a run, with the other fields of its group."""
+    centre: dict[str, Any] = content[which]
+    if centre["candidate"].size == 0:
         raise UserError(f"{run}: no held-out evaluation is done yet; use --candidate last")
-    return mean
+    return centre
 
 
 def set_aside(directory: Path) -> None:

@@ -25,8 +25,8 @@ class Row:
     min: Annotated[float, "fitness/min"]
     std: Annotated[float, "fitness/std"]
     sigma: Annotated[float, "sigma"]
-    fitness_of_centre: Annotated[float, "fitness/of_mean"]  # of the unperturbed mean; NaN if not tracked
-    rank_of_centre: Annotated[float, "rank_of_mean"]  # candidates above it; 0: none was better
+    fitness_of_centre: Annotated[float, "fitness/of_centre"]  # of the centre; NaN if not tracked
+    rank_of_centre: Annotated[float, "rank_of_centre"]  # candidates above it; 0: none was better
     elite: Annotated[int, "elite"]  # candidates above the population's mean fitness
     episodes: Annotated[int, "generation/episodes"]  # of this generation, as are the steps
     steps: Annotated[int, "generation/steps"]
@@ -56,7 +56,7 @@ class Timing:
 
 @dataclass(frozen=True)
 class HeldOut:
-    """Returns (n,) of the mean in held-out episodes, after `generation` generations."""
+    """Returns (n,) of the centre in held-out episodes, after `generation` generations."""
 
     generation: int
     returns: NDArray[np.float64]

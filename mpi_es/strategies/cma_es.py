@@ -151,7 +151,7 @@ class CMAES(Strategy):
 
     @property
     def centre(self) -> Vector:
-        """The mean of the search distribution, (dim,)."""
+        """The centre of the search distribution, (dim,)."""
         return np.array(self._es.mean, np.float64)
 
     @property

@@ -13,7 +13,7 @@ Rows = dict[str, Sequence[tuple[str, str]]]  # of the panel: values with their n
 _COLUMNS = {
     "best": (7, "fitness/best"),
     "mean": (7, "fitness/mean"),
-    "centre": (7, "fitness/of_mean"),
+    "centre": (7, "fitness/of_centre"),
     "held-out": (8, "held_out/mean"),
     "sigma": (6, "sigma"),
     "length": (6, "episode_length/mean"),
@@ -23,7 +23,7 @@ _COLUMNS = {
 _FUNCTION_COLUMNS = {  # of what has no episodes
     "best": (9, "fitness/best"),
     "mean": (9, "fitness/mean"),
-    "centre": (9, "fitness/of_mean"),
+    "centre": (9, "fitness/of_centre"),
     "held-out": (8, "held_out/mean"),
     "sigma": (7, "sigma"),
     "calls/s": (7, "speed/calls_per_second"),
@@ -64,7 +64,7 @@ def view_of(config: Config) -> View:
         speeds=_speeds,
         left="left" if config.target_fitness is None else "at most",  # a target may end the run earlier
         episodes="calls" if of_function else "episodes",
-        held_out="value of the mean" if of_function else "held-out mean",
+        held_out="value of the centre" if of_function else "held-out mean",
         minimise=config.minimise,
     )
 
@@ -84,10 +84,10 @@ def _scores(numbers: Numbers) -> Rows:
     of = f"of {numbers['popsize']:.0f}"
     elite = ("elite", f"{numbers['elite']:.0f} {of}")
     rows: Rows = {"fitness": pairs(numbers, titles)}
-    if "rank_of_mean" not in numbers:
+    if "rank_of_centre" not in numbers:
         return rows | {"above mean": [elite]}
-    above = ("candidates above it", f"{numbers['rank_of_mean']:.0f} {of}")
-    return rows | {"centre": [*pairs(numbers, {"": "fitness/of_mean"}), above, elite]}
+    above = ("candidates above it", f"{numbers['rank_of_centre']:.0f} {of}")
+    return rows | {"centre": [*pairs(numbers, {"": "fitness/of_centre"}), above, elite]}
 
 
 def _speeds(numbers: Numbers) -> Rows:

@@ -120,7 +120,7 @@ class ES(Member):
         self.evaluator.close_environments()
 
     def player(self) -> Player:
-        """Return the policy with the strategy's mean as its parameters."""
+        """Return the policy with the strategy's centre as its parameters."""
         normalisation = self.observations.normalisation if self.config.obs_norm else None
         terms = self.evaluator.held_out_terms(self.run.episode_cap, normalisation)
         policy, centre = self.evaluator.rollout.policy, self.strategy.centre.astype(np.float32)
@@ -202,6 +202,6 @@ def _run_config(config: Config) -> RunConfig:
         held_out_env_options=config.held_out_env_options,
         strategy=default("strategy", "openai_es"),
         obs_norm=config.obs_norm,
-        track_mean=False,
+        track_centre=False,
     )
     return command_line.parse(words, start, {}, "--member-options")

@@ -126,7 +126,7 @@ def test_a_word_that_is_no_preset_is_reported():
         ("--init-outputs -1e-3 -2", "init_outputs", (-0.001, -2.0)),
         ("--no_obs_norm", "obs_norm", False),
         ("--env=", "env", ""),
-        ("--no-track-mean", "track_mean", False),
+        ("--no-track-centre", "track_centre", False),
         ("--target-fitness None", "target_fitness", None),
         ("--run_dir x", "run_dir", "x"),
     ],

@@ -24,7 +24,7 @@ def test_an_environment_that_one_rank_lacks_is_told_before_the_others_share_a_ta
 @pytest.mark.parametrize("victim", [pytest.param(0, marks=pytest.mark.slow), 2])
 def test_a_signal_to_one_rank_without_episodes_stops_the_run(tmp_path, victim):
     # Rank 0 only directs, and of two others one gets the only episode there is at a time.
-    few = ("--population-size", 4, "--no-track-mean", "--dedicated-root", "yes", "--max-iter", 10**6)
+    few = ("--population-size", 4, "--no-track-centre", "--dedicated-root", "yes", "--max-iter", 10**6)
     process = start(3, *TRAIN, *SAVED, *few, *QUIET, "--run-dir", tmp_path / "run")
     ranks = ranks_of(process)
     wait_until((tmp_path / "run" / "run.previous.h5").exists, "second save")

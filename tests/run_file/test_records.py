@@ -23,6 +23,6 @@ def test_scalars_leave_out_what_is_not_known():
     tags = dict(scalars(row()))
     assert tags["fitness/best"] == 10
     assert "learning_rate" not in tags
-    assert "rank_of_mean" not in tags
+    assert "rank_of_centre" not in tags
     assert list(dict(scalars(held_out())).values()) == [5, 2**0.5, 4, 6]
     assert dict(scalars(TIMING))["speed/idle"] == 0.25

@@ -233,7 +233,7 @@ def main(comm: Comm, arguments: list[str]) -> int:
 
 
 def parameters_of(run: str) -> NDArray[np.float64]:
-    """Return the last mean of a run of teacher.py."""
+    """Return the last centre of a run of teacher.py."""
     parameters: NDArray[np.float64] = load_run(run)["last"]["candidate"]
     if len(parameters) != PARAMETERS:
         raise expected("TEACHER", f"a run of teacher.py, which has {PARAMETERS} parameters", len(parameters))

@@ -72,7 +72,7 @@ def main() -> None:
     )
     if mpi_es.rank() == 0:
         still = np.zeros((STEPS, OUTPUTS), np.float32)
-        scores = [drive(CAR, network(result.mean), FIRST_TRACK + i, still) for i in range(200)]
+        scores = [drive(CAR, network(result.centre), FIRST_TRACK + i, still) for i in range(200)]
         error = np.std(scores) / len(scores) ** 0.5
         print(f"200 tracks: {np.mean(scores):.1f} ± {error:.1f}, the lowest {min(scores):.0f}")
 
