@@ -15,9 +15,9 @@ from mpi_es.text import counted, duration, number, thousands
 _LINES = """Several seeds of one config have one colour: the strong line is their median, the band is their
 range up to the end of the shortest run, and the pale lines are the single runs."""
 _MEDIAN = "The median over the runs, and in brackets the lowest and the highest."
-_BEST = """Held-out episodes are played by the centre of the search. Best is the centre with the best mean over
-them; the 95 % interval is in brackets. This score chose the centre, so it is a little too high: for an
-unbiased one evaluate with --seeds fresh."""
+_BEST = """Held-out episodes are played by the centre of the search. Best is the centre with the best mean
+over them; the 95 % interval is in brackets. This score chose the centre, so it is a little too high: for
+an unbiased one evaluate with --seeds fresh."""
 
 
 def page(runs: Sequence[Curves], place: Path) -> str:
