@@ -4,6 +4,7 @@ import math
 import os
 import re
 import sys
+import traceback
 from collections.abc import Callable, Container, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -18,7 +19,7 @@ from mpi_es.arrays import Vector
 from mpi_es.config.fields import option as flag
 from mpi_es.config.parts import built, declared, every, without_effect
 from mpi_es.config.run import Config
-from mpi_es.errors import RolloutError, UserError, unknown
+from mpi_es.errors import RolloutError, UserError, one_line, unknown
 from mpi_es.evaluation.build import make_evaluator
 from mpi_es.evaluation.function_rollout import Function, Problem, idle_fields, problem
 from mpi_es.parallel.collective_errors import all_or_raise, on_root, plan_on_root
@@ -194,7 +195,11 @@ def _run(
         outcome[:] = train(plan, evaluator, rank_loss, watch if callback else None)
 
     def watch(run: Run) -> object:
-        return callback and callback(_generation(run))
+        try:
+            return callback and callback(_generation(run))
+        except Exception as error:  # the run is saved, and the other ranks do not wait for ever
+            text = f"callback failed: {one_line(error)}\n{traceback.format_exc()}"
+            raise RolloutError(text) from error
 
     with StopFlag().installed() as flag:
         evaluator = make_evaluator(world.comm, config, flag, survives=survives, problem=made)

@@ -340,6 +340,16 @@ def test_a_callback_sees_each_generation_and_may_end_the_run():
     assert seen[-1].centre.tobytes() == result.centre.tobytes()
 
 
+def test_a_callback_that_raises_ends_the_run_after_it_is_saved():
+    def watch(generation):
+        if generation.number == 3:
+            raise KeyError("plots")
+
+    with pytest.raises(RolloutError, match=r"callback failed: KeyError: 'plots'\n(?s:.*)in watch"):
+        evolve(callback=watch, run_dir="mine")
+    assert mpi_es.load_run("mine")["progress"]["generation"] == 3
+
+
 def test_sigma_may_differ_from_parameter_to_parameter():
     rows = []
     evolve(lambda x: rows.append(x) or sphere(x), sigma=[1.0, 0.1, 0.01], max_iter=1, population_size=400)
