@@ -88,7 +88,7 @@ def test_the_programs_end_in_the_same_agent_on_one_rank_and_on_three(tmp_path):
         run(ranks, "student.py", "runs/teacher", attention, *few)
     assert (tmp_path / "1.npz").read_bytes() == (tmp_path / "3.npz").read_bytes()
     agent = load.load(str(tmp_path / "3.npz"), preset("carracing"), "agent")
-    assert agent.config.patch_order == "column"
+    assert agent.config.policy.patch_order == "column"
     assert agent.parameters[:1184] == pytest.approx(
         load.load(str(attention), preset("carracing"), "agent").parameters[:1184]
     )

@@ -10,7 +10,8 @@ from mpi_es.strategies import STRATEGIES
 from tests.launching import ENDLESS, assert_same, complete, interrupt, run_here
 
 QUIET = ("--console", "silent", "--no-tensorboard")
-SMALL = ("--env", "CartPole-v1", "--hidden", "4", "--population-size", "6", "--obs-norm")
+BARE = ("--env", "CartPole-v1", "--population-size", "6", "--obs-norm")
+SMALL = (*BARE, "--hidden", "4")
 EVALUATION = ("--eval-every", "3", "--num-eval-rollouts", "5")
 SETTINGS = {name: ("--strategy", name) for name in STRATEGIES} | {
     "separable": ("--cma-variant", "separable", "--num-rollouts", "4"),
@@ -43,7 +44,10 @@ def launched(ranks, trainings, file):
 def serial(request, tmp_path_factory):
     """The options of each setting, and the directory of its run of six generations in one process."""
     place = tmp_path_factory.mktemp("serial")
-    runs = {name: ((*QUIET, *SMALL, *EVALUATION, *SETTINGS[name]), place / name) for name in request.param}
+    runs = {}
+    for name in request.param:
+        small = BARE if name == "module" else SMALL  # a module's width is its own
+        runs[name] = ((*QUIET, *small, *EVALUATION, *SETTINGS[name]), place / name)
     for options, directory in runs.values():
         run_here(train, *options, "--max-iter", 6, "--run-dir", directory)
     return runs

@@ -118,6 +118,7 @@ def test_killed_in_any_phase_of_a_generation_it_is_the_same_run(trained, launch,
 
 
 TINY = ("--num-agents", 4, "--num-rollouts", 2, "--num-eval-rollouts", 2, "--max-iter", 4)
+TINY += ("--checkpoint-interval", 0)
 LEARNERS = {  # in the middle of a member's training: between two rollouts, two generations of the strategy
     "sb3": (
         ("--steps", 64, "--obs-norm", "--member-options", "n_steps=32", "batch_size=32"),

@@ -76,8 +76,7 @@ def test_a_run_without_an_agent_raises():
 @pytest.mark.slow
 def test_a_recurrent_member_learns_on_the_centres_of_an_agent_in_a_file(tmp_path):
     ours, file = agent(), tmp_path / "agent.npz"
-    chosen = {"candidate": ours.parameters, "normalisation": ours.normalisation}
-    write_weights(file, CARRACING, chosen, "torch")
+    write_weights(file, ours, "torch")
     published = preset("carracing-exp2")
     small = ("policy='MlpLstmPolicy'", "policy_kwargs={'lstm_hidden_size': 4, 'net_arch': []}", "n_steps=16")
     options = (f"base_from_pretrained={file}", "frames=1")
