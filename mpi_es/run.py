@@ -277,7 +277,7 @@ class Run:
         wanted = rank_agreement.needed(progress.agreement, config.agreement)
         progress.num_rollouts = min(max(wanted, config.num_rollouts), config.num_rollouts_max)
 
-    def keep_best(self, population: Population | WithCentre, fitness: Vector) -> None:
+    def keep_best(self, population: Population, fitness: Vector) -> None:
         """Remember the best candidate of a generation if it is the best of all."""
         best = int(np.nanargmax(fitness))
         if fitness[best] > self.best.fitness:
@@ -358,7 +358,7 @@ class Run:
 
     def save(self, reason: str = "", *, finished: bool = False) -> None:
         """Save the last whole generation, and why none follows; a run that was over stays untouched."""
-        if self.pending:
+        if self.pending and self.saver.writes:  # what is not written need not be collected
             self.saver.save(self.content(), reason, finished=finished)
 
     def content(self) -> dict[str, Any]:

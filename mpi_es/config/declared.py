@@ -155,8 +155,8 @@ def shown(value: Any) -> str:
 
 
 def summary(cls: type) -> str:
-    """Return the first line of a config's docstring, from its source: under -OO Python keeps none."""
-    return (ast.get_docstring(_source(cls)) or "").partition("\n")[0]
+    """Return the first line of a config's docstring."""
+    return (cls.__doc__ or "").partition("\n")[0]
 
 
 @functools.cache

@@ -72,10 +72,8 @@ class History:
         return _last_in_a_row(held.returns.mean() >= target for held in reversed(self.evaluations))
 
     def streak_of_best(self, target: float) -> int:
-        """Return the number of last generations in a row of which a candidate or the centre reached it."""
-        columns = self.rows.content()
-        reached = np.fmax(columns["best"], columns["fitness_of_centre"]) >= target
-        return _last_in_a_row(reached[::-1])
+        """Return the number of last generations in a row of which a candidate reached the target."""
+        return _last_in_a_row(self.rows.content()["best"][::-1] >= target)
 
     def why_converged(self, tolx: float, tolfun: float, dim: int) -> str:
         """Return why the search has converged, by pycma's criteria; empty if it has not."""

@@ -26,6 +26,11 @@ class Saver:
         self._end = -math.inf  # when the last save ended
 
     @property
+    def writes(self) -> bool:
+        """Whether the run writes files."""
+        return self.directory != checkpoint.NOWHERE
+
+    @property
     def rest(self) -> float:
         """The seconds between the last save and the next one."""
         return max(self.interval, _REST * self.seconds) if self.interval else 0.0
@@ -33,7 +38,7 @@ class Saver:
     @property
     def is_due(self) -> bool:
         """Whether it is time for the next save."""
-        return self.directory != checkpoint.NOWHERE and time.monotonic() - self._end >= self.rest
+        return self.writes and time.monotonic() - self._end >= self.rest
 
     def save(self, content: dict[str, Any], reason: str = "", *, finished: bool = False) -> None:
         """Write run.h5.
@@ -42,7 +47,7 @@ class Saver:
             reason: why the run stops; empty: it goes on.
             finished: nothing is left to do.
         """
-        if self.directory == checkpoint.NOWHERE:
+        if not self.writes:
             return
         begin = time.monotonic()
         life = stamp(reason, finished=finished, rest=self.rest)

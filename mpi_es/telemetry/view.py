@@ -23,7 +23,6 @@ _COLUMNS = {
 _FUNCTION_COLUMNS = {  # of what has no episodes
     "best": (9, "fitness/best"),
     "mean": (9, "fitness/mean"),
-    "centre": (9, "fitness/of_centre"),
     "held-out": (8, "held_out/mean"),
     "sigma": (7, "sigma"),
     "calls/s": (7, "speed/calls_per_second"),
