@@ -139,6 +139,7 @@ class CMAES(Strategy):
     """
 
     Options = CMAESOptions
+    learning_rate = math.nan  # base's would copy the whole state to look for one
 
     def __init__(self, options: CMAESOptions, x0: Vector, seed: int, noise: Noise) -> None:
         super().__init__(options, x0, seed, noise)
@@ -191,13 +192,18 @@ class CMAES(Strategy):
         """Lend pycma the threads, and raise one line where it cannot go on."""
         try:
             # Remarks without a remedy: separable's on long steps of two-point adaptation, vd's on underflow.
-            with (
-                self._libraries.limit(limits=self.options.root_threads),
-                warnings.catch_warnings(action="ignore"),
-            ):
+            with self._with_threads(), warnings.catch_warnings(action="ignore"):
                 yield
         except (RuntimeError, AssertionError, ValueError, ArithmeticError, IndexError) as error:
             raise RolloutError(f"CMA-ES, {self._variant}, cannot go on: {one_line(error)}") from error
+
+    def _with_threads(self) -> contextlib.AbstractContextManager[Any]:
+        """Return a context with the threads of linear algebra; to set them takes 40 us, to look 3."""
+        threads = self.options.root_threads
+        if all(library.num_threads == threads for library in self._libraries.lib_controllers):
+            return contextlib.nullcontext()
+        limited: contextlib.AbstractContextManager[Any] = self._libraries.limit(limits=threads)
+        return limited
 
     @property
     def state(self) -> CMAState:

@@ -1,0 +1,175 @@
+"""Every strategy, pycma and cmaes on COCO's test suites, of which bbob is the best known.
+
+pip install coco-experiment cocopp cmaes
+nice -n 19 python benchmarks/studies/coco.py run SUITE [--results DIR] [--only SOLVER …] [--dims 2 3 …]
+python benchmarks/studies/coco.py show SUITE
+
+`run` plays what is missing in DIR/SUITE/SOLVER, a folder for each number of parameters, in as many processes
+as the machine has cores; `show` writes cocopp's figures and tables and prints those of docs/coco.md. A run
+begins at a point drawn from [-4, 4]^n with a sigma of 2, and ends when COCO's last target is hit or the
+evaluations are spent; a search that converges before begins again.
+"""
+
+import argparse
+import shutil
+import warnings
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from os import cpu_count
+from pathlib import Path
+from typing import Any
+
+import cma
+import cmaes
+import cocoex
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+import mpi_es
+
+SIGMA, REACH = 2.0, 4.0
+DIMS = (2, 3, 5, 10, 20, 40)
+BUDGET = 1000  # evaluations for each parameter
+Problem = Any  # cocoex.Problem
+
+
+def begin(problem: Problem, start: int) -> np.ndarray:
+    """Return where a start begins."""
+    rng = np.random.default_rng([*problem.id_triple, start])
+    return rng.uniform(-REACH, REACH, problem.dimension)
+
+
+def is_over(problem: Problem, budget: int) -> bool:
+    """Return whether a problem is solved, or its evaluations are spent."""
+    return bool(problem.final_target_hit) or problem.evaluations >= budget
+
+
+def ours(problem: Problem, budget: int, **options: Any) -> None:
+    """Run one of our strategies, from a new point whenever it has converged."""
+    size = 4 + int(3 * np.log(problem.dimension))  # pycma's
+    if options["strategy"] != "cma_es":
+        size += size % 2  # candidates are pairs
+    settings = {"population_size": size, "max_iter": budget, **options}
+    start = 0
+    while not is_over(problem, budget):
+        left = budget - problem.evaluations
+        x0 = begin(problem, start)
+        search = mpi_es.Search(x0, SIGMA, minimise=True, seed=start, max_evaluations=left, **settings)
+        while not search.done and not is_over(problem, budget):
+            search.tell([problem(x) for x in search.ask()])
+        start += 1
+
+
+def fmin2(problem: Problem, budget: int, **options: Any) -> None:
+    """Run pycma's own loop, with its restarts."""
+    starts = iter(range(budget))
+    np.random.seed(problem.index + 1)  # noqa: NPY002 - fmin2 draws bipop's sizes from it
+    cma.fmin2(
+        problem,
+        lambda: begin(problem, next(starts)),
+        SIGMA,
+        {
+            "maxfevals": budget,
+            "verbose": -9,
+            "seed": problem.index + 1,
+            "termination_callback": lambda es: bool(problem.final_target_hit),
+        },
+        restarts=100,
+        **options,
+    )
+
+
+def cmaes_ipop(problem: Problem, budget: int) -> None:
+    """Run cmaes with doubled populations, the loop of its README."""
+    start, popsize = 0, 4 + int(3 * np.log(problem.dimension))
+    while not is_over(problem, budget):
+        x0 = begin(problem, start)
+        optimizer = cmaes.CMA(mean=x0, sigma=SIGMA, population_size=popsize, seed=start)
+        while not optimizer.should_stop() and not is_over(problem, budget):
+            asked = [optimizer.ask() for _ in range(popsize)]
+            optimizer.tell([(x, problem(x)) for x in asked])
+        start, popsize = start + 1, 2 * popsize
+
+
+ADAM = {"learning_rate": 0.3, "lr_decay": 0.99, "lr_min": 1e-9}  # see functions.py
+FULL = {"strategy": "cma_es", "cma_variant": "full"}
+OURS: dict[str, dict[str, Any]] = {
+    "cma_es-ipop": FULL | {"restarts": "ipop"},
+    "cma_es-bipop": FULL | {"restarts": "bipop"},
+    "cma_es": FULL,
+    "cma_es-separable": FULL | {"cma_variant": "separable"},
+    "cr_fm_nes": {"strategy": "cr_fm_nes"},
+    "snes": {"strategy": "snes"},
+    "pepg": {"strategy": "pepg", **ADAM},
+    "openai_es": {"strategy": "openai_es", "sigma_decay": 0.99, **ADAM},
+    "ga": {"strategy": "ga", "sigma_decay": 0.995},
+}
+SOLVERS: dict[str, Callable[[Problem, int], None]] = {
+    **{name: partial(ours, **options) for name, options in OURS.items()},
+    "pycma-ipop": fmin2,
+    "pycma-bipop": partial(fmin2, bipop=True),
+    "cmaes-ipop": cmaes_ipop,
+}
+
+
+def play(suite: str, solver: str, dim: int, folder: Path, budget: int) -> None:
+    """Run a solver on all functions of a suite with so many parameters, into DIM.part and then DIM."""
+    warnings.simplefilter("ignore")
+    part = folder / f"{dim}.part"
+    shutil.rmtree(part, ignore_errors=True)
+    problems = cocoex.Suite(suite, "instances: 1-15", f"dimensions: {dim}")
+    observer = cocoex.Observer(
+        suite, f"outer_folder: {folder} result_folder: {part.name} algorithm_name: {solver}"
+    )
+    with threadpool_limits(1):
+        for problem in problems:
+            problem.observe_with(observer)
+            SOLVERS[solver](problem, budget * dim)
+            problem.free()
+    part.rename(folder / str(dim))
+
+
+def run(options: argparse.Namespace) -> None:
+    """Play what is missing: the fewest parameters first."""
+    cocoex.log_level("warning")
+    with ProcessPoolExecutor(options.jobs) as pool:
+        jobs = {}
+        for dim in options.dims:
+            for solver in options.only or SOLVERS:
+                folder = options.results / options.suite / solver
+                if not (folder / str(dim)).exists():
+                    jobs[solver, dim] = pool.submit(play, options.suite, solver, dim, folder, options.budget)
+        for (solver, dim), job in jobs.items():
+            job.result()
+            print(f"{options.suite}, {dim} parameters: {solver}", flush=True)
+
+
+def show(options: argparse.Namespace) -> None:
+    """Write cocopp's pages."""
+    import cocopp
+
+    folder = options.results / options.suite
+    solvers = [name for name in SOLVERS if (folder / name).exists()]
+    cocopp.genericsettings.verbose = False
+    cocopp.main(f"-o {folder / 'ppdata'} " + " ".join(str(folder / name) for name in solvers))
+
+
+def main() -> None:
+    """Run what the command line asks for."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("section", choices=("run", "show"))
+    parser.add_argument("suite", choices=("bbob", "bbob-noisy"))
+    parser.add_argument("--results", type=Path, default=Path("results/coco"))
+    parser.add_argument("--only", nargs="+", choices=SOLVERS, metavar="SOLVER")
+    parser.add_argument("--dims", nargs="+", type=int, default=DIMS)
+    parser.add_argument("--budget", type=int, default=BUDGET, help="evaluations for each parameter")
+    parser.add_argument("--jobs", type=int, default=cpu_count())
+    options = parser.parse_args()
+    {"run": run, "show": show}[options.section](options)
+
+
+if __name__ == "__main__":
+    main()
