@@ -120,14 +120,17 @@ def _bounds(bounds: Any, x0: Vector) -> tuple[Vector, Vector]:
     if not hasattr(bounds, "__len__"):
         raise expected("--bounds", rule, _short(bounds))
     readings = [bounds] if len(bounds) == 2 else []
-    if len(bounds) == len(x0) and all(hasattr(pair, "__len__") and len(pair) == 2 for pair in bounds):
+    are_ends = readings and isinstance(bounds, tuple) and all(isinstance(end, np.ndarray) for end in bounds)
+    are_pairs = len(bounds) == len(x0) and all(hasattr(pair, "__len__") and len(pair) == 2 for pair in bounds)
+    if are_pairs and not are_ends:
         readings.append([*zip(*bounds, strict=True)])
     if not readings:
         raise expected("--bounds", rule, _short(bounds))
     ends = [(_end(low, -math.inf, x0), _end(high, math.inf, x0)) for low, high in readings]
     possible = [(low, high) for low, high in ends if (low < high).all()]
     if len(possible) == 2 and not np.array_equal(possible[0], possible[1]):  # of two parameters
-        raise expected("--bounds", "numbers that can be read in one way only", _short(bounds))
+        hint = "a tuple of two arrays is read as lower and upper"
+        raise expected("--bounds", "numbers that can be read in one way only", _short(bounds), hint)
     return (possible or ends)[0]
 
 

@@ -156,6 +156,7 @@ def test_what_cannot_be_called_is_refused():
         ([(-5, 5), (-5, 5)], [-5] * 2, [5] * 2),
         ([(-5, -5), (5, 5)], [-5] * 2, [5] * 2),
         ([(0, 1)], [0], [1]),
+        ((np.array([0, 1]), np.array([2, 3])), [0, 1], [2, 3]),
     ],
 )
 def test_bounds_are_two_ends_or_pairs(bounds, lower, upper):
