@@ -141,20 +141,36 @@ class Search:
 
     def save(self, file: str | os.PathLike[str]) -> None:
         """Save the search as it is after the last tell."""
-        self._run.keep()
-        image = checkpoint.encode(self._run.content() | {"life": stamp()})
-        write_whole(Path(file), bytes(image), "Search.save")
+        write_whole(Path(file), self._image(), "Search.save")
 
     @classmethod
     def load(cls, file: str | os.PathLike[str]) -> "Search":
         """Return a saved search, which continues exactly."""
         stored = checkpoint.decode(Path(file), schema.check)
-        config = description.config_of(Config, stored["config"], imports=True)
-        if "problem" not in stored or config.x0:
+        if "problem" not in stored or len(stored["config"]["x0"]):
             raise expected("Search.load", "a file of Search.save", os.fspath(file))
         search = cls.__new__(cls)
-        search._begin(config, Problem(_told, **stored["problem"], minimise=config.minimise), stored)
+        search._continue(stored)
         return search
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what a copy or a pickle holds: a file's bytes, and whether values are awaited."""
+        return {"image": self._image(), "asked": self._asked is not None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self._continue(checkpoint.content_of(state["image"], Path("Search"), schema.check))
+        if state["asked"]:
+            self._asked = self._run.ask()
+
+    def _image(self) -> bytes:
+        """Return the bytes of a file."""
+        self._run.keep()
+        return bytes(checkpoint.encode(self._run.content() | {"life": stamp()}))
+
+    def _continue(self, stored: dict[str, Any]) -> None:
+        """Continue from the content of a file."""
+        config = description.config_of(Config, stored["config"], imports=True)
+        self._begin(config, Problem(_told, **stored["problem"], minimise=config.minimise), stored)
 
 
 def _told(x: Vector) -> float:

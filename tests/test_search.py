@@ -1,6 +1,8 @@
 """mpi_es.Search: the candidates of evolve, with values that the caller tells."""
 
+import copy
 import math
+import pickle
 import subprocess
 import sys
 
@@ -61,6 +63,19 @@ def test_a_saved_search_continues_exactly(tmp_path, strategy):
     led_to_its_end(again)
     np.testing.assert_array_equal(again.centre, whole.centre)
     np.testing.assert_array_equal(again.best, whole.best)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_a_copy_continues_exactly_and_apart(strategy):
+    one = search(strategy=strategy)
+    one.tell([sphere(x) for x in one.ask()])
+    asked = one.ask()
+    for again in (copy.deepcopy(one), pickle.loads(pickle.dumps(one))):
+        again.tell([sphere(x) for x in asked])
+        led_to_its_end(again)
+    assert one.generation == 1
+    one.tell([sphere(x) for x in asked])
+    np.testing.assert_array_equal(led_to_its_end(one).centre, again.centre)
 
 
 def test_a_search_that_asked_nothing_is_saved_too(tmp_path):

@@ -176,6 +176,15 @@ def decode(path: Path, check: Check = schema.check) -> dict[str, Any]:
             image = file.read()
     except OSError as error:
         raise Damaged(f"{path}: cannot be read ({error.strerror})") from error
+    return content_of(image, path, check)
+
+
+def content_of(image: bytes, path: Path, check: Check = schema.check) -> dict[str, Any]:
+    """Return the content of the bytes of a file, as `decode` does.
+
+    Args:
+        path: what an error names.
+    """
     version = _version(image, path)
     try:
         content = hdf5.read(image)
