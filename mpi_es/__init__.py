@@ -1,6 +1,7 @@
-"""Evolve neural-network policies over MPI. What is imported from here is public; all else may change.
+"""Evolve neural-network policies over MPI.
 
-`import mpi_es` costs milliseconds: a name's module is imported when the name is first used.
+What is imported from here and from `mpi_es.gest` is public; all else may change. `import mpi_es` costs
+milliseconds: a name's module is imported when the name is first used.
 """
 
 from typing import TYPE_CHECKING

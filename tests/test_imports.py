@@ -32,6 +32,7 @@ COMMANDS = {
     "train",
     "evolve_function",
     "search",
+    "gest",
     "evaluate",
     "report",
     "export",

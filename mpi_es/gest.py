@@ -1,0 +1,139 @@
+"""A generator of the gest-api standard, for frameworks such as Xopt, optimas and libEnsemble.
+
+It is imported from here, `from mpi_es.gest import ESGenerator`, since gest-api is an optional package.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from mpi_es.search import Search
+
+try:
+    from gest_api import Generator
+    from gest_api.vocs import (
+        VOCS,
+        ContextualVariable,
+        ContinuousVariable,
+        MaximizeObjective,
+        MinimizeObjective,
+    )
+except ModuleNotFoundError as error:
+    text = "mpi_es.gest needs the package 'gest-api': pip install it"
+    raise ModuleNotFoundError(text, name=error.name) from error
+
+__all__ = ["ESGenerator"]
+
+
+class ESGenerator(Generator):
+    """Suggests the candidates of a `Search`, one generation after the other.
+
+        generator = ESGenerator(vocs, population_size=16)
+        while not generator.search.done:
+            points = generator.suggest()
+            generator.ingest([point | {"f": function(point)} for point in points])
+
+    The values of a generation may come in any order and in several calls; the last one ends the generation.
+
+    Args:
+        vocs: continuous variables with finite domains, and one objective. The search begins at a variable's
+            default value, or in the middle of its domain.
+        sigma: the standard deviation of the first generation, as a share of each domain.
+        options: those of `Search`, such as population_size and seed.
+    """
+
+    returns_id = True
+
+    def __init__(self, vocs: VOCS, sigma: float = 0.2, **options: Any) -> None:
+        super().__init__(vocs)
+        self.vocs = vocs
+        ((self._objective, kind),) = vocs.objectives.items()
+        lower, upper = np.array(vocs.bounds).T
+        self.search = Search(
+            [_beginning(variable) for variable in vocs.variables.values()],
+            sigma * (upper - lower),
+            minimise=isinstance(kind, MinimizeObjective),
+            bounds=(lower, upper),
+            **options,
+        )
+        self._points: list[dict[str, Any]] = []  # of the generation; empty between two
+        self._suggested = 0  # of them
+        self._values: dict[int, float] = {}  # of those that are evaluated, by _id
+        self._next_id = 0
+
+    def _validate_vocs(self, vocs: VOCS) -> None:
+        """Refuse a problem that a `Search` cannot solve, with a ValueError."""
+        if not vocs.variables:
+            raise ValueError("vocs.variables: expected one or more, got none")
+        for name, variable in vocs.variables.items():
+            _check_variable(f"vocs.variables[{name!r}]", variable)
+        kinds = [type(objective) for objective in vocs.objectives.values()]
+        if len(kinds) != 1 or not issubclass(kinds[0], (MinimizeObjective, MaximizeObjective)):
+            got = ", ".join(kind.__name__ for kind in kinds) or "none"
+            raise ValueError(f"vocs.objectives: expected one, MINIMIZE or MAXIMIZE, got {got}")
+        if vocs.constraints:
+            raise ValueError(f"vocs.constraints: expected none, got {', '.join(vocs.constraints)}")
+
+    def suggest(self, num_points: int | None = None) -> list[dict[str, Any]]:
+        """Return the next points of the generation; without a number, all that are left."""
+        if not self._points:
+            self._begin_generation()
+        left = len(self._points) - self._suggested
+        count = left if num_points is None else num_points
+        if not 0 <= count <= left:
+            rule = f"at most {left} before all {len(self._points)} values of the generation are ingested"
+            raise ValueError(f"num_points: expected {rule}, got {num_points}")
+        self._suggested += count
+        return [dict(point) for point in self._points[self._suggested - count : self._suggested]]
+
+    def ingest(self, results: list[dict[str, Any]]) -> None:
+        """Take values of suggested points, and move on by a generation after its last one.
+
+        A point whose value is missing or NaN ranks last. Points without `_id` come from elsewhere and have no
+        effect.
+        """
+        values: dict[int, float] = {}
+        waiting = {point["_id"] for point in self._points[: self._suggested]} - self._values.keys()
+        for result in results:
+            if (identity := result.get("_id")) is None:  # optimas writes None
+                continue
+            if identity not in waiting:
+                raise ValueError(f"_id: expected that of a suggested point without a value, got {identity!r}")
+            value = float(result.get(self._objective, math.nan))  # Xopt leaves out that of a failed call
+            if math.isinf(value):
+                raise ValueError(f"{self._objective}: expected a finite number, or NaN, got {value}")
+            waiting.remove(identity)
+            values[int(identity)] = value
+        self._values |= values  # only now: of a call that raises nothing counts
+        if self._points and len(self._values) == len(self._points):
+            self.search.tell([self._values[point["_id"]] for point in self._points])
+            self._points, self._suggested, self._values = [], 0, {}
+
+    def _begin_generation(self) -> None:
+        """Ask for the candidates of the next generation."""
+        constants = {name: constant.value for name, constant in self.vocs.constants.items()}
+        self._points = [
+            dict(zip(self.vocs.variables, x.tolist(), strict=True)) | constants | {"_id": identity}
+            for identity, x in enumerate(self.search.ask(), self._next_id)
+        ]
+        self._next_id += len(self._points)
+
+
+def _check_variable(place: str, variable: Any) -> None:
+    """Refuse a variable that is not a real number within bounds."""
+    if not isinstance(variable, ContinuousVariable) or isinstance(variable, ContextualVariable):
+        raise ValueError(f"{place}: expected a ContinuousVariable, got a {type(variable).__name__}")
+    if np.dtype(variable.dtype).kind != "f":  # that of None is float64
+        raise ValueError(f"{place}: expected a dtype of real numbers, got {variable.dtype!r}")
+    if not np.isfinite(variable.domain).all():
+        raise ValueError(f"{place}: expected a finite domain, got {variable.domain}")
+    lower, upper = variable.domain
+    if not lower <= _beginning(variable) <= upper:
+        raise ValueError(f"{place}: expected a default in {variable.domain}, got {variable.default_value}")
+
+
+def _beginning(variable: Any) -> float:
+    """Return where the search begins."""
+    given = variable.default_value
+    return float(np.mean(variable.domain) if given is None else given)
