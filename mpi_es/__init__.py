@@ -13,10 +13,12 @@ if TYPE_CHECKING:
     from mpi_es.arrays import Candidate, Vector
     from mpi_es.config.run import Config
     from mpi_es.errors import RolloutError, UserError
-    from mpi_es.evolve_function import Generation, Result, evolve, minimise, rank
+    from mpi_es.evolve_function import Result, evolve, minimise
     from mpi_es.parallel.script_api import RunStopped
     from mpi_es.policies.attention import AttentionAgent
     from mpi_es.run_file.checkpoint import load_run
+    from mpi_es.scripts.generation import Generation
+    from mpi_es.scripts.running import rank
     from mpi_es.search import Search
     from mpi_es.seeds import Stream, rng
     from mpi_es.strategies.base import Dense, Noise, Population, Seeded, Strategy, StrategyOptions
@@ -52,9 +54,11 @@ _MODULES = {
     "mpi_es.run_file.checkpoint": ("load_run",),
     "mpi_es.config.run": ("Config",),
     "mpi_es.errors": ("RolloutError", "UserError"),
-    "mpi_es.evolve_function": ("Generation", "Result", "evolve", "minimise", "rank"),
+    "mpi_es.evolve_function": ("Result", "evolve", "minimise"),
     "mpi_es.parallel.script_api": ("RunStopped",),
     "mpi_es.policies.attention": ("AttentionAgent",),
+    "mpi_es.scripts.generation": ("Generation",),
+    "mpi_es.scripts.running": ("rank",),
     "mpi_es.search": ("Search",),
     "mpi_es.seeds": ("Stream", "rng"),
     "mpi_es.strategies.base": ("Dense", "Noise", "Population", "Seeded", "Strategy", "StrategyOptions"),

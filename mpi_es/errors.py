@@ -1,8 +1,10 @@
 """Errors that are printed in one line: a user's mistake, and a rollout that failed."""
 
 import difflib
+import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 _FEW = 8  # choices: the length of a short list
@@ -60,3 +62,20 @@ def unknown(name: str, got: str, choices: Iterable[str]) -> UserError:
     if len(known) <= _FEW:
         return expected(name, f"one of {', '.join(known)}", got, meant)
     return expected(name, f"one of {len(known)} names", got, meant or f"use one of {', '.join(known)}")
+
+
+@contextmanager
+def in_words_of_scripts(names: Mapping[str, str] = {}) -> Iterator[None]:
+    """Where an error names an option of the command line, name the argument instead.
+
+    Args:
+        names: of arguments that are not named as their options.
+    """
+    try:
+        yield
+    except UserError as error:
+
+        def argument(option: re.Match[str]) -> str:
+            return names.get(option[1], option[1].replace("-", "_"))
+
+        raise UserError(re.sub(r"(?<![\w-])--([a-z][a-z0-9-]*)", argument, str(error))) from error

@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 
 from mpi_es.arrays import Vector
 from mpi_es.config.run import Config
-from mpi_es.errors import UserError, expected
+from mpi_es.errors import UserError, expected, in_words_of_scripts
 from mpi_es.evaluation.build import make_evaluator
 from mpi_es.evaluation.function_rollout import Problem, problem
 from mpi_es.evaluation.messages import Evaluation
-from mpi_es.evolve_function import config_of, in_words_of_scripts, overall
+from mpi_es.evaluation.script_objects import ScriptObjects
+from mpi_es.evolve_function import ARGUMENTS, config_of, overall
 from mpi_es.parallel.collectives import SerialComm
 from mpi_es.parallel.stop_signal import StopFlag
 from mpi_es.run_file import checkpoint, description, schema
@@ -71,7 +72,7 @@ class Search:
             "target_consecutive": goal_times,
         }
         try:
-            with in_words_of_scripts():
+            with in_words_of_scripts(ARGUMENTS):
                 config = config_of(_told, given, options, _OF_RUNS, "Search")
                 self._begin(config, problem(_told, x0, bounds, scale=scale, minimise=minimise))
         except UserError as error:
@@ -79,7 +80,7 @@ class Search:
 
     def _begin(self, config: Config, made: Problem, stored: dict[str, Any] | None = None) -> None:
         """Begin, or continue from the content of a file."""
-        evaluator = make_evaluator(SerialComm(), config, StopFlag(), problem=made)
+        evaluator = make_evaluator(SerialComm(), config, StopFlag(), objects=ScriptObjects(made))
         plan = Plan("mpi_es.train", config, checkpoint.NOWHERE, b"", stored)
         self._run = make_run(plan, evaluator)
         self._asked: Population | None = None

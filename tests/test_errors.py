@@ -41,3 +41,10 @@ def test_the_near_miss_comes_before_a_long_list(got, choices, text):
 def test_an_exception_without_a_text_has_a_first_line_all_the_same(kind):
     for error in (kind(), kind(""), kind("\n")):
         assert str(error).splitlines()[0] == f"a {kind.__name__} without a text"
+
+
+def test_options_are_arguments_in_a_script():
+    told = errors.UserError("--init-sigma: expected less, with --noise-table and non--options")
+    with pytest.raises(errors.UserError) as raised, errors.in_words_of_scripts({"init-sigma": "sigma"}):
+        raise told
+    assert str(raised.value) == "sigma: expected less, with noise_table and non--options"

@@ -19,6 +19,7 @@ import mpi_es
 from mpi_es import evaluate, evolve_function, export, report, status, strategies, train
 from mpi_es.config.run import STRATEGIES, configured
 from mpi_es.errors import RolloutError, UserError
+from mpi_es.scripts import directories
 from mpi_es.status import generations
 from tests.faults.survivors import strike, survivors
 from tests.launching import LIMIT, ROOT, assert_same, exact_content, interrupt, run_here, start
@@ -51,7 +52,7 @@ def here(tmp_path, monkeypatch):
     """A directory of its own for runs/, and a script in it."""
     (tmp_path / "sphere.py").write_text(SCRIPT)
     monkeypatch.chdir(tmp_path)
-    evolve_function._CALLS.clear()
+    directories.CALLS.clear()
 
 
 def sphere(x):
@@ -105,9 +106,9 @@ def test_the_best_of_all_calls_is_the_result_and_the_mean_beside_it():
 
 
 def test_runs_without_a_directory_of_their_own_that_begin_at_once_get_one_each():
-    config = evolve_function.config_of(sphere, {"run_dir": ""}, {})
+    config = evolve_function.config_of(sphere, {}, {})
     with ThreadPoolExecutor(8) as threads:
-        made = [*threads.map(lambda _: evolve_function._new_directory(config), range(40))]
+        made = [*threads.map(lambda _: directories.new_directory(config), range(40))]
     assert len({*made}) == 40
     assert evolve().run_dir not in map(Path, made)
 
@@ -748,14 +749,14 @@ def test_status_and_report_speak_of_calls_and_values(capsys):
 def test_a_job_finds_the_runs_that_its_script_does_not_name(monkeypatch, tmp_path):
     job = tmp_path / "job"
     job.mkdir()
-    monkeypatch.setenv(evolve_function.RUNS, str(job))
+    monkeypatch.setenv(directories.RUNS, str(job))
     for _ in range(2):  # as after a requeue
-        evolve_function._CALLS.clear()
+        directories.CALLS.clear()
         first, second = evolve(max_iter=2), evolve(max_iter=2)
         named = evolve(max_iter=2, run_dir="named")
     assert first.run_dir != second.run_dir
     assert {path.parent for path in (first.run_dir, second.run_dir)} == {job}
-    listed = (job / evolve_function.LIST).read_text().splitlines()
+    listed = (job / directories.LIST).read_text().splitlines()
     assert {*listed} == {str(result.run_dir) for result in (first, second, named)}
 
 

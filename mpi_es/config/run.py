@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Literal
 
+from mpi_es.config import user_objects
 from mpi_es.config.fields import (
     ENVIRONMENT,
     Alias,
@@ -252,8 +253,10 @@ class Config:
 
     @property
     def is_of_script(self) -> bool:
-        """Whether a script began the run, which only this script can continue; else an option names x0."""
-        return bool(self.function) and not self.x0
+        """Whether the run needs objects that only the script has which began it."""
+        if self.function:
+            return not self.x0  # which is an option on the command line
+        return any(map(user_objects.is_of_script, (self.env, self.policy.name)))
 
     @property
     def directory(self) -> str:

@@ -1,13 +1,21 @@
-"""What a user names as package.module:name, and the name=value with which it is made."""
+"""What a user names as package.module:name, and the name=value with which it is made.
+
+An object of a script, which no other program can import, has the name SCRIPT.py:name.
+"""
 
 import ast
 import importlib
-from collections.abc import Sequence
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 from mpi_es.errors import UserError, expected, one_line, unknown
 
 _LITERALS = {"true": "True", "false": "False", "none": "None"}
+_SCRIPT = ".py"  # the end of a script's name, which no module has
 
 
 def load(option: str, name: str) -> Any:
@@ -28,6 +36,9 @@ def load(option: str, name: str) -> Any:
 
 def load_module(option: str, name: str) -> Any:
     """Return the imported module, or raise a UserError with the reason."""
+    if name.endswith(_SCRIPT):
+        hint = "run it again to continue its run, or pass its object to mpi_es.load_agent"
+        raise expected(option, "a module that can be imported", name, f"it is a script: {hint}")
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
@@ -38,6 +49,42 @@ def load_module(option: str, name: str) -> Any:
         raise UserError(f"{option}: {name} needs the package {missing!r}: pip install it") from error
     except (Exception, SystemExit) as error:
         raise UserError(f"{option}: importing {name} failed: {one_line(error)}") from error
+
+
+def is_of_script(name: str) -> bool:
+    """Tell whether a name stands for an object of a script."""
+    return name.partition(":")[0].endswith(_SCRIPT)
+
+
+def name_of(thing: Any) -> str:
+    """Return package.module:name of what another program can import, else SCRIPT.py:name."""
+    inner = thing.func if isinstance(thing, partial) else thing
+    kind = inner if hasattr(inner, "__qualname__") else type(inner)
+    module, name = getattr(kind, "__module__", None) or "builtins", kind.__qualname__
+    if module != "__main__" and getattr(sys.modules.get(module), name, None) is thing:
+        return f"{module}:{name}"
+    holder = sys.modules.get(module if kind is inner else "__main__")  # a class may be anybody's
+    script = Path(getattr(holder, "__file__", None) or "interactive").stem
+    return f"{script}{_SCRIPT}:{re.sub(r'[^0-9A-Za-z_]+', '_', name).strip('_')}"
+
+
+def words_of(values: Mapping[str, Any], option: str) -> list[str]:
+    """Return names with their values as `parsed` reads them: name=value."""
+    words = []
+    for name, value in values.items():
+        word = next((word for word in (f"{name}={value}", f"{name}={value!r}") if _is(word, name, value)), "")
+        if not word:
+            raise expected(option, "names with plain values", f"{name}={value!r}")
+        words.append(word)
+    return words
+
+
+def _is(word: str, name: str, value: Any) -> bool:
+    """Tell whether a word is read as this name and value."""
+    try:
+        return bool(parsed([word], "") == {name: value})
+    except (UserError, ValueError):  # the latter where arrays are compared
+        return False
 
 
 def parsed(words: Sequence[str], option: str) -> dict[str, Any]:

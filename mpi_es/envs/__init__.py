@@ -5,7 +5,7 @@ import difflib
 import importlib.util
 import inspect
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from functools import cache, partial
 from typing import Any
@@ -20,28 +20,37 @@ from mpi_es.envs.lockstep.separate import SeparateEnvs
 from mpi_es.envs.step_limit import frame_limit, own_limit, step_limit
 from mpi_es.errors import UserError, expected, one_line
 
+Function = Callable[..., gym.Env[Any, Any]]
 CAR_RACING = {"fast": "mpi_es/CarRacing-v3", "gymnasium": "CarRacing-v3"}  # as mpi_es.evaluate calls them
 
 
-def open_batch(name: str, options: Sequence[str] = (), width: int = 1) -> EnvBatch:
+def open_batch(
+    name: str, options: Sequence[str] = (), width: int = 1, function: Function | None = None
+) -> EnvBatch:
     """Return up to `width` environments that are stepped together.
 
     Args:
         name: see make; or envpool:ID; or vector:ID and vector:package.module:make, a VectorEnv of gymnasium's
             registry or of a function make(num_envs=...).
         options: name=value.
+        function: see make.
     """
     if name.startswith(envpool.PREFIX):
         return envpool.EnvPool(name.removeprefix(envpool.PREFIX), options)
     if name.startswith(vector.PREFIX):
         return vector.VectorEnvs(name, partial(_make_vector, name, options), width)
-    return SeparateEnvs(partial(make, name, options))
+    return SeparateEnvs(partial(make, name, options, function=function))
 
 
 @cache  # to make one may take seconds
 def spaces(name: str, options: tuple[str, ...] = ()) -> tuple[Any, Any]:
     """Return the spaces of an environment's observations and actions."""
-    with closing(open_batch(name, options)) as batch:
+    return spaces_of(open_batch(name, options))
+
+
+def spaces_of(batch: EnvBatch) -> tuple[Any, Any]:
+    """Return the spaces of observations and actions of a batch, which is closed."""
+    with closing(batch):
         return batch.observation_space, batch.action_space
 
 
@@ -50,7 +59,12 @@ def is_vectorised(name: str) -> bool:
     return name.startswith((envpool.PREFIX, vector.PREFIX))
 
 
-def make(name: str, options: Sequence[str] = (), render_mode: str | None = None) -> tuple[Any, int]:
+def make(
+    name: str,
+    options: Sequence[str] = (),
+    render_mode: str | None = None,
+    function: Function | None = None,
+) -> tuple[Any, int]:
     """Return the environment and its step limit, 0 for none.
 
     The limit of a gymnasium id is not in the environment: the stepping code counts. Nor are the
@@ -61,24 +75,31 @@ def make(name: str, options: Sequence[str] = (), render_mode: str | None = None)
             id; or package.module:make, a function that returns an environment. What follows the colon
             is the id if it is registered, else the function; its environment keeps its own limit.
         options: name=value.
+        function: of a script, for which the name stands.
     """
     if is_vectorised(name):
         rule = "a single environment, not a vector"
         raise expected("--env", rule, name, f"use --env {name.partition(':')[2]} if gymnasium has it")
     chosen = parsed(options, "--env-options") | ({} if render_mode is None else {"render_mode": render_mode})
-    module_name, colon, rest = name.rpartition(":")
-    if colon:
-        load_module("--env", module_name)
-    else:
-        _register_atari(rest)
-    if colon and rest not in gym.registry:
-        env = _call(name, load("--env", name), chosen)
+    found = _found(name) if function is None else function
+    if found:
+        env = _call(name, found, chosen)
         limit = own_limit(env)
     else:
-        env, limit = _registered(rest, chosen)
+        env, limit = _registered(name.rpartition(":")[2], chosen)
     kind = type(env.unwrapped)
     walker = (kind.__module__, kind.__name__) == ("gymnasium.envs.box2d.bipedal_walker", "BipedalWalker")
     return (FreshWorld(env) if walker else env), limit
+
+
+def _found(name: str) -> Any:
+    """Return the function that a name stands for; None where it is an id, registered by its module."""
+    module_name, colon, rest = name.rpartition(":")
+    if not colon:
+        _register_atari(rest)
+        return None
+    load_module("--env", module_name)
+    return None if rest in gym.registry else load("--env", name)
 
 
 @contextmanager

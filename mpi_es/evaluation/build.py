@@ -20,6 +20,7 @@ from mpi_es.evaluation.compiled_rollout import CompiledRollout
 from mpi_es.evaluation.evaluator import Evaluator
 from mpi_es.evaluation.function_rollout import FunctionRollout, Problem
 from mpi_es.evaluation.rollout import AnyRollout, EpisodeRules, Rollout
+from mpi_es.evaluation.script_objects import NONE, ScriptObjects
 from mpi_es.jit.compile_subprocess import compile_apart
 from mpi_es.jit.warm_up import prepare
 from mpi_es.parallel import shared_memory
@@ -37,14 +38,24 @@ from mpi_es.strategies.noise import ComputedNoise, SlicedNoise, TableNoise, fill
 WIDTH, POOLED_WIDTH = 16, 64
 
 
-def make_policy(config: Config, spaces: tuple[Any, Any] | None = None) -> Policy:
+def spaces_of(config: Config, objects: ScriptObjects = NONE) -> tuple[Any, Any]:
+    """Return the spaces of observations and actions of the config's environment."""
+    if objects.env is None:
+        return envs.spaces(config.env, config.env_options)
+    return envs.spaces_of(envs.open_batch(config.env, config.env_options, function=objects.env))
+
+
+def make_policy(
+    config: Config, spaces: tuple[Any, Any] | None = None, objects: ScriptObjects = NONE
+) -> Policy:
     """Return the config's policy.
 
     Args:
         spaces: of its environment's observations and actions, where they are known.
+        objects: of a script, for which the config's names stand.
     """
-    observations, actions = spaces or envs.spaces(config.env, config.env_options)
-    policy = policies.make(config, observations, actions)
+    observations, actions = spaces or spaces_of(config, objects)
+    policy = policies.make(config, observations, actions, objects.policy)
     shape = observations.shape or ()
     if config.obs_norm and len(shape) != 1:
         raise expected("--obs-norm", "an environment that observes a vector", f"shape {shape}")
@@ -88,26 +99,26 @@ def make_problem(config: Config) -> Problem:
 def make_rollout(
     config: Config,
     base: Candidate | None = None,
-    problem: Problem | None = None,
+    objects: ScriptObjects = NONE,
     trained: AnyRollout | None = None,
 ) -> AnyRollout:
     """Return what runs episodes in this process.
 
     Args:
         base: a whole agent, of which all stays fixed but the part that the config names.
-        problem: that of the config's function, which a script may have passed.
+        objects: of a script, for which the config's names stand.
         trained: in whose spaces the episodes must be, where they are held out.
     """
     if config.function:
         ranks_last = config.on_failure == "worst"
-        made = problem or make_problem(config)
+        made = objects.problem or make_problem(config)
         return FunctionRollout(made, ranks_failures_last=ranks_last, timeout=config.call_timeout)
     width = config.envs_per_rank or (POOLED_WIDTH if envs.is_vectorised(config.env) else WIDTH)
-    batch = envs.open_batch(config.env, config.env_options, width)
+    batch = envs.open_batch(config.env, config.env_options, width, objects.env)
     spaces = batch.observation_space, batch.action_space
     if trained and spaces != trained.spaces:
         raise expected("--held-out-env-options", f"the spaces {trained.spaces}", spaces)
-    policy: Any = make_policy(config, spaces)
+    policy: Any = make_policy(config, spaces, objects)
     if base is not None:
         policy = PartlyFixed(policy, config.evolve, base)
     may_compile = config.compiled and getattr(policy, "compiled", False)
@@ -124,18 +135,18 @@ def make_rollout(
 
 
 def make_rollouts(
-    config: Config, base: Candidate | None = None, problem: Problem | None = None
+    config: Config, base: Candidate | None = None, objects: ScriptObjects = NONE
 ) -> tuple[AnyRollout, AnyRollout]:
     """Return what runs episodes of training in this process, and what runs held-out ones, often the same.
 
     Args:
-        base: see make_rollout, as for the problem.
+        base: see make_rollout, as for the objects.
     """
-    rollout = make_rollout(config, base, problem)
+    rollout = make_rollout(config, base, objects)
     if config.function or not config.held_out_env_options:
         return rollout, rollout
     with envs.held_out():
-        return rollout, make_rollout(config.held_out, base, trained=rollout)
+        return rollout, make_rollout(config.held_out, base, objects, trained=rollout)
 
 
 def make_evaluator(
@@ -145,21 +156,22 @@ def make_evaluator(
     base: Candidate | None = None,
     *,
     survives: bool = False,
-    problem: Problem | None = None,
+    objects: ScriptObjects = NONE,
 ) -> Evaluator:
     """Return this rank's evaluator, or raise on every rank what one of them met. Collective.
 
     Args:
-        base: see make_rollout, as for the problem.
+        base: see make_rollout, as for the objects.
         survives: whether the other ranks go on when one dies.
     """
     # The ranks agree before they make the noise, which they do together.
     (rollout, held_out_rollout), table = all_or_raise(
-        comm, lambda: (make_rollouts(config, base, problem), noise_table(config.strategy))
+        comm, lambda: (make_rollouts(config, base, objects), noise_table(config.strategy))
     )
-    prepare(comm, rollout.compile, partial(_compile_apart, config, base))
+    apart = partial(_compile_apart, base) if objects.can_be_imported else None
+    prepare(comm, rollout.compile, apart and partial(apart, config))
     if held_out_rollout is not rollout:
-        prepare(comm, held_out_rollout.compile, partial(_compile_apart, config.held_out, base))
+        prepare(comm, held_out_rollout.compile, apart and partial(apart, config.held_out))
     return Evaluator(
         comm,
         rollout,
@@ -173,7 +185,7 @@ def make_evaluator(
     )
 
 
-def _compile_apart(config: Config, base: Candidate | None) -> None:
+def _compile_apart(base: Candidate | None, config: Config) -> None:
     """Compile the config's rollout in another process."""
     compile_apart("mpi_es.evaluation.compile_rollout", (config, base))
 

@@ -103,7 +103,7 @@ def on_all_ranks(work: Callable[[World], T], world: World) -> T:
     if world.caller is not None:
         nested = world.caller == threading.get_ident()
         rule = "no call within another, such as by the evolved function" if nested else _ONE_AT_A_TIME
-        raise UserError(f"mpi_es.evolve: expected {rule}")
+        raise UserError(f"mpi_es: expected {rule}")
     world.caller = threading.get_ident()
     try:
         while True:
@@ -129,7 +129,7 @@ def _once(work: Callable[[World], T], world: World) -> T:
         if ended:
             absent = " and ".join(map(str, ended))
             rule = "a call on every rank of the job"
-            world.raised = UserError(f"mpi_es.evolve: expected {rule}, got the script's end on rank {absent}")
+            world.raised = UserError(f"mpi_es: expected {rule}, got the script's end on rank {absent}")
         else:
             outcome = _outcome(work, world)
     except RankLost:

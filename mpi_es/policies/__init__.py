@@ -8,15 +8,20 @@ from mpi_es.errors import expected
 from mpi_es.policies.base import OwnOptions, Policy
 
 
-def make(config: Config, observation_space: Any, action_space: Any) -> Policy:
-    """Return the policy that the config names, for the spaces of its environment."""
+def make(config: Config, observation_space: Any, action_space: Any, module: Any = None) -> Policy:
+    """Return the policy that the config names, for the spaces of its environment.
+
+    Args:
+        module: of a script, a torch module or its class, for which the name stands.
+    """
     options: Any = config.policy
     if config.obs_norm and options.name == "attention":
         raise expected("--obs-norm", "no normalisation of the pictures that --policy attention reads", True)
     if not isinstance(options, OwnOptions):
         made: Policy = load("--policy", POLICIES[options.name])(options, observation_space, action_space)
         return made
-    from mpi_es.policies.torch_module import ModulePolicy, load_network  # torch
+    from mpi_es.policies.torch_module import ModulePolicy, load_network, network_of  # torch
 
-    network = load_network(options.name, parsed(options.policy_options, "--policy-options"))
+    keywords = parsed(options.policy_options, "--policy-options")
+    network = load_network(options.name, keywords) if module is None else network_of(module, keywords)
     return ModulePolicy(options.name, network, observation_space, action_space, options.output)

@@ -45,6 +45,12 @@ def seeded(build: Callable[[], nn.Module], seed: int) -> nn.Module:
         return build()
 
 
+def filled(module: nn.Module, parameters: Candidate) -> nn.Module:
+    """Return a module in evaluation mode, after it was given parameters (dim,) that no gradient changes."""
+    nn.utils.vector_to_parameters(torch.from_numpy(parameters.copy()), module.parameters())
+    return module.eval().requires_grad_(False)
+
+
 def flat(module: nn.Module) -> Candidate:
     """Return a module's parameters, (dim,), in the order of parameters_to_vector."""
     vector = nn.utils.parameters_to_vector(module.parameters())

@@ -34,6 +34,15 @@ def load_network(name: str, options: Mapping[str, Any]) -> Network:
     return partial(network, **options)
 
 
+def network_of(module: Any, options: Mapping[str, Any]) -> Network:
+    """Return what makes the modules of a script, from a class or as copies of a module."""
+    if isinstance(module, nn.Module):
+        if options:
+            raise expected("--policy-options", "none with a module that is made already", dict(options))
+        return lambda *spaces: copy.deepcopy(module)
+    return partial(module, **options)
+
+
 class _Recall(NamedTuple):
     """What a running episode continues from."""
 

@@ -36,7 +36,7 @@ def named(config: Any, fields: Sequence[str] = TRAINING) -> Iterator[tuple[str, 
             continue  # the script has it
         parts = user_objects.parsed(value, option(field)) if isinstance(value, tuple) else None
         for name in _in_name(value) if parts is None else _in_values(parts):
-            if name not in _OURS and not _registers_ours(name):
+            if name not in _OURS and not _registers_ours(name) and not user_objects.is_of_script(name):
                 yield option(field), name
 
 

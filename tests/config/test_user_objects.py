@@ -1,4 +1,5 @@
 import fractions
+from functools import partial
 
 import numpy as np
 import pytest
@@ -52,3 +53,33 @@ def test_a_name_that_leads_nowhere_is_told_in_one_line(name, complaint):
     with pytest.raises(UserError, match=complaint) as caught:
         user_objects.load("--env", name)
     assert "\n" not in str(caught.value)
+
+
+def test_a_script_is_not_imported_whatever_a_file_says(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "forged").mkdir()
+    (tmp_path / "forged" / "__init__.py").write_text("raise SystemExit('imported')\n")
+    with pytest.raises(
+        UserError, match=r"--env: expected a module that can be imported, got 'forged.py'; it is"
+    ):
+        user_objects.load("--env", "forged.py:make")
+    assert user_objects.is_of_script("forged.py:make")
+    assert not user_objects.is_of_script("forged.pyramid:make")
+
+
+@pytest.mark.parametrize(
+    ("thing", "name"),
+    [
+        (fractions.Fraction, "fractions:Fraction"),
+        (partial(fractions.Fraction, 1), "fractions.py:Fraction"),
+        (lambda: 1, "test_user_objects.py:lambda"),
+        (test_a_value_that_is_no_literal_of_python_is_text, None),
+    ],
+)
+def test_an_object_is_named_after_its_place(thing, name):
+    assert user_objects.name_of(thing) == (name or f"{__name__}:{thing.__name__}")
+
+
+def test_words_are_read_as_the_values_that_they_were():
+    values = {"a": 1, "b": "up", "c": "1", "d": None, "e": (1, 2.5), "f": {"g": [True]}}
+    assert user_objects.parsed(user_objects.words_of(values, "--x"), "--x") == values

@@ -74,7 +74,7 @@ def test_a_script_ends_with_its_code_and_one_line(launch, how, code, said):
 def test_a_call_that_is_not_made_by_all_ranks_at_once_waits_for_none(launch, how, code, said, done):
     process = launch(3, "-c", SCRIPT, how)
     assert (process.returncode, process.stdout) == (code, "done\n" * done)
-    assert process.stderr == (f"error: mpi_es.evolve: {said}\n" if code else "")
+    assert process.stderr == (f"error: mpi_es: {said}\n" if code else "")
 
 
 @pytest.mark.parametrize("how", ["bug in a call", "bug after it"])

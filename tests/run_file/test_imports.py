@@ -40,6 +40,7 @@ def names(config, fields=imports.TRAINING):
         ({"callback": "spy:Spy"}, ["spy:Spy"]),
         ({"function": "f:f", "x0": (1.0,)}, ["f:f"]),
         ({"function": "script.py:f"}, []),
+        ({"env": "script.py:make", "policy": "script.py:Net"}, []),
     ],
 )  # fmt: skip
 def test_what_a_config_names_outside_of_our_packages_is_found(options, found):

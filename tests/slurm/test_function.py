@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from mpi_es.evolve_function import LIST
+from mpi_es.scripts.directories import LIST
 from tests.launching import start
 from tests.slurm.jobs import generation
 from tests.slurm.test_resume import TWO

@@ -1,0 +1,48 @@
+"""What a script passes as an object, where a config has only its name."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from mpi_es.config.user_objects import is_of_script, name_of
+from mpi_es.envs import Function as MakeEnv
+from mpi_es.errors import expected
+from mpi_es.evaluation.function_rollout import Problem
+
+
+@dataclass(frozen=True)
+class ScriptObjects:
+    """The objects of a script; None where the config's name is enough. Each rank has its own."""
+
+    problem: Problem | None = None  # the function, and where to search
+    env: MakeEnv | None = None
+    policy: Any = None  # a torch module, or its class
+
+    @property
+    def can_be_imported(self) -> bool:
+        """Whether another process can make the same policy and environment from the config alone."""
+        return self.env is None and self.policy is None
+
+
+NONE = ScriptObjects()
+
+
+def named_env(env: Any) -> tuple[str, MakeEnv | None]:
+    """Return the name of an environment, and the function that makes it where the name is not enough."""
+    if isinstance(env, str):
+        return env, None
+    if not callable(env):
+        raise expected("--env", "a name, or a function that returns an environment", env)
+    name = name_of(env)
+    return name, env if is_of_script(name) else None
+
+
+def named_policy(policy: Any) -> tuple[str, Any]:
+    """Return the name of a policy, and the torch module or its class where the name is not enough."""
+    if isinstance(policy, str):
+        return policy, None
+    from torch import nn  # which whoever has a module has imported
+
+    if not (isinstance(policy, nn.Module) or (isinstance(policy, type) and issubclass(policy, nn.Module))):
+        raise expected("--policy", "a name, a torch module or a class of torch modules", policy)
+    name = name_of(policy)
+    return name, policy if isinstance(policy, nn.Module) or is_of_script(name) else None

@@ -1,0 +1,79 @@
+"""From the arguments of a script's call to a config."""
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+import numpy as np
+
+from mpi_es import strategies
+from mpi_es.config.fields import option as flag
+from mpi_es.config.parts import changed, declared, every, suited, without_effect
+from mpi_es.config.presets import PRESETS
+from mpi_es.config.run import Config
+from mpi_es.config.user_objects import words_of
+from mpi_es.errors import UserError, unknown
+
+OTHER_NAMES = {  # of other libraries
+    "popsize": "population_size",
+    "maxiter": "max_iter",
+    "maxfevals": "max_evaluations",
+}
+
+
+def config_of(
+    evolved: Mapping[str, Any],
+    given: Mapping[str, Any],
+    options: Mapping[str, Any],
+    hidden: Collection[str],
+    caller: str,
+    *,
+    other_names: Mapping[str, str] = OTHER_NAMES,
+    preset: str = "",
+) -> Config:
+    """Return the config of a call, or refuse an option that has no effect or another type.
+
+    Args:
+        evolved: the fields that name what is evolved, and by which strategy.
+        given: other fields that arguments of the caller set.
+        hidden: fields that are no options of the caller.
+        other_names: our names by those of other libraries.
+        preset: on top of which all others come; empty for none.
+    """
+    if preset and preset not in PRESETS:
+        raise unknown("preset", preset, PRESETS)
+    names = {name: declared(Config)[name].converted(value, flag(name)) for name, value in evolved.items()}
+    begun = suited(Config, PRESETS.get(preset, {}) | names)
+    possible = {one.name: one for one in every(Config)} | declared(begun)
+    known = possible.keys() - {*hidden, *given, *evolved}
+    for option in options:
+        if option not in known:
+            if option in other_names:
+                raise UserError(f"{caller}: expected {other_names[option]}, got {option!r}")
+            raise unknown(caller, option, known & declared(begun).keys() - without_effect(begun).keys())
+    values = {
+        option: possible[option].converted(_plain(value, option), flag(option))
+        for option, value in {**given, **options}.items()
+    }
+    config = changed(begun, **values)
+    refuse_idle(options, without_effect(config))
+    strategies.check(config)
+    return config
+
+
+def refuse_idle(options: Collection[str], idle: Mapping[str, str]) -> None:
+    """Refuse an option that has no effect.
+
+    Args:
+        idle: the fields without effect, each with the reason.
+    """
+    for option, reason in idle.items():
+        if option in options:
+            raise UserError(f"{option}: expected to be left out, as it has no effect {reason}")
+
+
+def _plain(value: Any, option: str) -> Any:
+    """Return a value as files hold it: a number of Python's, a list, and for a dict name=value."""
+    if isinstance(value, dict):
+        return words_of(value, flag(option))
+    plain = value.item() if isinstance(value, np.generic) else value
+    return [*plain] if isinstance(plain, tuple) else plain

@@ -1,0 +1,49 @@
+"""The directories of a script's runs: new ones, and those that a job of slurm/function.sh knows."""
+
+import os
+
+from mpi_es.config.run import Config
+from mpi_es.errors import UserError
+from mpi_es.run_file.checkpoint import NOWHERE
+from mpi_es.train import Plan
+
+RUNS = "MPI_ES_RUNS"  # the variable by which slurm/function.sh names the directory of a job's runs
+LIST = ".runs"  # the file there with all directories of the job's runs, a line each
+CALLS: dict[str, int] = {}  # of a directory that is named after what is evolved
+
+
+def new_directory(config: Config) -> str:
+    """Return a directory for a run that the script does not name.
+
+    In a job of slurm/function.sh it is the same when the job is requeued; elsewhere it is a new one.
+    """
+    if RUNS in os.environ:
+        stem = os.path.join(os.environ[RUNS], os.path.basename(config.directory))
+        CALLS[stem] = CALLS.get(stem, 0) + 1
+        return _numbered(stem, CALLS[stem])
+    number = 1
+    while not _is_made(directory := _numbered(config.directory, number)):
+        number += 1
+    return directory
+
+
+def list_for_job(plan: Plan) -> None:
+    """Tell a job of slurm/function.sh which run this is; it does not mind to be told twice."""
+    if RUNS in os.environ and plan.directory != NOWHERE:
+        with open(os.path.join(os.environ[RUNS], LIST), "a", encoding="utf-8") as runs:
+            print(plan.directory, file=runs)
+
+
+def _is_made(directory: str) -> bool:
+    """Make a directory; return whether it was not there, perhaps of a script that began at the same time."""
+    try:
+        os.makedirs(directory)
+    except FileExistsError:
+        return False
+    except OSError as error:
+        raise UserError(f"--run-dir: cannot create {directory} ({error.strerror})") from error
+    return True
+
+
+def _numbered(stem: str, number: int) -> str:
+    return stem if number == 1 else f"{stem}-{number}"
