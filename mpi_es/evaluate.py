@@ -5,7 +5,6 @@ Without RUN, --from-pretrained FILE names the policy.
 
 import csv
 import os
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,13 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpi_es.agents import load
-from mpi_es.arrays import Candidate, Vector
+from mpi_es.agents.agent import Agent, deployed
+from mpi_es.agents.episode_seeds import check_episodes, chosen_seeds, seed_ranges
+from mpi_es.agents.load import Place
 from mpi_es.config import command_line
 from mpi_es.config.presets import PRESETS, preset
-from mpi_es.config.run import Config, Layout, default
+from mpi_es.config.run import Config, Layout
 from mpi_es.envs import CAR_RACING
-from mpi_es.errors import UserError, expected, unknown, warn
-from mpi_es.evaluation.build import make_evaluator, make_policy
+from mpi_es.errors import UserError, expected, unknown
+from mpi_es.evaluation.build import make_evaluator
 from mpi_es.evaluation.evaluator import Evaluator
 from mpi_es.evaluation.rollout import Episode
 from mpi_es.parallel.collective_errors import plan_on_root
@@ -29,12 +30,8 @@ from mpi_es.parallel.collectives import Comm
 from mpi_es.parallel.entry_point import launch
 from mpi_es.parallel.rank_loss import survivable
 from mpi_es.parallel.stop_signal import StopFlag
-from mpi_es.run_file import checkpoint, description, imports
 from mpi_es.run_file.scores import summary
-from mpi_es.seeds import Stream, held_out_seeds
-from mpi_es.strategies.base import Dense
 
-MOST_EPISODES = 1_000_000  # of one evaluation, which rank 0 holds in memory
 # Options that have no effect with another.
 IDLE = {"RUN": ("preset", "layout"), "--from-pretrained": ("candidate",), "--seeds": ("episodes",)}
 
@@ -85,42 +82,10 @@ class Options:
         return seed_ranges(self.seeds)
 
 
-def check_episodes(episodes: int, seeds: str) -> None:
-    """Refuse a number of episodes, and words for their seeds, that no evaluation can have."""
-    if not 1 <= episodes <= MOST_EPISODES:
-        raise expected("--episodes", f"a whole number from 1 to {MOST_EPISODES}", episodes)
-    if not re.fullmatch(r"held-out|fresh|\d+(-\d+)?(,\d+(-\d+)?)*", seeds):
-        raise expected("--seeds", "held-out, fresh or numbers such as 0-99,200", seeds)
-    ranges = seed_ranges(seeds)
-    if any(first > last or last >= 2**31 for first, last in ranges):
-        raise expected("--seeds", "ranges that go up, below 2147483648", seeds)
-    if (count := sum(last - first + 1 for first, last in ranges)) > MOST_EPISODES:
-        raise expected("--seeds", f"at most {MOST_EPISODES} seeds", count)
-
-
 def check_files(table: str, video: str) -> None:
     """Refuse a table and a film that are one file."""
     if table and os.path.realpath(table) == os.path.realpath(video):
         raise expected("--csv", "another file than --video", table)
-
-
-def seed_ranges(seeds: str) -> list[tuple[int, int]]:
-    """Return the first and the last seed of each range; none for held-out and fresh."""
-    parts = [part.split("-") for part in seeds.split(",") if seeds[0].isdigit()]
-    return [(int(ends[0]), int(ends[-1])) for ends in parts]
-
-
-def chosen_seeds(seeds: str, episodes: int, seed: int) -> NDArray[np.int64]:
-    """Return the seeds (episodes,) that the words ask for.
-
-    Args:
-        seed: of the run.
-    """
-    if seeds == "held-out":
-        return held_out_seeds(seed, episodes)
-    if seeds == "fresh":
-        return held_out_seeds(seed, episodes, Stream.FRESH)
-    return np.concatenate([np.arange(first, last + 1) for first, last in seed_ranges(seeds)])
 
 
 @dataclass(frozen=True)
@@ -128,10 +93,9 @@ class EvaluationPlan:
     """The evaluation that the command line asks for, on rank 0."""
 
     options: Options
-    config: Config
+    config: Config  # of the episodes
+    agent: Agent
     content: dict[str, Any]  # of the run's file; empty without one
-    parameters: Candidate
-    normalisation: Vector
     title: str
 
 
@@ -155,9 +119,6 @@ def prepare(arguments: list[str]) -> EvaluationPlan:
     for other in ("RUN" if run else "--from-pretrained", *(["--seeds"] if options.ranges else [])):
         command_line.refuse_idle(arguments, IDLE[other], other, Options)
     plan = of_run(run, options) if run else of_file(options, arguments)
-    if len(plan.parameters) != (dim := make_policy(plan.config).dim):
-        rule = f"an environment whose policy has the {len(plan.parameters)} parameters of this one"
-        raise expected("--env", rule, f"{plan.config.env} with {dim}")
     if options.video or options.frames or options.render:
         footage(plan).check()
     if options.csv:
@@ -167,53 +128,43 @@ def prepare(arguments: list[str]) -> EvaluationPlan:
 
 def of_run(run: str, options: Options) -> EvaluationPlan:
     """Return the plan of evaluating a run's policy."""
-    content, warning = checkpoint.load(Path(run))
-    checkpoint.check_agent(content, Path(run))
-    if warning:
-        warn(warning)
-    chosen = checkpoint.centre_of(content, options.candidate, run)
-    stored = description.config_of(Config, content["config"])
-    fields = [name for name in imports.AGENT if name != "env" or not options.env]
-    imports.check(stored, run, allowed=options.imports, fields=fields)
-    config = placed(stored, options)
-    title = f"{options.candidate} centre, of generation {chosen['generation']}"
-    return EvaluationPlan(options, config, content, chosen["candidate"], chosen["normalisation"], title)
+    content = load.content_of(Path(run))
+    agent = load.of_run(content, options.candidate, run, place(options))
+    title = f"{options.candidate} centre, of generation {content[options.candidate]['generation']}"
+    return EvaluationPlan(options, _config(agent, options), agent, content, title)
 
 
 def of_file(options: Options, arguments: list[str]) -> EvaluationPlan:
     """Return the plan of evaluating the policy that a file holds."""
     given = preset(options.preset, evolve="all", layout=options.layout)
-    agent = load.load(options.from_pretrained, given, "--from-pretrained", allow_imports=options.imports)
+    agent = load.load(options.from_pretrained, given, "--from-pretrained", place(options))
     if agent.described:
         command_line.refuse_idle(arguments, IDLE["RUN"], "a file that names it", Options)
-    config = placed(agent.config, options)
-    return EvaluationPlan(options, config, {}, agent.parameters, agent.normalisation, options.from_pretrained)
+    return EvaluationPlan(options, _config(agent, options), agent, {}, options.from_pretrained)
 
 
-def placed(config: Config, options: Options) -> Config:
-    """Return a config in the environment that the options name, or else in that of its held-out episodes."""
-    bare = default("strategy", "cma_es")  # no table of noise is made
-    config = replace(config.held_out, compiled=config.compiled and options.compiled, strategy=bare)
-    if not (options.env or options.env_options):
-        return config
-    return replace(
-        config, env=CAR_RACING.get(options.env, options.env) or config.env, env_options=options.env_options
-    )
+def place(options: Options) -> Place:
+    """Return the environment that the options name, to put an agent there; else it stays in its run's."""
+    changes: dict[str, Any] = {"env": CAR_RACING.get(options.env, options.env)} if options.env else {}
+    if options.env or options.env_options:
+        changes |= {"env_options": options.env_options, "held_out_env_options": ()}
+    return Place(changes, allow_imports=options.imports)
+
+
+def _config(agent: Agent, options: Options) -> Config:
+    """Return the config of the episodes."""
+    return replace(deployed(agent.config), compiled=agent.config.compiled and options.compiled)
 
 
 def report(plan: EvaluationPlan, evaluator: Evaluator) -> None:
     """Evaluate on rank 0 and print the scores."""
     options = plan.options
     seeds = episode_seeds(plan)
-    normalisation = plan.normalisation if plan.normalisation.size else None
-    if normalisation is not None and normalisation.shape[1] != evaluator.rollout.size:
-        rule = f"a normalisation of the {evaluator.rollout.size} observed numbers"
-        raise expected(plan.title, rule, normalisation.shape[1])
-    terms = evaluator.held_out_terms(plan.config.episode_cap, normalisation)
     if options.video or options.frames or options.render:  # first, since drawing may fail
-        first = Episode(0, 0, int(seeds[0]), plan.parameters)
-        print(footage(plan).shoot(evaluator.rollout.policy, first, terms, plan.title), flush=True)
-    result = evaluator.evaluate(Dense(plan.parameters[None].astype(float)), seeds[None], terms)
+        first = Episode(0, 0, int(seeds[0]), plan.agent.parameters)
+        rules = plan.agent.rules(evaluator)
+        print(footage(plan).shoot(evaluator.rollout.policy, first, rules, plan.title), flush=True)
+    result = plan.agent.play(evaluator, seeds)
     returns = result.returns[0]
     print(f"{plan.title}: {summary(returns)}")
     for line in (compared(plan, returns), chosen_by(plan)):

@@ -3,30 +3,21 @@
 RUN may also be a file with an agent, to change the order of its parameters or to write TorchScript.
 """
 
-import io
-import json
 import os
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-import numpy as np
-
-from mpi_es import envs
 from mpi_es.agents import load
-from mpi_es.agents.load import Agent
+from mpi_es.agents.agent import Agent
 from mpi_es.config import command_line
-from mpi_es.config.parts import flat
 from mpi_es.config.presets import PRESETS, preset
-from mpi_es.config.run import Config, Layout
-from mpi_es.errors import UserError, expected, unknown, warn
-from mpi_es.evaluation.build import make_policy
-from mpi_es.papers.parameter_order import from_torch
+from mpi_es.config.run import Layout
+from mpi_es.errors import UserError, expected, unknown
 from mpi_es.parallel.collective_errors import on_root
 from mpi_es.parallel.collectives import Comm
 from mpi_es.parallel.entry_point import launch
-from mpi_es.run_file import checkpoint, description, imports
-from mpi_es.run_file.atomic_write import write_whole
+from mpi_es.run_file import checkpoint
 from mpi_es.text import counted
 
 
@@ -77,11 +68,14 @@ def export(arguments: list[str]) -> None:
         agent = _of_file(run, options, arguments)
     else:
         command_line.refuse_idle(arguments, ("preset", "from_layout"), "a run", Options)
-        agent = _of_run(run, options)
+        place = load.Place(allow_imports=options.imports)
+        agent = load.of_run(load.content_of(Path(run)), options.candidate, run, place)
     if options.out:
-        write_weights(Path(options.out), agent, options.layout)
+        agent.write_weights(Path(options.out), options.layout, "--out")
+        print(f"{counted(len(agent.parameters), 'parameter')} in {options.layout}'s order: {options.out}")
     if options.torchscript:
-        write_script(Path(options.torchscript), agent)
+        agent.write_script(Path(options.torchscript), "--torchscript")
+        print(f"TorchScript: {options.torchscript}")
 
 
 def _refuse_clashes(run: str, options: Options) -> None:
@@ -95,49 +89,13 @@ def _refuse_clashes(run: str, options: Options) -> None:
         taken[place] = f"that of {option}"
 
 
-def _of_run(run: str, options: Options) -> Agent:
-    """Return the chosen agent of a run."""
-    content, warning = checkpoint.load(Path(run))
-    checkpoint.check_agent(content, Path(run))
-    if warning:
-        warn(warning)
-    chosen = checkpoint.centre_of(content, options.candidate, run)
-    config = description.config_of(Config, content["config"])
-    imports.check(config, run, allowed=options.imports, fields=imports.AGENT)
-    policy = make_policy(config)
-    load.check_size(chosen["candidate"], policy.dim, run)
-    return Agent(config, policy, chosen["candidate"], chosen["normalisation"])
-
-
 def _of_file(name: str, options: Options, arguments: list[str]) -> Agent:
     """Return the agent in a file."""
     bare = preset(options.preset, layout=options.from_layout)
-    agent = load.load(name, bare, "RUN", allow_imports=options.imports)
+    agent = load.load(name, bare, "RUN", load.Place(allow_imports=options.imports))
     if agent.described:
         command_line.refuse_idle(arguments, ("preset", "from_layout"), "a file that names it", Options)
     return agent
-
-
-def write_weights(path: Path, agent: Agent, layout: str) -> None:
-    """Write parameters, with what `agents.load` reads."""
-    nowhere = replace(agent.config, from_pretrained="", base_from_pretrained="", evolve="all", run_dir="")
-    parameters = from_torch(agent.parameters, agent.policy.shapes, layout)
-    config = np.array(json.dumps(flat(nowhere)))
-    image = io.BytesIO()
-    np.savez(
-        image, params=parameters, normalisation=agent.normalisation, layout=np.array(layout), config=config
-    )
-    write_whole(path, image.getvalue(), "--out")
-    print(f"{counted(len(parameters), 'parameter')} in {layout}'s order: {path}")
-
-
-def write_script(path: Path, agent: Agent) -> None:
-    """Write the network as TorchScript."""
-    from mpi_es.agents import torchscript  # torch, which parameters alone do not need
-
-    space, _ = envs.spaces(agent.config.env, agent.config.env_options)
-    torchscript.write(path, agent.policy, agent.parameters, agent.normalisation, space)
-    print(f"TorchScript: {path}")
 
 
 if __name__ == "__main__":

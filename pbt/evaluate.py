@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mpi_es.agents.episode_seeds import check_episodes, chosen_seeds, seed_ranges
 from mpi_es.config import command_line
 from mpi_es.errors import RolloutError, UserError, expected
-from mpi_es.evaluate import check_episodes, check_files, chosen_seeds, compared_with, seed_ranges, write_csv
+from mpi_es.evaluate import check_files, compared_with, write_csv
 from mpi_es.evaluation.rollout import Episode
 from mpi_es.jit.warm_up import prepare as prepare_code
 from mpi_es.parallel.collective_errors import all_or_raise, on_root, plan_on_root

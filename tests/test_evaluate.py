@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from mpi_es import evaluate, train
+from mpi_es.agents.agent import deployed
 from mpi_es.config.run import configured
 from mpi_es.errors import UserError
 from mpi_es.evaluate import EvaluationPlan, Options
@@ -18,8 +19,7 @@ from tests.run_file import bases
 
 
 def plan(**content):
-    nothing = np.zeros(0, np.float32)
-    return EvaluationPlan(Options(), configured(seed=3), content, nothing, nothing, "title")
+    return EvaluationPlan(Options(), configured(seed=3), None, content, "title")
 
 
 def seeds_of(text, episodes=4):
@@ -97,7 +97,7 @@ def test_trying_whether_a_csv_can_be_written_empties_none(tmp_path):
 def test_a_table_for_noise_is_not_made_for_an_evaluation():
     config = configured(strategy="openai_es", noise_table=10**6)
     assert noise_table(config.strategy) == 10**6
-    assert not noise_table(evaluate.placed(config, Options()).strategy)
+    assert not noise_table(deployed(config).strategy)
 
 
 def test_a_damaged_file_is_reported_before_what_it_lacks(tmp_path, run, capfd):
@@ -203,16 +203,17 @@ def test_under_mpiexec_one_rank_draws_the_first_episode(launch, tmp_path, run):
 @pytest.mark.parametrize(
     ("options", "placed"),
     [
-        ({}, ("mine", ("a=1",), True)),
-        ({"env": "fast"}, ("mpi_es/CarRacing-v3", (), True)),
-        ({"env": "gymnasium"}, ("CarRacing-v3", (), True)),
-        ({"env": "Other-v0", "env_options": ("b=2",)}, ("Other-v0", ("b=2",), True)),
-        ({"env_options": ("b=2",), "compiled": False}, ("mine", ("b=2",), False)),
+        ({}, ("mine", ("c=3",))),
+        ({"env": "fast"}, ("mpi_es/CarRacing-v3", ())),
+        ({"env": "gymnasium"}, ("CarRacing-v3", ())),
+        ({"env": "Other-v0", "env_options": ("b=2",)}, ("Other-v0", ("b=2",))),
+        ({"env_options": ("b=2",)}, ("mine", ("b=2",))),
     ],
 )
 def test_an_environment_takes_the_place_of_the_run_s(options, placed):
-    config = evaluate.placed(configured(env="mine", env_options=("a=1",)), Options(**options))
-    assert (config.env, config.env_options, config.compiled) == placed
+    config = configured(env="mine", env_options=("a=1",), held_out_env_options=("c=3",))
+    config = deployed(dataclasses.replace(config, **evaluate.place(Options(**options)).changes))
+    assert (config.env, config.env_options) == placed
 
 
 def test_a_run_s_held_out_environment_is_that_of_its_evaluation(printed, tmp_path):

@@ -2,21 +2,23 @@
 
 import json
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mpi_es.agents.agent import Agent
 from mpi_es.arrays import Candidate, Vector
 from mpi_es.config.parts import changed, flat
 from mpi_es.config.presets import preset
 from mpi_es.config.run import Config
 from mpi_es.errors import UserError, expected, one_line, warn
 from mpi_es.evaluation.build import make_policy
+from mpi_es.evaluation.script_objects import NONE, ScriptObjects
 from mpi_es.papers.parameter_order import LAYOUTS, to_torch
-from mpi_es.policies.base import Policy, Shapes, within
+from mpi_es.policies.base import Policy
 from mpi_es.run_file import checkpoint, description, imports
 
 Arrays = dict[str, NDArray[Any]]
@@ -29,36 +31,45 @@ _PAPERS = {name: flat(preset("carracing"))[name] for name in _FIELDS}
 
 
 @dataclass(frozen=True)
-class Agent:
-    """A network's parameters, with their config, policy and normalisation."""
+class Place:
+    """What the caller puts in the place of a file's own."""
 
-    config: Config
-    policy: Policy
-    parameters: Candidate  # (dim,) in torch's order
-    normalisation: Vector  # (2, size) of its observations; (2, 0) where they are not normalised
-    described: bool = True  # its file holds all fields above
+    changes: dict[str, Any] = field(default_factory=dict)  # fields of the config
+    objects: ScriptObjects = NONE  # of a script, for which names of the config stand
+    allow_imports: bool = True  # of code that the file names
 
-    def part(self, part: str) -> tuple[Shapes, Candidate]:
-        """Return shapes and numbers of the parameters of one part of the module, of all for ""."""
-        shapes = {name: shape for name, shape in self.policy.shapes.items() if within(name, part)}
-        if not part:
-            return shapes, self.parameters
-        return shapes, self.parameters[self.policy.parts.get(part, slice(0))]
+    def agent(self, stored: Config, source: object, size: int) -> tuple[Config, Policy]:
+        """Return the config and the policy of a file's agent, which has `size` parameters.
+
+        Args:
+            source: the file, for errors.
+        """
+        fields = [name for name in imports.AGENT if name not in self.changes]
+        imports.check(stored, source, allowed=self.allow_imports, fields=fields)
+        config = replace(stored, **self.changes)
+        policy = make_policy(config, objects=self.objects)
+        if self.changes and policy.dim != size:
+            rule = f"an environment whose policy has the {size} parameters of this one"
+            raise expected("--env", rule, f"{config.env} with {policy.dim}")
+        return config, policy
 
 
-def load(name: str, config: Config, option: str, *, allow_imports: bool = True) -> Agent:
+OWN = Place()
+
+
+def load(name: str, config: Config | None, option: str, place: Place = OWN) -> Agent:
     """Return the agent of a run directory, a run file or an npz file.
 
     Args:
-        config: of a bare file's agent, unless its size is that of the paper's agent.
+        config: of a bare file's agent, unless its size is that of the paper's agent; None: bare ones are
+            refused.
         option: that named the file.
-        allow_imports: of code that the file names.
     """
     path = Path(name)
     check_there(name, option)
     if path.is_dir() or path.suffix == ".h5":
-        return _of_run(path, option, allow_imports)
-    return _of_file(path, config, option, allow_imports)
+        return _best_of_run(path, option, place)
+    return _of_file(path, config, option, place)
 
 
 def check_there(name: str, option: str) -> None:
@@ -67,21 +78,37 @@ def check_there(name: str, option: str) -> None:
         raise expected(option, "a run or an npz file", name, "it does not exist or cannot be read")
 
 
-def _of_run(path: Path, option: str, allow_imports: bool) -> Agent:
+def _best_of_run(path: Path, option: str, place: Place) -> Agent:
     """Return the best agent of a run."""
-    content, warning = checkpoint.load(path) if path.is_dir() else (checkpoint.decode(path), "")
-    if warning:
-        warn(warning)
-    checkpoint.check_agent(content, path)
-    best = content["best"]
-    if best["candidate"].size == 0:
+    content = content_of(path)
+    if content["best"]["candidate"].size == 0:
         hint = "python -m mpi_es.export RUN --candidate last writes the last centre into a file"
         raise expected(option, "a run with a held-out evaluation", str(path), hint)
-    config = description.config_of(Config, content["config"])
-    imports.check(config, path, allowed=allow_imports, fields=imports.AGENT)
-    policy = make_policy(config)
-    check_size(best["candidate"], policy.dim, f"{option}: {path}")
-    return Agent(config, policy, best["candidate"], best["normalisation"])
+    return of_run(content, "best", str(path), place)
+
+
+def content_of(path: Path) -> dict[str, Any]:
+    """Return the content of the directory, or of the file, of a run that has an agent."""
+    content, warning = (checkpoint.decode(path), "") if path.is_file() else checkpoint.load(path)
+    checkpoint.check_agent(content, path)
+    if warning:
+        warn(warning)
+    return content
+
+
+def of_run(content: dict[str, Any], candidate: str, source: str, place: Place = OWN) -> Agent:
+    """Return the best or the last agent in the content of a run's file.
+
+    Args:
+        candidate: best or last.
+        source: the run, for errors.
+    """
+    chosen = checkpoint.centre_of(content, candidate, source)
+    parameters = chosen["candidate"]
+    stored = description.config_of(Config, content["config"])
+    config, policy = place.agent(stored, source, len(parameters))
+    check_size(parameters, policy.dim, source)
+    return Agent(config, policy, parameters, chosen["normalisation"], objects=place.objects)
 
 
 def check_size(candidate: NDArray[Any], dim: int, name: str) -> None:
@@ -90,17 +117,21 @@ def check_size(candidate: NDArray[Any], dim: int, name: str) -> None:
         raise expected(name, f"an agent of {dim} parameters, as many as its policy has", len(candidate))
 
 
-def _of_file(path: Path, config: Config, option: str, allow_imports: bool) -> Agent:
-    """Return the agent of an npz file: one of mpi_es.export, which describes it, or bare parameters."""
+def _of_file(path: Path, bare: Config | None, option: str, place: Place) -> Agent:
+    """Return the agent of an npz file: one of ours, which describes it, or bare parameters."""
     arrays = _arrays(path, option)
     numbers = _numbers(arrays, path, option)
     if "config" in arrays:
         stored, layout, normalisation = _description(arrays, path, option)
-        imports.check(stored, path, allowed=allow_imports, fields=imports.AGENT)
-        config, policy = _owner(len(numbers), [stored], path, option)
-        return Agent(config, policy, to_torch(numbers, policy.shapes, layout), normalisation)
-    configs = [config, changed(config, **_PAPERS)] if config.policy.name == "attention" else [config]
-    config, policy = _owner(len(numbers), configs, path, option)
+        config, policy = _owner([place.agent(stored, path, len(numbers))], len(numbers), path, option)
+        ordered = to_torch(numbers, policy.shapes, layout)
+        return Agent(config, policy, ordered, normalisation, objects=place.objects)
+    if bare is None:
+        rule = "a run, or a file of Agent.save or mpi_es.export, which describes its agent"
+        raise expected(option, rule, str(path))
+    configs = [bare, changed(bare, **_PAPERS)] if bare.policy.name == "attention" else [bare]
+    made = [(config, make_policy(config)) for config in configs]
+    config, policy = _owner(made, len(numbers), path, option)
     if config.obs_norm:
         rule = "a run or a file of mpi_es.export, which hold the normalisation of --obs-norm"
         raise expected(option, rule, str(path))
@@ -110,6 +141,8 @@ def _of_file(path: Path, config: Config, option: str, allow_imports: bool) -> Ag
 
         layout = recognised(numbers, policy.shapes, config, option)
     ordered = to_torch(numbers, policy.shapes, layout)
+    if place.changes:
+        config, policy = place.agent(config, path, len(ordered))
     return Agent(config, policy, ordered, np.zeros((2, 0)), described=False)
 
 
@@ -154,12 +187,11 @@ def _description(arrays: Arrays, path: Path, option: str) -> tuple[Config, str, 
     return config, layout, normalisation
 
 
-def _owner(size: int, configs: list[Config], path: Path, option: str) -> tuple[Config, Policy]:
+def _owner(made: list[tuple[Config, Policy]], size: int, path: Path, option: str) -> tuple[Config, Policy]:
     """Return the first config whose policy has `size` parameters, and this policy."""
-    policies = [make_policy(config) for config in configs]
-    for config, policy in zip(configs, policies, strict=True):
+    for config, policy in made:
         if policy.dim == size:
             return config, policy
-    sizes = " or ".join(dict.fromkeys(str(policy.dim) for policy in policies))
+    sizes = " or ".join(dict.fromkeys(str(policy.dim) for _, policy in made))
     hint = "other sizes need the preset or the options of the training"
     raise expected(option, f"{sizes} numbers in `params` of {path}", size, hint)

@@ -5,7 +5,8 @@ from math import prod
 
 import numpy as np
 
-from mpi_es.agents.load import Agent, load
+from mpi_es.agents.agent import Agent
+from mpi_es.agents.load import Place, load
 from mpi_es.arrays import Candidate
 from mpi_es.config.run import Config
 from mpi_es.errors import expected, unknown, warn
@@ -17,7 +18,7 @@ def first_agent(config: Config, policy: Policy, allow_imports: bool = True) -> A
     option = "--from-pretrained"
     if not config.from_pretrained:
         return None
-    agent = load(config.from_pretrained, config, option, allow_imports=allow_imports)
+    agent = load(config.from_pretrained, config, option, Place(allow_imports=allow_imports))
     if bool(agent.normalisation.size) != config.obs_norm:
         theirs = "off" if config.obs_norm else "on"
         raise expected("--obs-norm", f"{theirs}, as the agent of {option} was trained", config.obs_norm)
@@ -43,7 +44,7 @@ def fixed_agent(config: Config, policy: Policy, allow_imports: bool = True) -> C
     if config.obs_norm:
         rule = f"off with {option}, since the fixed part was trained on other inputs"
         raise expected("--obs-norm", rule, "on")
-    agent = load(name, config, option, allow_imports=allow_imports)
+    agent = load(name, config, option, Place(allow_imports=allow_imports))
     if agent.normalisation.size:
         raise expected(option, "an agent trained without --obs-norm", f"one trained with it, {name}")
     return _taken(agent, policy, fixed, option)

@@ -14,6 +14,7 @@ from mpi_es.arrays import Candidate, Vector
 from mpi_es.errors import UserError, one_line
 from mpi_es.evaluation.normalisation import CLIP
 from mpi_es.policies.base import Policy
+from mpi_es.policies.networks import filled
 from mpi_es.policies.torch_module import remembers
 from mpi_es.run_file.atomic_write import write_whole
 
@@ -59,7 +60,14 @@ def reader(policy: Policy, space: Any) -> Read:
     return lambda seen: seen.flatten(1).float()
 
 
-def write(path: Path, policy: Policy, agent: Candidate, normalisation: Vector, space: Any) -> None:
+def write(
+    path: Path,
+    policy: Policy,
+    agent: Candidate,
+    normalisation: Vector,
+    space: Any,
+    option: str = "--torchscript",
+) -> None:
     """Write the policy with an agent's parameters.
 
     The call is script(observations) -> outputs. With a memory, the first call is script.start(observations)
@@ -67,10 +75,10 @@ def write(path: Path, policy: Policy, agent: Candidate, normalisation: Vector, s
 
     Args:
         space: of the environment's observations.
+        option: that named the file.
     """
-    module = policy.module()
-    nn.utils.vector_to_parameters(torch.from_numpy(agent.copy()), module.parameters())
-    deployed = ScriptedAgent(module.eval(), reader(policy, space), normalisation).requires_grad_(False)
+    module = filled(policy.module(), agent)
+    deployed = ScriptedAgent(module, reader(policy, space), normalisation).requires_grad_(False)
     space.seed(0)
     observations = [torch.from_numpy(np.asarray(space.sample())[None]) for _ in range(_STEPS)]
     try:
@@ -79,14 +87,12 @@ def write(path: Path, policy: Policy, agent: Candidate, normalisation: Vector, s
             script = _traced(deployed, observations)
             same = _agree(script, deployed, observations)
     except Exception as error:
-        raise UserError(f"--torchscript: the module cannot be traced: {one_line(error)}") from error
+        raise UserError(f"{option}: the module cannot be traced: {one_line(error)}") from error
     if not same:
-        raise UserError(
-            "--torchscript: expected a module that computes the same in each step, got one that branches"
-        )
-    write_whole(
-        path, script.save_to_buffer(), "--torchscript"
-    )  # torch's own writer ends the process on a full disk
+        rule = "a module that computes the same in each step"
+        raise UserError(f"{option}: expected {rule}, got one that branches")
+    # torch's own writer ends the process on a full disk
+    write_whole(path, script.save_to_buffer(), option)
 
 
 def _traced(deployed: ScriptedAgent, observations: list[Tensor]) -> Any:

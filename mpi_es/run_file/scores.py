@@ -1,12 +1,33 @@
 """Returns of episodes in words and numbers: mean, deviation, and the 95 % interval of the mean."""
 
 import math
+from dataclasses import dataclass
 from statistics import NormalDist
 
 from mpi_es.arrays import Vector
 from mpi_es.text import counted, number
 
 _FEW = (12.7062, 4.3027, 3.1824, 2.7764, 2.5706)  # Student's t of 1 to 5 degrees of freedom, 97.5 %
+
+
+@dataclass(frozen=True, repr=False)
+class Scores:
+    """The returns of an agent's episodes; as text the line that `python -m mpi_es.evaluate` prints."""
+
+    returns: Vector  # (episodes,)
+
+    @property
+    def mean(self) -> float:
+        """The mean return."""
+        return float(self.returns.mean())
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Both ends of the 95 % interval of the mean."""
+        return interval(self.returns)
+
+    def __repr__(self) -> str:
+        return summary(self.returns)
 
 
 def summary(returns: Vector) -> str:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from mpi_es import envs
 from mpi_es.agents import load
+from mpi_es.agents.agent import Agent
 from mpi_es.config.presets import preset
 from mpi_es.errors import expected
 from mpi_es.policies.attention_compiled.policy import AttentionPolicy
@@ -23,7 +24,7 @@ _OPTION = "--env-options base_from_pretrained"
 class Centres(gym.ObservationWrapper[NDArray[np.float32], Any, NDArray[np.uint8]]):
     """Observes the centres (2 * top_k,) of the most important patches, in units of the picture's size."""
 
-    def __init__(self, env: Any, agent: load.Agent) -> None:
+    def __init__(self, env: Any, agent: Agent) -> None:
         super().__init__(env)
         policy = agent.policy
         if not isinstance(policy, AttentionPolicy):
@@ -87,9 +88,9 @@ def make(
 
 
 @lru_cache(1)
-def _agent(name: str) -> load.Agent:
+def _agent(name: str) -> Agent:
     """Return the agent; cached, since finding the layout of its file may take some episodes.
 
     A file that names code is refused: the run's file may have brought this name.
     """
-    return load.load(name, preset("carracing"), _OPTION, allow_imports=False)
+    return load.load(name, preset("carracing"), _OPTION, load.Place(allow_imports=False))

@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from mpi_es import export, train
-from mpi_es.agents.load import Agent
+from mpi_es import train
+from mpi_es.agents.agent import Agent
 from mpi_es.agents.starting_point import first_agent, fixed_agent
 from mpi_es.config.run import configured
 from mpi_es.errors import UserError
@@ -110,7 +110,7 @@ def test_a_part_that_does_not_fit_is_refused_with_the_sizes(preset, options, com
 def test_other_repeats_of_an_action_than_the_agent_s_are_named(repeat, tmp_path, capsys):
     config, path = configured(hidden=(4,), action_repeat=2), tmp_path / "agent.npz"
     policy = make_policy(config)
-    export.write_weights(path, Agent(config, policy, policy.initial(0), np.zeros((2, 0))), "torch")
+    Agent(config, policy, policy.initial(0), np.zeros((2, 0))).save(path)
     changed = replace(config, action_repeat=repeat, from_pretrained=str(path))
     first_agent(changed, make_policy(changed))
     warning = "warning: --action-repeat: the agent of --from-pretrained was trained with 2, this run has 1\n"

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from mpi_es.run_file.records import HeldOut, scalars
-from mpi_es.run_file.scores import deviation, half_interval, interval, mean_and_deviation
+from mpi_es.run_file.scores import Scores, deviation, half_interval, interval, mean_and_deviation, summary
 
 
 def test_the_interval_of_a_mean():
@@ -30,3 +30,9 @@ def test_tensorboard_gets_the_same_deviation():
 def test_the_interval_is_that_of_student_s_t(n):
     returns = np.random.default_rng(n).normal(size=n)
     assert half_interval(returns) == pytest.approx(stats.t.ppf(0.975, n - 1) * stats.sem(returns), rel=1e-4)
+
+
+def test_scores_are_shown_as_an_evaluation_prints_them():
+    scores = Scores(np.array([1.0, 2.0, 3.0, 4.0]))
+    assert (scores.mean, scores.interval) == (2.5, interval(scores.returns))
+    assert str(scores) == repr(scores) == summary(scores.returns)

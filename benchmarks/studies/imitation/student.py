@@ -25,6 +25,7 @@ from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from mpi_es import load_run
 from mpi_es.agents import load
+from mpi_es.agents.agent import Agent
 from mpi_es.config.presets import preset
 from mpi_es.config.run import Config
 from mpi_es.envs.car_racing import simulation
@@ -34,7 +35,6 @@ from mpi_es.errors import expected
 from mpi_es.evaluation import compiled_episode
 from mpi_es.evaluation.build import make_policy
 from mpi_es.evaluation.compiled_episode import Driver
-from mpi_es.export import write_weights
 from mpi_es.parallel.collective_errors import on_root
 from mpi_es.parallel.collectives import Comm, bcast_object, gather_objects
 from mpi_es.parallel.entry_point import launch
@@ -227,8 +227,8 @@ def main(comm: Comm, arguments: list[str]) -> int:
             score, seconds = drives.score[first:end].mean(), time.monotonic() - begin
             print(f"{round_ + 1:3d}  score {score:4.0f}  error {error:.4f}  {seconds:4.0f} s", flush=True)
     if comm.rank == 0:
-        agent = load.Agent(config, student.policy, student.parameters(), np.zeros((2, 0)))
-        write_weights(Path(options.out), agent, "torch")
+        agent = Agent(config, student.policy, student.parameters(), np.zeros((2, 0)))
+        agent.write_weights(Path(options.out), "torch", "--out")
     return 0
 
 

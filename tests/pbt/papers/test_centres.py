@@ -6,12 +6,11 @@ import pytest
 import torch
 
 from mpi_es import envs
-from mpi_es.agents import load
+from mpi_es.agents.agent import Agent
 from mpi_es.config.parts import changed
 from mpi_es.config.presets import preset as run_preset
 from mpi_es.errors import UserError
 from mpi_es.evaluation.build import make_policy
-from mpi_es.export import write_weights
 from mpi_es.parallel.collectives import SerialComm
 from mpi_es.parallel.stop_signal import StopFlag
 from pbt.members import space
@@ -26,7 +25,7 @@ CARRACING = run_preset("carracing")
 def agent(**options):
     config = changed(CARRACING, **options)
     policy = make_policy(config)
-    return load.Agent(config, policy, policy.initial(3), np.zeros((2, 0), np.float32))
+    return Agent(config, policy, policy.initial(3), np.zeros((2, 0), np.float32))
 
 
 @pytest.mark.parametrize("options", [{}, {"top_k": 16, "patch_order": "column"}])
@@ -76,7 +75,7 @@ def test_a_run_without_an_agent_raises():
 @pytest.mark.slow
 def test_a_recurrent_member_learns_on_the_centres_of_an_agent_in_a_file(tmp_path):
     ours, file = agent(), tmp_path / "agent.npz"
-    write_weights(file, ours, "torch")
+    ours.save(file)
     published = preset("carracing-exp2")
     small = ("policy='MlpLstmPolicy'", "policy_kwargs={'lstm_hidden_size': 4, 'net_arch': []}", "n_steps=16")
     options = (f"base_from_pretrained={file}", "frames=1")

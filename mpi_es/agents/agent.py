@@ -1,0 +1,186 @@
+"""An agent: a policy with parameters, which acts, is evaluated, and is saved."""
+
+import io
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
+
+from mpi_es.agents.episode_seeds import check_episodes, chosen_seeds
+from mpi_es.arrays import Candidate, Vector
+from mpi_es.config.parts import flat
+from mpi_es.config.run import Config, default
+from mpi_es.errors import expected, in_words_of_scripts
+from mpi_es.evaluation.build import make_evaluator, spaces_of
+from mpi_es.evaluation.evaluator import Evaluator
+from mpi_es.evaluation.messages import Evaluation
+from mpi_es.evaluation.normalisation import normalise
+from mpi_es.evaluation.rollout import EpisodeRules
+from mpi_es.evaluation.script_objects import NONE, ScriptObjects
+from mpi_es.papers.parameter_order import from_torch
+from mpi_es.parallel.collectives import SerialComm
+from mpi_es.parallel.stop_signal import StopFlag
+from mpi_es.policies.base import Memory, Policy, Shapes, Weights, within
+from mpi_es.run_file.atomic_write import write_whole
+from mpi_es.run_file.scores import Scores
+from mpi_es.strategies.base import Dense
+
+
+@dataclass(eq=False, repr=False)
+class Agent:
+    """A policy with parameters.
+
+        agent.reset()
+        observation, _ = env.reset()
+        observation, reward, terminated, truncated, _ = env.step(agent(observation))
+
+    It is called with one observation after the other, and remembers, normalises and repeats as its run did.
+    """
+
+    config: Config  # of its run
+    policy: Policy
+    parameters: Candidate  # (dim,) in torch's order
+    normalisation: Vector  # (2, size) of its observations; (2, 0) where they are not normalised
+    described: bool = True  # its file holds all fields above
+    objects: ScriptObjects = NONE  # for which names of its config stand
+
+    def __post_init__(self) -> None:
+        """Begin an episode."""
+        self.reset()
+
+    def __repr__(self) -> str:
+        return f"Agent({self.config.policy.name} of {len(self.parameters)} parameters for {self.config.env})"
+
+    # One step after the other
+
+    def reset(self, seed: int = 0) -> None:
+        """Begin an episode: forget the one before.
+
+        Args:
+            seed: of a module that draws random numbers.
+        """
+        self._memory: Memory = self.policy.start(seed, 0)
+        self._action: Any = None
+        self._repeats = 0  # steps for which the action holds
+
+    def __call__(self, observation: Any) -> Any:
+        """Return the action for an observation."""
+        if self._repeats == 0:
+            space = self.spaces[0]
+            row: NDArray[Any] = np.asarray(observation, space.dtype).reshape(1, *(space.shape or ()))
+            if self.normalisation.size:
+                row = normalise(row, self.normalisation)
+            actions, self._memory = self.policy.act(self._weights, row, self._memory)
+            self._action = actions[0].item() if actions.ndim == 1 else actions[0]
+            self._repeats = self.config.action_repeat
+        self._repeats -= 1
+        return self._action
+
+    @cached_property
+    def spaces(self) -> tuple[Any, Any]:
+        """The spaces of its observations and actions."""
+        return spaces_of(self.config, self.objects)
+
+    @cached_property
+    def _weights(self) -> Weights:
+        return self.policy.unpack(self.parameters[None])
+
+    # Its score
+
+    def evaluate(self, episodes: int = 100, seeds: str | Sequence[int] = "fresh") -> Scores:
+        """Play episodes in this process, as `python -m mpi_es.evaluate` does.
+
+        Args:
+            seeds: fresh ones that the run never used, those of its held-out evaluations ("held-out"), or
+                numbers, also as a text such as "0-99,200".
+        """
+        words = seeds if isinstance(seeds, str) else ",".join(map(str, seeds))
+        with in_words_of_scripts():
+            check_episodes(episodes, words)
+        with threadpool_limits(1):  # as in a run, whose results do not depend on the number of cores
+            config = deployed(self.config)
+            evaluator = make_evaluator(SerialComm(), config, StopFlag(), objects=self.objects)
+            try:
+                returns = self.play(evaluator, chosen_seeds(words, episodes, config.seed)).returns
+            finally:
+                evaluator.close_environments()
+        return Scores(returns[0])
+
+    def rules(self, evaluator: Evaluator) -> EpisodeRules:
+        """Return the rules of the agent's held-out episodes."""
+        normalisation = self.normalisation if self.normalisation.size else None
+        size = evaluator.rollout.size
+        if normalisation is not None and normalisation.shape[1] != size:
+            rule = f"a normalisation of the {size} observed numbers"
+            raise expected("agent", rule, normalisation.shape[1])
+        return evaluator.held_out_terms(self.config.episode_cap, normalisation)
+
+    def play(self, evaluator: Evaluator, seeds: NDArray[np.int64]) -> Evaluation:
+        """Return what the episodes (n,) came to, a single candidate's. Rank 0 calls it."""
+        population = Dense(self.parameters[None].astype(float))
+        return evaluator.evaluate(population, seeds[None], self.rules(evaluator))
+
+    # What it is made of, and files
+
+    def part(self, part: str) -> tuple[Shapes, Candidate]:
+        """Return shapes and numbers of the parameters of one part of the module, of all for ""."""
+        shapes = {name: shape for name, shape in self.policy.shapes.items() if within(name, part)}
+        if not part:
+            return shapes, self.parameters
+        return shapes, self.parameters[self.policy.parts.get(part, slice(0))]
+
+    def module(self) -> Any:
+        """Return the network as a torch module in evaluation mode, which reads normalised observations."""
+        from mpi_es.policies.networks import filled  # torch: a second and 200 MB
+
+        return filled(self.policy.module(), self.parameters)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Save the agent: in an .npz file, which mpi_es.load_agent reads, or as TorchScript in a .pt file."""
+        ending = Path(path).suffix
+        if ending not in (".npz", ".pt"):
+            raise expected("Agent.save", "a file that ends in .npz or .pt", os.fspath(path))
+        if ending == ".npz":
+            self.write_weights(Path(path), "torch", "Agent.save")
+        else:
+            self.write_script(Path(path), "Agent.save")
+
+    def write_weights(self, path: Path, layout: str, option: str) -> None:
+        """Write the parameters, with all that mpi_es.load_agent needs to know.
+
+        Args:
+            layout: the order of the parameters, torch or paper.
+            option: that named the file.
+        """
+        nowhere = replace(self.config, from_pretrained="", base_from_pretrained="", evolve="all", run_dir="")
+        image = io.BytesIO()
+        np.savez(
+            image,
+            params=from_torch(self.parameters, self.policy.shapes, layout),
+            normalisation=self.normalisation,
+            layout=np.array(layout),
+            config=np.array(json.dumps(flat(nowhere))),
+        )
+        write_whole(path, image.getvalue(), option)
+
+    def write_script(self, path: Path, option: str) -> None:
+        """Write the network as TorchScript, with the normalisation of its observations.
+
+        Args:
+            option: that named the file.
+        """
+        from mpi_es.agents import torchscript  # torch, which parameters alone do not need
+
+        torchscript.write(path, self.policy, self.parameters, self.normalisation, self.spaces[0], option)
+
+
+def deployed(config: Config) -> Config:
+    """Return the config of the held-out episodes of a run's agent."""
+    return replace(config.held_out, strategy=default("strategy", "cma_es"))  # no table of noise is made
