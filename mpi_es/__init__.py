@@ -10,13 +10,16 @@ from mpi_es.lazy import attributes
 from mpi_es.registration import register
 
 if TYPE_CHECKING:
+    from mpi_es.agents.agent import Agent
     from mpi_es.arrays import Candidate, Vector
     from mpi_es.config.run import Config
     from mpi_es.errors import RolloutError, UserError
+    from mpi_es.evolve_agent import PolicyResult, evolve_policy, load_agent
     from mpi_es.evolve_function import Result, evolve, minimise
     from mpi_es.parallel.script_api import RunStopped
     from mpi_es.policies.attention import AttentionAgent
     from mpi_es.run_file.checkpoint import load_run
+    from mpi_es.run_file.scores import Scores
     from mpi_es.scripts.generation import Generation
     from mpi_es.scripts.running import rank
     from mpi_es.search import Search
@@ -25,16 +28,19 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 __all__ = [
+    "Agent",
     "AttentionAgent",
     "Candidate",
     "Config",
     "Dense",
     "Generation",
     "Noise",
+    "PolicyResult",
     "Population",
     "Result",
     "RolloutError",
     "RunStopped",
+    "Scores",
     "Search",
     "Seeded",
     "Strategy",
@@ -44,16 +50,21 @@ __all__ = [
     "Vector",
     "__version__",
     "evolve",
+    "evolve_policy",
+    "load_agent",
     "load_run",
     "minimise",
     "rank",
     "rng",
 ]
 _MODULES = {
+    "mpi_es.agents.agent": ("Agent",),
     "mpi_es.arrays": ("Candidate", "Vector"),
     "mpi_es.run_file.checkpoint": ("load_run",),
+    "mpi_es.run_file.scores": ("Scores",),
     "mpi_es.config.run": ("Config",),
     "mpi_es.errors": ("RolloutError", "UserError"),
+    "mpi_es.evolve_agent": ("PolicyResult", "evolve_policy", "load_agent"),
     "mpi_es.evolve_function": ("Result", "evolve", "minimise"),
     "mpi_es.parallel.script_api": ("RunStopped",),
     "mpi_es.policies.attention": ("AttentionAgent",),

@@ -19,6 +19,7 @@ from mpi_es.errors import expected
 from mpi_es.evaluation.build import make_evaluator, make_policy, make_problem
 from mpi_es.evaluation.evaluator import Evaluator
 from mpi_es.evaluation.function_rollout import Problem
+from mpi_es.evaluation.script_objects import NONE, ScriptObjects
 from mpi_es.parallel.collective_errors import plan_on_root
 from mpi_es.parallel.collectives import Comm, bcast_object
 from mpi_es.parallel.entry_point import launch
@@ -94,7 +95,18 @@ def _plan(file: ConfigFile, words: list[str], allow_imports: bool) -> Plan:
         if stored:
             check_size(stored["last"]["candidate"], size, "/last/candidate")
         return plan
-    policy = make_policy(config)
+    return with_agents(plan, allow_imports=allow_imports)
+
+
+def with_agents(plan: Plan, objects: ScriptObjects = NONE, *, allow_imports: bool = True) -> Plan:
+    """Return the plan of evolving a policy, with the agents that its search takes parameters from.
+
+    Args:
+        objects: of a script, for which names of its config stand.
+        allow_imports: of code that the file of an agent names.
+    """
+    config, stored = plan.config, plan.stored
+    policy = make_policy(config, objects=objects)
     if stored is None:
         base = starting_point.fixed_agent(config, policy, allow_imports)
         start = starting_point.first_agent(config, policy, allow_imports)

@@ -1,0 +1,204 @@
+"""mpi_es.evolve_policy and load_agent: the doors for a policy in an environment, in any script."""
+
+import copy
+import os
+import sys
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpi_es.agents import load
+from mpi_es.agents.agent import Agent
+from mpi_es.agents.load import Place
+from mpi_es.arrays import Candidate, Vector
+from mpi_es.errors import RolloutError, UserError, expected, in_words_of_scripts, one_line
+from mpi_es.evaluation.build import make_policy
+from mpi_es.evaluation.script_objects import ScriptObjects, named_env, named_policy
+from mpi_es.parallel.collective_errors import all_or_raise
+from mpi_es.parallel.collectives import Comm, bcast_object
+from mpi_es.parallel.script_api import World, on_all_ranks
+from mpi_es.run import Run
+from mpi_es.run_file.scores import Scores
+from mpi_es.scripts.arguments import OTHER_NAMES, config_of
+from mpi_es.scripts.running import WORLD, Callback, no_files, plan_of, plan_on_ranks, run, table, where
+from mpi_es.text import number
+from mpi_es.train import Plan, with_agents
+
+# Fields of a config that no option of evolve_policy sets.
+_HIDDEN = ("function", "x0", "dim", "bounds", "env", "policy", "strategy", "run_dir", "callback")
+_OTHER_NAMES = OTHER_NAMES | {  # of mpi_es.evolve and of other libraries
+    "goal": "target_fitness",
+    "goal_times": "target_consecutive",
+    "sigma": "init_sigma",
+    "sigma0": "init_sigma",
+}
+
+
+@dataclass(frozen=True)
+class PolicyResult:
+    """What a run came to, the same on every rank."""
+
+    agent: Agent  # the centre with the best held-out evaluation
+    score: Scores  # of this evaluation, which chose the agent: agent.evaluate() has fresh episodes
+    history: dict[str, NDArray[Any]]  # columns (generations,), with the names in run.h5
+    steps: int  # of the environments in training
+    episodes: int  # of training
+    reason: str  # why the run ended
+    run_dir: Path | None  # None where no files are written
+
+    def __repr__(self) -> str:
+        mean, low, high = map(number, (self.score.mean, *self.score.interval))
+        return f"PolicyResult(score={mean} in [{low}, {high}], {self.agent!r}, {self.reason!r})"
+
+    def to_pandas(self) -> Any:
+        """Return the history as a pandas DataFrame, a row for each generation."""
+        return table(self.history)
+
+
+def evolve_policy(
+    env: Any = None,
+    policy: Any = None,
+    strategy: str | None = None,
+    *,
+    preset: str = "",
+    run_dir: str | Path | None = "",
+    callback: Callback | None = None,
+    **options: Any,
+) -> PolicyResult:
+    """Evolve a policy in an environment, on all ranks of an MPI job if there is one. Collective.
+
+    Under `mpiexec -n N python script.py` every rank calls it with an environment and a policy of its own; the
+    other arguments are rank 0's, and all return the same, which is also that of `python -m mpi_es.train` with
+    these options. A signal saves the run and raises RunStopped, which ends the script with exit code 0.
+
+    Args:
+        env: a gymnasium id or another name that `--env` takes, or a function that returns an environment.
+        policy: the name of a built-in one, a class of torch modules that is called with the spaces of
+            observations and actions, or a torch module, whose weights are where the search begins; without
+            it the preset's or mlp.
+        strategy: its name; without it the preset's or cma_es.
+        preset: the name of tested settings, on top of which the other arguments come.
+        run_dir: directory of the run, which is continued if it is there; empty: a new one in runs/; None: no
+            files are written.
+        callback: is called on rank 0 with each Generation; the run ends after one for which it returns True.
+        options: those of `python -m mpi_es.train`, such as population_size=64; env_options and
+            policy_options may be dicts.
+    """
+    directory = [*filter(None, [no_files(run_dir)])]
+
+    def call(world: World) -> PolicyResult:
+        objects: list[ScriptObjects] = []
+
+        def own() -> dict[str, Any]:
+            """Note this rank's objects; return the names of env, policy and strategy that are given."""
+            if env is None and not preset:
+                raise UserError("env: expected an environment, here or by a preset, got nothing")
+            evolved: dict[str, Any] = {} if strategy is None else {"strategy": strategy}
+            made = module = None
+            if env is not None:
+                evolved["env"], made = named_env(env)
+            if policy is not None:
+                evolved["policy"], module = named_policy(policy)
+            objects[:] = [ScriptObjects(env=made, policy=module)]
+            return evolved
+
+        def prepare() -> Plan:
+            config = config_of(
+                own(),
+                {},
+                options,
+                _HIDDEN,
+                "evolve_policy",
+                other_names=_OTHER_NAMES,
+                preset=preset,
+            )
+            return with_agents(plan_of(config, directory), objects[0])
+
+        with in_words_of_scripts():
+            plan, config = plan_on_ranks(world, prepare, directory)
+            all_or_raise(world.comm, own)
+            (mine,) = objects
+            mine = replace(mine, policy=_of_root(world.comm, mine.policy))
+            base = bcast_object(world.comm, plan.base if plan else None)
+            with _draws_of_script():
+                found = run(world, plan, config, mine, callback, _outcome, base=base, options=options)
+            parameters, normalisation, others = found
+            agent = Agent(config, make_policy(config, objects=mine), parameters, normalisation, objects=mine)
+            return PolicyResult(agent, **others)
+
+    try:
+        return on_all_ranks(call, WORLD)
+    except (RolloutError, UserError) as error:
+        raise error.with_traceback(None) from None  # which shows the caller's mistake, and no frames of ours
+
+
+def load_agent(source: str | os.PathLike[str], env: Any = None, policy: Any = None) -> Agent:
+    """Return the agent of a run's directory, of its run.h5, or of a file of Agent.save.
+
+    Args:
+        env: another environment than the run's, or the function of the script that made the run's.
+        policy: the torch module or the class of the script that the run evolved.
+    """
+    try:
+        with in_words_of_scripts():
+            changes: dict[str, Any] = {}
+            made = None
+            if env is not None:
+                changes["env"], made = named_env(env)
+            if isinstance(env, str):
+                changes |= {"env_options": (), "held_out_env_options": ()}  # they were the other's
+            if isinstance(policy, str):
+                raise expected("--policy", "a torch module or its class", policy)
+            if policy is not None:
+                named_policy(policy)
+            place = Place(changes, ScriptObjects(env=made, policy=policy))
+            return load.load(os.fspath(source), None, "load_agent", place)
+    except UserError as error:
+        raise error.with_traceback(None) from None
+
+
+def _draws_of_script() -> AbstractContextManager[None]:
+    """Leave torch's generator as it was, which a run seeds for modules that draw."""
+    torch: Any = sys.modules.get("torch")
+    kept: AbstractContextManager[None] = torch.random.fork_rng(devices=[]) if torch else nullcontext()
+    return kept
+
+
+def _of_root(comm: Comm, policy: Any) -> Any:
+    """Return a copy of a torch module with rank 0's weights and buffers; a class as it is. Collective.
+
+    A script may draw them at random, and so others on each rank.
+    """
+    is_made = policy is not None and not isinstance(policy, type)
+    drawn = bcast_object(comm, policy.state_dict() if is_made else None)
+    if drawn is None or not is_made:
+        return policy
+
+    def copied() -> Any:
+        module = copy.deepcopy(policy)
+        try:
+            module.load_state_dict(drawn)
+        except RuntimeError as error:
+            raise UserError(f"policy: expected the same module on each rank; {one_line(error)}") from error
+        return module
+
+    return all_or_raise(comm, copied)
+
+
+def _outcome(run: Run, reason: str) -> tuple[Candidate, Vector, dict[str, Any]]:
+    """Return parameters and normalisation of a run's agent, and the other fields of the result."""
+    best, history = run.best, run.history
+    chosen = next(one for one in history.evaluations if one.generation == best.generation)
+    others = {
+        "score": Scores(chosen.returns),
+        "history": history.rows.content(),
+        "steps": history.steps,
+        "episodes": history.episodes,
+        "reason": reason,
+        "run_dir": where(run),
+    }
+    return np.array(best.candidate, np.float32), best.normalisation, others
