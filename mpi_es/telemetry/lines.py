@@ -32,6 +32,13 @@ class TimeLeft:
         return remaining * sum(self._recent) / len(self._recent)
 
 
+def episodes_done(progress: EvaluationProgress, view: View) -> str:
+    """Return how far an evaluation is, as far as rank 0 knows."""
+    kind = ("held-out " if progress.held_out else "") + view.episodes
+    where = " of rank 0" if progress.share else ""
+    return f"{kind}{where} {thousands(progress.done)} of {thousands(progress.total)}"
+
+
 class Lines:
     """Write a line for each generation, with a header every 25; flush each: a log is read while it grows.
 
@@ -97,11 +104,7 @@ class Lines:
         """Show how far a long evaluation is, as far as rank 0 knows."""
         if self._progress and time.monotonic() >= self._next:
             self._next = time.monotonic() + 1.0
-            progress = self._progress
-            kind = ("held-out " if progress.held_out else "") + self._view.episodes
-            where = " of rank 0" if progress.share else ""
-            count = f"{thousands(progress.done)} of {thousands(progress.total)}"
-            text = f"generation {self._done + 1}: {kind}{where} {count}"
+            text = f"generation {self._done + 1}: {episodes_done(self._progress, self._view)}"
             self._print(self._over_passing(text), end="")
             self._passing = text
 

@@ -79,7 +79,7 @@ def open_telemetry(
     progress: EvaluationProgress | None = None,
     stream: TextIO | None = None,
 ) -> Telemetry:
-    """Return the sinks that the config asks for; of a panel and lines the one that suits standard output.
+    """Return the sinks that the config asks for; of panel, lines and a notebook's line the one that suits.
 
     Args:
         view: what the console shows.
@@ -90,6 +90,7 @@ def open_telemetry(
     # Imported here, so that the other ranks start without TensorBoard and rich.
     from mpi_es.telemetry.callback import Callback
     from mpi_es.telemetry.lines import Lines
+    from mpi_es.telemetry.notebook import NotebookLine, find_cell
     from mpi_es.telemetry.panel import LivePanel
     from mpi_es.telemetry.terminal import find_terminal, tolerate
 
@@ -100,10 +101,14 @@ def open_telemetry(
         sinks.append(TensorBoard(config, directory))
     if config.callback:
         sinks.append(Callback(config, directory))
+    chooses = config.console in ("auto", "live")
+    cell = find_cell() if chooses and stream is None else None
     stream = stream or sys.stdout
     tolerate(stream)
-    terminal = find_terminal(stream) if config.console in ("auto", "live") else None
-    if terminal:
+    terminal = find_terminal(stream) if chooses else None
+    if cell:
+        sinks.append(NotebookLine(cell, view, progress))
+    elif terminal:
         sinks.append(LivePanel(terminal, view, past, progress))
     elif config.console != "silent":
         sinks.append(Lines(stream, view, progress))
