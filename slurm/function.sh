@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Run a script that calls mpi_es.evolve, on all ranks: sbatch [options of sbatch] slurm/function.sh SCRIPT [arguments of the script]
+# Run a script that calls mpi_es.evolve or evolve_policy, on all ranks: sbatch [options of sbatch] slurm/function.sh SCRIPT [arguments of the script]
 #SBATCH --job-name=function
 #SBATCH --ntasks=32
 #SBATCH --cpus-per-task=1
