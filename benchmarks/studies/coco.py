@@ -31,6 +31,7 @@ import mpi_es
 SIGMA, REACH = 2.0, 4.0
 DIMS = (2, 3, 5, 10, 20, 40)
 BUDGET = 1000  # evaluations for each parameter
+TARGETS = 10.0 ** np.arange(2, -8.1, -0.2)  # COCO's, above the optimum
 Problem = Any  # cocoex.Problem
 
 
@@ -146,13 +147,54 @@ def run(options: argparse.Namespace) -> None:
 
 
 def show(options: argparse.Namespace) -> None:
-    """Write cocopp's pages."""
+    """Write cocopp's figures, and print the tables of docs/coco.md."""
     import cocopp
 
+    settings = cocopp.genericsettings
+    settings.verbose = settings.isTab = settings.isFig = settings.isRldOnSingleFcts = False
+    settings.figure_file_formats = ["png"]
     folder = options.results / options.suite
     solvers = [name for name in SOLVERS if (folder / name).exists()]
-    cocopp.genericsettings.verbose = False
-    cocopp.main(f"-o {folder / 'ppdata'} " + " ".join(str(folder / name) for name in solvers))
+    found = cocopp.main(f"-o {folder / 'ppdata'} " + " ".join(str(folder / name) for name in solvers))
+    runs = {name: found[key] for name, key in zip(solvers, found, strict=True)}
+    dims = sorted({data.dim for data in runs[solvers[0]]})
+    print_table(
+        "Targets reached, %", dims, {name: [share(runs[name], dim) for dim in dims] for name in solvers}
+    )
+    reference = next(name for name in solvers if name.startswith("pycma"))
+    ratios = {name: [ratio(runs[name], runs[reference], dim) for dim in dims] for name in solvers}
+    print_table(f"Evaluations, as multiples of those of {reference}", dims, ratios)
+
+
+def print_table(title: str, dims: list[int], rows: dict[str, list[str]]) -> None:
+    """Print a table with a column for each number of parameters."""
+    print(f"\n| {title} | {' | '.join(map(str, dims))} |\n| --- {'| --- ' * len(dims)}|")
+    for name, cells in rows.items():
+        print(f"| {name} | {' | '.join(cells)} |")
+
+
+def share(runs: Any, dim: int) -> str:
+    """Return how many of all targets of all functions and instances were reached."""
+    reached = [data.detEvals(TARGETS) for data in runs if data.dim == dim]
+    return f"{100 * np.isfinite(np.array(reached)).mean():.1f}"
+
+
+def ratio(runs: Any, reference: Any, dim: int) -> str:
+    """Return how many times the reference's evaluations were needed, with an interval over the functions.
+
+    It is the geometric mean over the functions and the targets that both reached, of COCO's aRT: all
+    evaluations, of successful runs and others, divided by the number of successful runs.
+    """
+    of = [{data.funcId: data for data in some if data.dim == dim} for some in (runs, reference)]
+    logs = []
+    for function in of[0].keys() & of[1].keys():
+        ours, theirs = (np.array(some[function].detERT(TARGETS)) for some in of)
+        both = np.isfinite(ours) & np.isfinite(theirs)
+        if both.any():
+            logs.append(np.log(ours[both] / theirs[both]).mean())
+    drawn = np.random.default_rng(0).choice(logs, (10_000, len(logs))).mean(axis=1)
+    low, high = np.exp(np.quantile(drawn, [0.025, 0.975]))
+    return f"{np.exp(np.mean(logs)):.2f} [{low:.2f}, {high:.2f}]"
 
 
 def main() -> None:
