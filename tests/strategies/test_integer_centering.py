@@ -105,6 +105,6 @@ def test_deviations_of_integers_stay_wide_enough_to_change_them():
 @pytest.mark.parametrize("variant", ["vd", "vkd"])
 def test_variants_with_a_sampler_of_their_own_are_refused(variant):
     with pytest.raises(
-        UserError, match="^--cma-variant: expected auto, full, separable or isotropic with --int"
+        UserError, match=r"^--cma-variant: expected auto, full, separable or isotropic with --int"
     ):
         made(CMAES, np.zeros(4), cma_variant=variant, grid=grid(4))
