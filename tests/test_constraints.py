@@ -268,8 +268,9 @@ mpi_es.minimise(cost, [2.0, 2.0, 1.0], 0.5, **small, **quiet, **options)
 def test_a_run_is_the_same_on_any_ranks_and_killed(launch, tmp_path, monkeypatch, ranks, others):
     monkeypatch.chdir(tmp_path)
     Path("script.py").write_text(SCRIPT)
-    for count, directory in ((1, "alone"), (ranks, "many")):
-        assert launch(count, "script.py", json.dumps({"run_dir": directory})).stderr == ""
+    for count, directory, dispatch in ((1, "alone", "auto"), (ranks, "many", "static")):
+        options = {"run_dir": directory, "dispatch": dispatch}
+        assert launch(count, "script.py", json.dumps(options)).stderr == ""
     slow = ("script.py", json.dumps({"run_dir": "killed", "pause": 0.02}))
     interrupt(tmp_path / "killed", signal.SIGKILL, (ranks, *slow))
     assert launch(others, *slow).stderr == ""

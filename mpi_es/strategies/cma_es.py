@@ -314,9 +314,8 @@ class CMAES(Strategy):
         bound = pycma().options_parameters.integer_std_lower_bound
         lowest = bound(es.N, es.sp.weights.mueff, np.count_nonzero(grid))
         es.opts["minstd"] = lowest * grid
-        es.sigma_vec._init_(
-            es.N
-        ).is_identity = False  # from the first generation, as its shape is in the state
+        # A vector from the first generation on, as its shape is in the state.
+        es.sigma_vec._init_(es.N).is_identity = False
         es._stds_into_limits()
         es.integer_centering = functools.partial(centre_integers, grid=grid)
 
