@@ -1,7 +1,7 @@
 """mpi_es.evolve: the door for a function instead of a policy in an environment, in any script."""
 
 import math
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from mpi_es.arrays import Vector
 from mpi_es.config.run import Config
 from mpi_es.config.user_objects import name_of
 from mpi_es.errors import RolloutError, UserError, in_words_of_scripts
+from mpi_es.evaluation.function_constraints import Constraints, count_constraints, with_constraints
 from mpi_es.evaluation.function_rollout import Function, Problem, idle_fields, problem
 from mpi_es.evaluation.script_objects import ScriptObjects
 from mpi_es.parallel.collective_errors import all_or_raise
@@ -46,6 +47,7 @@ class Result:
 
     x: Vector  # (dim,) the best; of a random function the centre with the best held-out evaluation
     value: float
+    constraints: Vector  # (count,) of x, feasible where all are <= 0; empty without constraints
     centre: Vector  # (dim,) of the search, after the last generation
     value_of_centre: float  # NaN where the call failed
     history: dict[str, NDArray[Any]]  # columns (generations,), with the names in run.h5
@@ -55,7 +57,14 @@ class Result:
 
     def __repr__(self) -> str:
         shown = np.array2string(self.x, threshold=8, edgeitems=3, precision=6)
-        return f"Result(value={self.value:.6g}, x={shown}, evaluations={self.evaluations}, {self.reason!r})"
+        infeasible = "" if self.feasible else "not feasible, "
+        told = f"{infeasible}evaluations={self.evaluations}, {self.reason!r}"
+        return f"Result(value={self.value:.6g}, x={shown}, {told})"
+
+    @property
+    def feasible(self) -> bool:
+        """Whether x meets all constraints."""
+        return bool((self.constraints <= 0).all())
 
     def to_pandas(self) -> Any:
         """Return the history as a pandas DataFrame, a row for each generation."""
@@ -69,6 +78,8 @@ def evolve(
     *,
     minimise: bool = False,
     bounds: Any = None,
+    constraints: Constraints | int = 0,
+    integers: Iterable[int] = (),
     goal: float | None = None,
     goal_times: int = 1,
     run_dir: str | Path | None = "",
@@ -89,6 +100,9 @@ def evolve(
         minimise: the function, instead of maximising it.
         bounds: lower and upper, a number or a vector each, or a pair for each parameter; None is unbounded.
             x is reflected there.
+        constraints: a function of x that returns an array (n,); x is feasible where all are <= 0. Or n, if
+            the function itself returns a pair of value and array.
+        integers: indices of the parameters that are rounded; of the strategy cma_es.
         goal: end the run at this value: of the best x, or of a random function's held-out mean.
         goal_times: in a row, generations or held-out evaluations.
         run_dir: directory of the run, which is continued if it is there; empty: a new one in runs/; None: no
@@ -100,23 +114,37 @@ def evolve(
     given = {
         "init_sigma": init_sigma,
         "minimise": minimise,
+        "integers": integers,
         "target_fitness": goal,
         "target_consecutive": goal_times,
     }
     directory = [*filter(None, [no_files(run_dir)])]
     made: list[Problem] = []
+    called = with_constraints(function, constraints)
 
     def call(world: World) -> Result:
         def prepare() -> Plan:
+            if "constraints" not in given:
+                given["constraints"] = count_constraints(constraints, x0)
             config = config_of(function, given, options)
-            made[:] = made or [problem(function, x0, bounds, scale=scale, minimise=minimise)]
+            made[:] = made or [
+                problem(
+                    called,
+                    x0,
+                    bounds,
+                    scale=scale,
+                    minimise=minimise,
+                    integers=config.integers,
+                    constraints=config.constraints,
+                )
+            ]
             plan = plan_of(config, directory)
             _check_same(plan, made[0])
             return plan
 
         with in_words_of_scripts(ARGUMENTS):
             plan, config = plan_on_ranks(world, prepare, directory)
-            made[:] = [_with_beginning_of_root(world.comm, function, made)]
+            made[:] = [_with_beginning_of_root(world.comm, called, made)]
             return run(world, plan, config, ScriptObjects(made[0]), callback, _result)
 
     try:
@@ -131,12 +159,16 @@ def minimise(function: Function, x0: Any, sigma: Any = 0.1, **options: Any) -> R
 
 
 def _with_beginning_of_root(comm: Comm, function: Function, made: list[Problem]) -> Problem:
-    """Return the problem of this rank's function with rank 0's x0 and bounds. Collective.
+    """Return the problem of this rank's function, all else of which is rank 0's. Collective.
 
     A script may draw x0 at random, and so a different one on each rank.
     """
     root = made[0] if comm.rank == 0 else None
-    beginning = bcast_object(comm, root and (root.x0, root.lower, root.upper, root.scale, root.minimise))
+    beginning = bcast_object(
+        comm,
+        root
+        and (root.x0, root.lower, root.upper, root.scale, root.minimise, root.integers, root.constraints),
+    )
     return all_or_raise(comm, lambda: Problem(function, *beginning))
 
 
@@ -145,13 +177,14 @@ def _result(run: Run, reason: str) -> Result:
     best, factor = run.best, run.config.sign
     evaluations, last = run.history.evaluations, run.progress.generation
     of_centre = [held_out.returns.mean() for held_out in evaluations if held_out.generation == last]
-    history = dict(run.history.rows.content())
-    for name in FITNESS:
+    history = run.history.rows.content() | run.constraints.history
+    for name in history.keys() & FITNESS:
         history[name] = factor * history[name] + 0.0  # no -0.0
     held_out = sum(len(evaluation.returns) for evaluation in run.history.evaluations)
     return Result(
         x=np.array(best.candidate, np.float64),
         value=factor * best.fitness + 0.0,
+        constraints=run.constraints.of_best,
         centre=run.evaluator.rollout.policy.whole(run.strategy.centre),
         value_of_centre=factor * float(of_centre[0]) + 0.0 if of_centre else math.nan,
         history=history,

@@ -33,6 +33,7 @@ from mpi_es.run_file.history import History
 from mpi_es.run_file.records import HeldOut, Progress, Solution, Timing, summarize
 from mpi_es.run_file.saver import Saver
 from mpi_es.strategies.base import Dense, Population, Strategy, WithCentre, joined
+from mpi_es.strategies.constraints import Constraints
 from mpi_es.strategies.restarts import Restarts
 from mpi_es.telemetry.numbers import of_evaluation, of_generation
 from mpi_es.telemetry.sinks import Telemetry
@@ -54,6 +55,7 @@ class Run:
     history: History
     progress: Progress
     libraries: dict[str, str]  # their versions, for the file
+    constraints: Constraints
     problem: dict[str, Any] = field(default_factory=dict)  # of a function: where its search began
     best: Solution = field(default_factory=Solution)
 
@@ -66,6 +68,7 @@ class Run:
         self.stopped_by_sink = ""  # why a callback ended the run
         self.watch: Callable[[Run], object] | None = None  # is called after each generation
         self.fitness = np.zeros(0)  # (popsize,) of the last generation; NaN where a call failed
+        self.constraint_values = np.zeros((0, self.constraints.count))  # (popsize, count) of the same
 
     # The loop
 
@@ -79,6 +82,7 @@ class Run:
             best = self.best
             score = f"{number(self.config.sign * best.fitness)} at generation {best.generation}"
             outcome = f"best {'value' if self.exact else 'held-out mean'} {score}"
+            outcome += self.constraints.remark()
             if self.directory != NOWHERE:
                 outcome += f", in {self.directory}"
             if begun == self.progress.generation:
@@ -112,7 +116,9 @@ class Run:
             return "last generation done"
         if 0 < config.max_evaluations <= self.history.episodes:
             return f"{thousands(self.history.episodes)} evaluations done"
-        return self.stopped_by_sink or self.history.why_converged(*config.tolerances, self.evaluator.dim)
+        return self.stopped_by_sink or self.history.why_converged(
+            *config.tolerances, self.evaluator.dim, self.constraints.history
+        )
 
     @property
     def can_reach_target(self) -> bool:
@@ -144,16 +150,18 @@ class Run:
         config, progress, strategy, clock = self.config, self.progress, self.strategy, self.clock
         popsize = len(population)
         fitness, of_centre = np.split(evaluation.returns.mean(axis=1), [popsize])
+        constraints = evaluation.constraints[:popsize].mean(axis=1)
         succeeded = ~np.isnan(fitness)
         if not succeeded.any():
             raise RolloutError(f"generation {progress.generation + 1}: the calls of all candidates failed")
         clock.append(time.perf_counter())
-        self.fitness = fitness
+        self.fitness, self.constraint_values = fitness, constraints
         if self.exact:
-            self.keep_best(population, fitness)
+            self.keep_best(population, fitness, constraints)
         # A candidate whose call failed is the last: just below the worst of the others.
-        below = np.nextafter(fitness[succeeded].min(), -np.inf)
-        strategy.tell(population, np.where(succeeded, fitness, below))
+        ranked = self.constraints.penalised(fitness, constraints)
+        below = np.nextafter(ranked[succeeded].min(), -np.inf)
+        strategy.tell(population, np.where(succeeded, ranked, below))
         self.check_finite(strategy.centre, "centre is")
         state = strategy.state  # refused where no file can hold it, before anything of this generation counts
         clock.append(time.perf_counter())
@@ -169,17 +177,21 @@ class Run:
             learning_rate=getattr(strategy, "learning_rate", math.nan),
             start=strategy.start if isinstance(strategy, Restarts) else 0,
             agreement=rank_agreement.agreement(evaluation.returns[:popsize][succeeded]),
-            deviation=population.deviation if config.tolerances[0] else math.nan,
+            deviation=self.deviation(population),
         )
+        if self.constraints.count:
+            best = self.constraints.best_feasible(fitness[succeeded], constraints[succeeded])
+            row = replace(row, best=best)
         self.advance(evaluation, row.agreement)
         held_out = self.held_out() if self.due() else None
         clock.append(time.perf_counter())
         timing = _timing(clock, self.save_seconds, evaluation)
         self.history.rows.append(row)
         self.history.timings.append(timing)
+        feasibility = self.constraints.update(fitness[succeeded], constraints[succeeded])
         self.save_seconds = 0.0
         self.keep(state)
-        numbers = of_generation(config, row, timing, held_out, self.history.steps)
+        numbers = of_generation(config, row, timing, held_out, self.history.steps, feasibility)
         # Before the save: after a kill in between a sink has more, never less.
         self.stopped_by_sink = self.telemetry.generation(numbers)
         answer = self.watch and self.watch(self)
@@ -198,12 +210,25 @@ class Run:
         rollout = self.evaluator.rollout
         assert isinstance(rollout, FunctionRollout)
         now = rollout.call(np.asarray(self.best.candidate, np.float64), seed, "the best x of the saved run")
-        if not math.isclose(now, saved, rel_tol=_SAME, abs_tol=self.config.tolerances[1]):
-            factor = self.config.sign
-            raise UserError(
-                f"{self.directory}: the function has changed: at the best x it is {number(factor * now)}, "
-                f"and was {number(factor * saved)}; choose another --run-dir to start a new run"
+        before = [saved, *self.constraints.of_best]
+        if not np.allclose(now, before, rtol=_SAME, atol=self.config.tolerances[1]):
+            is_now, was = (
+                ", ".join(map(number, [self.config.sign * fitness, *constraints]))
+                for fitness, *constraints in (now, before)
             )
+            raise UserError(
+                f"{self.directory}: the function has changed: at the best x it is {is_now}, "
+                f"and was {was}; choose another --run-dir to start a new run"
+            )
+
+    def deviation(self, population: Population) -> float:
+        """Return the deviation of the parameter that varies most, integers aside; NaN without --tolx."""
+        if not self.config.tolerances[0]:
+            return math.nan
+        if isinstance(population, Dense) and self.config.integers:
+            continuous = np.delete(population.rows, self.config.integers, axis=1)
+            return Dense(continuous).deviation if continuous.size else math.nan
+        return population.deviation
 
     def check_finite(self, numbers: Vector, what: str) -> None:
         """Refuse what the strategy made of the parameters where no environment or function could take it."""
@@ -277,13 +302,14 @@ class Run:
         wanted = rank_agreement.needed(progress.agreement, config.agreement)
         progress.num_rollouts = min(max(wanted, config.num_rollouts), config.num_rollouts_max)
 
-    def keep_best(self, population: Population, fitness: Vector) -> None:
+    def keep_best(self, population: Population, fitness: Vector, constraints: Vector) -> None:
         """Remember the best candidate of a generation if it is the best of all."""
-        best = int(np.nanargmax(fitness))
-        if fitness[best] > self.best.fitness:
+        best = self.constraints.best(fitness, constraints)
+        if self.constraints.improves(fitness[best], constraints[best], self.best.fitness):
             candidate = population.candidate(best, self.evaluator.noise)
             generation = self.progress.generation + 1
             self.best = self.deployed(float(fitness[best]), candidate, generation)
+            self.constraints.of_best = constraints[best]
 
     def held_out_terms(self) -> EpisodeRules:
         """Return the terms of held-out episodes."""
@@ -310,14 +336,16 @@ class Run:
         episodes = 1 if self.exact else config.num_eval_rollouts
         episode_seeds = seeds.held_out_seeds(config.seed, episodes)
         alone = Dense(self.strategy.centre[None])
-        returns = self.evaluator.evaluate(alone, episode_seeds[None], self.held_out_terms()).returns[0]
+        evaluation = self.evaluator.evaluate(alone, episode_seeds[None], self.held_out_terms())
+        returns, constraints = evaluation.returns[0], evaluation.constraints[0, 0]
         returns = returns[~np.isnan(returns)]  # of the calls that did not fail
         if not len(returns):
             return None
         held_out = HeldOut(progress.generation, returns)
         self.history.evaluations.append(held_out)
-        if returns.mean() > self.best.fitness:
+        if self.constraints.improves(returns.mean(), constraints, self.best.fitness):
             self.best = self.deployed(float(returns.mean()), self.strategy.centre, progress.generation)
+            self.constraints.of_best = constraints
         return held_out
 
     def deployed(self, fitness: float, candidate: Candidate | Vector, generation: int) -> Solution:
@@ -355,6 +383,8 @@ class Run:
             "best": self.best,
             "last": self.deployed(math.nan, self.strategy.centre, progress.generation),
         }
+        if self.constraints.count:
+            self.pending["constraints"] = self.constraints.content()
 
     def save(self, reason: str = "", *, finished: bool = False) -> None:
         """Save the last whole generation, and why none follows; a run that was over stays untouched."""

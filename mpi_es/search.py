@@ -2,6 +2,7 @@
 
 import math
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +49,8 @@ class Search:
         print(search.best, search.best_value)
 
     Args:
-        x0, sigma, minimise, bounds, goal, goal_times, options: those of `evolve`.
+        x0, sigma, minimise, bounds, integers, goal, goal_times, options: those of `evolve`.
+        constraints: how many there are.
     """
 
     def __init__(
@@ -58,6 +60,8 @@ class Search:
         *,
         minimise: bool = False,
         bounds: Any = None,
+        constraints: int = 0,
+        integers: Iterable[int] = (),
         goal: float | None = None,
         goal_times: int = 1,
         **options: Any,
@@ -68,13 +72,24 @@ class Search:
             "tensorboard": False,
             "init_sigma": init_sigma,
             "minimise": minimise,
+            "constraints": constraints,
+            "integers": integers,
             "target_fitness": goal,
             "target_consecutive": goal_times,
         }
         try:
             with in_words_of_scripts(ARGUMENTS):
                 config = config_of(_told, given, options, _OF_RUNS, "Search")
-                self._begin(config, problem(_told, x0, bounds, scale=scale, minimise=minimise))
+                made = problem(
+                    _told,
+                    x0,
+                    bounds,
+                    scale=scale,
+                    minimise=minimise,
+                    integers=config.integers,
+                    constraints=config.constraints,
+                )
+                self._begin(config, made)
         except UserError as error:
             raise error.with_traceback(None) from None
 
@@ -91,20 +106,30 @@ class Search:
         whole, noise = self._run.evaluator.rollout.policy.whole, self._run.evaluator.noise
         return np.stack([whole(population.candidate(index, noise)) for index in range(len(population))])
 
-    def tell(self, values: Any) -> None:
+    def tell(self, values: Any, constraints: Any = None) -> None:
         """Move on by a generation, given the values (population size,) of what ask returned.
 
-        A candidate whose value is NaN ranks last.
+        A candidate whose value is NaN, or one of whose constraints, ranks last.
+
+        Args:
+            constraints: (population size, count) of a search that has them.
         """
         if self._asked is None:
             raise UserError("Search.tell: expected a call of ask before it")
         returns = self._run.config.sign * np.asarray(values, np.float64)
         if returns.shape != (len(self._asked),):
             raise expected("Search.tell", f"values of shape ({len(self._asked)},)", returns.shape)
-        if np.isinf(returns).any():
+        count = self._run.constraints.count
+        limits = np.zeros((len(returns), 0)) if constraints is None else np.asarray(constraints, np.float64)
+        if limits.shape != (len(returns), count):
+            raise expected("Search.tell", f"constraints of shape ({len(returns)}, {count})", limits.shape)
+        if np.isinf(returns).any() or np.isinf(limits).any():
             raise expected("Search.tell", "finite values, or NaN of calls that failed", float(np.inf))
+        failed = np.isnan(limits).any(axis=1) | np.isnan(returns)
+        returns, limits = np.where(failed, np.nan, returns), np.where(failed[:, None], np.nan, limits)
         ones: NDArray[np.int64] = np.ones((len(returns), 1), np.int64)
-        evaluation = Evaluation(returns[:, None], ones, np.zeros((len(returns), 0)), idle=0.0)
+        observed = np.zeros((len(returns), 0))
+        evaluation = Evaluation(returns[:, None], ones, observed, limits[:, None], idle=0.0)
         asked, self._asked = self._asked, None
         self._run.tell(asked, evaluation)
 
@@ -118,6 +143,11 @@ class Search:
     def best_value(self) -> float:
         """The value of the best x; NaN before the first tell."""
         return self._run.config.sign * self._run.best.fitness + 0.0 if self.best is not None else math.nan
+
+    @property
+    def best_constraints(self) -> Vector:
+        """The constraints (count,) of the best x, which is feasible where all are <= 0."""
+        return self._run.constraints.of_best
 
     @property
     def centre(self) -> Vector:
@@ -171,7 +201,8 @@ class Search:
     def _continue(self, stored: dict[str, Any]) -> None:
         """Continue from the content of a file."""
         config = description.config_of(Config, stored["config"], imports=True)
-        self._begin(config, Problem(_told, **stored["problem"], minimise=config.minimise), stored)
+        options = {name: getattr(config, name) for name in ("minimise", "integers", "constraints")}
+        self._begin(config, Problem(_told, **stored["problem"], **options), stored)
 
 
 def _told(x: Vector) -> float:

@@ -107,7 +107,10 @@ def best_of(content: dict[str, Any]) -> str:
     best, minimise = content["best"], content["config"].get("minimise", False)
     fitness = float(best["fitness"])
     score = -fitness if minimise else fitness
-    return f"{number(score)} at {best['generation']}" if math.isfinite(fitness) else "-"
+    if not math.isfinite(fitness):
+        return "-"
+    infeasible = "constraints" in content and (content["constraints"]["of_best"] > 0).any()
+    return f"{number(score)} at {best['generation']}" + (", not feasible" if infeasible else "")
 
 
 def left_of(content: dict[str, Any], seconds: float) -> str:

@@ -33,6 +33,7 @@ from mpi_es.run_file.observations import ObservationStatistics
 from mpi_es.run_file.records import Progress, Solution
 from mpi_es.run_file.training_plan import TrainingPlan, plan_training
 from mpi_es.run_file.versions import libraries
+from mpi_es.strategies.constraints import Constraints
 from mpi_es.strategies.restore import restore
 from mpi_es.telemetry.numbers import of_past
 from mpi_es.telemetry.sinks import open_telemetry
@@ -152,7 +153,9 @@ def make_run(plan: Plan, evaluator: Evaluator) -> Run:
     x0 = initial_centre(plan, policy).astype(float)
     # A restart keeps near what was given: the x0 of a function, or an agent that was trained before.
     given = config.function or config.from_pretrained
-    strategy = strategies.make(config, x0, evaluator.noise, None if given else policy.initial)
+    draw = None if given else policy.initial
+    grid = policy.grid if isinstance(policy, Problem) else None
+    strategy = strategies.make(config, x0, evaluator.noise, draw, grid)
     progress = Progress(
         episode_cap=config.episode_cap,
         num_rollouts=config.num_rollouts,
@@ -178,6 +181,7 @@ def make_run(plan: Plan, evaluator: Evaluator) -> Run:
         history,
         progress,
         libraries(),
+        Constraints(evaluator.dim, config.constraints, stored and stored.get("constraints")),
         beginning(policy),
         best,
     )
@@ -224,6 +228,8 @@ def describe(run: Run, rank_loss: str) -> list[str]:
     if config.function:
         direction = "minimising" if config.minimise else "maximising"
         evolved = f"{direction} {config.function}, {counted(evaluator.dim, 'parameter')}"
+        evolved += f", {counted(len(config.integers), 'integer')}" if config.integers else ""
+        evolved += f", {counted(config.constraints, 'constraint')}" if config.constraints else ""
     facts = [
         evolved,
         getattr(evaluator.rollout.policy, "description", ""),

@@ -106,7 +106,8 @@ def exact_content(run: Path) -> dict:
     """Return all of a run's file that must not depend on who ran it."""
     content, warning = checkpoint.load(run)
     assert warning == ""
-    return {name: content[name] for name in ("state", "progress", "history", "evaluations", "best", "last")}
+    names = ["state", "progress", "history", "evaluations", "best", "last"]
+    return {name: content[name] for name in [*names, *(["constraints"] if "constraints" in content else [])]}
 
 
 def assert_same(one: object, other: object, path: str = "") -> None:

@@ -87,6 +87,10 @@ class Config:
     """Number of parameters of a function; 0: as many as --x0 has"""
     bounds: Annotated[tuple[float, ...], _FUNCTION] = ()
     """Lower and upper bound of a function's parameters, which are reflected at them"""
+    integers: Annotated[tuple[int, ...], _FUNCTION] = ()
+    """Indices of a function's parameters that are integers, for cma_es; the first parameter has index 0"""
+    constraints: Annotated[Natural, _FUNCTION] = 0
+    """Number of constraints of a function that returns (value, constraints), met where all are <= 0"""
     minimise: Annotated[bool, _FUNCTION] = False
     """Minimise the function instead of maximising it"""
     on_failure: Annotated[Literal["stop", "worst"], _FUNCTION] = "stop"

@@ -92,7 +92,12 @@ def make_problem(config: Config) -> Problem:
     bounds = (config.bounds[0], config.bounds[1]) if config.bounds else None
     start = np.broadcast_to(x0, dim)
     return function_rollout.problem(
-        load("--function", config.function), start, bounds, minimise=config.minimise
+        load("--function", config.function),
+        start,
+        bounds,
+        minimise=config.minimise,
+        integers=config.integers,
+        constraints=config.constraints,
     )
 
 

@@ -134,6 +134,7 @@ class Evaluator:
             keys=seeded.keys if seeded else None,
             sigma=seeded.sigma if seeded else 0.0,
             precision=self.rollout.parameter_precision,
+            constraints=self.rollout.constraints,
         )
 
     def _played(self, evaluation_id: int) -> NDArray[np.float64]:
@@ -239,7 +240,7 @@ class Evaluator:
         self, header: Header, outcome: int, failure: RolloutError | None, busy: float
     ) -> tuple[Rows, float]:
         """Gather the rows on rank 0, or raise there what a rank met. Collective."""
-        comm, width = self.loop.comm, columns(header.terms, self.rollout.size)
+        comm, width = self.loop.comm, columns(header.terms, self.rollout.size, header.constraints)
         rows = np.concatenate([np.empty((0, width)), *self.played])
         ends = gather_objects(comm, (outcome, failure, busy, len(rows)))
         gathered = gather_rows(comm, rows, ends and [end[-1] for end in ends])

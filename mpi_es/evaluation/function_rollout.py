@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 
 from mpi_es.arrays import Candidate, Vector
-from mpi_es.errors import RolloutError, expected, one_line
+from mpi_es.errors import RolloutError, UserError, expected, one_line
 from mpi_es.evaluation.rollout import AnyRollout, EpisodeRules, Rows, Source
 
-Function = Callable[..., Any]  # of x (dim,), and of a seed if it takes one; returns a number
+# Of x (dim,), and of a seed if it takes one; returns a number, or a pair of it and an array of constraints.
+Function = Callable[..., Any]
 # Of calls shorter than these seconds a rank takes several at once, since asking for one costs 0.1 ms.
 _SHORT_CALL = 5e-3
 _QUEUE = 16
@@ -37,7 +38,7 @@ _OF_RANDOM = (  # fields that have no effect on a function that draws nothing
 class Problem:
     """A function and where to search: x0 (dim,), and bounds (dim,) at which x is reflected.
 
-    A strategy searches for x / scale.
+    A strategy searches for x / scale. Parameters whose indices are `integers` are rounded.
     """
 
     function: Function
@@ -46,6 +47,8 @@ class Problem:
     upper: Vector
     scale: Vector
     minimise: bool = False
+    integers: tuple[int, ...] = ()
+    constraints: int = 0  # how many numbers the function returns next to its value
 
     def __post_init__(self) -> None:
         """Refuse what no search can begin with."""
@@ -53,6 +56,10 @@ class Problem:
             raise expected("function", "something that can be called", self.function)
         if self.x0.ndim != 1 or not len(self.x0) or not np.isfinite(self.x0).all():
             raise expected("--x0", "a vector of finite numbers", _short(self.x0))
+        if any(not 0 <= index < len(self.x0) for index in self.integers):
+            raise expected("--integers", f"indices from 0 to {len(self.x0) - 1}", [*self.integers])
+        if self.constraints and takes_seed(self.function):
+            raise expected("--constraints", "0 with a function that has an argument `seed`", self.constraints)
         if not (self.lower < self.upper).all():
             got = f"{_short(self.lower)} and {_short(self.upper)}"
             raise expected("--bounds", "lower bounds below the upper ones", got)
@@ -77,7 +84,23 @@ class Problem:
 
     def whole(self, x: Candidate | Vector) -> Vector:
         """Return the x (dim,) of a candidate, within the bounds: reflected at them, as often as it takes."""
-        inside: Vector = np.multiply(x, self.scale, dtype=np.float64)
+        inside = self._reflected(np.multiply(x, self.scale, dtype=np.float64))
+        if self.integers:
+            where = list(self.integers)
+            inside[where] = np.round(inside[where]) + 0.0  # no -0.0
+        return inside
+
+    @property
+    def grid(self) -> Vector | None:
+        """The distance (dim,) of two integers to a strategy, 0 for other parameters; None: no integers."""
+        if not self.integers:
+            return None
+        grid, where = np.zeros(self.dim), list(self.integers)
+        grid[where] = 1 / self.scale[where]
+        return grid
+
+    def _reflected(self, inside: Vector) -> Vector:
+        """Return an x (dim,) within the bounds."""
         if self._is_unbounded or ((self.lower <= inside) & (inside <= self.upper)).all():
             return inside  # mostly; the rest takes 50 us a call
         for bound, side in ((self.lower, -1.0), (self.upper, 1.0)):
@@ -97,21 +120,31 @@ class Problem:
 
 
 def problem(
-    function: Function, x0: Any, bounds: Any = None, *, scale: Any = 1.0, minimise: bool = False
+    function: Function,
+    x0: Any,
+    bounds: Any = None,
+    *,
+    scale: Any = 1.0,
+    minimise: bool = False,
+    integers: tuple[int, ...] = (),
+    constraints: int = 0,
 ) -> Problem:
-    """Return the problem.
+    """Return the problem; the bounds of integers are rounded inwards.
 
     Args:
         x0: (dim,), of any type that numpy or torch makes an array of.
         bounds: lower and upper, a number or a vector each, or a pair for each parameter; None is unbounded.
         scale: a number or a vector.
     """
-    start, scales = _vector("--x0", x0), _vector("--init-sigma", scale)
+    start, scales = as_vector("--x0", x0), as_vector("--init-sigma", scale)
     if scales.ndim and scales.shape != start.shape:
         rule = f"a number, or a vector of the shape {start.shape} of x0"
         raise expected("--init-sigma", rule, str(scales.shape))
     lower, upper = _bounds((None, None) if bounds is None else bounds, start)
-    return Problem(function, start, lower, upper, np.broadcast_to(scales, start.shape).copy(), minimise)
+    whole = np.isin(np.arange(len(lower)), integers)
+    lower, upper = np.where(whole, np.ceil(lower), lower), np.where(whole, np.floor(upper), upper)
+    spread = np.broadcast_to(scales, start.shape).copy()
+    return Problem(function, start, lower, upper, spread, minimise, integers, constraints)
 
 
 def _bounds(bounds: Any, x0: Vector) -> tuple[Vector, Vector]:
@@ -139,13 +172,13 @@ def _end(values: Any, unbounded: float, x0: Vector) -> Vector:
     listed = [*values] if hasattr(values, "__len__") else values
     if isinstance(listed, list):
         listed = [unbounded if value is None else value for value in listed]
-    end = _vector("--bounds", unbounded if listed is None else listed)
+    end = as_vector("--bounds", unbounded if listed is None else listed)
     if end.ndim and end.shape != x0.shape:
         raise expected("--bounds", f"numbers, or vectors of the shape {x0.shape} of x0", str(end.shape))
     return np.broadcast_to(end, x0.shape).copy()
 
 
-def _vector(option: str, values: Any) -> Vector:
+def as_vector(option: str, values: Any) -> Vector:
     """Return a copy of the values in float64."""
     try:
         return np.array(values.detach().cpu().numpy() if hasattr(values, "detach") else values, np.float64)
@@ -189,6 +222,7 @@ class FunctionRollout(AnyRollout):
         self.policy = problem
         self.ranks_failures_last, self.timeout = ranks_failures_last, timeout
         self.exact = not takes_seed(problem.function)
+        self.constraints = problem.constraints
         self.idle = idle_fields(problem.function)
         self.width = 1
 
@@ -198,15 +232,15 @@ class FunctionRollout(AnyRollout):
         while (episode := source.take(block=True)) is not None:
             begin = time.perf_counter()
             x = self.policy.whole(episode.parameters)
-            fitness = self.call(x, episode.seed, f"candidate {episode.candidate}")
-            rows.append((episode.episode_id, fitness, 1))
+            fitness, *constraints = self.call(x, episode.seed, f"candidate {episode.candidate}")
+            rows.append((episode.episode_id, fitness, 1, *constraints))
             self.width = _QUEUE if time.perf_counter() - begin < _SHORT_CALL else 1
             source.done(episode.episode_id, 1)
             source.poll()
-        return np.array(rows, np.float64).reshape(-1, 3)
+        return np.array(rows, np.float64).reshape(-1, 3 + self.constraints)
 
-    def call(self, x: Vector, seed: int, where: str) -> float:
-        """Return the fitness of x.
+    def call(self, x: Vector, seed: int, where: str) -> list[float]:
+        """Return the fitness of x, and then its constraints.
 
         Args:
             where: what an error says of the call.
@@ -215,24 +249,40 @@ class FunctionRollout(AnyRollout):
         where += "" if self.exact else f", seed {seed}"
         try:
             with _time_limit(self.timeout) if self.timeout else _UNLIMITED:
-                value = self.policy.function(x.copy(), **seeded)
+                returned = self.policy.function(x.copy(), **seeded)
         except BaseException as error:  # it may call exit
             frames = "".join(traceback.format_tb(error.__traceback__)[1:])  # less this one
             return self._failed(f"{where}: {one_line(error)}", x, frames, error)
-        try:
-            number = float(value.item() if hasattr(value, "item") else value)
-        except (TypeError, ValueError, RuntimeError) as error:  # the last is torch's
-            shape = f", of shape {tuple(value.shape)}" if hasattr(value, "shape") else ""
-            got = f"expected the function to return a number, got {_short(repr(value))}{shape}"
-            raise RolloutError(f"{where}: {got}") from error
-        if not math.isfinite(number):
-            return self._failed(f"{where}: expected a finite number, got {number}", x)
-        return self.policy.sign * number
+        value, *constraints = self._numbers(returned, where)
+        if not math.isfinite(value):
+            return self._failed(f"{where}: expected a finite number, got {value}", x)
+        if not all(map(math.isfinite, constraints)):
+            return self._failed(f"{where}: expected finite constraints, got {_short(constraints)}", x)
+        return [self.policy.sign * value, *constraints]
 
-    def _failed(self, text: str, x: Vector, frames: str = "", cause: BaseException | None = None) -> float:
-        """Return the fitness of a call that failed, or raise the error that ends the run."""
+    def _numbers(self, returned: Any, where: str) -> list[float]:
+        """Return what a call returned as numbers: the value, and then the constraints."""
+        try:
+            value, constraints = returned if self.constraints else (returned, ())
+            number = float(value.item() if hasattr(value, "item") else value)
+            limits = as_vector("constraints", constraints)
+            if limits.shape != (self.constraints,):
+                raise ValueError
+        except (TypeError, ValueError, RuntimeError, UserError) as error:  # torch raises a RuntimeError
+            rule = (
+                f"a number and an array of {self.constraints} constraints" if self.constraints else "a number"
+            )
+            shape = f", of shape {tuple(returned.shape)}" if hasattr(returned, "shape") else ""
+            got = f"expected the function to return {rule}, got {_short(repr(returned))}{shape}"
+            raise RolloutError(f"{where}: {got}") from error
+        return [number, *limits.tolist()]
+
+    def _failed(
+        self, text: str, x: Vector, frames: str = "", cause: BaseException | None = None
+    ) -> list[float]:
+        """Return what stands for a call that failed, or raise the error that ends the run."""
         if self.ranks_failures_last:
-            return math.nan
+            return [math.nan] * (1 + self.constraints)
         more = f" and {len(x) - _SHOWN} more" if len(x) > _SHOWN else ""
         error = RolloutError(f"{text}\nx = {x[:_SHOWN].tolist()}{more}\n{frames}".rstrip())
         error.x = x

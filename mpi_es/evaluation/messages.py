@@ -28,6 +28,7 @@ class Header:
     keys: NDArray[np.int64] | None = None  # of a seeded population's noise; a dense one has none
     sigma: float = 0.0  # of a seeded population
     precision: str = "f4"  # in which candidates travel, as numpy names it
+    constraints: int = 0  # numbers that a call of a function returns next to its value
 
     def candidate(self, episode_id: Any) -> Any:
         """Return the candidate of an episode, or of each of several."""
@@ -46,6 +47,7 @@ class Evaluation:
     returns: Vector  # (candidates, episodes)
     lengths: NDArray[np.int64]  # (candidates, episodes)
     observations: Vector  # (candidates * episodes, 1 + 2 * size): rows of normalisation.of_episode
+    constraints: Vector  # (candidates, episodes, number) of a function
     idle: float  # share of the ranks' time that was waiting
 
 
@@ -62,6 +64,7 @@ def joined(evaluations: Sequence[Evaluation], popsize: int) -> Evaluation:
         returns=of_all("returns", popsize),
         lengths=of_all("lengths", popsize),
         observations=of_all("observations", popsize * episodes),
+        constraints=of_all("constraints", popsize),
         idle=float(np.average([e.idle for e in evaluations], weights=[e.lengths.sum() for e in evaluations])),
     )
 
@@ -70,9 +73,11 @@ def arranged(header: Header, rows: Rows, idle: float) -> Evaluation:
     """Return the rows of all episodes in the shape (candidates, episodes)."""
     rows = rows[np.argsort(rows[:, 0], kind="stable")]
     assert np.array_equal(rows[:, 0], np.arange(header.seeds.size)), "every episode once"
+    constraints, observations = np.split(rows[:, 3:], [header.constraints], axis=1)
     return Evaluation(
         returns=rows[:, 1].reshape(header.seeds.shape),
         lengths=rows[:, 2].astype(np.int64).reshape(header.seeds.shape),
-        observations=rows[:, 3:],
+        observations=observations,
+        constraints=constraints.reshape(*header.seeds.shape, header.constraints),
         idle=max(0.0, idle),
     )

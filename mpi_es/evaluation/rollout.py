@@ -18,7 +18,8 @@ from mpi_es.policies.base import Policy
 from mpi_es.seeds import Stream, rng
 
 Lookup = Callable[[int], Candidate | Vector]  # from a candidate to its parameters
-Rows = NDArray[np.float64]  # of an episode: its id, return, length, then the statistics of its observations
+# Of an episode: its id, return, length, then the constraints of a function or the statistics of observations.
+Rows = NDArray[np.float64]
 
 # Where several episodes begin as fast as one: half of the width at a time, since each pool of envpool costs a
 # hand-over to its thread at each step, 0.1 to 0.2 ms.
@@ -50,9 +51,9 @@ class EpisodeRules:
     first_candidate: int = 0  # the number of candidate 0 in its generation, for random draws
 
 
-def columns(terms: EpisodeRules, size: int) -> int:
-    """Return the columns of Rows, where an observation has this size."""
-    return 3 + (1 + 2 * size if terms.collect else 0)
+def columns(terms: EpisodeRules, size: int, constraints: int = 0) -> int:
+    """Return the columns of Rows, where an observation has this size and a function so many constraints."""
+    return 3 + constraints + (1 + 2 * size if terms.collect else 0)
 
 
 def _flat(observations: NDArray[Any]) -> NDArray[np.float64]:
@@ -102,6 +103,7 @@ class AnyRollout:
     parameter_precision = "f4"  # of the candidates that it takes, as numpy names it
     exact = False  # what an episode returns does not depend on its seed
     size = 0  # of an observation that may be normalised
+    constraints = 0  # numbers that a call of a function returns next to its value
     width: int  # episodes side by side, at most
     limit: int  # steps of an episode; 0 is none
     idle: dict[str, str]  # fields of a config that have no effect here, each with the reason

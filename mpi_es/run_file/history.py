@@ -75,16 +75,23 @@ class History:
         """Return the number of last generations in a row of which a candidate reached the target."""
         return _last_in_a_row(self.rows.content()["best"][::-1] >= target)
 
-    def why_converged(self, tolx: float, tolfun: float, dim: int) -> str:
-        """Return why the search has converged, by pycma's criteria; empty if it has not."""
+    def why_converged(self, tolx: float, tolfun: float, dim: int, penalised: dict[str, Any]) -> str:
+        """Return why the search has converged, by pycma's criteria; empty if it has not.
+
+        Args:
+            penalised: columns of Feasibility, whose fitness is compared where there are constraints.
+        """
         if not self.rows.length:
             return ""
-        last = {name: column[-1] for name, column in self.rows.content().items()}
-        if last["deviation"] < tolx:
+        columns = self.rows.content()
+        if columns["deviation"][-1] < tolx:
             return f"converged: no parameter varies by {tolx:g} among the candidates"
-        span = 10 + math.ceil(30 * dim / last["popsize"])  # generations, as in pycma
-        recent = self.rows.content()["best"][-span:]
-        if len(recent) == span and last["best"] - last["min"] < tolfun and np.ptp(recent) < tolfun:
+        best, worst = columns["best"], columns["min"]
+        if penalised:
+            best, worst = penalised["penalised"], penalised["penalised_min"]
+        span = 10 + math.ceil(30 * dim / columns["popsize"][-1])  # generations, as in pycma
+        recent = best[-span:]
+        if len(recent) == span and best[-1] - worst[-1] < tolfun and np.ptp(recent) < tolfun:
             return f"converged: values vary by less than {tolfun:g}"
         return ""
 

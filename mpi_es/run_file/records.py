@@ -4,7 +4,7 @@ import functools
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated, Any, TypeVar, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,6 +52,16 @@ class Timing:
     episodes_per_second: Annotated[float, "speed/episodes_per_second"]
     steps_per_second: Annotated[float, "speed/steps_per_second"]
     idle: Annotated[float, "speed/idle"]  # share of the ranks' time spent waiting
+
+
+@dataclass(frozen=True)
+class Feasibility:
+    """How a generation's candidates meet a function's constraints. The names are those in /constraints."""
+
+    feasible: Annotated[int, "constraints/feasible"]  # candidates that meet all
+    violation: Annotated[float, "constraints/violation"]  # the least one: the sum of what is above 0
+    penalised: Annotated[float, "constraints/penalised"]  # the best fitness less its penalties
+    penalised_min: Annotated[float, "constraints/penalised_min"]  # the worst one
 
 
 @dataclass(frozen=True)
@@ -110,15 +120,17 @@ class EvaluationProgress:
             self.listener()
 
 
-FITNESS = ("best", "mean", "min", "fitness_of_centre")  # fields of Row
+FITNESS = ("best", "mean", "min", "fitness_of_centre", "penalised", "penalised_min")  # fields of records
+R = TypeVar("R", Row, Feasibility)
 
 
-def shown(row: Row, sign: float) -> Row:
-    """Return a generation with the values that a user sees; `min` is always the worst."""
+def shown(record: R, sign: float) -> R:
+    """Return a record of a generation with the values that a user sees; `min` is always the worst."""
     if sign > 0:
-        return row
-    turned = {name: 0.0 - getattr(row, name) for name in FITNESS}  # 0.0 - 0.0 has no sign
-    return replace(row, **turned)
+        return record
+    # 0.0 - 0.0 has no sign
+    turned = {name: 0.0 - getattr(record, name) for name in FITNESS if hasattr(record, name)}
+    return replace(record, **turned)
 
 
 def summarize(
@@ -154,7 +166,7 @@ def summarize(
     )
 
 
-def scalars(record: Row | Timing | HeldOut) -> Iterator[tuple[str, float]]:
+def scalars(record: Row | Timing | Feasibility | HeldOut) -> Iterator[tuple[str, float]]:
     """Yield a record's tags and values for TensorBoard, without unknown values."""
     if isinstance(record, HeldOut):
         returns = record.returns

@@ -9,7 +9,7 @@ from mpi_es.errors import UserError
 from mpi_es.run_file import description
 from mpi_es.run_file.hdf5 import Unfit
 from mpi_es.run_file.observations import ObservationStatistics
-from mpi_es.run_file.records import Progress, Row, Solution, Timing
+from mpi_es.run_file.records import Feasibility, Progress, Row, Solution, Timing
 from mpi_es.run_file.rules import (
     Rule,
     Rules,
@@ -53,6 +53,7 @@ def check(content: dict[str, Any]) -> None:
     best: Rules = {**agent, "generation": count(done)}
     if _length(content, "best", "candidate") == 0:  # before the first held-out evaluation
         best = {**best, "candidate": array("f4 f8", 0), "normalisation": array("f8", 2, 0)}
+    of_constraints = constraint_rules(config.constraints, done) if config.constraints else {}
     sums = finite("f8", seen)
     observations = of_record(ObservationStatistics, mean=sums, squares=sums)
     check_group(
@@ -70,6 +71,7 @@ def check(content: dict[str, Any]) -> None:
             "life": LIFE,
             "problem": dict.fromkeys(("x0", "lower", "upper", "scale"), array("f8", dim)),
             "failure": {"x": array("f8", dim), "text": text},
+            **of_constraints,
         },
         optional=("life", "problem", "failure"),
     )
@@ -110,10 +112,20 @@ def generation_of(content: dict[str, Any]) -> int:
 
 def history_rules(rows: int) -> dict[str, Rule]:
     """Return the rules of the columns of /history."""
+    return {**_columns(Row, rows), "generation": _numbers_from_1(rows)}
+
+
+def _columns(record: type, rows: int) -> dict[str, Rule]:
+    """Return the rules of the columns of a table of records."""
     most = LARGEST // max(rows, 1)  # so that sums are right
     kinds: dict[Any, Rule] = {int: between(0, most, "i8", rows), float: array("f8", rows)}
-    columns = {name: kinds[hint] for name, hint in get_type_hints(Row).items()}
-    return {**columns, "generation": _numbers_from_1(rows)}
+    return {name: kinds[hint] for name, hint in get_type_hints(record).items()}
+
+
+def constraint_rules(number: int, rows: int) -> Rules:
+    """Return the rules of the group of a function's constraints."""
+    known = {"of_best": array("f8", number), "lagrangian": any_group}
+    return {"constraints": {**_columns(Feasibility, rows), **known}}
 
 
 def _numbers_from_1(rows: int) -> Rule:

@@ -75,5 +75,5 @@ def _plain(value: Any, option: str) -> Any:
     """Return a value as files hold it: a number of Python's, a list, and for a dict name=value."""
     if isinstance(value, dict):
         return words_of(value, flag(option))
-    plain = value.item() if isinstance(value, np.generic) else value
-    return [*plain] if isinstance(plain, tuple) else plain
+    plain = value.tolist() if isinstance(value, np.generic | np.ndarray) else value
+    return [*plain] if isinstance(plain, tuple | range) else plain

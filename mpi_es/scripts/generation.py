@@ -21,6 +21,7 @@ class Generation:
     value: float  # of x
     centre: Vector  # (dim,) of the search
     values: Vector  # (population size,) of the generation, mean returns of a policy; NaN where a call failed
+    constraints: Vector  # (population size, count) of a function; none of a policy
 
 
 def generation_of(run: Run) -> Generation:
@@ -32,4 +33,5 @@ def generation_of(run: Run) -> Generation:
         value=factor * run.best.fitness + 0.0 if known else math.nan,
         centre=np.array(run.evaluator.rollout.policy.whole(run.strategy.centre), np.float64),
         values=factor * run.fitness + 0.0,
+        constraints=run.constraint_values,
     )

@@ -28,13 +28,19 @@ def is_own(options: Options) -> bool:
 
 
 def make(
-    config: Config, x0: Vector, noise: Noise, draw: Callable[[int], Candidate | Vector] | None = None
+    config: Config,
+    x0: Vector,
+    noise: Noise,
+    draw: Callable[[int], Candidate | Vector] | None = None,
+    grid: Vector | None = None,
 ) -> Any:
     """Return the config's strategy, started at x0 (dim,).
 
     Args:
         draw: where a restart begins, by its seed; None: at x0 and a step of the first population.
+        grid: (dim,) the distance of two integers, 0 where a parameter is continuous; None: all are.
     """
+    integers = {} if grid is None else {"grid": grid}
     options, found = config.strategy, class_of(config.strategy)
 
     def build(x0: Vector, sigma: float, popsize: int, seed: int, generation: int) -> Any:
@@ -42,7 +48,7 @@ def make(
         its_noise = LaterNoise(noise, generation) if generation else noise
         if is_own(options):
             return UserStrategy(found, own, x0, seed, its_noise)
-        return found(own, x0, seed, its_noise)
+        return found(own, x0, seed, its_noise, **integers)
 
     begin = (x0, options.init_sigma, options.population_size, config.seed)
     rule = getattr(options, "restarts", "none")
@@ -69,3 +75,5 @@ def check(config: Config) -> None:
     if config.episode_seeds == "paired" and not mirrored:
         rule = f"independent or common with {config.strategy.name}, which has no mirrored pairs"
         raise expected("--episode-seeds", rule, config.episode_seeds)
+    if config.integers and config.strategy.name != "cma_es":
+        raise expected("--integers", "none, except with --strategy cma_es", [*config.integers])

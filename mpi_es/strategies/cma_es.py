@@ -22,6 +22,7 @@ from mpi_es.seeds import Stream, rng
 from mpi_es.strategies import base
 from mpi_es.strategies.base import Dense, Noise, Population, Strategy
 from mpi_es.strategies.import_without import import_without
+from mpi_es.strategies.integer_centering import centre_integers
 
 SMALLEST_POPULATION = 4  # with 3, one parent is left and the VD and VkD updates divide zero by zero
 SMALLEST_SIGMA = 1e-100
@@ -56,6 +57,7 @@ _STATE = {
     "sm.itr_after_k_inc sm.last_log_sigma sm.last_log_d sm.last_log_cond_corr "
     "sm.ema_log_sigma.M sm.ema_log_d.M sm.ema_log_s.M",
 }
+_RESTRICTED = ("vd", "vkd")  # variants with samplers of their own, which take fewer of pycma's options
 
 Value = NDArray[Any] | float | int | bool | str
 
@@ -114,7 +116,7 @@ class CMAESOptions(base.Options):
     def __post_init__(self) -> None:
         """Refuse values that no run can have."""
         super().__post_init__()
-        if self.sigma_rule != "auto" and self.cma_variant in ("vd", "vkd"):
+        if self.sigma_rule != "auto" and self.cma_variant in _RESTRICTED:
             raise expected("--sigma-rule", f"auto with --cma-variant {self.cma_variant}", self.sigma_rule)
 
 
@@ -136,13 +138,22 @@ class CMAES(Strategy):
 
     Its linear algebra may take more threads than one, since the other ranks wait. Their number is part of
     what a run is: LAPACK rounds by it, the same each time, also on fewer cores.
+
+    Args:
+        grid: (dim,) the distance of two integers; 0 where a parameter is continuous; None: all are.
     """
 
     Options = CMAESOptions
     learning_rate = math.nan  # base's would copy the whole state to look for one
 
-    def __init__(self, options: CMAESOptions, x0: Vector, seed: int, noise: Noise) -> None:
+    def __init__(
+        self, options: CMAESOptions, x0: Vector, seed: int, noise: Noise, grid: Vector | None = None
+    ) -> None:
         super().__init__(options, x0, seed, noise)
+        if grid is not None and options.cma_variant in _RESTRICTED:
+            rule = "auto, full, separable or isotropic with --integers"
+            raise expected("--cma-variant", rule, options.cma_variant)
+        self._grid = grid
         if self.popsize < SMALLEST_POPULATION:
             raise expected("--population-size", f"{SMALLEST_POPULATION} or more for cma_es", self.popsize)
         self._x0 = np.array(x0, np.float64)
@@ -224,7 +235,7 @@ class CMAES(Strategy):
         missing = set(self._present()) - state.values.keys()
         if missing:
             raise expected("state", "all values of cma_es", f"none for {', '.join(sorted(missing))}")
-        for path in _paths(self._variant):
+        for path in self._paths():
             if path in state.values:
                 require(f"/state/values/{path}", state.values[path], self._rule(path))
                 _place(self._es, path, state.values[path])
@@ -244,10 +255,15 @@ class CMAES(Strategy):
 
     def _present(self) -> Iterator[str]:
         """Yield the paths of the state that exist by now."""
-        for path in _paths(self._variant):
+        for path in self._paths():
             with contextlib.suppress(AttributeError):
                 attrgetter(path)(self._es)
                 yield path
+
+    def _paths(self) -> list[str]:
+        """Return the paths of the state; the lower bound of an integer's deviation scales its parameter."""
+        scaling = ["sigma_vec.scaling"] if self._grid is not None and self._variant == "full" else []
+        return [*_COMMON.split(), *_STATE[self._variant].split(), *scaling]
 
     def _draw(self, *shape: int) -> Vector:
         return self._rng.standard_normal(shape)
@@ -275,7 +291,7 @@ class CMAES(Strategy):
             options["CMA_diagonal"] = True
         if self._variant == "isotropic":
             options["CMA_on"] = 0  # the rate of every update of the covariance
-        if self._variant in ("vd", "vkd"):
+        if self._variant in _RESTRICTED:
             samplers = cma.restricted_gaussian_sampler
             sampler = samplers.GaussVDSampler if self._variant == "vd" else samplers.GaussVkDSampler
             options = sampler.extend_cma_options(options)
@@ -289,11 +305,19 @@ class CMAES(Strategy):
         # These archives look up a told row's genotype, which is the row, by its hash: half of a tell.
         es.sent_solutions = cma.evolution_strategy.get_CMASolutionDict(False)()
         es._injected_solutions_archive = cma.evolution_strategy.get_CMASolutionDict(False)()
+        if self._grid is not None:
+            self._add_integers(es, self._grid)
         return es
 
-
-def _paths(variant: str) -> list[str]:
-    return [*_COMMON.split(), *_STATE[variant].split()]
+    def _add_integers(self, es: Any, grid: Vector) -> None:
+        """Have pycma's object handle integers as with its option integer_variables, but with any distance."""
+        bound = pycma().options_parameters.integer_std_lower_bound
+        lowest = bound(es.N, es.sp.weights.mueff, np.count_nonzero(grid))
+        es.opts["minstd"] = lowest * grid
+        # A vector from the first generation on, as its shape is in the state.
+        es.sigma_vec._init_(es.N).is_identity = False
+        es._stds_into_limits()
+        es.integer_centering = functools.partial(centre_integers, grid=grid)
 
 
 def _plain(value: Any) -> Value:

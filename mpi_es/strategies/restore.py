@@ -25,7 +25,7 @@ from mpi_es.strategies.user_strategy import UserStrategy
 
 MOST = 2**53  # of what is counted
 # Arrays with any number of rows, and what the strategy itself looks at when the state is assigned.
-_ANY_ROWS = ("parents", "best", "median")
+_ANY_ROWS = ("parents", "best", "median", "recent")
 _LOOKED_AT = ("values", "inner")
 _MAY_BE_INFINITE = ("highest_mean", "spread", "best", "median")  # of fitness
 

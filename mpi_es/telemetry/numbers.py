@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from mpi_es.config.run import Config
 from mpi_es.run_file.history import History
-from mpi_es.run_file.records import HeldOut, Row, Timing, scalars, shown
+from mpi_es.run_file.records import Feasibility, HeldOut, Row, Timing, scalars, shown
 from mpi_es.telemetry.view import Numbers
 
 # A function's runs have other names: an episode is a call.
@@ -22,7 +22,14 @@ _OF_EPISODES = {
 }
 
 
-def of_generation(config: Config, row: Row, timing: Timing, held_out: HeldOut | None, steps: int) -> Numbers:
+def of_generation(
+    config: Config,
+    row: Row,
+    timing: Timing,
+    held_out: HeldOut | None,
+    steps: int,
+    feasibility: Feasibility | None = None,
+) -> Numbers:
     """Return the known numbers of a generation.
 
     Args:
@@ -30,6 +37,7 @@ def of_generation(config: Config, row: Row, timing: Timing, held_out: HeldOut | 
     """
     named = {"generation": row.generation} | dict(scalars(shown(row, config.sign))) | dict(scalars(timing))
     named |= {"total/steps": float(steps)} | (of_evaluation(config, held_out) if held_out else {})
+    named |= dict(scalars(shown(feasibility, config.sign))) if feasibility else {}
     if not config.function:
         return named
     return {_OF_FUNCTIONS.get(name, name): named[name] for name in named if name not in _OF_EPISODES}

@@ -14,15 +14,21 @@ QUIET = ["--console", "silent", "--no-tensorboard"]
 _CARTPOLE = ["cartpole", "--population-size", "8", "--num-rollouts", "1", "--hidden", "4", "--max-iter", "3"]
 _CARTPOLE += ["--eval-every", "2", "--num-eval-rollouts", "2", "--episode-cap", "20"]
 _FUNCTION = ["--function", "tests.run_file.bases:sphere", "--x0", "1", "2", "3", "--max-iter", "4"]
+_LIMITED = ["--function", "tests.run_file.bases:limited", *_FUNCTION[2:]]
 TRAINED = {
     "full": [*_CARTPOLE, "--obs-norm", "--cma-variant", "full"],
     "openai_es": [*_CARTPOLE, "--strategy", "openai_es"],
+    "constraints": [*_LIMITED, "--constraints", "1", "--integers", "2"],
     "restarts": [*_FUNCTION, "--restarts", "bipop", "--bounds", "-5", "5"],
 }
 
 
 def sphere(x):
     return -(x**2).sum()
+
+
+def limited(x):
+    return sphere(x), [1 - x[0]]
 
 
 def make(name: str, directory: Path) -> Path:

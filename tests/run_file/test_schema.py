@@ -8,7 +8,7 @@ from tests.run_file import bases
 from tests.run_file.forgeries import assert_refused_or_read, changed, ends_in_one_line_or_works, is_read
 
 
-@pytest.mark.parametrize("base", ["full", "openai_es", "restarts"])
+@pytest.mark.parametrize("base", ["full", "openai_es", "restarts", "constraints"])
 def test_a_real_run_is_read(tmp_path, images, base):
     assert is_read(tmp_path, images(base), checkpoint.load) == (True, "")
 
@@ -46,6 +46,27 @@ def test_a_forged_file_is_refused_in_one_line_or_read(tmp_path, images):
 def test_what_is_expected_where_is_said(tmp_path, images, path, attribute, value, why):
     _, said = is_read(tmp_path, changed(images("full"), (path, attribute, value)), checkpoint.load)
     assert said.startswith(f"{tmp_path / 'run.h5'}: damaged, or no run's: {why}"), said
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "why"),
+    [
+        ("constraints", None, "/constraints: expected a group, got none"),
+        ("constraints/feasible", np.zeros(3, np.int64), "/constraints/feasible: expected int64 (4)"),
+        ("constraints/of_best", np.zeros(2), "/constraints/of_best: expected float64 (1)"),
+        ("constraints/more", 1, "/constraints/more: expected nothing of this name"),
+    ],
+)
+def test_what_is_expected_of_constraints_is_said(tmp_path, images, path, value, why):
+    _, said = is_read(tmp_path, changed(images("constraints"), (path, "", value)), checkpoint.load)
+    assert said.startswith(f"{tmp_path / 'run.h5'}: damaged, or no run's: {why}"), said
+
+
+@pytest.mark.parametrize("name", ["lam", "recent", "ready"])
+def test_a_forged_lagrangian_ends_a_resume_in_one_line(tmp_path, images, name):
+    edit = (f"constraints/lagrangian/{name}", "", np.zeros((2, 2)))
+    (tmp_path / "run.h5").write_bytes(changed(images("constraints"), edit))
+    ends_in_one_line_or_works(*COMMANDS["resume"], tmp_path)
 
 
 def test_for_a_forged_file_the_one_before_is_read(tmp_path, images):

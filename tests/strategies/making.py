@@ -14,8 +14,10 @@ def made(
     popsize: int = 8,
     seed: int = 1,
     noise: Any = None,
+    grid: Any = None,
     **options: Any,
 ) -> Any:
     """Return a strategy with options of its own."""
     every = cls.Options(population_size=popsize, init_sigma=sigma, **options)
-    return cls(every, x0, seed, noise or ComputedNoise(seed, len(x0)))
+    integers = {} if grid is None else {"grid": grid}
+    return cls(every, x0, seed, noise or ComputedNoise(seed, len(x0)), **integers)

@@ -1,0 +1,40 @@
+"""A function and its constraints in two functions, as one that returns both."""
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from mpi_es.errors import UserError, expected, one_line
+from mpi_es.evaluation.function_rollout import Function, as_vector
+
+Constraints = Callable[..., Any]  # of x (dim,); returns an array, which is feasible where all are <= 0
+
+
+def with_constraints(function: Function, constraints: Constraints | int) -> Function:
+    """Return a function of the same signature, and in a pair with its values the constraints.
+
+    Args:
+        constraints: their number, if the function returns such a pair already.
+    """
+    if not callable(constraints):
+        return function
+
+    @functools.wraps(function)
+    def both(x: Any, *more: Any, **named: Any) -> Any:
+        return function(x.copy(), *more, **named), constraints(x)
+
+    return both
+
+
+def count_constraints(constraints: Constraints | int, x0: Any) -> int:
+    """Return the number of constraints, which a function of them tells at x0."""
+    if not callable(constraints):
+        return constraints
+    try:
+        values = as_vector("constraints", constraints(as_vector("--x0", x0)))
+    except Exception as error:
+        told = str(error) if isinstance(error, UserError) else f"constraints: failed at x0: {one_line(error)}"
+        raise UserError(told) from error
+    if values.ndim != 1 or not len(values):
+        raise expected("constraints", "a function that returns an array (n,)", f"one of shape {values.shape}")
+    return len(values)

@@ -1,0 +1,34 @@
+"""Integers in CMA-ES: Marty, Hansen, Auger, Semet and Héron, LB+IC-CMA-ES, PPSN 2024, as in pycma.
+
+A function sees an integer rounded, so that a step below the distance of two integers changes nothing. A lower
+bound on its standard deviation (cma_es.py) keeps some candidates on other integers than the mean. These are
+moved to the middle of theirs before the update, so that the mean follows them.
+"""
+
+import numpy as np
+
+from mpi_es.arrays import Vector
+
+
+def centre_integers(rows: Vector, mean: Vector, grid: Vector) -> None:
+    """Move candidates (n, dim) in place to their integers, where these are not the mean's.
+
+    The others move towards the mean's integer, as far as it takes to undo the shift of the average.
+
+    Args:
+        grid: (dim,) the distance of two integers; 0 where a parameter is continuous.
+    """
+    whole = np.flatnonzero(grid)
+    x, at_mean = rows[:, whole] / grid[whole], np.round(mean[whole] / grid[whole])
+    nearest = np.round(x)
+    same, away = nearest == at_mean, nearest - x
+    bias = np.asarray(sum(np.where(same, 0, away)))
+    x = np.where(same, x, nearest)
+    share = np.zeros(len(whole))
+    for side in (away > 0, away < 0):
+        room = np.asarray(sum(np.where(same & side, away, 0)))
+        opposite = bias * room < 0
+        share[opposite] = np.minimum(1, -bias[opposite] / room[opposite])
+    back = same & (bias * (at_mean - x) < 0)
+    x += np.where(back, share * (at_mean - x), 0)
+    rows[:, whole] = x * grid[whole]
