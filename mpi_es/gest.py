@@ -14,8 +14,11 @@ try:
     from gest_api import Generator
     from gest_api.vocs import (
         VOCS,
+        BoundsConstraint,
         ContextualVariable,
         ContinuousVariable,
+        GreaterThanConstraint,
+        LessThanConstraint,
         MaximizeObjective,
         MinimizeObjective,
     )
@@ -37,10 +40,10 @@ class ESGenerator(Generator):
     The values of a generation may come in any order and in several calls; the last one ends the generation.
 
     Args:
-        vocs: continuous variables with finite domains, and one objective. The search begins at a variable's
-            default value, or in the middle of its domain.
+        vocs: continuous variables with finite domains, one objective, and constraints. The search begins at a
+            variable's default value, or in the middle of its domain.
         sigma: the standard deviation of the first generation, as a share of each domain.
-        options: those of `Search`, such as population_size and seed.
+        options: those of `Search`, such as population_size and seed; the constraints are those of vocs.
     """
 
     returns_id = True
@@ -50,16 +53,23 @@ class ESGenerator(Generator):
         self.vocs = vocs
         ((self._objective, kind),) = vocs.objectives.items()
         lower, upper = np.array(vocs.bounds).T
+        if "constraints" in options:
+            raise ValueError("constraints: expected those of vocs only")
         self.search = Search(
             [_beginning(variable) for variable in vocs.variables.values()],
             sigma * (upper - lower),
             minimise=isinstance(kind, MinimizeObjective),
             bounds=(lower, upper),
+            constraints=sum(
+                2 if isinstance(one, BoundsConstraint) else 1 for one in vocs.constraints.values()
+            ),
             **options,
         )
         self._points: list[dict[str, Any]] = []  # of the generation; empty between two
         self._suggested = 0  # of them
-        self._values: dict[int, float] = {}  # of those that are evaluated, by _id
+        self._values: dict[
+            int, tuple[float, list[float]]
+        ] = {}  # with constraints, by _id; of what is evaluated
         self._next_id = 0
 
     def _validate_vocs(self, vocs: VOCS) -> None:
@@ -72,8 +82,6 @@ class ESGenerator(Generator):
         if len(kinds) != 1 or not issubclass(kinds[0], (MinimizeObjective, MaximizeObjective)):
             got = ", ".join(kind.__name__ for kind in kinds) or "none"
             raise ValueError(f"vocs.objectives: expected one, MINIMIZE or MAXIMIZE, got {got}")
-        if vocs.constraints:
-            raise ValueError(f"vocs.constraints: expected none, got {', '.join(vocs.constraints)}")
 
     def suggest(self, num_points: int | None = None) -> list[dict[str, Any]]:
         """Return the next points of the generation; without a number, all that are left."""
@@ -90,25 +98,38 @@ class ESGenerator(Generator):
     def ingest(self, results: list[dict[str, Any]]) -> None:
         """Take values of suggested points, and move on by a generation after its last one.
 
-        A point whose value is missing or NaN ranks last. Points without `_id` come from elsewhere and have no
-        effect.
+        A point ranks last if its value or a constraint is missing or NaN. Points without `_id` come from
+        elsewhere and have no effect.
         """
-        values: dict[int, float] = {}
+        values: dict[int, tuple[float, list[float]]] = {}
         waiting = {point["_id"] for point in self._points[: self._suggested]} - self._values.keys()
         for result in results:
             if (identity := result.get("_id")) is None:  # optimas writes None
                 continue
             if identity not in waiting:
                 raise ValueError(f"_id: expected that of a suggested point without a value, got {identity!r}")
-            value = float(result.get(self._objective, math.nan))  # Xopt leaves out that of a failed call
-            if math.isinf(value):
-                raise ValueError(f"{self._objective}: expected a finite number, or NaN, got {value}")
+            value = _number(result, self._objective)
             waiting.remove(identity)
-            values[int(identity)] = value
+            values[int(identity)] = value, self._constraints(result)
         self._values |= values  # only now: of a call that raises nothing counts
         if self._points and len(self._values) == len(self._points):
-            self.search.tell([self._values[point["_id"]] for point in self._points])
+            told, constraints = zip(*(self._values[point["_id"]] for point in self._points), strict=True)
+            self.search.tell(told, constraints if self.vocs.constraints else None)
             self._points, self._suggested, self._values = [], 0, {}
+
+    def _constraints(self, result: dict[str, Any]) -> list[float]:
+        """Return the constraints of a result, which are met where they are <= 0."""
+        found: list[float] = []
+        for name, constraint in self.vocs.constraints.items():
+            value = _number(result, name)
+            if isinstance(constraint, LessThanConstraint):
+                found.append(value - constraint.value)
+            elif isinstance(constraint, GreaterThanConstraint):
+                found.append(constraint.value - value)
+            else:
+                low, high = constraint.range
+                found += low - value, value - high
+        return found
 
     def _begin_generation(self) -> None:
         """Ask for the candidates of the next generation."""
@@ -118,6 +139,14 @@ class ESGenerator(Generator):
             for identity, x in enumerate(self.search.ask(), self._next_id)
         ]
         self._next_id += len(self._points)
+
+
+def _number(result: dict[str, Any], name: str) -> float:
+    """Return a number of a result; NaN where it is missing: Xopt leaves out those of a failed call."""
+    value = float(result.get(name, math.nan))
+    if math.isinf(value):
+        raise ValueError(f"{name}: expected a finite number, or NaN, got {value}")
+    return value
 
 
 def _check_variable(place: str, variable: Any) -> None:

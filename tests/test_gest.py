@@ -154,7 +154,6 @@ def test_of_results_with_a_wrong_one_nothing_counts(wrong, rule):
         ({"objectives": {}}, "objectives: expected one, MINIMIZE or MAXIMIZE, got none"),
         ({"objectives": {"f": "EXPLORE"}}, "objectives: expected one, .* got ExploreObjective"),
         ({"objectives": {"f": "MINIMIZE", "g": "MAXIMIZE"}}, "got MinimizeObjective, MaximizeObjective"),
-        ({"constraints": {"c": ["LESS_THAN", 0.0]}}, "constraints: expected none, got c"),
     ],
 )
 def test_problems_that_it_cannot_solve_are_refused(others, rule):
@@ -201,3 +200,25 @@ def test_the_package_that_is_missing_is_named():
     assert done.stderr.endswith(
         "ModuleNotFoundError: mpi_es.gest needs the package 'gest-api': pip install it\n"
     )
+
+
+def test_constraints_of_all_kinds_are_met():
+    constraints = {"a": ["LESS_THAN", 0.5], "b": ["GREATER_THAN", 3.0], "c": ["BOUNDS", -1.0, 2.0]}
+    generator = ESGenerator(problem(constraints=constraints), **FEW)
+    for _ in range(120):
+        points = evaluated(generator.suggest())
+        generator.ingest([point | {"a": point["x"], "b": point["y"], "c": point["z"]} for point in points])
+    np.testing.assert_allclose(generator.search.best, [0.5, 3, 2], atol=0.02)
+    assert (generator.search.best_constraints <= 0).all()
+
+
+def test_a_missing_constraint_is_a_failed_call():
+    generator = ESGenerator(problem(constraints={"a": ["LESS_THAN", 0.5]}), **FEW)
+    points = evaluated(generator.suggest())
+    generator.ingest([points[0] | {"f": -99.0}, *(point | {"a": 0.0} for point in points[1:])])
+    assert generator.search.best_value > -99
+
+
+def test_constraints_are_those_of_vocs_only():
+    with pytest.raises(ValueError, match="constraints: expected those of vocs only"):
+        ESGenerator(problem(), constraints=2, **FEW)
