@@ -94,7 +94,8 @@ def evolve(
 
     Args:
         function: of x (dim,), an array of float64; if it takes an argument `seed`, it is random, and must
-            depend on x and seed only.
+            depend on x and seed only. An argument `comm` is an mpi4py communicator of the `ranks_per_call`
+            ranks that call it together, `directory` an empty directory for each call.
         x0: (dim,), where the search begins: an array, a list or a torch vector.
         sigma: the standard deviation of the first population, a number or a vector.
         minimise: the function, instead of maximising it.

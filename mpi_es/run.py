@@ -23,7 +23,6 @@ from mpi_es.errors import RolloutError, UserError
 from mpi_es.evaluation import rank_agreement
 from mpi_es.evaluation.build import training_terms
 from mpi_es.evaluation.evaluator import Evaluator
-from mpi_es.evaluation.function_rollout import FunctionRollout
 from mpi_es.evaluation.messages import Evaluation
 from mpi_es.evaluation.messages import joined as joined_evaluations
 from mpi_es.evaluation.rollout import EpisodeRules
@@ -207,9 +206,7 @@ class Run:
             seed = int(seeds.held_out_seeds(self.config.seed, 1)[0])
             held_out = (one for one in self.history.evaluations if one.generation == self.best.generation)
             saved = float(next(held_out).returns[0])
-        rollout = self.evaluator.rollout
-        assert isinstance(rollout, FunctionRollout)
-        now = rollout.call(np.asarray(self.best.candidate, np.float64), seed, "the best x of the saved run")
+        now = self.evaluator.call(np.asarray(self.best.candidate, np.float64), seed)
         before = [saved, *self.constraints.of_best]
         if not np.allclose(now, before, rtol=_SAME, atol=self.config.tolerances[1]):
             is_now, was = (
@@ -271,7 +268,7 @@ class Run:
         )
         first = batch * (len(population) + config.tracks_centre)
         terms = training_terms(config, self.progress.episode_cap, self.normalisation)
-        terms = replace(terms, first_candidate=first)
+        terms = replace(terms, first_candidate=first, generation=self.progress.generation + 1)
         return self.evaluator.evaluate(evaluated, episode_seeds, terms)
 
     def with_centre(self, population: Population) -> Population | WithCentre:
@@ -313,7 +310,8 @@ class Run:
 
     def held_out_terms(self) -> EpisodeRules:
         """Return the terms of held-out episodes."""
-        return self.evaluator.held_out_terms(self.config.episode_cap, self.normalisation)
+        terms = self.evaluator.held_out_terms(self.config.episode_cap, self.normalisation)
+        return replace(terms, generation=self.progress.generation)
 
     @property
     def normalisation(self) -> Vector | None:

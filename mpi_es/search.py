@@ -26,8 +26,9 @@ from mpi_es.strategies.base import Population
 from mpi_es.train import Plan, make_run
 
 _OF_RUNS = (  # options that a search without calls and files has no use for
-    "callback",
+    "call_dirs",
     "call_timeout",
+    "callback",
     "checkpoint_interval",
     "console",
     "dedicated_root",
@@ -35,6 +36,7 @@ _OF_RUNS = (  # options that a search without calls and files has no use for
     "evaluation_timeout",
     "on_failure",
     "on_rank_loss",
+    "ranks_per_call",
     "run_dir",
     "tensorboard",
 )

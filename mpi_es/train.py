@@ -221,7 +221,8 @@ def describe(run: Run, rank_loss: str) -> list[str]:
     ranks = counted(evaluator.loop.comm.size, "rank")
     part = "" if config.evolve == "all" else f" whose {config.evolve} evolves,"
     dispatch = where = ""
-    if evaluator.loop.comm.size > 1:
+    ranks += evaluator.rollout.groups.describe(evaluator.loop.comm.size, evaluator.first_evaluating_rank)
+    if evaluator.players > 1:
         dispatch = "dynamic dispatch" if evaluator.dynamic else "static dispatch"
         where = "rank 0 only directs" if evaluator.first_evaluating_rank else "rank 0 evaluates too"
     evolved = f"{config.policy.name} policy{part} of {evaluator.dim} parameters on {config.env}"

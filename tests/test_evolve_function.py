@@ -231,6 +231,8 @@ def test_a_run_is_not_continued_with_another_beginning(tmp_path):
         ({"minimise": "yes"}, "^minimise: expected true or false, got 'yes'"),
         ({"population_size": 1}, "^population_size: expected 4 or more for cma_es, got 1"),
         ({"num_rollouts": 5}, "^num_rollouts: expected to be left out, .* without an argument `seed`"),
+        ({"ranks_per_call": 2}, "^ranks_per_call: expected to be left out, .* without an argument `comm`"),
+        ({"call_dirs": "all"}, "^call_dirs: expected to be left out, .* without an argument `directory`"),
         ({"bounds": (1, 2)}, "^x0: expected numbers within bounds"),
     ],
 )

@@ -30,6 +30,7 @@ GENERATIONS = {
     "weights_and_biases.py": {3},
     "mlflow_tracking.py": {3},
     "function.py": {300},
+    "external_program.py": {4},
 }  # of its runs; a goal ends those of torch_function.py
 
 TRACKERS = {"weights_and_biases.py": "wandb==0.31.0", "mlflow_tracking.py": "mlflow-skinny==3.17.2"}

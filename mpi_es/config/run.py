@@ -97,6 +97,10 @@ class Config:
     """When a call fails: end the run and keep its x, or rank its candidate last and continue"""
     call_timeout: Annotated[NotNegative, _FUNCTION] = 0.0
     """Seconds after which a call of a function fails, if it runs Python code by then; 0: never"""
+    ranks_per_call: Annotated[Free[Count], _FUNCTION] = 1
+    """Number of ranks that call a function f(x, comm) together"""
+    call_dirs: Annotated[Free[Literal["failed", "all"]], _FUNCTION] = "failed"
+    """Which calls of a function f(x, directory) keep their directories in RUN/calls"""
 
     from_pretrained: Annotated[str, Group("Start"), ENVIRONMENT] = ""
     """Run, run.h5 or npz file with the agent from which the search starts"""

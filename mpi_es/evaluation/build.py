@@ -5,6 +5,7 @@ import socket
 from collections.abc import Callable
 from contextlib import closing
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,9 +17,10 @@ from mpi_es.config.user_objects import load
 from mpi_es.envs.lockstep.separate import SeparateEnvs
 from mpi_es.errors import UserError, expected
 from mpi_es.evaluation import compiled_rollout, function_rollout
+from mpi_es.evaluation.call_directories import CallDirectories
 from mpi_es.evaluation.compiled_rollout import CompiledRollout
 from mpi_es.evaluation.evaluator import Evaluator
-from mpi_es.evaluation.function_rollout import FunctionRollout, Problem
+from mpi_es.evaluation.function_rollout import FunctionRollout, Problem, takes
 from mpi_es.evaluation.rollout import AnyRollout, EpisodeRules, Rollout
 from mpi_es.evaluation.script_objects import NONE, ScriptObjects
 from mpi_es.jit.compile_subprocess import compile_apart
@@ -26,6 +28,7 @@ from mpi_es.jit.warm_up import prepare
 from mpi_es.parallel import shared_memory
 from mpi_es.parallel.collective_errors import all_or_raise
 from mpi_es.parallel.collectives import Comm, free, of_this_node
+from mpi_es.parallel.rank_groups import RankGroups
 from mpi_es.parallel.stop_signal import StopFlag
 from mpi_es.parallel.waiting import wait
 from mpi_es.parallel.watch import Heartbeat
@@ -115,9 +118,16 @@ def make_rollout(
         trained: in whose spaces the episodes must be, where they are held out.
     """
     if config.function:
-        ranks_last = config.on_failure == "worst"
         made = objects.problem or make_problem(config)
-        return FunctionRollout(made, ranks_failures_last=ranks_last, timeout=config.call_timeout)
+        groups = RankGroups(config.ranks_per_call if takes(made.function, "comm") else 0)
+        directories = CallDirectories(Path(config.directory), config.call_dirs)
+        return FunctionRollout(
+            made,
+            ranks_failures_last=config.on_failure == "worst",
+            timeout=config.call_timeout,
+            groups=groups,
+            directories=directories if takes(made.function, "directory") else None,
+        )
     width = config.envs_per_rank or (POOLED_WIDTH if envs.is_vectorised(config.env) else WIDTH)
     batch = envs.open_batch(config.env, config.env_options, width, objects.env)
     spaces = batch.observation_space, batch.action_space
@@ -177,17 +187,19 @@ def make_evaluator(
     prepare(comm, rollout.compile, apart and partial(apart, config))
     if held_out_rollout is not rollout:
         prepare(comm, held_out_rollout.compile, apart and partial(apart, config.held_out))
-    return Evaluator(
+    evaluator = Evaluator(
         comm,
         rollout,
         make_noise(comm, config.seed, table, rollout.policy.dim),
         stop_flag,
         dynamic=is_dynamic(config),
-        dedicated_root=dedicated(config, comm.size),
+        dedicated_root=dedicated(config, comm.size // max(1, rollout.groups.size)),
         heartbeat=Heartbeat(config.evaluation_timeout) if config.evaluation_timeout else None,
         survives=survives,
         held_out_rollout=held_out_rollout,
     )
+    evaluator.divide()  # what MPI cannot do is refused before the work begins
+    return evaluator
 
 
 def _compile_apart(base: Candidate | None, config: Config) -> None:
@@ -196,7 +208,11 @@ def _compile_apart(base: Candidate | None, config: Config) -> None:
 
 
 def dedicated(config: Config, size: int) -> bool:
-    """Return whether rank 0 leaves evaluation to the others."""
+    """Return whether rank 0 leaves evaluation to the others.
+
+    Args:
+        size: the number of ranks, or of groups of ranks, that would ask it for work.
+    """
     if config.dedicated_root != "auto":
         return config.dedicated_root == "yes"
     # An answer takes rank 0 0.11 ms. 128 ranks with episodes of 50 ms would have a third of its time, which

@@ -1,9 +1,12 @@
 """A population and episode seeds in, returns and lengths out: rank 0 evaluates, the other ranks serve."""
 
+import math
 import socket
 import time
 import traceback
+from contextlib import nullcontext
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,12 +14,14 @@ from numpy.typing import NDArray
 from mpi_es.arrays import Vector
 from mpi_es.errors import RolloutError
 from mpi_es.evaluation.dynamic_dispatch import dynamic_source
+from mpi_es.evaluation.function_rollout import FunctionRollout
 from mpi_es.evaluation.messages import EpisodeIds, Evaluation, Header, arranged
 from mpi_es.evaluation.rollout import AnyRollout, EpisodeRules, Lookup, Rows, Source, columns
 from mpi_es.evaluation.shared_noise import SharedNoise
 from mpi_es.evaluation.sources import StopsAtRankLoss, WithHeartbeat, static_source
 from mpi_es.parallel.collectives import Comm, bcast, gather_objects, gather_rows
 from mpi_es.parallel.command_loop import CommandLoop
+from mpi_es.parallel.rank_loss import RankLost, losses
 from mpi_es.parallel.stop_signal import StopFlag, Stopped
 from mpi_es.parallel.watch import Heartbeat
 from mpi_es.run_file.records import EvaluationProgress
@@ -24,7 +29,7 @@ from mpi_es.strategies.base import Population, Seeded, WithCentre
 from mpi_es.strategies.noise import SlicedNoise
 from mpi_es.text import counted
 
-_EVALUATE, _PLAYED = "evaluate", "played"  # rank 0's commands
+_EVALUATE, _PLAYED, _CALL = "evaluate", "played", "call"  # rank 0's commands
 FINE, STOPPED, FAILED = range(3)  # how a rank's part ended
 # Of short episodes many go out in a message while many are left; their candidates must not make it long.
 _EPISODES_AT_ONCE, _MESSAGE_BYTES = 8, 1 << 18
@@ -53,7 +58,7 @@ class Evaluator:
         held_out_rollout: AnyRollout | None = None,
     ) -> None:
         self._begun_with, self.loop = comm, CommandLoop(comm, survives=survives)
-        self.loop.handlers |= {_EVALUATE: self._play, _PLAYED: self._share_played}
+        self.loop.handlers |= {_EVALUATE: self._play, _PLAYED: self._share_played, _CALL: self._call}
         self.noise = SharedNoise(self.loop, noise)
         self.rollout, self.held_out_rollout = rollout, held_out_rollout or rollout
         self.stop_flag = StopFlag() if stop_flag is None else stop_flag  # one that is down is false
@@ -71,6 +76,7 @@ class Evaluator:
             self.heartbeat.end()
         if self.loop.comm is self._begun_with:  # ranks that were lost cannot take part
             self.noise.noise.close()
+            self.rollout.groups.free()
 
     def close_environments(self) -> None:
         """Close this rank's environments, on whatever terms the run ended."""
@@ -142,6 +148,21 @@ class Evaluator:
         self.loop.send(_PLAYED, evaluation_id)
         return np.concatenate(self._share_played(evaluation_id) or [])
 
+    def call(self, x: Vector, seed: int) -> list[float]:
+        """Return fitness and constraints of the best x of the saved run, from one call of the function."""
+
+        def attempt() -> list[float]:
+            self.loop.send(_CALL, (x, seed))
+            return self._call((x, seed))
+
+        return self.loop.retry_without_lost_ranks(attempt)
+
+    @property
+    def players(self) -> int:
+        """The number of ranks, or groups of ranks, to which episodes are handed out, and rank 0."""
+        first = self.first_evaluating_rank
+        return first + self.rollout.groups.count(self.loop.comm.size, first)
+
     @property
     def first_evaluating_rank(self) -> int:
         """The lowest rank that evaluates: 1 where rank 0 only directs."""
@@ -150,14 +171,14 @@ class Evaluator:
     @property
     def dynamic(self) -> bool:
         """Whether episodes are handed out as ranks come free; a rank that is alone takes them itself."""
-        return self._dynamic and bool(self.loop.comm.size > 1)
+        return self._dynamic and self.players > 1
 
     def _side_by_side(self, episodes: int) -> int:
         """Return how many episodes a rank holds side by side.
 
         Where they are handed out as ranks come free, none should hold many while others have none.
         """
-        share = episodes // (int(self.loop.comm.size) - self.first_evaluating_rank)
+        share = episodes // (self.players - self.first_evaluating_rank)
         return max(1, min(self.rollout.width, share // 4 if self.dynamic else share))
 
     def _in_a_message(self, rows_travel: bool) -> int:
@@ -181,13 +202,44 @@ class Evaluator:
         self._begin(header.evaluation_id)
         make_source = dynamic_source if header.dynamic else static_source
         lookup = self._lookup(header, population)
-        source = make_source(
-            self.loop.comm, header, episode_ids, self.dim, lookup, self.stop_flag, self.progress
-        )
-        begin = time.perf_counter()
-        outcome, failure = self._play_from(source, header)
+        leaders, source = self.divide(), Source()
+        with nullcontext() if leaders is None else losses(leaders):
+            if leaders is not None:
+                source = make_source(
+                    leaders, header, episode_ids, self.dim, lookup, self.stop_flag, self.progress
+                )
+            begin = time.perf_counter()
+            outcome, failure = self._play_from(source, header, leaders)
         busy = time.perf_counter() - begin - source.waited
         return self._collect(header, outcome, failure, busy)
+
+    def divide(self) -> Comm | None:
+        """Return the communicator of those to whom episodes are handed out; None elsewhere. Collective."""
+        return self.rollout.groups.divide(self.loop.comm, self.first_evaluating_rank)
+
+    def _help(self) -> float:
+        """Help this rank's leader, if it has one; return the seconds waited."""
+        note = self.heartbeat.write if self.heartbeat else None
+        return self.rollout.groups.help(self.rollout.attempt, note)
+
+    def _call(self, arguments: tuple[Vector, int]) -> list[float]:
+        """Call the function by the first that evaluates; rank 0 returns or raises the outcome. Collective."""
+        rollout, leaders = self.rollout, self.divide()
+        assert isinstance(rollout, FunctionRollout)
+        outcome: Any = None
+        self._help()
+        with rollout.groups.led():
+            if leaders is not None and leaders.rank == self.first_evaluating_rank:
+                try:
+                    outcome = rollout.call(*arguments, "the best x of the saved run", "best")
+                except RolloutError as error:
+                    outcome = error
+        outcomes = gather_objects(self.loop.comm, outcome) or [[math.nan]]
+        outcome = next(one for one in outcomes if one is not None)
+        if isinstance(outcome, RolloutError):
+            raise outcome
+        found: list[float] = outcome
+        return found
 
     def _begin(self, evaluation_id: int) -> None:
         """Forget what was played in another evaluation than this."""
@@ -207,21 +259,31 @@ class Evaluator:
         found, noise, precision = population, self.noise, header.precision
         return lambda index: found.candidate(index, noise).astype(precision, copy=False)
 
-    def _play_from(self, source: Source, header: Header) -> tuple[int, RolloutError | None]:
-        """Play the episodes of a source; return how that ended, and why they failed."""
+    def _play_from(
+        self, source: Source, header: Header, leaders: Comm | None
+    ) -> tuple[int, RolloutError | None]:
+        """Play the episodes of a source; return how that ended, and why they failed.
+
+        Args:
+            leaders: the communicator of the source.
+        """
         outcome, failure = FINE, None
         playing = source if self.heartbeat is None else WithHeartbeat(source, self.heartbeat)
-        stopping = StopsAtRankLoss(playing, self.loop.comm)
+        stopping = StopsAtRankLoss(playing, leaders)
         terms = header.terms
         rollout = self.held_out_rollout if terms.held_out else self.rollout
         try:
-            if self.stop_flag:  # a rank that has no episodes would never look
-                raise Stopped
-            if self.loop.comm.rank >= header.first_evaluating_rank:
-                chosen = stopping if self.loop.survives else playing
-                self.played.append(rollout.run(chosen, terms, header.episodes_side_by_side))
+            source.waited += self._help()
+            with rollout.groups.led():
+                if self.stop_flag:  # a rank that has no episodes would never look
+                    raise Stopped
+                if self.loop.comm.rank >= header.first_evaluating_rank:
+                    chosen = stopping if self.loop.survives else playing
+                    self.played.append(rollout.run(chosen, terms, header.episodes_side_by_side))
         except Stopped:
             outcome = STOPPED
+        except RankLost as lost:  # in this rank's group
+            stopping.lost = lost
         except BaseException as error:  # the others would wait for ever
             outcome = FAILED
             text = str(error) if isinstance(error, RolloutError) else traceback.format_exc()

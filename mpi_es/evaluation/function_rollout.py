@@ -15,9 +15,13 @@ import numpy as np
 
 from mpi_es.arrays import Candidate, Vector
 from mpi_es.errors import RolloutError, UserError, expected, one_line
-from mpi_es.evaluation.rollout import AnyRollout, EpisodeRules, Rows, Source
+from mpi_es.evaluation.call_directories import CallDirectories
+from mpi_es.evaluation.rollout import AnyRollout, Episode, EpisodeRules, Rows, Source
+from mpi_es.parallel.collectives import Comm
+from mpi_es.parallel.rank_groups import Failure, RankGroups, Work
 
-# Of x (dim,), and of a seed if it takes one; returns a number, or a pair of it and an array of constraints.
+# Of x (dim,), and of seed, comm, directory if it takes them; returns a number, or a pair of it and an array
+# of constraints.
 Function = Callable[..., Any]
 # Of calls shorter than these seconds a rank takes several at once, since asking for one costs 0.1 ms.
 _SHORT_CALL = 5e-3
@@ -58,7 +62,7 @@ class Problem:
             raise expected("--x0", "a vector of finite numbers", _short(self.x0))
         if any(not 0 <= index < len(self.x0) for index in self.integers):
             raise expected("--integers", f"indices from 0 to {len(self.x0) - 1}", [*self.integers])
-        if self.constraints and takes_seed(self.function):
+        if self.constraints and takes(self.function, "seed"):
             raise expected("--constraints", "0 with a function that has an argument `seed`", self.constraints)
         if not (self.lower < self.upper).all():
             got = f"{_short(self.lower)} and {_short(self.upper)}"
@@ -191,18 +195,23 @@ def _short(values: Any) -> str:
     return text if len(text) <= 60 else text[:60] + "…"
 
 
-def takes_seed(function: Function) -> bool:
-    """Tell whether a function takes a seed: an argument of this name."""
+def takes(function: Function, name: str) -> bool:
+    """Tell whether a function has an argument of this name."""
     try:
-        return "seed" in inspect.signature(function).parameters
+        return name in inspect.signature(function).parameters
     except (TypeError, ValueError):  # a builtin without a signature
         return False
 
 
 def idle_fields(function: Function) -> dict[str, str]:
     """Return the fields of a config that have no effect on a function, each with the reason."""
-    reason = "on a function without an argument `seed`"
-    return {} if takes_seed(function) else dict.fromkeys(_OF_RANDOM, reason)
+    fields = {"seed": _OF_RANDOM, "comm": ("ranks_per_call",), "directory": ("call_dirs",)}
+    return {
+        field: f"on a function without an argument `{name}`"
+        for name in fields
+        if not takes(function, name)
+        for field in fields[name]
+    }
 
 
 class FunctionRollout(AnyRollout):
@@ -211,6 +220,8 @@ class FunctionRollout(AnyRollout):
     Args:
         ranks_failures_last: a call that fails has the fitness NaN, instead of ending the run.
         timeout: seconds after which a call fails; 0: never.
+        groups: of the ranks that call the function together, where it takes a communicator.
+        directories: of the calls, where the function takes one.
     """
 
     policy: Problem
@@ -218,10 +229,19 @@ class FunctionRollout(AnyRollout):
     spaces = (None, None)
     limit = 1  # step: the call
 
-    def __init__(self, problem: Problem, *, ranks_failures_last: bool = False, timeout: float = 0.0) -> None:
+    def __init__(
+        self,
+        problem: Problem,
+        *,
+        ranks_failures_last: bool = False,
+        timeout: float = 0.0,
+        groups: RankGroups = AnyRollout.groups,
+        directories: CallDirectories | None = None,
+    ) -> None:
         self.policy = problem
         self.ranks_failures_last, self.timeout = ranks_failures_last, timeout
-        self.exact = not takes_seed(problem.function)
+        self.groups, self.directories = groups, directories
+        self.exact = not takes(problem.function, "seed")
         self.constraints = problem.constraints
         self.idle = idle_fields(problem.function)
         self.width = 1
@@ -232,33 +252,64 @@ class FunctionRollout(AnyRollout):
         while (episode := source.take(block=True)) is not None:
             begin = time.perf_counter()
             x = self.policy.whole(episode.parameters)
-            fitness, *constraints = self.call(x, episode.seed, f"candidate {episode.candidate}")
+            name = self._name(episode, terms)
+            fitness, *constraints = self.call(x, episode.seed, f"candidate {episode.candidate}", name)
             rows.append((episode.episode_id, fitness, 1, *constraints))
             self.width = _QUEUE if time.perf_counter() - begin < _SHORT_CALL else 1
             source.done(episode.episode_id, 1)
             source.poll()
         return np.array(rows, np.float64).reshape(-1, 3 + self.constraints)
 
-    def call(self, x: Vector, seed: int, where: str) -> list[float]:
+    def _name(self, episode: Episode, terms: EpisodeRules) -> str:
+        """Return the name of a call's directory."""
+        of_candidate = "centre" if terms.held_out else f"{episode.candidate:04d}"
+        number = "" if self.exact else f"-{episode.number:03d}"
+        return f"{terms.generation:05d}-{of_candidate}{number}"
+
+    def call(self, x: Vector, seed: int, where: str, name: str) -> list[float]:
         """Return the fitness of x, and then its constraints.
 
         Args:
             where: what an error says of the call.
+            name: of its directory.
         """
-        seeded = {} if self.exact else {"seed": seed}
+        keywords: dict[str, Any] = {} if self.exact else {"seed": seed}
         where += "" if self.exact else f", seed {seed}"
+        if self.directories is None:
+            return self._call(x, keywords, where)
+        keywords["directory"] = path = self.directories.begin(name)
+        failed = True
         try:
-            with _time_limit(self.timeout) if self.timeout else _UNLIMITED:
-                returned = self.policy.function(x.copy(), **seeded)
-        except BaseException as error:  # it may call exit
-            frames = "".join(traceback.format_tb(error.__traceback__)[1:])  # less this one
-            return self._failed(f"{where}: {one_line(error)}", x, frames, error)
+            values = self._call(x, keywords, where)
+            failed = math.isnan(values[0])
+        finally:
+            self.directories.end(path, failed=failed)
+        return values
+
+    def _call(self, x: Vector, keywords: dict[str, Any], where: str) -> list[float]:
+        """Return the fitness of x and its constraints, from this rank's call or from that of its group."""
+        work = Work(where, (x, keywords))
+        group = self.groups.group
+        returned, failure = group.lead(work, self.attempt) if group else self.attempt(None, work)
+        if failure:
+            return self._failed(f"{where}: {failure.text}", x, failure.frames)
         value, *constraints = self._numbers(returned, where)
         if not math.isfinite(value):
             return self._failed(f"{where}: expected a finite number, got {value}", x)
         if not all(map(math.isfinite, constraints)):
             return self._failed(f"{where}: expected finite constraints, got {_short(constraints)}", x)
         return [self.policy.sign * value, *constraints]
+
+    def attempt(self, comm: Comm, work: Work) -> tuple[Any, Failure | None]:
+        """Call the function; return what it returned, and why it failed."""
+        x, keywords = work.arguments
+        shared = {} if comm is None else {"comm": comm}
+        try:
+            with _time_limit(self.timeout) if self.timeout else _UNLIMITED:
+                return self.policy.function(x.copy(), **keywords, **shared), None
+        except BaseException as error:  # it may call exit
+            frames = traceback.format_tb(error.__traceback__)[1:]  # less this one
+            return None, Failure(one_line(error), "".join(frames))
 
     def _numbers(self, returned: Any, where: str) -> list[float]:
         """Return what a call returned as numbers: the value, and then the constraints."""
@@ -277,16 +328,14 @@ class FunctionRollout(AnyRollout):
             raise RolloutError(f"{where}: {got}") from error
         return [number, *limits.tolist()]
 
-    def _failed(
-        self, text: str, x: Vector, frames: str = "", cause: BaseException | None = None
-    ) -> list[float]:
+    def _failed(self, text: str, x: Vector, frames: str = "") -> list[float]:
         """Return what stands for a call that failed, or raise the error that ends the run."""
         if self.ranks_failures_last:
             return [math.nan] * (1 + self.constraints)
         more = f" and {len(x) - _SHOWN} more" if len(x) > _SHOWN else ""
         error = RolloutError(f"{text}\nx = {x[:_SHOWN].tolist()}{more}\n{frames}".rstrip())
         error.x = x
-        raise error from cause
+        raise error
 
 
 @contextmanager

@@ -36,8 +36,8 @@ class Header:
 
     def episode(self, episode_id: int, lookup: Lookup) -> Episode:
         """Return the episode of an id."""
-        candidate = self.candidate(episode_id)
-        return Episode(episode_id, candidate, self.seeds.item(episode_id), lookup(candidate))
+        candidate, number = divmod(episode_id, self.seeds.shape[1])
+        return Episode(episode_id, candidate, self.seeds.item(episode_id), lookup(candidate), number)
 
 
 @dataclass(frozen=True)

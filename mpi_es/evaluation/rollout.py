@@ -13,6 +13,8 @@ from mpi_es.arrays import Candidate, Vector
 from mpi_es.envs.lockstep.base import EnvBatch, EpisodeFailed
 from mpi_es.errors import RolloutError, one_line
 from mpi_es.evaluation.normalisation import normalise, of_episode
+from mpi_es.parallel.collectives import Comm
+from mpi_es.parallel.rank_groups import Failure, RankGroups, Work
 from mpi_es.parallel.stop_signal import StopFlag, Stopped
 from mpi_es.policies.base import Policy
 from mpi_es.seeds import Stream, rng
@@ -35,6 +37,7 @@ class Episode:
     candidate: int
     seed: int
     parameters: Candidate | Vector
+    number: int = 0  # among those of its candidate
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,7 @@ class EpisodeRules:
     clip: tuple[float, float] | None = None  # lower and upper bound of an action's reward
     held_out: bool = False  # in the held-out environment
     first_candidate: int = 0  # the number of candidate 0 in its generation, for random draws
+    generation: int = 0  # the first is 1
 
 
 def columns(terms: EpisodeRules, size: int, constraints: int = 0) -> int:
@@ -107,6 +111,7 @@ class AnyRollout:
     width: int  # episodes side by side, at most
     limit: int  # steps of an episode; 0 is none
     idle: dict[str, str]  # fields of a config that have no effect here, each with the reason
+    groups = RankGroups(0)  # each rank plays its episodes by itself
 
     def compile(self) -> None:
         """Have all machine code ready: from the cache, or compiled now."""
@@ -121,6 +126,10 @@ class AnyRollout:
 
     def run(self, source: Source, terms: EpisodeRules, width: int | None = None) -> Rows:
         """Return the rows of all episodes that the source gives."""
+        raise NotImplementedError
+
+    def attempt(self, comm: Comm, work: Work) -> tuple[Any, Failure | None]:
+        """Do this rank's part of an episode that its group plays."""
         raise NotImplementedError
 
     def close(self) -> None:

@@ -11,9 +11,11 @@ from hypothesis import strategies as st
 
 from mpi_es.errors import RolloutError, UserError
 from mpi_es.evaluation import function_rollout
-from mpi_es.evaluation.function_rollout import FunctionRollout, problem, takes_seed
+from mpi_es.evaluation.call_directories import CallDirectories
+from mpi_es.evaluation.function_rollout import FunctionRollout, problem, takes
 from mpi_es.evaluation.rollout import Episode, EpisodeRules
 from mpi_es.evaluation.sources import StaticSource
+from tests.evaluation.headers import header
 
 
 def total(x):
@@ -55,7 +57,7 @@ def test_a_function_that_takes_a_seed_gets_the_episodes():
 
 
 @pytest.mark.parametrize(
-    ("function", "takes"),
+    ("function", "has_seed"),
     [
         (total, False),
         (noisy, True),
@@ -64,9 +66,9 @@ def test_a_function_that_takes_a_seed_gets_the_episodes():
         (math.sqrt, False),
     ],
 )
-def test_which_functions_take_a_seed(function, takes):
-    assert takes_seed(function) == takes
-    assert FunctionRollout(problem(function, [0.0])).exact == (not takes)
+def test_which_functions_take_a_seed(function, has_seed):
+    assert takes(function, "seed") == has_seed
+    assert FunctionRollout(problem(function, [0.0])).exact == (not has_seed)
 
 
 @pytest.mark.parametrize(
@@ -100,6 +102,43 @@ def test_an_error_of_a_random_function_names_its_seed_and_shows_the_line():
         RolloutError, match=r"(?s)candidate 0, seed 7: ValueError: too deep\n.*raise ValueError"
     ):
         calls(broken, CANDIDATES, [7, 8])
+
+
+def in_directories(run, function, episodes, terms, **options):
+    """Return what the calls of episodes return, with the directories of a run."""
+    directories = CallDirectories(run, "all")
+    rollout = FunctionRollout(problem(function, [0.0]), directories=directories, **options)
+    rows = rollout.run(StaticSource(episodes), terms)
+    return rows[:, 1].tolist()
+
+
+def test_a_call_has_a_directory_with_the_names_of_generation_and_candidate(tmp_path):
+    def cost(x, directory):
+        (directory / "x").write_text(str(x[0]))
+        return len([*directory.iterdir()])
+
+    episodes = [Episode(i, i, 7, [float(i)]) for i in range(2)]
+    assert in_directories(tmp_path, cost, episodes, EpisodeRules(generation=3)) == [1.0, 1.0]
+    assert in_directories(tmp_path, cost, episodes[:1], EpisodeRules(generation=3, held_out=True)) == [1.0]
+    found = {path.parent.name: path.read_text() for path in tmp_path.glob("calls/*/x")}
+    assert found == {"00003-0000": "0.0", "00003-0001": "1.0", "00003-centre": "0.0"}
+
+
+def test_calls_of_a_random_function_are_numbered_for_each_candidate(tmp_path):
+    def cost(x, seed, directory):
+        return int(directory.name.rpartition("-")[2]) + seed
+
+    episodes = [header(3).episode(i, lambda candidate: [0.0]) for i in range(3)]
+    assert in_directories(tmp_path, cost, episodes, EpisodeRules()) == [100.0, 102.0, 104.0]
+
+
+def test_a_call_that_returns_no_number_keeps_its_directory(tmp_path):
+    directories = CallDirectories(tmp_path, "failed")
+    function = problem(lambda x, directory: x[0], [0.0])
+    rollout = FunctionRollout(function, directories=directories, ranks_failures_last=True)
+    assert math.isnan(rollout.call(np.array([math.nan]), 0, "candidate 0", "bad")[0])
+    assert rollout.call(np.array([1.0]), 0, "candidate 1", "good") == 1.0
+    assert [path.name for path in (tmp_path / "calls").iterdir()] == ["bad"]
 
 
 def test_a_function_that_calls_exit_ends_no_rank():

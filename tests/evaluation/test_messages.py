@@ -14,7 +14,7 @@ def test_the_candidate_of_a_unit():
 
 
 def test_a_unit_is_an_episode_on_the_seed_of_its_place():
-    assert header(3).episode(5, str) == Episode(5, 1, 105, "1")
+    assert header(3).episode(5, str) == Episode(5, 1, 105, "1", 2)
 
 
 def test_rows_stand_where_candidate_and_episode_do_whoever_played_them():

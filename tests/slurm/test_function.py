@@ -49,6 +49,14 @@ def test_a_script_is_saved_requeued_and_continued_in_each_of_its_runs(cluster, s
     )
 
 
+def test_calls_start_steps_of_the_job(cluster, submit, place):
+    script = SCRIPT.with_name("external.py")
+    job = submit(["--ntasks=4"], "function.sh", script, MPI_ES_LAUNCHER="mpiexec -n 2")
+    assert cluster.end(job) == "COMPLETED", job.log
+    assert result_of(job.log) == ["True 13"]
+    assert not [*(place / "runs").glob("*/*/calls/*")]
+
+
 def test_a_script_that_fails_by_a_mistake_is_not_tried_again(cluster, submit, place):
     (place / "wrong.py").write_text("import mpi_es\nmpi_es.evolve(lambda x: 0.0, [], sigma=1)\n")
     job = submit(TWO, "function.sh", "wrong.py")
