@@ -30,6 +30,7 @@ import mpi_es
 
 SIGMA, REACH = 2.0, 4.0
 DIMS = (2, 3, 5, 10, 20, 40)
+SUITES = ("bbob", "bbob-noisy", "bbob-constrained", "bbob-mixint")
 BUDGET = 1000  # evaluations for each parameter
 TARGETS = 10.0 ** np.arange(2, -8.1, -0.2)  # COCO's, above the optimum
 Problem = Any  # cocoex.Problem
@@ -37,13 +38,20 @@ Problem = Any  # cocoex.Problem
 
 def begin(problem: Problem, start: int) -> np.ndarray:
     """Return where a start begins."""
-    rng = np.random.default_rng([*problem.id_triple, start])
-    return rng.uniform(-REACH, REACH, problem.dimension)
+    if is_plain(problem):
+        return np.random.default_rng([*problem.id_triple, start]).uniform(-REACH, REACH, problem.dimension)
+    return problem.initial_solution_proposal(start)  # of a constrained problem the first is feasible
 
 
-def is_over(problem: Problem, budget: int) -> bool:
-    """Return whether a problem is solved, or its evaluations are spent."""
-    return bool(problem.final_target_hit) or problem.evaluations >= budget
+def is_plain(problem: Problem) -> bool:
+    """Return whether a problem has neither constraints nor integers."""
+    return not (problem.number_of_constraints or problem.number_of_integer_variables)
+
+
+def left(problem: Problem, budget: int) -> int:
+    """Return the evaluations that are left, 0 when a problem is solved; a constraint counts as one."""
+    spent = problem.evaluations + problem.evaluations_constraints
+    return 0 if problem.final_target_hit else max(budget - spent, 0)
 
 
 def ours(problem: Problem, budget: int, **options: Any) -> None:
@@ -51,43 +59,58 @@ def ours(problem: Problem, budget: int, **options: Any) -> None:
     size = 4 + int(3 * np.log(problem.dimension))  # pycma's
     if options["strategy"] != "cma_es":
         size += size % 2  # candidates are pairs
-    settings = {"population_size": size, "max_iter": budget, **options}
+    settings = {"population_size": size, "max_iter": budget, "minimise": True, **options}
+    sigma: Any = SIGMA
+    if problem.number_of_integer_variables:  # they come first
+        settings["integers"] = [*range(problem.number_of_integer_variables)]
+        settings["bounds"] = (problem.lower_bounds, problem.upper_bounds)
+        sigma = quarters(problem)
+    constrained = problem.number_of_constraints > 0
     start = 0
-    while not is_over(problem, budget):
-        left = budget - problem.evaluations
+    while left(problem, budget):
         x0 = begin(problem, start)
-        search = mpi_es.Search(x0, SIGMA, minimise=True, seed=start, max_evaluations=left, **settings)
-        while not search.done and not is_over(problem, budget):
-            search.tell([problem(x) for x in search.ask()])
+        search = mpi_es.Search(x0, sigma, seed=start, constraints=problem.number_of_constraints, **settings)
+        while not search.done and left(problem, budget):
+            asked = search.ask()
+            limits = [problem.constraint(x) for x in asked] if constrained else None
+            search.tell([problem(x) for x in asked], limits)
         start += 1
+
+
+def quarters(problem: Problem) -> np.ndarray:
+    """Return a quarter of each parameter's domain."""
+    return (problem.upper_bounds - problem.lower_bounds) / 4
 
 
 def fmin2(problem: Problem, budget: int, **options: Any) -> None:
     """Run pycma's own loop, with its restarts."""
     starts = iter(range(budget))
     np.random.seed(problem.index + 1)  # noqa: NPY002 - fmin2 draws bipop's sizes from it
-    cma.fmin2(
-        problem,
-        lambda: begin(problem, next(starts)),
-        SIGMA,
-        {
-            "maxfevals": budget,
-            "verbose": -9,
-            "seed": problem.index + 1,
-            "termination_callback": lambda es: bool(problem.final_target_hit),
-        },
-        restarts=100,
-        **options,
-    )
+    settings = {
+        "maxfevals": budget,
+        "verbose": -9,
+        "seed": problem.index + 1,
+        "termination_callback": lambda es: not left(problem, budget),
+    }
+    sigma = SIGMA
+    if problem.number_of_integer_variables:
+        settings["integer_variables"] = [*range(problem.number_of_integer_variables)]
+        settings["bounds"] = [problem.lower_bounds, problem.upper_bounds]
+        settings["CMA_stds"], sigma = quarters(problem), 1.0
+    if not problem.number_of_constraints:
+        cma.fmin2(problem, lambda: begin(problem, next(starts)), sigma, settings, restarts=100, **options)
+    while problem.number_of_constraints and left(problem, budget):
+        x0 = begin(problem, next(starts))
+        cma.fmin_con2(problem, x0, sigma, problem.constraint, options=dict(settings))
 
 
 def cmaes_ipop(problem: Problem, budget: int) -> None:
     """Run cmaes with doubled populations, the loop of its README."""
     start, popsize = 0, 4 + int(3 * np.log(problem.dimension))
-    while not is_over(problem, budget):
+    while left(problem, budget):
         x0 = begin(problem, start)
         optimizer = cmaes.CMA(mean=x0, sigma=SIGMA, population_size=popsize, seed=start)
-        while not optimizer.should_stop() and not is_over(problem, budget):
+        while not optimizer.should_stop() and left(problem, budget):
             asked = [optimizer.ask() for _ in range(popsize)]
             optimizer.tell([(x, problem(x)) for x in asked])
         start, popsize = start + 1, 2 * popsize
@@ -203,10 +226,10 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("section", choices=("run", "show"))
-    parser.add_argument("suite", choices=("bbob", "bbob-noisy"))
+    parser.add_argument("suite", choices=SUITES)
     parser.add_argument("--results", type=Path, default=Path("results/coco"))
     parser.add_argument("--only", nargs="+", choices=SOLVERS, metavar="SOLVER")
-    parser.add_argument("--dims", nargs="+", type=int, default=DIMS)
+    parser.add_argument("--dims", nargs="+", type=int, default=DIMS, metavar="DIM")
     parser.add_argument("--budget", type=int, default=BUDGET, help="evaluations for each parameter")
     parser.add_argument("--jobs", type=int, default=cpu_count())
     options = parser.parse_args()

@@ -137,7 +137,7 @@ def test_a_call_that_returns_no_number_keeps_its_directory(tmp_path):
     function = problem(lambda x, directory: x[0], [0.0])
     rollout = FunctionRollout(function, directories=directories, ranks_failures_last=True)
     assert math.isnan(rollout.call(np.array([math.nan]), 0, "candidate 0", "bad")[0])
-    assert rollout.call(np.array([1.0]), 0, "candidate 1", "good") == 1.0
+    assert rollout.call(np.array([1.0]), 0, "candidate 1", "good") == [1.0]
     assert [path.name for path in (tmp_path / "calls").iterdir()] == ["bad"]
 
 

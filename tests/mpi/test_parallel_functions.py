@@ -26,7 +26,8 @@ def cost(x, comm, directory):
 
 options = {"on_failure": "worst"} | dict(word.split("=") for word in more)
 mpi_es.minimise(cost, [0.0] * 3, 0.3, ranks_per_call=int(ranks_per_call), run_dir=run, population_size=6,
-                max_iter=10, seed=3, tensorboard=False, checkpoint_interval=0, **options)
+                max_iter=10, seed=3, tensorboard=False, checkpoint_interval=0,
+                constraints=lambda x: [0.2 - x[1]], **options)
 """
 
 
