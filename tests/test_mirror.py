@@ -25,6 +25,7 @@ ABOUT_ANOTHER = {
     "test_door.py": "what mpi_es and pbt export",
     "test_examples.py": "examples/",
     "test_imports.py": "which way all imports point",
+    "test_integers.py": "integers, from evolve to the strategy",
     "test_mirror.py": "the tests",
     "test_notebooks.py": "the notebooks in examples/",
     "test_packaging.py": "pyproject.toml and what lies beside it",

@@ -3,6 +3,7 @@
 import functools
 import inspect
 import math
+import os
 import signal
 import time
 import traceback
@@ -28,6 +29,7 @@ _SHORT_CALL = 5e-3
 _QUEUE = 16
 _SHOWN = 100  # numbers of x that an error shows
 _UNLIMITED = nullcontext()
+_HERE = os.path.dirname(__file__)  # frames of this folder are left out of tracebacks
 _OF_RANDOM = (  # fields that have no effect on a function that draws nothing
     "num_rollouts",
     "num_rollouts_max",
@@ -308,8 +310,9 @@ class FunctionRollout(AnyRollout):
             with _time_limit(self.timeout) if self.timeout else _UNLIMITED:
                 return self.policy.function(x.copy(), **keywords, **shared), None
         except BaseException as error:  # it may call exit
-            frames = traceback.format_tb(error.__traceback__)[1:]  # less this one
-            return None, Failure(one_line(error), "".join(frames))
+            frames = traceback.extract_tb(error.__traceback__)
+            users = [frame for frame in frames if os.path.dirname(frame.filename) != _HERE]
+            return None, Failure(one_line(error), "".join(traceback.format_list(users)))
 
     def _numbers(self, returned: Any, where: str) -> list[float]:
         """Return what a call returned as numbers: the value, and then the constraints."""

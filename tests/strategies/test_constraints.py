@@ -53,12 +53,6 @@ def test_the_result_is_the_best_feasible_call():
     assert 1 <= value < 1.1
 
 
-def test_a_function_of_their_own_is_the_same():
-    one, two = evolve(), evolve(sphere, constraints=beyond)
-    np.testing.assert_array_equal(one.x, two.x)
-    assert_same(one.history, two.history)
-
-
 def test_the_history_counts_what_is_feasible():
     seen = []
     result = evolve(callback=lambda generation: seen.append(generation.constraints))
