@@ -29,6 +29,7 @@ DIM = 50
 SETTINGS = (  # seconds of a call, calls of a rank in a generation, generations
     (0.0, 32, 20),
     (0.001, 32, 20),
+    (0.02, 4, 10),
     (1.0, 1, 4),
     (1.0, 4, 3),
 )
