@@ -15,7 +15,11 @@ from mpi_es.arrays import Vector
 GROWN = 1e3  # tolfacupx: a deviation that many times sigma of the start was begun far too small, or diverges
 VANISHED = 1e-11  # tolx, as a share of sigma
 FLAT = 1e-11  # tolfun, in units of fitness
-LONGEST = 20_000  # generations that the test of stagnation looks back, at most
+LONGEST = 20_000  # generations that are remembered
+SHORTEST = 500  # generations before a start may stagnate, as in pycma
+# Generations that the test of stagnation looks back at first, at most: with the parameters of a network
+# pycma's 100 + 100 dim^1.5 / popsize are longer than a run.
+WINDOW = 2_000
 
 Record = dict[str, Any]  # what a start has come to; its values are replaced, never written to
 
@@ -53,22 +57,25 @@ def why_over(record: Record, popsize: int, deviations: Vector, sigma: float) -> 
     recent = record["best"][-(10 + span) :]
     if len(recent) == 10 + span and record["spread"] < FLAT and recent.max() < recent.min() + FLAT:
         return "fitness is flat"
-    window = max(120 + span, record["generations"] // 5)
-    return "no progress" if stagnates(record, min(window, LONGEST)) else ""
+    return "no progress" if stagnates(record, popsize, len(deviations)) else ""
 
 
-def stagnates(record: Record, window: int) -> bool:
-    """Return whether in the last `window` generations neither the best nor the median fitness rose.
+def stagnates(record: Record, popsize: int, dim: int) -> bool:
+    """Return whether neither the best nor the median fitness rises any more: pycma's tolstagnation.
 
-    The medians of the first and the last 30 % are compared, so that noise of single generations averages out.
-    pycma looks back 100 dim^1.5 / popsize generations instead of 30 dim / popsize: with the parameters of a
-    network that is longer than a run.
+    The medians of the two halves of the last generations are compared, so that noise of single generations
+    averages out.
     """
-    if record["generations"] < window:
+    generations = record["generations"]
+    window = min(100 + 100 * dim**1.5 / popsize, WINDOW)
+    half = min(int(max(window, generations / 5) / 2), LONGEST // 2)
+    if generations <= max(SHORTEST, 2 * half, dim * (5 + 100 / popsize)):
         return False
-    part = int(0.3 * window)
+    newest = int(window / 2)
+    if record["best"][-newest:].max() > record["best"][:-newest].max():
+        return False
     for name in ("best", "median"):
-        seen = record[name][-window:]
-        if np.median(seen[-part:]) > np.median(seen[:part]):
+        seen = record[name][-2 * half :]
+        if np.median(seen[half:]) > np.median(seen[:half]):
             return False
     return True
