@@ -12,6 +12,7 @@ FLOORS = [  # each imports from the ground, from those above it and from what is
     {"config", "run_file"},
     {"parallel"},
     {"jit"},
+    {"worlds"},
     {"strategies"},
     {"policies"},
     {"envs"},

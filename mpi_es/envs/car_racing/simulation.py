@@ -6,13 +6,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpi_es.envs.car_racing import state, variants
-from mpi_es.envs.car_racing.physics import arrays, numpy_random, race
+from mpi_es.envs.car_racing.physics import arrays, race
 from mpi_es.envs.car_racing.picture import panel
 from mpi_es.envs.car_racing.picture.close import compose
 from mpi_es.envs.car_racing.picture.exact import canvas as exact_canvas
 from mpi_es.envs.car_racing.picture.exact import compose as exact
 from mpi_es.envs.car_racing.picture.sizes import SIDE
 from mpi_es.jit.decorator import compiled
+from mpi_es.worlds import numpy_random
 
 PICTURES = ("close", "exact")
 _OTHER_STREAM = 1 << 62  # far from a run's episode seeds; colours must not change the track

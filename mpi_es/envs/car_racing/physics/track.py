@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 
 from mpi_es.envs.car_racing.physics.arrays import CHECKPOINTS, Physics
 from mpi_es.envs.car_racing.physics.bodies import wrap
-from mpi_es.envs.car_racing.physics.numpy_random import uniform
 from mpi_es.envs.car_racing.state import POLYGON_COUNT, SCALE, TILE_COUNT, TILES, World
 from mpi_es.jit.decorator import compiled
+from mpi_es.worlds.numpy_random import uniform
 
 # As in gymnasium's car_racing.py
 TRACK_RAD = 900 / SCALE

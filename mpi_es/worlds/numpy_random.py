@@ -1,6 +1,6 @@
-"""numpy's generator in compiled code: SeedSequence, PCG64 and the draws that gymnasium's CarRacing makes.
+"""numpy's generator in compiled code: SeedSequence, PCG64 and the draws that gymnasium's environments make.
 
-A reset with a seed must draw exactly the track that `numpy.random.Generator(PCG64(SeedSequence(seed)))` gives
+A reset with a seed must draw exactly what `numpy.random.Generator(PCG64(SeedSequence(seed)))` gives
 gymnasium; the algorithms are numpy's (bit_generator.pyx, pcg64.h, distributions.c), the words 64 bits wide.
 """
 
@@ -51,6 +51,13 @@ def seed_generator(generator: NDArray[np.uint64], seed: int) -> None:
     generator[STATE_HIGH] += words[0] + carry
     generator[STATE_LOW] = low
     _advance(generator)
+
+
+@compiled()
+def begin_stream(generator: NDArray[np.uint64], seed: int) -> None:
+    """Seed the generator as `seed_generator`; with a negative seed leave it where it stands."""
+    if seed >= 0:
+        seed_generator(generator, seed)
 
 
 @compiled()

@@ -1,0 +1,1 @@
+"""Compiled environments: whole episodes of them run without the interpreter."""

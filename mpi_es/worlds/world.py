@@ -1,0 +1,52 @@
+"""The protocol of worlds: an environment as a few compiled functions over one record of plain numbers."""
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Reset = Callable[[Any, int], None]  # (state, seed)
+Step = Callable[[Any, Any], tuple[float, bool]]  # (state, action)
+Observe = Callable[[Any, NDArray[Any]], None]  # (state, out)
+
+
+class Window(Protocol):
+    """Draws states for people."""
+
+    def render(self, state: Any) -> Any:
+        """Return the picture (height, width, 3) of a state, or show it."""
+        ...
+
+    def close(self) -> None:
+        """Close what is open on the screen."""
+        ...
+
+
+class World(Protocol):
+    """An environment with its options. Several episodes are several states, which share nothing."""
+
+    fresh: NDArray[np.void]  # (1,) the state before the first reset, with the options
+    observation_space: Any  # gymnasium's, a Box
+    action_space: Any  # gymnasium's, a Discrete or a Box of float32
+    limit: int  # steps of an episode; 0 is none
+    metadata: dict[str, Any]  # gymnasium's: render_modes, render_fps
+
+    # The functions, which are compiled.
+    reset: Reset  # of a state; a negative seed goes on with the random numbers of the episode before
+    step: Step  # takes the int64 of a Discrete or the float32 array (n,) of a Box: reward, whether it is over
+    observe: Observe  # writes an array of the shape and dtype of the space
+
+    def window(self, render_mode: str) -> Window:
+        """Return what draws states: human or rgb_array."""
+        ...
+
+
+def record(**fields: Any) -> NDArray[np.void]:
+    """Return a record (1,) with these numbers and arrays."""
+    arrays = {name: np.asarray(value) for name, value in fields.items()}
+    kind = np.dtype([(name, a.dtype, a.shape) for name, a in arrays.items()], align=True)
+    made = np.zeros(1, kind)
+    for name, array in arrays.items():
+        made[0][name] = array
+    return made
