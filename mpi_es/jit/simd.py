@@ -152,6 +152,16 @@ def total(typing_context: Any, lanes: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
+def first(typing_context: Any, lanes: Any) -> Any:
+    """Return the first lane."""
+
+    def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return builder.extract_element(args[0], cgutils.int32_t(0))
+
+    return types.float32(lanes), emit
+
+
+@intrinsic  # type: ignore[untyped-decorator]
 def fma(typing_context: Any, a: Any, b: Any, c: Any) -> Any:
     """Return a * b + c, rounded once where the machine can, else twice."""
 
@@ -169,6 +179,16 @@ def maximum(typing_context: Any, a: Any, b: Any) -> Any:
 
     def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         return builder.select(builder.fcmp_ordered(">", *args), *args)
+
+    return a(a, a), emit
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def minimum(typing_context: Any, a: Any, b: Any) -> Any:
+    """Return the smaller of each lane; b where one of them is no number."""
+
+    def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return builder.select(builder.fcmp_ordered("<", *args), *args)
 
     return a(a, a), emit
 

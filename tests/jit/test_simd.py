@@ -5,7 +5,18 @@ import pytest
 
 from mpi_es.jit import simd
 from mpi_es.jit.decorator import compiled
-from mpi_es.jit.simd import WIDE, load, load_wide, maximum, shift_into_exponent, store, store_bytes, total
+from mpi_es.jit.simd import (
+    WIDE,
+    first,
+    load,
+    load_wide,
+    maximum,
+    minimum,
+    shift_into_exponent,
+    store,
+    store_bytes,
+    total,
+)
 
 CPUINFO = Path("/proc/cpuinfo")
 
@@ -20,6 +31,19 @@ def test_the_maximum_passes_over_what_is_no_number_in_the_first():
     out = np.empty(8, np.float32)
     larger(x, y, out)
     assert out.tolist() == [2, 5, 3, 0, 0, 0, 0, -3]
+
+
+@compiled()
+def smaller(x, y, out):
+    store(out, 0, minimum(load(x, 0), load(y, 0)))
+    out[7] = first(load(x, 0))
+
+
+def test_the_minimum_passes_over_what_is_no_number_in_the_first():
+    x, y = np.array([[1, 5, np.nan, 0, 0, 0, -3, 0], [2, 4, 3, 0, 0, 0, -4, 0]], np.float32)
+    out = np.empty(8, np.float32)
+    smaller(x, y, out)
+    assert out.tolist() == [1, 4, 3, 0, 0, 0, -4, 1]
 
 
 @compiled()
