@@ -31,16 +31,16 @@ class MLP(Policy):
 
     Options = MLPOptions
     compiled = True  # the first step takes long
-    kernel = act
+    kernel, squashed = act, False
 
     def __init__(self, options: MLPOptions, observation_space: Any, action_space: Any) -> None:
         inputs, self.features = features_for(observation_space, "mlp")
-        outputs, self.to_actions = actions_for(action_space, options.output, "mlp")
-        self.sizes = (inputs, *options.hidden, outputs)
+        self.n, self.to_actions = actions_for(action_space, options.output, "mlp")
+        self.sizes = (inputs, *options.hidden, self.n)
         self.activation = options.activation
         self._scratch, self._act_all = self.new_scratch(), all_of(act)
         self._init_last_layer = options.init_last_layer
-        self._init_outputs = initialisation.biases(options.init_outputs, outputs)
+        self._init_outputs = initialisation.biases(options.init_outputs, self.n)
         self.shapes = {}
         for place, (columns, rows) in enumerate(pairwise(self.sizes)):
             # Each layer but the last is followed by its activation, which has a number too.
@@ -84,6 +84,6 @@ class MLP(Policy):
     ) -> tuple[Outputs, Memory]:
         """Return the outputs (k, n) of the last layer, and no memory."""
         features = self.features(observations)
-        outputs = np.empty((len(features), self.sizes[-1]), np.float32)
+        outputs = np.empty((len(features), self.n), np.float32)
         self._act_all(weights, features, outputs[:, :0], self._scratch, outputs)
         return outputs, memory

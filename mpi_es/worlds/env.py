@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from mpi_es.errors import expected
 from mpi_es.jit.decorator import compiled
 from mpi_es.jit.warm_up import announced
-from mpi_es.worlds.world import Observe, Reset, Step, Window, World
+from mpi_es.worlds.world import Observe, Reset, Step, Window, World, new_state
 
 CONTINUE = -1  # in place of a seed: the next episode of the random numbers
 _STEP = -2  # no episode begins
@@ -35,7 +35,7 @@ class WorldEnv(gym.Env[NDArray[Any], Any]):
         self.render_mode, self.metadata = checked_mode(self.world, render_mode), self.world.metadata
         self.observation_space, self.action_space = self.world.observation_space, self.world.action_space
         self.discrete = isinstance(self.action_space, gym.spaces.Discrete)
-        self.state = self.world.fresh.copy()[0]
+        self.state = new_state(self.world)
         self._begun = False
         self._turn = turn_of(self.world.reset, self.world.step, self.world.observe)
 

@@ -26,7 +26,9 @@ class Window(Protocol):
 class World(Protocol):
     """An environment with its options. Several episodes are several states, which share nothing."""
 
-    fresh: NDArray[np.void]  # (1,) the state before the first reset, with the options
+    # (1,) the state before the first reset, with the options. A world whose state is no record has a method
+    # `allocate` that returns one.
+    fresh: NDArray[np.void]
     observation_space: Any  # gymnasium's, a Box
     action_space: Any  # gymnasium's, a Discrete or a Box of float32
     limit: int  # steps of an episode; 0 is none
@@ -40,6 +42,11 @@ class World(Protocol):
     def window(self, render_mode: str) -> Window:
         """Return what draws states: human or rgb_array."""
         ...
+
+
+def new_state(world: Any) -> Any:
+    """Return a state of a world before its first reset."""
+    return world.allocate() if hasattr(world, "allocate") else world.fresh.copy()[0]
 
 
 def record(**fields: Any) -> NDArray[np.void]:

@@ -1,4 +1,4 @@
-"""Race and picture together: what the environment and the compiled episodes both drive."""
+"""Race and picture together: what the environment and the world both drive."""
 
 from typing import NamedTuple
 
@@ -83,13 +83,19 @@ def begin_first(simulation: Simulation, entropy: int) -> None:
 @compiled()
 def proceed(simulation: Simulation, randomize: bool) -> None:
     """Begin an episode where the generators stand, and draw its first picture."""
+    start(simulation, randomize)
+    draw(simulation)
+
+
+@compiled()
+def start(simulation: Simulation, randomize: bool) -> None:
+    """Begin an episode where the generators stand."""
     s = simulation
     if randomize:
         race.randomize_colours(s.world, s.physics, s.generator)
     if s.variant == variants.COLOR:
         variants.shift_colours(s.world, s.physics, s.colours)
     race.reset(s.world, s.physics, s.generator)
-    draw(s)
 
 
 @compiled()
