@@ -9,11 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mpi_es.arrays import Vector
+from mpi_es.arrays import Candidate, Vector
 from mpi_es.evaluation.normalisation import CLIP
 from mpi_es.jit.decorator import compiled
 from mpi_es.jit.rows import row
 from mpi_es.policies.kernels.choices import scale_for, within
+from mpi_es.worlds.world import Observe, Reset, Step, World
 
 _CLIP = np.float32(CLIP)
 
@@ -34,13 +35,13 @@ class Driver(NamedTuple):
     """What a thread works with, but for the world's state."""
 
     observation: NDArray[Any]  # as the world has it
-    features: NDArray[np.float32]  # (size,) as a network of vectors reads it
-    first_memory: NDArray[np.float32]  # (m,) at an episode's start
-    memory: NDArray[np.float32]  # (m,)
+    seen: NDArray[Any]  # as the network reads it: (size,) float32, or the same picture
+    first_memory: Candidate  # (m,) at an episode's start
+    memory: Candidate  # (m,)
     scratch: Any
-    outputs: NDArray[np.float32]  # (n,)
-    action: NDArray[np.float32]  # (n,) of a Box
-    scale: NDArray[np.float32]  # see choices.scale_for
+    outputs: Candidate  # (n,)
+    action: NDArray[Any]  # (n,) float32 of a Box, (1,) int64 of a Discrete
+    scale: Candidate  # see choices.scale_for
     abandon: NDArray[np.uint8]  # (1,) another thread sets it to end the episodes
 
 
@@ -62,16 +63,16 @@ def allocate(policy: Any, observations: Any, actions: Any) -> Driver:
     """Return a driver for a policy and the spaces of a world."""
     memory = policy.initial_memory(1)
     first = np.zeros(0, np.float32) if memory is None else memory[0]
-    scale = scale_for(actions)
+    observation, size = np.zeros(observations.shape, observations.dtype), vector_size(observations)
     return Driver(
-        observation=np.zeros(observations.shape, observations.dtype),
-        features=np.zeros(vector_size(observations), np.float32),
+        observation=observation,
+        seen=np.zeros(size, np.float32) if size else observation,
         first_memory=first,
         memory=first.copy(),
         scratch=policy.new_scratch(),
         outputs=np.zeros(policy.n, np.float32),
-        action=np.zeros(scale.shape[1], np.float32),
-        scale=scale,
+        action=np.zeros(actions.shape or 1, actions.dtype),
+        scale=scale_for(actions),
         abandon=np.zeros(1, np.uint8),
     )
 
@@ -81,28 +82,51 @@ def vector_size(space: Any) -> int:
     return int(space.shape[0]) if len(space.shape) == 1 else 0
 
 
-@cache
-def play_of(reset: Any, step: Any, observe: Any, see: Any, act: Any, choose: Any) -> Any:
-    """Return play(state, driver, batch, weights, rules) of a world's functions and a kernel's.
+def play_of(world: World, kernel: Any, choose: Any) -> Any:
+    """Return play(state, driver, batch, weights, rules) of a world and a kernel.
 
     Args:
-        see: `picture` or `numbers`.
         choose: see policies/kernels/choices.py.
     """
-    decide = _decide_of(observe, see, act, choose)
+    see = _see_vector if vector_size(world.observation_space) else _see_picture
+    step = world.step if world.action_space.shape else _step_of(world.step)
+    return _play_of(world.reset, step, world.observe, see, kernel, choose)
 
+
+@cache
+def _step_of(step: Step) -> Any:
+    """Return the step of a world with discrete actions, which takes an array (1,)."""
+
+    @compiled()
+    def step_one(state: Any, action: NDArray[np.int64]) -> tuple[float, bool]:
+        return step(state, action[0])
+
+    return step_one
+
+
+@cache
+def _play_of(reset: Reset, step: Step, observe: Observe, see: Any, kernel: Any, choose: Any) -> Any:
+    """Return the function, which is compiled once for all worlds and kernels with these functions."""
+
+    # In one piece: a call with all that a driver holds takes longer than a step of CartPole.
     @compiled()
     def play(state: Any, driver: Driver, batch: Batch, weights: Any, rules: Rules) -> None:
         for i in range(len(batch.seeds)):
             batch.running[0] = i
             reset(state, batch.seeds[i])
-            driver.memory[:] = driver.first_memory
+            _copy(driver.first_memory, driver.memory)
             network, losing, over = row(weights, batch.network[i]), 0, False
             while not over and driver.abandon[0] == 0:
-                action = decide(state, driver, batch, network, rules, i)
+                observe(state, driver.observation)
+                see(driver.observation, driver.seen, batch, rules, i)
+                kernel(network, driver.seen, driver.memory, driver.scratch, driver.outputs)
+                choose(driver.outputs, driver.scale, driver.action)
+                if rules.action_noise > 0:
+                    _disturb(driver, batch.noise, rules.action_noise, i, batch.acts[i])
+                batch.acts[i] += 1
                 reward = 0.0
                 for _ in range(rules.repeat):
-                    gain, over = step(state, action)
+                    gain, over = step(state, driver.action)
                     reward += gain
                     batch.lengths[i] += 1
                     over = over or batch.lengths[i] == rules.limit
@@ -115,46 +139,25 @@ def play_of(reset: Any, step: Any, observe: Any, see: Any, act: Any, choose: Any
     return play
 
 
-@cache
-def _decide_of(observe: Any, see: Any, act: Any, choose: Any) -> Any:
-    """Return what observes and acts."""
-
-    @compiled()
-    def decide(state: Any, driver: Driver, batch: Batch, network: Any, rules: Rules, i: int) -> Any:
-        observe(state, driver.observation)
-        seen = see(driver, batch, rules, i)
-        act(network, seen, driver.memory, driver.scratch, driver.outputs)
-        batch.acts[i] += 1
-        action = choose(driver.outputs, driver.scale, driver.action)
-        if rules.action_noise > 0:
-            _disturb(driver, rules.action_noise, batch.noise[i, batch.acts[i] - 1])
-        return action
-
-    return decide
+@compiled(borrowing=True)
+def _see_picture(picture: Any, seen: Any, batch: Batch, rules: Rules, i: int) -> None:
+    """Do nothing: the network reads the picture itself."""
 
 
-@compiled()
-def picture(driver: Driver, batch: Batch, rules: Rules, i: int) -> NDArray[Any]:
-    """Return the observation, of which nothing is collected."""
-    return driver.observation
-
-
-@compiled()
-def numbers(driver: Driver, batch: Batch, rules: Rules, i: int) -> NDArray[np.float32]:
-    """Return the observation as float32, collected and normalised if so ruled, as rollout.py does."""
-    seen, features, normalisation = driver.observation, driver.features, rules.normalisation
+@compiled(borrowing=True)
+def _see_vector(observation: NDArray[Any], seen: Candidate, batch: Batch, rules: Rules, i: int) -> None:
+    """Write an observation as float32, collected and normalised if so ruled, as rollout.py does."""
     if rules.collect:
-        _collect(seen, batch, i)
-    for j in range(len(features)):
-        if len(normalisation):
-            scaled = np.float32((seen[j] - normalisation[0, j]) * normalisation[1, j])
-            features[j] = within(scaled, -_CLIP, _CLIP)
+        _collect(observation, batch, i)
+    for j in range(len(seen)):
+        if len(rules.normalisation):
+            difference = observation[j] - rules.normalisation[0, j]
+            seen[j] = within(np.float32(difference * rules.normalisation[1, j]), -_CLIP, _CLIP)
         else:
-            features[j] = seen[j]
-    return features
+            seen[j] = observation[j]
 
 
-@compiled()
+@compiled(borrowing=True)
 def _collect(observation: NDArray[Any], batch: Batch, i: int) -> None:
     """Add an observation to the episode's sums."""
     for j in range(len(observation)):
@@ -166,9 +169,15 @@ def _collect(observation: NDArray[Any], batch: Batch, i: int) -> None:
         batch.sums[i, 1, j] += difference * difference
 
 
-@compiled()
-def _disturb(driver: Driver, size: float, noise: Vector) -> None:
+@compiled(borrowing=True)
+def _disturb(driver: Driver, noise: Vector, size: float, i: int, act: int) -> None:
     """Add noise to the action, within its bounds."""
     for j in range(len(driver.action)):
-        disturbed = np.float64(driver.action[j]) + size * noise[j]
+        disturbed = np.float64(driver.action[j]) + size * noise[i, act, j]
         driver.action[j] = within(disturbed, np.float64(driver.scale[2, j]), np.float64(driver.scale[3, j]))
+
+
+@compiled(borrowing=True)
+def _copy(source: Candidate, target: Candidate) -> None:
+    for j in range(len(source)):
+        target[j] = source[j]

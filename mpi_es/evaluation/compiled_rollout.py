@@ -19,8 +19,6 @@ from mpi_es.evaluation.compiled_episode import (
     Driver,
     Rules,
     allocate,
-    numbers,
-    picture,
     play_of,
     vector_size,
 )
@@ -76,8 +74,7 @@ class CompiledRollout(AnyRollout):
         self.spaces, self.size = (observations, actions), vector_size(observations)
         self.idle = {"envs_per_rank": "where whole episodes are run in compiled code"}
         self.width = threads * _MOST
-        see, choose = numbers if self.size else picture, choice_for(actions, kind, policy.squashed)
-        self._play = play_of(world.reset, world.step, world.observe, see, policy.kernel, choose)
+        self._play = play_of(world, policy.kernel, choice_for(actions, kind, policy.squashed))
         self.lanes = [
             _Lane(new_state(world), allocate(policy, observations, actions)) for _ in range(threads)
         ]

@@ -14,7 +14,7 @@ Array = NDArray[np.float32]
 
 
 def choice_for(space: Any, kind: str, squashed: bool) -> Any:
-    """Return choose(outputs, scale, action) -> an action of the space; None where there is none.
+    """Return choose(outputs, scale, action), which writes an action of the space; None where there is none.
 
     Args:
         kind: "argmax", "tanh", "clip" or "auto", as for `actions_for`; so is `squashed`.
@@ -36,41 +36,39 @@ def scale_for(space: Any) -> Array:
     return np.stack([high / 2 - low / 2, low / 2 + high / 2, low, high]).astype(np.float32)
 
 
-@compiled()
-def largest(outputs: Array, scale: Array, action: Array) -> int:
-    """Return the action of the largest output, the first of equals; what is no number counts as larger."""
+@compiled(borrowing=True)
+def largest(outputs: Array, scale: Array, action: NDArray[np.int64]) -> None:
+    """Write the action of the largest output, the first of equals; what is no number counts as larger."""
     best = 0
     for i in range(1, len(outputs)):
         if not math.isnan(outputs[best]) and (outputs[i] > outputs[best] or math.isnan(outputs[i])):
             best = i
-    return best + int(scale[0, 0])
+    action[0] = best + int(scale[0, 0])
 
 
-@compiled()
-def clipped(outputs: Array, scale: Array, action: Array) -> Array:
-    """Return the outputs within the bounds."""
+@compiled(borrowing=True)
+def clipped(outputs: Array, scale: Array, action: Array) -> None:
+    """Write the outputs within the bounds."""
     for i in range(len(outputs)):
         action[i] = within(outputs[i], scale[2, i], scale[3, i])
-    return action
 
 
-@compiled()
-def scaled(outputs: Array, scale: Array, action: Array) -> Array:
-    """Return outputs in [-1, 1], scaled to the bounds; rounding may leave them by a last bit."""
+@compiled(borrowing=True)
+def scaled(outputs: Array, scale: Array, action: Array) -> None:
+    """Write outputs in [-1, 1], scaled to the bounds; rounding may leave them by a last bit."""
     for i in range(len(outputs)):
         action[i] = within(outputs[i] * scale[0, i] + scale[1, i], scale[2, i], scale[3, i])
-    return action
 
 
-@compiled()
-def squashed_and_scaled(outputs: Array, scale: Array, action: Array) -> Array:
-    """Return the outputs' tanh, scaled to the bounds."""
+@compiled(borrowing=True)
+def squashed_and_scaled(outputs: Array, scale: Array, action: Array) -> None:
+    """Write the outputs' tanh, scaled to the bounds."""
     for i in range(len(outputs)):
         outputs[i] = tanh_of(outputs[i])
-    return scaled(outputs, scale, action)
+    scaled(outputs, scale, action)
 
 
-@compiled()
+@compiled(borrowing=True)
 def within(number: Any, low: Any, high: Any) -> Any:
     """Return a number clipped as numpy does: what is no number stays so."""
     if number < low:

@@ -27,7 +27,7 @@ def allocate(sizes: Sequence[int], activation: str) -> Scratch:
     return Scratch(np.array(widths), activations.NAMES.index(activation), aligned(1, sum(widths))[0])
 
 
-@compiled()
+@compiled(borrowing=True)
 def act(weights: Array, observation: Array, memory: Array, scratch: Scratch, outputs: Array) -> None:
     """Write the outputs for an observation; the memory is empty."""
     widths, numbers = scratch.widths, scratch.numbers
