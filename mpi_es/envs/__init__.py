@@ -17,8 +17,9 @@ from mpi_es.envs.fresh_world import FreshWorld
 from mpi_es.envs.lockstep import envpool, vector
 from mpi_es.envs.lockstep.base import EnvBatch
 from mpi_es.envs.lockstep.separate import SeparateEnvs
-from mpi_es.envs.step_limit import frame_limit, own_limit, step_limit
+from mpi_es.envs.step_limit import frame_limit, own_limit
 from mpi_es.errors import UserError, expected, one_line
+from mpi_es.worlds.options import step_limit
 
 Function = Callable[..., gym.Env[Any, Any]]
 CAR_RACING = {"fast": "mpi_es/CarRacing-v3", "gymnasium": "CarRacing-v3"}  # as mpi_es.evaluate calls them

@@ -128,9 +128,13 @@ def made(world: World | str, options: dict[str, Any]) -> World:
     return chosen
 
 
-def checked_mode(world: World, render_mode: str | None) -> str | None:
-    """Return a render mode that the world has, or None."""
-    modes = world.metadata["render_modes"]
+def checked_mode(world: World, render_mode: str | None, shown: bool = True) -> str | None:
+    """Return a render mode that the world has, or None.
+
+    Args:
+        shown: on the screen, too.
+    """
+    modes = [mode for mode in world.metadata["render_modes"] if shown or mode != "human"]
     if render_mode is not None and render_mode not in modes:
         raise expected("render_mode", f"one of {', '.join(modes)}", render_mode)
     return render_mode

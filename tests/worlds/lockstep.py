@@ -1,4 +1,4 @@
-"""A world beside gymnasium's environment, step by step."""
+"""Ours beside gymnasium's, step by step."""
 
 import gymnasium as gym
 import numpy as np
@@ -38,3 +38,20 @@ def _action(space, rng):
     if isinstance(space, gym.spaces.Discrete):
         return int(rng.integers(space.n))
     return rng.uniform(1.2 * space.low, 1.2 * space.high).astype(np.float32)
+
+
+def assert_equal(got, expected):
+    """Compare dictionaries, arrays and tuples to the bit."""
+    assert type(got) is type(expected)
+    if isinstance(got, dict):
+        assert got.keys() == expected.keys()
+        for key in got:
+            assert_equal(got[key], expected[key])
+    elif isinstance(got, tuple) or (isinstance(got, np.ndarray) and got.dtype == object):
+        for one, other in zip(got, expected, strict=True):
+            assert_equal(one, other)
+    elif isinstance(got, np.ndarray):
+        assert (got.dtype, got.shape) == (expected.dtype, expected.shape)
+        assert got.tobytes() == expected.tobytes()
+    else:
+        assert got == expected

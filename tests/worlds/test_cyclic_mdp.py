@@ -1,15 +1,9 @@
 import numpy as np
 import pytest
-from gymnasium.utils.env_checker import check_env
 
 from mpi_es import envs
 from mpi_es.worlds.cyclic_mdp import CyclicMDP
 from mpi_es.worlds.env import WorldEnv
-
-
-@pytest.mark.filterwarnings("ignore")  # it advises on rendering and bounds
-def test_gymnasium_accepts_it():
-    check_env(WorldEnv(CyclicMDP()), skip_render_check=True)
 
 
 def test_the_ring_pays_one_one_two():
