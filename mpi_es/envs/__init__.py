@@ -156,6 +156,11 @@ def _call(name: str, function: Any, options: dict[str, Any], kind: type = gym.En
         raise expected("--env", rule, f"{name}{signature}") from error
     with _making(name, options):
         env = function(**options)
+    if kind is gym.Env and hasattr(env, "fresh"):  # a world, of which a user may have forgotten something
+        from mpi_es.worlds.env import WorldEnv  # numba, which takes its time
+        from mpi_es.worlds.user_world import checked
+
+        return WorldEnv(checked(env, name))
     if not isinstance(env, kind):
         raise expected("--env", f"a gymnasium.{kind.__name__} from {name}", type(env).__name__)
     return env

@@ -12,6 +12,8 @@ def own_limit(env: Any) -> int:
     """
     while not isinstance(env, gym.wrappers.TimeLimit):
         if not hasattr(env, "env"):
+            if hasattr(env, "world_limit"):
+                return int(env.world_limit)
             # gym.make enforces the limit of its spec by a TimeLimit, which is lost by unwrapping.
             spec = getattr(env, "spec", None)
             return max(spec.max_episode_steps or 0, 0) if spec and spec.id not in gym.registry else 0

@@ -14,7 +14,7 @@ from mpi_es.evaluation.normalisation import CLIP
 from mpi_es.jit.decorator import compiled
 from mpi_es.jit.rows import row
 from mpi_es.policies.kernels.choices import scale_for, within
-from mpi_es.worlds.world import Observe, Reset, Step, World
+from mpi_es.worlds.world import Observe, Reset, Step, World, functions
 
 _CLIP = np.float32(CLIP)
 
@@ -88,9 +88,10 @@ def play_of(world: World, kernel: Any, choose: Any) -> Any:
     Args:
         choose: see policies/kernels/choices.py.
     """
+    reset, step, observe = functions(world)
     see = _see_vector if vector_size(world.observation_space) else _see_picture
-    step = world.step if world.action_space.shape else _step_of(world.step)
-    return _play_of(world.reset, step, world.observe, see, kernel, choose)
+    step = step if world.action_space.shape else _step_of(step)
+    return _play_of(reset, step, observe, see, kernel, choose)
 
 
 @cache

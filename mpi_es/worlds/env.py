@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from mpi_es.errors import expected
 from mpi_es.jit.decorator import compiled
 from mpi_es.jit.warm_up import announced
-from mpi_es.worlds.world import Observe, Reset, Step, Window, World, new_state
+from mpi_es.worlds.world import Observe, Reset, Step, Window, World, functions, metadata_of, new_state
 
 CONTINUE = -1  # in place of a seed: the next episode of the random numbers
 _STEP = -2  # no episode begins
@@ -32,12 +32,12 @@ class WorldEnv(gym.Env[NDArray[Any], Any]):
 
     def __init__(self, world: World | str, render_mode: str | None = None, **options: Any) -> None:
         self.world: World = made(world, options)
-        self.render_mode, self.metadata = checked_mode(self.world, render_mode), self.world.metadata
+        self.render_mode, self.metadata = checked_mode(self.world, render_mode), metadata_of(self.world)
         self.observation_space, self.action_space = self.world.observation_space, self.world.action_space
         self.discrete = isinstance(self.action_space, gym.spaces.Discrete)
-        self.state = new_state(self.world)
+        self.state, self.world_limit = new_state(self.world), self.world.limit
         self._begun = False
-        self._turn = turn_of(self.world.reset, self.world.step, self.world.observe)
+        self._turn = _turn_of(*functions(self.world))
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -101,7 +101,7 @@ class WorldEnv(gym.Env[NDArray[Any], Any]):
 
 
 @functools.cache
-def turn_of(reset: Reset, step: Step, observe: Observe) -> Any:
+def _turn_of(reset: Reset, step: Step, observe: Observe) -> Any:
     """Return turn(state, seed, action, out) -> reward, over: a world begins an episode or makes a step."""
 
     @compiled()
@@ -134,7 +134,7 @@ def checked_mode(world: World, render_mode: str | None, shown: bool = True) -> s
     Args:
         shown: on the screen, too.
     """
-    modes = [mode for mode in world.metadata["render_modes"] if shown or mode != "human"]
+    modes = [mode for mode in metadata_of(world)["render_modes"] if shown or mode != "human"]
     if render_mode is not None and render_mode not in modes:
-        raise expected("render_mode", f"one of {', '.join(modes)}", render_mode)
+        raise expected("render_mode", f"one of {', '.join(modes)}" if modes else "none", render_mode)
     return render_mode

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpi_es.jit.decorator import compiled
-from mpi_es.worlds.world import Observe, Reset, Step, World
+from mpi_es.worlds.world import Observe, Reset, Step, World, functions
 
 WAIT, BEGIN, STEP = range(3)  # orders
 
@@ -53,7 +53,7 @@ def allocate(world: World, n: int) -> Several:
 
 def advance_of(world: World) -> Any:
     """Return advance(several, rules, observations, first, last), which carries out the orders of a share."""
-    return _advance_of(world.reset, world.step, world.observe)
+    return _advance_of(*functions(world))
 
 
 @cache

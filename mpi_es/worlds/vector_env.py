@@ -18,7 +18,7 @@ from mpi_es.worlds import several
 from mpi_es.worlds.env import checked_mode, made
 from mpi_es.worlds.options import step_limit
 from mpi_es.worlds.vector_arguments import autoreset, counts, reset_mask, seeds
-from mpi_es.worlds.world import World
+from mpi_es.worlds.world import World, metadata_of
 
 Step = tuple[NDArray[Any], NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]
 
@@ -49,7 +49,7 @@ class WorldVectorEnv(VectorEnv[NDArray[Any], Any, NDArray[Any]]):
         self.world = made(world, options)
         self.num_envs, self.mode = num_envs, autoreset(autoreset_mode)
         self.render_mode = checked_mode(self.world, render_mode, shown=False)
-        self.metadata = self.world.metadata | {"autoreset_mode": self.mode}
+        self.metadata = metadata_of(self.world) | {"autoreset_mode": self.mode}
         self.single_action_space = self.world.action_space
         self.single_observation_space = self.world.observation_space
         self.action_space = batch_space(self.single_action_space, num_envs)

@@ -6,6 +6,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from mpi_es.worlds.user_world import as_compiled
+
 Reset = Callable[[Any, int], None]  # (state, seed)
 Step = Callable[[Any, Any], tuple[float, bool]]  # (state, action)
 Observe = Callable[[Any, NDArray[Any]], None]  # (state, out)
@@ -32,7 +34,7 @@ class World(Protocol):
     observation_space: Any  # gymnasium's, a Box
     action_space: Any  # gymnasium's, a Discrete or a Box of float32
     limit: int  # steps of an episode; 0 is none
-    metadata: dict[str, Any]  # gymnasium's: render_modes, render_fps
+    metadata: dict[str, Any]  # gymnasium's: render_modes, render_fps; if it has none, nothing is drawn
 
     # The functions, which are compiled.
     reset: Reset  # of a state; a negative seed goes on with the random numbers of the episode before
@@ -47,6 +49,16 @@ class World(Protocol):
 def new_state(world: Any) -> Any:
     """Return a state of a world before its first reset."""
     return world.allocate() if hasattr(world, "allocate") else world.fresh.copy()[0]
+
+
+def functions(world: World) -> tuple[Reset, Step, Observe]:
+    """Return a world's functions, all as mpi_es.jit compiles them."""
+    return as_compiled(world.reset), as_compiled(world.step), as_compiled(world.observe)
+
+
+def metadata_of(world: World) -> dict[str, Any]:
+    """Return a world's metadata; one of a user may have none."""
+    return getattr(world, "metadata", {"render_modes": []})
 
 
 def record(**fields: Any) -> NDArray[np.void]:
