@@ -66,13 +66,13 @@ class MLP(Policy):
 
     def unpack(self, parameters: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return the layers of parameters (k, dim), laid out for the kernel, (k, numbers)."""
-        k, arrays = len(parameters), split(parameters, self.shapes).values()
-        sizes = [(inputs + 1) * width for inputs, width in pairwise(self._scratch.widths.tolist())]
-        weights = aligned(k, sum(sizes))
-        matrices, biases = [*arrays][::2], [*arrays][1::2]
-        ends = accumulate(sizes)
-        for end, size, matrix, bias in zip(ends, sizes, matrices, biases, strict=True):
-            pack(weights[:, end - size : end], matrix, bias[:, :, 0])
+        k, arrays = len(parameters), [*split(parameters, self.shapes).values()]
+        widths = [*pairwise(self._scratch.widths.tolist())]
+        ends = [*accumulate((inputs + 1) * width for inputs, width in widths)]
+        weights = aligned(k, ends[-1])
+        layers = np.split(weights, ends[:-1], axis=1)
+        for layer, (_, width), matrix, bias in zip(layers, widths, arrays[::2], arrays[1::2], strict=True):
+            pack(layer.reshape(k, -1, width), matrix, bias[:, :, 0])
         return weights
 
     def initial_memory(self, k: int) -> Memory:

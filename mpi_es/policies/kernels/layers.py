@@ -39,16 +39,15 @@ def aligned(rows: int, columns: int) -> Array:
     return room[first : first + rows * columns].reshape(rows, columns)
 
 
-def pack(layers: Array, matrices: Array, biases: Array) -> None:
-    """Write k layers as `apply` reads them: a column for each input, then the biases.
+def pack(columns: Array, matrices: Array, biases: Array) -> None:
+    """Write k layers as `apply` reads them.
 
     Args:
-        layers: zeros (k, (inputs + 1) * outputs), padded.
+        columns: zeros (k, inputs + 1, outputs), padded: of each input, then the biases.
         matrices: (k, outputs, inputs), as torch has them.
         biases: (k, outputs).
     """
-    k, outputs, inputs = matrices.shape
-    columns = layers.reshape(k, -1, padded(outputs))
+    _, outputs, inputs = matrices.shape
     columns[:, :inputs, :outputs] = matrices.swapaxes(1, 2)
     columns[:, -1, :outputs] = biases
 

@@ -13,7 +13,7 @@ def test_an_output_is_the_sum_over_even_and_over_odd_inputs(inputs, outputs):
     matrices = rng.integers(-9, 9, (3, outputs, inputs)).astype(np.float32)
     biases = rng.integers(-9, 9, (3, outputs)).astype(np.float32)
     layers = aligned(3, (even(inputs) + 1) * padded(outputs))
-    pack(layers, matrices, biases)
+    pack(layers.reshape(3, -1, padded(outputs)), matrices, biases)
     numbers = aligned(1, even(inputs) + padded(outputs))[0]
     numbers[:inputs] = rng.integers(-9, 9, inputs)
     for layer, matrix, bias in zip(layers, matrices, biases, strict=True):
