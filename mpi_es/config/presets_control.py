@@ -42,7 +42,7 @@ WALKER_FAST = WALKER | dict(
 )
 OURS = {
     "cartpole": dict(
-        env="CartPole-v1",
+        env="mpi_es/CartPole-v1",
         hidden=(16,),
         population_size=32,
         init_sigma=0.3,
@@ -72,7 +72,7 @@ OURS = {
 
 # pytorch-es. Its gradient is multiplied by n sigma, which Adam undoes; the learning rate remains.
 SMALL_NET: Preset = dict(
-    env="CartPole-v1",
+    env="mpi_es/CartPole-v1",
     hidden=(64, 64),
     activation="selu",
     strategy="openai_es",
@@ -95,6 +95,7 @@ REWARDS: Preset = dict(
 PYTORCH_ES = {
     "cartpole": REWARDS
     | dict(
+        env="mpi_es/CartPole-v1",
         env_options=("max_episode_steps=200",),
         hidden=(100,),
         population_size=6,
