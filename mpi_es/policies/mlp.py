@@ -31,7 +31,7 @@ class MLP(Policy):
 
     Options = MLPOptions
     compiled = True  # the first step takes long
-    kernel, squashed = act, False
+    kernel = act
 
     def __init__(self, options: MLPOptions, observation_space: Any, action_space: Any) -> None:
         inputs, self.features = features_for(observation_space, "mlp")

@@ -46,7 +46,7 @@ class Recurrent(Policy):
 
     Options = RecurrentOptions
     compiled = True  # the first step takes long
-    kernel, squashed = act, False
+    kernel = act
 
     def __init__(self, options: RecurrentOptions, observation_space: Any, action_space: Any) -> None:
         cell, hidden = options.name, options.hidden[0]
