@@ -4,6 +4,8 @@ A reset with a seed must draw exactly what `numpy.random.Generator(PCG64(SeedSeq
 gymnasium; the algorithms are numpy's (bit_generator.pyx, pcg64.h, distributions.c), the words 64 bits wide.
 """
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -32,6 +34,13 @@ TO_UNIT = 1.0 / 2.0**53  # 53 random bits to [0, 1)
 def allocate() -> NDArray[np.uint64]:
     """Return the array of a generator that is yet to be seeded."""
     return np.zeros(6, np.uint64)
+
+
+def state_of(generator: NDArray[np.uint64]) -> dict[str, Any]:
+    """Return the generator as the `state` of numpy's PCG64."""
+    high, low, increment_high, increment_low, waits, half = map(int, generator)
+    numbers = {"state": high << 64 | low, "inc": increment_high << 64 | increment_low}
+    return {"bit_generator": "PCG64", "state": numbers, "has_uint32": waits, "uinteger": half}
 
 
 @compiled()
