@@ -129,7 +129,7 @@ def _make_moon(state: Any) -> None:
 
 @compiled()
 def _smooth(heights: NDArray[np.float64], i: int) -> float:
-    return 0.33 * (heights[(i - 1) % len(heights)] + heights[i] + heights[i + 1])
+    return float(0.33 * (heights[(i - 1) % len(heights)] + heights[i] + heights[i + 1]))
 
 
 @compiled()

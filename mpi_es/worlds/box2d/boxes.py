@@ -117,7 +117,7 @@ def _is_known(scene: Scene, piece: int, body: int) -> bool:
 @compiled()
 def _add_contact(scene: Scene, piece: int, body: int) -> None:
     """Add a contact that does not touch yet."""
-    # A walker meets 28 at once and the record has room for more; a scene beyond it would overwrite memory.
+    # None of our scenes comes near it; one that did would overwrite memory.
     if scene.contact_count == len(scene.contacts):
         raise MemoryError("contacts of a scene: expected fewer")
     contact = scene.contacts[scene.contact_count]

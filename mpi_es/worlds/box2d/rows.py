@@ -190,7 +190,7 @@ def _block_impulses(row: Row, b0: np.float32, b1: np.float32) -> tuple[bool, np.
     impulse1 = -row.normal_mass[1] * b1
     if impulse1 >= ZERO and row.k_12 * impulse1 + b0 >= ZERO:
         return True, ZERO, impulse1
-    return b0 >= ZERO and b1 >= ZERO, ZERO, ZERO
+    return bool(b0 >= ZERO and b1 >= ZERO), ZERO, ZERO
 
 
 @compiled()

@@ -88,5 +88,7 @@ def dot(a: Points, b: Points) -> np.float32:
 
 
 compiled_wrap, compiled_normals, compiled_centroid = (
-    compiled()(function) for function in (wrap, find_normals, centroid)
+    compiled()(wrap),
+    compiled()(find_normals),
+    compiled()(centroid),
 )
