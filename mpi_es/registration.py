@@ -15,6 +15,10 @@ WORLDS = {  # id: where the world's class is, and the steps after which an episo
     ),
     "mpi_es/Acrobot-v1": ("mpi_es.worlds.classic_control.acrobot:Acrobot", 500),
     "mpi_es/Pendulum-v1": ("mpi_es.worlds.classic_control.pendulum:Pendulum", 200),
+    "mpi_es/LunarLander-v3": ("mpi_es.worlds.lunar_lander:LunarLander", 1000),
+    "mpi_es/LunarLanderContinuous-v3": ("mpi_es.worlds.lunar_lander:LunarLanderContinuous", 1000),
+    "mpi_es/BipedalWalker-v3": ("mpi_es.worlds.bipedal_walker:BipedalWalker", 1600),
+    "mpi_es/BipedalWalkerHardcore-v3": ("mpi_es.worlds.bipedal_walker:BipedalWalkerHardcore", 2000),
     "mpi_es/CyclicMDP-v0": ("mpi_es.worlds.cyclic_mdp:CyclicMDP", 1000),
 }
 ENVIRONMENTS = {  # the same of other environments

@@ -47,11 +47,11 @@ _MOST_CONTACTS = 64  # 28 are the most that were seen
 class BipedalWalker:
     """gymnasium's BipedalWalker-v3, in a new Box2D world for each episode."""
 
+    limit = 1600
     metadata = {"render_modes": ["human", "rgb_array"], "render_fps": _FPS}  # noqa: RUF012  (gymnasium's form)
 
     def __init__(self, hardcore: bool = False) -> None:
         self.hardcore = flag("hardcore", hardcore)
-        self.limit = 2000 if hardcore else 1600
         self.fresh = record(
             scene=_scene(),
             generator=numpy_random.allocate(),
@@ -79,6 +79,15 @@ class BipedalWalker:
         return SceneWindow(
             name, render_mode, lambda env: (env.hull, *env.legs), _look, hardcore=self.hardcore
         )
+
+
+class BipedalWalkerHardcore(BipedalWalker):
+    """gymnasium's BipedalWalkerHardcore-v3, with stumps, stairs and pits."""
+
+    limit = 2000
+
+    def __init__(self, hardcore: bool = True) -> None:
+        super().__init__(hardcore)
 
 
 def _look(env: Any) -> None:

@@ -71,6 +71,20 @@ class LunarLander:
         return SceneWindow("LunarLander-v3", render_mode, lambda env: (env.lander, *env.legs))
 
 
+class LunarLanderContinuous(LunarLander):
+    """gymnasium's LunarLanderContinuous-v3."""
+
+    def __init__(
+        self,
+        continuous: bool = True,
+        gravity: float = -10.0,
+        enable_wind: bool = False,
+        wind_power: float = 15.0,
+        turbulence_power: float = 1.5,
+    ) -> None:
+        super().__init__(continuous, gravity, enable_wind, wind_power, turbulence_power)
+
+
 def _scene(gravity: float) -> NDArray[np.void]:
     """Return the lander and its legs, without a moon."""
     pieces = _CHUNKS  # the first is far below the others
