@@ -27,6 +27,7 @@ from mpi_es.worlds.box2d import bodies, records
 from mpi_es.worlds.box2d.rays import Ray, cast
 from mpi_es.worlds.box2d.settings import F32, F64, ONE, ZERO
 from mpi_es.worlds.box2d.sleep import wake
+from mpi_es.worlds.box2d.step import scratch, step_several
 from mpi_es.worlds.box2d.step import step as step_scene
 from mpi_es.worlds.box2d.vectors import lesser
 from mpi_es.worlds.box2d.window import SceneWindow
@@ -71,7 +72,11 @@ class BipedalWalker:
         low[[8, 13]] = -0.0
         self.observation_space = spaces.Box(low, high)
         self.action_space = spaces.Box(-1, 1, (4,), np.float32)
-        self.reset, self.step, self.observe = reset, step, observe
+        self.reset, self.step, self.observe, self.step_lanes = reset, step, observe, step_lanes
+
+    def scratch(self, states: int) -> NDArray[np.void]:
+        """Return the working space (1,) of `step_lanes` for so many states."""
+        return scratch(self.fresh.dtype["scene"], states)
 
     def window(self, render_mode: str) -> SceneWindow:
         """Return gymnasium's drawing."""
@@ -157,22 +162,43 @@ def reset(state: Any, seed: int) -> None:
 
 @compiled()
 def step(state: Any, action: NDArray[np.float32]) -> tuple[float, bool]:
-    """Turn the joints, each to one side with a part of its torque, and score the step."""
-    scene = state.scene
+    """Turn the joints for a step, each to one side with a part of its torque."""
+    _turn_joints(state.scene, action)
+    step_scene(state.scene)
+    return _score(state, action)
+
+
+@compiled()
+def step_lanes(states: Any, actions: Any, rewards: Any, overs: Any, scratch: Any) -> None:
+    """Do `step` for several states."""
+    for i in range(len(states)):
+        _turn_joints(states[i].scene, actions[i])
+    step_several(states, scratch)
+    for i in range(len(states)):
+        rewards[i], overs[i] = _score(states[i], actions[i])
+
+
+@compiled()
+def _turn_joints(scene: Any, action: NDArray[np.float32]) -> None:
+    """Set the motors, which wakes the bodies."""
     for i in range(len(scene.joints)):
         joint = scene.joints[i]
-        part = lesser(abs(action[i]), ONE)
-        joint.motor_speed, joint.motor_torque = _SPEEDS[i] * np.sign(action[i]), _TORQUE * part
+        joint.motor_speed = _SPEEDS[i] * np.sign(action[i])
+        joint.motor_torque = _TORQUE * lesser(abs(action[i]), ONE)
     for i in range(len(scene.bodies)):
         wake(scene.bodies[i])
-    step_scene(scene)
+
+
+@compiled()
+def _score(state: Any, action: NDArray[np.float32]) -> tuple[float, bool]:
+    """Return a step's reward, and whether the episode is over."""
     shaping = _shaping(state)
     # In gymnasium the actions' float32 makes the reward float32 too, at each subtraction.
     reward = F32(shaping - state.shaping)
-    for i in range(len(scene.joints)):
+    for i in range(len(action)):
         reward = F32(reward - _COST * lesser(abs(action[i]), ONE))
     state.shaping = shaping
-    hull = scene.bodies[_HULL]
+    hull = state.scene.bodies[_HULL]
     fell = hull.touched or hull.origin_x < ZERO
     over = fell or F64(hull.origin_x) > (POINTS - 10) * STEP
     return -100.0 if fell else F64(reward), bool(over)

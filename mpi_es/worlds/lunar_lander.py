@@ -13,6 +13,7 @@ from mpi_es.worlds import numpy_random
 from mpi_es.worlds.box2d import bodies, records
 from mpi_es.worlds.box2d.settings import F32, F64
 from mpi_es.worlds.box2d.sleep import wake
+from mpi_es.worlds.box2d.step import scratch, step_several
 from mpi_es.worlds.box2d.step import step as step_scene
 from mpi_es.worlds.box2d.terrain import put_edge
 from mpi_es.worlds.box2d.window import SceneWindow
@@ -25,7 +26,11 @@ _CHUNKS = 11  # points of the moon's surface
 _PAD = _HEIGHT / 4
 _HULL_CORNERS = ((-14, +17), (-17, 0), (-17, -10), (+17, -10), (+17, 0), (+14, +17))
 _HULL, _LEG_1, _LEG_2 = range(3)  # bodies
+Engines = tuple[
+    float, float, float
+]  # power of the main engine, which side's fires (-1 left, 1 right), its power
 Eight = tuple[float, float, float, float, float, float, float, float]
+_OFF: Engines = (0.0, 0.0, 0.0)
 
 
 class LunarLander:
@@ -50,6 +55,8 @@ class LunarLander:
             start=numpy_random.allocate(),  # the generator as the episode began
             heights=np.zeros(_CHUNKS + 1),
             shaping=0.0,
+            main_cost=0.0,
+            side_cost=0.0,
             enable_wind=flag("enable_wind", enable_wind),
             wind_power=number("wind_power", wind_power),
             turbulence_power=number("turbulence_power", turbulence_power),
@@ -65,6 +72,11 @@ class LunarLander:
             self.action_space = spaces.Box(-1, +1, (2,), dtype=np.float32)
         self.reset, self.observe = reset, observe
         self.step = step_continuous if continuous else step_discrete
+        self.step_lanes = step_continuous_lanes if continuous else step_discrete_lanes
+
+    def scratch(self, states: int) -> NDArray[np.void]:
+        """Return the working space (1,) of `step_lanes` for so many states."""
+        return scratch(self.fresh.dtype["scene"], states)
 
     def window(self, render_mode: str) -> SceneWindow:
         """Return gymnasium's drawing, in which the engines have no flames."""
@@ -123,7 +135,8 @@ def reset(state: Any, seed: int) -> None:
     if state.enable_wind:
         state.wind_index = numpy_random.integers(state.generator, 19998) - 9999
         state.torque_index = numpy_random.integers(state.generator, 19998) - 9999
-    _fly(state, 0.0, 0.0, 0.0)
+    _fire(state, _OFF)
+    step_scene(state.scene)
     state.shaping = _shaping(_numbers(state))
 
 
@@ -149,48 +162,66 @@ def _smooth(heights: NDArray[np.float64], i: int) -> float:
 @compiled()
 def step_discrete(state: Any, action: int) -> tuple[float, bool]:
     """Fire no engine, the left one, the main one or the right one for a step."""
-    if action == 2:
-        return _step(state, 1.0, 0.0, 0.0)
-    if action == 0:
-        return _step(state, 0.0, 0.0, 0.0)
-    return _step(state, 0.0, action - 2.0, 1.0)
+    _fire(state, _chosen(action))
+    step_scene(state.scene)
+    return _score(state)
 
 
 @compiled()
 def step_continuous(state: Any, action: NDArray[np.float32]) -> tuple[float, bool]:
     """Fire the main engine and those at the sides with these throttles for a step."""
+    _fire(state, _throttled(action))
+    step_scene(state.scene)
+    return _score(state)
+
+
+@compiled()
+def step_discrete_lanes(states: Any, actions: Any, rewards: Any, overs: Any, scratch: Any) -> None:
+    """Do `step_discrete` for several states."""
+    for i in range(len(states)):
+        _fire(states[i], _chosen(actions[i]))
+    step_several(states, scratch)
+    for i in range(len(states)):
+        rewards[i], overs[i] = _score(states[i])
+
+
+@compiled()
+def step_continuous_lanes(states: Any, actions: Any, rewards: Any, overs: Any, scratch: Any) -> None:
+    """Do `step_continuous` for several states."""
+    for i in range(len(states)):
+        _fire(states[i], _throttled(actions[i]))
+    step_several(states, scratch)
+    for i in range(len(states)):
+        rewards[i], overs[i] = _score(states[i])
+
+
+@compiled()
+def _chosen(action: int) -> Engines:
+    """Return which engines a discrete action fires."""
+    if action == 2:
+        return 1.0, 0.0, 0.0
+    if action == 0:
+        return _OFF
+    return 0.0, action - 2.0, 1.0
+
+
+@compiled()
+def _throttled(action: NDArray[np.float32]) -> Engines:
+    """Return which engines a continuous action fires."""
     main, side = min(max(F64(action[0]), -1.0), 1.0), min(max(F64(action[1]), -1.0), 1.0)
     main_power = (main + 1.0) * 0.5 if main > 0.0 else 0.0
     if abs(side) > 0.5:
-        return _step(state, main_power, 1.0 if side > 0.0 else -1.0, abs(side))
-    return _step(state, main_power, 0.0, 0.0)
+        return main_power, 1.0 if side > 0.0 else -1.0, abs(side)
+    return main_power, 0.0, 0.0
 
 
 @compiled()
-def _step(state: Any, main_power: float, way: float, side_power: float) -> tuple[float, bool]:
-    """Fly for a step and score it.
-
-    Args:
-        way: of the side engine that fires: -1 left, 1 right.
-    """
-    _fly(state, main_power, way, side_power)
-    numbers = _numbers(state)
-    shaping = _shaping(numbers)
-    reward = shaping - state.shaping - main_power * 0.30 - side_power * 0.03
-    state.shaping = shaping
-    hull = state.scene.bodies[_HULL]
-    if hull.awake == 0:
-        return 100.0, True
-    if hull.touched or abs(numbers[0]) >= 1.0:
-        return -100.0, True
-    return reward, False
-
-
-@compiled()
-def _fly(state: Any, main_power: float, way: float, side_power: float) -> None:
-    """Let wind and engines push the hull, and move everything."""
+def _fire(state: Any, engines: Engines) -> None:
+    """Let wind and engines push the hull."""
     if state.enable_wind:
         _blow(state)
+    main_power, way, side_power = engines
+    state.main_cost, state.side_cost = main_power * 0.30, side_power * 0.03
     hull = state.scene.bodies[_HULL]
     angle, x, y = F64(hull.angle), F64(hull.origin_x), F64(hull.origin_y)
     tip_x, tip_y = math.sin(angle), math.cos(angle)
@@ -207,7 +238,21 @@ def _fly(state: Any, main_power: float, way: float, side_power: float) -> None:
         o_y = -tip_y * noise_1 - side_y * (3 * noise_2 + way * 12 / _SCALE)
         at_x, at_y = x + o_x - tip_x * 17 / _SCALE, y + o_y + tip_y * 14 / _SCALE
         bodies.push(hull, -o_x * 0.6 * side_power, -o_y * 0.6 * side_power, at_x, at_y)
-    step_scene(state.scene)
+
+
+@compiled()
+def _score(state: Any) -> tuple[float, bool]:
+    """Return a step's reward, and whether the episode is over."""
+    numbers = _numbers(state)
+    shaping = _shaping(numbers)
+    reward = shaping - state.shaping - state.main_cost - state.side_cost
+    state.shaping = shaping
+    hull = state.scene.bodies[_HULL]
+    if hull.awake == 0:
+        return 100.0, True
+    if hull.touched or abs(numbers[0]) >= 1.0:
+        return -100.0, True
+    return reward, False
 
 
 @compiled()
