@@ -119,7 +119,7 @@ def _add_contact(scene: Scene, piece: int, body: int) -> None:
     """Add a contact that does not touch yet."""
     # None of our scenes comes near it; one that did would overwrite memory.
     if scene.contact_count == len(scene.contacts):
-        raise MemoryError("contacts of a scene: expected fewer")
+        raise MemoryError("contacts of a scene: expected as many as its array holds, got one more")
     contact = scene.contacts[scene.contact_count]
     scene.contact_count += 1
     contact.piece, contact.body = piece, body

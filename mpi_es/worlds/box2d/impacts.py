@@ -78,7 +78,7 @@ def _find_impact(scene: Scene, contact: Contact) -> np.float32:
     elif body.alpha0 < alpha0:
         _advance(body, alpha0)
     contact.impact, contact.impact_known = ONE, 1
-    if alpha0 != ZERO or not _clearly_apart(piece, body):
+    if alpha0 != ZERO or not clearly_apart(piece, body):
         touches, beta = time_of_impact(scene.simplex, piece, body)
         if touches:
             contact.impact = lesser(alpha0 + (ONE - alpha0) * beta, ONE)
@@ -86,7 +86,7 @@ def _find_impact(scene: Scene, contact: Contact) -> np.float32:
 
 
 @compiled()
-def _clearly_apart(piece: Piece, body: Body) -> bool:
+def clearly_apart(piece: Piece, body: Body) -> bool:
     """Return whether a face of the terrain keeps a body further off than any impact through its whole sweep.
 
     It saves most searches. A corner leaves the straight way between its two ends by no more than an eighth of

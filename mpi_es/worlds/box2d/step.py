@@ -46,7 +46,6 @@ def scratch(scene: np.dtype[np.void], states: int) -> NDArray[np.void]:
     width = 8 if states <= 8 else 16 if states <= 16 else 32
     kind = [
         ("lanes", lanes.lanes(scene, width)),
-        ("lane", INT, (width,)),  # only its length matters
         ("keys", INT, (_BLOCK,)),  # which bodies have contacts, a bit each
         ("order", INT, (_BLOCK,)),
     ]
@@ -100,7 +99,8 @@ def _sort(states: NDArray[np.void], count: int, scratch: Any) -> int:
 @compiled()
 def _iterate(states: NDArray[np.void], first: int, count: int, scratch: Any) -> None:
     """Iterate the velocities of the ordered scenes, a full set of lanes after the other."""
-    space, width = scratch.lanes, len(scratch.lane)
+    space = scratch.lanes
+    width = len(space.bodies[0].spin)
     for begin in range(0, count, width):
         members = min(count - begin, width)
         if members < width // 4:  # lanes would take longer
