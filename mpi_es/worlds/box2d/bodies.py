@@ -9,7 +9,7 @@ from mpi_es.jit.decorator import compiled
 from mpi_es.worlds.box2d import shapes
 from mpi_es.worlds.box2d.boxes import find_new_contacts
 from mpi_es.worlds.box2d.records import BODY, JOINT, Body, Scene
-from mpi_es.worlds.box2d.settings import BOX_MARGIN, F32, LARGEST, ONE, RADIUS, ZERO
+from mpi_es.worlds.box2d.settings import BOX_MARGIN, F32, LARGEST, RADIUS, ZERO
 from mpi_es.worlds.box2d.sines import sine_cosine
 from mpi_es.worlds.box2d.sleep import wake
 from mpi_es.worlds.box2d.vectors import corner_of, greater, lesser, rotate
@@ -20,10 +20,12 @@ Record = NDArray[np.void]  # (1,)
 
 def polygon(points: Sequence[tuple[float, float]]) -> Record:
     """Return a body of that shape, which has no mass yet."""
-    corners = np.array(points, F32)
     body = np.zeros(1, BODY)
-    size = shapes.wrap(corners, body["corners"][0])
-    return _shaped(body, size)
+    corners = body["corners"][0]
+    size = shapes.wrap(np.array(points, F32), corners)
+    shapes.find_normals(corners, size, body["normals"][0])
+    body["size"], body["centroid_x"], body["centroid_y"] = size, *shapes.centroid(corners, size)
+    return body
 
 
 def box(half_width: float, half_height: float) -> Record:
@@ -36,26 +38,12 @@ def box(half_width: float, half_height: float) -> Record:
     return body
 
 
-def _shaped(body: Record, size: int) -> Record:
-    corners = body["corners"][0]
-    shapes.find_normals(corners, size, body["normals"][0])
-    body["size"] = size
-    body["centroid_x"], body["centroid_y"] = shapes.centroid(corners, size)
-    return body
-
-
 def placed(
     body: Record, density: float, friction: float, position: tuple[float, float], angle: float = 0.0
 ) -> Record:
-    """Return a body with mass (b2Body::ResetMassData) that begins an episode there."""
+    """Return a body with mass that begins an episode there."""
     corners = body["corners"][0, : body["size"][0]]
-    total, centre, moment = shapes.mass(corners, F32(density))
-    inverse = ONE / total
-    centre = (total * centre) * inverse
-    body["inverse_mass"], body["inverse_moment"] = (
-        inverse,
-        ONE / (moment - total * shapes.dot(centre, centre)),
-    )
+    body["inverse_mass"], body["inverse_moment"], centre = shapes.body_mass([corners], F32(density))
     body["local_x"], body["local_y"] = centre
     body["friction"] = F32(friction)
     body["reach"] = np.sqrt(((corners - centre) ** 2).sum(axis=1)).max()

@@ -3,6 +3,8 @@
 The order of a sum or of a polygon's vertices decides last bits, hence it is Box2D's throughout.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -63,7 +65,18 @@ def centroid(corners: Points, size: int) -> tuple[np.float32, np.float32]:
     return x * (ONE / area), y * (ONE / area)
 
 
-def mass(corners: Points, density: np.float32) -> tuple[np.float32, Points, np.float32]:
+def body_mass(polygons: Sequence[Points], density: np.float32) -> tuple[np.float32, np.float32, Points]:
+    """Return inverse mass, inverse moment about the centre, and the centre (2,): b2Body::ResetMassData."""
+    total, centre, moment = ZERO, np.zeros(2, F32), ZERO
+    for polygon in reversed(polygons):  # a body lists its newest fixture first
+        m, c, i = _mass(polygon, density)
+        total, centre, moment = total + m, centre + m * c, moment + i
+    centre *= ONE / total
+    moment -= total * _dot(centre, centre)
+    return ONE / total, ONE / moment, centre
+
+
+def _mass(corners: Points, density: np.float32) -> tuple[np.float32, Points, np.float32]:
     """Return mass, centre (2,) and moment about the origin, by triangles that meet at the corners' mean."""
     middle = np.zeros(2, F32)
     for corner in corners:
@@ -79,10 +92,10 @@ def mass(corners: Points, density: np.float32) -> tuple[np.float32, Points, np.f
         moment += F32(0.25) * THIRD * cross * (square[0] + square[1])
     centre *= ONE / area
     total, absolute = density * area, centre + middle
-    return total, absolute, density * moment + total * (dot(absolute, absolute) - dot(centre, centre))
+    return total, absolute, density * moment + total * (_dot(absolute, absolute) - _dot(centre, centre))
 
 
-def dot(a: Points, b: Points) -> np.float32:
+def _dot(a: Points, b: Points) -> np.float32:
     """Return b2Dot, which numpy's dot might round otherwise."""
     return F32(a[0] * b[0] + a[1] * b[1])
 
