@@ -26,7 +26,7 @@ from mpi_es.worlds.bipedal_terrain import (
 from mpi_es.worlds.box2d import bodies, records
 from mpi_es.worlds.box2d.rays import Ray, cast
 from mpi_es.worlds.box2d.settings import F32, F64, ONE, ZERO
-from mpi_es.worlds.box2d.sleep import wake
+from mpi_es.worlds.box2d.solver.sleep import wake
 from mpi_es.worlds.box2d.step import scratch, step_several
 from mpi_es.worlds.box2d.step import step as step_scene
 from mpi_es.worlds.box2d.vectors import lesser

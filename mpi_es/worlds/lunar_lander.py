@@ -12,7 +12,7 @@ from mpi_es.jit.decorator import compiled
 from mpi_es.worlds import numpy_random
 from mpi_es.worlds.box2d import bodies, records
 from mpi_es.worlds.box2d.settings import F32, F64
-from mpi_es.worlds.box2d.sleep import wake
+from mpi_es.worlds.box2d.solver.sleep import wake
 from mpi_es.worlds.box2d.step import scratch, step_several
 from mpi_es.worlds.box2d.step import step as step_scene
 from mpi_es.worlds.box2d.terrain import put_edge
@@ -26,9 +26,8 @@ _CHUNKS = 11  # points of the moon's surface
 _PAD = _HEIGHT / 4
 _HULL_CORNERS = ((-14, +17), (-17, 0), (-17, -10), (+17, -10), (+17, 0), (+14, +17))
 _HULL, _LEG_1, _LEG_2 = range(3)  # bodies
-Engines = tuple[
-    float, float, float
-]  # power of the main engine, which side's fires (-1 left, 1 right), its power
+# Power of the main engine, which of the side engines fires (-1 the left, 1 the right), and its power
+Engines = tuple[float, float, float]
 Eight = tuple[float, float, float, float, float, float, float, float]
 _OFF: Engines = (0.0, 0.0, 0.0)
 
@@ -86,15 +85,8 @@ class LunarLander:
 class LunarLanderContinuous(LunarLander):
     """gymnasium's LunarLanderContinuous-v3."""
 
-    def __init__(
-        self,
-        continuous: bool = True,
-        gravity: float = -10.0,
-        enable_wind: bool = False,
-        wind_power: float = 15.0,
-        turbulence_power: float = 1.5,
-    ) -> None:
-        super().__init__(continuous, gravity, enable_wind, wind_power, turbulence_power)
+    def __init__(self, continuous: bool = True, **options: Any) -> None:
+        super().__init__(continuous, **options)
 
 
 def _scene(gravity: float) -> NDArray[np.void]:
@@ -279,8 +271,8 @@ def _gust(index: int) -> float:
 def observe(state: Any, out: NDArray[np.float32]) -> None:
     """Write place, velocities, angle, spin, and which legs are on the ground."""
     numbers = _numbers(state)
-    out[0], out[1], out[2], out[3] = numbers[0], numbers[1], numbers[2], numbers[3]
-    out[4], out[5], out[6], out[7] = numbers[4], numbers[5], numbers[6], numbers[7]
+    for i in range(len(numbers)):
+        out[i] = numbers[i]
 
 
 @compiled()

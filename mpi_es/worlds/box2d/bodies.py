@@ -11,7 +11,7 @@ from mpi_es.worlds.box2d.boxes import find_new_contacts
 from mpi_es.worlds.box2d.records import BODY, JOINT, Body, Scene
 from mpi_es.worlds.box2d.settings import BOX_MARGIN, F32, LARGEST, RADIUS, ZERO
 from mpi_es.worlds.box2d.sines import sine_cosine
-from mpi_es.worlds.box2d.sleep import wake
+from mpi_es.worlds.box2d.solver.sleep import wake
 from mpi_es.worlds.box2d.vectors import corner_of, greater, lesser, rotate
 
 DEFAULT_FRICTION = 0.2  # b2FixtureDef's

@@ -10,7 +10,7 @@ import numpy as np
 from mpi_es.jit.decorator import compiled
 from mpi_es.worlds.box2d.records import Body, Scene
 from mpi_es.worlds.box2d.settings import BOX_AHEAD, BOX_MARGIN, F32, LARGEST, RADIUS, ZERO
-from mpi_es.worlds.box2d.sleep import wake
+from mpi_es.worlds.box2d.solver.sleep import wake
 from mpi_es.worlds.box2d.vectors import greater, lesser, rotate
 
 Box = tuple[np.float32, np.float32, np.float32, np.float32]  # lower x, lower y, upper x, upper y

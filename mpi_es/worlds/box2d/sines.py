@@ -1,6 +1,6 @@
-"""Sine and cosine in float32, rounded as glibc's sinf and cosf where the processor has FMA, without a branch.
+"""Sine and cosine in float32, rounded as glibc rounds sinf and cosf where the processor has FMA.
 
-The polynomials are those of glibc's sincosf_poly.h. `math.sin` and `math.cos` would call the library twice.
+The polynomials are glibc's (sincosf_poly.h). `math.sin` and `math.cos` would call the library twice.
 """
 
 import math
@@ -11,22 +11,13 @@ from mpi_es.jit.decorator import compiled
 from mpi_es.jit.rounding import fma
 from mpi_es.worlds.box2d.settings import F32, F64, ONE
 
-_QUARTERS = float.fromhex("0x1.45F306DC9C883p-1") * 2.0**24  # quarter turns in a radian, times 2**24
-_QUARTER = float.fromhex("0x1.921FB54442D18p0")  # radians
-_C1, _C2, _C3, _C4 = (
-    float.fromhex(number)
-    for number in (
-        "-0x1.ffffffd0c621cp-2",
-        "0x1.55553e1068f19p-5",
-        "-0x1.6c087e89a359dp-10",
-        "0x1.99343027bf8c3p-16",
-    )
-)
-_S1, _S2, _S3 = (
-    float.fromhex(number)
-    for number in ("-0x1.555545995a603p-3", "0x1.1107605230bc4p-7", "-0x1.994eb3774cf24p-13")
-)
-_EIGHTH = F32(float.fromhex("0x1.921FB6p-1"))  # of a turn: below it nothing is reduced
+_HEX = float.fromhex
+_QUARTERS = _HEX("0x1.45F306DC9C883p-1") * 2.0**24  # quarter turns in a radian, times 2**24
+_QUARTER = _HEX("0x1.921FB54442D18p0")  # radians
+_C1, _C2 = _HEX("-0x1.ffffffd0c621cp-2"), _HEX("0x1.55553e1068f19p-5")
+_C3, _C4 = _HEX("-0x1.6c087e89a359dp-10"), _HEX("0x1.99343027bf8c3p-16")
+_S1, _S2, _S3 = _HEX("-0x1.555545995a603p-3"), _HEX("0x1.1107605230bc4p-7"), _HEX("-0x1.994eb3774cf24p-13")
+_EIGHTH = F32(_HEX("0x1.921FB6p-1"))  # of a turn: below it nothing is reduced
 _TINY = F32(2.0**-12)  # below it the sine is the angle
 _FAR = F32(120)  # from here on glibc reduces the angle in another way
 

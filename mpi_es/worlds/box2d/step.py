@@ -6,14 +6,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpi_es.jit.decorator import compiled
-from mpi_es.worlds.box2d import lanes
 from mpi_es.worlds.box2d.boxes import find_new_contacts
-from mpi_es.worlds.box2d.contacts import collide
-from mpi_es.worlds.box2d.impacts import solve_impacts
-from mpi_es.worlds.box2d.island import begin_solve, end_solve, iterate_velocities, solve
+from mpi_es.worlds.box2d.collision.contacts import collide
 from mpi_es.worlds.box2d.records import INT, Scene
 from mpi_es.worlds.box2d.settings import WARMTH, ZERO
-from mpi_es.worlds.box2d.sleep import any_awake
+from mpi_es.worlds.box2d.solver.impacts import solve_impacts
+from mpi_es.worlds.box2d.solver.island import begin_solve, end_solve, iterate_velocities, solve
+from mpi_es.worlds.box2d.solver.lane_iterations import iterate_lanes
+from mpi_es.worlds.box2d.solver.lanes import Lanes, count_rows, lanes, pack, unpack
+from mpi_es.worlds.box2d.solver.sleep import any_awake
 
 _BLOCK = 64  # scenes among which those with similar contacts are put together
 _ASLEEP, _ALONE = -2, -1  # keys of scenes that are in no lane
@@ -45,7 +46,7 @@ def scratch(scene: np.dtype[np.void], states: int) -> NDArray[np.void]:
     """
     width = 8 if states <= 8 else 16 if states <= 16 else 32
     kind = [
-        ("lanes", lanes.lanes(scene, width)),
+        ("lanes", lanes(scene, width)),
         ("keys", INT, (_BLOCK,)),  # which bodies have contacts, a bit each
         ("order", INT, (_BLOCK,)),
     ]
@@ -56,26 +57,31 @@ def scratch(scene: np.dtype[np.void], states: int) -> NDArray[np.void]:
 def step_several(states: NDArray[np.void], scratch: Any) -> None:
     """Advance the scenes of several states, each as `step` does, to the bit."""
     for first in range(0, len(states), _BLOCK):
-        count = min(len(states) - first, _BLOCK)
-        for i in range(count):
-            scratch.keys[i] = _begin(states[first + i].scene, scratch.lanes)
-        _iterate(states, first, _sort(states, count, scratch), scratch)
-        for i in range(count):
-            scene = states[first + i].scene
-            if scratch.keys[i] != _ASLEEP:
-                end_solve(scene)
-            find_new_contacts(scene)
-            _end_step(scene)
+        _step_block(states[first : first + _BLOCK], scratch)
 
 
 @compiled()
-def _begin(scene: Scene, space: lanes.Lanes) -> int:
+def _step_block(states: NDArray[np.void], scratch: Any) -> None:
+    """Advance at most so many scenes as scratch has keys for."""
+    for i in range(len(states)):
+        scratch.keys[i] = _begin(states[i].scene, scratch.lanes)
+    _iterate(states, _sort(states, scratch), scratch)
+    for i in range(len(states)):
+        scene = states[i].scene
+        if scratch.keys[i] != _ASLEEP:
+            end_solve(scene)
+        find_new_contacts(scene)
+        _end_step(scene)
+
+
+@compiled()
+def _begin(scene: Scene, space: Lanes) -> int:
     """Do what comes before the velocity iterations; return the scene's key."""
     collide(scene)
     if not any_awake(scene):
         return _ASLEEP
     begin_solve(scene)
-    if not lanes.count_rows(space, scene):
+    if not count_rows(space, scene):
         iterate_velocities(scene)
         return _ALONE
     key = 0
@@ -85,36 +91,36 @@ def _begin(scene: Scene, space: lanes.Lanes) -> int:
 
 
 @compiled()
-def _sort(states: NDArray[np.void], count: int, scratch: Any) -> int:
+def _sort(states: NDArray[np.void], scratch: Any) -> int:
     """Order the scenes that go into lanes by their keys; return their number."""
-    sorted_count = 0
+    count = 0
     for key in range(1 << len(states[0].scene.bodies)):
-        for i in range(count):
+        for i in range(len(states)):
             if scratch.keys[i] == key:
-                scratch.order[sorted_count] = i
-                sorted_count += 1
-    return sorted_count
+                scratch.order[count] = i
+                count += 1
+    return count
 
 
 @compiled()
-def _iterate(states: NDArray[np.void], first: int, count: int, scratch: Any) -> None:
-    """Iterate the velocities of the ordered scenes, a full set of lanes after the other."""
-    space = scratch.lanes
+def _iterate(states: NDArray[np.void], count: int, scratch: Any) -> None:
+    """Iterate the velocities of the scenes in order, as many at once as there are lanes."""
+    space, order = scratch.lanes, scratch.order
     width = len(space.bodies[0].spin)
-    for begin in range(0, count, width):
-        members = min(count - begin, width)
+    for first in range(0, count, width):
+        members = min(count - first, width)
         if members < width // 4:  # lanes would take longer
             for lane in range(members):
-                iterate_velocities(states[first + scratch.order[begin + lane]].scene)
+                iterate_velocities(states[order[first + lane]].scene)
             return
         for i in range(len(space.slots)):
             space.slots[i] = 0
         for lane in range(members):
-            lanes.count_rows(space, states[first + scratch.order[begin + lane]].scene)
+            count_rows(space, states[order[first + lane]].scene)
             for i in range(len(space.slots)):
                 space.slots[i] = max(space.slots[i], space.used[i])
         for lane in range(members):
-            lanes.pack(space, lane, states[first + scratch.order[begin + lane]].scene)
-        lanes.iterate_lanes(space, states[first].scene)
+            pack(space, lane, states[order[first + lane]].scene)
+        iterate_lanes(space, states[0].scene)
         for lane in range(members):
-            lanes.unpack(space, lane, states[first + scratch.order[begin + lane]].scene)
+            unpack(space, lane, states[order[first + lane]].scene)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from mpi_es.jit.decorator import compiled
-from mpi_es.worlds.box2d.clipping import FACE_A_IS_REFERENCE
+from mpi_es.worlds.box2d.collision.clipping import FACE_A_IS_REFERENCE
 from mpi_es.worlds.box2d.records import Body, Contact, Scene
 from mpi_es.worlds.box2d.settings import F32, LINEAR_SLOP, MAX_LINEAR_CORRECTION, RADIUS, ZERO
 from mpi_es.worlds.box2d.sines import sine_cosine

@@ -3,7 +3,7 @@ from Box2D import b2Distance, b2EdgeShape, b2PolygonShape, b2Transform
 
 from mpi_es.jit.decorator import compiled
 from mpi_es.worlds.box2d import bodies, records
-from mpi_es.worlds.box2d.distance import distance
+from mpi_es.worlds.box2d.collision.distance import distance
 from mpi_es.worlds.box2d.terrain import put_edge, put_polygon
 
 F32 = np.float32

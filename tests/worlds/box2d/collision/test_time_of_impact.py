@@ -3,9 +3,10 @@ import pytest
 from Box2D import b2EdgeShape, b2PolygonShape, b2Sweep, b2TimeOfImpact, b2TOIOutput
 
 from mpi_es.jit.decorator import compiled
-from mpi_es.worlds.box2d import bodies, impacts, island, records
+from mpi_es.worlds.box2d import bodies, records
+from mpi_es.worlds.box2d.collision.time_of_impact import time_of_impact
+from mpi_es.worlds.box2d.solver import impacts, island
 from mpi_es.worlds.box2d.terrain import put_edge, put_polygon
-from mpi_es.worlds.box2d.time_of_impact import time_of_impact
 
 F32 = np.float32
 EDGE, QUAD = [(-1.0, 0.2), (1.5, -0.3)], [(-1.0, 1.0), (-1.0, -1.0), (1.0, -1.0), (1.0, 1.0)]

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpi_es.jit.decorator import compiled
-from mpi_es.worlds.box2d.clipping import (
+from mpi_es.worlds.box2d.collision.clipping import (
     FACE_A_IS_REFERENCE,
     FACE_B_IS_REFERENCE,
     Segment,

@@ -2,11 +2,11 @@
 
 from mpi_es.jit.decorator import compiled
 from mpi_es.worlds.box2d.boxes import box_of, overlap
-from mpi_es.worlds.box2d.edge import collide_edge
-from mpi_es.worlds.box2d.polygons import collide_polygons
+from mpi_es.worlds.box2d.collision.edge import collide_edge
+from mpi_es.worlds.box2d.collision.polygons import collide_polygons
 from mpi_es.worlds.box2d.records import Contact, Scene
 from mpi_es.worlds.box2d.settings import ZERO
-from mpi_es.worlds.box2d.sleep import wake
+from mpi_es.worlds.box2d.solver.sleep import wake
 
 
 @compiled()

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mpi_es.jit.decorator import compiled
-from mpi_es.worlds.box2d.distance import Transform, distance, point_at, support
+from mpi_es.worlds.box2d.collision.distance import Transform, distance, point_at, support
 from mpi_es.worlds.box2d.records import Body, Piece, Simplex
 from mpi_es.worlds.box2d.settings import BOTH_RADII, F32, HALF, LINEAR_SLOP, ONE, PI, TWO, ZERO
 from mpi_es.worlds.box2d.sines import sine_cosine

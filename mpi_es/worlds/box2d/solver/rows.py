@@ -6,7 +6,7 @@ The terrain (A) does not move, so only the body's terms are there; impulses push
 import numpy as np
 
 from mpi_es.jit.decorator import compiled
-from mpi_es.worlds.box2d.clipping import FACE_A_IS_REFERENCE
+from mpi_es.worlds.box2d.collision.clipping import FACE_A_IS_REFERENCE
 from mpi_es.worlds.box2d.records import Body, Contact, Row, Scene
 from mpi_es.worlds.box2d.settings import F32, HALF, ONE, RADIUS, ZERO
 from mpi_es.worlds.box2d.vectors import Pair, clamp, greater, rotate

@@ -6,10 +6,7 @@ import numpy as np
 
 from mpi_es.jit.decorator import compiled
 from mpi_es.worlds.box2d.boxes import find_new_contacts, move_box
-from mpi_es.worlds.box2d.joints import correct_joints, iterate_joint, prepare_joint
-from mpi_es.worlds.box2d.positions import correct_rows
 from mpi_es.worlds.box2d.records import Body, Scene
-from mpi_es.worlds.box2d.rows import add_row, iterate_rows, prepare_rows, store_impulses, warm_start
 from mpi_es.worlds.box2d.settings import (
     BAUMGARTE,
     F32,
@@ -22,7 +19,10 @@ from mpi_es.worlds.box2d.settings import (
     VELOCITY_ITERATIONS,
 )
 from mpi_es.worlds.box2d.sines import sine_cosine
-from mpi_es.worlds.box2d.sleep import any_awake, sleep_after_rest, wake
+from mpi_es.worlds.box2d.solver.joints import correct_joints, iterate_joint, prepare_joint
+from mpi_es.worlds.box2d.solver.positions import correct_rows
+from mpi_es.worlds.box2d.solver.rows import add_row, iterate_rows, prepare_rows, store_impulses, warm_start
+from mpi_es.worlds.box2d.solver.sleep import any_awake, sleep_after_rest, wake
 from mpi_es.worlds.box2d.vectors import rotate
 
 _DEEPEST = F32(-3) * LINEAR_SLOP  # the least separation that counts as solved

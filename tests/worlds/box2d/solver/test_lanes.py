@@ -3,7 +3,7 @@ import pytest
 
 from mpi_es.jit.decorator import compiled
 from mpi_es.worlds.bipedal_walker import BipedalWalker
-from mpi_es.worlds.box2d.lanes import SLOTS
+from mpi_es.worlds.box2d.solver.lanes import SLOTS
 from mpi_es.worlds.box2d.step import step, step_several
 from mpi_es.worlds.box2d.terrain import put_edge
 from mpi_es.worlds.lunar_lander import LunarLander

@@ -4,11 +4,9 @@ import numpy as np
 
 from mpi_es.jit.decorator import compiled
 from mpi_es.worlds.box2d.boxes import find_new_contacts, move_box
-from mpi_es.worlds.box2d.contacts import update
-from mpi_es.worlds.box2d.island import find_transform, integrate, keep_start
-from mpi_es.worlds.box2d.positions import correct_rows
+from mpi_es.worlds.box2d.collision.contacts import update
+from mpi_es.worlds.box2d.collision.time_of_impact import TARGET, TOLERANCE, time_of_impact
 from mpi_es.worlds.box2d.records import Body, Contact, Piece, Scene
-from mpi_es.worlds.box2d.rows import add_row, iterate_rows, prepare_rows
 from mpi_es.worlds.box2d.settings import (
     EPSILON,
     F32,
@@ -22,8 +20,10 @@ from mpi_es.worlds.box2d.settings import (
     ZERO,
 )
 from mpi_es.worlds.box2d.sines import sine_cosine
-from mpi_es.worlds.box2d.sleep import wake
-from mpi_es.worlds.box2d.time_of_impact import TARGET, TOLERANCE, time_of_impact
+from mpi_es.worlds.box2d.solver.island import find_transform, integrate, keep_start
+from mpi_es.worlds.box2d.solver.positions import correct_rows
+from mpi_es.worlds.box2d.solver.rows import add_row, iterate_rows, prepare_rows
+from mpi_es.worlds.box2d.solver.sleep import wake
 from mpi_es.worlds.box2d.vectors import Pair, greater, lesser, rotate
 
 _AT_END = ONE - F32(10) * EPSILON  # an impact later than this is none
@@ -183,13 +183,12 @@ def _collect_rows(scene: Scene, place: int, alpha: np.float32) -> None:
     add_row(scene, place, ZERO)
     for i in range(scene.contact_count - 1, -1, -1):
         contact = scene.contacts[i]
-        other = i == place or contact.body != scene.contacts[place].body
-        if other or scene.row_count == _MOST_ROWS:
-            continue
-        update(scene, contact)
-        if contact.touching:
-            scene.alpha0[scene.pieces[contact.piece].body] = alpha
-            add_row(scene, i, ZERO)
+        of_body = i != place and contact.body == scene.contacts[place].body
+        if of_body and scene.row_count < _MOST_ROWS:
+            update(scene, contact)
+            if contact.touching:
+                scene.alpha0[scene.pieces[contact.piece].body] = alpha
+                add_row(scene, i, ZERO)
 
 
 @compiled()
