@@ -42,7 +42,6 @@ BODY = np.dtype(
     + _numbers("x0 y0 angle0 alpha0")  # where the sweep begins: c0, a0 and alpha0
     + _numbers("origin_x origin_y sine cosine")  # of the frame: m_xf
     + _numbers("old_origin_x old_origin_y old_sine old_cosine")  # where the step's sweep begins
-    + _numbers("last_x last_y last_angle")  # before an iteration of positions
     + _numbers("force_x force_y torque")
     + _numbers("lower_x lower_y upper_x upper_y")  # the box in Box2D's tree, with its margin
     + _numbers("rest")  # seconds: m_sleepTime

@@ -118,26 +118,13 @@ def integrate(body: Body, time: np.float32) -> None:
 
 @compiled()
 def _correct_positions(scene: Scene) -> bool:
-    """Correct positions until errors are small or nothing changes; return whether they are small."""
-    for i in range(POSITION_ITERATIONS):
-        if not _note_positions(scene) and i > 0:
-            return False
+    """Correct positions until the errors are small; return whether they are."""
+    for _ in range(POSITION_ITERATIONS):
         small = correct_rows(scene, BAUMGARTE) >= _DEEPEST
         small &= correct_joints(scene)
         if small:
             return True
     return False
-
-
-@compiled()
-def _note_positions(scene: Scene) -> bool:
-    """Note where the bodies are; return whether one was elsewhere when they were noted before."""
-    changed = False
-    for i in range(len(scene.bodies)):
-        body = scene.bodies[i]
-        changed |= body.last_x != body.x or body.last_y != body.y or body.last_angle != body.angle
-        body.last_x, body.last_y, body.last_angle = body.x, body.y, body.angle
-    return changed
 
 
 @compiled()
