@@ -95,7 +95,7 @@ class BipedalWalkerHardcore(BipedalWalker):
         super().__init__(hardcore)
 
 
-def _look(env: Any) -> None:
+def _look(env: Any, state: Any) -> None:
     """Scroll gymnasium's picture to the walker, and cast the rays of which it shows one now and then."""
     place = env.hull.position
     env.scroll = place.x - 600 / SCALE / 5

@@ -26,6 +26,7 @@ _CHUNKS = 11  # points of the moon's surface
 _PAD = _HEIGHT / 4
 _HULL_CORNERS = ((-14, +17), (-17, 0), (-17, -10), (+17, -10), (+17, 0), (+14, +17))
 _HULL, _LEG_1, _LEG_2 = range(3)  # bodies
+_MAIN, _SIDE = range(2)  # engines
 # Power of the main engine, which of the side engines fires (-1 the left, 1 the right), and its power
 Engines = tuple[float, float, float]
 Eight = tuple[float, float, float, float, float, float, float, float]
@@ -54,8 +55,7 @@ class LunarLander:
             start=numpy_random.allocate(),  # the generator as the episode began
             heights=np.zeros(_CHUNKS + 1),
             shaping=0.0,
-            main_cost=0.0,
-            side_cost=0.0,
+            flames=np.zeros((2, 5)),  # of the main engine and of one at a side: see _flare
             enable_wind=flag("enable_wind", enable_wind),
             wind_power=number("wind_power", wind_power),
             turbulence_power=number("turbulence_power", turbulence_power),
@@ -78,8 +78,8 @@ class LunarLander:
         return scratch(self.fresh.dtype["scene"], states)
 
     def window(self, render_mode: str) -> SceneWindow:
-        """Return gymnasium's drawing, in which the engines have no flames."""
-        return SceneWindow("LunarLander-v3", render_mode, lambda env: (env.lander, *env.legs))
+        """Return gymnasium's drawing."""
+        return SceneWindow("LunarLander-v3", render_mode, lambda env: (env.lander, *env.legs), _fly_flames)
 
 
 class LunarLanderContinuous(LunarLander):
@@ -87,6 +87,15 @@ class LunarLanderContinuous(LunarLander):
 
     def __init__(self, continuous: bool = True, **options: Any) -> None:
         super().__init__(continuous, **options)
+
+
+def _fly_flames(env: Any, state: Any) -> None:
+    """Add the flames of the last step to gymnasium's, and let Box2D move them all."""
+    for mass, flame in zip((3.5, 0.7), state["flames"].tolist(), strict=True):
+        power, x, y, *impulse = flame
+        if power > 0:
+            env._create_particle(mass, x, y, power).ApplyLinearImpulse(impulse, (x, y), True)
+    env.world.Step(1 / _FPS, 6 * 30, 2 * 30)
 
 
 def _scene(gravity: float) -> NDArray[np.void]:
@@ -213,7 +222,6 @@ def _fire(state: Any, engines: Engines) -> None:
     if state.enable_wind:
         _blow(state)
     main_power, way, side_power = engines
-    state.main_cost, state.side_cost = main_power * 0.30, side_power * 0.03
     hull = state.scene.bodies[_HULL]
     angle, x, y = F64(hull.angle), F64(hull.origin_x), F64(hull.origin_y)
     tip_x, tip_y = math.sin(angle), math.cos(angle)
@@ -221,15 +229,23 @@ def _fire(state: Any, engines: Engines) -> None:
     # Two draws in each step, also without engines
     noise_1 = numpy_random.uniform(state.generator, -1.0, 1.0) / _SCALE
     noise_2 = numpy_random.uniform(state.generator, -1.0, 1.0) / _SCALE
-    if main_power > 0.0:
-        o_x = tip_x * (4 / _SCALE + 2 * noise_1) + side_x * noise_2
-        o_y = -tip_y * (4 / _SCALE + 2 * noise_1) - side_y * noise_2
-        bodies.push(hull, -o_x * 13.0 * main_power, -o_y * 13.0 * main_power, x + o_x, y + o_y)
-    if side_power > 0.0:
-        o_x = tip_x * noise_1 + side_x * (3 * noise_2 + way * 12 / _SCALE)
-        o_y = -tip_y * noise_1 - side_y * (3 * noise_2 + way * 12 / _SCALE)
-        at_x, at_y = x + o_x - tip_x * 17 / _SCALE, y + o_y + tip_y * 14 / _SCALE
-        bodies.push(hull, -o_x * 0.6 * side_power, -o_y * 0.6 * side_power, at_x, at_y)
+    o_x = tip_x * (4 / _SCALE + 2 * noise_1) + side_x * noise_2
+    o_y = -tip_y * (4 / _SCALE + 2 * noise_1) - side_y * noise_2
+    _flare(state.flames[_MAIN], hull, main_power, x + o_x, y + o_y, o_x * 13.0, o_y * 13.0)
+    o_x = tip_x * noise_1 + side_x * (3 * noise_2 + way * 12 / _SCALE)
+    o_y = -tip_y * noise_1 - side_y * (3 * noise_2 + way * 12 / _SCALE)
+    at_x, at_y = x + o_x - tip_x * 17 / _SCALE, y + o_y + tip_y * 14 / _SCALE
+    _flare(state.flames[_SIDE], hull, side_power, at_x, at_y, o_x * 0.6, o_y * 0.6)
+
+
+@compiled()
+def _flare(
+    flame: Any, hull: Any, power: float, x: float, y: float, impulse_x: float, impulse_y: float
+) -> None:
+    """Let an engine push the hull, and note its flame: power, place and impulse."""
+    flame[0], flame[1], flame[2], flame[3], flame[4] = power, x, y, impulse_x * power, impulse_y * power
+    if power > 0.0:
+        bodies.push(hull, -flame[3], -flame[4], x, y)
 
 
 @compiled()
@@ -237,7 +253,7 @@ def _score(state: Any) -> tuple[float, bool]:
     """Return a step's reward, and whether the episode is over."""
     numbers = _numbers(state)
     shaping = _shaping(numbers)
-    reward = shaping - state.shaping - state.main_cost - state.side_cost
+    reward = shaping - state.shaping - state.flames[_MAIN, 0] * 0.30 - state.flames[_SIDE, 0] * 0.03
     state.shaping = shaping
     hull = state.scene.bodies[_HULL]
     if hull.awake == 0:

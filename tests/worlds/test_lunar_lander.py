@@ -65,9 +65,10 @@ def test_the_picture_is_gymnasium_s():
     for seed in (3, 4):
         for env in (ours, theirs):
             env.reset(seed=seed)
-            for _ in range(5):
-                env.step(0)  # engines would show flames, which ours does not
-        np.testing.assert_array_equal(ours.render(), theirs.render())
+        for action in (2, 0, 1, 2, 3, 3, 2, 2) * 5:  # with the engines' flames
+            for env in (ours, theirs):
+                env.step(action)
+            np.testing.assert_array_equal(ours.render(), theirs.render())
     ours.close()
 
 
