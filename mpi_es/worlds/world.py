@@ -40,6 +40,8 @@ class World(Protocol):
     reset: Reset  # of a state; a negative seed goes on with the random numbers of the episode before
     step: Step  # takes the int64 of a Discrete or the float32 array (n,) of a Box: reward, whether it is over
     observe: Observe  # writes an array of the shape and dtype of the space
+    # A world may also have step_lanes(states, actions, rewards, overs, scratch): it does what `step` does for
+    # each of several states, to the bit, with the working space scratch(len(states))[0].
 
     def window(self, render_mode: str) -> Window:
         """Return what draws states: human or rgb_array."""
