@@ -224,16 +224,6 @@ def fma(typing_context: Any, a: Any, b: Any, c: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
-def minimum(typing_context: Any, a: Any, b: Any) -> Any:
-    """Return the smaller of each lane; b where one of them is no number."""
-
-    def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        return builder.select(builder.fcmp_ordered("<", *args), *args)
-
-    return a(a, a), emit
-
-
-@intrinsic  # type: ignore[untyped-decorator]
 def maximum(typing_context: Any, a: Any, b: Any) -> Any:
     """Return the larger of each lane; b where one of them is no number."""
 
