@@ -30,8 +30,11 @@ def play(world, states, steps, seed, together):
     return total
 
 
-@pytest.mark.parametrize("world", [LunarLander(), BipedalWalker(hardcore=True)], ids=["lander", "hardcore"])
-@pytest.mark.parametrize("count", [3, 11, 37])  # with 8, 16 and 32 lanes
+@pytest.mark.parametrize(  # with 8, 16 and 32 lanes
+    ("world", "count"),
+    [(LunarLander(), 3), (LunarLander(), 11), (LunarLander(), 37), (BipedalWalker(hardcore=True), 37)],
+    ids=["lander-3", "lander-11", "lander-37", "hardcore-37"],
+)
 def test_states_that_step_together_are_those_that_step_alone(world, count):
     states = [np.repeat(world.fresh, count), np.repeat(world.fresh, count)]
     totals = []
