@@ -14,7 +14,6 @@ from mpi_es import envs, policies
 from mpi_es.arrays import Candidate, Vector
 from mpi_es.config.run import Config
 from mpi_es.config.user_objects import load
-from mpi_es.envs.lockstep.separate import SeparateEnvs
 from mpi_es.errors import UserError, expected
 from mpi_es.evaluation import function_rollout
 from mpi_es.evaluation.call_directories import CallDirectories
@@ -136,12 +135,9 @@ def make_rollout(
     policy: Any = make_policy(config, spaces, objects)
     if base is not None:
         policy = PartlyFixed(policy, config.evolve, base)
-    kind = config.policy.output
-    if config.compiled and isinstance(batch, SeparateEnvs) and can_compile(policy, batch.envs[0], kind):
+    if config.compiled and can_compile(config, policy, batch):
         with closing(batch):  # whose world and spaces are all that it needs
-            return CompiledRollout(
-                policy, batch.envs[0], kind, batch.limit, config.action_repeat, config.threads_per_rank
-            )
+            return CompiledRollout(config, policy, batch)
     return Rollout(policy, batch, width, config.action_repeat)
 
 

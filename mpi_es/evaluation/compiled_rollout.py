@@ -13,6 +13,9 @@ from typing import Any
 import numpy as np
 
 from mpi_es.arrays import Vector
+from mpi_es.config.run import Config
+from mpi_es.envs.lockstep.base import EnvBatch
+from mpi_es.envs.lockstep.separate import SeparateEnvs
 from mpi_es.errors import RolloutError, one_line
 from mpi_es.evaluation.compiled_episode import (
     Batch,
@@ -35,15 +38,14 @@ _AT_ONCE = 5e-3
 _MOST = 64  # episodes of a thread
 
 
-def can_compile(policy: Any, env: Any, kind: str) -> bool:
-    """Tell whether a policy's episodes in an environment can run here.
-
-    Args:
-        kind: of the policy's output.
-    """
-    is_world = getattr(env, "compiled", False) and hasattr(env, "world")
-    has_kernel = getattr(policy, "kernel", None) is not None
-    return is_world and has_kernel and choice_for(env.action_space, kind, policy.squashed) is not None
+def can_compile(config: Config, policy: Any, batch: EnvBatch) -> bool:
+    """Tell whether a policy's episodes in an environment can run here."""
+    env = batch.envs[0] if isinstance(batch, SeparateEnvs) else None
+    if policy.kernel is None or not (getattr(env, "compiled", False) and hasattr(env, "world")):
+        return False
+    # The noise of a whole episode is drawn before it begins.
+    drawn = batch.limit > 0 or not config.action_noise
+    return drawn and choice_for(batch.action_space, config.policy.output, policy.squashed) is not None
 
 
 @dataclass
@@ -63,18 +65,18 @@ class CompiledRollout(AnyRollout):
     Returns and lengths are those of the ordinary rollout, to the bit.
 
     Args:
-        kind: of the policy's output.
-        limit: steps of the environment; 0 is none.
-        repeat: of these, how many an action lasts.
+        batch: its world's environment.
     """
 
-    def __init__(self, policy: Any, env: Any, kind: str, limit: int, repeat: int, threads: int) -> None:
-        world, (observations, actions) = env.world, (env.observation_space, env.action_space)
-        self.policy, self.limit, self.repeat = policy, limit, repeat
+    def __init__(self, config: Config, policy: Any, batch: Any) -> None:
+        world, threads = batch.envs[0].world, config.threads_per_rank
+        observations, actions = batch.observation_space, batch.action_space
+        self.policy, self.limit, self.repeat = policy, batch.limit, config.action_repeat
         self.spaces, self.size = (observations, actions), vector_size(observations)
         self.idle = {"envs_per_rank": "where whole episodes are run in compiled code"}
         self.width = threads * _MOST
-        self._play = play_of(world, policy.kernel, choice_for(actions, kind, policy.squashed))
+        choose = choice_for(actions, config.policy.output, policy.squashed)
+        self._play = play_of(world, policy.kernel, choose)
         self.lanes = [
             _Lane(new_state(world), allocate(policy, observations, actions)) for _ in range(threads)
         ]
@@ -113,7 +115,7 @@ class CompiledRollout(AnyRollout):
             if lane.result is not None:
                 continue
             busy = any(other.result is not None for other in lanes)
-            lane.episodes = []
+            lane.episodes, lane.batch = [], None
             while len(lane.episodes) < count:
                 episode = source.take(block=not (busy or lane.episodes))
                 if episode is None:

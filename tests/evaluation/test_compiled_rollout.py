@@ -204,6 +204,12 @@ def test_other_actions_of_the_car_are_those_of_the_ordinary_path(changes):
         {"env": "CarRacing-v3"},
         {"stride": 3},
         {"policy": "mlp", "env": "CartPole-v1"},
+        {
+            "policy": "mlp",
+            "env": "mpi_es/Pendulum-v1",
+            "env_options": ("max_episode_steps=-1",),
+            "action_noise": 0.1,
+        },
     ],
 )
 def test_what_does_not_suit_takes_the_ordinary_path(changes):
