@@ -6,8 +6,22 @@ from collections.abc import Sequence
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
-ENVIRONMENTS = {  # id: where its class is, and the steps after which an episode is cut
-    "mpi_es/CyclicMDP-v0": ("mpi_es.envs.cyclic_mdp:CyclicMDP", 1000),
+WORLDS = {  # id: where the world's class is, and the steps after which an episode is cut
+    "mpi_es/CartPole-v1": ("mpi_es.worlds.classic_control.cart_pole:CartPole", 500),
+    "mpi_es/MountainCar-v0": ("mpi_es.worlds.classic_control.mountain_car:MountainCar", 200),
+    "mpi_es/MountainCarContinuous-v0": (
+        "mpi_es.worlds.classic_control.mountain_car_continuous:MountainCarContinuous",
+        999,
+    ),
+    "mpi_es/Acrobot-v1": ("mpi_es.worlds.classic_control.acrobot:Acrobot", 500),
+    "mpi_es/Pendulum-v1": ("mpi_es.worlds.classic_control.pendulum:Pendulum", 200),
+    "mpi_es/LunarLander-v3": ("mpi_es.worlds.lunar_lander:LunarLander", 1000),
+    "mpi_es/LunarLanderContinuous-v3": ("mpi_es.worlds.lunar_lander:LunarLanderContinuous", 1000),
+    "mpi_es/BipedalWalker-v3": ("mpi_es.worlds.bipedal_walker:BipedalWalker", 1600),
+    "mpi_es/BipedalWalkerHardcore-v3": ("mpi_es.worlds.bipedal_walker:BipedalWalkerHardcore", 2000),
+    "mpi_es/CyclicMDP-v0": ("mpi_es.worlds.cyclic_mdp:CyclicMDP", 1000),
+}
+ENVIRONMENTS = {  # the same of other environments
     "mpi_es/CarRacing-v3": ("mpi_es.envs.car_racing.env:CarRacing", 1000),
     "mpi_es/TakeCover-v0": ("mpi_es.envs.take_cover:TakeCover", 2100),
 }
@@ -29,6 +43,15 @@ def _register() -> None:
         if name not in gym.registry:
             vector = VECTORS.get(name)
             gym.register(name, entry_point, max_episode_steps=steps, vector_entry_point=vector)
+    for name, (world, steps) in WORLDS.items():
+        if name not in gym.registry:
+            gym.register(
+                name,
+                "mpi_es.worlds.env:WorldEnv",
+                max_episode_steps=steps,
+                vector_entry_point="mpi_es.worlds.vector_env:WorldVectorEnv",
+                kwargs={"world": world},
+            )
 
 
 class _AfterGymnasium:

@@ -76,7 +76,7 @@ def begun(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(place)
         for directory, words in {
-            "runs/CartPole-v1-cma_es-1143": ["cartpole"],
+            "runs/cartpole-1143": ["cartpole"],
             "runs/racing": ["carracing"],
             "runs/carracing-7": ["carracing", "--seed", "7"],
         }.items():

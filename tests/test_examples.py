@@ -10,9 +10,9 @@ import sys
 
 import pytest
 
-import mpi_es.gest
+import mpi_es
 import pbt
-from mpi_es import load_run
+from mpi_es import gest, load_run, worlds
 from tests.launching import MPIEXEC, ROOT, call
 
 PROGRAMS = sorted(path.name for path in (ROOT / "examples").glob("*.py"))
@@ -102,10 +102,10 @@ def run_its_commands(name, tmp_path, *paths, **variables):
 
 @each
 def test_it_imports_public_names_only(name):
+    public = {module.__name__: set(module.__all__) for module in (mpi_es, gest, worlds, pbt)}
     for node in ast.walk(ast.parse(read(name))):
         if isinstance(node, ast.ImportFrom) and node.module.split(".")[0] in ("mpi_es", "pbt"):
-            public = {"mpi_es": mpi_es, "mpi_es.gest": mpi_es.gest, "pbt": pbt}[node.module].__all__
-            assert {alias.name for alias in node.names} <= set(public)
+            assert {alias.name for alias in node.names} <= public[node.module]
         if isinstance(node, ast.Import):
             assert not [alias.name for alias in node.names if alias.name.startswith(("mpi_es.", "pbt."))]
 

@@ -12,6 +12,7 @@ FLOORS = [  # each imports from the ground, from those above it and from what is
     {"config", "run_file"},
     {"parallel"},
     {"jit"},
+    {"worlds"},
     {"strategies"},
     {"policies"},
     {"envs"},
@@ -22,7 +23,7 @@ FLOORS = [  # each imports from the ground, from those above it and from what is
 ASIDE = {
     "telemetry": {"config", "run_file"},
     "reports": {"config", "run_file"},
-    "diagnosis": {"config", "run_file", "parallel", "jit", "envs", "evaluation"},
+    "diagnosis": {"config", "run_file", "parallel", "jit", "worlds", "envs", "evaluation"},
     "jobs": set(),
     "run": {"config", "run_file", "parallel", "strategies", "evaluation", "telemetry"},
 }

@@ -102,4 +102,4 @@ def test_the_wheel_is_installed_and_trains(wheel, tmp_path):
     for launcher, seed in (((), 1143), ((MPIEXEC, "-n", 2), 7)):
         words = (*launcher, script, "train", "cartpole", "--seed", seed, *few)
         assert "generation 1: last generation done" in run(*words, **there)
-        assert (tmp_path / f"runs/CartPole-v1-cma_es-{seed}/run.h5").exists()
+        assert (tmp_path / f"runs/cartpole-{seed}/run.h5").exists()

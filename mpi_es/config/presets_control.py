@@ -4,6 +4,19 @@ from collections.abc import Mapping
 
 from mpi_es.config.run import Preset, in_own_directories
 
+CARTPOLE: Preset = dict(
+    env="mpi_es/CartPole-v1",
+    hidden=(16,),
+    population_size=32,
+    init_sigma=0.3,
+    learning_rate=0.1,
+    num_rollouts=4,
+    episode_seeds="common",
+    eval_every=5,
+    num_eval_rollouts=100,
+    target_fitness=490.0,
+    target_consecutive=2,
+)
 HARDCORE: Preset = dict(
     env="envpool:BipedalWalkerHardcore-v3",
     hidden=(40, 40),  # estool's network for it
@@ -41,19 +54,6 @@ WALKER_FAST = WALKER | dict(
     cap_growth=1.1,
 )
 OURS = {
-    "cartpole": dict(
-        env="CartPole-v1",
-        hidden=(16,),
-        population_size=32,
-        init_sigma=0.3,
-        learning_rate=0.1,
-        num_rollouts=4,
-        episode_seeds="common",
-        eval_every=5,
-        num_eval_rollouts=100,
-        target_fitness=490.0,
-        target_consecutive=2,
-    ),
     "lunarlander": dict(
         env="LunarLander-v3",
         hidden=(8,),
@@ -67,12 +67,12 @@ OURS = {
         target_fitness=230.0,
     ),
     "bipedalwalker": WALKER,
-    **in_own_directories({"bipedalwalker-fast": WALKER_FAST, "hardcore": HARDCORE}),
+    **in_own_directories({"cartpole": CARTPOLE, "bipedalwalker-fast": WALKER_FAST, "hardcore": HARDCORE}),
 }
 
 # pytorch-es. Its gradient is multiplied by n sigma, which Adam undoes; the learning rate remains.
 SMALL_NET: Preset = dict(
-    env="CartPole-v1",
+    env="mpi_es/CartPole-v1",
     hidden=(64, 64),
     activation="selu",
     strategy="openai_es",
@@ -95,6 +95,7 @@ REWARDS: Preset = dict(
 PYTORCH_ES = {
     "cartpole": REWARDS
     | dict(
+        env="mpi_es/CartPole-v1",
         env_options=("max_episode_steps=200",),
         hidden=(100,),
         population_size=6,

@@ -32,8 +32,6 @@ Preset = dict[str, Any]  # options by their names
 _CONVERGED = 1e-11  # pycma's tolx and tolfun
 _OF_EXTRA = ("envpool:", "ALE/", "mpi_es.papers.atari", "mpi_es/TakeCover")  # beginnings of environments
 _FUNCTION = Needs("function")
-_ATTENTION = Of("policy", "attention")
-_COMPILED = Of("env", "mpi_es/CarRacing-v3")  # whose episodes with the attention agent are compiled
 
 
 STRATEGIES = {
@@ -173,9 +171,9 @@ class Config:
     envs_per_rank: Annotated[Free[Natural], ENVIRONMENT] = 0
     """Episodes that a rank steps together; 0: 16, or 64 where one call steps them all (envpool:, vector:)"""
 
-    threads_per_rank: Annotated[Free[Count], _ATTENTION, _COMPILED, Of("compiled", True)] = 1
+    threads_per_rank: Annotated[Free[Count], ENVIRONMENT, Of("compiled", True)] = 1
     """Threads per rank, each with its own episode, if episodes run in compiled code"""
-    compiled: Annotated[Free[bool], _ATTENTION, _COMPILED] = True
+    compiled: Annotated[Free[bool], ENVIRONMENT] = True
     """Run whole episodes in compiled code if policy and environment allow it, with the same results"""
     evaluation_timeout: Free[NotNegative] = 0.0
     """Seconds without the start or end of an episode after which a rank is killed; 0: never"""

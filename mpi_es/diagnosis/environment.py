@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from mpi_es.config.run import Config
 from mpi_es.diagnosis.job import Finding
-from mpi_es.envs import open_batch
+from mpi_es.envs import is_vectorised, make, open_batch
 from mpi_es.envs.lockstep.base import EnvBatch, Places
 from mpi_es.errors import RolloutError, UserError, one_line
 from mpi_es.evaluation.build import make_policy
@@ -19,6 +19,7 @@ from mpi_es.evaluation.sources import StaticSource
 from mpi_es.text import counted
 
 _STEPS = 1000  # after which an episode is cut: an environment may never end one
+_MANY = 100  # environments, far more than the arguments of a call
 _PARTS = ("observation", "reward", "end")
 _REMEDY = "draw from self.np_random only, which reset(seed=...) seeds, and set all state anew in reset"
 
@@ -77,8 +78,12 @@ def repeats(config: Config) -> Finding:
         return Finding(name, "fail", one_line(error), f"fix {config.env}, or a training ends there")
     first, _, again = played
     if first == again:
-        steps = counted(len(first) - 1, "step")
-        return Finding(name, "ok", f"{config.env}: two episodes of one seed are equal, {steps}")
+        seen = f"{config.env}: two episodes of one seed are equal, {counted(len(first) - 1, 'step')}"
+        count = _allocations(config)
+        if count:
+            seen = f"{config.env}: a step makes {counted(count, 'array')}, which costs time"
+            return Finding(name, "warn", seen, "keep the arrays in fresh, and write to them")
+        return Finding(name, "ok", seen)
     return Finding(
         name, "warn", f"{config.env}: {_difference(first, again)}; a run cannot be repeated", _REMEDY
     )
@@ -91,3 +96,24 @@ def _difference(first: list[Any], again: list[Any]) -> str:
         if parts:
             return f"two episodes of one seed differ in the {parts[0]} of step {number}"
     return f"two episodes of one seed have {len(first) - 1} and {len(again) - 1} steps"
+
+
+def _allocations(config: Config) -> int:
+    """Return how many arrays a step of a user's world makes; 0 for other environments."""
+    if is_vectorised(config.env):
+        return 0
+    with closing(make(config.env, config.env_options)[0]) as env:
+        world: Any = getattr(env, "world", None) if getattr(env, "compiled", False) else None
+    if not hasattr(world, "fresh"):
+        return 0
+    from numba.core.runtime import _nrt_python, rtsys
+
+    from mpi_es.worlds.vector_env import WorldVectorEnv
+
+    _nrt_python.memsys_enable_stats()
+    vector = WorldVectorEnv(world, num_envs=_MANY)
+    vector.reset(seed=0)
+    before = rtsys.get_allocation_stats().alloc
+    vector.step(np.zeros_like(vector.action_space.sample()))
+    # numba makes some for the arguments of the call.
+    return int(rtsys.get_allocation_stats().alloc - before) // _MANY

@@ -17,8 +17,9 @@ from mpi_es.envs.fresh_world import FreshWorld
 from mpi_es.envs.lockstep import envpool, vector
 from mpi_es.envs.lockstep.base import EnvBatch
 from mpi_es.envs.lockstep.separate import SeparateEnvs
-from mpi_es.envs.step_limit import frame_limit, own_limit, step_limit
+from mpi_es.envs.step_limit import frame_limit, own_limit
 from mpi_es.errors import UserError, expected, one_line
+from mpi_es.worlds.options import step_limit
 
 Function = Callable[..., gym.Env[Any, Any]]
 CAR_RACING = {"fast": "mpi_es/CarRacing-v3", "gymnasium": "CarRacing-v3"}  # as mpi_es.evaluate calls them
@@ -155,6 +156,11 @@ def _call(name: str, function: Any, options: dict[str, Any], kind: type = gym.En
         raise expected("--env", rule, f"{name}{signature}") from error
     with _making(name, options):
         env = function(**options)
+    if kind is gym.Env and hasattr(env, "fresh"):  # a world, of which a user may have forgotten something
+        from mpi_es.worlds.env import WorldEnv  # numba, which takes its time
+        from mpi_es.worlds.user_world import checked
+
+        return WorldEnv(checked(env, name))
     if not isinstance(env, kind):
         raise expected("--env", f"a gymnasium.{kind.__name__} from {name}", type(env).__name__)
     return env

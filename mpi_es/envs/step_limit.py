@@ -1,24 +1,8 @@
-"""The steps after which an episode is cut: as the user, the registry or the environment itself has it."""
+"""The steps after which an environment itself cuts an episode."""
 
 from typing import Any
 
 import gymnasium as gym
-
-from mpi_es.errors import expected
-
-
-def step_limit(steps: object, registered: int) -> int:
-    """Return the steps after which an episode is cut; 0 is none.
-
-    Args:
-        steps: as the user gives them; None is the registered limit, -1 is none.
-        registered: the limit of the environment's id, 0 for none.
-    """
-    if steps is None:
-        return registered
-    if not isinstance(steps, int) or isinstance(steps, bool) or not (steps == -1 or steps > 0):
-        raise expected("max_episode_steps", "a whole number from 1, or -1", steps)
-    return max(steps, 0)
 
 
 def own_limit(env: Any) -> int:
@@ -28,6 +12,8 @@ def own_limit(env: Any) -> int:
     """
     while not isinstance(env, gym.wrappers.TimeLimit):
         if not hasattr(env, "env"):
+            if hasattr(env, "world_limit"):
+                return int(env.world_limit)
             # gym.make enforces the limit of its spec by a TimeLimit, which is lost by unwrapping.
             spec = getattr(env, "spec", None)
             return max(spec.max_episode_steps or 0, 0) if spec and spec.id not in gym.registry else 0

@@ -14,11 +14,10 @@ from mpi_es import envs, policies
 from mpi_es.arrays import Candidate, Vector
 from mpi_es.config.run import Config
 from mpi_es.config.user_objects import load
-from mpi_es.envs.lockstep.separate import SeparateEnvs
 from mpi_es.errors import UserError, expected
-from mpi_es.evaluation import compiled_rollout, function_rollout
+from mpi_es.evaluation import function_rollout
 from mpi_es.evaluation.call_directories import CallDirectories
-from mpi_es.evaluation.compiled_rollout import CompiledRollout
+from mpi_es.evaluation.compiled_rollout import CompiledRollout, can_compile
 from mpi_es.evaluation.evaluator import Evaluator
 from mpi_es.evaluation.function_rollout import FunctionRollout, Problem, takes
 from mpi_es.evaluation.rollout import AnyRollout, EpisodeRules, Rollout
@@ -136,16 +135,9 @@ def make_rollout(
     policy: Any = make_policy(config, spaces, objects)
     if base is not None:
         policy = PartlyFixed(policy, config.evolve, base)
-    may_compile = config.compiled and getattr(policy, "compiled", False)
-    if (
-        may_compile
-        and isinstance(batch, SeparateEnvs)
-        and compiled_rollout.can_compile(config, batch.envs[0])
-    ):
-        with closing(batch):  # whose choices and spaces are all that it needs
-            return CompiledRollout(
-                policy, batch.envs[0], batch.limit, config.action_repeat, config.threads_per_rank
-            )
+    if config.compiled and can_compile(config, policy, batch):
+        with closing(batch):  # whose world and spaces are all that it needs
+            return CompiledRollout(config, policy, batch)
     return Rollout(policy, batch, width, config.action_repeat)
 
 

@@ -1,73 +1,184 @@
-"""A whole episode of CarRacing and the attention agent in one compiled function, without the interpreter."""
+"""Whole episodes of any world and any kernel in one compiled function, without the interpreter.
 
-import math
+They are the episodes of rollout.py, to the bit.
+"""
+
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mpi_es.envs.car_racing.simulation import Simulation, begin, hold
-from mpi_es.envs.car_racing.state import STEPS
+from mpi_es.arrays import Candidate, Vector
+from mpi_es.evaluation.normalisation import CLIP
 from mpi_es.jit.decorator import compiled
-from mpi_es.policies.attention_compiled.kernel import Scratch, Weights, act
+from mpi_es.jit.rows import row
+from mpi_es.policies.kernels.choices import scale_for, within
+from mpi_es.worlds.world import Observe, Reset, Step, World, functions
 
-UNCLIPPED = (-math.inf, math.inf)
-
-
-class Driver(NamedTuple):
-    """The agent's arrays other than its weights."""
-
-    memory: NDArray[np.float32]  # (n,) at an episode's start; it is left as it is
-    state: NDArray[np.float32]  # (n,) the memory as the episode goes on
-    scratch: Scratch
-    outputs: NDArray[np.float32]  # (3,)
-    scale: NDArray[np.float32]  # (4, 3) factor, shift, lower and upper bound, from outputs to actions
-    abandon: NDArray[np.uint8]  # (1,) another thread sets it to end the episode
+_CLIP = np.float32(CLIP)
 
 
 class Rules(NamedTuple):
-    """What ends an episode before the race does, where 0 is no such rule, and what an action may count."""
+    """What all episodes of a call have in common; 0 is no such rule."""
 
-    limit: int  # steps of the race
+    limit: int  # steps of the world
     repeat: int  # of these, how many an action lasts
-    early_stop: int  # how many actions in a row with a negative reward it survives
+    early_stop: int  # actions in a row of negative reward that an episode survives
     clip: tuple[float, float]  # lower and upper bound of an action's reward
+    collect: bool  # sum up the observations
+    normalisation: Vector  # (2, size) of the observations, or (0, 0)
+    action_noise: float
 
 
-@compiled()
-def run_episode(
-    simulation: Simulation, driver: Driver, weights: Weights, seed: int, rules: Rules
-) -> tuple[float, int]:
-    """Return an episode's return, and its length in steps of the race."""
-    begin(simulation, seed)
-    for i in range(len(driver.memory)):
-        driver.state[i] = driver.memory[i]
-    total, losing, over = 0.0, 0, False
-    while not over and driver.abandon[0] == 0:
-        act(weights, simulation.picture, driver.state, driver.scratch, driver.outputs)
-        steer, gas, brake = _action(driver, 0), _action(driver, 1), _action(driver, 2)
-        reward, over, cut = hold(simulation, steer, gas, brake, rules.repeat, rules.limit)
-        total += min(max(reward, rules.clip[0]), rules.clip[1])
-        losing = losing + 1 if reward < 0 else 0
-        over = over or cut or (rules.early_stop > 0 and losing > rules.early_stop)
-    return total, simulation.world.counts[STEPS]
+class Driver(NamedTuple):
+    """What a thread works with, but for the world's state."""
+
+    observation: NDArray[Any]  # as the world has it
+    seen: NDArray[Any]  # as the network reads it: (size,) float32, or the same picture
+    first_memory: Candidate  # (m,) at an episode's start
+    memory: Candidate  # (m,)
+    scratch: Any
+    outputs: Candidate  # (n,)
+    action: NDArray[Any]  # (n,) float32 of a Box, (1,) int64 of a Discrete
+    scale: Candidate  # see choices.scale_for
+    abandon: NDArray[np.uint8]  # (1,) another thread sets it to end the episodes
 
 
-@compiled()
-def _action(driver: Driver, i: int) -> float:
-    """Return a number of the action, rounded as policies/actions.py rounds it."""
-    scaled = driver.outputs[i] * driver.scale[0, i] + driver.scale[1, i]
-    return np.float64(min(max(scaled, driver.scale[2, i]), driver.scale[3, i]))
+class Batch(NamedTuple):
+    """Episodes that are played one after the other, and what they came to."""
+
+    seeds: NDArray[np.int64]  # (k,)
+    network: NDArray[np.int64]  # (k,) the row of the weights
+    noise: Vector  # (k, actions, n) standard normal numbers, if actions are disturbed
+    running: NDArray[np.int64]  # (1,) the episode that was begun last
+    totals: Vector  # (k,)
+    lengths: NDArray[np.int64]  # (k,)
+    acts: NDArray[np.int64]  # (k,) how many observations were collected
+    firsts: Vector  # (k, size) observation of each episode
+    sums: Vector  # (k, 2, size) of differences to it, and of their squares
 
 
-def allocate(policy: Any, space: Any) -> Driver:
-    """Return a driver for a policy and the space of its actions.
+def allocate(policy: Any, observations: Any, actions: Any) -> Driver:
+    """Return a driver for a policy and the spaces of a world."""
+    memory = policy.initial_memory(1)
+    first = np.zeros(0, np.float32) if memory is None else memory[0]
+    observation, size = np.zeros(observations.shape, observations.dtype), vector_size(observations)
+    return Driver(
+        observation=observation,
+        seen=np.zeros(size, np.float32) if size else observation,
+        first_memory=first,
+        memory=first.copy(),
+        scratch=policy.new_scratch(),
+        outputs=np.zeros(policy.n, np.float32),
+        action=np.zeros(actions.shape or 1, actions.dtype),
+        scale=scale_for(actions),
+        abandon=np.zeros(1, np.uint8),
+    )
+
+
+def vector_size(space: Any) -> int:
+    """Return the size of observations that are vectors, else 0."""
+    return int(space.shape[0]) if len(space.shape) == 1 else 0
+
+
+def play_of(world: World, kernel: Any, choose: Any) -> Any:
+    """Return play(state, driver, batch, weights, rules) of a world and a kernel.
 
     Args:
-        policy: an AttentionPolicy whose outputs are scaled to the bounds.
+        choose: see policies/kernels/choices.py.
     """
-    memory = policy.initial_memory(1)[0]
-    low, high = space.low, space.high
-    scale = np.stack([high / 2 - low / 2, high / 2 + low / 2, low, high]).astype(np.float32)
-    outputs = np.zeros(policy.n, np.float32)
-    return Driver(memory, memory.copy(), policy.new_scratch(), outputs, scale, np.zeros(1, np.uint8))
+    reset, step, observe = functions(world)
+    see = _see_vector if vector_size(world.observation_space) else _see_picture
+    step = step if world.action_space.shape else _step_of(step)
+    return _play_of(reset, step, observe, see, kernel, choose)
+
+
+@cache
+def _step_of(step: Step) -> Any:
+    """Return the step of a world with discrete actions, which takes an array (1,)."""
+
+    @compiled()
+    def step_one(state: Any, action: NDArray[np.int64]) -> tuple[float, bool]:
+        return step(state, action[0])
+
+    return step_one
+
+
+@cache
+def _play_of(reset: Reset, step: Step, observe: Observe, see: Any, kernel: Any, choose: Any) -> Any:
+    """Return the function, which is compiled once for all worlds and kernels with these functions."""
+
+    # In one piece: a call with all that a driver holds takes longer than a step of CartPole.
+    @compiled()
+    def play(state: Any, driver: Driver, batch: Batch, weights: Any, rules: Rules) -> None:
+        for i in range(len(batch.seeds)):
+            batch.running[0] = i
+            reset(state, batch.seeds[i])
+            _copy(driver.first_memory, driver.memory)
+            network, losing, over = row(weights, batch.network[i]), 0, False
+            while not over and driver.abandon[0] == 0:
+                observe(state, driver.observation)
+                see(driver.observation, driver.seen, batch, rules, i)
+                kernel(network, driver.seen, driver.memory, driver.scratch, driver.outputs)
+                choose(driver.outputs, driver.scale, driver.action)
+                if rules.action_noise > 0:
+                    _disturb(driver, batch.noise, rules.action_noise, i, batch.acts[i])
+                batch.acts[i] += 1
+                reward = 0.0
+                for _ in range(rules.repeat):
+                    gain, over = step(state, driver.action)
+                    reward += gain
+                    batch.lengths[i] += 1
+                    over = over or batch.lengths[i] == rules.limit
+                    if over:
+                        break
+                batch.totals[i] += within(reward, rules.clip[0], rules.clip[1])
+                losing = losing + 1 if reward < 0 else 0
+                over = over or (rules.early_stop > 0 and losing > rules.early_stop)
+
+    return play
+
+
+@compiled(borrowing=True)
+def _see_picture(picture: Any, seen: Any, batch: Batch, rules: Rules, i: int) -> None:
+    """Do nothing: the network reads the picture itself."""
+
+
+@compiled(borrowing=True)
+def _see_vector(observation: NDArray[Any], seen: Candidate, batch: Batch, rules: Rules, i: int) -> None:
+    """Write an observation as float32, collected and normalised if so ruled, as rollout.py does."""
+    if rules.collect:
+        _collect(observation, batch, i)
+    for j in range(len(seen)):
+        if len(rules.normalisation):
+            difference = observation[j] - rules.normalisation[0, j]
+            seen[j] = within(np.float32(difference * rules.normalisation[1, j]), -_CLIP, _CLIP)
+        else:
+            seen[j] = observation[j]
+
+
+@compiled(borrowing=True)
+def _collect(observation: NDArray[Any], batch: Batch, i: int) -> None:
+    """Add an observation to the episode's sums."""
+    for j in range(len(observation)):
+        number = np.float64(observation[j])
+        if batch.acts[i] == 0:
+            batch.firsts[i, j] = number
+        difference = number - batch.firsts[i, j]
+        batch.sums[i, 0, j] += difference
+        batch.sums[i, 1, j] += difference * difference
+
+
+@compiled(borrowing=True)
+def _disturb(driver: Driver, noise: Vector, size: float, i: int, act: int) -> None:
+    """Add noise to the action, within its bounds."""
+    for j in range(len(driver.action)):
+        disturbed = np.float64(driver.action[j]) + size * noise[i, act, j]
+        driver.action[j] = within(disturbed, np.float64(driver.scale[2, j]), np.float64(driver.scale[3, j]))
+
+
+@compiled(borrowing=True)
+def _copy(source: Candidate, target: Candidate) -> None:
+    for j in range(len(source)):
+        target[j] = source[j]

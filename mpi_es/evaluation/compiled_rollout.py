@@ -1,130 +1,194 @@
-"""Episodes that run wholly in compiled code, in threads of this process: the attention agent on CarRacing.
+"""Episodes that run wholly in compiled code, in threads of this process: a world and a policy with a kernel.
 
 Beside them this thread answers what cannot wait, as the ordinary rollout does between two steps.
 """
 
 import math
+import time
+import traceback
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from mpi_es.arrays import Candidate, Vector
+from mpi_es.arrays import Vector
 from mpi_es.config.run import Config
-from mpi_es.errors import RolloutError
-from mpi_es.evaluation.rollout import AnyRollout, Episode, EpisodeRules, Rows, Source, shortest
+from mpi_es.envs.lockstep.base import EnvBatch
+from mpi_es.envs.lockstep.separate import SeparateEnvs
+from mpi_es.errors import RolloutError, one_line
+from mpi_es.evaluation.compiled_episode import (
+    Batch,
+    Driver,
+    Rules,
+    allocate,
+    play_of,
+    vector_size,
+)
+from mpi_es.evaluation.normalisation import of_episodes
+from mpi_es.evaluation.rollout import AnyRollout, Episode, EpisodeRules, Rows, Source, columns, shortest
+from mpi_es.policies.kernels.choices import choice_for
+from mpi_es.seeds import Stream, rng
+from mpi_es.worlds.world import new_state
 
 _POLL = 1e-3  # seconds between two looks at what cannot wait
+# Seconds of episodes that a thread gets at once: enough to make a hand-over, 0.1 ms, cheap, and so few that
+# other ranks are not left without work.
+_AT_ONCE = 5e-3
+_MOST = 64  # episodes of a thread
 
 
-def can_compile(config: Config, env: Any) -> bool:
-    """Tell whether the attention agent's episodes in an environment can run here."""
-    if config.action_noise or config.policy.output not in ("auto", "tanh"):
+def can_compile(config: Config, policy: Any, batch: EnvBatch) -> bool:
+    """Tell whether a policy's episodes in an environment can run here."""
+    env = batch.envs[0] if isinstance(batch, SeparateEnvs) else None
+    if policy.kernel is None or not (getattr(env, "compiled", False) and hasattr(env, "world")):
         return False
-    from mpi_es.envs.car_racing.env import CarRacing
-
-    return type(env) is CarRacing and env.continuous
+    # The noise of a whole episode is drawn before it begins.
+    drawn = batch.limit > 0 or not config.action_noise
+    return drawn and choice_for(batch.action_space, config.policy.output, policy.squashed) is not None
 
 
 @dataclass
 class _Lane:
-    """What a thread works with, and the episode that it runs."""
+    """What a thread works with, and the episodes that it runs."""
 
-    simulation: Any
-    driver: Any
-    episode: Episode | None = None
-    result: "Future[tuple[float, int]] | None" = None
+    state: Any
+    driver: Driver
+    episodes: list[Episode] = field(default_factory=list)
+    batch: Any = None
+    result: "Future[float] | None" = None
 
 
 class CompiledRollout(AnyRollout):
-    """Runs episodes of the attention agent on CarRacing, one in each thread.
+    """Runs episodes of a policy in a world, several after one another in each thread.
 
     Returns and lengths are those of the ordinary rollout, to the bit.
 
     Args:
-        limit: steps of the environment; 0 is none.
-        repeat: of these, how many an action lasts.
+        batch: its world's environment.
     """
 
-    def __init__(self, policy: Any, env: Any, limit: int, repeat: int, threads: int) -> None:
-        from mpi_es.envs.car_racing import simulation
-        from mpi_es.evaluation import compiled_episode
-
-        self.policy, self.limit, self.width = policy, limit, threads
-        self.spaces = env.observation_space, env.action_space
+    def __init__(self, config: Config, policy: Any, batch: Any) -> None:
+        world, threads = batch.envs[0].world, config.threads_per_rank
+        observations, actions = batch.observation_space, batch.action_space
+        self.policy, self.limit, self.repeat = policy, batch.limit, config.action_repeat
+        self.spaces, self.size = (observations, actions), vector_size(observations)
         self.idle = {"envs_per_rank": "where whole episodes are run in compiled code"}
-        self.run_episode = compiled_episode.run_episode
-        self.rules = compiled_episode.Rules(limit, repeat, early_stop=0, clip=compiled_episode.UNCLIPPED)
+        self.width = threads * _MOST
+        choose = choice_for(actions, config.policy.output, policy.squashed)
+        self._play = play_of(world, policy.kernel, choose)
         self.lanes = [
-            _Lane(simulation.allocate(*env.choices), compiled_episode.allocate(policy, env.action_space))
-            for _ in range(threads)
+            _Lane(new_state(world), allocate(policy, observations, actions)) for _ in range(threads)
         ]
+        self._seconds = _AT_ONCE  # that an episode takes
         self.pool = ThreadPoolExecutor(threads, thread_name_prefix="episodes")
 
     def compile(self) -> None:
         """Have the machine code ready: from the cache, or compiled now."""
-        weights = self._weights(np.zeros(self.policy.dim, np.float32))
-        lane = self.lanes[0]
-        self.run_episode(lane.simulation, lane.driver, weights, 0, self.rules._replace(limit=1))
-
-    def _weights(self, parameters: Candidate | Vector) -> Any:
-        """Return the weights of one network as the agent reads them."""
-        from mpi_es.policies.attention_compiled.kernel import network
-
-        return network(self.policy.unpack(parameters[None]), 0)
+        lane, terms = self.lanes[0], EpisodeRules(cap=1)
+        lane.episodes = [Episode(0, 0, 0, np.zeros(self.policy.dim, np.float32))]
+        self._run(lane, terms)
 
     def run(self, source: Source, terms: EpisodeRules, width: int | None = None) -> Rows:
         """Return the rows of all episodes that the source gives."""
-        clip = terms.clip or self.rules.clip
-        limit = shortest(self.limit, terms.cap)
-        rules = self.rules._replace(limit=limit, early_stop=terms.early_stop, clip=clip)
-        lanes = self.lanes[: width or self.width]
-        rows: list[tuple[float, ...]] = []
+        width = min(width or self.width, self.width)
+        lanes = self.lanes[:width]
+        rows = [np.empty((0, columns(terms, self.size)))]
         try:
-            while self._start(lanes, source, rules):
-                results = [lane.result for lane in self.lanes if lane.result is not None]
+            while self._start(lanes, source, terms, width // len(lanes)):
+                results = [lane.result for lane in lanes if lane.result is not None]
                 wait(results, _POLL, FIRST_COMPLETED)
-                rows += self._finished(source)
+                rows += self._finished(lanes, source, terms)
                 source.poll()
         finally:
             self._abandon()
-        return np.array(rows, np.float64).reshape(-1, 3)
+        return np.concatenate(rows)
 
     def close(self) -> None:
         """End the threads."""
         self.pool.shutdown()
 
-    def _start(self, lanes: list[_Lane], source: Source, rules: Any) -> bool:
-        """Give an episode to each thread that has none; return whether any has one."""
+    def _start(self, lanes: list[_Lane], source: Source, terms: EpisodeRules, most: int) -> bool:
+        """Give episodes to each thread that has none; return whether any has some."""
+        count = max(1, min(most, int(_AT_ONCE / self._seconds)))
         for lane in lanes:
             if lane.result is not None:
                 continue
             busy = any(other.result is not None for other in lanes)
-            lane.episode = source.take(block=not busy)
-            if lane.episode is None:
+            lane.episodes, lane.batch = [], None
+            while len(lane.episodes) < count:
+                episode = source.take(block=not (busy or lane.episodes))
+                if episode is None:
+                    break
+                lane.episodes.append(episode)
+            if not lane.episodes:
                 return busy
-            weights = self._weights(lane.episode.parameters)
-            lane.result = self.pool.submit(
-                self.run_episode, lane.simulation, lane.driver, weights, lane.episode.seed, rules
-            )
+            lane.result = self.pool.submit(self._run, lane, terms)
         return True
 
-    def _finished(self, source: Source) -> list[tuple[float, ...]]:
+    def _run(self, lane: _Lane, terms: EpisodeRules) -> float:
+        """Play a thread's episodes; return the seconds that one took."""
+        begin = time.perf_counter()
+        rows = {episode.candidate: episode.parameters for episode in lane.episodes}
+        weights = self.policy.unpack(np.stack([*rows.values()]).astype(np.float32, copy=False))
+        lane.batch = self._batch(lane.episodes, {candidate: row for row, candidate in enumerate(rows)}, terms)
+        self._play(lane.state, lane.driver, lane.batch, weights, self._rules(terms))
+        return (time.perf_counter() - begin) / len(lane.episodes)
+
+    def _rules(self, terms: EpisodeRules) -> Rules:
+        return Rules(
+            limit=shortest(self.limit, terms.cap),
+            repeat=self.repeat,
+            early_stop=terms.early_stop,
+            clip=terms.clip or (-math.inf, math.inf),
+            collect=terms.collect,
+            normalisation=np.zeros((0, 0)) if terms.normalisation is None else terms.normalisation,
+            action_noise=terms.action_noise,
+        )
+
+    def _batch(self, episodes: list[Episode], rows: dict[int, int], terms: EpisodeRules) -> Batch:
+        """Return what the machine code reads of episodes and writes about them."""
+        k, size = len(episodes), self.size if terms.collect else 0
+        return Batch(
+            seeds=np.array([episode.seed for episode in episodes]),
+            network=np.array([rows[episode.candidate] for episode in episodes]),
+            noise=self._noise(episodes, terms),
+            running=np.zeros(1, np.int64),
+            totals=np.zeros(k),
+            lengths=np.zeros(k, np.int64),
+            acts=np.zeros(k, np.int64),
+            firsts=np.zeros((k, size)),
+            sums=np.zeros((k, 2, size)),
+        )
+
+    def _noise(self, episodes: list[Episode], terms: EpisodeRules) -> Vector:
+        """Return the noise (k, actions, n) of the longest episodes that there may be."""
+        if not terms.action_noise:
+            return np.zeros((0, 0, 0))
+        shape = (-(-shortest(self.limit, terms.cap) // self.repeat), len(self.lanes[0].driver.action))
+        generators = [rng(e.seed, Stream.ACTION, terms.first_candidate + e.candidate) for e in episodes]
+        return np.stack([generator.standard_normal(shape) for generator in generators])
+
+    def _finished(self, lanes: list[_Lane], source: Source, terms: EpisodeRules) -> list[Rows]:
         """Return the rows of the episodes that are over, and free their threads."""
-        rows: list[tuple[float, ...]] = []
-        for lane in self.lanes:
+        found = []
+        for lane in lanes:
             if lane.result is None or not lane.result.done():
                 continue
-            episode, (total, length) = lane.episode, lane.result.result()
-            assert episode is not None
-            lane.result = None
-            if not math.isfinite(total):
-                place = f"candidate {episode.candidate}, episode seed {episode.seed}, step {length}"
-                raise RolloutError(f"{place}: expected a finite return, got {total}")
-            rows.append((episode.episode_id, total, length))
-            source.done(episode.episode_id, length)
-        return rows
+            result, lane.result = lane.result, None
+            try:
+                self._seconds = result.result()
+            except Exception as error:  # of a user's world
+                raise self._failure(lane, error) from error
+            found.append(_rows(lane, terms))
+            for episode, length in zip(lane.episodes, lane.batch.lengths.tolist(), strict=True):
+                source.done(episode.episode_id, length)
+        return found
+
+    def _failure(self, lane: _Lane, error: Exception) -> RolloutError:
+        """Return the error of an episode."""
+        place = _place(lane, int(lane.batch.running[0]) if lane.batch else 0)
+        return RolloutError(f"{place}: {one_line(error)}\n{''.join(traceback.format_exception(error))}")
 
     def _abandon(self) -> None:
         """End the running episodes; nothing of them counts."""
@@ -135,3 +199,25 @@ class CompiledRollout(AnyRollout):
         for lane in running:
             lane.driver.abandon[0] = 0
             lane.result = None
+
+
+def _rows(lane: _Lane, terms: EpisodeRules) -> Rows:
+    """Return the rows of a thread's episodes, which are over."""
+    batch: Batch = lane.batch
+    for i in np.flatnonzero(~np.isfinite(batch.totals)).tolist():
+        raise RolloutError(f"{_place(lane, i)}: expected a finite return, got {batch.totals[i]}")
+    ids = [episode.episode_id for episode in lane.episodes]
+    rows = [np.stack([ids, batch.totals, batch.lengths], axis=1)]
+    if terms.collect:
+        seen = of_episodes(batch.acts, batch.firsts, batch.sums)
+        for i in np.flatnonzero(~np.isfinite(seen).all(axis=1)).tolist():
+            rule = "expected finite observations, which --obs-norm adds up"
+            raise RolloutError(f"{_place(lane, i)}: {rule}")
+        rows.append(seen)
+    return np.concatenate(rows, axis=1)
+
+
+def _place(lane: _Lane, i: int) -> str:
+    """Return which episode it is, and how far it came."""
+    episode, step = lane.episodes[i], lane.batch.lengths[i] if lane.batch else 0
+    return f"candidate {episode.candidate}, episode seed {episode.seed}, step {step}"

@@ -46,7 +46,7 @@ class Evaluation:
 
     returns: Vector  # (candidates, episodes)
     lengths: NDArray[np.int64]  # (candidates, episodes)
-    observations: Vector  # (candidates * episodes, 1 + 2 * size): rows of normalisation.of_episode
+    observations: Vector  # (candidates * episodes, 1 + 2 * size): rows of normalisation.of_episodes
     constraints: Vector  # (candidates, episodes, number) of a function
     idle: float  # share of the ranks' time that was waiting
 

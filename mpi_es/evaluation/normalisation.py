@@ -1,4 +1,4 @@
-"""Observation normalisation: what an episode saw, and observations as a policy gets them."""
+"""Observation normalisation: what episodes saw, and observations as a policy gets them."""
 
 from typing import Any
 
@@ -10,15 +10,16 @@ from mpi_es.arrays import Vector
 CLIP = 5.0  # as OpenAI's starter: beyond it a rare observation would drive the network alone
 
 
-def of_episode(count: int, first: Vector, sums: Vector) -> Vector:
-    """Return an episode's count, means and sums of squared deviations, (1 + 2 * size,).
+def of_episodes(counts: NDArray[np.int64], firsts: Vector, sums: Vector) -> Vector:
+    """Return the counts, means and sums of squared deviations of k episodes, (k, 1 + 2 * size).
 
     Args:
-        first: observation (size,).
-        sums: (2, size) of the observations' differences to the first, and of their squares.
+        firsts: observations (k, size).
+        sums: (k, 2, size) of the observations' differences to the first, and of their squares.
     """
-    difference = sums[0] / count
-    return np.concatenate([[count], first + difference, sums[1] - sums[0] * difference])
+    differences = sums[:, 0] / counts[:, None]
+    means, deviations = firsts + differences, sums[:, 1] - sums[:, 0] * differences
+    return np.concatenate([counts[:, None], means, deviations], axis=1)
 
 
 def normalise(observations: NDArray[Any], normalisation: Vector) -> NDArray[np.float32]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from mpi_es.arrays import Candidate, Vector
 from mpi_es.envs.lockstep.base import EnvBatch, EpisodeFailed
 from mpi_es.errors import RolloutError, one_line
-from mpi_es.evaluation.normalisation import normalise, of_episode
+from mpi_es.evaluation.normalisation import normalise, of_episodes
 from mpi_es.parallel.collectives import Comm
 from mpi_es.parallel.rank_groups import Failure, RankGroups, Work
 from mpi_es.parallel.stop_signal import StopFlag, Stopped
@@ -342,18 +342,18 @@ class _Batch:
         """Note what the episodes in these rows came to."""
         self.envs.end(self.at.places[rows])
         self.at.running[rows] = False
-        for row in rows.tolist():
+        seen = np.empty((len(rows), 0))
+        if self.terms.collect:
+            seen = of_episodes(self.at.acts[rows], self.at.firsts[rows], self.at.sums[rows])
+        for row, own in zip(rows.tolist(), seen, strict=True):
             episode, length = self.episodes[row], int(self.at.lengths[row])
             place = self._place(row)
             if not np.isfinite(self.at.totals[row]):
                 raise RolloutError(f"{place}: expected a finite return, got {self.at.totals[row]}")
-            head = np.array([episode.episode_id, self.at.totals[row], length])
-            if self.terms.collect:
-                seen = of_episode(int(self.at.acts[row]), self.at.firsts[row], self.at.sums[row])
-                if not np.isfinite(seen).all():
-                    raise RolloutError(f"{place}: expected finite observations, which --obs-norm adds up")
-                head = np.concatenate([head, seen])
-            self.rows.append(head[None])
+            if not np.isfinite(own).all():
+                raise RolloutError(f"{place}: expected finite observations, which --obs-norm adds up")
+            head = [episode.episode_id, self.at.totals[row], length]
+            self.rows.append(np.concatenate([head, own])[None])
             source.done(episode.episode_id, length)
 
     def _place(self, row: int) -> str:

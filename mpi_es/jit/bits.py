@@ -46,3 +46,16 @@ def _reader(kind: Any) -> Any:
 
 
 read_uint32, read_uint64 = _reader(types.uint32), _reader(types.uint64)
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def fma(typing_context: Any, a: Any, b: Any, c: Any) -> Any:
+    """Return a * b + c of float32, rounded once where the machine can, else twice."""
+
+    def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        number = ir.FloatType()
+        kind = ir.FunctionType(number, [number] * 3)
+        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.fmuladd.f32")
+        return builder.call(function, args)
+
+    return types.float32(types.float32, types.float32, types.float32), emit

@@ -36,13 +36,17 @@ def cache_directory(environ: Mapping[str, str], package: Path) -> Path | None:
 
 
 @functools.cache
-def folder(module: Path) -> Path | None:
-    """Return where to keep a module's machine code, or None; remove what its other states have left."""
-    place = cache_directory(os.environ, PACKAGE)
-    if place is None or not module.exists():  # a notebook's cell has no file
+def folder(module: Path, *others: Path) -> Path | None:
+    """Return where to keep a module's machine code, or None; remove what its other states have left.
+
+    Args:
+        others: modules whose functions are in the code, too, without being imported.
+    """
+    place, modules = cache_directory(os.environ, PACKAGE), (module, *others)
+    if place is None or not all(path.exists() for path in modules):  # a notebook's cell has no file
         return None
-    own = place / f"{module.stem}-{_hash(str(module).encode())}"
-    current = own / _hash(*(path.read_bytes() for path in sources(module)))
+    own = place / f"{module.stem}-{_hash(*(bytes(path) for path in modules))}"
+    current = own / _hash(*(path.read_bytes() for path in sources(*modules)))
     for other in own.glob("*"):
         if other != current:
             shutil.rmtree(other, ignore_errors=True)  # another rank may be first
@@ -53,9 +57,9 @@ def _hash(*parts: bytes) -> str:
     return hashlib.blake2b(b"".join(parts), digest_size=8).hexdigest()
 
 
-def sources(module: Path) -> list[Path]:
-    """Return a module's file, and those of its package and of this one that it needs."""
-    found = [module]
+def sources(*modules: Path) -> list[Path]:
+    """Return the files of modules, and those of their packages and of this one that they need."""
+    found = [*modules]
     for path in found:
         found += sorted(_imports(path) - set(found))
     return found

@@ -63,7 +63,7 @@ class Compiled:
     def entry(self) -> Any:
         """The function for Python, with all that it calls."""
         options = self.options | {"no_cfunc_wrapper": True}
-        folder = cache.folder(Path(self.function.__code__.co_filename))
+        folder = cache.folder(*self.modules)
         if folder:
             # Nodes with other processors may share the file system.
             with _kept_in(folder / get_host_cpu_name()), contextlib.suppress(RuntimeError):
@@ -80,8 +80,31 @@ class Compiled:
         return numba.njit(pipeline_class=CalleeCompiler, **wrappers, **self.options)(self.function)
 
     @property
+    def enclosed(self) -> list[Any]:
+        """What the function reads of the function in which it is written."""
+        return [cell.cell_contents for cell in self.function.__closure__ or ()]
+
+    @property
+    def modules(self) -> list[Path]:
+        """The files of the function and of the compiled functions that are enclosed, each once."""
+        found = {Path(self.function.__code__.co_filename): None}
+        for value in self.enclosed:
+            if isinstance(value, Compiled):
+                found |= dict.fromkeys(value.modules)
+        return [*found]
+
+    def __reduce__(self) -> Any:
+        """Be pickled by name: numba tells functions of one text apart by what they enclose."""
+        return _named, (self.function.__module__, self.function.__qualname__, *self.enclosed)
+
+    @property
     def _numba_type_(self) -> Any:  # numba's protocol: what compiled code takes this object for
         return numba.typeof(self.callee)
+
+
+def _named(module: str, name: str, *enclosed: Any) -> Any:
+    """Refuse to load a function: numba only compares what is pickled."""
+    raise TypeError(f"{module}.{name}: expected a name to import, got a pickled function")
 
 
 @contextlib.contextmanager

@@ -1,4 +1,4 @@
-"""Vectors of 8 float32, and of as many as a register holds, as types in compiled code.
+"""Vectors of 8 float32, of as many as a register holds, and of several registers, as types in compiled code.
 
 For loops that LLVM does not vectorise by itself. Additions keep the order in which they are written, whatever
 vectors the machine has: LLVM splits or joins vectors.
@@ -35,7 +35,8 @@ class _LanesType(types.Type):
         return ir.VectorType(ir.IntType(32), self.width)
 
 
-LANES, WIDE_LANES = _LanesType(WIDTH), _LanesType(WIDE)  # equal without AVX-512
+_KINDS = {width: _LanesType(width) for width in (8, 16, 32)}
+LANES, WIDE_LANES = _KINDS[WIDTH], _KINDS[WIDE]  # equal without AVX-512
 
 
 @register_model(_LanesType)
@@ -48,10 +49,10 @@ def _operator(function: Any, emit: Callable[..., Any]) -> None:
     """Let +, -, * or / of two vectors mean one vector instruction."""
 
     class Template(ConcreteTemplate):
-        cases = tuple(signature(kind, kind, kind) for kind in {LANES, WIDE_LANES})
+        cases = tuple(signature(kind, kind, kind) for kind in _KINDS.values())
 
     infer_global(function)(Template)
-    for kind in {LANES, WIDE_LANES}:
+    for kind in _KINDS.values():
         lower_builtin(function, kind, kind)(
             lambda context, builder, signature, values: emit(builder, *values)
         )
@@ -61,6 +62,15 @@ _operator(operator.add, lambda builder, a, b: builder.fadd(a, b))
 _operator(operator.sub, lambda builder, a, b: builder.fsub(a, b))
 _operator(operator.mul, lambda builder, a, b: builder.fmul(a, b))
 _operator(operator.truediv, lambda builder, a, b: builder.fdiv(a, b))
+
+
+class _Negation(ConcreteTemplate):
+    cases = tuple(signature(kind, kind) for kind in _KINDS.values())
+
+
+infer_global(operator.neg)(_Negation)
+for _kind in _KINDS.values():
+    lower_builtin(operator.neg, _kind)(lambda context, builder, signature, values: builder.fneg(values[0]))
 
 
 def _splat(builder: Any, kind: _LanesType, number: Any) -> Any:
@@ -136,6 +146,46 @@ def store(typing_context: Any, array: Any, i: Any, lanes: Any) -> Any:
 
 
 @intrinsic  # type: ignore[untyped-decorator]
+def get(typing_context: Any, field: Any) -> Any:
+    """Return an array of a record, whose type tells its length: 8, 16 or 32 float32."""
+    kind = _KINDS[field.shape[0]]
+
+    def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        place = context.make_array(sig.args[0])(context, builder, args[0]).data
+        return builder.load(builder.bitcast(place, kind.floats.as_pointer()), align=4)
+
+    return kind(field), emit
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def put(typing_context: Any, field: Any, lanes: Any) -> Any:
+    """Write all of an array of a record."""
+
+    def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        place = context.make_array(sig.args[0])(context, builder, args[0]).data
+        builder.store(args[1], builder.bitcast(place, lanes.floats.as_pointer()), align=4)
+        return context.get_dummy_value()
+
+    return types.void(field, lanes), emit
+
+
+def _chooser(comparison: str) -> Any:
+    """Return an intrinsic: in each lane x where the comparison of a and b holds, else y."""
+
+    @intrinsic  # type: ignore[untyped-decorator]
+    def choose(typing_context: Any, a: Any, b: Any, x: Any, y: Any) -> Any:
+        def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+            return builder.select(builder.fcmp_ordered(comparison, *args[:2]), *args[2:])
+
+        return a(a, a, a, a), emit
+
+    return choose
+
+
+where_less, where_more, where_at_least = _chooser("<"), _chooser(">"), _chooser(">=")
+
+
+@intrinsic  # type: ignore[untyped-decorator]
 def total(typing_context: Any, lanes: Any) -> Any:
     """Return the sum of the lanes: the upper half is added to the lower until one number is left."""
 
@@ -147,6 +197,16 @@ def total(typing_context: Any, lanes: Any) -> Any:
             lower, upper = list(range(width)), list(range(width, 2 * width))
             rest = builder.fadd(_shuffle(builder, rest, rest, lower), _shuffle(builder, rest, rest, upper))
         return builder.extract_element(rest, cgutils.int32_t(0))
+
+    return types.float32(lanes), emit
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def first(typing_context: Any, lanes: Any) -> Any:
+    """Return the first lane."""
+
+    def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return builder.extract_element(args[0], cgutils.int32_t(0))
 
     return types.float32(lanes), emit
 
@@ -169,6 +229,16 @@ def maximum(typing_context: Any, a: Any, b: Any) -> Any:
 
     def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         return builder.select(builder.fcmp_ordered(">", *args), *args)
+
+    return a(a, a), emit
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def minimum(typing_context: Any, a: Any, b: Any) -> Any:
+    """Return the smaller of each lane; b where one of them is no number."""
+
+    def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return builder.select(builder.fcmp_ordered("<", *args), *args)
 
     return a(a, a), emit
 

@@ -58,7 +58,7 @@ def _refuse() -> None:
 @contextlib.contextmanager
 def _announced(cache: Path | None) -> Iterator[None]:
     """Print that compilation goes on, here or on another rank, if it takes long."""
-    timer = threading.Timer(_QUIET_TIME, _print, [_line("simulator and agent", cache)])
+    timer = threading.Timer(_QUIET_TIME, _print, [_line("environment and policy", cache)])
     timer.daemon = True
     timer.start()
     try:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from mpi_es.errors import expected
 from mpi_es.policies.base import Actions
+from mpi_es.policies.kernels.activations import tanh_all
 
 Outputs = NDArray[np.float32]
 ToActions = Callable[[Outputs], Actions]
@@ -73,7 +74,7 @@ def _box(space: Any, kind: str, squashed: bool) -> tuple[int, ToActions]:
     middle, half = low / 2 + high / 2, high / 2 - low / 2  # halved first: a bound may be the largest number
 
     def actions(outputs: Outputs) -> Actions:
-        scaled = (outputs.copy() if squashed else np.tanh(outputs)).astype(dtype, copy=False)
+        scaled = (outputs.copy() if squashed else tanh_all(outputs)).astype(dtype, copy=False)
         scaled *= half
         scaled += middle
         np.maximum(scaled, low, out=scaled)  # rounding may leave the bounds by a last bit

@@ -85,6 +85,9 @@ class Policy(Protocol):
 
     shapes: Shapes
     to_actions: Callable[[NDArray[np.float32]], Actions]  # from outputs (k, n)
+    # One network's compiled step, of built-in policies: (weights, observation, memory, scratch, outputs).
+    kernel: Any = None
+    squashed: bool = False  # the outputs lie in [-1, 1] by themselves
 
     @property
     def dim(self) -> int:

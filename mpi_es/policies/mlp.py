@@ -1,7 +1,7 @@
-"""A multilayer perceptron in numpy, k of them side by side."""
+"""A multilayer perceptron, k of them side by side; its step is compiled."""
 
 from dataclasses import dataclass
-from itertools import chain, pairwise, starmap
+from itertools import accumulate, chain, pairwise, starmap
 from typing import Any, Literal
 
 import numpy as np
@@ -12,8 +12,9 @@ from mpi_es.policies import initialisation
 from mpi_es.policies.actions import Outputs, actions_for
 from mpi_es.policies.base import Memory, Policy, ScaledOptions, split
 from mpi_es.policies.features import features_for
-
-Layer = tuple[NDArray[np.float32], NDArray[np.float32]]  # weights (k, out, in), biases (k, out, 1)
+from mpi_es.policies.kernels.layers import aligned, pack
+from mpi_es.policies.kernels.mlp import Scratch, act, allocate
+from mpi_es.policies.kernels.side_by_side import all_of
 
 
 @dataclass(frozen=True)
@@ -29,15 +30,17 @@ class MLP(Policy):
     """Linear layers with an activation between them, in the flat order of torch's nn.Sequential."""
 
     Options = MLPOptions
+    compiled = True  # the first step takes long
+    kernel = act
 
     def __init__(self, options: MLPOptions, observation_space: Any, action_space: Any) -> None:
         inputs, self.features = features_for(observation_space, "mlp")
-        outputs, self.to_actions = actions_for(action_space, options.output, "mlp")
-        self.sizes = (inputs, *options.hidden, outputs)
+        self.n, self.to_actions = actions_for(action_space, options.output, "mlp")
+        self.sizes = (inputs, *options.hidden, self.n)
         self.activation = options.activation
-        self._activate = _ACTIVATIONS[options.activation]
+        self._scratch, self._act_all = self.new_scratch(), all_of(act)
         self._init_last_layer = options.init_last_layer
-        self._init_outputs = initialisation.biases(options.init_outputs, outputs)
+        self._init_outputs = initialisation.biases(options.init_outputs, self.n)
         self.shapes = {}
         for place, (columns, rows) in enumerate(pairwise(self.sizes)):
             # Each layer but the last is followed by its activation, which has a number too.
@@ -57,50 +60,30 @@ class MLP(Policy):
 
         return networks.multilayer(self.sizes, self.activation)
 
-    def unpack(self, parameters: NDArray[np.float32]) -> list[Layer]:
-        """Return the layers of parameters (k, dim), first to last."""
-        arrays = [*split(parameters, self.shapes).values()]
-        return list(zip(arrays[::2], arrays[1::2], strict=True))
+    def new_scratch(self) -> Scratch:
+        """Return room for the steps of one network at a time."""
+        return allocate(self.sizes, self.activation)
+
+    def unpack(self, parameters: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return the layers of parameters (k, dim), laid out for the kernel, (k, numbers)."""
+        k, arrays = len(parameters), [*split(parameters, self.shapes).values()]
+        widths = [*pairwise(self._scratch.widths.tolist())]
+        ends = [*accumulate((inputs + 1) * width for inputs, width in widths)]
+        weights = aligned(k, ends[-1])
+        layers = np.split(weights, ends[:-1], axis=1)
+        for layer, (_, width), matrix, bias in zip(layers, widths, arrays[::2], arrays[1::2], strict=True):
+            pack(layer.reshape(k, -1, width), matrix, bias[:, :, 0])
+        return weights
 
     def initial_memory(self, k: int) -> Memory:
         """Return None: it remembers nothing."""
         return None
 
     def outputs(
-        self, weights: list[Layer], observations: NDArray[Any], memory: Memory
+        self, weights: NDArray[np.float32], observations: NDArray[Any], memory: Memory
     ) -> tuple[Outputs, Memory]:
         """Return the outputs (k, n) of the last layer, and no memory."""
-        # A matrix-vector product for each network: its last bit does not depend on the other networks.
-        x = self.features(observations)[:, :, None]
-        for layer, biases in weights[:-1]:
-            x = np.matmul(layer, x)
-            x += biases
-            self._activate(x)
-        layer, biases = weights[-1]
-        x = np.matmul(layer, x)
-        x += biases
-        return x[:, :, 0], memory
-
-
-def _tanh(x: NDArray[np.float32]) -> None:
-    np.tanh(x, out=x)
-
-
-def _relu(x: NDArray[np.float32]) -> None:
-    np.maximum(x, 0, out=x)
-
-
-_SELU_ALPHA, _SELU_SCALE = 1.6732632423543772, 1.0507009873554805  # arXiv:1706.02515, equation 14
-
-
-def _selu(x: NDArray[np.float32]) -> None:
-    below = np.minimum(x, 0)
-    np.exp(below, out=below)
-    below -= 1
-    below *= _SELU_ALPHA
-    np.maximum(x, 0, out=x)
-    x += below
-    x *= _SELU_SCALE
-
-
-_ACTIVATIONS = {"tanh": _tanh, "relu": _relu, "selu": _selu}
+        features = self.features(observations)
+        outputs = np.empty((len(features), self.n), np.float32)
+        self._act_all(weights, features, outputs[:, :0], self._scratch, outputs)
+        return outputs, memory

@@ -34,7 +34,7 @@ class ObservationStatistics:
         return cls(_KNOWN, normalisation[0].astype(float), _KNOWN / normalisation[1].astype(float) ** 2)
 
     def updated(self, episodes: Vector) -> "ObservationStatistics":
-        """Return the statistics with episodes added, each a row of `normalisation.of_episode`.
+        """Return the statistics with episodes added, each a row of `normalisation.of_episodes`.
 
         The rows are in the order of the episodes, whichever rank ran them: the result is bit-identical.
         """

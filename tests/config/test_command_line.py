@@ -55,10 +55,6 @@ def test_options_come_on_top_of_the_preset():
             "carracing --no-compiled --threads-per-rank 2",
             "no effect with --compiled False: --threads-per-rank",
         ),
-        (
-            "carracing --env CarRacing-v3 --threads-per-rank 2",
-            "no effect with --env CarRacing-v3: --threads-per-rank",
-        ),
         ("cartpole --target-consecutive 3", ""),
         ("--layout torch", "no effect without --from-pretrained or --base-from-pretrained: --layout"),
         ("--envs-per-rank 3", "no effect here: --envs-per-rank"),

@@ -82,7 +82,7 @@ def test_help_on_presets_has_what_they_train_and_need_and_the_minutes(capsys):
 
 def test_help_on_a_preset_has_its_options(capsys):
     out = shown(capsys, "--help", "cartpole")
-    assert out.startswith("cartpole = --env CartPole-v1 --hidden 16 --population-size 32")
+    assert out.startswith("cartpole = --env mpi_es/CartPole-v1 --hidden 16 --population-size 32")
 
 
 def test_help_on_all_has_every_option(capsys):

@@ -10,6 +10,8 @@ from mpi_es.diagnosis.environment import repeats
         ("CartPole-v1", "ok", "two episodes of one seed are equal"),
         ("tests.envs.user_envs:make_capped", "ok", "are equal, 9 steps"),
         ("tests.envs.user_envs:Endless", "ok", "are equal, 1,000 steps"),
+        ("tests.worlds.user_worlds:Numbers", "ok", "are equal, 9 steps"),
+        ("tests.worlds.user_worlds:Wasteful", "warn", "a step makes 1 array"),
         ("tests.envs.user_envs:make_unseeded", "warn", "differ in the reward of step 1; a run cannot be"),
         ("tests.faults.broken_envs:uneven", "warn", "two episodes of one seed differ in the end of step 1"),
         ("tests.faults.broken_envs:breaking", "fail", "candidate 0, episode seed 1143, step 2: ValueError"),

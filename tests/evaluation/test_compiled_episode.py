@@ -4,46 +4,59 @@ from gymnasium.wrappers import RescaleAction
 
 from mpi_es import envs
 from mpi_es.config.run import configured
-from mpi_es.envs.car_racing import simulation
-from mpi_es.evaluation.build import make_policy
-from mpi_es.evaluation.compiled_episode import UNCLIPPED, Rules, allocate, run_episode
-from mpi_es.policies.attention_compiled.kernel import network
+from mpi_es.evaluation.build import make_policy, make_rollout
+from mpi_es.evaluation.compiled_episode import play_of
+from mpi_es.evaluation.rollout import Episode, EpisodeRules
 
-RULES = Rules(limit=40, repeat=1, early_stop=0, clip=UNCLIPPED)
-CONFIG = configured(env="mpi_es/CarRacing-v3", policy="attention", hidden=(16,))
+CAR = configured(env="mpi_es/CarRacing-v3", policy="attention", hidden=(16,))
+POLE = configured(env="mpi_es/CartPole-v1", hidden=(5,))
 
 
 @pytest.fixture(scope="module")
-def parts():
-    """A simulation, a driver, weights of an agent, its policy and its parameters."""
-    policy, env = make_policy(CONFIG), envs.make("mpi_es/CarRacing-v3")[0]
-    parameters = np.random.default_rng(0).normal(0, 0.2, (1, policy.dim)).astype(np.float32)
-    weights = network(policy.unpack(parameters), 0)
-    return simulation.allocate(), allocate(policy, env.action_space), weights, policy, parameters
+def car():
+    return make_rollout(CAR)
 
 
-def test_outputs_become_actions_as_in_gymnasium_s_wrapper(parts):
-    env, scale = envs.make("mpi_es/CarRacing-v3")[0], parts[1].scale
+def played(rollout, *seeds, terms=EpisodeRules(cap=40)):  # noqa: B008  (it is frozen)
+    """Return a thread's batch of episodes of one network."""
+    parameters = np.random.default_rng(0).normal(0, 0.2, rollout.policy.dim).astype(np.float32)
+    lane = rollout.lanes[0]
+    lane.episodes = [Episode(i, 0, seed, parameters) for i, seed in enumerate(seeds)]
+    rollout._run(lane, terms)
+    return lane.batch, parameters
+
+
+def test_outputs_become_actions_as_in_gymnasium_s_wrapper(car):
+    env, scale = envs.make("mpi_es/CarRacing-v3")[0], car.lanes[0].driver.scale
     wrapper = RescaleAction(env, np.float32(-1), np.float32(1))
     for output in np.random.default_rng(0).uniform(-1, 1, (20, 3)).astype(np.float32):
         ours = np.clip(output * scale[0] + scale[1], scale[2], scale[3])
         np.testing.assert_allclose(ours, wrapper.action(output), atol=1e-6)
 
 
-def test_an_episode_is_that_of_environment_and_policy_step_by_step(parts):
-    race, driver, weights, policy, parameters = parts
-    env, total = envs.make("mpi_es/CarRacing-v3")[0], 0.0
-    (seen, _), memory = env.reset(seed=31), policy.initial_memory(1)
-    for _ in range(40):
-        actions, memory = policy.act(policy.unpack(parameters), seen[None], memory)
-        seen, reward, *_ = env.step(actions[0])
-        total += reward
-    assert run_episode(race, driver, weights, 31, RULES) == (total, 40)
-    np.testing.assert_array_equal(race.picture, seen)
+@pytest.mark.parametrize("config", [CAR, POLE])
+def test_an_episode_is_that_of_environment_and_policy_step_by_step(config):
+    rollout, policy, env = make_rollout(config), make_policy(config), envs.make(config.env)[0]
+    batch, parameters = played(rollout, 31, 32)
+    for i, seed in enumerate((31, 32)):
+        (seen, _), memory, total, step, over = env.reset(seed=seed), policy.initial_memory(1), 0.0, 0, False
+        while step < 40 and not over:
+            actions, memory = policy.act(policy.unpack(parameters[None]), seen[None], memory)
+            seen, reward, over, *_ = env.step(actions[0])
+            total, step = total + reward, step + 1
+        assert (batch.totals[i], batch.lengths[i]) == (total, step)
 
 
-def test_an_episode_that_is_abandoned_ends_before_its_next_step(parts):
-    race, driver, weights, *_ = parts
-    driver.abandon[0] = 1
-    assert run_episode(race, driver, weights, 31, RULES) == (0.0, 0)
-    driver.abandon[0] = 0
+def test_an_episode_that_is_abandoned_ends_before_its_next_step(car):
+    car.lanes[0].driver.abandon[0] = 1
+    batch, _ = played(car, 31)
+    car.lanes[0].driver.abandon[0] = 0
+    assert (batch.totals[0], batch.lengths[0]) == (0.0, 0)
+
+
+def test_worlds_of_other_options_share_their_machine_code():
+    kernel, choose = make_policy(POLE).kernel, None
+    worlds = [
+        envs.make("mpi_es/CartPole-v1", options)[0].world for options in ([], ["sutton_barto_reward=True"])
+    ]
+    assert play_of(worlds[0], kernel, choose) is play_of(worlds[1], kernel, choose)

@@ -5,8 +5,9 @@ import pytest
 
 from mpi_es.config.parts import changed
 from mpi_es.config.run import configured
+from mpi_es.errors import RolloutError
 from mpi_es.evaluation import build
-from mpi_es.evaluation.compiled_rollout import CompiledRollout
+from mpi_es.evaluation.compiled_rollout import CompiledRollout, _rows
 from mpi_es.evaluation.rollout import Episode, EpisodeRules, Rollout
 from mpi_es.evaluation.sources import StaticSource
 from mpi_es.parallel.stop_signal import Stopped
@@ -66,6 +67,42 @@ def test_an_action_that_lasts_several_steps_is_the_ordinary_path_s_to_the_bit():
     assert 7 * 3 < expected[:, 2].min() < 170
 
 
+WORLDS = {
+    "discrete": configured(env="mpi_es/CartPole-v1", hidden=(9, 7)),
+    "box": configured(env="mpi_es/MountainCarContinuous-v0", hidden=(64, 64), activation="selu"),
+    "clip": configured(env="mpi_es/Pendulum-v1", hidden=(), output="clip"),
+    "lstm": configured(env="mpi_es/Pendulum-v1", policy="lstm", hidden=(10,)),
+    "gru": configured(env="mpi_es/Acrobot-v1", policy="gru", hidden=(16,)),
+    "rnn": configured(env="mpi_es/MountainCar-v0", policy="rnn", hidden=(33,), activation="relu"),
+    "cyclic": configured(env="mpi_es/CyclicMDP-v0", hidden=(20,), activation="relu"),
+}
+TERMS = {
+    "plain": lambda size: EpisodeRules(),
+    "all": lambda size: EpisodeRules(
+        cap=57,
+        normalisation=np.stack([np.linspace(-0.1, 0.2, size), np.linspace(1, 9, size)]),
+        collect=True,
+        early_stop=20,
+        clip=(-0.5, 0.7),
+        first_candidate=5,
+    ),
+}
+
+
+@pytest.mark.parametrize("repeat", [1, 3])
+@pytest.mark.parametrize("terms", TERMS)
+@pytest.mark.parametrize("name", WORLDS)
+def test_episodes_of_a_world_are_those_of_the_ordinary_path_to_the_bit(name, terms, repeat):
+    config = replace(WORLDS[name], action_repeat=repeat, threads_per_rank=2)
+    fast, plain = build.make_rollout(config), build.make_rollout(replace(config, compiled=False))
+    assert isinstance(fast, CompiledRollout)
+    assert isinstance(plain, Rollout)
+    noises = (0.0, 0.3) if fast.spaces[1].shape else (0.0,)
+    for rules in (replace(TERMS[terms](fast.size), action_noise=noise) for noise in noises):
+        expected = in_order(plain.run(source(plain, 12), rules))
+        np.testing.assert_array_equal(in_order(fast.run(source(fast, 12), rules)), expected)
+
+
 @pytest.mark.parametrize(
     "changes",
     [{"controller": "rnn"}, {"controller": "mlp", "num_frames": 2}, {"top_k": 9, "patch_order": "column"}],
@@ -84,7 +121,7 @@ def test_a_part_of_an_agent_drives_as_the_whole_one(changes):
 
 def test_threads_change_nothing(compiled):
     several = build.make_rollout(replace(CONFIG, threads_per_rank=3))
-    assert several.width == 3
+    assert len(several.lanes) == 3
     terms = EpisodeRules(cap=80)
     expected = compiled.run(source(compiled, 7), terms)
     np.testing.assert_array_equal(in_order(several.run(source(several, 7), terms)), expected)
@@ -117,27 +154,62 @@ def test_a_signal_ends_episodes_under_way_and_leaves_nothing_behind(compiled):
 
 
 def test_no_thread_is_at_work_once_a_signal_has_ended_the_episodes(compiled, monkeypatch):
-    run_episode, over = compiled.run_episode, []
+    play, over = compiled._play, []
 
     def noted(*arguments):
-        over.append(run_episode(*arguments))
-        return over[-1]
+        over.append(play(*arguments))
 
-    monkeypatch.setattr(compiled, "run_episode", noted)
+    monkeypatch.setattr(compiled, "_play", noted)
     with pytest.raises(Stopped):
         compiled.run(source(compiled, kind=Slow), EpisodeRules())
-    assert len(over) == compiled.width == 1
+    assert len(over) == len(compiled.lanes) == 1
+
+
+def test_parameters_that_are_no_numbers_act_as_on_the_ordinary_path():
+    """An argmax finds the first that is no number; a clipped one stays so."""
+    for name in ("discrete", "clip"):
+        fast, plain = (build.make_rollout(replace(WORLDS[name], compiled=kind)) for kind in (True, False))
+        row = np.random.default_rng(0).normal(0, 1, fast.policy.dim).astype(np.float32)
+        row[-1] = np.nan
+        found = []
+        for rollout in (fast, plain):
+            try:
+                found.append(rollout.run(StaticSource([Episode(0, 0, 5, row)]), EpisodeRules()).tolist())
+            except RolloutError as error:
+                found.append(str(error).partition(", step")[0])
+        assert found[0] == found[1]
+
+
+def test_an_observation_that_is_not_finite_is_refused_where_it_is_added_up():
+    fast = build.make_rollout(WORLDS["box"])
+    fast.lanes[0].episodes = [Episode(0, 3, 5, np.zeros(fast.policy.dim, np.float32))]
+    fast._run(fast.lanes[0], EpisodeRules(cap=2, collect=True))
+    fast.lanes[0].batch.sums[0, 0, 0] = np.nan
+    with pytest.raises(RolloutError, match="candidate 3, episode seed 5, step 2: expected finite observ"):
+        _rows(fast.lanes[0], EpisodeRules(collect=True))
+
+
+@pytest.mark.parametrize("changes", [{"env_options": ("continuous=False",)}, {"output": "clip"}])
+def test_other_actions_of_the_car_are_those_of_the_ordinary_path(changes):
+    config = changed(CONFIG, **changes)
+    fast, plain = build.make_rollout(config), build.make_rollout(replace(config, compiled=False))
+    assert isinstance(fast, CompiledRollout)
+    expected = in_order(plain.run(source(plain, 2), EpisodeRules(cap=50)))
+    np.testing.assert_array_equal(in_order(fast.run(source(fast, 2), EpisodeRules(cap=50))), expected)
 
 
 @pytest.mark.parametrize(
     "changes",
     [
         {"env": "CarRacing-v3"},
-        {"env_options": ("continuous=False",)},
-        {"action_noise": 0.1},
-        {"output": "clip"},
         {"stride": 3},
         {"policy": "mlp", "env": "CartPole-v1"},
+        {
+            "policy": "mlp",
+            "env": "mpi_es/Pendulum-v1",
+            "env_options": ("max_episode_steps=-1",),
+            "action_noise": 0.1,
+        },
     ],
 )
 def test_what_does_not_suit_takes_the_ordinary_path(changes):

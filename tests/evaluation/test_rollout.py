@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from mpi_es import envs
 from mpi_es.envs.lockstep.separate import SeparateEnvs
 from mpi_es.errors import RolloutError
-from mpi_es.evaluation.normalisation import normalise, of_episode
+from mpi_es.evaluation.normalisation import normalise, of_episodes
 from mpi_es.evaluation.rollout import Episode, EpisodeRules, Rollout, Source
 from mpi_es.parallel.stop_signal import Stopped
 from mpi_es.policies.mlp import MLP
@@ -93,7 +93,7 @@ def alone(policy, episode, terms, repeat=1):
     if not terms.collect:
         return head
     sums = np.array([sum(x - seen[0] for x in seen), sum((x - seen[0]) ** 2 for x in seen)])
-    return np.concatenate([head, of_episode(len(seen), seen[0], sums)])
+    return np.concatenate([head, of_episodes(np.array([len(seen)]), seen[0][None], sums[None])[0]])
 
 
 @pytest.mark.parametrize("terms", TERMS)

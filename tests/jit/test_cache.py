@@ -2,9 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from mpi_es.envs.car_racing import simulation
+from mpi_es.envs.car_racing import simulation, world
 from mpi_es.envs.car_racing.physics import joints
-from mpi_es.evaluation import compiled_episode
 from mpi_es.jit import cache
 
 
@@ -21,7 +20,7 @@ def test_machine_code_is_kept_until_a_module_changes_that_it_needs(double, tmp_p
     assert not left & files
 
 
-@pytest.mark.parametrize("caller", [simulation, compiled_episode])
+@pytest.mark.parametrize("caller", [simulation, world])
 def test_a_change_in_the_physics_renews_the_simulator_and_the_compiled_episode(caller):
     assert Path(joints.__file__) in cache.sources(Path(caller.__file__))
 

@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 @pytest.mark.parametrize(
     ("arguments", "directory"),
     [
-        ("mpi_es.train cartpole --seed 7", "runs/CartPole-v1-cma_es-7"),
+        ("mpi_es.train cartpole --seed 7", "runs/cartpole-7"),
         ("mpi_es.train --env CartPole-v1 --run-dir here", "here"),
         ("pbt.train toy --seed 3", "runs/pbt-toy-3"),
     ],

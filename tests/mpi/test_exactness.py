@@ -19,6 +19,17 @@ SETTINGS = {name: ("--strategy", name) for name in STRATEGIES} | {
     "table": ("--strategy", "openai_es", "--noise-table", "100000", "--num-rollouts", "2"),
     "pepg": ("--strategy", "pepg", "--variable-ep-len"),
     "envpool": ("--env", "envpool:LunarLander-v3", "--policy", "lstm", "--num-rollouts", "2"),
+    "world": ("--env", "mpi_es/CartPole-v1", "--num-rollouts", "3"),
+    "noise": (
+        "--env",
+        "mpi_es/Pendulum-v1",
+        "--policy",
+        "gru",
+        "--action-noise",
+        "0.1",
+        "--threads-per-rank",
+        "2",
+    ),
     "restarts": ("--restarts", "bipop", "--restart-if-below", "400", "--restart-after", "2"),
     "interactions": ("--strategy", "openai_es", "--num-interactions", "600", "--popsize-max", "30"),
     "lstm": ("--strategy", "pepg", "--policy", "lstm", "--num-rollouts", "3", "--episode-seeds", "common"),
@@ -76,17 +87,17 @@ def test_ranks_and_dispatch_do_not_matter(serial, exact, tmp_path, ranks, dispat
 
 
 @pytest.mark.parametrize(
-    ("number", "interval"),
+    ("number", "interval", "env"),
     [
-        (signal.SIGKILL, 0.2),
-        (signal.SIGUSR1, 0),
-        pytest.param(signal.SIGKILL, 0, marks=pytest.mark.slow),
-        pytest.param(signal.SIGTERM, 0.2, marks=pytest.mark.slow),
-        pytest.param(signal.SIGINT, 0, marks=pytest.mark.slow),
+        (signal.SIGKILL, 0.2, "CartPole-v1"),
+        (signal.SIGUSR1, 0, "mpi_es/CartPole-v1"),
+        pytest.param(signal.SIGKILL, 0, "mpi_es/CartPole-v1", marks=pytest.mark.slow),
+        pytest.param(signal.SIGTERM, 0.2, "CartPole-v1", marks=pytest.mark.slow),
+        pytest.param(signal.SIGINT, 0, "CartPole-v1", marks=pytest.mark.slow),
     ],
 )
-def test_a_signal_and_a_resume_change_nothing(launch, exact, tmp_path, number, interval):
-    options = (*QUIET, *SMALL, *EVALUATION, "--checkpoint-interval", interval)
+def test_a_signal_and_a_resume_change_nothing(launch, exact, tmp_path, number, interval, env):
+    options = (*QUIET, *SMALL, "--env", env, *EVALUATION, "--checkpoint-interval", interval)
     broken, resume = tmp_path / "broken", ("-m", "mpi_es.train", "--resume", tmp_path / "broken")
     begin = ("-m", "mpi_es.train", *options, "--max-iter", ENDLESS, "--run-dir", broken)
     end = interrupt(broken, number, (3, *begin), (2, *resume)) + 4

@@ -11,14 +11,6 @@ def mlp(inputs, hidden, outputs, **options):
     return MLP(made_with, spaces.Box(-1, 1, (inputs,), np.float32), spaces.Discrete(outputs))
 
 
-def test_weights_are_views():
-    policy = mlp(8, (16,), 4)
-    parameters = np.zeros((3, policy.dim), np.float32)
-    layers = policy.unpack(parameters)
-    assert [layer.shape for layer, _ in layers] == [(3, 16, 8), (3, 4, 16)]
-    assert all(np.shares_memory(layer, parameters) for layer, _ in layers)
-
-
 @pytest.mark.parametrize("activation", ["tanh", "relu", "selu"])
 @pytest.mark.parametrize("sizes", [(8, 64, 64, 4), (1, 1, 1), (3, 33, 17, 1), (128, 200, 500, 6), (2, 5)])
 def test_batch_of_k_equals_k_batches_of_one(sizes, activation):

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mpi_es.evaluation.normalisation import normalise, of_episode
+from mpi_es.evaluation.normalisation import normalise, of_episodes
 from mpi_es.run_file.observations import ObservationStatistics
 
 
@@ -17,7 +17,8 @@ def rows_of(observed):
     """The rows of a rollout."""
     differences = [x - x[0] for x in observed]
     sums = [np.array([d.sum(axis=0), np.square(d).sum(axis=0)]) for d in differences]
-    return np.array([of_episode(len(x), x[0], s) for x, s in zip(observed, sums, strict=True)])
+    firsts = np.array([x[0] for x in observed])
+    return of_episodes(np.array([len(x) for x in observed]), firsts, np.array(sums))
 
 
 def test_scaling_is_mean_and_deviation_of_all_observations():

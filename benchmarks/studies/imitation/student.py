@@ -29,7 +29,7 @@ from mpi_es.agents.agent import Agent
 from mpi_es.config.presets import preset
 from mpi_es.config.run import Config
 from mpi_es.envs.car_racing import simulation
-from mpi_es.envs.car_racing.options import action_space
+from mpi_es.envs.car_racing.options import action_space, observation_space
 from mpi_es.envs.car_racing.simulation import Simulation
 from mpi_es.errors import expected
 from mpi_es.evaluation import compiled_episode
@@ -96,7 +96,7 @@ def drive(
         taught: the agent drives, not the teacher.
     """
     simulation.begin(car, seed)
-    agent.state[:] = agent.memory
+    agent.memory[:] = agent.first_memory
     senses, outputs = np.zeros(SENSES, np.float32), np.zeros(OUTPUTS, np.float32)
     first, second = np.zeros_like(teacher.first_bias), np.zeros_like(teacher.second_bias)
     action, total, over, cut, step = np.zeros(OUTPUTS), 0.0, False, False, 0
@@ -104,7 +104,7 @@ def drive(
         sense(car.world, car.physics, action, senses)
         answer(teacher, senses, first, second, outputs)
         actions[step] = np.tanh(outputs)
-        kernel.act(weights, car.picture, agent.state, agent.scratch, agent.outputs)
+        kernel.act(weights, car.picture, agent.memory, agent.scratch, agent.outputs)
         centres[step] = agent.scratch.activations.features
         if taught:
             outputs[:] = np.arctanh(np.minimum(np.maximum(agent.outputs, -ALMOST_ONE), ALMOST_ONE))
@@ -122,7 +122,7 @@ class Cars:
         self.comm, self.teacher = comm, teacher
         self.policy: Any = make_policy(config)
         self.car = simulation.allocate()
-        self.agent = compiled_episode.allocate(self.policy, action_space(True))
+        self.agent = compiled_episode.allocate(self.policy, observation_space(), action_space(True))
 
     def drive(self, parameters: NDArray[np.float32], seeds: list[int], round_: int) -> list[tuple[Any, ...]]:
         """Return the drives of all ranks, in the order of the seeds, on rank 0. Collective."""

@@ -8,10 +8,11 @@ from gymnasium.error import InvalidAction
 from numpy.typing import NDArray
 
 from mpi_es.envs.car_racing import attributes, machine_code, simulation
-from mpi_es.envs.car_racing.options import DISCRETE, action_space, checked, observation_space
+from mpi_es.envs.car_racing.options import DISCRETE, checked
 from mpi_es.envs.car_racing.physics.race import randomize_colours
 from mpi_es.envs.car_racing.simulation import begin_streams
 from mpi_es.envs.car_racing.state import PLAYFIELD
+from mpi_es.envs.car_racing.world import CarRacingWorld
 
 Step = tuple[NDArray[np.uint8], float, bool, bool, dict[str, Any]]
 
@@ -47,9 +48,10 @@ class CarRacing(gym.Env[NDArray[np.uint8], Any]):
             picture, variant, lap_complete_percent, domain_randomize, continuous, grass_cost
         )
         self.render_mode, self.continuous, self.begun = render_mode, continuous, False
-        self.simulation = simulation.allocate(*self.choices)
+        self.world = CarRacingWorld(self.choices, continuous)
+        self.simulation = self.world.allocate()
         self.window = _window(render_mode, variant) if render_mode else None
-        self.action_space, self.observation_space = action_space(continuous), observation_space()
+        self.action_space, self.observation_space = self.world.action_space, self.world.observation_space
 
     # What wrappers read of gymnasium's environment
     car = attributes.read_only(attributes.car, "simulation")

@@ -1,4 +1,4 @@
-"""Race and picture together: what the environment and the compiled episodes both drive."""
+"""Race and picture together: what the environment and the world both drive."""
 
 from typing import NamedTuple
 
@@ -6,13 +6,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpi_es.envs.car_racing import state, variants
-from mpi_es.envs.car_racing.physics import arrays, numpy_random, race
+from mpi_es.envs.car_racing.physics import arrays, race
 from mpi_es.envs.car_racing.picture import panel
 from mpi_es.envs.car_racing.picture.close import compose
 from mpi_es.envs.car_racing.picture.exact import canvas as exact_canvas
 from mpi_es.envs.car_racing.picture.exact import compose as exact
 from mpi_es.envs.car_racing.picture.sizes import SIDE
 from mpi_es.jit.decorator import compiled
+from mpi_es.worlds import numpy_random
 
 PICTURES = ("close", "exact")
 _OTHER_STREAM = 1 << 62  # far from a run's episode seeds; colours must not change the track
@@ -82,13 +83,19 @@ def begin_first(simulation: Simulation, entropy: int) -> None:
 @compiled()
 def proceed(simulation: Simulation, randomize: bool) -> None:
     """Begin an episode where the generators stand, and draw its first picture."""
+    start(simulation, randomize)
+    draw(simulation)
+
+
+@compiled()
+def start(simulation: Simulation, randomize: bool) -> None:
+    """Begin an episode where the generators stand."""
     s = simulation
     if randomize:
         race.randomize_colours(s.world, s.physics, s.generator)
     if s.variant == variants.COLOR:
         variants.shift_colours(s.world, s.physics, s.colours)
     race.reset(s.world, s.physics, s.generator)
-    draw(s)
 
 
 @compiled()

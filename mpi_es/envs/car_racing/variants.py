@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpi_es.envs.car_racing.physics.arrays import Physics
-from mpi_es.envs.car_racing.physics.numpy_random import uniform
 from mpi_es.envs.car_racing.picture.camera import aim
 from mpi_es.envs.car_racing.picture.sizes import SIDE, VIEW_ROWS, WINDOW_H, WINDOW_W
 from mpi_es.envs.car_racing.state import World
 from mpi_es.jit.decorator import compiled
+from mpi_es.worlds.numpy_random import uniform
 
 NAMES = ("plain", "color", "bars", "blob")
 PLAIN, COLOR, BARS, BLOB = range(4)

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property, partial
 from itertools import pairwise
-from operator import index
 from typing import Any
 
 import gymnasium as gym
@@ -16,12 +15,12 @@ from numpy.typing import NDArray
 
 from mpi_es.envs.car_racing import attributes, cars, machine_code, simulation
 from mpi_es.envs.car_racing.options import DISCRETE, action_space, checked, observation_space
-from mpi_es.envs.step_limit import step_limit
 from mpi_es.errors import expected
 from mpi_es.jit.rows import row
+from mpi_es.worlds.options import step_limit
+from mpi_es.worlds.vector_arguments import autoreset, counts, reset_mask, seeds
 
 Step = tuple[NDArray[np.uint8], NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]
-_MOST = 2**63 - 1  # the largest seed
 
 
 class CarRacingVectorEnv(VectorEnv[NDArray[np.uint8], Any, NDArray[Any]]):
@@ -55,20 +54,13 @@ class CarRacingVectorEnv(VectorEnv[NDArray[np.uint8], Any, NDArray[Any]]):
         variant: str = "plain",
         grass_cost: float = 0.0,
     ) -> None:
-        for name, value in (
-            ("num_envs", num_envs),
-            ("threads", threads),
-            ("frame_skip", frame_skip),
-            ("frame_stack", frame_stack),
-        ):
-            if not isinstance(value, int) or value < 1:
-                raise expected(name, "a whole number from 1", value)
+        counts(num_envs=num_envs, threads=threads, frame_skip=frame_skip, frame_stack=frame_stack)
         if render_mode not in (None, "rgb_array"):
             raise expected("render_mode", "rgb_array or None", render_mode)
         choices = checked(picture, variant, lap_complete_percent, domain_randomize, continuous, grass_cost)
         self.num_envs, self.render_mode, self.continuous = num_envs, render_mode, continuous
         self.limit = step_limit(max_episode_steps, 1000)  # as registered
-        self.frame_skip, self.mode = frame_skip, _mode(autoreset_mode)
+        self.frame_skip, self.mode = frame_skip, autoreset(autoreset_mode)
         self.metadata = {"render_modes": ["rgb_array"], "render_fps": 50, "autoreset_mode": self.mode}
         self.single_action_space = action_space(continuous)
         self.single_observation_space = observation_space(frame_stack)
@@ -100,10 +92,10 @@ class CarRacingVectorEnv(VectorEnv[NDArray[np.uint8], Any, NDArray[Any]]):
             options: also gymnasium's "randomize".
         """
         given = options or {}
-        mask, seeds = self._mask(given.get("reset_mask")), self._seeds(seed)
+        mask, chosen = reset_mask(given.get("reset_mask"), self.num_envs), seeds(seed, self.num_envs)
         fresh = mask & ~self.begun
         self.cars.entropy[fresh] = self.np_random.integers(2**62, size=fresh.sum())
-        self.cars.seeds[mask] = seeds[mask]
+        self.cars.seeds[mask] = chosen[mask]
         super().reset(seed=seed if isinstance(seed, int) else None)
         machine_code.have_for_several(self.choices.picture)
         self.cars.order[:] = np.where(mask, cars.BEGIN, cars.WAIT)
@@ -176,28 +168,6 @@ class CarRacingVectorEnv(VectorEnv[NDArray[np.uint8], Any, NDArray[Any]]):
         chosen: NDArray[np.float64] = DISCRETE[given]
         return chosen
 
-    def _seeds(self, seed: Any) -> NDArray[np.int64]:
-        """Return a seed for each car, -1 for none."""
-        if seed is None:
-            return np.full(self.num_envs, -1)
-        one = isinstance(seed, int | np.integer)
-        listed = [seed + i for i in range(self.num_envs)] if one else list(seed)
-        if len(listed) != self.num_envs:
-            raise expected("seed", f"an integer or a list of {self.num_envs}", seed)
-        numbers = [-1 if each is None else index(each) for each in listed]
-        if any(each is not None and not 0 <= each <= _MOST for each in listed):
-            raise expected("seed", f"numbers from 0 to {_MOST}", seed)
-        return np.array(numbers, np.int64)
-
-    def _mask(self, mask: Any) -> NDArray[np.bool_]:
-        """Return which cars begin an episode."""
-        if mask is None:
-            return np.ones(self.num_envs, np.bool_)
-        given = np.asarray(mask)
-        if given.shape != (self.num_envs,) or given.dtype != np.bool_ or not given.any():
-            raise expected("reset_mask", f"a bool array ({self.num_envs},) with at least one True", mask)
-        return given
-
     # What wrappers read of gymnasium's environment, here (num_envs, …)
     car = attributes.read_only(attributes.car, "cars.races")
     t = attributes.read_only(attributes.t, "cars.races")
@@ -235,11 +205,3 @@ class CarRacingVectorEnv(VectorEnv[NDArray[np.uint8], Any, NDArray[Any]]):
             self._pool.shutdown()
         for window in self.__dict__.get("_windows", ()):
             window.close()
-
-
-def _mode(mode: AutoresetMode | str) -> AutoresetMode:
-    """Return gymnasium's mode."""
-    names = [each.value for each in AutoresetMode]
-    if not isinstance(mode, AutoresetMode) and mode not in names:
-        raise expected("autoreset_mode", f"one of {', '.join(names)}", mode)
-    return AutoresetMode(mode)

@@ -13,7 +13,7 @@ from mpi_es.policies import initialisation
 from mpi_es.policies.actions import Outputs, actions_for
 from mpi_es.policies.attention_compiled import controller as controllers
 from mpi_es.policies.attention_compiled.controller import Controller
-from mpi_es.policies.attention_compiled.kernel import Scratch, Weights, act_all, allocate
+from mpi_es.policies.attention_compiled.kernel import Scratch, Weights, act, act_all, allocate
 from mpi_es.policies.attention_compiled.patches import CHANNELS, PATCH, QUERY_DIM, STRIDE
 from mpi_es.policies.attention_options import AttentionOptions
 from mpi_es.policies.base import Attention, Memory, Policy, Shapes, split
@@ -31,6 +31,7 @@ class AttentionPolicy(Policy):
     """
 
     compiled = True  # the first step takes long
+    kernel, squashed = act, True
 
     def __init__(self, options: AttentionOptions, size: int, action_space: Any) -> None:
         self.options, self.size = options, size

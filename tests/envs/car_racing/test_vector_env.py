@@ -8,6 +8,7 @@ from gymnasium.wrappers.vector import NormalizeReward, RecordEpisodeStatistics
 from mpi_es import envs
 from mpi_es.errors import UserError
 from tests.envs.car_racing.reference import GENTLE
+from tests.worlds.lockstep import assert_equal
 
 NAME = "mpi_es/CarRacing-v3"
 SEEDS = [12, 13, 14]
@@ -41,23 +42,6 @@ def alone(mode="NextStep", wrappers=(), **options):
     vector = {"autoreset_mode": mode}
     one = options | {"vectorization_mode": "sync", "vector_kwargs": vector, "wrappers": wrappers}
     return gym.make_vec(NAME, num_envs=CARS, **one)
-
-
-def assert_equal(got, expected):
-    """Compare dictionaries, arrays and tuples to the bit."""
-    assert type(got) is type(expected)
-    if isinstance(got, dict):
-        assert got.keys() == expected.keys()
-        for key in got:
-            assert_equal(got[key], expected[key])
-    elif isinstance(got, tuple) or (isinstance(got, np.ndarray) and got.dtype == object):
-        for one, other in zip(got, expected, strict=True):
-            assert_equal(one, other)
-    elif isinstance(got, np.ndarray):
-        assert (got.dtype, got.shape) == (expected.dtype, expected.shape)
-        assert got.tobytes() == expected.tobytes()
-    else:
-        assert got == expected
 
 
 def drive(env, other, steps, action=GENTLE, noise=0.1):

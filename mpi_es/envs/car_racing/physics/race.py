@@ -6,7 +6,6 @@ from numpy.typing import NDArray
 from mpi_es.envs.car_racing.physics.arrays import NEW_LAP, Physics
 from mpi_es.envs.car_racing.physics.car import control, place_car, push
 from mpi_es.envs.car_racing.physics.contacts import touch
-from mpi_es.envs.car_racing.physics.numpy_random import integers, uniform
 from mpi_es.envs.car_racing.physics.solver import solve
 from mpi_es.envs.car_racing.physics.track import make_track
 from mpi_es.envs.car_racing.state import (
@@ -22,6 +21,7 @@ from mpi_es.envs.car_racing.state import (
     World,
 )
 from mpi_es.jit.decorator import compiled
+from mpi_es.worlds.numpy_random import integers, uniform
 
 
 @compiled()

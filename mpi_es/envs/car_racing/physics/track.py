@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpi_es.envs.car_racing.physics.arrays import CHECKPOINTS, Physics
-from mpi_es.envs.car_racing.physics.bodies import wrap
-from mpi_es.envs.car_racing.physics.numpy_random import uniform
 from mpi_es.envs.car_racing.state import POLYGON_COUNT, SCALE, TILE_COUNT, TILES, World
 from mpi_es.jit.decorator import compiled
+from mpi_es.worlds.box2d.shapes import compiled_wrap
+from mpi_es.worlds.numpy_random import uniform
 
 # As in gymnasium's car_racing.py
 TRACK_RAD = 900 / SCALE
@@ -206,4 +206,4 @@ def _lay_in_box2d(physics: Physics, corners: NDArray[np.float64], tile: int) -> 
             rounded[i, axis] = corners[i, axis]
             physics.boxes[axis, tile] = min(physics.boxes[axis, tile], rounded[i, axis])
             physics.boxes[2 + axis, tile] = max(physics.boxes[2 + axis, tile], rounded[i, axis])
-    physics.sizes[tile] = wrap(rounded, physics.vertices[tile])
+    physics.sizes[tile] = compiled_wrap(rounded, physics.vertices[tile])

@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpi_es.envs.car_racing import state
-from mpi_es.envs.car_racing.physics import arrays, numpy_random, race
+from mpi_es.envs.car_racing.physics import arrays, race
+from mpi_es.worlds import numpy_random
 from tests.envs.car_racing.reference import copy_state
 
 FIELDS = set(state.World._fields)

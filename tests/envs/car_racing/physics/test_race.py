@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from mpi_es.envs.car_racing import state
-from mpi_es.envs.car_racing.physics import arrays, numpy_random, race
+from mpi_es.envs.car_racing.physics import arrays, race
+from mpi_es.worlds import numpy_random
 from tests.envs.car_racing.physics.lockstep import Race, without_picture
 from tests.envs.car_racing.reference import copy_state, drive, reference
 

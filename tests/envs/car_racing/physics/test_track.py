@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from mpi_es.envs.car_racing import state
-from mpi_es.envs.car_racing.physics import arrays, numpy_random
+from mpi_es.envs.car_racing.physics import arrays
 from mpi_es.envs.car_racing.physics.track import make_track
+from mpi_es.worlds import numpy_random
 from tests.envs.car_racing.reference import copy_state
 
 

@@ -1,8 +1,10 @@
-"""numpy's generator in compiled code: SeedSequence, PCG64 and the draws that gymnasium's CarRacing makes.
+"""numpy's generator in compiled code: SeedSequence, PCG64 and the draws that gymnasium's environments make.
 
-A reset with a seed must draw exactly the track that `numpy.random.Generator(PCG64(SeedSequence(seed)))` gives
+A reset with a seed must draw exactly what `numpy.random.Generator(PCG64(SeedSequence(seed)))` gives
 gymnasium; the algorithms are numpy's (bit_generator.pyx, pcg64.h, distributions.c), the words 64 bits wide.
 """
+
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +36,13 @@ def allocate() -> NDArray[np.uint64]:
     return np.zeros(6, np.uint64)
 
 
+def state_of(generator: NDArray[np.uint64]) -> dict[str, Any]:
+    """Return the generator as the `state` of numpy's PCG64."""
+    high, low, increment_high, increment_low, waits, half = map(int, generator)
+    numbers = {"state": high << 64 | low, "inc": increment_high << 64 | increment_low}
+    return {"bit_generator": "PCG64", "state": numbers, "has_uint32": waits, "uinteger": half}
+
+
 @compiled()
 def seed_generator(generator: NDArray[np.uint64], seed: int) -> None:
     """Make the generator what gymnasium's `np_random(seed)` is.
@@ -51,6 +60,13 @@ def seed_generator(generator: NDArray[np.uint64], seed: int) -> None:
     generator[STATE_HIGH] += words[0] + carry
     generator[STATE_LOW] = low
     _advance(generator)
+
+
+@compiled()
+def begin_stream(generator: NDArray[np.uint64], seed: int) -> None:
+    """Seed the generator as `seed_generator`; with a negative seed leave it where it stands."""
+    if seed >= 0:
+        seed_generator(generator, seed)
 
 
 @compiled()

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from gymnasium.utils.seeding import np_random
 
-from mpi_es.envs.car_racing.physics.numpy_random import allocate, integers, seed_generator, uniform
+from mpi_es.worlds.numpy_random import allocate, integers, seed_generator, uniform
 
 SEEDS = [0, 1, 2, 42, 12345, 2**31, 2**32 - 1, 2**32, 2**40 + 7, 2**62 + 3, 2**63 - 1]
 

@@ -1,0 +1,76 @@
+"""From a network's outputs to an action in compiled code, as policies/actions.py has it, to the bit."""
+
+import math
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from mpi_es.jit.decorator import compiled
+from mpi_es.policies.kernels.activations import tanh_of
+
+Array = NDArray[np.float32]
+
+
+def choice_for(space: Any, kind: str, squashed: bool) -> Any:
+    """Return choose(outputs, scale, action), which writes an action of the space; None where there is none.
+
+    Args:
+        kind: "argmax", "tanh", "clip" or "auto", as for `actions_for`; so is `squashed`.
+    """
+    if isinstance(space, spaces.Discrete):
+        return largest
+    if not isinstance(space, spaces.Box) or space.dtype != np.float32 or len(space.shape) != 1:
+        return None
+    if kind == "clip":
+        return clipped
+    return scaled if squashed else squashed_and_scaled
+
+
+def scale_for(space: Any) -> Array:
+    """Return what a choice reads: factor, shift and bounds, (4, n), or the first action, (1, 1)."""
+    if isinstance(space, spaces.Discrete):
+        return np.full((1, 1), space.start, np.float32)
+    low, high = space.low, space.high
+    return np.stack([high / 2 - low / 2, low / 2 + high / 2, low, high]).astype(np.float32)
+
+
+@compiled(borrowing=True)
+def largest(outputs: Array, scale: Array, action: NDArray[np.int64]) -> None:
+    """Write the action of the largest output, the first of equals; what is no number counts as larger."""
+    best = 0
+    for i in range(1, len(outputs)):
+        if not math.isnan(outputs[best]) and (outputs[i] > outputs[best] or math.isnan(outputs[i])):
+            best = i
+    action[0] = best + int(scale[0, 0])
+
+
+@compiled(borrowing=True)
+def clipped(outputs: Array, scale: Array, action: Array) -> None:
+    """Write the outputs within the bounds."""
+    for i in range(len(outputs)):
+        action[i] = within(outputs[i], scale[2, i], scale[3, i])
+
+
+@compiled(borrowing=True)
+def scaled(outputs: Array, scale: Array, action: Array) -> None:
+    """Write outputs in [-1, 1], scaled to the bounds; rounding may leave them by a last bit."""
+    for i in range(len(outputs)):
+        action[i] = within(outputs[i] * scale[0, i] + scale[1, i], scale[2, i], scale[3, i])
+
+
+@compiled(borrowing=True)
+def squashed_and_scaled(outputs: Array, scale: Array, action: Array) -> None:
+    """Write the outputs' tanh, scaled to the bounds."""
+    for i in range(len(outputs)):
+        outputs[i] = tanh_of(outputs[i])
+    scaled(outputs, scale, action)
+
+
+@compiled(borrowing=True)
+def within(number: Any, low: Any, high: Any) -> Any:
+    """Return a number clipped as numpy does: what is no number stays so."""
+    if number < low:
+        return low
+    return high if number > high else number

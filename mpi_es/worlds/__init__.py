@@ -1,0 +1,25 @@
+"""Compiled environments: whole episodes of them run without the interpreter.
+
+What is imported from here is public; a name's module is imported when the name is first used.
+"""
+
+from typing import TYPE_CHECKING
+
+from mpi_es.lazy import attributes
+
+if TYPE_CHECKING:
+    from mpi_es.worlds.env import WorldEnv
+    from mpi_es.worlds.vector_env import WorldVectorEnv
+    from mpi_es.worlds.world import World, record
+
+__all__ = ["World", "WorldEnv", "WorldVectorEnv", "numpy_random", "record"]
+_MODULES = {
+    "mpi_es.worlds.env": ("WorldEnv",),
+    "mpi_es.worlds.vector_env": ("WorldVectorEnv",),
+    "mpi_es.worlds.world": ("World", "record"),
+}
+__getattr__ = attributes(__name__, _MODULES)
+
+
+def __dir__() -> list[str]:
+    return __all__

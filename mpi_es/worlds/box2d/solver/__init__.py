@@ -1,0 +1,1 @@
+"""How a step moves the bodies: Box2D's Dynamics."""

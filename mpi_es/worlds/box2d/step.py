@@ -1,0 +1,126 @@
+"""A step of Box2D's world, of one scene or of several at once."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpi_es.jit.decorator import compiled
+from mpi_es.worlds.box2d.boxes import find_new_contacts
+from mpi_es.worlds.box2d.collision.contacts import collide
+from mpi_es.worlds.box2d.records import INT, Scene
+from mpi_es.worlds.box2d.settings import WARMTH, ZERO
+from mpi_es.worlds.box2d.solver.impacts import solve_impacts
+from mpi_es.worlds.box2d.solver.island import begin_solve, end_solve, iterate_velocities, solve
+from mpi_es.worlds.box2d.solver.lane_iterations import iterate_lanes
+from mpi_es.worlds.box2d.solver.lanes import Lanes, count_rows, lanes, pack, unpack
+from mpi_es.worlds.box2d.solver.sleep import any_awake
+
+_BLOCK = 64  # scenes among which those with similar contacts are put together
+_ASLEEP, _ALONE = -2, -1  # keys of scenes that are in no lane
+
+
+@compiled()
+def step(scene: Scene) -> None:
+    """Advance a scene by a step: b2World::Step."""
+    collide(scene)
+    solve(scene)
+    _end_step(scene)
+
+
+@compiled()
+def _end_step(scene: Scene) -> None:
+    """Find the impacts, and be ready for the next step."""
+    solve_impacts(scene)
+    scene.warmth = WARMTH
+    for i in range(len(scene.bodies)):
+        body = scene.bodies[i]
+        body.force_x = body.force_y = body.torque = ZERO
+
+
+def scratch(scene: np.dtype[np.void], states: int) -> NDArray[np.void]:
+    """Return the working space (1,) of `step_several` for so many states, whose scenes have that type.
+
+    Up to 32 scenes iterate at once, also where a register holds 8: operations that do not wait for each other
+    fill the time in which the others wait.
+    """
+    width = 8 if states <= 8 else 16 if states <= 16 else 32
+    kind = [
+        ("lanes", lanes(scene, width)),
+        ("keys", INT, (_BLOCK,)),  # which bodies have contacts, a bit each
+        ("order", INT, (_BLOCK,)),
+    ]
+    return np.zeros(1, np.dtype(kind))
+
+
+@compiled()
+def step_several(states: NDArray[np.void], scratch: Any) -> None:
+    """Advance the scenes of several states, each as `step` does, to the bit."""
+    for first in range(0, len(states), _BLOCK):
+        _step_block(states[first : first + _BLOCK], scratch)
+
+
+@compiled()
+def _step_block(states: NDArray[np.void], scratch: Any) -> None:
+    """Advance at most so many scenes as scratch has keys for."""
+    for i in range(len(states)):
+        scratch.keys[i] = _begin(states[i].scene, scratch.lanes)
+    _iterate(states, _sort(states, scratch), scratch)
+    for i in range(len(states)):
+        scene = states[i].scene
+        if scratch.keys[i] != _ASLEEP:
+            end_solve(scene)
+        find_new_contacts(scene)
+        _end_step(scene)
+
+
+@compiled()
+def _begin(scene: Scene, space: Lanes) -> int:
+    """Do what comes before the velocity iterations; return the scene's key."""
+    collide(scene)
+    if not any_awake(scene):
+        return _ASLEEP
+    begin_solve(scene)
+    if not count_rows(space, scene):
+        iterate_velocities(scene)
+        return _ALONE
+    key = 0
+    for i in range(len(scene.bodies)):
+        key |= int(space.used[i] > 0) << i
+    return key
+
+
+@compiled()
+def _sort(states: NDArray[np.void], scratch: Any) -> int:
+    """Order the scenes that go into lanes by their keys; return their number."""
+    count = 0
+    for key in range(1 << len(states[0].scene.bodies)):
+        for i in range(len(states)):
+            if scratch.keys[i] == key:
+                scratch.order[count] = i
+                count += 1
+    return count
+
+
+@compiled()
+def _iterate(states: NDArray[np.void], count: int, scratch: Any) -> None:
+    """Iterate the velocities of the scenes in order, as many at once as there are lanes."""
+    space, order = scratch.lanes, scratch.order
+    width = len(space.bodies[0].spin)
+    for first in range(0, count, width):
+        members = min(count - first, width)
+        if members < width // 4:  # lanes would take longer
+            for lane in range(members):
+                iterate_velocities(states[order[first + lane]].scene)
+            return
+        for i in range(len(space.slots)):
+            space.slots[i] = 0
+        for lane in range(members):
+            count_rows(space, states[order[first + lane]].scene)
+            for i in range(len(space.slots)):
+                space.slots[i] = max(space.slots[i], space.used[i])
+        for lane in range(members):
+            pack(space, lane, states[order[first + lane]].scene)
+        iterate_lanes(space, states[0].scene)
+        for lane in range(members):
+            unpack(space, lane, states[order[first + lane]].scene)

@@ -1,0 +1,140 @@
+"""gymnasium's environment of any world."""
+
+import functools
+from importlib import import_module
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from gymnasium.error import InvalidAction
+from numpy.typing import NDArray
+
+from mpi_es.errors import expected
+from mpi_es.jit.decorator import compiled
+from mpi_es.jit.warm_up import announced
+from mpi_es.worlds.world import Observe, Reset, Step, Window, World, functions, metadata_of, new_state
+
+CONTINUE = -1  # in place of a seed: the next episode of the random numbers
+_STEP = -2  # no episode begins
+
+
+class WorldEnv(gym.Env[NDArray[Any], Any]):
+    """A world alone: an episode is that of its seed and actions.
+
+    Args:
+        world: it, or where its class is, "package.module:Class".
+        render_mode: one of the world's.
+        options: of its class.
+    """
+
+    compiled = True  # the first step takes long
+    metadata = {"render_modes": ["human", "rgb_array", "ansi"]}  # noqa: RUF012  (of all worlds)
+
+    def __init__(self, world: World | str, render_mode: str | None = None, **options: Any) -> None:
+        self.world: World = made(world, options)
+        self.render_mode, self.metadata = checked_mode(self.world, render_mode), metadata_of(self.world)
+        self.observation_space, self.action_space = self.world.observation_space, self.world.action_space
+        self.discrete = isinstance(self.action_space, gym.spaces.Discrete)
+        self.state, self.world_limit = new_state(self.world), self.world.limit
+        self._begun = False
+        self._turn = _turn_of(*functions(self.world))
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[NDArray[Any], dict[str, Any]]:
+        """Begin an episode: that of the seed, or the next one."""
+        if options:
+            raise expected("options", "none", options)
+        super().reset(seed=seed)
+        if seed is None:
+            seed = CONTINUE if self._begun else int(self.np_random.integers(2**62))
+        self._begun = True
+        with announced("the environment"):
+            observation, _, _ = self._play(seed, self._idle)
+        if self.render_mode == "human":
+            self.render()
+        return observation, {}
+
+    def step(self, action: Any) -> tuple[NDArray[Any], float, bool, bool, dict[str, Any]]:
+        """Make a step."""
+        if self.discrete:
+            if not self.action_space.contains(action):
+                raise InvalidAction(f"expected an action in {self.action_space}, got {action!r}")
+            given: Any = int(action)
+        else:
+            given = np.ascontiguousarray(action, np.float32)
+            if given.shape != self.action_space.shape:
+                raise InvalidAction(f"expected the shape {self.action_space.shape}, got {given.shape}")
+        observation, reward, over = self._play(_STEP, given)
+        if self.render_mode == "human":
+            self.render()
+        return observation, reward, over, False, {}
+
+    @property
+    def _idle(self) -> Any:
+        """An action that is not looked at."""
+        return 0 if self.discrete else np.zeros(self.action_space.shape, np.float32)
+
+    def _play(self, seed: int, action: Any) -> tuple[NDArray[Any], float, bool]:
+        space: Any = self.observation_space
+        observation = np.empty(space.shape, space.dtype)
+        reward, over = self._turn(self.state, seed, action, observation)
+        return observation, reward, over
+
+    def render(self) -> Any:
+        """Return the world's picture, or show it."""
+        if self.render_mode is None:
+            modes = " or ".join(self.metadata["render_modes"])
+            gym.logger.warn(f"expected a render_mode when the environment was made: {modes}")
+            return None
+        return self._window.render(self.state)
+
+    @functools.cached_property
+    def _window(self) -> Window:
+        assert self.render_mode is not None
+        return self.world.window(self.render_mode)
+
+    def close(self) -> None:
+        """Close the window."""
+        if "_window" in self.__dict__:
+            self._window.close()
+
+
+@functools.cache
+def _turn_of(reset: Reset, step: Step, observe: Observe) -> Any:
+    """Return turn(state, seed, action, out) -> reward, over: a world begins an episode or makes a step."""
+
+    @compiled()
+    def turn(state: Any, seed: int, action: Any, out: NDArray[Any]) -> tuple[float, bool]:
+        reward, over = 0.0, False
+        if seed == _STEP:
+            reward, over = step(state, action)
+        else:
+            reset(state, seed)
+        observe(state, out)
+        return reward, over
+
+    return turn
+
+
+def made(world: World | str, options: dict[str, Any]) -> World:
+    """Return a world, of its class if its name is given."""
+    if not isinstance(world, str):
+        if options:
+            raise expected("options", "none for a world that is made already", options)
+        return world
+    module, _, name = world.partition(":")
+    chosen: World = getattr(import_module(module), name)(**options)
+    return chosen
+
+
+def checked_mode(world: World, render_mode: str | None, shown: bool = True) -> str | None:
+    """Return a render mode that the world has, or None.
+
+    Args:
+        shown: on the screen, too.
+    """
+    modes = [mode for mode in metadata_of(world)["render_modes"] if shown or mode != "human"]
+    if render_mode is not None and render_mode not in modes:
+        raise expected("render_mode", f"one of {', '.join(modes)}" if modes else "none", render_mode)
+    return render_mode

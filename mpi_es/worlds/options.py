@@ -1,0 +1,31 @@
+"""Checks of the options of a world and of its environments. An error names the keyword."""
+
+from mpi_es.errors import expected
+
+
+def flag(name: str, value: object) -> bool:
+    """Return an option that is True or False."""
+    if not isinstance(value, bool):
+        raise expected(name, "True or False", value)
+    return value
+
+
+def number(name: str, value: object) -> float:
+    """Return an option that is a number."""
+    if isinstance(value, bool) or not isinstance(value, float | int):
+        raise expected(name, "a number", value)
+    return float(value)
+
+
+def step_limit(steps: object, registered: int) -> int:
+    """Return the steps after which an episode is cut; 0 is none.
+
+    Args:
+        steps: as the user gives them; None is the registered limit, -1 is none.
+        registered: the limit of the environment's id, 0 for none.
+    """
+    if steps is None:
+        return registered
+    if not isinstance(steps, int) or isinstance(steps, bool) or not (steps == -1 or steps > 0):
+        raise expected("max_episode_steps", "a whole number from 1, or -1", steps)
+    return max(steps, 0)

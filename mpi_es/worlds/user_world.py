@@ -1,0 +1,52 @@
+"""A user's own world: what it must have, and its functions, which numba decorates."""
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from numba.core.dispatcher import Dispatcher
+
+from mpi_es.errors import expected
+from mpi_es.jit.decorator import Compiled
+
+FUNCTIONS = ("reset", "step", "observe")
+_PARTS = (*FUNCTIONS, "fresh", "observation_space", "action_space", "limit")
+
+
+def checked(world: Any, name: str) -> Any:
+    """Return a world; refuse one that cannot be compiled.
+
+    Args:
+        name: of it in errors.
+    """
+    missing = [part for part in _PARTS if not hasattr(world, part)]
+    if missing:
+        raise expected("--env", f"a world with {', '.join(_PARTS)}", name, f"it has no {missing[0]}")
+    for part in FUNCTIONS:
+        if not isinstance(getattr(world, part), Dispatcher | Compiled):
+            raise expected("--env", f"{part} decorated with numba.njit", getattr(world, part))
+    fresh = world.fresh
+    if not isinstance(fresh, np.ndarray) or fresh.shape != (1,) or not fresh.dtype.names:
+        raise expected("--env", "fresh from mpi_es.worlds.record", fresh)
+    if fresh.dtype.hasobject:
+        raise expected("--env", "numbers and arrays of numbers in fresh", fresh.dtype)
+    if not isinstance(world.observation_space, spaces.Box):
+        raise expected("--env", "a Box as observation_space", world.observation_space)
+    action = world.action_space
+    is_box = isinstance(action, spaces.Box) and action.dtype == np.float32 and len(action.shape) == 1
+    if not is_box and not isinstance(action, spaces.Discrete):
+        raise expected("--env", "a Discrete or a Box (n,) of float32 as action_space", action)
+    if not isinstance(world.limit, int) or world.limit < 0:
+        raise expected("--env", "a whole number from 0 as limit", world.limit)
+    return world
+
+
+@cache
+def as_compiled(function: Any) -> Any:
+    """Return a function as ours are, whose machine code numba keeps together with that of the episode."""
+    if not isinstance(function, Dispatcher):
+        return function
+    given = function.targetoptions
+    options = {name: given[name] for name in ("fastmath", "error_model") if name in given}
+    return Compiled(function.py_func, {"nogil": True} | options)

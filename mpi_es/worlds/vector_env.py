@@ -1,0 +1,163 @@
+"""gymnasium's VectorEnv of any world: all its environments are stepped in one call of compiled code."""
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property, partial
+from itertools import pairwise
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from gymnasium.error import InvalidAction, ResetNeeded
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+from numpy.typing import NDArray
+
+from mpi_es.jit.warm_up import announced
+from mpi_es.worlds import several
+from mpi_es.worlds.env import checked_mode, made
+from mpi_es.worlds.options import step_limit
+from mpi_es.worlds.vector_arguments import autoreset, counts, reset_mask, seeds
+from mpi_es.worlds.world import World, metadata_of
+
+Step = tuple[NDArray[Any], NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]
+
+
+class WorldVectorEnv(VectorEnv[NDArray[Any], Any, NDArray[Any]]):
+    """Several environments of a world: each does what WorldEnv does with its seeds and actions.
+
+    Args:
+        world: it, or where its class is, "package.module:Class".
+        max_episode_steps: as gymnasium.make's; -1 is no limit.
+        autoreset_mode: gymnasium's NextStep, SameStep or Disabled.
+        threads: that step the environments, outside the interpreter's lock.
+        render_mode: rgb_array or another that shows nothing.
+        options: of the world's class.
+    """
+
+    def __init__(
+        self,
+        world: World | str,
+        num_envs: int = 1,
+        max_episode_steps: int | None = None,
+        autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
+        threads: int = 1,
+        render_mode: str | None = None,
+        **options: Any,
+    ) -> None:
+        counts(num_envs=num_envs, threads=threads)
+        self.world = made(world, options)
+        self.num_envs, self.mode = num_envs, autoreset(autoreset_mode)
+        self.render_mode = checked_mode(self.world, render_mode, shown=False)
+        self.metadata = metadata_of(self.world) | {"autoreset_mode": self.mode}
+        self.single_action_space = self.world.action_space
+        self.single_observation_space = self.world.observation_space
+        self.action_space = batch_space(self.single_action_space, num_envs)
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.rules = several.Rules(
+            limit=step_limit(max_episode_steps, self.world.limit),
+            begin_at_once=self.mode == AutoresetMode.SAME_STEP,
+        )
+        self.envs = several.allocate(self.world, num_envs)
+        self.threads = min(threads, num_envs)
+        self.shares = [*pairwise(np.linspace(0, num_envs, self.threads + 1).astype(int).tolist())]
+        self.begun = np.zeros(num_envs, np.bool_)  # it has had an episode
+        self.over = np.zeros(num_envs, np.bool_)  # its episode ended in the last step
+
+    def reset(
+        self,
+        *,
+        seed: int | Sequence[int | None] | None = None,
+        options: dict[str, Any] | None = None,
+    ) -> tuple[NDArray[Any], dict[str, Any]]:
+        """Begin episodes of all environments, or of those in options["reset_mask"] (num_envs,).
+
+        Args:
+            seed: of the first environment, and the following of the others; or one for each, None for its
+                next episode.
+        """
+        mask = reset_mask((options or {}).get("reset_mask"), self.num_envs)
+        given = seeds(seed, self.num_envs)
+        first = mask & ~self.begun & (given < 0)
+        given[first] = self.np_random.integers(2**62, size=first.sum())
+        super().reset(seed=seed if isinstance(seed, int) else None)
+        self.envs.seeds[mask] = given[mask]
+        self.envs.order[:] = np.where(mask, several.BEGIN, several.WAIT)
+        with announced("the environment"):
+            observations = self._advance()
+        self.begun |= mask
+        self.over &= ~mask
+        return observations, {}
+
+    def step(self, actions: Any) -> Step:
+        """Step all environments; an action is one of the environment alone for each."""
+        if not self.begun.all():
+            raise ResetNeeded("reset: expected a call before the first step")
+        if self.mode == AutoresetMode.DISABLED and self.over.any():
+            ended = ", ".join(map(str, np.flatnonzero(self.over)))
+            raise ResetNeeded(f"reset: expected a call for the environments whose episodes are over: {ended}")
+        self.envs.actions[:] = self._checked(actions)
+        begins = self.over & (self.mode == AutoresetMode.NEXT_STEP)
+        self.envs.order[:] = np.where(begins, several.BEGIN, several.STEP)
+        observations = self._advance()
+        terminated, truncated = self.envs.terminated.copy(), self.envs.truncated.copy()
+        self.over = terminated | truncated
+        return observations, self.envs.rewards.copy(), terminated, truncated, self._infos()
+
+    def _checked(self, actions: Any) -> NDArray[Any]:
+        """Return the actions as an array, if they are actions."""
+        space, given = self.single_action_space, np.asarray(actions)
+        if given.shape != self.action_space.shape:
+            raise InvalidAction(f"expected actions of the shape {self.action_space.shape}, got {given.shape}")
+        if isinstance(space, gym.spaces.Discrete):
+            out = (given < space.start) | (given >= space.start + space.n)
+            if given.dtype.kind not in "iu" or out.any():
+                raise InvalidAction(f"expected actions in {space}, got {actions!r}")
+        return given
+
+    def _advance(self) -> NDArray[Any]:
+        """Let the environments carry out their orders, a share in each thread; return the observations."""
+        observations = np.empty(self.observation_space.shape or (), self.observation_space.dtype)
+        work = partial(several.advance_of(self.world), self.envs, self.rules, observations)
+        others = [self._pool.submit(work, *share) for share in self.shares[1:]]
+        try:
+            work(*self.shares[0])
+        finally:
+            for other in others:
+                other.exception()  # waits
+        for other in others:
+            other.result()
+        return observations
+
+    @cached_property
+    def _pool(self) -> ThreadPoolExecutor:
+        return ThreadPoolExecutor(self.threads - 1, thread_name_prefix="environments")
+
+    def _infos(self) -> dict[str, Any]:
+        """Return what gymnasium's SyncVectorEnv makes of the infos of the environments alone."""
+        infos: dict[str, Any] = {}
+        if self.rules.begin_at_once:
+            for i in np.flatnonzero(self.over).tolist():
+                infos = self._add_info(infos, {"final_obs": self.envs.finals[i].copy(), "final_info": {}}, i)
+        return infos
+
+    def render(self) -> tuple[Any, ...] | None:
+        """Return the picture of each environment."""
+        if self.render_mode is None:
+            gym.logger.warn("expected a render_mode when the environment was made")
+            return None
+        return tuple(
+            window.render(state) for window, state in zip(self._windows, self.envs.states, strict=True)
+        )
+
+    @cached_property
+    def _windows(self) -> list[Any]:
+        assert self.render_mode is not None
+        return [self.world.window(self.render_mode) for _ in range(self.num_envs)]
+
+    def close_extras(self, **kwargs: Any) -> None:
+        """End the threads and close the windows."""
+        if "_pool" in self.__dict__:
+            self._pool.shutdown()
+        for window in self.__dict__.get("_windows", ()):
+            window.close()

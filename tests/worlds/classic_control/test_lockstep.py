@@ -1,0 +1,65 @@
+import gymnasium as gym
+import numpy as np
+import pytest
+
+from mpi_es import envs
+from mpi_es.errors import UserError
+from mpi_es.worlds.classic_control.small_angles import cosine, sine
+from tests.worlds.lockstep import differences
+
+VARIANTS = [
+    ("CartPole-v1", {}, 1),
+    ("CartPole-v1", {"sutton_barto_reward": True}, 1),
+    ("MountainCar-v0", {}, 60),
+    ("MountainCar-v0", {"goal_velocity": 0.02}, 60),
+    ("MountainCarContinuous-v0", {}, 60),
+    ("MountainCarContinuous-v0", {"goal_velocity": 0.03}, 60),
+    ("Acrobot-v1", {}, 8),
+    ("Pendulum-v1", {}, 4),
+    ("Pendulum-v1", {"g": 3.7}, 4),
+]
+
+
+@pytest.mark.parametrize(("name", "options", "held"), VARIANTS)
+def test_episodes_are_gymnasium_s_to_the_bit(name, options, held):
+    world = gym.make(f"mpi_es/{name}", **options).unwrapped.world
+    env = gym.make(name, **options)
+    assert (world.observation_space, world.action_space) == (env.observation_space, env.action_space)
+    assert (world.limit, world.metadata) == (env.spec.max_episode_steps, env.metadata)
+    assert differences(world, env, 30, held) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "options", "held"), VARIANTS)
+def test_many_episodes_are_gymnasium_s_to_the_bit(name, options, held):
+    world = gym.make(f"mpi_es/{name}", **options).unwrapped.world
+    assert differences(world, gym.make(name, **options), 300, held) == []
+
+
+def test_sine_and_cosine_of_small_angles_are_numpy_s_to_the_bit():
+    angles = np.random.default_rng(0).uniform(-0.1, 0.1, 5000).astype(np.float32)
+    np.testing.assert_array_equal([cosine(x) for x in angles], np.cos(angles))
+    np.testing.assert_array_equal([sine(x) for x in angles], np.sin(angles))
+
+
+@pytest.mark.parametrize("name", ["CartPole-v1", "MountainCar-v0", "Acrobot-v1", "Pendulum-v1"])
+def test_the_picture_is_gymnasium_s(name):
+    ours, theirs = (gym.make(each, render_mode="rgb_array") for each in (f"mpi_es/{name}", name))
+    for env in (ours, theirs):
+        env.reset(seed=3)
+        for _ in range(5):
+            env.step(np.zeros_like(env.action_space.sample()))
+    np.testing.assert_array_equal(ours.render(), theirs.render())
+    ours.close()
+
+
+@pytest.mark.parametrize(
+    ("name", "option", "error"),
+    [
+        ("CartPole-v1", "sutton_barto_reward=1", "sutton_barto_reward: expected True or False, got 1"),
+        ("Pendulum-v1", "g=high", "g: expected a number, got 'high'"),
+    ],
+)
+def test_an_option_that_cannot_be_is_refused(name, option, error):
+    with pytest.raises(UserError, match=error):
+        envs.make(f"mpi_es/{name}", [option])

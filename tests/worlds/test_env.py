@@ -1,0 +1,59 @@
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium.error import InvalidAction
+from gymnasium.utils.env_checker import check_env
+
+from mpi_es.errors import UserError
+from mpi_es.registration import WORLDS
+from mpi_es.worlds.classic_control.cart_pole import CartPole
+from mpi_es.worlds.env import WorldEnv
+
+
+@pytest.mark.filterwarnings("ignore")  # it advises on bounds
+@pytest.mark.parametrize("name", WORLDS)
+def test_gymnasium_accepts_it(name):
+    check_env(gym.make(name).unwrapped, skip_render_check=True)
+
+
+@pytest.mark.parametrize("name", WORLDS)
+def test_the_registered_limit_is_the_world_s(name):
+    env = gym.make(name)
+    assert env.unwrapped.world.limit == env.spec.max_episode_steps
+
+
+def test_an_episode_without_a_seed_goes_on_with_the_random_numbers():
+    ours, theirs = (gym.make(name) for name in ("mpi_es/CartPole-v1", "CartPole-v1"))
+    for seed in (3, None, None, 4, None):
+        np.testing.assert_array_equal(ours.reset(seed=seed)[0], theirs.reset(seed=seed)[0])
+
+
+def test_first_episodes_without_a_seed_differ():
+    first, second = (gym.make("mpi_es/CartPole-v1").reset()[0] for _ in range(2))
+    assert not np.array_equal(first, second)
+
+
+def test_a_world_that_is_made_already_takes_no_options():
+    assert WorldEnv(CartPole(sutton_barto_reward=True)).reset(seed=0)[0].shape == (4,)
+    with pytest.raises(UserError, match="options: expected none for a world that is made already"):
+        WorldEnv(CartPole(), sutton_barto_reward=True)
+
+
+@pytest.mark.parametrize(
+    ("name", "action", "error"),
+    [
+        ("CartPole-v1", 2, r"expected an action in Discrete\(2\), got 2"),
+        ("CartPole-v1", 0.5, r"expected an action in Discrete\(2\), got 0.5"),
+        ("Pendulum-v1", np.zeros(2), r"expected the shape \(1,\), got \(2,\)"),
+    ],
+)
+def test_what_is_no_action_is_refused(name, action, error):
+    env = gym.make(f"mpi_es/{name}").unwrapped
+    env.reset(seed=1)
+    with pytest.raises(InvalidAction, match=error):
+        env.step(action)
+
+
+def test_options_of_a_reset_are_refused():
+    with pytest.raises(UserError, match=r"options: expected none, got \{'low': 0\}"):
+        gym.make("mpi_es/CartPole-v1").unwrapped.reset(options={"low": 0})

@@ -1,0 +1,97 @@
+import os
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from mpi_es import envs
+from mpi_es.config.run import configured
+from mpi_es.errors import RolloutError, UserError
+from mpi_es.evaluation import build
+from mpi_es.evaluation.compiled_rollout import CompiledRollout
+from mpi_es.evaluation.rollout import Episode, EpisodeRules
+from mpi_es.evaluation.sources import StaticSource
+from tests.launching import call
+
+HERE = "tests.worlds.user_worlds"
+
+
+def source(rollout):
+    rows = np.random.default_rng(0).normal(0, 1, (5, rollout.policy.dim)).astype(np.float32)
+    return StaticSource(Episode(i, i, 100 + i, row) for i, row in enumerate(rows))
+
+
+def test_its_episodes_are_compiled_and_those_of_the_ordinary_path_to_the_bit():
+    config = configured(env=f"{HERE}:Numbers", hidden=(4,))
+    fast, plain = (build.make_rollout(replace(config, compiled=kind)) for kind in (True, False))
+    assert isinstance(fast, CompiledRollout)
+    assert (fast.limit, plain.limit) == (9, 9)
+    np.testing.assert_array_equal(
+        fast.run(source(fast), EpisodeRules()), plain.run(source(plain), EpisodeRules(), 1)
+    )
+
+
+def test_an_exception_names_the_episode():
+    rollout = build.make_rollout(configured(env=f"{HERE}:Failing", hidden=(4,)))
+    with pytest.raises(RolloutError, match="candidate 0, episode seed 100, step 0: ValueError: no such"):
+        rollout.run(source(rollout), EpisodeRules())
+
+
+@pytest.mark.parametrize(
+    ("name", "error"),
+    [
+        ("Interpreted", "--env: expected step decorated with numba.njit, got <function"),
+        ("Halved", "got '.*:Halved'; it has no observe"),
+        ("Listed", "--env: expected fresh from mpi_es.worlds.record"),
+        ("Wordy", "--env: expected a Box as observation_space, got Text"),
+        ("Coarse", "--env: expected a Discrete or a Box .* as action_space, got Box"),
+        ("Endless", "--env: expected a whole number from 0 as limit, got None"),
+    ],
+)
+def test_what_cannot_be_a_world_is_refused(name, error):
+    with pytest.raises(UserError, match=error):
+        envs.make(f"{HERE}:{name}")
+
+
+WORLD = """
+import numba
+import numpy as np
+from gymnasium import spaces
+from mpi_es.worlds import record
+class One:
+    limit = 3
+    observation_space = spaces.Box(-9, 9, (1,), np.float32)
+    action_space = spaces.Discrete(2)
+    def __init__(self):
+        self.fresh = record(number=0.0)
+        self.reset, self.step, self.observe = reset, step, observe
+@numba.njit
+def reset(state, seed): state.number = 0.0
+@numba.njit
+def step(state, action): return {}, False
+@numba.njit
+def observe(state, out): out[0] = state.number
+"""
+PLAY = """
+import numpy as np
+from mpi_es.config.run import configured
+from mpi_es.evaluation import build
+from mpi_es.evaluation.rollout import Episode, EpisodeRules
+from mpi_es.evaluation.sources import StaticSource
+rollout = build.make_rollout(configured(env="one_world:One", hidden=()))
+row = np.zeros(rollout.policy.dim, np.float32)
+rows = rollout.run(StaticSource([Episode(0, 0, 1, row)]), EpisodeRules())
+print(rows[0, 1], sum(rollout._play.entry.stats.cache_hits.values()))
+"""
+
+
+def test_its_machine_code_is_kept_until_it_changes(tmp_path):
+    environ = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    found = []
+    for reward in (1.0, 1.0, 2.0):
+        (tmp_path / "one_world.py").write_text(WORLD.format(reward))
+        done = call(sys.executable, "-c", PLAY, cwd=tmp_path, env=environ)
+        assert done.returncode == 0, done.stderr
+        found.append(done.stdout.split())
+    assert found == [["3.0", "0"], ["3.0", "1"], ["6.0", "0"]]
