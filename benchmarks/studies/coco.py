@@ -2,7 +2,7 @@
 
 pip install coco-experiment cocopp cmaes
 nice -n 19 python benchmarks/studies/coco.py run SUITE [--results DIR] [--only SOLVER …] [--dims 2 3 …]
-python benchmarks/studies/coco.py show SUITE
+python benchmarks/studies/coco.py show SUITE [--results DIR] [--only SOLVER …]
 
 `run` plays what is missing in DIR/SUITE/SOLVER, a folder for each number of parameters, in as many processes
 as the machine has cores; `show` writes cocopp's figures and tables and prints those of docs/coco.md. A run
@@ -172,12 +172,14 @@ def run(options: argparse.Namespace) -> None:
 def show(options: argparse.Namespace) -> None:
     """Write cocopp's figures, and print the tables of docs/coco.md."""
     import cocopp
+    import matplotlib.pyplot as plt
 
     settings = cocopp.genericsettings
     settings.verbose = settings.isTab = settings.isFig = settings.isRldOnSingleFcts = False
     settings.figure_file_formats = ["png"]
+    plt.rcParams["savefig.dpi"] = 160
     folder = options.results / options.suite
-    solvers = [name for name in SOLVERS if (folder / name).exists()]
+    solvers = [name for name in options.only or SOLVERS if (folder / name).exists()]
     found = cocopp.main(f"-o {folder / 'ppdata'} " + " ".join(str(folder / name) for name in solvers))
     runs = {name: found[key] for name, key in zip(solvers, found, strict=True)}
     dims = sorted({data.dim for data in runs[solvers[0]]})
