@@ -98,7 +98,7 @@ def test_a_search_has_the_numbers_of_evolve(tmp_path, restarts):
 
 
 def test_the_command_line_has_integers_and_constraints(tmp_path):
-    function = ("--function", "tests.test_constraints:both", "--x0", 3, "--dim", 3, "--minimise")
+    function = ("--function", "tests.strategies.test_constraints:both", "--x0", 3, "--dim", 3, "--minimise")
     options = ("--constraints", 2, "--integers", 0, 1, "--population-size", 8, "--max-iter", 30)
     run_here(train, *function, *options, "--console", "silent", "--no-tensorboard", "--run-dir", tmp_path)
     content = mpi_es.load_run(tmp_path)

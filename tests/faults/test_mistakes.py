@@ -145,7 +145,7 @@ def test_a_lock_names_its_slurm_job(finished, monkeypatch):
 def test_the_file_of_a_run_stands_for_its_directory(finished):
     plan = train.prepare(["--resume", str(finished / "run.h5")])
     assert (plan.directory, plan.config.run_dir) == (finished, str(finished))
-    assert evaluate.prepare([str(finished / "run.h5")]).config.env == "CartPole-v1"
+    assert evaluate.prepare([str(finished / "run.h5")]).config.env == "mpi_es/CartPole-v1"
 
 
 @pytest.mark.parametrize("stored", [True, False])

@@ -11,7 +11,7 @@ def config(options=(), evolved=(), **more):
 
 def test_options_come_on_top_of_the_preset():
     made = config({"seed": np.int64(4)}, {"policy": "gru"}, preset="cartpole")
-    assert (made.seed, made.policy.name, made.env) == (4, "gru", "CartPole-v1")
+    assert (made.seed, made.policy.name, made.env) == (4, "gru", "mpi_es/CartPole-v1")
     assert config(preset="swimmer").run_dir == "runs/swimmer-{seed}"
     assert made.target_fitness == config(preset="cartpole").target_fitness is not None
 
