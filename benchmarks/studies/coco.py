@@ -32,6 +32,7 @@ SIGMA, REACH = 2.0, 4.0
 DIMS = (2, 3, 5, 10, 20, 40)
 SUITES = ("bbob", "bbob-noisy", "bbob-constrained", "bbob-mixint")
 BUDGET = 1000  # evaluations for each parameter
+DRAWS = 1000  # of the bootstrap
 TARGETS = 10.0 ** np.arange(2, -8.1, -0.2)  # COCO's, above the optimum
 Problem = Any  # cocoex.Problem
 
@@ -205,21 +206,40 @@ def share(runs: Any, dim: int) -> str:
 
 
 def ratio(runs: Any, reference: Any, dim: int) -> str:
-    """Return how many times the reference's evaluations were needed, with an interval over the functions.
+    """Return how many times the reference's evaluations were needed, with a bootstrap interval.
 
     It is the geometric mean over the functions and the targets that both reached, of COCO's aRT: all
-    evaluations, of successful runs and others, divided by the number of successful runs.
+    evaluations, of successful runs and others, divided by the number of successful runs. Functions are drawn
+    again, and of each its instances.
     """
     of = [{data.funcId: data for data in some if data.dim == dim} for some in (runs, reference)]
-    logs = []
-    for function in of[0].keys() & of[1].keys():
-        ours, theirs = (np.array(some[function].detERT(TARGETS)) for some in of)
-        both = np.isfinite(ours) & np.isfinite(theirs)
-        if both.any():
-            logs.append(np.log(ours[both] / theirs[both]).mean())
-    drawn = np.random.default_rng(0).choice(logs, (10_000, len(logs))).mean(axis=1)
-    low, high = np.exp(np.quantile(drawn, [0.025, 0.975]))
-    return f"{np.exp(np.mean(logs)):.2f} [{low:.2f}, {high:.2f}]"
+    rng, logs = np.random.default_rng(0), []
+    for function in sorted(of[0].keys() & of[1].keys()):
+        pair = [some[function] for some in of]
+        count = min(len(data.maxevals) for data in pair)
+        drawn = np.vstack([np.arange(count), rng.integers(count, size=(DRAWS, count))])
+        logs.append(mean_log_ratio(*(running_times(data, drawn) for data in pair)))
+    table = np.array(logs)  # of a function and a draw; the first draw is of all instances once
+    again = rng.integers(len(table), size=(DRAWS, len(table)))
+    means = np.nanmean(table[again, np.arange(1, DRAWS + 1)[:, None]], axis=1)
+    low, high = np.exp(np.nanquantile(means, [0.025, 0.975]))
+    return f"{np.exp(np.nanmean(table[:, 0])):.2f} [{low:.2f}, {high:.2f}]"
+
+
+def running_times(data: Any, drawn: np.ndarray) -> np.ndarray:
+    """Return the aRT of each target in each draw of instances; infinite where none reached it."""
+    evaluations = np.array(data.detEvals(TARGETS))[:, drawn]
+    reached = np.isfinite(evaluations)
+    spent = np.where(reached, evaluations, np.asarray(data.maxevals)[drawn]).sum(axis=2)
+    with np.errstate(divide="ignore"):
+        return spent / reached.sum(axis=2)
+
+
+def mean_log_ratio(ours: np.ndarray, theirs: np.ndarray) -> np.ndarray:
+    """Return the mean over the targets that both reached; NaN where there is none."""
+    both = np.isfinite(ours) & np.isfinite(theirs)
+    with np.errstate(invalid="ignore"):
+        return np.where(both, np.log(ours / theirs), 0).sum(axis=0) / both.sum(axis=0)
 
 
 def main() -> None:
