@@ -139,19 +139,20 @@ SOLVERS: dict[str, Callable[[Problem, int], None]] = {
 
 
 def play(suite: str, solver: str, dim: int, folder: Path, budget: int) -> None:
-    """Run a solver on all functions of a suite with so many parameters, into DIM.part and then DIM."""
+    """Run a solver on all functions of a suite with so many parameters; only what is whole is in the folder."""
     warnings.simplefilter("ignore")
-    part = folder / f"{dim}.part"
+    part = folder.parent / "unfinished" / f"{solver}-{dim}"
     shutil.rmtree(part, ignore_errors=True)
     problems = cocoex.Suite(suite, "instances: 1-15", f"dimensions: {dim}")
     observer = cocoex.Observer(
-        suite, f"outer_folder: {folder} result_folder: {part.name} algorithm_name: {solver}"
+        suite, f"outer_folder: {part.parent} result_folder: {part.name} algorithm_name: {solver}"
     )
     with threadpool_limits(1):
         for problem in problems:
             problem.observe_with(observer)
             SOLVERS[solver](problem, budget * dim)
             problem.free()
+    folder.mkdir(exist_ok=True)
     part.rename(folder / str(dim))
 
 
@@ -173,12 +174,11 @@ def run(options: argparse.Namespace) -> None:
 def show(options: argparse.Namespace) -> None:
     """Write cocopp's figures, and print the tables of docs/coco.md."""
     import cocopp
-    import matplotlib.pyplot as plt
 
     settings = cocopp.genericsettings
     settings.verbose = settings.isTab = settings.isFig = settings.isRldOnSingleFcts = False
     settings.figure_file_formats = ["png"]
-    plt.rcParams["savefig.dpi"] = 160
+    settings.in_a_hurry = 0  # for the resolution
     folder = options.results / options.suite
     solvers = [name for name in options.only or SOLVERS if (folder / name).exists()]
     found = cocopp.main(f"-o {folder / 'ppdata'} " + " ".join(str(folder / name) for name in solvers))
@@ -238,7 +238,7 @@ def running_times(data: Any, drawn: np.ndarray) -> np.ndarray:
 def mean_log_ratio(ours: np.ndarray, theirs: np.ndarray) -> np.ndarray:
     """Return the mean over the targets that both reached; NaN where there is none."""
     both = np.isfinite(ours) & np.isfinite(theirs)
-    with np.errstate(invalid="ignore"):
+    with np.errstate(all="ignore"):
         return np.where(both, np.log(ours / theirs), 0).sum(axis=0) / both.sum(axis=0)
 
 
