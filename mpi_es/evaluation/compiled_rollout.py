@@ -78,13 +78,13 @@ class CompiledRollout(AnyRollout):
         self.policy, self.limit, self.repeat = policy, batch.limit, config.action_repeat
         self.spaces, self.size = (observations, actions), vector_size(observations)
         self.idle = {"envs_per_rank": "where whole episodes are run in compiled code"}
-        self.in_lanes = has_lanes(world)
-        self.width = threads * (_MOST_IN_LANES if self.in_lanes else _MOST)
+        self.steps_together = has_lanes(world)
+        self.width = threads * (_MOST_IN_LANES if self.steps_together else _MOST)
         choose = choice_for(actions, config.policy.output, policy.squashed)
-        self._play = (play_lanes_of if self.in_lanes else play_of)(world, policy.kernel, choose)
+        self._play = (play_lanes_of if self.steps_together else play_of)(world, policy.kernel, choose)
         drivers = [allocate(policy, observations, actions) for _ in range(threads)]
         self.threads = [
-            _Thread(allocate_lanes(world, driver) if self.in_lanes else new_state(world), driver)
+            _Thread(allocate_lanes(world, driver) if self.steps_together else new_state(world), driver)
             for driver in drivers
         ]
         self._seconds = _AT_ONCE  # that an episode takes
@@ -117,7 +117,7 @@ class CompiledRollout(AnyRollout):
 
     def _start(self, threads: list[_Thread], source: Source, terms: EpisodeRules, most: int) -> bool:
         """Give episodes to each thread that has none; return whether any has some."""
-        count = most if self.in_lanes else max(1, min(most, int(_AT_ONCE / self._seconds)))
+        count = most if self.steps_together else max(1, min(most, int(_AT_ONCE / self._seconds)))
         for thread in threads:
             if thread.result is not None:
                 continue
