@@ -35,9 +35,9 @@ def test_rank_0_directs_where_it_is_told_to_and_on_many_ranks(choice, ranks, dir
     ("config", "dynamic"),
     [
         (configured(), True),
-        (configured(function="tests.run_file.bases:sphere", env="envpool:CartPole-v1"), True),
+        (configured(function="tests.run_file.bases:sphere", env="envpool:CartPole-v1", x0=(1.0,)), True),
         (configured(env="envpool:CartPole-v1"), False),
-        (configured(env="vector:CartPole-v1"), False),
+        (configured(env="vector:mpi_es/CarRacing-v3", policy="attention"), False),
         (configured(env="envpool:CartPole-v1", dispatch="dynamic"), True),
         (configured(dispatch="static"), False),
         (configured(env="mpi_es/CartPole-v1"), True),
