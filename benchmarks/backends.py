@@ -1,4 +1,4 @@
-"""Environment steps per second on one core: our rollout with gymnasium and envpool, and EvoTorch's problems.
+"""Environment steps per second on one core: our worlds, gymnasium and envpool, and EvoTorch's problems.
 
 python benchmarks/backends.py [ENVIRONMENT …] [--repeats 5] [--core 0]
 
@@ -12,6 +12,7 @@ and VecGymNE draw other beginnings.
     VecGymNE     evotorch.neuroevolution.VecGymNE: gymnasium's vector environments, all networks in one call
     gymnasium    mpi_es with gymnasium's environments, 16 in lockstep
     envpool, w   mpi_es with envpool's, w in lockstep; 64 is the default
+    compiled     mpi_es with its own world, whole episodes in compiled code
 """
 
 import argparse
@@ -32,7 +33,9 @@ from torch import nn
 
 from mpi_es import envs, policies
 from mpi_es.config.run import configured
-from mpi_es.evaluation.rollout import Episode, EpisodeRules, Rollout
+from mpi_es.evaluation.build import make_rollout
+from mpi_es.evaluation.compiled_rollout import CompiledRollout
+from mpi_es.evaluation.rollout import AnyRollout, Episode, EpisodeRules, Rollout
 from mpi_es.evaluation.sources import StaticSource
 from mpi_es.policies.base import Policy
 from mpi_es.policies.mlp import MLP
@@ -65,12 +68,16 @@ class Task:
     episodes: int = 256
     spread: float = 0.3  # of the candidates around torch's initialisation: some fall at once, some last
     cap: int = 200  # steps of an episode, at most
+    world: str = ""  # our id
 
 
 TASKS = {
-    "CartPole": Task("CartPole-v1", "CartPole-v1", spread=0.01),
-    "LunarLander": Task("LunarLander-v3", "LunarLander-v3"),
-    "BipedalWalker": Task("BipedalWalker-v3", "BipedalWalker-v3"),
+    "CartPole": Task("CartPole-v1", "CartPole-v1", spread=0.01, world="mpi_es/CartPole-v1"),
+    "LunarLander": Task("LunarLander-v3", "LunarLander-v3", world="mpi_es/LunarLander-v3"),
+    "BipedalWalker": Task("BipedalWalker-v3", "BipedalWalker-v3", world="mpi_es/BipedalWalker-v3"),
+    "hardcore": Task(
+        "BipedalWalkerHardcore-v3", "BipedalWalkerHardcore-v3", world="mpi_es/BipedalWalkerHardcore-v3"
+    ),
     "HalfCheetah": Task("HalfCheetah-v5", "HalfCheetah-v5"),
     "Pong": Task(
         "mpi_es.papers.atari_frames:make_stacked",
@@ -171,9 +178,20 @@ def vecgymne(work: Work, made: Callable[[], gym.Env]) -> Loop:
     return run
 
 
-def ours(work: Work, width: int, terms: EpisodeRules) -> Loop:
+def in_lockstep(work: Work, width: int) -> Rollout:
+    """Return what steps so many environments side by side."""
+    return Rollout(work.policy, envs.open_batch(work.env_id, width=width), width)
+
+
+def in_compiled_code(task: Task) -> CompiledRollout:
+    """Return what runs whole episodes of our world."""
+    rollout = make_rollout(configured(env=task.world, policy=task.policy))
+    assert isinstance(rollout, CompiledRollout)
+    return rollout
+
+
+def ours(work: Work, rollout: AnyRollout, terms: EpisodeRules) -> Loop:
     """Return a rank's part of a static evaluation."""
-    rollout = Rollout(work.policy, envs.open_batch(work.env_id, width=width), width)
     pairs = zip(work.seeds, work.candidates, strict=True)
     episodes = [Episode(i, i, int(seed), candidate) for i, (seed, candidate) in enumerate(pairs)]
 
@@ -195,9 +213,10 @@ def make_loops(work: Work, task: Task) -> dict[str, Loop]:
     loops = {
         "GymNE": gymne(work, made),
         "VecGymNE": vecgymne(work, made),
-        "gymnasium": ours(work, 16, capped),
+        "gymnasium": ours(work, in_lockstep(work, 16), capped),
     }
-    return loops | {f"envpool, {width}": ours(pooled, width, capped) for width in POOL_WIDTHS}
+    loops |= {f"envpool, {width}": ours(work, in_lockstep(pooled, width), capped) for width in POOL_WIDTHS}
+    return loops | ({"compiled": ours(work, in_compiled_code(task), capped)} if task.world else {})
 
 
 def benchmark(name: str, repeats: int) -> None:

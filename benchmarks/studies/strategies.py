@@ -50,7 +50,7 @@ class Task:
 
 TASKS = {
     "CartPole": Task(("cartpole", "--eval-every", "1"), 0.3, 475),
-    "LunarLander": Task(("lunarlander", "--env", "envpool:LunarLander-v3", "--eval-every", "5"), 3, 200),
+    "LunarLander": Task(("lunarlander", "--eval-every", "5"), 3, 200),
     "HalfCheetah": Task(("halfcheetah", "--episode-seeds", "common", "--eval-every", "5"), 3, 2000),
     "CarRacing": Task(  # five minutes of a core
         ("carracing-fast", "--cma-variant", "separable", "--eval-every", "5"), 3, 700

@@ -7,8 +7,8 @@ python benchmarks/studies/time_to_score.py show
 one seed of all before the next, and adds the runs to docs/benchmarks/time_to_score.csv or --results; those
 that stand there are not trained again. `show` prints the table and draws it beside the csv. The clock runs
 from the start of the program; it stands still while the two programs play held-out episodes here, one after
-the other, and runs on while ours play them on all ranks. LunarLander and BipedalWalker are envpool's in our
-evaluation.
+the other, and runs on while ours play them on all ranks. CartPole, LunarLander and BipedalWalker are our
+worlds in our evaluation.
 
     mpi_es      our preset
     estool      its settings, evaluated by us: CMA-ES, sigma 0.1, an MLP 40-40, 96 candidates with one
@@ -45,7 +45,6 @@ FIRST_SEED = 10**6  # of these episodes
 BEGUN = "held-out episodes begin"  # printed by the two that play them here
 HELD_OUT = re.compile(r"held-out mean (\S+)")  # of these two
 ROW = re.compile(r" *[\d,]+(?: +\S+){3} +(-?\d\S*) ")  # of ours: generation, best, mean, of mean, held-out
-POOLED = {name: ("--env", f"envpool:{name}-v3") for name in ("LunarLander", "BipedalWalker")}
 ESTOOL = ("--strategy", "cma_es", "--hidden", "40", "40", "--init-sigma", "0.1", "--population-size", "96")
 PROGRAMS = ("mpi_es", "estool", "EvoTorch", "PPO")
 COLOURS = dict(zip(PROGRAMS, ("#D55E00", "#E69F00", "#0072B2", "#777777"), strict=True))
@@ -84,7 +83,7 @@ TASKS = {
         "CartPole-v1",
         475.0,
         ("cartpole", "--eval-every", "1", "--target-consecutive", "1"),
-        ("--env", "CartPole-v1", *ESTOOL, "--eval-every", "1"),
+        ("--env", "mpi_es/CartPole-v1", *ESTOOL, "--eval-every", "1"),
         network="Linear(obs_length, 16) >> Tanh() >> Linear(16, act_length)",
         popsize=100,
         radius=2.25,
@@ -102,8 +101,8 @@ TASKS = {
     "LunarLander": Task(
         "LunarLander-v3",
         200.0,
-        ("lunarlander", *POOLED["LunarLander"], "--eval-every", "5"),
-        (*POOLED["LunarLander"], *ESTOOL, "--eval-every", "5"),
+        ("lunarlander", "--eval-every", "5"),
+        ("--env", "mpi_es/LunarLander-v3", *ESTOOL, "--eval-every", "5"),
         radius=4.5,
         rate=0.5,
         normalised=False,
@@ -115,7 +114,7 @@ TASKS = {
         "BipedalWalker-v3",
         300.0,
         ("bipedalwalker-fast", "--eval-every", "10", "--target-consecutive", "1"),
-        (*POOLED["BipedalWalker"], *ESTOOL, "--eval-every", "10"),
+        ("--env", "mpi_es/BipedalWalker-v3", *ESTOOL, "--eval-every", "10"),
         ppo={"n_steps": 2048, "gamma": 0.999, "clip_range": 0.18},
         steps=5_000_000,
         copies=32,

@@ -18,7 +18,7 @@ CARTPOLE: Preset = dict(
     target_consecutive=2,
 )
 HARDCORE: Preset = dict(
-    env="envpool:BipedalWalkerHardcore-v3",
+    env="mpi_es/BipedalWalkerHardcore-v3",
     hidden=(40, 40),  # estool's network for it
     obs_norm=True,
     strategy="pepg",
@@ -32,7 +32,7 @@ HARDCORE: Preset = dict(
     target_fitness=300.0,
 )
 WALKER: Preset = dict(
-    env="BipedalWalker-v3",
+    env="mpi_es/BipedalWalker-v3",
     hidden=(),
     obs_norm=True,
     population_size=32,
@@ -45,7 +45,7 @@ WALKER: Preset = dict(
 )
 # From a smaller sigma, or from torch's draw, it may learn to stand before it walks.
 WALKER_FAST = WALKER | dict(
-    env="envpool:BipedalWalker-v3",
+    env="mpi_es/BipedalWalker-v3",
     init_last_layer=0.0,
     population_size=24,
     init_sigma=0.2,
@@ -55,7 +55,7 @@ WALKER_FAST = WALKER | dict(
 )
 OURS = {
     "lunarlander": dict(
-        env="LunarLander-v3",
+        env="mpi_es/LunarLander-v3",
         hidden=(8,),
         obs_norm=True,
         population_size=48,
@@ -104,7 +104,7 @@ PYTORCH_ES = {
     ),
     "lunarlander": REWARDS
     | dict(
-        env="envpool:LunarLander-v3",
+        env="mpi_es/LunarLander-v3",
         hidden=(100, 100),
         population_size=100,
         init_sigma=0.01,
@@ -113,7 +113,7 @@ PYTORCH_ES = {
     ),
     "hardcore": REWARDS
     | dict(
-        env="envpool:BipedalWalkerHardcore-v3",
+        env="mpi_es/BipedalWalkerHardcore-v3",
         hidden=(100, 100),
         population_size=50,
         init_sigma=0.1,
@@ -149,8 +149,8 @@ CONTROL = (
         "post",
         {
             "cyclicmdp": POST | dict(env="mpi_es/CyclicMDP-v0", target_fitness=1300.0),
-            "lunarlander": POST | dict(env="envpool:LunarLander-v3", target_fitness=200.0),
-            "bipedalwalker": POST | dict(env="envpool:BipedalWalker-v3", target_fitness=300.0),
+            "lunarlander": POST | dict(env="mpi_es/LunarLander-v3", target_fitness=200.0),
+            "bipedalwalker": POST | dict(env="mpi_es/BipedalWalker-v3", target_fitness=300.0),
         },
     )
 )

@@ -165,7 +165,7 @@ class Config:
     """Number of successive held-out evaluations, for functions generations, that must reach the target"""
 
     dispatch: Annotated[Free[Literal["auto", "static", "dynamic"]], Group("Machine")] = "auto"
-    """Fixed shares (static), or episodes to free ranks; auto: static with envpool: or vector:"""
+    """Fixed shares, or episodes to free ranks; auto: static where one call steps many environments"""
     dedicated_root: Free[Literal["auto", "yes", "no"]] = "auto"
     """Rank 0 evaluates no episodes; auto: from 128 ranks, if dispatch is dynamic"""
     envs_per_rank: Annotated[Free[Natural], ENVIRONMENT] = 0

@@ -179,13 +179,14 @@ def make_evaluator(
     prepare(comm, rollout.compile, apart and partial(apart, config))
     if held_out_rollout is not rollout:
         prepare(comm, held_out_rollout.compile, apart and partial(apart, config.held_out))
+    dynamic = is_dynamic(config, rollout)
     evaluator = Evaluator(
         comm,
         rollout,
         make_noise(comm, config.seed, table, rollout.policy.dim),
         stop_flag,
-        dynamic=is_dynamic(config),
-        dedicated_root=dedicated(config, comm.size // max(1, rollout.groups.size)),
+        dynamic=dynamic,
+        dedicated_root=dedicated(config, comm.size // max(1, rollout.groups.size), dynamic=dynamic),
         heartbeat=Heartbeat(config.evaluation_timeout) if config.evaluation_timeout else None,
         survives=survives,
         held_out_rollout=held_out_rollout,
@@ -199,26 +200,27 @@ def _compile_apart(base: Candidate | None, config: Config) -> None:
     compile_apart("mpi_es.evaluation.compile_rollout", (config, base))
 
 
-def dedicated(config: Config, size: int) -> bool:
+def dedicated(config: Config, size: int, *, dynamic: bool) -> bool:
     """Return whether rank 0 leaves evaluation to the others.
 
     Args:
         size: the number of ranks, or of groups of ranks, that would ask it for work.
+        dynamic: whether they do.
     """
     if config.dedicated_root != "auto":
         return config.dedicated_root == "yes"
     # An answer takes rank 0 0.11 ms. 128 ranks with episodes of 50 ms would have a third of its time, which
     # is then worth less than their not waiting; with 32 ranks it is worth more (benchmarks/dispatch.py).
-    return is_dynamic(config) and size >= 128
+    return dynamic and size >= 128
 
 
-def is_dynamic(config: Config) -> bool:
+def is_dynamic(config: Config, rollout: AnyRollout) -> bool:
     """Return whether ranks get episodes as they become free."""
     if config.dispatch != "auto":
         return config.dispatch == "dynamic"
-    # A rank steps its whole share in one call; handed out in parts, it would come in several pools, each of
-    # which costs a call at each step.
-    return bool(config.function) or not envs.is_vectorised(config.env)
+    # Handed out in parts, a rank's share would come in several pools, each of which costs a call at each
+    # step, or in batches whose last episodes leave most lanes empty.
+    return not rollout.steps_together
 
 
 def make_noise(comm: Comm, seed: int, size: int, dim: int) -> SlicedNoise:

@@ -46,12 +46,12 @@ class Driver(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """Episodes that are played one after the other, and what they came to."""
+    """Episodes of a thread, and what they came to."""
 
     seeds: NDArray[np.int64]  # (k,)
     network: NDArray[np.int64]  # (k,) the row of the weights
     noise: Vector  # (k, actions, n) standard normal numbers, if actions are disturbed
-    running: NDArray[np.int64]  # (1,) the episode that was begun last
+    running: NDArray[np.int64]  # (1,) the episode that is played; -1: those in all lanes are stepped
     totals: Vector  # (k,)
     lengths: NDArray[np.int64]  # (k,)
     acts: NDArray[np.int64]  # (k,) how many observations were collected
@@ -82,6 +82,11 @@ def vector_size(space: Any) -> int:
     return int(space.shape[0]) if len(space.shape) == 1 else 0
 
 
+def see_of(space: Any) -> Any:
+    """Return see(observation, seen, batch, rules, i) for a space of observations."""
+    return _see_vector if vector_size(space) else _see_picture
+
+
 def play_of(world: World, kernel: Any, choose: Any) -> Any:
     """Return play(state, driver, batch, weights, rules) of a world and a kernel.
 
@@ -89,7 +94,7 @@ def play_of(world: World, kernel: Any, choose: Any) -> Any:
         choose: see policies/kernels/choices.py.
     """
     reset, step, observe = functions(world)
-    see = _see_vector if vector_size(world.observation_space) else _see_picture
+    see = see_of(world.observation_space)
     step = step if world.action_space.shape else _step_of(step)
     return _play_of(reset, step, observe, see, kernel, choose)
 
@@ -115,7 +120,7 @@ def _play_of(reset: Reset, step: Step, observe: Observe, see: Any, kernel: Any, 
         for i in range(len(batch.seeds)):
             batch.running[0] = i
             reset(state, batch.seeds[i])
-            _copy(driver.first_memory, driver.memory)
+            copy(driver.first_memory, driver.memory)
             network, losing, over = row(weights, batch.network[i]), 0, False
             while not over and driver.abandon[0] == 0:
                 observe(state, driver.observation)
@@ -123,7 +128,7 @@ def _play_of(reset: Reset, step: Step, observe: Observe, see: Any, kernel: Any, 
                 kernel(network, driver.seen, driver.memory, driver.scratch, driver.outputs)
                 choose(driver.outputs, driver.scale, driver.action)
                 if rules.action_noise > 0:
-                    _disturb(driver, batch.noise, rules.action_noise, i, batch.acts[i])
+                    disturb(driver.action, driver.scale, batch.noise, rules.action_noise, i, batch.acts[i])
                 batch.acts[i] += 1
                 reward = 0.0
                 for _ in range(rules.repeat):
@@ -171,14 +176,15 @@ def _collect(observation: NDArray[Any], batch: Batch, i: int) -> None:
 
 
 @compiled(borrowing=True)
-def _disturb(driver: Driver, noise: Vector, size: float, i: int, act: int) -> None:
+def disturb(action: NDArray[Any], scale: Candidate, noise: Vector, size: float, i: int, act: int) -> None:
     """Add noise to the action, within its bounds."""
-    for j in range(len(driver.action)):
-        disturbed = np.float64(driver.action[j]) + size * noise[i, act, j]
-        driver.action[j] = within(disturbed, np.float64(driver.scale[2, j]), np.float64(driver.scale[3, j]))
+    for j in range(len(action)):
+        disturbed = np.float64(action[j]) + size * noise[i, act, j]
+        action[j] = within(disturbed, np.float64(scale[2, j]), np.float64(scale[3, j]))
 
 
 @compiled(borrowing=True)
-def _copy(source: Candidate, target: Candidate) -> None:
+def copy(source: NDArray[Any], target: NDArray[Any]) -> None:
+    """Copy numbers."""
     for j in range(len(source)):
         target[j] = source[j]

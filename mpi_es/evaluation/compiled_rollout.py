@@ -25,10 +25,12 @@ from mpi_es.evaluation.compiled_episode import (
     play_of,
     vector_size,
 )
+from mpi_es.evaluation.compiled_lanes import LANES, allocate_lanes, has_lanes, play_lanes_of
 from mpi_es.evaluation.normalisation import of_episodes
 from mpi_es.evaluation.rollout import AnyRollout, Episode, EpisodeRules, Rows, Source, columns, shortest
 from mpi_es.policies.kernels.choices import choice_for
 from mpi_es.seeds import Stream, rng
+from mpi_es.text import counted
 from mpi_es.worlds.world import new_state
 
 _POLL = 1e-3  # seconds between two looks at what cannot wait
@@ -36,6 +38,8 @@ _POLL = 1e-3  # seconds between two looks at what cannot wait
 # other ranks are not left without work.
 _AT_ONCE = 5e-3
 _MOST = 64  # episodes of a thread
+# In lanes most are empty when the last episodes of a batch run: few batches, and large ones.
+_MOST_IN_LANES = 4 * LANES
 
 
 def can_compile(config: Config, policy: Any, batch: EnvBatch) -> bool:
@@ -49,10 +53,10 @@ def can_compile(config: Config, policy: Any, batch: EnvBatch) -> bool:
 
 
 @dataclass
-class _Lane:
+class _Thread:
     """What a thread works with, and the episodes that it runs."""
 
-    state: Any
+    state: Any  # of the world, or Lanes of states
     driver: Driver
     episodes: list[Episode] = field(default_factory=list)
     batch: Any = None
@@ -60,7 +64,7 @@ class _Lane:
 
 
 class CompiledRollout(AnyRollout):
-    """Runs episodes of a policy in a world, several after one another in each thread.
+    """Runs episodes of a policy in a world, in each thread one after the other, or side by side in lanes.
 
     Returns and lengths are those of the ordinary rollout, to the bit.
 
@@ -74,31 +78,34 @@ class CompiledRollout(AnyRollout):
         self.policy, self.limit, self.repeat = policy, batch.limit, config.action_repeat
         self.spaces, self.size = (observations, actions), vector_size(observations)
         self.idle = {"envs_per_rank": "where whole episodes are run in compiled code"}
-        self.width = threads * _MOST
+        self.steps_together = has_lanes(world)
+        self.width = threads * (_MOST_IN_LANES if self.steps_together else _MOST)
         choose = choice_for(actions, config.policy.output, policy.squashed)
-        self._play = play_of(world, policy.kernel, choose)
-        self.lanes = [
-            _Lane(new_state(world), allocate(policy, observations, actions)) for _ in range(threads)
+        self._play = (play_lanes_of if self.steps_together else play_of)(world, policy.kernel, choose)
+        drivers = [allocate(policy, observations, actions) for _ in range(threads)]
+        self.threads = [
+            _Thread(allocate_lanes(world, driver) if self.steps_together else new_state(world), driver)
+            for driver in drivers
         ]
         self._seconds = _AT_ONCE  # that an episode takes
         self.pool = ThreadPoolExecutor(threads, thread_name_prefix="episodes")
 
     def compile(self) -> None:
         """Have the machine code ready: from the cache, or compiled now."""
-        lane, terms = self.lanes[0], EpisodeRules(cap=1)
-        lane.episodes = [Episode(0, 0, 0, np.zeros(self.policy.dim, np.float32))]
-        self._run(lane, terms)
+        thread, terms = self.threads[0], EpisodeRules(cap=1)
+        thread.episodes = [Episode(0, 0, 0, np.zeros(self.policy.dim, np.float32))]
+        self._run(thread, terms)
 
     def run(self, source: Source, terms: EpisodeRules, width: int | None = None) -> Rows:
         """Return the rows of all episodes that the source gives."""
         width = min(width or self.width, self.width)
-        lanes = self.lanes[:width]
+        threads = self.threads[:width]
         rows = [np.empty((0, columns(terms, self.size)))]
         try:
-            while self._start(lanes, source, terms, width // len(lanes)):
-                results = [lane.result for lane in lanes if lane.result is not None]
+            while self._start(threads, source, terms, width // len(threads)):
+                results = [thread.result for thread in threads if thread.result is not None]
                 wait(results, _POLL, FIRST_COMPLETED)
-                rows += self._finished(lanes, source, terms)
+                rows += self._finished(threads, source, terms)
                 source.poll()
         finally:
             self._abandon()
@@ -108,32 +115,33 @@ class CompiledRollout(AnyRollout):
         """End the threads."""
         self.pool.shutdown()
 
-    def _start(self, lanes: list[_Lane], source: Source, terms: EpisodeRules, most: int) -> bool:
+    def _start(self, threads: list[_Thread], source: Source, terms: EpisodeRules, most: int) -> bool:
         """Give episodes to each thread that has none; return whether any has some."""
-        count = max(1, min(most, int(_AT_ONCE / self._seconds)))
-        for lane in lanes:
-            if lane.result is not None:
+        count = most if self.steps_together else max(1, min(most, int(_AT_ONCE / self._seconds)))
+        for thread in threads:
+            if thread.result is not None:
                 continue
-            busy = any(other.result is not None for other in lanes)
-            lane.episodes, lane.batch = [], None
-            while len(lane.episodes) < count:
-                episode = source.take(block=not (busy or lane.episodes))
+            busy = any(other.result is not None for other in threads)
+            thread.episodes, thread.batch = [], None
+            while len(thread.episodes) < count:
+                episode = source.take(block=not (busy or thread.episodes))
                 if episode is None:
                     break
-                lane.episodes.append(episode)
-            if not lane.episodes:
+                thread.episodes.append(episode)
+            if not thread.episodes:
                 return busy
-            lane.result = self.pool.submit(self._run, lane, terms)
+            thread.result = self.pool.submit(self._run, thread, terms)
         return True
 
-    def _run(self, lane: _Lane, terms: EpisodeRules) -> float:
+    def _run(self, thread: _Thread, terms: EpisodeRules) -> float:
         """Play a thread's episodes; return the seconds that one took."""
         begin = time.perf_counter()
-        rows = {episode.candidate: episode.parameters for episode in lane.episodes}
+        rows = {episode.candidate: episode.parameters for episode in thread.episodes}
         weights = self.policy.unpack(np.stack([*rows.values()]).astype(np.float32, copy=False))
-        lane.batch = self._batch(lane.episodes, {candidate: row for row, candidate in enumerate(rows)}, terms)
-        self._play(lane.state, lane.driver, lane.batch, weights, self._rules(terms))
-        return (time.perf_counter() - begin) / len(lane.episodes)
+        places = {candidate: place for place, candidate in enumerate(rows)}
+        thread.batch = self._batch(thread.episodes, places, terms)
+        self._play(thread.state, thread.driver, thread.batch, weights, self._rules(terms))
+        return (time.perf_counter() - begin) / len(thread.episodes)
 
     def _rules(self, terms: EpisodeRules) -> Rules:
         return Rules(
@@ -165,59 +173,61 @@ class CompiledRollout(AnyRollout):
         """Return the noise (k, actions, n) of the longest episodes that there may be."""
         if not terms.action_noise:
             return np.zeros((0, 0, 0))
-        shape = (-(-shortest(self.limit, terms.cap) // self.repeat), len(self.lanes[0].driver.action))
+        shape = (-(-shortest(self.limit, terms.cap) // self.repeat), len(self.threads[0].driver.action))
         generators = [rng(e.seed, Stream.ACTION, terms.first_candidate + e.candidate) for e in episodes]
         return np.stack([generator.standard_normal(shape) for generator in generators])
 
-    def _finished(self, lanes: list[_Lane], source: Source, terms: EpisodeRules) -> list[Rows]:
+    def _finished(self, threads: list[_Thread], source: Source, terms: EpisodeRules) -> list[Rows]:
         """Return the rows of the episodes that are over, and free their threads."""
         found = []
-        for lane in lanes:
-            if lane.result is None or not lane.result.done():
+        for thread in threads:
+            if thread.result is None or not thread.result.done():
                 continue
-            result, lane.result = lane.result, None
+            result, thread.result = thread.result, None
             try:
                 self._seconds = result.result()
             except Exception as error:  # of a user's world
-                raise self._failure(lane, error) from error
-            found.append(_rows(lane, terms))
-            for episode, length in zip(lane.episodes, lane.batch.lengths.tolist(), strict=True):
+                raise self._failure(thread, error) from error
+            found.append(_rows(thread, terms))
+            for episode, length in zip(thread.episodes, thread.batch.lengths.tolist(), strict=True):
                 source.done(episode.episode_id, length)
         return found
 
-    def _failure(self, lane: _Lane, error: Exception) -> RolloutError:
+    def _failure(self, thread: _Thread, error: Exception) -> RolloutError:
         """Return the error of an episode."""
-        place = _place(lane, int(lane.batch.running[0]) if lane.batch else 0)
+        place = _place(thread, int(thread.batch.running[0]) if thread.batch else 0)
         return RolloutError(f"{place}: {one_line(error)}\n{''.join(traceback.format_exception(error))}")
 
     def _abandon(self) -> None:
         """End the running episodes; nothing of them counts."""
-        running = [lane for lane in self.lanes if lane.result is not None]
-        for lane in running:
-            lane.driver.abandon[0] = 1
-        wait([lane.result for lane in running if lane.result is not None])
-        for lane in running:
-            lane.driver.abandon[0] = 0
-            lane.result = None
+        running = [thread for thread in self.threads if thread.result is not None]
+        for thread in running:
+            thread.driver.abandon[0] = 1
+        wait([thread.result for thread in running if thread.result is not None])
+        for thread in running:
+            thread.driver.abandon[0] = 0
+            thread.result = None
 
 
-def _rows(lane: _Lane, terms: EpisodeRules) -> Rows:
+def _rows(thread: _Thread, terms: EpisodeRules) -> Rows:
     """Return the rows of a thread's episodes, which are over."""
-    batch: Batch = lane.batch
+    batch: Batch = thread.batch
     for i in np.flatnonzero(~np.isfinite(batch.totals)).tolist():
-        raise RolloutError(f"{_place(lane, i)}: expected a finite return, got {batch.totals[i]}")
-    ids = [episode.episode_id for episode in lane.episodes]
+        raise RolloutError(f"{_place(thread, i)}: expected a finite return, got {batch.totals[i]}")
+    ids = [episode.episode_id for episode in thread.episodes]
     rows = [np.stack([ids, batch.totals, batch.lengths], axis=1)]
     if terms.collect:
         seen = of_episodes(batch.acts, batch.firsts, batch.sums)
         for i in np.flatnonzero(~np.isfinite(seen).all(axis=1)).tolist():
             rule = "expected finite observations, which --obs-norm adds up"
-            raise RolloutError(f"{_place(lane, i)}: {rule}")
+            raise RolloutError(f"{_place(thread, i)}: {rule}")
         rows.append(seen)
     return np.concatenate(rows, axis=1)
 
 
-def _place(lane: _Lane, i: int) -> str:
-    """Return which episode it is, and how far it came."""
-    episode, step = lane.episodes[i], lane.batch.lengths[i] if lane.batch else 0
+def _place(thread: _Thread, i: int) -> str:
+    """Return which episode it is, and how far it came; -1 is none of them alone."""
+    if i < 0:
+        return f"one of {counted(len(thread.episodes), 'episode')}, which are stepped together"
+    episode, step = thread.episodes[i], thread.batch.lengths[i] if thread.batch else 0
     return f"candidate {episode.candidate}, episode seed {episode.seed}, step {step}"

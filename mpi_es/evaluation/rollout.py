@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from mpi_es.arrays import Candidate, Vector
 from mpi_es.envs.lockstep.base import EnvBatch, EpisodeFailed
+from mpi_es.envs.lockstep.separate import SeparateEnvs
 from mpi_es.errors import RolloutError, one_line
 from mpi_es.evaluation.normalisation import normalise, of_episodes
 from mpi_es.parallel.collectives import Comm
@@ -109,6 +110,7 @@ class AnyRollout:
     size = 0  # of an observation that may be normalised
     constraints = 0  # numbers that a call of a function returns next to its value
     width: int  # episodes side by side, at most
+    steps_together = False  # one call steps many of them
     limit: int  # steps of an episode; 0 is none
     idle: dict[str, str]  # fields of a config that have no effect here, each with the reason
     groups = RankGroups(0)  # each rank plays its episodes by itself
@@ -149,6 +151,7 @@ class Rollout(AnyRollout):
 
     def __init__(self, policy: Policy, envs: EnvBatch, width: int, action_repeat: int = 1) -> None:
         self.policy, self.envs, self.width, self.action_repeat = policy, envs, width, action_repeat
+        self.steps_together = not isinstance(envs, SeparateEnvs)
         self.limit, self.spaces = envs.limit, (envs.observation_space, envs.action_space)
         self.idle = {"threads_per_rank": "where episodes are not run in compiled code"}
         space = envs.observation_space

@@ -16,6 +16,4 @@ from mpi_es.evaluation.build import make_policy
     ],
 )
 def test_a_network_has_the_document_s_number_of_parameters(name, dim):
-    if preset(name).env.startswith("envpool"):
-        pytest.importorskip("envpool")
     assert make_policy(preset(name)).dim == dim

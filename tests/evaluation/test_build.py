@@ -26,23 +26,29 @@ def table_of(size, seed):
     [("auto", 127, False), ("auto", 128, True), ("yes", 2, True), ("no", 500, False)],
 )
 def test_rank_0_directs_where_it_is_told_to_and_on_many_ranks(choice, ranks, directs):
-    assert build.dedicated(configured(dedicated_root=choice), ranks) == directs
+    config = configured(dedicated_root=choice)
+    assert build.dedicated(config, ranks, dynamic=True) == directs
+    assert build.dedicated(config, ranks, dynamic=False) == (choice == "yes")
 
 
 @pytest.mark.parametrize(
     ("config", "dynamic"),
     [
         (configured(), True),
-        (configured(function="tests.run_file.bases:sphere", env="envpool:CartPole-v1"), True),
+        (configured(function="tests.run_file.bases:sphere", env="envpool:CartPole-v1", x0=(1.0,)), True),
         (configured(env="envpool:CartPole-v1"), False),
-        (configured(env="vector:CartPole-v1"), False),
+        (configured(env="vector:mpi_es/CarRacing-v3", policy="attention"), False),
         (configured(env="envpool:CartPole-v1", dispatch="dynamic"), True),
         (configured(dispatch="static"), False),
+        (configured(env="mpi_es/CartPole-v1"), True),
+        (configured(env="mpi_es/LunarLander-v3"), False),
+        (configured(env="mpi_es/LunarLander-v3", compiled=False), True),
     ],
 )
 def test_auto_gives_a_rank_all_its_episodes_at_once_where_one_call_steps_them(config, dynamic):
-    assert build.is_dynamic(config) == dynamic
-    assert build.dedicated(config, 500) == dynamic
+    if config.env.startswith("envpool:") and not config.function:
+        pytest.importorskip("envpool")
+    assert build.is_dynamic(config, build.make_rollout(config)) == dynamic
 
 
 def test_an_evaluator_has_the_parts_that_the_config_names():

@@ -20,14 +20,14 @@ def car():
 def played(rollout, *seeds, terms=EpisodeRules(cap=40)):  # noqa: B008  (it is frozen)
     """Return a thread's batch of episodes of one network."""
     parameters = np.random.default_rng(0).normal(0, 0.2, rollout.policy.dim).astype(np.float32)
-    lane = rollout.lanes[0]
-    lane.episodes = [Episode(i, 0, seed, parameters) for i, seed in enumerate(seeds)]
-    rollout._run(lane, terms)
-    return lane.batch, parameters
+    thread = rollout.threads[0]
+    thread.episodes = [Episode(i, 0, seed, parameters) for i, seed in enumerate(seeds)]
+    rollout._run(thread, terms)
+    return thread.batch, parameters
 
 
 def test_outputs_become_actions_as_in_gymnasium_s_wrapper(car):
-    env, scale = envs.make("mpi_es/CarRacing-v3")[0], car.lanes[0].driver.scale
+    env, scale = envs.make("mpi_es/CarRacing-v3")[0], car.threads[0].driver.scale
     wrapper = RescaleAction(env, np.float32(-1), np.float32(1))
     for output in np.random.default_rng(0).uniform(-1, 1, (20, 3)).astype(np.float32):
         ours = np.clip(output * scale[0] + scale[1], scale[2], scale[3])
@@ -48,9 +48,9 @@ def test_an_episode_is_that_of_environment_and_policy_step_by_step(config):
 
 
 def test_an_episode_that_is_abandoned_ends_before_its_next_step(car):
-    car.lanes[0].driver.abandon[0] = 1
+    car.threads[0].driver.abandon[0] = 1
     batch, _ = played(car, 31)
-    car.lanes[0].driver.abandon[0] = 0
+    car.threads[0].driver.abandon[0] = 0
     assert (batch.totals[0], batch.lengths[0]) == (0.0, 0)
 
 

@@ -75,6 +75,10 @@ WORLDS = {
     "gru": configured(env="mpi_es/Acrobot-v1", policy="gru", hidden=(16,)),
     "rnn": configured(env="mpi_es/MountainCar-v0", policy="rnn", hidden=(33,), activation="relu"),
     "cyclic": configured(env="mpi_es/CyclicMDP-v0", hidden=(20,), activation="relu"),
+    # In lanes
+    "lander": configured(env="mpi_es/LunarLander-v3", hidden=(9, 7)),
+    "walker": configured(env="mpi_es/BipedalWalker-v3", policy="lstm", hidden=(10,)),
+    "hardcore": configured(env="mpi_es/BipedalWalkerHardcore-v3", hidden=(), output="clip"),
 }
 TERMS = {
     "plain": lambda size: EpisodeRules(),
@@ -103,6 +107,31 @@ def test_episodes_of_a_world_are_those_of_the_ordinary_path_to_the_bit(name, ter
         np.testing.assert_array_equal(in_order(fast.run(source(fast, 12), rules)), expected)
 
 
+@pytest.mark.parametrize("repeat", [1, 3])
+@pytest.mark.parametrize("name", ["lander", "walker"])
+def test_an_episode_that_is_over_gives_its_lane_to_the_next(name, repeat):
+    config = replace(WORLDS[name], action_repeat=repeat)
+    fast, plain = build.make_rollout(config), build.make_rollout(replace(config, compiled=False))
+    rules = EpisodeRules(cap=97, early_stop=15, collect=True)
+    expected = in_order(plain.run(source(plain, 150), rules))
+    assert len(set(expected[:, 2])) > 10
+    np.testing.assert_array_equal(in_order(fast.run(source(fast, 150), rules)), expected)
+
+
+def test_a_world_whose_lanes_fail_names_the_episodes_that_were_stepped(monkeypatch):
+    fast = build.make_rollout(WORLDS["lander"])
+
+    def fail(lanes, driver, batch, *_):
+        batch.running[0] = -1
+        raise ValueError("too steep")
+
+    monkeypatch.setattr(fast, "_play", fail)
+    with pytest.raises(
+        RolloutError, match="one of 5 episodes, which are stepped together: ValueError: too steep"
+    ):
+        fast.run(source(fast), EpisodeRules())
+
+
 @pytest.mark.parametrize(
     "changes",
     [{"controller": "rnn"}, {"controller": "mlp", "num_frames": 2}, {"top_k": 9, "patch_order": "column"}],
@@ -121,7 +150,7 @@ def test_a_part_of_an_agent_drives_as_the_whole_one(changes):
 
 def test_threads_change_nothing(compiled):
     several = build.make_rollout(replace(CONFIG, threads_per_rank=3))
-    assert len(several.lanes) == 3
+    assert len(several.threads) == 3
     terms = EpisodeRules(cap=80)
     expected = compiled.run(source(compiled, 7), terms)
     np.testing.assert_array_equal(in_order(several.run(source(several, 7), terms)), expected)
@@ -162,7 +191,7 @@ def test_no_thread_is_at_work_once_a_signal_has_ended_the_episodes(compiled, mon
     monkeypatch.setattr(compiled, "_play", noted)
     with pytest.raises(Stopped):
         compiled.run(source(compiled, kind=Slow), EpisodeRules())
-    assert len(over) == len(compiled.lanes) == 1
+    assert len(over) == len(compiled.threads) == 1
 
 
 def test_parameters_that_are_no_numbers_act_as_on_the_ordinary_path():
@@ -182,11 +211,11 @@ def test_parameters_that_are_no_numbers_act_as_on_the_ordinary_path():
 
 def test_an_observation_that_is_not_finite_is_refused_where_it_is_added_up():
     fast = build.make_rollout(WORLDS["box"])
-    fast.lanes[0].episodes = [Episode(0, 3, 5, np.zeros(fast.policy.dim, np.float32))]
-    fast._run(fast.lanes[0], EpisodeRules(cap=2, collect=True))
-    fast.lanes[0].batch.sums[0, 0, 0] = np.nan
+    fast.threads[0].episodes = [Episode(0, 3, 5, np.zeros(fast.policy.dim, np.float32))]
+    fast._run(fast.threads[0], EpisodeRules(cap=2, collect=True))
+    fast.threads[0].batch.sums[0, 0, 0] = np.nan
     with pytest.raises(RolloutError, match="candidate 3, episode seed 5, step 2: expected finite observ"):
-        _rows(fast.lanes[0], EpisodeRules(collect=True))
+        _rows(fast.threads[0], EpisodeRules(collect=True))
 
 
 @pytest.mark.parametrize("changes", [{"env_options": ("continuous=False",)}, {"output": "clip"}])

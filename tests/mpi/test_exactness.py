@@ -20,6 +20,7 @@ SETTINGS = {name: ("--strategy", name) for name in STRATEGIES} | {
     "pepg": ("--strategy", "pepg", "--variable-ep-len"),
     "envpool": ("--env", "envpool:LunarLander-v3", "--policy", "lstm", "--num-rollouts", "2"),
     "world": ("--env", "mpi_es/CartPole-v1", "--num-rollouts", "3"),
+    "lanes": ("--env", "mpi_es/LunarLander-v3", "--num-rollouts", "3", "--threads-per-rank", "2"),
     "noise": (
         "--env",
         "mpi_es/Pendulum-v1",
