@@ -139,7 +139,7 @@ SOLVERS: dict[str, Callable[[Problem, int], None]] = {
 
 
 def play(suite: str, solver: str, dim: int, folder: Path, budget: int) -> None:
-    """Run a solver on all functions of a suite with so many parameters; only what is whole is in the folder."""
+    """Run a solver on all functions with so many parameters; the folder holds only what is whole."""
     warnings.simplefilter("ignore")
     part = folder.parent / "unfinished" / f"{solver}-{dim}"
     shutil.rmtree(part, ignore_errors=True)
