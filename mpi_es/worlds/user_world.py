@@ -23,9 +23,12 @@ def checked(world: Any, name: str) -> Any:
     missing = [part for part in _PARTS if not hasattr(world, part)]
     if missing:
         raise expected("--env", f"a world with {', '.join(_PARTS)}", name, f"it has no {missing[0]}")
-    for part in FUNCTIONS:
+    lanes = ("step_lanes",) if hasattr(world, "step_lanes") else ()
+    for part in (*FUNCTIONS, *lanes):
         if not isinstance(getattr(world, part), Dispatcher | Compiled):
             raise expected("--env", f"{part} decorated with numba.njit", getattr(world, part))
+    if lanes and not hasattr(world, "scratch"):
+        raise expected("--env", "scratch(states), the working space of step_lanes", name, "it has none")
     fresh = world.fresh
     if not isinstance(fresh, np.ndarray) or fresh.shape != (1,) or not fresh.dtype.names:
         raise expected("--env", "fresh from mpi_es.worlds.record", fresh)

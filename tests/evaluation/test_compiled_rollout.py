@@ -107,31 +107,6 @@ def test_episodes_of_a_world_are_those_of_the_ordinary_path_to_the_bit(name, ter
         np.testing.assert_array_equal(in_order(fast.run(source(fast, 12), rules)), expected)
 
 
-@pytest.mark.parametrize("repeat", [1, 3])
-@pytest.mark.parametrize("name", ["lander", "walker"])
-def test_an_episode_that_is_over_gives_its_lane_to_the_next(name, repeat):
-    config = replace(WORLDS[name], action_repeat=repeat)
-    fast, plain = build.make_rollout(config), build.make_rollout(replace(config, compiled=False))
-    rules = EpisodeRules(cap=97, early_stop=15, collect=True)
-    expected = in_order(plain.run(source(plain, 150), rules))
-    assert len(set(expected[:, 2])) > 10
-    np.testing.assert_array_equal(in_order(fast.run(source(fast, 150), rules)), expected)
-
-
-def test_a_world_whose_lanes_fail_names_the_episodes_that_were_stepped(monkeypatch):
-    fast = build.make_rollout(WORLDS["lander"])
-
-    def fail(lanes, driver, batch, *_):
-        batch.running[0] = -1
-        raise ValueError("too steep")
-
-    monkeypatch.setattr(fast, "_play", fail)
-    with pytest.raises(
-        RolloutError, match="one of 5 episodes, which are stepped together: ValueError: too steep"
-    ):
-        fast.run(source(fast), EpisodeRules())
-
-
 @pytest.mark.parametrize(
     "changes",
     [{"controller": "rnn"}, {"controller": "mlp", "num_frames": 2}, {"top_k": 9, "patch_order": "column"}],

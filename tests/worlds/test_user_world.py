@@ -22,11 +22,13 @@ def source(rollout):
     return StaticSource(Episode(i, i, 100 + i, row) for i, row in enumerate(rows))
 
 
-def test_its_episodes_are_compiled_and_those_of_the_ordinary_path_to_the_bit():
-    config = configured(env=f"{HERE}:Numbers", hidden=(4,))
+@pytest.mark.parametrize("name", ["Numbers", "Together"])
+def test_its_episodes_are_compiled_and_those_of_the_ordinary_path_to_the_bit(name):
+    config = configured(env=f"{HERE}:{name}", hidden=(4,))
     fast, plain = (build.make_rollout(replace(config, compiled=kind)) for kind in (True, False))
     assert isinstance(fast, CompiledRollout)
     assert (fast.limit, plain.limit) == (9, 9)
+    assert fast.steps_together == (name == "Together")
     np.testing.assert_array_equal(
         fast.run(source(fast), EpisodeRules()), plain.run(source(plain), EpisodeRules(), 1)
     )
@@ -42,6 +44,10 @@ def test_an_exception_names_the_episode():
     ("name", "error"),
     [
         ("Interpreted", "--env: expected step decorated with numba.njit, got <function"),
+        (
+            "Scratchless",
+            r"--env: expected scratch\(states\), .* of step_lanes, got .* it has none",
+        ),
         ("Halved", "got '.*:Halved'; it has no observe"),
         ("Listed", "--env: expected fresh from mpi_es.worlds.record"),
         ("Wordy", "--env: expected a Box as observation_space, got Text"),

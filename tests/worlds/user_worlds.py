@@ -34,6 +34,13 @@ def step_that_fails(state, action):
 
 
 @numba.njit
+def step_lanes(states, actions, rewards, overs, scratch):
+    for i in range(len(states)):
+        scratch.steps += 1
+        rewards[i], overs[i] = step(states[i], actions[i])
+
+
+@numba.njit
 def observe(state, out):
     out[0] = state.number
 
@@ -46,6 +53,21 @@ class Numbers:
     def __init__(self, first=0.0):
         self.fresh = record(number=first)
         self.reset, self.step, self.observe = reset, step, observe
+
+
+class Together(Numbers):
+    def __init__(self):
+        super().__init__()
+        self.step_lanes = step_lanes
+
+    def scratch(self, states):
+        return record(steps=0)
+
+
+class Scratchless(Numbers):
+    def __init__(self):
+        super().__init__()
+        self.step_lanes = step_lanes
 
 
 class Wasteful(Numbers):
