@@ -81,7 +81,8 @@ def run_its_commands(name, tmp_path, *paths, **variables):
     """Run the commands of a program's docstring where it lies alone, and look at their runs."""
     shutil.copy(ROOT / "examples" / name, tmp_path)
     path = os.pathsep.join([str(ROOT), *paths, os.environ.get("PYTHONPATH", "")])
-    environ = os.environ | {"PYTHONPATH": path} | variables
+    activated = os.pathsep.join([os.path.dirname(sys.executable), os.environ["PATH"]])
+    environ = os.environ | {"PYTHONPATH": path, "PATH": activated} | variables
     own = {"python": sys.executable, "mpiexec": str(MPIEXEC)}
     for words in commands(name):
         done = call(*(own.get(word, word) for word in words), cwd=tmp_path, env=environ)
