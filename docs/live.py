@@ -1,4 +1,4 @@
-"""Make docs/live.svg: the terminal during a run of the preset cartpole, as it was shortly before the end.
+"""Make docs/live.svg: the terminal during a run of the preset lunarlander, as it was shortly before the end.
 
 python docs/live.py
 """
@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.terminal_theme import MONOKAI
 from rich.text import Text
 
-COMMAND = ["mpiexec", "-n", "2", "python", "-m", "mpi_es.train", "cartpole"]
+COMMAND = ["mpiexec", "-n", "2", "python", "-m", "mpi_es.train", "lunarlander"]
 WIDTH = 80
 ERASED = "\x1b[2K"  # written before each redraw, once for each line
 FONT = "DejaVu Sans Mono, monospace"
