@@ -1,9 +1,7 @@
 """gymnasium's VectorEnv of any world: all its environments are stepped in one call of compiled code."""
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
-from functools import cached_property, partial
-from itertools import pairwise
+from functools import cached_property
 from typing import Any
 
 import gymnasium as gym
@@ -17,6 +15,7 @@ from mpi_es.jit.warm_up import announced
 from mpi_es.worlds import several
 from mpi_es.worlds.env import checked_mode, made
 from mpi_es.worlds.options import step_limit
+from mpi_es.worlds.shares import Shares
 from mpi_es.worlds.vector_arguments import autoreset, counts, reset_mask, seeds
 from mpi_es.worlds.world import World, metadata_of
 
@@ -59,8 +58,7 @@ class WorldVectorEnv(VectorEnv[NDArray[Any], Any, NDArray[Any]]):
             begin_at_once=self.mode == AutoresetMode.SAME_STEP,
         )
         self.envs = several.allocate(self.world, num_envs)
-        self.threads = min(threads, num_envs)
-        self.shares = [*pairwise(np.linspace(0, num_envs, self.threads + 1).astype(int).tolist())]
+        self.shares = Shares(num_envs, threads)
         self.begun = np.zeros(num_envs, np.bool_)  # it has had an episode
         self.over = np.zeros(num_envs, np.bool_)  # its episode ended in the last step
 
@@ -118,20 +116,9 @@ class WorldVectorEnv(VectorEnv[NDArray[Any], Any, NDArray[Any]]):
     def _advance(self) -> NDArray[Any]:
         """Let the environments carry out their orders, a share in each thread; return the observations."""
         observations = np.empty(self.observation_space.shape or (), self.observation_space.dtype)
-        work = partial(several.advance_of(self.world), self.envs, self.rules, observations)
-        others = [self._pool.submit(work, *share) for share in self.shares[1:]]
-        try:
-            work(*self.shares[0])
-        finally:
-            for other in others:
-                other.exception()  # waits
-        for other in others:
-            other.result()
+        advance = several.advance_of(self.world)
+        self.shares.run(lambda first, last, thread: advance(self.envs, self.rules, observations, first, last))
         return observations
-
-    @cached_property
-    def _pool(self) -> ThreadPoolExecutor:
-        return ThreadPoolExecutor(self.threads - 1, thread_name_prefix="environments")
 
     def _infos(self) -> dict[str, Any]:
         """Return what gymnasium's SyncVectorEnv makes of the infos of the environments alone."""
@@ -157,7 +144,6 @@ class WorldVectorEnv(VectorEnv[NDArray[Any], Any, NDArray[Any]]):
 
     def close_extras(self, **kwargs: Any) -> None:
         """End the threads and close the windows."""
-        if "_pool" in self.__dict__:
-            self._pool.shutdown()
+        self.shares.close()
         for window in self.__dict__.get("_windows", ()):
             window.close()

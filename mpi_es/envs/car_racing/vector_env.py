@@ -1,9 +1,7 @@
 """gymnasium.make_vec("mpi_es/CarRacing-v3", num_envs): all cars are stepped in one call of compiled code."""
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property, partial
-from itertools import pairwise
 from typing import Any
 
 import gymnasium as gym
@@ -18,6 +16,7 @@ from mpi_es.envs.car_racing.options import DISCRETE, action_space, checked, obse
 from mpi_es.errors import expected
 from mpi_es.jit.rows import row
 from mpi_es.worlds.options import step_limit
+from mpi_es.worlds.shares import Shares
 from mpi_es.worlds.vector_arguments import autoreset, counts, reset_mask, seeds
 
 Step = tuple[NDArray[np.uint8], NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]
@@ -67,14 +66,10 @@ class CarRacingVectorEnv(VectorEnv[NDArray[np.uint8], Any, NDArray[Any]]):
         self.action_space = batch_space(self.single_action_space, num_envs)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.choices, self.frame_stack = choices, frame_stack
-        self.threads = min(threads, num_envs)
-        bounds = np.linspace(0, num_envs, self.threads + 1).astype(int).tolist()
-        self.shares = [
-            (*share, thread) for thread, share in enumerate(pairwise(bounds))
-        ]  # first, last, thread
+        self.shares = Shares(num_envs, threads)
         self.same_step = self.mode == AutoresetMode.SAME_STEP
         race = simulation.allocate(*choices)
-        self.cars = cars.allocate(race, num_envs, self.threads, frame_stack, self.same_step)
+        self.cars = cars.allocate(race, num_envs, self.shares.threads, frame_stack, self.same_step)
         self.begun = np.zeros(num_envs, np.bool_)  # it has had an episode
         self.over = np.zeros(num_envs, np.bool_)  # its episode ended in the last step
 
@@ -124,20 +119,8 @@ class CarRacingVectorEnv(VectorEnv[NDArray[np.uint8], Any, NDArray[Any]]):
         shape = (self.num_envs, self.frame_stack, *self.cars.recent.shape[2:])
         observations = np.empty(shape, np.uint8)
         rules = cars.Rules(self.frame_skip, self.limit, self.same_step, randomize)
-        work = partial(cars.advance, self.cars, rules, observations)
-        others = [self._pool.submit(work, *share) for share in self.shares[1:]]
-        try:
-            work(*self.shares[0])
-        finally:
-            for other in others:
-                other.exception()  # waits
-        for other in others:
-            other.result()
+        self.shares.run(partial(cars.advance, self.cars, rules, observations))
         return observations if self.frame_stack > 1 else observations[:, 0]
-
-    @cached_property
-    def _pool(self) -> ThreadPoolExecutor:
-        return ThreadPoolExecutor(self.threads - 1, thread_name_prefix="cars")
 
     def _infos(self) -> dict[str, Any]:
         """Return what gymnasium's SyncVectorEnv makes of the infos of the environments alone."""
@@ -201,7 +184,6 @@ class CarRacingVectorEnv(VectorEnv[NDArray[np.uint8], Any, NDArray[Any]]):
 
     def close_extras(self) -> None:
         """End the threads and close gymnasium's windows."""
-        if "_pool" in self.__dict__:
-            self._pool.shutdown()
+        self.shares.close()
         for window in self.__dict__.get("_windows", ()):
             window.close()

@@ -1,0 +1,37 @@
+"""Shares of a vector's environments, each stepped in a thread of its own, outside the interpreter's lock."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+
+
+class Shares:
+    """The shares of `count` environments, no more than there are."""
+
+    def __init__(self, count: int, threads: int) -> None:
+        self.threads = min(threads, count)
+        bounds = np.linspace(0, count, self.threads + 1).astype(int).tolist()
+        self._shares = [(*share, thread) for thread, share in enumerate(pairwise(bounds))]
+
+    def run(self, work: Callable[[int, int, int], object]) -> None:
+        """Call work(first, last, thread) for each share; return, or raise, when all are over."""
+        others = [self._pool.submit(work, *share) for share in self._shares[1:]]
+        try:
+            work(*self._shares[0])
+        finally:
+            for other in others:
+                other.exception()  # waits
+        for other in others:
+            other.result()
+
+    def close(self) -> None:
+        """End the threads."""
+        if "_pool" in self.__dict__:
+            self._pool.shutdown()
+
+    @cached_property
+    def _pool(self) -> ThreadPoolExecutor:
+        return ThreadPoolExecutor(self.threads - 1, thread_name_prefix="environments")
