@@ -13,8 +13,9 @@ from mpi_es.arrays import Vector
 from mpi_es.config.run import Config
 from mpi_es.config.user_objects import name_of
 from mpi_es.errors import RolloutError, UserError, in_words_of_scripts
+from mpi_es.evaluation.build import problem_of
 from mpi_es.evaluation.function_constraints import Constraints, count_constraints, with_constraints
-from mpi_es.evaluation.function_rollout import Function, Problem, idle_fields, problem
+from mpi_es.evaluation.function_rollout import Function, Problem, idle_fields
 from mpi_es.evaluation.script_objects import ScriptObjects
 from mpi_es.parallel.collective_errors import all_or_raise
 from mpi_es.parallel.collectives import Comm, bcast_object
@@ -128,17 +129,7 @@ def evolve(
             if "constraints" not in given:
                 given["constraints"] = count_constraints(constraints, x0)
             config = config_of(function, given, options)
-            made[:] = made or [
-                problem(
-                    called,
-                    x0,
-                    bounds,
-                    scale=scale,
-                    minimise=minimise,
-                    integers=config.integers,
-                    constraints=config.constraints,
-                )
-            ]
+            made[:] = made or [problem_of(config, called, x0, bounds, scale)]
             plan = plan_of(config, directory)
             _check_same(plan, made[0])
             return plan

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from mpi_es.arrays import Vector
 from mpi_es.config.run import Config
 from mpi_es.errors import UserError, expected, in_words_of_scripts
-from mpi_es.evaluation.build import make_evaluator
-from mpi_es.evaluation.function_rollout import Problem, problem
+from mpi_es.evaluation.build import make_evaluator, problem_of
+from mpi_es.evaluation.function_rollout import Problem
 from mpi_es.evaluation.messages import Evaluation
 from mpi_es.evaluation.script_objects import ScriptObjects
 from mpi_es.evolve_function import ARGUMENTS, config_of, overall
@@ -82,16 +82,7 @@ class Search:
         try:
             with in_words_of_scripts(ARGUMENTS):
                 config = config_of(_told, given, options, _OF_RUNS, "Search")
-                made = problem(
-                    _told,
-                    x0,
-                    bounds,
-                    scale=scale,
-                    minimise=minimise,
-                    integers=config.integers,
-                    constraints=config.constraints,
-                )
-                self._begin(config, made)
+                self._begin(config, problem_of(config, _told, x0, bounds, scale))
         except UserError as error:
             raise error.with_traceback(None) from None
 

@@ -15,11 +15,10 @@ from mpi_es.arrays import Candidate, Vector
 from mpi_es.config.run import Config
 from mpi_es.config.user_objects import load
 from mpi_es.errors import UserError, expected
-from mpi_es.evaluation import function_rollout
 from mpi_es.evaluation.call_directories import CallDirectories
 from mpi_es.evaluation.compiled_rollout import CompiledRollout, can_compile
 from mpi_es.evaluation.evaluator import Evaluator
-from mpi_es.evaluation.function_rollout import FunctionRollout, Problem, takes
+from mpi_es.evaluation.function_rollout import Function, FunctionRollout, Problem, problem, takes
 from mpi_es.evaluation.rollout import AnyRollout, EpisodeRules, Rollout
 from mpi_es.evaluation.script_objects import NONE, ScriptObjects
 from mpi_es.jit.compile_subprocess import compile_apart
@@ -93,10 +92,16 @@ def make_problem(config: Config) -> Problem:
         raise expected("--x0", f"one number, or {dim} as --dim says", config.x0)
     bounds = (config.bounds[0], config.bounds[1]) if config.bounds else None
     start = np.broadcast_to(x0, dim)
-    return function_rollout.problem(
-        load("--function", config.function),
-        start,
+    return problem_of(config, load("--function", config.function), start, bounds)
+
+
+def problem_of(config: Config, function: Function, x0: Any, bounds: Any, scale: Any = 1.0) -> Problem:
+    """Return the problem of a function with the config's direction, integers and number of constraints."""
+    return problem(
+        function,
+        x0,
         bounds,
+        scale=scale,
         minimise=config.minimise,
         integers=config.integers,
         constraints=config.constraints,

@@ -4,7 +4,6 @@ import contextlib
 import functools
 import os
 import sys
-import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from mpi_es.jit.cache import CACHE_REMEDY, PACKAGE, cache_directory, cache_place
 from mpi_es.jit.listener import heard_by
 from mpi_es.parallel.collective_errors import all_or_raise
 from mpi_es.parallel.collectives import Comm, bcast_object, free, of_this_node
+from mpi_es.parallel.waiting import saying_after
 
 _QUIET_TIME = 3.0  # seconds before the message is printed: a start from the cache takes less
 
@@ -55,16 +55,9 @@ def _refuse() -> None:
     raise _NotCached
 
 
-@contextlib.contextmanager
-def _announced(cache: Path | None) -> Iterator[None]:
+def _announced(cache: Path | None) -> contextlib.AbstractContextManager[None]:
     """Print that compilation goes on, here or on another rank, if it takes long."""
-    timer = threading.Timer(_QUIET_TIME, _print, [_line("environment and policy", cache)])
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
+    return saying_after(_QUIET_TIME, _print, _line("environment and policy", cache))
 
 
 @contextlib.contextmanager

@@ -2,7 +2,6 @@
 
 import os
 import socket
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,7 +13,7 @@ from mpi_es.errors import RolloutError, expected, one_line, warn
 from mpi_es.parallel.collectives import Comm, SerialComm, bcast_object, gather_objects, share_rows, split
 from mpi_es.parallel.rank_loss import RankLost, losses, survivable
 from mpi_es.parallel.start_mpi import connect
-from mpi_es.parallel.waiting import wait
+from mpi_es.parallel.waiting import saying_after, wait
 from mpi_es.text import counted
 
 _PATIENCE = 10.0  # seconds after which a rank that failed says that it waits for the others
@@ -127,13 +126,8 @@ def _saying(failure: Failure | None) -> Iterator[None]:
         yield
         return
     text = f"{failure.text}; the other ranks of the group are still at work"
-    timer = threading.Timer(_PATIENCE, warn, [text])
-    timer.daemon = True
-    timer.start()
-    try:
+    with saying_after(_PATIENCE, warn, text):
         yield
-    finally:
-        timer.cancel()
 
 
 def _first(failures: list[Failure | None] | None) -> Failure | None:

@@ -1,6 +1,9 @@
 """Waiting without burning a core."""
 
+import threading
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from mpi_es.parallel import launcher_watch
@@ -28,3 +31,15 @@ def wait(request: Any) -> float:
             longest = min(max(_SHORT, _SHARE * (time.perf_counter() - begin)), _LONGEST)
             pause = min(1.5 * pause, longest)
     return time.perf_counter() - begin
+
+
+@contextmanager
+def saying_after(seconds: float, say: Callable[[str], object], text: str) -> Iterator[None]:
+    """Say something, from another thread, if what is in the block takes longer."""
+    timer = threading.Timer(seconds, say, [text])
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()

@@ -2,7 +2,7 @@ import time
 
 import pytest
 
-from mpi_es.parallel.waiting import wait
+from mpi_es.parallel.waiting import saying_after, wait
 
 
 class Later:
@@ -34,3 +34,13 @@ def test_who_waits_long_wakes_seldom_and_burns_no_core(monkeypatch):
 def test_what_is_there_already_costs_no_sleep(monkeypatch):
     monkeypatch.setattr(time, "sleep", lambda _: pytest.fail("slept"))
     wait(Later(3))
+
+
+@pytest.mark.parametrize(("seconds", "said"), [(0.0, ["late"]), (60.0, [])])
+def test_a_remark_is_made_only_where_the_block_takes_longer(seconds, said):
+    heard = []
+    with saying_after(seconds, heard.append, "late"):
+        deadline = time.monotonic() + 30
+        while heard != said and time.monotonic() < deadline:
+            time.sleep(0.01)
+    assert heard == said
