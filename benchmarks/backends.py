@@ -1,15 +1,16 @@
 """Environment steps per second on one core: our worlds, gymnasium and envpool, and EvoTorch's problems.
 
-python benchmarks/backends.py [ENVIRONMENT …] [--repeats 5] [--core 0]
+python benchmarks/backends.py [ENVIRONMENT …] [--repeats 5] [--core 0] [--gymnax PYTHON]
 
 An MLP 64-64 with tanh, and for Pong the network of DQN on four frames. All loops evaluate the same
 candidates, one loop after the other in one process that is pinned to one core and has one thread, and again
 in every repeat; the table shows medians. Seconds are of the process's own CPU time, so that other work on
-the core does not count. Episodes are cut, so that no loop plays many more steps than another: envpool
-and VecGymNE draw other beginnings.
+the core does not count. Episodes are cut, so that no loop plays many more steps than another: envpool,
+VecGymNE and gymnax draw other beginnings.
 
     GymNE        evotorch.neuroevolution.GymNE: an environment at a time, a call of the module for each step
     VecGymNE     evotorch.neuroevolution.VecGymNE: gymnasium's vector environments, all networks in one call
+    gymnax       CartPole only: JAX steps all candidates to the cap, in another process with PYTHON
     gymnasium    mpi_es with gymnasium's environments, 16 in lockstep
     envpool, w   mpi_es with envpool's, w in lockstep; 64 is the default
     compiled     mpi_es with its own world, whole episodes in compiled code
@@ -18,10 +19,13 @@ and VecGymNE draw other beginnings.
 import argparse
 import logging
 import os
+import subprocess
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import cycle
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import gymnasium as gym
@@ -55,7 +59,18 @@ class Work:
     seeds: list[int]
 
 
-Loop = Callable[[], int]  # returns the steps of all episodes
+Loop = Callable[[], tuple[int, float]]  # returns the steps of all episodes, and their seconds
+
+
+def timed(play: Callable[[], int]) -> Loop:
+    """Return the loop whose seconds are this process's."""
+
+    def run() -> tuple[int, float]:
+        begin = time.process_time()
+        steps = play()
+        return steps, time.process_time() - begin
+
+    return run
 
 
 @dataclass(frozen=True)
@@ -154,7 +169,7 @@ def gymne(work: Work, made: Callable[[], gym.Env]) -> Loop:
         problem.evaluate(batch)
         return problem.interaction_count - before
 
-    return run
+    return timed(run)
 
 
 def vecgymne(work: Work, made: Callable[[], gym.Env]) -> Loop:
@@ -174,6 +189,23 @@ def vecgymne(work: Work, made: Callable[[], gym.Env]) -> Loop:
         batch.set_values(values)
         problem.evaluate(batch)
         return int(problem.status["total_interaction_count"]) - before
+
+    return timed(run)
+
+
+def gymnax(work: Work, python: str, place: str) -> Loop:
+    """Return gymnax's steps in a process of its own, which has JAX."""
+    np.save(path := Path(place, "candidates.npy"), work.candidates)
+    command = [python, str(Path(__file__).with_name("gymnax_cartpole.py")), str(path)]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert process.stdin
+    assert process.stdout
+    begin, answers = process.stdin, process.stdout
+
+    def run() -> tuple[int, float]:
+        print(file=begin, flush=True)
+        steps, seconds = answers.readline().split()
+        return int(steps), float(seconds)
 
     return run
 
@@ -199,11 +231,16 @@ def ours(work: Work, rollout: AnyRollout, terms: EpisodeRules) -> Loop:
         rows = rollout.run(StaticSource(episodes), terms)
         return int(rows[:, 2].sum())
 
-    return run
+    return timed(run)
 
 
-def make_loops(work: Work, task: Task) -> dict[str, Loop]:
-    """Return the loops by name, EvoTorch's first."""
+def make_loops(work: Work, task: Task, jax: str, place: str) -> dict[str, Loop]:
+    """Return the loops by name, EvoTorch's first.
+
+    Args:
+        jax: the Python that has gymnax, or none.
+        place: a directory for the candidates.
+    """
     capped, pooled = EpisodeRules(task.cap), replace(work, env_id=f"envpool:{task.pool}")
 
     def made() -> gym.Env:
@@ -215,24 +252,25 @@ def make_loops(work: Work, task: Task) -> dict[str, Loop]:
         "VecGymNE": vecgymne(work, made),
         "gymnasium": ours(work, in_lockstep(work, 16), capped),
     }
+    if jax and task.env == "CartPole-v1":
+        loops["gymnax"] = gymnax(work, jax, place)
     loops |= {f"envpool, {width}": ours(work, in_lockstep(pooled, width), capped) for width in POOL_WIDTHS}
     return loops | ({"compiled": ours(work, in_compiled_code(task), capped)} if task.world else {})
 
 
-def benchmark(name: str, repeats: int) -> None:
-    """Print the table of an environment."""
+def benchmark(name: str, repeats: int, jax: str, place: str) -> None:
+    """Print the table of an environment; jax and place are make_loops's."""
     task = TASKS[name]
     episodes = task.episodes
-    loops = make_loops(make_work(task, episodes), task)
+    loops = make_loops(make_work(task, episodes), task, jax, place)
     for loop in loops.values():
         loop()  # warms up
     speeds: dict[str, list[float]] = {name: [] for name in loops}
     lengths = {}
     for _ in range(repeats):
         for program, loop in loops.items():
-            begin = time.process_time()
-            steps = loop()
-            speeds[program].append(steps / (time.process_time() - begin))
+            steps, seconds = loop()
+            speeds[program].append(steps / seconds)
             lengths[program] = steps / episodes
     print(f"\n{name}: {episodes} episodes of at most {task.cap} steps, {repeats} repeats")
     print("loop             steps/s  times GymNE (all repeats)    steps an episode")
@@ -247,13 +285,14 @@ def main() -> None:
     parser.add_argument("environments", nargs="*", default=list(TASKS), help=", ".join(TASKS))
     parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--core", type=int, default=max(os.sched_getaffinity(0)))
+    parser.add_argument("--gymnax", default="", help="the Python of an environment with gymnax and JAX")
     options = parser.parse_args()
     os.sched_setaffinity(0, {options.core})
     torch.set_num_threads(1)
     logging.disable(logging.INFO)  # EvoTorch tells what it does
-    with threadpool_limits(1):
+    with threadpool_limits(1), TemporaryDirectory() as place:
         for name in options.environments:
-            benchmark(name, options.repeats)
+            benchmark(name, options.repeats, options.gymnax, place)
 
 
 if __name__ == "__main__":

@@ -101,7 +101,7 @@ def line(setting, dispatch, records, ranks) -> str:
         shares = sorted(1 - ideal / r[name] for r in records)
         idle += [f"{np.median(shares):.1%} ({' '.join(f'{x:.1%}' for x in shares)})"]
     words = f"{seconds:8g}  {share:6d}    {dispatch:8s}  {'   '.join(costs)}"
-    return f"{words}   {'; '.join(idle)}" if seconds >= 1 else words
+    return f"{words}   {'; '.join(idle)}" if seconds >= 0.02 else words
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from mpi_es.jit.decorator import compiled
 from mpi_es.jit.rows import row
 from mpi_es.policies.kernels.choices import within
 from mpi_es.worlds.user_world import as_compiled
-from mpi_es.worlds.world import Observe, Reset, World, functions
+from mpi_es.worlds.world import Observe, Reset, functions
 
 LANES = 64  # of a thread; more bring nothing (benchmarks/box2d.py)
 
@@ -32,11 +32,6 @@ class Lanes(NamedTuple):
     overs: NDArray[np.bool_]  # (w,) whether that step ended the episode
     gains: Vector  # (w,) of an action
     losing: NDArray[np.int64]  # (w,) actions in a row of negative reward
-
-
-def has_lanes(world: World) -> bool:
-    """Tell whether one call steps several states of a world."""
-    return hasattr(world, "step_lanes")
 
 
 def allocate_lanes(world: Any, driver: Driver) -> Lanes:

@@ -25,13 +25,13 @@ from mpi_es.evaluation.compiled_episode import (
     play_of,
     vector_size,
 )
-from mpi_es.evaluation.compiled_lanes import LANES, allocate_lanes, has_lanes, play_lanes_of
+from mpi_es.evaluation.compiled_lanes import LANES, allocate_lanes, play_lanes_of
 from mpi_es.evaluation.normalisation import of_episodes
 from mpi_es.evaluation.rollout import AnyRollout, Episode, EpisodeRules, Rows, Source, columns, shortest
 from mpi_es.policies.kernels.choices import choice_for
 from mpi_es.seeds import Stream, rng
 from mpi_es.text import counted
-from mpi_es.worlds.world import new_state
+from mpi_es.worlds.world import has_lanes, new_state
 
 _POLL = 1e-3  # seconds between two looks at what cannot wait
 # Seconds of episodes that a thread gets at once: enough to make a hand-over, 0.1 ms, cheap, and so few that

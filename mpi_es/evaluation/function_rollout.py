@@ -254,7 +254,7 @@ class FunctionRollout(AnyRollout):
         while (episode := source.take(block=True)) is not None:
             begin = time.perf_counter()
             x = self.policy.whole(episode.parameters)
-            name = self._name(episode, terms)
+            name = self._name(episode, terms) if self.directories else ""
             fitness, *constraints = self.call(x, episode.seed, f"candidate {episode.candidate}", name)
             rows.append((episode.episode_id, fitness, 1, *constraints))
             self.width = _QUEUE if time.perf_counter() - begin < _SHORT_CALL else 1
@@ -319,6 +319,8 @@ class FunctionRollout(AnyRollout):
         try:
             value, constraints = returned if self.constraints else (returned, ())
             number = float(value.item() if hasattr(value, "item") else value)
+            if not self.constraints:
+                return [number]
             limits = as_vector("constraints", constraints)
             if limits.shape != (self.constraints,):
                 raise ValueError

@@ -30,8 +30,7 @@ _BEGIN_SHARE = 2
 _DROP_SHARE = 4  # an idle row costs the policy's answer; dropping idle rows costs a copy of the others
 
 
-@dataclass(frozen=True)
-class Episode:
+class Episode(NamedTuple):
     """One candidate on one episode seed."""
 
     episode_id: int

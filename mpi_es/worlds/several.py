@@ -7,7 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpi_es.jit.decorator import compiled
-from mpi_es.worlds.world import Observe, Reset, Step, World, functions
+from mpi_es.worlds.shares import Shares
+from mpi_es.worlds.user_world import as_compiled
+from mpi_es.worlds.world import Observe, Reset, Step, World, functions, has_lanes
 
 WAIT, BEGIN, STEP = range(3)  # orders
 
@@ -51,23 +53,62 @@ def allocate(world: World, n: int) -> Several:
     )
 
 
-def advance_of(world: World) -> Any:
-    """Return advance(several, rules, observations, first, last), which carries out the orders of a share."""
-    return _advance_of(*functions(world))
+def scratch(world: Any, shares: Shares) -> list[NDArray[Any]]:
+    """Return the working space of each share's steps."""
+    sizes = [last - first for first, last, _ in shares.parts]
+    return [world.scratch(size) if has_lanes(world) else np.zeros(1) for size in sizes]
+
+
+def advance_of(world: Any) -> Any:
+    """Return advance(several, rules, observations, scratch, first, last): it carries out a share's orders."""
+    reset, step, observe = functions(world)
+    step_all = as_compiled(world.step_lanes) if has_lanes(world) else _step_all_of(step)
+    return _advance_of(reset, step_all, observe)
 
 
 @cache
-def _advance_of(reset: Reset, step: Step, observe: Observe) -> Any:
+def _step_all_of(step: Step) -> Any:
+    """Return the step_lanes of a world that has none."""
+
     @compiled()
-    def advance(several: Several, rules: Rules, observations: NDArray[Any], first: int, last: int) -> None:
+    def step_all(states: Any, actions: Any, rewards: Any, overs: Any, scratch: Any) -> None:
+        for i in range(len(states)):
+            rewards[i], overs[i] = step(states[i], actions[i])
+
+    return step_all
+
+
+@cache
+def _advance_of(reset: Reset, step_all: Any, observe: Observe) -> Any:
+    @compiled()
+    def advance(
+        several: Several,
+        rules: Rules,
+        observations: NDArray[Any],
+        scratch: Any,
+        first: int,
+        last: int,
+    ) -> None:
+        several.rewards[first:last] = 0.0
+        several.terminated[first:last] = False
+        begin = first
+        while begin < last:  # those in a row that are to step
+            end = begin
+            while end < last and several.order[end] == STEP:
+                end += 1
+            if end > begin:
+                step_all(
+                    several.states[begin:end],
+                    several.actions[begin:end],
+                    several.rewards[begin:end],
+                    several.terminated[begin:end],
+                    scratch[0],
+                )
+            begin = end + 1
         for i in range(first, last):
-            state, begins = several.states[i], several.order[i] == BEGIN
-            several.rewards[i] = 0.0
-            several.terminated[i] = several.truncated[i] = False
-            if several.order[i] == STEP:
-                several.rewards[i], several.terminated[i] = step(state, several.actions[i])
-                several.lengths[i] += 1
-                several.truncated[i] = several.lengths[i] == rules.limit
+            state, stepped, begins = several.states[i], several.order[i] == STEP, several.order[i] == BEGIN
+            several.lengths[i] += stepped
+            several.truncated[i] = stepped and several.lengths[i] == rules.limit
             if rules.begin_at_once and (several.terminated[i] or several.truncated[i]):
                 observe(state, several.finals[i])
                 begins = True

@@ -14,13 +14,13 @@ class Shares:
     def __init__(self, count: int, threads: int) -> None:
         self.threads = min(threads, count)
         bounds = np.linspace(0, count, self.threads + 1).astype(int).tolist()
-        self._shares = [(*share, thread) for thread, share in enumerate(pairwise(bounds))]
+        self.parts = [(*share, thread) for thread, share in enumerate(pairwise(bounds))]
 
     def run(self, work: Callable[[int, int, int], object]) -> None:
         """Call work(first, last, thread) for each share; return, or raise, when all are over."""
-        others = [self._pool.submit(work, *share) for share in self._shares[1:]]
+        others = [self._pool.submit(work, *share) for share in self.parts[1:]]
         try:
-            work(*self._shares[0])
+            work(*self.parts[0])
         finally:
             for other in others:
                 other.exception()  # waits

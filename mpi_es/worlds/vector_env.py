@@ -59,6 +59,7 @@ class WorldVectorEnv(VectorEnv[NDArray[Any], Any, NDArray[Any]]):
         )
         self.envs = several.allocate(self.world, num_envs)
         self.shares = Shares(num_envs, threads)
+        self.scratch = several.scratch(self.world, self.shares)
         self.begun = np.zeros(num_envs, np.bool_)  # it has had an episode
         self.over = np.zeros(num_envs, np.bool_)  # its episode ended in the last step
 
@@ -117,7 +118,11 @@ class WorldVectorEnv(VectorEnv[NDArray[Any], Any, NDArray[Any]]):
         """Let the environments carry out their orders, a share in each thread; return the observations."""
         observations = np.empty(self.observation_space.shape or (), self.observation_space.dtype)
         advance = several.advance_of(self.world)
-        self.shares.run(lambda first, last, thread: advance(self.envs, self.rules, observations, first, last))
+
+        def work(first: int, last: int, thread: int) -> None:
+            advance(self.envs, self.rules, observations, self.scratch[thread], first, last)
+
+        self.shares.run(work)
         return observations
 
     def _infos(self) -> dict[str, Any]:

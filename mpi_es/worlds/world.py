@@ -53,6 +53,11 @@ def new_state(world: Any) -> Any:
     return world.allocate() if hasattr(world, "allocate") else world.fresh.copy()[0]
 
 
+def has_lanes(world: Any) -> bool:
+    """Tell whether one call steps several states of a world."""
+    return hasattr(world, "step_lanes")
+
+
 def functions(world: World) -> tuple[Reset, Step, Observe]:
     """Return a world's functions, all as mpi_es.jit compiles them."""
     return as_compiled(world.reset), as_compiled(world.step), as_compiled(world.observe)

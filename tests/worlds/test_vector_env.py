@@ -22,13 +22,13 @@ def pair(name, mode="NextStep", **options):
 
 def play(ours, theirs, steps):
     """Compare all that two vectors return in steps of random actions; return how many episodes ended."""
-    rng, ends = np.random.default_rng(1), 0
+    rng, ends, n = np.random.default_rng(1), 0, ours.num_envs
     for _ in range(steps):
         space = ours.single_action_space
         if space.shape:
-            actions = rng.uniform(space.low, space.high, (3, *space.shape)).astype(np.float32)
+            actions = rng.uniform(space.low, space.high, (n, *space.shape)).astype(np.float32)
         else:
-            actions = rng.integers(space.n, size=3)
+            actions = rng.integers(space.n, size=n)
         got = ours.step(actions)
         assert_equal(got, theirs.step(actions))
         over = got[2] | got[3]
@@ -56,6 +56,17 @@ def test_other_worlds_are_gymnasium_s_too(name):
     assert_equal(ours.reset(seed=3), theirs.reset(seed=3))
     assert play(ours, theirs, 25) >= 6
     assert (ours.action_space, ours.observation_space) == (theirs.action_space, theirs.observation_space)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("name", ["mpi_es/LunarLander-v3", "mpi_es/BipedalWalker-v3"])
+def test_environments_that_step_together_do_what_each_does_alone(name, mode):
+    ours = gym.make_vec(name, num_envs=21, threads=2, autoreset_mode=mode, max_episode_steps=90)
+    alone = {"vectorization_mode": "sync", "vector_kwargs": {"autoreset_mode": mode}}
+    theirs = gym.make_vec(name, num_envs=21, max_episode_steps=90, **alone)
+    assert_equal(ours.reset(seed=3), theirs.reset(seed=3))
+    assert play(ours, theirs, 250) > 40
+    ours.close()
 
 
 def test_without_a_seed_episodes_differ_and_follow_the_vector_s_own_seed():
