@@ -124,7 +124,7 @@ def measure(name: str, theirs: Any, act: Any, options: dict[str, Any], args: arg
         np.zeros((STATES, 2), np.int64),
         np.zeros(STATES),
     ]
-    space += [np.zeros(STATES, bool), world.scratch(STATES)[0], out]
+    space += [np.zeros(STATES, bool), world.scratch()[0], out]
     ways = [
         lambda: repeat(theirs, actions),
         lambda: repeat(ours, actions),

@@ -15,7 +15,7 @@ from mpi_es.jit.decorator import compiled
 from mpi_es.jit.rows import row
 from mpi_es.policies.kernels.choices import within
 from mpi_es.worlds.user_world import as_compiled
-from mpi_es.worlds.world import Observe, Reset, functions
+from mpi_es.worlds.world import Observe, Reset, functions, new_scratch
 
 LANES = 64  # of a thread; more bring nothing (benchmarks/box2d.py)
 
@@ -38,7 +38,7 @@ def allocate_lanes(world: Any, driver: Driver) -> Lanes:
     """Return the lanes of a thread."""
     return Lanes(
         states=np.repeat(world.fresh, LANES),
-        scratch=world.scratch(LANES)[0],
+        scratch=new_scratch(world),
         episode=np.zeros(LANES, np.int64),
         memory=np.repeat(driver.first_memory[None], LANES, axis=0),
         actions=np.repeat(driver.action[None], LANES, axis=0),

@@ -74,9 +74,9 @@ class BipedalWalker:
         self.action_space = spaces.Box(-1, 1, (4,), np.float32)
         self.reset, self.step, self.observe, self.step_lanes = reset, step, observe, step_lanes
 
-    def scratch(self, states: int) -> NDArray[np.void]:
-        """Return the working space (1,) of `step_lanes` for so many states."""
-        return scratch(self.fresh.dtype["scene"], states)
+    def scratch(self) -> NDArray[np.void]:
+        """Return the working space (1,) of `step_lanes`."""
+        return scratch(self.fresh.dtype["scene"])
 
     def window(self, render_mode: str) -> SceneWindow:
         """Return gymnasium's drawing."""

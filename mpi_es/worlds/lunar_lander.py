@@ -73,9 +73,9 @@ class LunarLander:
         self.step = step_continuous if continuous else step_discrete
         self.step_lanes = step_continuous_lanes if continuous else step_discrete_lanes
 
-    def scratch(self, states: int) -> NDArray[np.void]:
-        """Return the working space (1,) of `step_lanes` for so many states."""
-        return scratch(self.fresh.dtype["scene"], states)
+    def scratch(self) -> NDArray[np.void]:
+        """Return the working space (1,) of `step_lanes`."""
+        return scratch(self.fresh.dtype["scene"])
 
     def window(self, render_mode: str) -> SceneWindow:
         """Return gymnasium's drawing."""

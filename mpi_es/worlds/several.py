@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpi_es.jit.decorator import compiled
-from mpi_es.worlds.shares import Shares
 from mpi_es.worlds.user_world import as_compiled
 from mpi_es.worlds.world import Observe, Reset, Step, World, functions, has_lanes
 
@@ -53,12 +52,6 @@ def allocate(world: World, n: int) -> Several:
     )
 
 
-def scratch(world: Any, shares: Shares) -> list[NDArray[Any]]:
-    """Return the working space of each share's steps."""
-    sizes = [last - first for first, last, _ in shares.parts]
-    return [world.scratch(size) if has_lanes(world) else np.zeros(1) for size in sizes]
-
-
 def advance_of(world: Any) -> Any:
     """Return advance(several, rules, observations, scratch, first, last): it carries out a share's orders."""
     reset, step, observe = functions(world)
@@ -102,7 +95,7 @@ def _advance_of(reset: Reset, step_all: Any, observe: Observe) -> Any:
                     several.actions[begin:end],
                     several.rewards[begin:end],
                     several.terminated[begin:end],
-                    scratch[0],
+                    scratch,
                 )
             begin = end + 1
         for i in range(first, last):

@@ -28,7 +28,7 @@ def checked(world: Any, name: str) -> Any:
         if not isinstance(getattr(world, part), Dispatcher | Compiled):
             raise expected("--env", f"{part} decorated with numba.njit", getattr(world, part))
     if lanes and not hasattr(world, "scratch"):
-        raise expected("--env", "scratch(states), the working space of step_lanes", name, "it has none")
+        raise expected("--env", "scratch(), the working space of step_lanes", name, "it has none")
     fresh = world.fresh
     if not isinstance(fresh, np.ndarray) or fresh.shape != (1,) or not fresh.dtype.names:
         raise expected("--env", "fresh from mpi_es.worlds.record", fresh)

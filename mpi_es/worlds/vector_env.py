@@ -17,7 +17,7 @@ from mpi_es.worlds.env import checked_mode, made
 from mpi_es.worlds.options import step_limit
 from mpi_es.worlds.shares import Shares
 from mpi_es.worlds.vector_arguments import autoreset, counts, reset_mask, seeds
-from mpi_es.worlds.world import World, metadata_of
+from mpi_es.worlds.world import World, metadata_of, new_scratch
 
 Step = tuple[NDArray[Any], NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]
 
@@ -59,7 +59,7 @@ class WorldVectorEnv(VectorEnv[NDArray[Any], Any, NDArray[Any]]):
         )
         self.envs = several.allocate(self.world, num_envs)
         self.shares = Shares(num_envs, threads)
-        self.scratch = several.scratch(self.world, self.shares)
+        self.scratch = [new_scratch(self.world) for _ in self.shares.parts]
         self.begun = np.zeros(num_envs, np.bool_)  # it has had an episode
         self.over = np.zeros(num_envs, np.bool_)  # its episode ended in the last step
 

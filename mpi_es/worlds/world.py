@@ -41,7 +41,7 @@ class World(Protocol):
     step: Step  # takes the int64 of a Discrete or the float32 array (n,) of a Box: reward, whether it is over
     observe: Observe  # writes an array of the shape and dtype of the space
     # A world may also have step_lanes(states, actions, rewards, overs, scratch): it does what `step` does for
-    # each of several states, to the bit, with the working space scratch(len(states))[0].
+    # each of several states, to the bit, with the working space scratch()[0].
 
     def window(self, render_mode: str) -> Window:
         """Return what draws states: human or rgb_array."""
@@ -56,6 +56,11 @@ def new_state(world: Any) -> Any:
 def has_lanes(world: Any) -> bool:
     """Tell whether one call steps several states of a world."""
     return hasattr(world, "step_lanes")
+
+
+def new_scratch(world: Any) -> Any:
+    """Return a working space for a world's step_lanes; None if it has none."""
+    return world.scratch()[0] if has_lanes(world) else None
 
 
 def functions(world: World) -> tuple[Reset, Step, Observe]:

@@ -46,7 +46,7 @@ def test_an_exception_names_the_episode():
         ("Interpreted", "--env: expected step decorated with numba.njit, got <function"),
         (
             "Scratchless",
-            r"--env: expected scratch\(states\), .* of step_lanes, got .* it has none",
+            r"--env: expected scratch\(\), .* of step_lanes, got .* it has none",
         ),
         ("Halved", "got '.*:Halved'; it has no observe"),
         ("Listed", "--env: expected fresh from mpi_es.worlds.record"),

@@ -60,7 +60,7 @@ class Together(Numbers):
         super().__init__()
         self.step_lanes = step_lanes
 
-    def scratch(self, states):
+    def scratch(self):
         return record(steps=0)
 
 

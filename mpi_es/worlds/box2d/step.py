@@ -16,6 +16,7 @@ from mpi_es.worlds.box2d.solver.lane_iterations import iterate_lanes
 from mpi_es.worlds.box2d.solver.lanes import Lanes, count_rows, lanes, pack, unpack
 from mpi_es.worlds.box2d.solver.sleep import any_awake
 
+_FEW = 8  # lanes for what is left over; so many scenes take as long in 32 lanes (benchmarks/box2d.py)
 _BLOCK = 64  # scenes among which those with similar contacts are put together
 _ASLEEP, _ALONE = -2, -1  # keys of scenes that are in no lane
 
@@ -38,15 +39,15 @@ def _end_step(scene: Scene) -> None:
         body.force_x = body.force_y = body.torque = ZERO
 
 
-def scratch(scene: np.dtype[np.void], states: int) -> NDArray[np.void]:
-    """Return the working space (1,) of `step_several` for so many states, whose scenes have that type.
+def scratch(scene: np.dtype[np.void]) -> NDArray[np.void]:
+    """Return the working space (1,) of `step_several` for states whose scenes have that type.
 
     Up to 32 scenes iterate at once, also where a register holds 8: operations that do not wait for each other
     fill the time in which the others wait.
     """
-    width = 8 if states <= 8 else 16 if states <= 16 else 32
     kind = [
-        ("lanes", lanes(scene, width)),
+        ("many", lanes(scene, 32)),
+        ("few", lanes(scene, _FEW)),
         ("keys", INT, (_BLOCK,)),  # which bodies have contacts, a bit each
         ("order", INT, (_BLOCK,)),
     ]
@@ -64,7 +65,7 @@ def step_several(states: NDArray[np.void], scratch: Any) -> None:
 def _step_block(states: NDArray[np.void], scratch: Any) -> None:
     """Advance at most so many scenes as scratch has keys for."""
     for i in range(len(states)):
-        scratch.keys[i] = _begin(states[i].scene, scratch.lanes)
+        scratch.keys[i] = _begin(states[i].scene, scratch.few)
     _iterate(states, _sort(states, scratch), scratch)
     for i in range(len(states)):
         scene = states[i].scene
@@ -105,22 +106,28 @@ def _sort(states: NDArray[np.void], scratch: Any) -> int:
 @compiled()
 def _iterate(states: NDArray[np.void], count: int, scratch: Any) -> None:
     """Iterate the velocities of the scenes in order, as many at once as there are lanes."""
-    space, order = scratch.lanes, scratch.order
-    width = len(space.bodies[0].spin)
-    for first in range(0, count, width):
-        members = min(count - first, width)
-        if members < width // 4:  # lanes would take longer
-            for lane in range(members):
-                iterate_velocities(states[order[first + lane]].scene)
-            return
+    first = 0
+    while count - first >= _FEW:
+        last = min(count, first + len(scratch.many.bodies[0].spin))
+        _iterate_together(states, scratch.order[first:last], scratch.many)
+        first = last
+    if count - first > 1:
+        _iterate_together(states, scratch.order[first:count], scratch.few)
+    elif count > first:
+        iterate_velocities(states[scratch.order[first]].scene)
+
+
+@compiled()
+def _iterate_together(states: NDArray[np.void], order: NDArray[np.integer], space: Lanes) -> None:
+    """Iterate the velocities of the scenes of these states, one in each lane."""
+    for i in range(len(space.slots)):
+        space.slots[i] = 0
+    for k in order:
+        count_rows(space, states[k].scene)
         for i in range(len(space.slots)):
-            space.slots[i] = 0
-        for lane in range(members):
-            count_rows(space, states[order[first + lane]].scene)
-            for i in range(len(space.slots)):
-                space.slots[i] = max(space.slots[i], space.used[i])
-        for lane in range(members):
-            pack(space, lane, states[order[first + lane]].scene)
-        iterate_lanes(space, states[0].scene)
-        for lane in range(members):
-            unpack(space, lane, states[order[first + lane]].scene)
+            space.slots[i] = max(space.slots[i], space.used[i])
+    for lane, k in enumerate(order):
+        pack(space, lane, states[k].scene)
+    iterate_lanes(space, states[order[0]].scene)
+    for lane, k in enumerate(order):
+        unpack(space, lane, states[k].scene)
