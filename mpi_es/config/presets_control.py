@@ -43,12 +43,13 @@ WALKER: Preset = dict(
     target_fitness=303.0,
     target_consecutive=2,
 )
-# From a smaller sigma, or from torch's draw, it may learn to stand before it walks; also where a fall costs 100.
+# From a smaller sigma, or from torch's draw, it may learn to stand before it walks; also where a fall costs
+# 100. Where one costs 1, it may learn to run and fall.
 WALKER_FAST = WALKER | dict(
     init_last_layer=0.0,
     population_size=64,
     init_sigma=0.2,
-    clip_rewards=(-1.0, 1.0),
+    clip_rewards=(-10.0, 1.0),
     episode_seeds="common",
     episode_cap=400,
     cap_growth=1.1,
