@@ -177,6 +177,18 @@ class CMAES(Strategy):
         """The standard deviation of each parameter, (dim,)."""
         return np.array(self._es.stds, np.float64)
 
+    @property
+    def is_exhausted(self) -> bool:
+        """Whether the floats end the search: pycma's noeffectcoord, noeffectaxis and tolconditioncov."""
+        es, mean = self._es, self._es.mean
+        if (mean == mean + 0.2 * es.stds).any():
+            return True
+        if self._variant != "full":
+            return False
+        axis = es.countiter % len(mean)  # as in pycma another one in each generation
+        step = 0.1 * es.sigma * es.sm.D[axis] * es.sigma_vec.scaling * es.sm.B[:, axis]
+        return bool((mean == mean + step).all() or es.sm.condition_number > LARGEST_CONDITION)
+
     def ask(self) -> Population:
         """Sample the next generation."""
         self._rng = rng(self.seed, Stream.SAMPLE, self._es.countiter)

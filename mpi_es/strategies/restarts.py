@@ -158,7 +158,9 @@ class Restarts:
             return ""
         if start.limit and record["generations"] * start.popsize >= start.limit:
             return "it has had its evaluations"
-        deviations: Vector = self._inner.deviations  # of cma_es
+        if self._inner.is_exhausted:  # of cma_es
+            return "steps are too small for floating-point numbers"
+        deviations: Vector = self._inner.deviations
         return stopping.why_over(record, start.popsize, deviations, start.sigma)
 
     def _next(self) -> Start:

@@ -1,8 +1,7 @@
 """When a start of CMA-ES is over: the criteria of arXiv:1604.00772, B.3, that hold for noisy fitness too.
 
-Three of pycma's are left out. A single generation of equal fitness (tolflatfitness) is common where rewards
-are rare. A condition of 1e14 ends nothing here, since cma_es limits it. Steps below the floats' precision
-(noeffectaxis, noeffectcoord) make fitness flat, which is a criterion.
+One of pycma's is left out: a single generation of equal fitness (tolflatfitness) is common where rewards are
+rare. Those that regard the covariance (noeffectaxis, noeffectcoord, tolconditioncov) are in cma_es.
 """
 
 import math

@@ -43,6 +43,24 @@ def test_ipop_doubles_the_population_at_each_restart():
     assert sizes_of(advance(build(restarts="ipop"), 250))[:4] == [8, 16, 32, 64]
 
 
+@pytest.mark.parametrize(
+    ("x0", "function"),
+    [
+        (np.array([1e9, 1.0]), lambda rows: sphere(rows - [1e9, 0])),  # floats around 1e9 are 1e-7 apart
+        (
+            np.ones(2),
+            lambda rows: sphere(rows * [1e9, 1]),
+        ),  # the axes differ by more than a condition of 1e14
+    ],
+)
+def test_a_start_ends_where_floats_end_it(x0, function):
+    strategy = make(changed(CONFIG, restarts="ipop"), x0, ComputedNoise(5, 2))
+    while not strategy.state.over:
+        advance(strategy, 1, function)
+    assert strategy.state.over == "steps are too small for floating-point numbers"
+    assert strategy.state.generation < 250
+
+
 def test_until_the_first_restart_a_run_is_that_without_restarts():
     one, other = build(restarts="ipop"), build()
     np.testing.assert_array_equal(advance(one, 50), advance(other, 50))
