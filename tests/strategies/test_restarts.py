@@ -50,7 +50,7 @@ def test_ipop_doubles_the_population_at_each_restart():
         (
             np.ones(2),
             lambda rows: sphere(rows * [1e9, 1]),
-        ),  # the axes differ by more than a condition of 1e14
+        ),  # a condition above 1e14
     ],
 )
 def test_a_start_ends_where_floats_end_it(x0, function):
