@@ -36,7 +36,7 @@ from mpi_es.run_file.versions import libraries
 from mpi_es.strategies.constraints import Constraints
 from mpi_es.strategies.restore import restore
 from mpi_es.telemetry.numbers import of_past
-from mpi_es.telemetry.sinks import open_telemetry
+from mpi_es.telemetry.sinks import events_missing, open_telemetry
 from mpi_es.telemetry.view import view_of
 from mpi_es.text import counted
 
@@ -238,6 +238,7 @@ def describe(run: Run, rank_loss: str) -> list[str]:
         ", ".join(filter(None, [ranks, dispatch, where, rank_loss])),
         endless(config, evaluator.rollout),
         unreachable(run),
+        events_missing(config, run.directory),
         "no files" if run.directory == NOWHERE else f"run directory {run.directory}",
     ]
     return [fact for fact in facts if fact]

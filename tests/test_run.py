@@ -9,9 +9,9 @@ from mpi_es.config.parts import changed
 from mpi_es.config.run import configured
 from mpi_es.envs.lockstep.separate import SeparateEnvs
 from mpi_es.errors import RolloutError, UserError
+from mpi_es.evaluation.env_rollout import Rollout
 from mpi_es.evaluation.evaluator import Evaluator
 from mpi_es.evaluation.rank_agreement import of_one
-from mpi_es.evaluation.rollout import Rollout
 from mpi_es.parallel.collectives import SerialComm
 from mpi_es.parallel.stop_signal import StopFlag
 from mpi_es.policies.mlp import MLP
