@@ -120,7 +120,9 @@ def test_the_last_word_names_the_generation_that_was_saved(tmp_path, low, nth, g
     run.telemetry = Telemetry([Listener()])
     run.keep()
     run.evolve()
-    assert said[0].startswith(f"generation {generation}: stopped by SIGUSR1; continue with --resume ")
+    directory = run.directory
+    how = f"saved in {directory}; continue with\npython -m mpi_es.train --resume {directory}"
+    assert said[0] == f"generation {generation}: stopped by SIGUSR1; {how}"
 
 
 @pytest.mark.parametrize("nth", [5, 40, 90])

@@ -135,7 +135,7 @@ class Config:
     episode_seeds: Literal["independent", "common", "paired"] = "independent"
     """Separate seeds for each candidate, the same for all, or one set for each mirrored pair"""
     episode_cap: Annotated[Natural, Alias("--max-episode-length"), ENVIRONMENT] = 0
-    """Steps after which a training episode is cut; 0: only the environment's own limit"""
+    """Steps after which a training episode is cut; 0: the environment's own limit, else 10,000"""
     variable_ep_len: Annotated[bool, ENVIRONMENT] = False
     """Cut training episodes at twice their mean length in the last generation"""
     cap_growth: Annotated[AtLeastOne, ENVIRONMENT, Needs("episode_cap")] = 1.0

@@ -15,6 +15,7 @@ from mpi_es.parallel.stop_signal import StopFlag, Stopped
 Lookup = Callable[[int], Candidate | Vector]  # from a candidate to its parameters
 # Of an episode: its id, return, length, then the constraints of a function or the statistics of observations.
 Rows = NDArray[np.float64]
+CAP = 10_000  # steps of an episode for which neither the environment nor the config has a limit
 
 
 class Episode(NamedTuple):
@@ -106,7 +107,11 @@ class AnyRollout:
         Args:
             cap: the steps of an episode whose environment names no limit and might never end.
         """
-        return EpisodeRules(0 if self.limit else cap, normalisation)
+        return EpisodeRules(0 if self.limit else cap or CAP, normalisation)
+
+    def training_cap(self, cap: int) -> int:
+        """Return the cap of training episodes: the config's, or one where the environment has no limit."""
+        return cap or (0 if self.limit else CAP)
 
     def run(self, source: Source, terms: EpisodeRules, width: int | None = None) -> Rows:
         """Return the rows of all episodes that the source gives."""
