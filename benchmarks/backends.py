@@ -39,7 +39,8 @@ from mpi_es import envs, policies
 from mpi_es.config.run import configured
 from mpi_es.evaluation.build import make_rollout
 from mpi_es.evaluation.compiled_rollout import CompiledRollout
-from mpi_es.evaluation.rollout import AnyRollout, Episode, EpisodeRules, Rollout
+from mpi_es.evaluation.env_rollout import Rollout
+from mpi_es.evaluation.rollout import AnyRollout, Episode, EpisodeRules
 from mpi_es.evaluation.sources import StaticSource
 from mpi_es.policies.base import Policy
 from mpi_es.policies.mlp import MLP

@@ -20,8 +20,9 @@ import launching
 import numpy as np
 
 from mpi_es.envs.lockstep.separate import SeparateEnvs
+from mpi_es.evaluation.env_rollout import Rollout
 from mpi_es.evaluation.evaluator import Evaluator
-from mpi_es.evaluation.rollout import EpisodeRules, Rollout
+from mpi_es.evaluation.rollout import EpisodeRules
 from mpi_es.seeds import Stream, rng
 from mpi_es.strategies.base import Dense
 from mpi_es.strategies.noise import ComputedNoise

@@ -30,9 +30,10 @@ import numpy as np
 from dispatch import idle_policy
 
 from mpi_es.envs.lockstep.separate import SeparateEnvs
+from mpi_es.evaluation.env_rollout import Rollout
 from mpi_es.evaluation.evaluator import Evaluator
 from mpi_es.evaluation.messages import Header
-from mpi_es.evaluation.rollout import EpisodeRules, Rollout
+from mpi_es.evaluation.rollout import EpisodeRules
 from mpi_es.evaluation.schedule import Schedule, are_plenty, at_once, first_shares
 from mpi_es.seeds import Stream, rng
 from mpi_es.strategies.base import Dense

@@ -17,7 +17,7 @@ from mpi_es.text import counted
 
 _SEVERITY = ("ok", "warn", "fail")
 _PACKAGE = Path(__file__).parent
-_LIBRARIES = ("mpi4py", "numpy", "numba", "gymnasium", "h5py", "torch")
+_LIBRARIES = ("mpi4py", "numpy", "h5py", "cma", "gymnasium", "numba", "torch")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -42,6 +42,9 @@ def _start() -> tuple[Comm, Comm | None, list[Finding]]:
     except UserError as error:
         seen, remedy = f"{error}; ".removeprefix("MPI: ").split("; ")[:2]
         return SerialComm(), None, [Finding("MPI", "fail", seen, remedy)]
+    if isinstance(comm, SerialComm):
+        remedy = "for several ranks pip install 'mpi_es[mpich]', or load the cluster's module of an MPI"
+        return comm, None, [Finding("MPI", "warn", "mpi4py finds no library, one process", remedy)]
     from mpi4py import MPI
 
     node = of_this_node(comm)

@@ -20,16 +20,17 @@ from mpi_es.agents.load import Place
 from mpi_es.config import command_line
 from mpi_es.config.presets import PRESETS, preset
 from mpi_es.config.run import Config, Layout
-from mpi_es.envs import CAR_RACING
 from mpi_es.errors import UserError, expected, unknown
 from mpi_es.evaluation.build import make_evaluator
 from mpi_es.evaluation.evaluator import Evaluator
 from mpi_es.evaluation.rollout import Episode
+from mpi_es.extras import needed_for
 from mpi_es.parallel.collective_errors import plan_on_root
 from mpi_es.parallel.collectives import Comm
 from mpi_es.parallel.entry_point import launch
 from mpi_es.parallel.rank_loss import survivable
 from mpi_es.parallel.stop_signal import StopFlag
+from mpi_es.registration import CAR_RACING
 from mpi_es.run_file.scores import summary
 
 # Options that have no effect with another.
@@ -177,9 +178,12 @@ def report(plan: EvaluationPlan, evaluator: Evaluator) -> None:
 
 def footage(plan: EvaluationPlan) -> Any:
     """Return the writer of film and frames."""
-    from mpi_es.film.film import Footage  # Pillow and ffmpeg, which scores alone do not need
+    options = plan.options
+    used = "--video" if options.video else "--frames" if options.frames else "--render"
+    with needed_for(used):
+        from mpi_es.film.film import Footage  # Pillow and ffmpeg, which scores alone do not need
 
-    return Footage(plan.config, plan.options.video, plan.options.frames, plan.options.render)
+    return Footage(plan.config, options.video, options.frames, options.render)
 
 
 def episode_seeds(plan: EvaluationPlan) -> NDArray[np.int64]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from mpi_es.extras import needs
 from mpi_es.search import Search
 
 try:
@@ -23,8 +24,7 @@ try:
         MinimizeObjective,
     )
 except ModuleNotFoundError as error:
-    text = "mpi_es.gest needs the package 'gest-api': pip install it"
-    raise ModuleNotFoundError(text, name=error.name) from error
+    raise ModuleNotFoundError(f"mpi_es.gest {needs(error.name or '')}", name=error.name) from error
 
 __all__ = ["ESGenerator"]
 

@@ -4,6 +4,8 @@ import importlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from mpi_es.extras import needs
+
 
 def attributes(package: str, modules: Mapping[str, Sequence[str]]) -> Callable[[str], Any]:
     """Return the package's `__getattr__` (PEP 562).
@@ -16,6 +18,11 @@ def attributes(package: str, modules: Mapping[str, Sequence[str]]) -> Callable[[
     def find(name: str) -> Any:
         if name not in module_of:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        return getattr(importlib.import_module(module_of[name]), name)
+        try:
+            module = importlib.import_module(module_of[name])
+        except ModuleNotFoundError as error:
+            text = f"{package}.{name} {needs(error.name or '')}"
+            raise ModuleNotFoundError(text, name=error.name) from error
+        return getattr(module, name)
 
     return find

@@ -25,6 +25,7 @@ ENVIRONMENTS = {  # the same of other environments
     "mpi_es/CarRacing-v3": ("mpi_es.envs.car_racing.env:CarRacing", 1000),
     "mpi_es/TakeCover-v0": ("mpi_es.envs.take_cover:TakeCover", 2100),
 }
+CAR_RACING = {"fast": "mpi_es/CarRacing-v3", "gymnasium": "CarRacing-v3"}  # as mpi_es.evaluate calls them
 VECTORS = {"mpi_es/CarRacing-v3": "mpi_es.envs.car_racing.vector_env:CarRacingVectorEnv"}  # of make_vec
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from mpi_es.config import command_line
 from mpi_es.errors import UserError, expected, warn
+from mpi_es.extras import needed_for
 from mpi_es.parallel.collective_errors import on_root
 from mpi_es.parallel.collectives import Comm
 from mpi_es.parallel.entry_point import launch
@@ -69,9 +70,10 @@ def loaded(directories: Sequence[Path]) -> list[Curves]:
 def write(place: Path, runs: Sequence[Curves]) -> None:
     """Write the figures and the page into a directory, and print their paths."""
     # matplotlib takes a second to import, and rank 0 alone needs it
-    from mpi_es.reports import figures
-    from mpi_es.reports.drawing import picture
-    from mpi_es.reports.runs import page
+    with needed_for("mpi_es.report"):
+        from mpi_es.reports import figures
+        from mpi_es.reports.drawing import picture
+        from mpi_es.reports.runs import page
 
     groups = curves.grouped(runs)
     pictures = {}

@@ -31,6 +31,7 @@ from mpi_es.run_file.checkpoint import NOWHERE
 from mpi_es.run_file.history import History
 from mpi_es.run_file.records import HeldOut, Progress, Solution, Timing, summarize
 from mpi_es.run_file.saver import Saver
+from mpi_es.run_file.training_plan import resuming
 from mpi_es.strategies.base import Dense, Population, Strategy, WithCentre, joined
 from mpi_es.strategies.constraints import Constraints
 from mpi_es.strategies.restarts import Restarts
@@ -89,8 +90,11 @@ class Run:
                 outcome += f"; the run was finished already; to continue it, give another {again}"
         except Stopped:
             reason = f"stopped by {self.evaluator.stop_flag.name}"
-            here = "saved in" if self.config.is_of_script else "continue with --resume"
-            outcome = "not saved" if self.directory == NOWHERE else f"{here} {self.directory}"
+            outcome = f"saved in {self.directory}"
+            if self.directory == NOWHERE:
+                outcome = "not saved"
+            elif not self.config.is_of_script:
+                outcome += "; continue with\n" + resuming("mpi_es.train", self.directory)
         except (RolloutError, UserError) as error:
             if isinstance(error, RolloutError) and error.x is not None:
                 self.pending["failure"] = {"x": error.x, "text": str(error)}
@@ -152,7 +156,9 @@ class Run:
         constraints = evaluation.constraints[:popsize].mean(axis=1)
         succeeded = ~np.isnan(fitness)
         if not succeeded.any():
-            raise RolloutError(f"generation {progress.generation + 1}: the calls of all candidates failed")
+            cause = self.evaluator.rollout.failure
+            failed = f"generation {progress.generation + 1}: the calls of all candidates failed"
+            raise RolloutError(f"{failed}; {cause}" if cause else failed)
         clock.append(time.perf_counter())
         self.fitness, self.constraint_values = fitness, constraints
         if self.exact:

@@ -19,6 +19,7 @@ from mpi_es.errors import expected
 from mpi_es.evaluation.build import make_evaluator, make_policy, make_problem
 from mpi_es.evaluation.evaluator import Evaluator
 from mpi_es.evaluation.function_rollout import Problem
+from mpi_es.evaluation.rollout import CAP
 from mpi_es.evaluation.script_objects import NONE, ScriptObjects
 from mpi_es.parallel.collective_errors import plan_on_root
 from mpi_es.parallel.collectives import Comm, bcast_object
@@ -36,9 +37,9 @@ from mpi_es.run_file.versions import libraries
 from mpi_es.strategies.constraints import Constraints
 from mpi_es.strategies.restore import restore
 from mpi_es.telemetry.numbers import of_past
-from mpi_es.telemetry.sinks import open_telemetry
+from mpi_es.telemetry.sinks import events_missing, open_telemetry
 from mpi_es.telemetry.view import view_of
-from mpi_es.text import counted
+from mpi_es.text import counted, thousands
 
 _HELP = (
     "Without PRESET and --env the preset is carracing. --resume RUN continues the run in that directory and "
@@ -157,7 +158,7 @@ def make_run(plan: Plan, evaluator: Evaluator) -> Run:
     grid = policy.grid if isinstance(policy, Problem) else None
     strategy = strategies.make(config, x0, evaluator.noise, draw, grid)
     progress = Progress(
-        episode_cap=config.episode_cap,
+        episode_cap=evaluator.rollout.training_cap(config.episode_cap),
         num_rollouts=config.num_rollouts,
         observations=first_observations(plan, evaluator.rollout.size if config.obs_norm else 0),
     )
@@ -236,8 +237,9 @@ def describe(run: Run, rank_loss: str) -> list[str]:
         getattr(evaluator.rollout.policy, "description", ""),
         getattr(run.strategy, "description", f"{config.strategy.name}, population {run.strategy.popsize}"),
         ", ".join(filter(None, [ranks, dispatch, where, rank_loss])),
-        endless(config, evaluator.rollout),
+        without_limit(config, evaluator.rollout),
         unreachable(run),
+        events_missing(config, run.directory),
         "no files" if run.directory == NOWHERE else f"run directory {run.directory}",
     ]
     return [fact for fact in facts if fact]
@@ -248,11 +250,12 @@ def unreachable(run: Run) -> str:
     return "" if run.can_reach_target else "no target ends the run: --eval-every 0 evaluates at its end only"
 
 
-def endless(config: Config, rollout: Any) -> str:
-    """Return a warning of episodes that have no step limit; empty where they have one."""
+def without_limit(config: Config, rollout: Any) -> str:
+    """Return where episodes are cut that have no step limit; empty where they have one."""
     if rollout.limit or config.episode_cap:
         return ""
-    return f"{config.env} has no step limit, an episode may never end; --episode-cap N gives it one"
+    cut = f"an episode is cut after {thousands(CAP)} steps"
+    return f"{config.env} has no step limit: {cut}; --episode-cap sets another limit"
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ from mpi_es.config import command_line
 from mpi_es.errors import RolloutError, UserError, expected
 from mpi_es.evaluate import check_files, compared_with, write_csv
 from mpi_es.evaluation.rollout import Episode
+from mpi_es.extras import needed_for
 from mpi_es.jit.warm_up import prepare as prepare_code
 from mpi_es.parallel.collective_errors import all_or_raise, on_root, plan_on_root
 from mpi_es.parallel.collectives import Comm, SerialComm, bcast, offsets, share_rows
@@ -139,7 +140,8 @@ def film(plan: EvaluationPlan, member: Member, seed: int) -> None:
     options = plan.options
     if not (options.video or options.frames or options.render):
         return
-    from mpi_es.film.film import Footage  # Pillow and ffmpeg, which scores alone do not need
+    with needed_for("--video"):
+        from mpi_es.film.film import Footage  # Pillow and ffmpeg, which scores alone do not need
 
     player = member.player()
     footage = Footage(player.config, options.video, options.frames, options.render)

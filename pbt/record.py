@@ -15,6 +15,7 @@ from mpi_es.run_file import checkpoint, description, imports
 from mpi_es.run_file.records import HeldOut
 from mpi_es.run_file.saver import Saver
 from mpi_es.run_file.scores import mean_and_deviation
+from mpi_es.run_file.training_plan import resuming
 from mpi_es.telemetry.sinks import Telemetry
 from pbt import schema
 from pbt.config import Config
@@ -106,7 +107,7 @@ class Record:
 
     def finish(self, generation: int, reason: str, *, finished: bool) -> None:
         """Show why the run ended."""
-        outcome = f"continue with --resume {self.directory}"
+        outcome = f"continue with\n{resuming('pbt.train', self.directory)}"
         if finished and self.lineage.evaluations:
             member, held_out = self.lineage.evaluations[-1]
             score = mean_and_deviation(held_out.returns)

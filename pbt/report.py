@@ -5,6 +5,7 @@ from pathlib import Path
 
 from mpi_es.config import command_line
 from mpi_es.errors import UserError
+from mpi_es.extras import needed_for
 from mpi_es.parallel.collective_errors import on_root
 from mpi_es.parallel.collectives import Comm
 from mpi_es.parallel.entry_point import launch
@@ -43,10 +44,11 @@ def draw(directory: Path, *, allow_imports: bool | None = None) -> list[Path]:
         allow_imports: of code that the file names; None where it is imported already.
     """
     # matplotlib takes a second to import, and rank 0 alone needs it
-    from mpi_es.reports.drawing import picture
-    from pbt.papers import figure2
-    from pbt.reports import figures
-    from pbt.reports.page import page
+    with needed_for("pbt.report"):
+        from mpi_es.reports.drawing import picture
+        from pbt.papers import figure2
+        from pbt.reports import figures
+        from pbt.reports.page import page
 
     config, stored = load(directory, allow_imports=allow_imports)
     scales = _scales(config, stored["hyperparameters"])

@@ -17,7 +17,7 @@ from mpi_es.parallel.stop_signal import StopFlag
 from mpi_es.run_file import imports
 from mpi_es.run_file.training_plan import TrainingPlan, plan_training
 from mpi_es.run_file.versions import libraries
-from mpi_es.telemetry.sinks import open_telemetry
+from mpi_es.telemetry.sinks import events_missing, open_telemetry
 from mpi_es.text import counted
 from pbt import lineage, report, schema
 from pbt.config import Config
@@ -159,7 +159,8 @@ def opened(plan: TrainingPlan[Config], population: Population, rank_loss: str, s
     record.saver.lock = lock
     if stored:
         record.best = stored["best"]
-    telemetry.start(facts_of(population, rank_loss), len(past.generations))
+    facts = [*facts_of(population, rank_loss), events_missing(config, directory)]
+    telemetry.start([*filter(None, facts)], len(past.generations))
     return record
 
 

@@ -198,7 +198,7 @@ def test_the_package_that_is_missing_is_named():
     program = "import sys; sys.modules['gest_api'] = None; import mpi_es.gest"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert done.stderr.endswith(
-        "ModuleNotFoundError: mpi_es.gest needs the package 'gest-api': pip install it\n"
+        "ModuleNotFoundError: mpi_es.gest needs the package 'gest_api': pip install 'mpi_es[gest]'\n"
     )
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from tests.launching import ROOT
 
-GROUND = {"errors", "seeds", "arrays", "text", "lazy", "registration"}
+GROUND = {"errors", "extras", "seeds", "arrays", "text", "lazy", "registration"}
 FLOORS = [  # each imports from the ground, from those above it and from what is named beside it
     {"config", "run_file"},
     {"parallel"},

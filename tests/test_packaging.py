@@ -15,6 +15,7 @@ from mpi_es.__main__ import COMMANDS
 from tests.launching import MPIEXEC, ROOT, call
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+OPTIONAL = PROJECT["optional-dependencies"]
 
 
 def plain(requirement: str) -> str:
@@ -22,16 +23,24 @@ def plain(requirement: str) -> str:
 
 
 def test_environment_yml_has_the_ranges_of_pyproject():
-    lines = re.findall(r"^ +- (\S+[<>=]\S+)$", (ROOT / "environment.yml").read_text(), re.MULTILINE)
-    wanted = {*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["mpich"]}
-    assert set(lines) == {*wanted, f"python{PROJECT['requires-python']}"}
+    text = (ROOT / "environment.yml").read_text()
+    lines = re.findall(r"^ +- (\S+[<>=]\S+)$", text, re.MULTILINE)
+    ranges = {plain(line): line for line in PROJECT["dependencies"] + OPTIONAL["mpich"]}
+    assert set(lines) == {ranges["mpi4py"], ranges["mpich"], f"python{PROJECT['requires-python']}"}
+    assert "- --editable .[all]\n" in text
+
+
+def test_all_are_the_extras_of_users_but_an_mpi():
+    (all_of_them,) = OPTIONAL["all"]
+    named = set(re.findall(r"\w+", all_of_them)) - {"mpi_es"}
+    assert named == OPTIONAL.keys() - {"all", "bench", "dev", "docs", "mpich"}
 
 
 def test_the_lock_pins_every_dependency():
     lock = (ROOT / "requirements.lock").read_text().splitlines()
     pinned = {plain(line) for line in lock if "==" in line}
-    groups = [PROJECT["dependencies"], *PROJECT["optional-dependencies"].values()]
-    assert {plain(requirement) for group in groups for requirement in group} <= pinned
+    groups = [PROJECT["dependencies"], *OPTIONAL.values()]
+    assert {plain(requirement) for group in groups for requirement in group} <= pinned | {"mpi_es"}
 
 
 def test_the_packages_import_without_mpi_and_without_torch():

@@ -9,9 +9,9 @@ from mpi_es.config.parts import changed
 from mpi_es.config.run import configured
 from mpi_es.envs.lockstep.separate import SeparateEnvs
 from mpi_es.errors import RolloutError, UserError
+from mpi_es.evaluation.env_rollout import Rollout
 from mpi_es.evaluation.evaluator import Evaluator
 from mpi_es.evaluation.rank_agreement import of_one
-from mpi_es.evaluation.rollout import Rollout
 from mpi_es.parallel.collectives import SerialComm
 from mpi_es.parallel.stop_signal import StopFlag
 from mpi_es.policies.mlp import MLP
@@ -120,7 +120,9 @@ def test_the_last_word_names_the_generation_that_was_saved(tmp_path, low, nth, g
     run.telemetry = Telemetry([Listener()])
     run.keep()
     run.evolve()
-    assert said[0].startswith(f"generation {generation}: stopped by SIGUSR1; continue with --resume ")
+    directory = run.directory
+    how = f"saved in {directory}; continue with\npython -m mpi_es.train --resume {directory}"
+    assert said[0] == f"generation {generation}: stopped by SIGUSR1; {how}"
 
 
 @pytest.mark.parametrize("nth", [5, 40, 90])

@@ -32,11 +32,12 @@ OWN = "tests.envs.user_envs:"
         ({"env": OWN + "make_unwrapped"}, True),  # its spec has the limit of the wrapper that is gone
     ],
 )
-def test_an_environment_without_a_step_limit_is_reported(options, told):
+def test_episodes_without_a_step_limit_are_cut_which_is_told(options, told):
     config = configured(**options, hidden=(4,))
-    warning = train.endless(config, make_rollout(config))
-    assert bool(warning) == told
-    assert warning.endswith("--episode-cap N gives it one") == told
+    rollout = make_rollout(config)
+    words = " has no step limit: an episode is cut after 10,000 steps; --episode-cap sets another limit"
+    assert train.without_limit(config, rollout) == (config.env + words) * told
+    assert rollout.training_cap(config.episode_cap) == (10_000 if told else config.episode_cap)
 
 
 QUIET = ("--num-eval-rollouts", 2, "--console", "silent", "--no-tensorboard")
@@ -47,7 +48,7 @@ def test_a_run_begins_and_goes_on_only_where_it_is_asked_to(tmp_path):
     options = (*SMALL, "--max-iter", 2, "--run-dir", tmp_path / "run")
     run_here(train, *options)
     assert checkpoint.load(tmp_path / "run")[0]["progress"]["generation"] == 2
-    with pytest.raises(UserError, match="holds a run already; continue it with --resume"):
+    with pytest.raises(UserError, match=r"holds a run already; .* -m mpi_es.train --resume"):
         train.prepare([*map(str, options)])
     run_here(train, *options, "--continue", "--max-iter", 3)
     assert checkpoint.load(tmp_path / "run")[0]["progress"]["generation"] == 3

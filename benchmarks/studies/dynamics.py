@@ -13,9 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpi_es import envs
-from mpi_es.evaluation.rollout import Episode, EpisodeRules, Rollout, Rows
+from mpi_es.evaluation.env_rollout import Rollout
+from mpi_es.evaluation.rollout import Episode, EpisodeRules, Rows
 from mpi_es.evaluation.sources import StaticSource
 from mpi_es.policies.mlp import MLP
+from mpi_es.policies.options import MLPOptions
 from mpi_es.run_file.scores import half_interval
 
 ENVIRONMENTS = (
@@ -28,7 +30,7 @@ ENVIRONMENTS = (
 def play(name: str, policies: int, episodes: int, cap: int) -> Rows:
     """Return the rows of all episodes, policy by policy."""
     batch = envs.open_batch(name)
-    policy = MLP(MLP.Options(hidden=()), batch.observation_space, batch.action_space)
+    policy = MLP(MLPOptions(hidden=()), batch.observation_space, batch.action_space)
     rng = np.random.default_rng(0)
     candidates = rng.standard_normal((policies, policy.dim), np.float32)
     count = policies * episodes

@@ -24,6 +24,7 @@ from mpi_es.evaluation.messages import Evaluation
 from mpi_es.evaluation.normalisation import normalise
 from mpi_es.evaluation.rollout import EpisodeRules
 from mpi_es.evaluation.script_objects import NONE, ScriptObjects
+from mpi_es.extras import needed_for
 from mpi_es.papers.parameter_order import from_torch
 from mpi_es.parallel.collectives import SerialComm
 from mpi_es.parallel.stop_signal import StopFlag
@@ -139,7 +140,8 @@ class Agent:
 
     def module(self) -> Any:
         """Return the network as a torch module in evaluation mode, which reads normalised observations."""
-        from mpi_es.policies.networks import filled  # torch: a second and 200 MB
+        with needed_for("Agent.module"):
+            from mpi_es.policies.networks import filled  # torch: a second and 200 MB
 
         return filled(self.policy.module(), self.parameters)
 
@@ -177,7 +179,8 @@ class Agent:
         Args:
             option: that named the file.
         """
-        from mpi_es.agents import torchscript  # torch, which parameters alone do not need
+        with needed_for(option):
+            from mpi_es.agents import torchscript  # torch, which parameters alone do not need
 
         torchscript.write(path, self.policy, self.parameters, self.normalisation, self.spaces[0], option)
 

@@ -34,7 +34,8 @@ class Part:
     """A mark: the field holds the options of what its option names.
 
     Args:
-        places: package.module:Class by the names of the built-in ones. A class has its options as `Options`.
+        places: package.module:Class by the names of the built-in ones; the class has its options as
+            `Options`, or is that of the options.
         own: of the options of a class of the user's own that has none.
         imports: whether a class of the user's own may have options, for which it is imported.
     """
@@ -50,7 +51,8 @@ class Part:
             imports: the module of one of the user's own, for its options.
         """
         if name in self.places:
-            return load(flag, self.places[name]).Options(name=name)
+            place = load(flag, self.places[name])
+            return getattr(place, "Options", place)(name=name)
         if ":" not in name:
             raise unknown(flag, name, [*self.places, "package.module:Class"])
         found = load(flag, name) if imports and self.imports else None

@@ -44,12 +44,12 @@ STRATEGIES = {
 }
 
 
-POLICIES = {
-    "mlp": "mpi_es.policies.mlp:MLP",
-    "rnn": "mpi_es.policies.recurrent:Recurrent",
-    "lstm": "mpi_es.policies.recurrent:Recurrent",
-    "gru": "mpi_es.policies.recurrent:Recurrent",
-    "attention": "mpi_es.policies.attention_options:Attention",
+POLICIES = {  # their options, which make them
+    "mlp": "mpi_es.policies.options:MLPOptions",
+    "rnn": "mpi_es.policies.options:RecurrentOptions",
+    "lstm": "mpi_es.policies.options:RecurrentOptions",
+    "gru": "mpi_es.policies.options:RecurrentOptions",
+    "attention": "mpi_es.policies.options:AttentionOptions",
 }
 
 
@@ -69,7 +69,7 @@ class Config:
     held_out_env_options: Annotated[tuple[str, ...], ENVIRONMENT] = ()
     """Arguments of the environment of held-out episodes; empty: those of --env-options"""
     policy: Annotated[
-        Any, ENVIRONMENT, Part(POLICIES, own="mpi_es.policies.base:OwnOptions", imports=False)
+        Any, ENVIRONMENT, Part(POLICIES, own="mpi_es.policies.options:OwnOptions", imports=False)
     ] = field(default_factory=lambda: default("policy", "mlp"))
     """mlp, rnn, lstm, gru, attention, or package.module:Class, a torch module"""
     obs_norm: Annotated[bool, ENVIRONMENT] = False
@@ -135,7 +135,7 @@ class Config:
     episode_seeds: Literal["independent", "common", "paired"] = "independent"
     """Separate seeds for each candidate, the same for all, or one set for each mirrored pair"""
     episode_cap: Annotated[Natural, Alias("--max-episode-length"), ENVIRONMENT] = 0
-    """Steps after which a training episode is cut; 0: only the environment's own limit"""
+    """Steps after which a training episode is cut; 0: the environment's own limit, else 10,000"""
     variable_ep_len: Annotated[bool, ENVIRONMENT] = False
     """Cut training episodes at twice their mean length in the last generation"""
     cap_growth: Annotated[AtLeastOne, ENVIRONMENT, Needs("episode_cap")] = 1.0

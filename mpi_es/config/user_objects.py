@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from mpi_es.errors import UserError, expected, one_line, unknown
+from mpi_es.extras import EXTRA_OF, needs
 
 _LITERALS = {"true": "True", "false": "False", "none": "None"}
 _SCRIPT = ".py"  # the end of a script's name, which no module has
@@ -43,10 +44,12 @@ def load_module(option: str, name: str) -> Any:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
         missing = error.name or ""
+        if missing in EXTRA_OF and missing == name:
+            raise UserError(f"{option} {needs(missing)}") from error
         if f"{name}.".startswith(f"{missing}."):
             hint = "run from the folder that holds it, or add that folder to PYTHONPATH"
             raise expected(option, "a module that can be imported", name, hint) from error
-        raise UserError(f"{option}: {name} needs the package {missing!r}: pip install it") from error
+        raise UserError(f"{option}: {name} {needs(missing)}") from error
     except (Exception, SystemExit) as error:
         raise UserError(f"{option}: importing {name} failed: {one_line(error)}") from error
 

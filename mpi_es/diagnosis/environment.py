@@ -14,7 +14,8 @@ from mpi_es.envs import is_vectorised, make, open_batch
 from mpi_es.envs.lockstep.base import EnvBatch, Places
 from mpi_es.errors import RolloutError, UserError, one_line
 from mpi_es.evaluation.build import make_policy
-from mpi_es.evaluation.rollout import Episode, EpisodeRules, Rollout
+from mpi_es.evaluation.env_rollout import Rollout
+from mpi_es.evaluation.rollout import Episode, EpisodeRules
 from mpi_es.evaluation.sources import StaticSource
 from mpi_es.text import counted
 

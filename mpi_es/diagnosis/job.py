@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from mpi_es.extras import EXTRA_OF
 from mpi_es.text import counted
 
 _SLURM = ("sbatch", "srun", "squeue", "scontrol")
@@ -107,7 +108,7 @@ def versions(names: Sequence[str]) -> Finding:
             found.append(f"{name} {importlib.metadata.version(name)}")
         except importlib.metadata.PackageNotFoundError:
             missing.append(name)
-    if missing:
-        remedy = "make setup, or pip install them"
-        return Finding("libraries", "fail", f"without {', '.join(missing)}", remedy)
+    if required := [name for name in missing if name not in EXTRA_OF]:
+        return Finding("libraries", "fail", f"without {', '.join(required)}", "pip install them")
+    found += [f"without {name}, of mpi_es[{EXTRA_OF[name]}]" for name in missing]
     return Finding("libraries", "ok", ", ".join(found))

@@ -19,10 +19,11 @@ from mpi_es.envs.lockstep.base import EnvBatch
 from mpi_es.envs.lockstep.separate import SeparateEnvs
 from mpi_es.envs.step_limit import frame_limit, own_limit
 from mpi_es.errors import UserError, expected, one_line
+from mpi_es.extras import needs
+from mpi_es.registration import CAR_RACING
 from mpi_es.worlds.options import step_limit
 
 Function = Callable[..., gym.Env[Any, Any]]
-CAR_RACING = {"fast": "mpi_es/CarRacing-v3", "gymnasium": "CarRacing-v3"}  # as mpi_es.evaluate calls them
 
 
 def open_batch(
@@ -198,7 +199,7 @@ def _unknown(env_id: str) -> UserError:
         return expected("--env", rule, env_id, f"{reason}: use {newest!r}")
     atari = re.match(r"ALE/|\w+(NoFrameskip|Deterministic|-ram)", env_id)
     if atari and not importlib.util.find_spec("ale_py"):
-        return expected("--env", rule, env_id, "for Atari: pip install ale-py")
+        return expected("--env", rule, env_id, "for Atari: pip install 'mpi_es[envs]'")
     near = difflib.get_close_matches(env_id, gym.registry, n=1)
     return expected("--env", rule, env_id, f"did you mean {near[0]!r}?" if near else "")
 
@@ -206,5 +207,5 @@ def _unknown(env_id: str) -> UserError:
 def _missing(error: Exception) -> str:
     """Return what to install, or else the error."""
     if isinstance(error, ModuleNotFoundError) and error.name:
-        return f"it needs the package {error.name!r}: pip install it"
+        return f"it {needs(error.name)}"
     return one_line(error)

@@ -19,6 +19,7 @@ from PIL import Image
 
 from mpi_es.envs import ends_with_parent
 from mpi_es.errors import UserError
+from mpi_es.extras import needs
 from mpi_es.parallel.stop_signal import CAUGHT
 
 SIDE = 96  # pixels of the picture that the agent sees
@@ -87,7 +88,7 @@ def _open(directory: Path) -> Any:
         import vizdoom
         from vizdoom import gymnasium_wrapper  # noqa: F401 (registers the environment)
     except ImportError as error:
-        raise UserError("--env: mpi_es/TakeCover-v0 needs the package 'vizdoom': pip install it") from error
+        raise UserError(f"--env: mpi_es/TakeCover-v0 {needs('vizdoom')}") from error
     env: Any = gym.make("VizdoomTakeCover-v1", doom_config_path=str(directory / "vizdoom.ini")).unwrapped
     doom = Path(vizdoom.__file__).parent / "vizdoom"
     if sys.platform == "linux" and doom.exists():

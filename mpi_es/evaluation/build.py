@@ -3,24 +3,24 @@
 import os
 import socket
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import AbstractContextManager, closing
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from mpi_es import envs, policies
+from mpi_es import policies
 from mpi_es.arrays import Candidate, Vector
 from mpi_es.config.run import Config
 from mpi_es.config.user_objects import load
 from mpi_es.errors import UserError, expected
 from mpi_es.evaluation.call_directories import CallDirectories
-from mpi_es.evaluation.compiled_rollout import CompiledRollout, can_compile
 from mpi_es.evaluation.evaluator import Evaluator
 from mpi_es.evaluation.function_rollout import Function, FunctionRollout, Problem, problem, takes
-from mpi_es.evaluation.rollout import AnyRollout, EpisodeRules, Rollout
+from mpi_es.evaluation.rollout import AnyRollout, EpisodeRules
 from mpi_es.evaluation.script_objects import NONE, ScriptObjects
+from mpi_es.extras import needed_for
 from mpi_es.jit.compile_subprocess import compile_apart
 from mpi_es.jit.warm_up import prepare
 from mpi_es.parallel import shared_memory
@@ -41,9 +41,16 @@ WIDTH, POOLED_WIDTH = 16, 64
 
 def spaces_of(config: Config, objects: ScriptObjects = NONE) -> tuple[Any, Any]:
     """Return the spaces of observations and actions of the config's environment."""
+    with _needed(config):
+        from mpi_es import envs
     if objects.env is None:
         return envs.spaces(config.env, config.env_options)
     return envs.spaces_of(envs.open_batch(config.env, config.env_options, function=objects.env))
+
+
+def _needed(config: Config) -> AbstractContextManager[None]:
+    """Return what tells, around an import, which package the config's environment needs."""
+    return needed_for(f"--env {config.env}")
 
 
 def make_policy(
@@ -132,6 +139,10 @@ def make_rollout(
             groups=groups,
             directories=directories if takes(made.function, "directory") else None,
         )
+    with _needed(config):  # gymnasium and numba, which functions do without
+        from mpi_es import envs
+        from mpi_es.evaluation.compiled_rollout import CompiledRollout, can_compile
+        from mpi_es.evaluation.env_rollout import Rollout
     width = config.envs_per_rank or (POOLED_WIDTH if envs.is_vectorised(config.env) else WIDTH)
     batch = envs.open_batch(config.env, config.env_options, width, objects.env)
     spaces = batch.observation_space, batch.action_space
@@ -157,6 +168,8 @@ def make_rollouts(
     rollout = make_rollout(config, base, objects)
     if config.function or not config.held_out_env_options:
         return rollout, rollout
+    from mpi_es import envs
+
     with envs.held_out():
         return rollout, make_rollout(config.held_out, base, objects, trained=rollout)
 

@@ -1,12 +1,15 @@
 """What a script passes as an object, where a config has only its name."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from mpi_es.config.user_objects import is_of_script, name_of
-from mpi_es.envs import Function as MakeEnv
 from mpi_es.errors import expected
 from mpi_es.evaluation.function_rollout import Problem
+from mpi_es.extras import needed_for
+
+MakeEnv = Callable[..., Any]  # which returns an environment
 
 
 @dataclass(frozen=True)
@@ -40,7 +43,8 @@ def named_policy(policy: Any) -> tuple[str, Any]:
     """Return the name of a policy, and the torch module or its class where the name is not enough."""
     if isinstance(policy, str):
         return policy, None
-    from torch import nn  # which whoever has a module has imported
+    with needed_for("--policy"):
+        from torch import nn  # which whoever has a module has imported
 
     if not (isinstance(policy, nn.Module) or (isinstance(policy, type) and issubclass(policy, nn.Module))):
         raise expected("--policy", "a name, a torch module or a class of torch modules", policy)

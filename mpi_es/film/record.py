@@ -15,7 +15,8 @@ from mpi_es import envs
 from mpi_es.config.run import Config
 from mpi_es.envs.lockstep.separate import SeparateEnvs
 from mpi_es.errors import UserError, expected, one_line
-from mpi_es.evaluation.rollout import Episode, EpisodeRules, Rollout
+from mpi_es.evaluation.env_rollout import Rollout
+from mpi_es.evaluation.rollout import Episode, EpisodeRules
 from mpi_es.evaluation.sources import StaticSource
 from mpi_es.jit.warm_up import prepare
 from mpi_es.parallel.collectives import SerialComm

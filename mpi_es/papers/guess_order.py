@@ -7,7 +7,6 @@ import numpy as np
 
 from mpi_es.arrays import Candidate, Vector
 from mpi_es.config.run import Config, default
-from mpi_es.envs import CAR_RACING
 from mpi_es.errors import UserError, expected
 from mpi_es.evaluation.build import make_evaluator, make_policy
 from mpi_es.evaluation.rollout import EpisodeRules
@@ -15,6 +14,7 @@ from mpi_es.papers.parameter_order import LAYOUTS, to_torch
 from mpi_es.parallel.collectives import SerialComm
 from mpi_es.parallel.stop_signal import StopFlag
 from mpi_es.policies.base import Shapes
+from mpi_es.registration import CAR_RACING
 from mpi_es.strategies.base import Dense
 
 _EXPORTS = "--from-layout of mpi_es.export"

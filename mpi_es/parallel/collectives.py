@@ -106,6 +106,9 @@ class SerialComm:
         """Do nothing: everybody is there."""
         return _Done()
 
+    def Abort(self, code: int) -> None:  # noqa: N802
+        """Do nothing: there is nobody else, and the caller ends this process."""
+
 
 def bcast_object(comm: Comm, item: Any) -> Any:
     """Return rank 0's object on every rank, waiting politely: rank 0 may take long to have it. Collective."""

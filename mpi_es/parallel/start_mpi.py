@@ -9,17 +9,15 @@ import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from mpi_es.errors import UserError
 from mpi_es.parallel import launcher_watch, shared_memory
+from mpi_es.parallel.collectives import Comm, SerialComm
 from mpi_es.parallel.output import drop_unread
 from mpi_es.parallel.rank_loss import survivable
 from mpi_es.parallel.shared_memory import NoRoom, is_first
 from mpi_es.parallel.stop_signal import keep_hang_up
-
-if TYPE_CHECKING:
-    from mpi4py import MPI
 
 # Of the launchers, the one that comes first here is the outermost that starts ranks itself: an mpiexec may
 # use srun for its helpers, one on each node, and srun's variables then count nodes.
@@ -58,7 +56,7 @@ def find_launch(environ: Mapping[str, str]) -> Launch:
     return Launch()
 
 
-def abort(comm: "MPI.Comm | None") -> None:
+def abort(comm: Comm | None) -> None:
     """Print the exception that is being handled and end all ranks, which would wait for this one.
 
     It may return before the launcher ends this process. Without a world it only prints.
@@ -113,8 +111,10 @@ def _remedy(launcher: str, mpi_library: str) -> str:
     return f"start it with srun --mpi={protocol}, or with {mpiexec}"
 
 
-def connect(environ: Mapping[str, str]) -> "MPI.Intracomm":
+def connect(environ: Mapping[str, str]) -> Comm:
     """Start MPI and return the world. Collective. Call it in an entry module's main().
+
+    Without a launcher and without an MPI library it is a world of one, a SerialComm.
 
     What is wrong with the launcher raises UserError in its first rank. The others, which may all be rank 0
     of a world of one, exit with 0: if they failed, the launcher might end the first before it has printed.
@@ -143,16 +143,18 @@ def _patient() -> Iterator[None]:
         faulthandler.cancel_dump_traceback_later()
 
 
-def _start(environ: Mapping[str, str]) -> "MPI.Intracomm":
+def _start(environ: Mapping[str, str]) -> Comm:
     """Return the world, or raise what check returns before and after MPI_Init. Collective."""
-    import mpi4py
-
-    # MPI's own end waits now and then for dead ranks.
-    mpi4py.rc.initialize, mpi4py.rc.finalize = False, not survivable()
     try:
+        import mpi4py
+
+        # MPI's own end waits now and then for dead ranks.
+        mpi4py.rc.initialize, mpi4py.rc.finalize = False, not survivable()
         from mpi4py import MPI
-    except RuntimeError as error:
-        hint = "pip install mpich, or load the cluster's module of one"
+    except (ImportError, RuntimeError) as error:
+        if not find_launch(environ).variable:
+            return SerialComm()
+        hint = "pip install 'mpi_es[mpich]', or load the cluster's module of one"
         reason = " ".join(str(error).split())
         raise UserError(
             f"MPI: expected a library that mpi4py can load, got none; {hint} ({reason})"

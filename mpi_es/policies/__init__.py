@@ -2,10 +2,12 @@
 
 from typing import Any
 
-from mpi_es.config.run import POLICIES, Config
-from mpi_es.config.user_objects import load, parsed
+from mpi_es.config.run import Config
+from mpi_es.config.user_objects import parsed
 from mpi_es.errors import expected
-from mpi_es.policies.base import OwnOptions, Policy
+from mpi_es.extras import needed_for
+from mpi_es.policies.base import Policy
+from mpi_es.policies.options import OwnOptions
 
 
 def make(config: Config, observation_space: Any, action_space: Any, module: Any = None) -> Policy:
@@ -18,9 +20,11 @@ def make(config: Config, observation_space: Any, action_space: Any, module: Any 
     if config.obs_norm and options.name == "attention":
         raise expected("--obs-norm", "no normalisation of the pictures that --policy attention reads", True)
     if not isinstance(options, OwnOptions):
-        made: Policy = load("--policy", POLICIES[options.name])(options, observation_space, action_space)
+        with needed_for(f"--policy {options.name}"):
+            made: Policy = options.make(observation_space, action_space)
         return made
-    from mpi_es.policies.torch_module import ModulePolicy, load_network, network_of  # torch
+    with needed_for(f"--policy {options.name}"):
+        from mpi_es.policies.torch_module import ModulePolicy, load_network, network_of  # torch
 
     keywords = parsed(options.policy_options, "--policy-options")
     network = load_network(options.name, keywords) if module is None else network_of(module, keywords)

@@ -12,8 +12,8 @@ from torch.nn import functional
 from mpi_es.arrays import Candidate
 from mpi_es.policies import initialisation
 from mpi_es.policies.actions import actions_for
-from mpi_es.policies.attention_options import AttentionOptions
 from mpi_es.policies.base import Attention
+from mpi_es.policies.options import AttentionOptions
 from mpi_es.policies.torch_module import ModulePolicy
 
 _PAPERS = AttentionOptions()

@@ -4,15 +4,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import accumulate
 from math import prod
-from typing import Annotated, Any, Literal, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mpi_es.arrays import Candidate
-from mpi_es.config.fields import NotNegative, Of
-from mpi_es.config.parts import Named
-from mpi_es.errors import expected
 
 Actions = NDArray[Any]
 Memory = NDArray[Any] | None  # rows (k, …) that can be indexed and concatenated; None for no memory
@@ -28,52 +25,6 @@ class Attention:
     chosen: NDArray[np.int64]  # (top_k,) the most important patches, highest first
     patch: int  # pixels of a side
     stride: int  # pixels from one patch to the next
-
-
-@dataclass(frozen=True)
-class Options(Named):
-    """What every policy is made with."""
-
-    output: Literal["auto", "argmax", "tanh", "clip"] = "auto"
-    """From network outputs to actions; auto: argmax for discrete ones, else tanh, scaled to the bounds"""
-
-
-@dataclass(frozen=True)
-class OwnOptions(Options):
-    """Options of a torch module of your own."""
-
-    policy_options: tuple[str, ...] = ()
-    """Arguments of your own policy: name=value, keywords of its constructor"""
-
-
-@dataclass(frozen=True)
-class NetworkOptions(Options):
-    """Options of the built-in networks."""
-
-    hidden: tuple[int, ...] = (64, 64)
-    """Widths of the hidden layers; recurrent policies and the attention agent have one layer"""
-    init_outputs: Annotated[tuple[float, ...], Of("from_pretrained", "")] = ()
-    """Initial biases of the last layer, before any tanh, one for each output; empty: torch's"""
-
-    def __post_init__(self) -> None:
-        """Refuse values that no network can have."""
-        super().__post_init__()
-        if any(width < 1 for width in self.hidden):
-            raise expected("--hidden", "widths above 0, or none for a linear policy", self.hidden)
-
-    def check_one_layer(self) -> None:
-        """Refuse more or fewer hidden layers than one."""
-        if len(self.hidden) != 1:
-            hint = "for example --hidden 16"
-            raise expected("--hidden", f"one width for --policy {self.name}", self.hidden, hint)
-
-
-@dataclass(frozen=True)
-class ScaledOptions(NetworkOptions):
-    """Options of networks whose last layer may begin small."""
-
-    init_last_layer: Annotated[NotNegative, Of("from_pretrained", "")] = 1.0
-    """Factor on torch's initial parameters of the last layer; 0: outputs start at 0"""
 
 
 class Policy(Protocol):

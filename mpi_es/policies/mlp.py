@@ -1,8 +1,7 @@
 """A multilayer perceptron, k of them side by side; its step is compiled."""
 
-from dataclasses import dataclass
 from itertools import accumulate, chain, pairwise, starmap
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,26 +9,17 @@ from numpy.typing import NDArray
 from mpi_es.arrays import Candidate
 from mpi_es.policies import initialisation
 from mpi_es.policies.actions import Outputs, actions_for
-from mpi_es.policies.base import Memory, Policy, ScaledOptions, split
+from mpi_es.policies.base import Memory, Policy, split
 from mpi_es.policies.features import features_for
 from mpi_es.policies.kernels.layers import aligned, pack
 from mpi_es.policies.kernels.mlp import Scratch, act, allocate
 from mpi_es.policies.kernels.side_by_side import all_of
-
-
-@dataclass(frozen=True)
-class MLPOptions(ScaledOptions):
-    """Its layers; without hidden ones it is linear."""
-
-    name: str = "mlp"
-    activation: Literal["tanh", "relu", "selu"] = "tanh"
-    """Activation function of the hidden layers"""
+from mpi_es.policies.options import MLPOptions
 
 
 class MLP(Policy):
     """Linear layers with an activation between them, in the flat order of torch's nn.Sequential."""
 
-    Options = MLPOptions
     compiled = True  # the first step takes long
     kernel = act
 

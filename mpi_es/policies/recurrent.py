@@ -1,41 +1,21 @@
 """A recurrent network (rnn, lstm or gru), k of them side by side; its step is compiled."""
 
-from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mpi_es.arrays import Candidate
-from mpi_es.config.fields import Of
-from mpi_es.errors import expected
 from mpi_es.policies import initialisation
 from mpi_es.policies.actions import Outputs, actions_for
-from mpi_es.policies.base import Memory, Policy, ScaledOptions, split
+from mpi_es.policies.base import Memory, Policy, split
 from mpi_es.policies.features import features_for
 from mpi_es.policies.kernels.layers import aligned, pack
 from mpi_es.policies.kernels.recurrent import GATES, KINDS, STATES, Scratch, act, allocate, sizes_of
 from mpi_es.policies.kernels.side_by_side import all_of
+from mpi_es.policies.options import RecurrentOptions
 
 Array = NDArray[np.float32]
-
-
-@dataclass(frozen=True)
-class RecurrentOptions(ScaledOptions):
-    """The cell, by its name, and its width."""
-
-    name: str = "lstm"
-    hidden: tuple[int, ...] = (16,)
-    """Width of the hidden layer"""
-    activation: Annotated[Literal["tanh", "relu"], Of("policy", "rnn")] = "tanh"
-    """Activation function of the rnn; lstm and gru have their own"""
-
-    def __post_init__(self) -> None:
-        """Refuse values that no network can have."""
-        super().__post_init__()
-        self.check_one_layer()
-        if self.name != "rnn" and self.activation != "tanh":
-            raise expected("--activation", f"tanh for --policy {self.name}", self.activation)
 
 
 class Recurrent(Policy):
@@ -44,7 +24,6 @@ class Recurrent(Policy):
     The memory's rows are the hidden state (hidden,), for an lstm followed by its cell (hidden,).
     """
 
-    Options = RecurrentOptions
     compiled = True  # the first step takes long
     kernel = act
 

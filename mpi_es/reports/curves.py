@@ -78,6 +78,8 @@ class Curves:
         if quantity == "held_out":
             after = np.array([held.generation for held in self.evaluations], int)
             values = self.factor * np.array([held.returns.mean() for held in self.evaluations], float)
+        elif quantity == "best_so_far":
+            after, values = self.history["generation"], self.factor * np.fmax.accumulate(self.history["best"])
         else:
             column = self.history if quantity in self.history else self.content["timing"]
             after, values = self.history["generation"], column[quantity]
@@ -181,11 +183,15 @@ def grouped(runs: Sequence[Curves]) -> list[Group]:
     """Return the runs in groups, in the order in which they are given."""
     groups: dict[tuple[Any, ...], list[Curves]] = {}
     for run in runs:
-        groups.setdefault(_learning(run.config), []).append(run)
-    learning = [dict(group) for group in groups]
+        groups.setdefault((_learning(run.config), _beginning(run)), []).append(run)
+    learning = [dict(options) for options, _ in groups]
     names = [name for name in learning[0] if all(name in values for values in learning)]
     differing = [name for name in names if len({values[name] for values in learning}) > 1]
-    return [Group(_label(members, differing), members) for members in groups.values()]
+    labels = _labels([members[0] for members in groups.values()], differing)
+    return [
+        Group(f"{label} ({len(members)} runs)" if len(members) > 1 else label, members)
+        for label, members in zip(labels, groups.values(), strict=True)
+    ]
 
 
 def words(runs: Sequence[Curves]) -> Words:
@@ -198,16 +204,30 @@ def said(value: object) -> str:
     return " ".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
+def _beginning(run: Curves) -> tuple[tuple[float, ...], ...]:
+    """Return where a function's search began and its bounds, which a script's run has in no option."""
+    problem = run.content.get("problem", {})
+    return tuple(tuple(np.ravel(problem[name]).tolist()) for name in sorted(problem))
+
+
 def _learning(config: Config) -> tuple[Any, ...]:
     """Return the options that affect learning, except the seed, with their values."""
     others = changeable(config) | {"seed", "run_dir"}
     return tuple((name, value) for name, value in flat(config).items() if name not in others)
 
 
-def _label(members: Sequence[Curves], differing: Sequence[str]) -> str:
-    """Return the options in which a group differs from the others, or, if too long, its first directory."""
-    values = flat(members[0].config)
-    label = " ".join(f"{option(name)} {said(values[name])}" for name in differing if name in values)
-    if not label or len(label) > _LONGEST_LABEL:
-        label = members[0].directory.resolve().name
-    return f"{label} ({len(members)} runs)" if len(members) > 1 else label
+def _short(value: object) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else said(value)
+
+
+def _labels(runs: Sequence[Curves], differing: Sequence[str]) -> list[str]:
+    """Return names of runs: their differing options, or if one is too long the values, or the directories."""
+    for word, between in (("{option} {value}", " "), ("{value}", ", ")):
+        labels = []
+        for run in runs:
+            values = flat(run.config)
+            shown = [(option(name), _short(values[name])) for name in differing]
+            labels.append(between.join(word.format(option=flag, value=value) for flag, value in shown))
+        if differing and max(map(len, labels)) <= _LONGEST_LABEL:
+            return labels
+    return [run.directory.resolve().name for run in runs]

@@ -64,9 +64,14 @@ def _draw_search(groups: Sequence[Group], quantity: str, axes: Axes) -> None:
 def _draw_learning(run: Curves, axis: str, axes: Axes) -> None:
     """Draw a run. The worst candidate and single episodes of the centre may be cut off by the axis."""
     lines = {"population, best": ("best", COLOURS[5], 1.0), "population, mean": ("mean", COLOURS[0], 1.6)}
-    shown = [run.line(axis, quantity)[1] for quantity in ("best", "mean", "held_out")]
+    best, mean, held_out = (run.line(axis, quantity)[1] for quantity in ("best", "mean", "held_out"))
+    shown = [best, mean, held_out]
     if run.config.tracks_centre:
         lines["centre, in training"] = ("fitness_of_centre", COLOURS[3], 0.5)
+    if run.exact:
+        lines["best so far"] = ("best_so_far", COLOURS[2], 1.6)
+        known = np.concatenate([run.line(axis, "best_so_far")[1], held_out])
+        shown = [known, _near(best, known), _near(mean, known)]
     _draw_target(axes, [run])
     limits = set_view(axes, [*shown, *_targets([run])], _scale([run]))
     x, worst, best = run.band(axis)
@@ -75,6 +80,13 @@ def _draw_learning(run: Curves, axis: str, axes: Axes) -> None:
     for name, (quantity, colour, width) in lines.items():
         axes.plot(*run.line(axis, quantity), color=colour, lw=width, label=name)
     _draw_held_out(axes, run, axis)
+
+
+def _near(values: Vector, others: Vector) -> Vector:
+    """Return the values no farther from others than these span: what lies beyond are penalties."""
+    known = others[np.isfinite(others)]
+    span = np.ptp(known) if known.size else 0.0
+    return values[np.abs(values - np.clip(values, known.min(), known.max())) <= span] if span else values
 
 
 def _draw_held_out(axes: Axes, run: Curves, axis: str) -> None:

@@ -2,6 +2,7 @@
 
 import contextlib
 import dataclasses
+import shlex
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -147,11 +148,16 @@ def plan_run(
         return TrainingPlan(program, config, directory, fingerprint)
     if not resume_if_begun:
         raise UserError(
-            f"--run-dir: {directory} holds a run already; continue it with "
-            f"--resume {directory}, or choose another directory"
+            f"--run-dir: {directory} holds a run already; choose another directory, or continue it with "
+            f"{resuming(program, directory)}"
         )
     wanted = dataclasses.replace(config, run_dir=str(directory))
     return _resumed(program, kind, directory, lambda *_: wanted, check)
+
+
+def resuming(program: str, directory: Path) -> str:
+    """Return the command that continues a run."""
+    return shlex.join(["python", "-m", program, "--resume", str(directory)])
 
 
 def _resumed(

@@ -14,6 +14,7 @@ from mpi_es.config.run import Config
 from mpi_es.errors import RolloutError, UserError, one_line
 from mpi_es.evaluation.build import make_evaluator
 from mpi_es.evaluation.script_objects import ScriptObjects
+from mpi_es.extras import needed_for
 from mpi_es.parallel.collective_errors import on_root, plan_on_root
 from mpi_es.parallel.collectives import bcast_object
 from mpi_es.parallel.rank_loss import apply_rank_loss_option
@@ -129,6 +130,7 @@ def where(run: Run) -> Path | None:
 
 def table(history: dict[str, NDArray[Any]]) -> Any:
     """Return a history as a pandas DataFrame, a row for each generation."""
-    import pandas as pd
+    with needed_for("to_pandas"):
+        import pandas as pd
 
     return pd.DataFrame(history).set_index("generation")

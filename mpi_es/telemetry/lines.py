@@ -91,7 +91,10 @@ class Lines:
             spread = f" ± {number(known['held_out/std'])} (deviation)" if "held_out/std" in known else ""
             score = f"{self._view.held_out} {number(known['held_out/mean'])}{spread}"
             self._write(f"{score} at generation {known['generation']}")
-        self._write(text)
+        first, *commands = text.split("\n")
+        self._write(first)
+        for command in commands:  # which is pasted whole
+            self._write_line(command)
 
     def close(self) -> None:
         """Leave the stream to its owner, below what is shown."""

@@ -3,9 +3,11 @@
 import sys
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Protocol, TextIO
 
+from mpi_es.extras import needs
 from mpi_es.run_file.checkpoint import NOWHERE
 from mpi_es.run_file.records import EvaluationProgress
 from mpi_es.telemetry.view import Numbers, View
@@ -71,6 +73,13 @@ class Telemetry(ExitStack):
             sink.finish(text)
 
 
+def events_missing(config: Any, directory: Path) -> str:
+    """Return that no TensorBoard events are written since the package is missing; empty where it is not."""
+    if not config.tensorboard or directory == NOWHERE or find_spec("tensorboard"):
+        return ""
+    return f"no TensorBoard events: --tensorboard {needs('tensorboard')}"
+
+
 def open_telemetry(
     config: Any,
     directory: Path,
@@ -95,7 +104,7 @@ def open_telemetry(
     from mpi_es.telemetry.terminal import find_terminal, tolerate
 
     sinks: list[Sink] = []
-    if config.tensorboard and directory != NOWHERE:
+    if config.tensorboard and directory != NOWHERE and find_spec("tensorboard"):
         from mpi_es.telemetry.tensorboard import TensorBoard
 
         sinks.append(TensorBoard(config, directory))

@@ -101,7 +101,7 @@ class Display:
         """Leave the last drawing on the terminal, and print the reason below."""
         self.close()
         with contextlib.suppress(OSError):
-            self._console.print(reason, highlight=False, markup=False)
+            self._console.print(reason, highlight=False, markup=False, soft_wrap=True)
 
     def close(self) -> None:
         """Release the terminal."""

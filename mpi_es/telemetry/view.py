@@ -84,7 +84,7 @@ def _scores(numbers: Numbers) -> Rows:
     elite = ("elite", f"{numbers['elite']:.0f} {of}")
     rows: Rows = {"fitness": pairs(numbers, titles)}
     if "rank_of_centre" not in numbers:
-        return rows | {"above mean": [elite]}
+        return rows | {"better than mean": [elite]}
     above = ("candidates above it", f"{numbers['rank_of_centre']:.0f} {of}")
     return rows | {"centre": [*pairs(numbers, {"": "fitness/of_centre"}), above, elite]}
 

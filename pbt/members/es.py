@@ -167,7 +167,8 @@ class ES(Member):
             run.seed, state.generation, len(population), run.num_rollouts, run.episode_seeds
         )
         normalisation = self.observations.normalisation if self.config.obs_norm else None
-        terms = training_terms(run, run.episode_cap, normalisation)
+        cap = self.evaluator.rollout.training_cap(run.episode_cap)
+        terms = training_terms(run, cap, normalisation)
         evaluation = self.evaluator.evaluate(population, seeds, terms)
         strategy.tell(population, evaluation.returns.mean(axis=1))
         if self.config.obs_norm:

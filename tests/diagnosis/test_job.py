@@ -3,6 +3,7 @@ import math
 import pytest
 
 from mpi_es.diagnosis import job
+from mpi_es.extras import EXTRA_OF
 
 JOB = {"SLURM_JOB_ID": "7", "SLURM_JOB_NUM_NODES": "2", "SLURM_NTASKS": "4"}
 HELPERS = JOB | {"SLURM_NTASKS": "2", "SLURM_EXTERNAL_LAUNCHER": "1"}  # as below mpiexec in a job
@@ -81,3 +82,10 @@ def test_own_group(tmp_path):
 def test_versions():
     assert f"pytest {pytest.__version__}" in job.versions(["pytest"]).seen
     assert job.versions(["pytest", "no-such-library"]).status == "fail"
+
+
+def test_a_library_of_an_extra_may_be_missing(monkeypatch):
+    monkeypatch.setitem(EXTRA_OF, "no-such-library", "sim")
+    found = job.versions(["pytest", "no-such-library"])
+    assert found.status == "ok"
+    assert found.seen.endswith(", without no-such-library, of mpi_es[sim]")

@@ -131,5 +131,5 @@ def test_what_to_install_is_told(monkeypatch, error, words):
 
 def test_atari_without_its_package(monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(UserError, match="pip install ale-py"):
+    with pytest.raises(UserError, match=r"pip install 'mpi_es\[envs\]'"):
         envs.make("ALE/Nonesuch-v5")  # ale_py may have registered others

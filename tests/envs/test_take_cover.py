@@ -1,5 +1,6 @@
 import importlib.util
 import os
+import re
 import select
 import signal
 import subprocess
@@ -13,6 +14,7 @@ from mpi_es import envs
 from mpi_es.envs import take_cover
 from mpi_es.envs.take_cover import LEFT, RIGHT, STAY
 from mpi_es.errors import UserError
+from mpi_es.extras import needs
 from mpi_es.parallel import stop_signal
 from tests.launching import LIMIT
 
@@ -112,5 +114,5 @@ def command_of(process):
 
 def test_without_vizdoom_its_package_is_named(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "vizdoom", None)
-    with pytest.raises(UserError, match="mpi_es/TakeCover-v0 needs the package 'vizdoom': pip install it"):
+    with pytest.raises(UserError, match=rf"mpi_es/TakeCover-v0 {re.escape(needs('vizdoom'))}"):
         envs.make(DOOM)

@@ -6,11 +6,13 @@ import pytest
 
 from mpi_es.envs.lockstep.separate import SeparateEnvs
 from mpi_es.errors import RolloutError
+from mpi_es.evaluation.env_rollout import Rollout
 from mpi_es.evaluation.evaluator import Evaluator
-from mpi_es.evaluation.rollout import EpisodeRules, Rollout
+from mpi_es.evaluation.rollout import EpisodeRules
 from mpi_es.parallel.collectives import SerialComm
 from mpi_es.parallel.stop_signal import StopFlag, Stopped
 from mpi_es.policies.mlp import MLP
+from mpi_es.policies.options import MLPOptions
 from mpi_es.seeds import training_seeds
 from mpi_es.strategies.base import Dense, Seeded, WithCentre
 from mpi_es.strategies.noise import ComputedNoise, TableNoise, fill_table
@@ -18,7 +20,7 @@ from tests.evaluation.drift import Drift
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = ("-m", "mpi4py", "-c")  # which ends all ranks where one fails
-POLICY = MLP(MLP.Options(hidden=(4,)), Drift.observation_space, Drift.action_space)
+POLICY = MLP(MLPOptions(hidden=(4,)), Drift.observation_space, Drift.action_space)
 MEAN = np.linspace(-1, 1, POLICY.dim)
 COLLECT = EpisodeRules(collect=True)
 

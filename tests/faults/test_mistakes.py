@@ -105,7 +105,10 @@ def finished(original, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        ("--run-dir {run}", r"--run-dir: .* holds a run already; continue it with --resume"),
+        (
+            "--run-dir {run}",
+            r"--run-dir: .* holds a run already; .* -m mpi_es.train --resume",
+        ),
         ("--resume {run} --init-sigma 3", r"--init-sigma: expected 0\.3, with which the run began, got 3\.0"),
         ("--resume {run} --run-dir other", r"--run-dir: expected .*, with which the run began, got 'other'"),
         ("--resume {run} cartpole", r"--resume RUN: expected options only, got 'cartpole'$"),

@@ -8,7 +8,8 @@ from mpi_es import envs
 from mpi_es.config.run import configured
 from mpi_es.errors import UserError
 from mpi_es.evaluation import build
-from mpi_es.evaluation.rollout import Episode, EpisodeRules, Rollout
+from mpi_es.evaluation.env_rollout import Rollout
+from mpi_es.evaluation.rollout import Episode, EpisodeRules
 from mpi_es.evaluation.sources import StaticSource
 from mpi_es.film import record
 from mpi_es.film.record import Recorder

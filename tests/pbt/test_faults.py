@@ -89,7 +89,7 @@ def test_another_population_cannot_be_resumed(finished, option, complaint):
 
 
 def test_a_run_is_never_overwritten(finished):
-    with pytest.raises(UserError, match=r"--run-dir: .* holds a run already; continue it with --resume"):
+    with pytest.raises(UserError, match=r"--run-dir: .* holds a run already; .* -m pbt.train --resume"):
         train.prepare(["toy", "--run-dir", str(finished)])
 
 

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from mpi_es.policies.attention import AttentionAgent
-from mpi_es.policies.attention_options import AttentionOptions
+from mpi_es.policies.options import AttentionOptions
 from tests.policies.attention_reference import (
     features,
     frames,

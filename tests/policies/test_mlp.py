@@ -4,10 +4,11 @@ from gymnasium import spaces
 from threadpoolctl import threadpool_limits
 
 from mpi_es.policies.mlp import MLP
+from mpi_es.policies.options import MLPOptions
 
 
 def mlp(inputs, hidden, outputs, **options):
-    made_with = MLP.Options(hidden=hidden, **options)
+    made_with = MLPOptions(hidden=hidden, **options)
     return MLP(made_with, spaces.Box(-1, 1, (inputs,), np.float32), spaces.Discrete(outputs))
 
 

@@ -24,6 +24,10 @@ def run(name="a", config=CONFIG, mean=(1.0, 2.0, 4.0), seconds=2.0, held=()):
     return Curves(Path(name), config, content, "", list(held))
 
 
+def labels(*runs):
+    return [group.label for group in curves.grouped(runs)]
+
+
 def test_a_line_is_drawn_against_what_was_spent():
     one = run()
     assert one.line("generations", "mean")[0].tolist() == [1, 2, 3]
@@ -51,8 +55,31 @@ def test_runs_that_differ_in_seed_and_machine_are_a_group():
 
 
 def test_a_group_that_differs_in_much_is_named_after_its_directory():
-    far = changed(CONFIG, num_eval_rollouts=3, episode_cap=9, obs_norm=True, hidden=(4,))
-    assert [group.label for group in curves.grouped([run("x/near"), run("x/far", far)])] == ["near", "far"]
+    far = changed(CONFIG, env_options=("goal_velocity=0.25", "render_mode=rgb_array"), hidden=(4,))
+    assert labels(run("x/near"), run("x/far", far)) == ["near", "far"]
+
+
+def test_a_group_with_many_options_is_named_after_their_values():
+    far = changed(CONFIG, num_rollouts=3, episode_cap=9, hidden=(4,))
+    assert labels(run(), run("b", far)) == ["64 64, 1, 0", "4, 3, 9"]
+
+
+def test_the_number_in_a_name_is_short():
+    far = changed(CONFIG, init_sigma=1 / 3)
+    assert labels(run(), run("b", far)) == ["--init-sigma 0.1", "--init-sigma 0.3333"]
+
+
+def test_searches_that_begin_elsewhere_are_two_groups():
+    runs = [run("x/one"), run("x/two")]
+    for one, x0 in zip(runs, (1.0, 2.0), strict=True):
+        one.content["problem"] = {"x0": np.full(3, x0)}
+    assert labels(*runs) == ["one", "two"]
+
+
+def test_the_best_so_far_never_gets_worse():
+    one = run(mean=(3, 1, 2))
+    one.history["best"] = np.array([-2.0, np.nan, -5.0])
+    assert one.line("generations", "best_so_far")[1].tolist() == [-2, -2, -2]
 
 
 def test_a_summary_ends_where_the_first_run_does():

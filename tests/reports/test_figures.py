@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
+from mpi_es.config.parts import suited
+from mpi_es.config.run import Config
 from mpi_es.reports import figures
 from mpi_es.reports.curves import grouped
 from mpi_es.run_file.records import HeldOut
@@ -49,6 +51,25 @@ def test_the_worst_candidate_does_not_own_the_axis():
     low, high = axes.get_ylim()
     assert (0 < low < 1, 5 < high < 6) == (True, True)  # means from 1, bests up to 5
     assert "population, worst to best (down to -4,999, cut off)" in axes.get_legend_handles_labels()[1]
+
+
+def of_function(**options):
+    """Return a run that minimises a function."""
+    config = suited(Config, {"function": "f:f", "x0": (1.0,), "minimise": True}, imports=False)
+    return whole(config=config, **options)
+
+
+def test_penalties_do_not_own_the_axis_of_a_function():
+    axes = axes_of(figures.learning(of_function(mean=(-4.0, -1e6, -3.0)))[0])
+    assert axes.get_ylim()[1] < 10
+    known = of_function(mean=(-4.0, -3.5, -3.0))
+    assert axes_of(figures.learning(known)[0]).get_ylim()[1] > 4
+
+
+def test_the_best_value_so_far_is_drawn():
+    lines = drawn(figures.learning(of_function(mean=(-4.0, -6.0, -3.0)))[0])
+    assert lines["best so far"] == ([1, 2, 3], [3, 3, 2])
+    assert "best so far" not in drawn(figures.learning(whole())[0])
 
 
 def test_a_range_that_is_seen_is_not_said_to_be_cut_off():

@@ -181,7 +181,7 @@ def test_scancel_saves_and_does_not_come_back(begin, ends_well, cluster, submit)
     cluster.ask("scancel", job.number)
     assert cluster.end(job) == "CANCELLED"
     cluster.until(lambda: "ended by scancel" in job.log.splitlines()[-1])
-    assert "stopped by SIGTERM; continue with --resume run" in job.log
+    assert "stopped by SIGTERM; saved in run; continue with\npython -m mpi_es.train --resume run\n" in job.log
     ends_well(submit(TWO, "carracing.sh", *RUN), 0)
 
 

@@ -32,6 +32,13 @@ def test_lines_have_a_header_now_and_then():
     assert text[33:] == ["held-out mean 5 ± 1.414 (deviation) at generation 30", "reached the end"]
 
 
+def test_a_command_to_paste_is_one_line():
+    stream = io.StringIO()
+    command = f"python -m mpi_es.train --resume {'a' * 40}/{'b' * 40}"
+    opened(stream).finish(f"stopped; continue with\n{command}")
+    assert stream.getvalue().splitlines()[-2:] == ["stopped; continue with", command]
+
+
 def test_time_left_follows_the_recent_generations():
     left = TimeLeft(100)
 

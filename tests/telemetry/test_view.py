@@ -15,7 +15,7 @@ def test_each_column_shows_a_number_that_a_generation_has(function):
 
 def test_the_rows_show_what_is_known():
     view = view_of(configured())
-    assert view.scores(numbers())["above mean"] == [("elite", "1 of 4")]
+    assert view.scores(numbers())["better than mean"] == [("elite", "1 of 4")]
     assert view.scores(numbers(fitness_of_centre=2.5))["centre"][0] == ("", "2.5")
     rows = view.speeds(numbers(episode_cap=9, start=2, learning_rate=0.1))
     assert rows["sigma"] == [

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from mpi_es.config.user_objects import parsed
 from mpi_es.envs.lockstep.base import Places
 from mpi_es.errors import UserError, expected, one_line
+from mpi_es.extras import needs
 
 PREFIX = "envpool:"
 Make = Callable[[Sequence[int]], Any]  # from seeds
@@ -27,7 +28,7 @@ Make = Callable[[Sequence[int]], Any]  # from seeds
 def maker(name: str, options: Sequence[str]) -> Make:
     """Return what makes envpool's environments of this name, one for each seed."""
     if not importlib.util.find_spec("envpool"):
-        raise UserError(f"--env: {PREFIX}{name} needs the package 'envpool': pip install it")
+        raise UserError(f"--env: {PREFIX}{name} {needs('envpool')}")
     import envpool
 
     known = envpool.list_all_envs()

@@ -15,8 +15,8 @@ from mpi_es.policies.attention_compiled import controller as controllers
 from mpi_es.policies.attention_compiled.controller import Controller
 from mpi_es.policies.attention_compiled.kernel import Scratch, Weights, act, act_all, allocate
 from mpi_es.policies.attention_compiled.patches import CHANNELS, PATCH, QUERY_DIM, STRIDE
-from mpi_es.policies.attention_options import AttentionOptions
 from mpi_es.policies.base import Attention, Memory, Policy, Shapes, split
+from mpi_es.policies.options import AttentionOptions
 
 Array = NDArray[np.float32]
 

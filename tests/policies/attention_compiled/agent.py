@@ -4,7 +4,7 @@ import numpy as np
 from gymnasium import spaces
 
 from mpi_es.policies.attention_compiled.policy import AttentionPolicy
-from mpi_es.policies.attention_options import AttentionOptions
+from mpi_es.policies.options import AttentionOptions
 
 WHEEL = spaces.Box(np.array([-1, 0, 0], np.float32), np.ones(3, np.float32))  # CarRacing's actions
 NOISE = np.random.default_rng(0).integers(0, 256, (96, 96, 3), np.uint8)
