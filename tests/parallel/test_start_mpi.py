@@ -8,7 +8,6 @@ from mpi_es.parallel import start_mpi
 from tests.launching import MPIEXEC, ROOT, call
 
 WHEEL = "MPICH Version:      5.0.2\nMPICH configure:    --with-device=ch4:ucx,ofi --with-pm=hydra:gforker\n"
-WHEEL += "MPICH Custom Information:\thttps://pypi.org/p/mpich/5.0.2/\n"
 OPEN_MPI = "Open MPI v5.0.11, package: Open MPI user@localhost Distribution, ident: 5.0.11, Sep 16, 2026"
 
 # Recorded with env(1) as the program, less what says nothing here: Open MPI 5.0.11 and MPICH 5.0.2 (wheels),
