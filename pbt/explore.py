@@ -1,7 +1,7 @@
 """Hyperparameters, their ranges and scales, and how exploration changes them."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -121,11 +121,11 @@ def _range(word: str, span: str) -> tuple[float, float]:
         raise expected("--tune", "name or name=low:high", word) from None
 
 
-def check_kept(space: Sequence[Hyperparameter], before: Sequence[float], after: Sequence[float]) -> None:
-    """Refuse values that a member itself changed: the population sets them, and records what it set."""
-    for one, old, new in zip(space, before, after, strict=True):
-        if new != old:
-            raise expected(one.name, f"{old:g} after training too, since the population sets it", new)
+def check_in_effect(wanted: Mapping[str, float], found: Mapping[str, float]) -> None:
+    """Refuse a training with other values than those that the population set, and records."""
+    for name, value in wanted.items():
+        if found.get(name) != value:
+            raise expected(name, f"{value!r} in the learner, as the population set it", found.get(name))
 
 
 def check_choices(space: Sequence[Hyperparameter], values: NDArray[np.float64]) -> None:

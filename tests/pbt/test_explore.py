@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mpi_es.errors import UserError
-from pbt.explore import Hyperparameter, check_choices, check_kept, explore, tuned
+from pbt.explore import Hyperparameter, check_choices, check_in_effect, explore, tuned
 
 LINEAR = Hyperparameter("clip", 0.1, 0.4)
 LOG = Hyperparameter("rate", 1e-5, 1e-2, "log")
@@ -115,10 +115,10 @@ def test_a_wrong_hyperparameter_raises(declared, complaint):
         Hyperparameter("n", **declared)
 
 
-def test_a_value_that_a_member_changes_is_refused():
-    check_kept([LINEAR], [0.9], [0.9])
-    with pytest.raises(UserError, match=r"clip: expected 0.2 after training too, since .* got 0.3"):
-        check_kept([LINEAR], [0.2], [0.3])
+def test_another_value_than_the_one_that_was_set_is_refused():
+    check_in_effect({"clip": 0.9}, {"clip": 0.9, "untuned": 3})
+    with pytest.raises(UserError, match=r"clip: expected 0.2 in the learner, as the population .* got 0.3"):
+        check_in_effect({"clip": 0.2}, {"clip": 0.3})
 
 
 def test_a_value_that_is_no_choice_is_refused():

@@ -127,7 +127,7 @@ def test_a_member_that_changes_its_hyperparameters_is_reported_in_one_line(launc
     options = ("--member", WALKERS + "Leaving", "--run-dir", tmp_path / "run")
     done = launch(2, *TRAIN, *options, cwd=ROOT)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
-    assert re.search(r"member 0: rate: expected \S+ after training too, since the .* got \d+", done.stderr)
+    assert re.search(r"member 0: rate: expected \S+ in the learner, as the .* got \d+", done.stderr)
 
 
 @pytest.mark.parametrize(
