@@ -51,6 +51,19 @@ def test_samples_are_uniform_on_the_declared_scale():
     assert np.log10(1 - samples(GAMMA)).mean() == pytest.approx(np.log10(0.2 * 0.001) / 2, abs=0.05)
 
 
+@pytest.mark.parametrize("one", ALL, ids=lambda one: one.name)
+@given(place=st.floats(0, 1))
+def test_a_value_is_found_again_at_its_place(one, place):
+    value = one.at(place)
+    assert one.holds(value)
+    assert 0 <= one.place(value) <= 1
+    assert one.at(one.place(value)) == pytest.approx(value, rel=1e-9)
+
+
+def test_a_value_outside_its_range_is_at_the_end():
+    assert (LOG.place(0), LINEAR.place(0), LINEAR.place(7), GAMMA.place(1)) == pytest.approx((0, 0, 1, 0))
+
+
 def test_every_integer_comes_as_often_as_the_others():
     counts = np.bincount(samples(EPOCHS).astype(int), minlength=21)[1:]
     assert (counts > 140).all()
@@ -77,6 +90,7 @@ def test_tune_selects_hyperparameters_and_their_ranges():
     chosen = tuned(ALL, ["rate=1e-4:1e-3", "epochs"], "PPO")
     assert chosen == [Hyperparameter("rate", 1e-4, 1e-3, "log"), EPOCHS]
     assert tuned(ALL, [], "PPO") == ALL
+    assert tuned(ALL, ["none"], "PPO") == []
 
 
 @pytest.mark.parametrize(

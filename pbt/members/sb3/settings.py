@@ -157,10 +157,10 @@ def _set_action_noise(model: Any, name: str, value: float) -> None:
     model.action_noise = noise(model.action_space, value)
 
 
-def _read_action_noise(model: Any, name: str) -> Any:
+def _read_action_noise(model: Any, name: str) -> list[float]:
     """Return the deviations of the noise, which SB3 copies for each of several environments."""
     copies = getattr(model.action_noise, "noises", [model.action_noise])
-    return np.concatenate([one._sigma.ravel() for one in copies])
+    return [float(sigma) for one in copies for sigma in one._sigma.ravel()]
 
 
 def _set_exploration(model: Any, name: str, value: float) -> None:
@@ -190,7 +190,7 @@ _SETTERS: dict[str, Callable[[Any, str, float], None]] = {
     "n_epochs": _set_integer,
     "exploration": _set_exploration,
 }
-_READERS: dict[str, Callable[[Any, str], Any]] = {
+_READERS: dict[str, Callable[[Any, str], list[float]]] = {
     "action_noise": _read_action_noise,
     "learning_rate": _read_learning_rate,
     "clip_range": _read_clip_range,
