@@ -41,19 +41,19 @@ class Config:
     num_rollouts: Count = 10
     """Number of episodes that score a member in a generation; all members play the same seeds"""
     selection: str = "truncation"
-    """truncation, winner-takes-all or tournament"""
+    """truncation, winner-takes-all, tournament, mf-pbt, or none: members train independently"""
     fraction: Annotated[float, Range(0, 0.5, with_low=False)] = 0.25
-    """Truncation: share of the population that copies, and share that it copies from"""
+    """truncation and mf-pbt: share of the population that copies, and share that it copies from"""
+    periods: tuple[int, ...] = (1, 5)
+    """mf-pbt: for each sub-population the number of generations between two of its selections"""
     copy: Literal["all", "weights", "nothing"] = "all"
     """What weak members copy: weights and hyperparameters, weights, or nothing (they still explore)"""
-    explore: bool = True
-    """Change the hyperparameters of members that copied"""
+    explore: Literal["perturb", "pb2", "none"] = "perturb"
+    """How members that copied change hyperparameters: by factors, by PB2's bandit, or not at all"""
     resample: Annotated[float, Range(0, 1)] = 0.25
-    """Probability that a hyperparameter is sampled anew; otherwise it is multiplied by 0.8 or 1.2"""
+    """perturb: probability to sample a hyperparameter anew; otherwise it is multiplied by 0.8 or 1.2"""
     tune: tuple[str, ...] = ()
-    """Hyperparameters to tune: name, or name=low:high; empty: all that a member declares"""
-    baseline: bool = False
-    """Train the members independently, without selection"""
+    """Hyperparameters to tune: name, or name=low:high; empty: all that a member declares; none: nothing"""
 
     eval_every: Annotated[Free[Natural], Group("Held-out evaluations")] = 0
     """Generations between held-out evaluations of the best member; 0: only at the end"""
@@ -83,8 +83,14 @@ class Config:
     def __post_init__(self) -> None:
         """Refuse values that no run can have."""
         check_ranges(self)
-        if self.copy == "nothing" and not self.explore and not self.baseline:
-            raise expected("--copy", "all or weights with --no-explore; --baseline does neither", self.copy)
+        if self.copy == "nothing" and self.explore == "none" and self.selection != "none":
+            rule = "all or weights with --explore none; --selection none does neither"
+            raise expected("--copy", rule, self.copy)
+        if not self.periods or min(self.periods) < 1 or len(set(self.periods)) < len(self.periods):
+            raise expected("--periods", "different whole numbers ≥ 1", self.periods)
+        least = 4 * len(self.periods)  # one each that is copied, keeps its state, may migrate, and copies
+        if self.selection == "mf-pbt" and self.num_agents < least:
+            raise expected("--num-agents", f"≥ {least}, 4 for each of --periods", self.num_agents)
 
     @property
     def trained(self) -> str:

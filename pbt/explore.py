@@ -1,7 +1,7 @@
 """Hyperparameters, their ranges and scales, and how exploration changes them."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -51,15 +51,36 @@ class Hyperparameter:
 
     def sample(self, rng: np.random.Generator) -> float:
         """Return a random value from the whole range."""
+        return self.at(rng.random())
+
+    def at(self, place: float) -> float:
+        """Return the value at a place in [0, 1], where the range lies on its scale."""
         if self.choices:
-            return float(self.choices[rng.integers(len(self.choices))])
-        # The integers at the ends must be as likely as the others.
-        ends = (self.low - 0.5, self.high + 0.5) if self.integer else (self.low, self.high)
+            return float(self.choices[min(int(place * len(self.choices)), len(self.choices) - 1)])
+        begin, end = self._ends
+        scaled = begin + (end - begin) * place
         if self.scale == "linear":
-            return self._fitted(rng.uniform(*ends))
-        inside = (1 - ends[1], 1 - ends[0]) if self.scale == "complement" else ends
-        value = math.exp(rng.uniform(math.log(inside[0]), math.log(inside[1])))
-        return self._fitted(1 - value if self.scale == "complement" else value)
+            return self._fitted(scaled)
+        return self._fitted(1 - math.exp(scaled) if self.scale == "complement" else math.exp(scaled))
+
+    def place(self, value: float) -> float:
+        """Return the place in [0, 1] of a value; one outside the range is at its end."""
+        if self.choices:
+            return (self.choices.index(value) + 0.5) / len(self.choices)
+        begin, end = self._ends
+        return (self._scaled(self._fitted(value)) - begin) / (end - begin) if end > begin else 0.5
+
+    @property
+    def _ends(self) -> tuple[float, float]:
+        """Both ends of the range on its scale; a complement's are turned round."""
+        half = 0.5 * self.integer  # the integers at the ends must be as likely as the others
+        ends = self._scaled(self.low - half), self._scaled(self.high + half)
+        return (ends[1], ends[0]) if self.scale == "complement" else ends
+
+    def _scaled(self, value: float) -> float:
+        if self.scale == "linear":
+            return value
+        return math.log(1 - value if self.scale == "complement" else value)
 
     def perturb(self, value: float, rng: np.random.Generator) -> float:
         """Return the value times 0.8 or 1.2, within the range; an integer changes by 1 at least."""
@@ -92,12 +113,14 @@ def explore(
 
 
 def tuned(declared: Sequence[Hyperparameter], wanted: Sequence[str], member: str) -> list[Hyperparameter]:
-    """Return those of a member's hyperparameters that `--tune` names, or all of them if it names none.
+    """Return those of a member's hyperparameters that `--tune` names; all if it is empty, none if `none`.
 
     Args:
         wanted: `name`, or `name=low:high` for another range.
         member: its description for error messages.
     """
+    if list(wanted) == ["none"]:
+        return []
     known = {one.name: one for one in declared}
     chosen = {}
     for word in wanted:
@@ -121,11 +144,11 @@ def _range(word: str, span: str) -> tuple[float, float]:
         raise expected("--tune", "name or name=low:high", word) from None
 
 
-def check_kept(space: Sequence[Hyperparameter], before: Sequence[float], after: Sequence[float]) -> None:
-    """Refuse values that a member itself changed: the population sets them, and records what it set."""
-    for one, old, new in zip(space, before, after, strict=True):
-        if new != old:
-            raise expected(one.name, f"{old:g} after training too, since the population sets it", new)
+def check_in_effect(wanted: Mapping[str, float], found: Mapping[str, float]) -> None:
+    """Refuse a training with other values than those that the population set, and records."""
+    for name, value in wanted.items():
+        if found.get(name) != value:
+            raise expected(name, f"{value!r} in the learner, as the population set it", found.get(name))
 
 
 def check_choices(space: Sequence[Hyperparameter], values: NDArray[np.float64]) -> None:

@@ -24,10 +24,11 @@ from mpi_es.run_file.records import HeldOut
 from mpi_es.seeds import Stream
 from pbt.explore import explore
 from pbt.lineage import Generation
+from pbt.pb2.explore import explore as pb2
 from pbt.population.exchange import Buffers, collect, exchange
 from pbt.population.population import ENDINGS, Population
 from pbt.record import Record, Winner
-from pbt.selection import best, select
+from pbt.selection import Choice, Terms, best, select
 
 T = TypeVar("T")
 
@@ -80,12 +81,11 @@ class Run:
         """
         begin, number = time.perf_counter(), self.generation + 1
         scores, lengths = self.train(number).T
-        source = self.select(number, scores)
-        copied = np.arange(len(source)) if self.config.copy == "nothing" else source
-        done = Generation(number, scores, lengths, self.hyperparameters, copied)
+        choice = self.select(number, scores)
+        done = Generation(number, scores, lengths, self.hyperparameters, choice.source)
         winner = self.evaluate(number, best(scores)) if self.is_due(number) else None  # before any copy
-        self.copy(copied)
-        values = self.explore(number, source)
+        self.copy(choice.source)
+        values = self.explore(done, choice)
         self.all_or_raise(lambda: self.population.apply(values))
         self.pending = self.all_or_raise(self.population.buffers)
         self.generation, self.hyperparameters = number, values
@@ -113,13 +113,13 @@ class Run:
             raise RolloutError(f"generation {generation}: expected a finite score, got none: all diverged")
         return results
 
-    def select(self, generation: int, scores: NDArray[np.float64]) -> NDArray[np.int64]:
-        """Return the source (n,) of each member."""
-        config = self.config
-        if config.baseline:
-            return np.arange(len(scores))
+    def select(self, generation: int, scores: NDArray[np.float64]) -> Choice:
+        """Return what each member takes over, as far as --copy goes."""
+        config, own = self.config, np.arange(len(scores))
         rng = seeds.rng(config.seed, Stream.SELECT, generation)
-        return select(config.selection, scores, rng, config.fraction)
+        choice = select(config.selection, scores, rng, Terms(config.fraction, generation, config.periods))
+        source = own if config.copy == "nothing" else choice.source
+        return Choice(source, choice.teacher if config.copy == "all" else own, choice.explores)
 
     def copy(self, source: NDArray[np.int64]) -> None:
         """Let each member copy the state of its source. Collective."""
@@ -131,13 +131,25 @@ class Run:
         received = exchange(self.comm, buffers, source.tolist(), owners, self.config.exchange)
         self.all_or_raise(lambda: population.adopt(source.tolist(), received))
 
-    def explore(self, generation: int, source: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the next hyperparameters (n, space): those of the source, changed where a member copied."""
-        config, copying = self.config, np.flatnonzero(source != np.arange(len(source)))
-        values = self.hyperparameters[source] if config.copy == "all" else self.hyperparameters.copy()
-        for member in copying.tolist() if config.explore else ():
-            rng = seeds.rng(config.seed, Stream.EXPLORE, generation, member)
-            values[member] = explore(self.population.space, values[member], rng, config.resample)
+    def explore(self, done: Generation, choice: Choice) -> NDArray[np.float64]:
+        """Return the next hyperparameters (n, space): the teacher's, changed where a member explores.
+
+        Collective.
+        """
+        config, space = self.config, self.population.space
+        values, exploring = self.hyperparameters[choice.teacher], np.flatnonzero(choice.explores).tolist()
+
+        def rng(member: int) -> np.random.Generator:
+            return seeds.rng(config.seed, Stream.EXPLORE, done.number, member)
+
+        if config.explore == "perturb":
+            for member in exploring:
+                values[member] = explore(space, values[member], rng(member), config.resample)
+        if config.explore == "pb2" and exploring:  # on rank 0, which knows all generations
+            generators = {member: rng(member) for member in exploring}
+            values = self.on_root(
+                lambda record: pb2(space, [*record.lineage.generations, done], values, generators)
+            )
         return values
 
     # The held-out evaluation of the winner

@@ -1,30 +1,57 @@
-"""Selection: pure functions from the scores of a population to `source`.
+"""Selection: pure functions from the scores of a population to what each member takes over.
 
-Member i copies from source[i]; with source[i] == i it keeps its state. A member copies only from one with a
-strictly higher score: ties keep their states, and the best never copies. A score that is not finite means
-that the member diverged: it is below every other, and nobody copies from it.
+Member i copies the state of source[i]; with source[i] == i it keeps its own. A member copies only from one
+with a strictly higher score: ties keep their states, and the best never copies. A score that is not finite
+means that the member diverged: it is below every other, and nobody copies from it.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mpi_es.errors import unknown
+from mpi_es.parallel.collectives import offsets
 
 _ROUNDING = 1e-9  # 0.29 of 100 is 29, and 28.999… in binary
 Scores = NDArray[np.float64]
 Source = NDArray[np.int64]
 
 
-def select(name: str, scores: Scores, rng: np.random.Generator, fraction: float = 0.25) -> Source:
-    """Return the source (n,) of each member under the selection of this name."""
+@dataclass(frozen=True)
+class Choice:
+    """What the members take over, (n,) each."""
+
+    source: Source  # whose state
+    teacher: Source  # whose hyperparameters
+    explores: NDArray[np.bool_]  # whether it changes them
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What a selection depends on apart from the scores."""
+
+    fraction: float = 0.25
+    generation: int = 1
+    periods: Sequence[int] = (1,)  # of the sub-populations of mf-pbt
+
+
+def select(name: str, scores: Scores, rng: np.random.Generator, terms: Terms) -> Choice:
+    """Return what each member takes over under the selection of this name.
+
+    From a sub-population that is selected more often a member copies the state alone: hyperparameters that
+    help soon are not those that help late. What migrated is not explored.
+    """
     if name not in SELECTIONS:
         raise unknown("--selection", name, SELECTIONS)
     strength = np.where(np.isfinite(scores), scores, -np.inf)
-    chosen = SELECTIONS[name](strength, rng, fraction)
+    chosen = SELECTIONS[name](strength, rng, terms)
     keep = np.arange(len(scores))
-    return np.where(strength[chosen] > strength, chosen, keep)
+    source = np.where(strength[chosen] > strength, chosen, keep)
+    period = _period(len(scores), terms.periods if name == "mf-pbt" else (1,))
+    teacher = np.where(period[source] < period, keep, source)
+    return Choice(source, teacher, (source != keep) & (period[source] == period))
 
 
 def best(scores: Scores) -> int:
@@ -32,36 +59,78 @@ def best(scores: Scores) -> int:
     return int(np.argmax(np.where(np.isfinite(scores), scores, -np.inf)))
 
 
-def winner_takes_all(strength: Scores, rng: np.random.Generator, fraction: float) -> Source:
+def independent(strength: Scores, rng: np.random.Generator, terms: Terms) -> Source:
+    """Let all members keep what they have."""
+    return np.arange(len(strength))
+
+
+def winner_takes_all(strength: Scores, rng: np.random.Generator, terms: Terms) -> Source:
     """Let all members copy the best."""
     return np.full(len(strength), best(strength))
 
 
-def truncation(strength: Scores, rng: np.random.Generator, fraction: float) -> Source:
+def truncation(strength: Scores, rng: np.random.Generator, terms: Terms) -> Source:
     """Let the bottom fraction, and all that diverged, copy from uniformly drawn members of the top fraction.
 
     The fraction is at least one member.
     """
     n = len(strength)
-    source = np.arange(n)
-    share = max(1, int(n * fraction + _ROUNDING))
-    order = np.argsort(-strength, kind="stable")
-    top = [member for member in order[:share] if np.isfinite(strength[member])]
+    source, order, share = np.arange(n), _order(strength), _share(n, terms)
+    top = order[:share][np.isfinite(strength[order[:share]])]
     drawn = rng.integers(0, max(1, len(top)), n)  # for every member: a draw depends on no other's score
     weak = set(order[n - share :].tolist()) | set(np.flatnonzero(np.isinf(strength)).tolist())
-    for member in weak if top else ():
+    for member in weak if len(top) else ():
         source[member] = top[drawn[member]]
     return source
 
 
-def tournament(strength: Scores, rng: np.random.Generator, fraction: float) -> Source:
+def tournament(strength: Scores, rng: np.random.Generator, terms: Terms) -> Source:
     """Let each member copy another one, uniformly drawn, if that one is better."""
     n = len(strength)
     return (np.arange(n) + rng.integers(1, max(2, n), n)) % n
 
 
-SELECTIONS: dict[str, Callable[[Scores, np.random.Generator, float], Source]] = {
+def mf_pbt(strength: Scores, rng: np.random.Generator, terms: Terms) -> Source:
+    """Select in sub-populations of different periods, with migration (arXiv:2506.03225).
+
+    A sub-population whose turn it is selects by truncation among its own. Those of the fraction above the
+    bottom each copy a uniformly drawn member of the others' top fractions, if that one is better.
+    """
+    n = len(strength)
+    source, period = np.arange(n), _period(n, terms.periods)
+    groups = [np.flatnonzero(period == one) for one in terms.periods]
+    tops = [group[_order(strength[group])[: _share(len(group), terms)]] for group in groups]
+    for place, (turn, group) in enumerate(zip(terms.periods, groups, strict=True)):
+        of_group = truncation(strength[group], rng, terms)
+        others = np.concatenate([group[:0], *tops[:place], *tops[place + 1 :]])
+        drawn = rng.integers(0, max(1, len(others)), len(group))
+        if terms.generation % turn:
+            continue
+        source[group] = group[of_group]
+        order, share = group[_order(strength[group])], _share(len(group), terms)
+        first, last = max(share, len(group) - 2 * share), len(group) - share
+        open_to_migrants = order[first:last] if len(others) else order[:0]
+        source[open_to_migrants] = others[drawn[: len(open_to_migrants)]]
+    return source
+
+
+def _period(n: int, periods: Sequence[int]) -> Source:
+    """Return the period (n,) of each member's sub-population; these are nearly equal, of neighbours."""
+    return np.repeat(np.array(periods), np.diff(offsets(n, len(periods))))
+
+
+def _order(strength: Scores) -> Source:
+    return np.argsort(-strength, kind="stable")
+
+
+def _share(n: int, terms: Terms) -> int:
+    return max(1, int(n * terms.fraction + _ROUNDING))
+
+
+SELECTIONS: dict[str, Callable[[Scores, np.random.Generator, Terms], Source]] = {
     "winner-takes-all": winner_takes_all,
     "truncation": truncation,
     "tournament": tournament,
+    "mf-pbt": mf_pbt,
+    "none": independent,
 }

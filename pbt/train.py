@@ -85,13 +85,14 @@ def _new_config(file: ConfigFile, words: list[str]) -> Config:
     for name in find(config).unused:
         if command_line.is_given(words, name, Config):  # also with the default's value
             raise unused(config, name)
-    if config.baseline:
-        names = ("selection", "fraction", "copy", "explore", "resample", "exchange")
-        command_line.refuse_idle(words, names, "--baseline", Config)
-    if config.selection != "truncation":
-        command_line.refuse_idle(words, ("fraction",), f"--selection {config.selection}", Config)
-    if not config.explore:
-        command_line.refuse_idle(words, ("resample",), "--no-explore", Config)
+    idle = {
+        "truncation": ("periods",),
+        "mf-pbt": (),
+        "none": ("fraction", "periods", "copy", "explore", "resample", "exchange"),
+    }.get(config.selection, ("fraction", "periods"))
+    command_line.refuse_idle(words, idle, f"--selection {config.selection}", Config)
+    if config.explore != "perturb":
+        command_line.refuse_idle(words, ("resample",), f"--explore {config.explore}", Config)
     return config
 
 
@@ -170,7 +171,7 @@ def facts_of(population: Population, rank_loss: str) -> list[str]:
     members = counted(config.num_agents, "member")
     idle = f"{population.idle} of them without a member" if population.idle else ""
     exploring = f"tunes {', '.join(population.names)}" if population.names else "tunes nothing"
-    rule = "no selection" if config.baseline else f"selection {config.selection}"
+    rule = "no selection" if config.selection == "none" else f"selection {config.selection}"
     return [
         f"{members}, {describe(config)}; {rule}, {exploring}",
         ", ".join(filter(None, [ranks, idle, rank_loss, f"run directory {config.directory}"])),

@@ -42,7 +42,7 @@ def add(path: Path, setting: str, seed: int, curve: Curve) -> None:
         if not begun:
             writer.writerow(COLUMNS)
         for generation, cost, held_out in curve:
-            writer.writerow((setting, seed, int(generation), f"{cost:.3f}", f"{held_out:.1f}"))
+            writer.writerow((setting, seed, int(generation), f"{cost:.3f}", f"{held_out:.6g}"))
 
 
 def directory_of(root: Path, setting: str, seed: int) -> Path:

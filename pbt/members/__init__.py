@@ -45,7 +45,7 @@ def space(config: Config) -> list[Hyperparameter]:
     for word in config.member_options:
         if word.partition("=")[0] in names:
             raise expected("--member-options", "no hyperparameter that is tuned (--tune lists these)", word)
-    if not chosen and config.explore and not config.baseline:
+    if not chosen and config.explore != "none" and config.selection != "none":
         raise UserError(f"--tune: expected hyperparameters to explore, got none of {describe(config)}")
     return chosen
 

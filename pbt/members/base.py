@@ -71,6 +71,14 @@ class Member(ABC):
         """Return this member's random generator for the generation, fresh at each call."""
         return seeds.rng(self.config.seed, stream, self.generation, self.index)
 
+    def in_effect(self) -> Values:
+        """Return the hyperparameters of the training before, read from the learner itself.
+
+        The population compares them with those that it set. A member overrides this if its learner has a copy
+        of a value; of copies that differ it returns one that was not set.
+        """
+        return self.hyperparameters
+
     @classmethod
     @abstractmethod
     def declared(cls, config: Config) -> Sequence[Hyperparameter]:

@@ -22,7 +22,7 @@ from mpi_es.strategies import make as make_strategy
 from mpi_es.strategies.base import Dense
 from pbt.config import Config
 from pbt.explore import Hyperparameter
-from pbt.members.base import Member, Player, Score
+from pbt.members.base import Member, Player, Score, Values
 from pbt.packing import State
 
 # Options of mpi_es.train that a member may be given; the population sets the others, or does not use them.
@@ -93,6 +93,12 @@ class ES(Member):
                 self._one_generation()
 
         self._run_on_root(generations)
+
+    def in_effect(self) -> Values:
+        """Return the step sizes and the number of pairs of the strategy, on the first rank of the group."""
+        state, pairs = self.strategy.state, self.strategy.popsize / 2
+        read = {"sigma": state.sigma, "learning_rate": state.learning_rate, "pairs": pairs}
+        return {name: read[name] for name in self.hyperparameters}
 
     def score(self, episode_seeds: NDArray[np.int64]) -> Score:
         """Return the score of the mean on the first rank of the group, none elsewhere. Collective over it."""

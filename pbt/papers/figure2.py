@@ -47,8 +47,8 @@ def settings(seed: int) -> dict[str, Config]:
     return {
         "PBT": toy,
         "explore only": replace(toy, copy="nothing"),
-        "exploit only": replace(toy, explore=False),
-        "grid search": replace(toy, baseline=True),
+        "exploit only": replace(toy, explore="none"),
+        "grid search": replace(toy, selection="none"),
     }
 
 

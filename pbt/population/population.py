@@ -18,9 +18,9 @@ from mpi_es.parallel.rank_loss import RankLost
 from mpi_es.parallel.stop_signal import StopFlag, Stopped
 from mpi_es.seeds import FIRST_HELD_OUT_SEED, Stream
 from pbt.config import Config
-from pbt.explore import Hyperparameter, check_kept
+from pbt.explore import Hyperparameter, check_in_effect
 from pbt.members import find
-from pbt.members.base import Diverged, Member, Score, close
+from pbt.members.base import Diverged, Member, Score, Values, close
 from pbt.packing import Buffer, pack, unpack
 from pbt.population.exchange import Buffers
 from pbt.schema import set_state
@@ -59,6 +59,7 @@ class Population:
         colour = comm.rank if single else group
         self.group = split(comm, lambda: comm.Split(colour)) if comm.size > 1 else comm
         self.members = all_or_raise(comm, partial(self._make, member_class), (UserError, MemberFailed))
+        self.applied: dict[int, Values] = {}  # the hyperparameters that each was told to train with
 
     def _make(self, member_class: type[Member]) -> dict[int, Member]:
         """Return this rank's members; a wrong option raises UserError, all else MemberFailed."""
@@ -96,7 +97,8 @@ class Population:
         """Set each member's hyperparameters to its row of the population's (num_agents, space)."""
         for index, member in self.members.items():
             values = dict(zip(self.names, hyperparameters[index].tolist(), strict=True))
-            self._guarded(index, partial(setattr, member, "hyperparameters", values))
+            self.applied[index] = values
+            self._guarded(index, partial(setattr, member, "hyperparameters", dict(values)))
 
     def train(self, generation: int) -> NDArray[np.float64]:
         """Return score and mean episode length (mine, 2) of a generation; its first is 1."""
@@ -108,12 +110,12 @@ class Population:
         self._in_group(index, self._check_stop)
         member = self.members[index]
         member.generation = generation
-        episode_seeds, before = score_seeds(self.config, generation), self._values(member)
+        episode_seeds = score_seeds(self.config, generation)
 
         def score() -> Score:
-            result = self._checked(member.score(episode_seeds), len(episode_seeds))
-            check_kept(self.space, before, self._values(member))
-            return result
+            if self.leads:  # the learner may be on the first rank of a group alone
+                check_in_effect(self.applied[index], member.in_effect())
+            return self._checked(member.score(episode_seeds), len(episode_seeds))
 
         try:
             self._in_group(index, partial(member.train, self.config.steps))
@@ -138,10 +140,6 @@ class Population:
         if self.leads and shapes != ((episodes,), (episodes,)):
             raise expected("score", f"returns and lengths ({episodes},)", shapes)
         return score
-
-    def _values(self, member: Member) -> list[float]:
-        values = member.hyperparameters
-        return [values[name] for name in self.names]
 
     def evaluate(self, index: int, episode_seeds: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return a member's held-out returns (episodes, 1) on the rank that holds it, no rows elsewhere."""

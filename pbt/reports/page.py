@@ -42,7 +42,7 @@ def page(
         toy: the panels of the paper's figure 2.
     """
     title = f"Run {directory.resolve().name}"
-    rule = "no selection" if config.baseline else f"selection by {config.selection}"
+    rule = "no selection" if config.selection == "none" else f"selection by {config.selection}"
     members = counted(config.num_agents, "member")
     by_generations, *others = figures.scores(past, config.steps)
     head = Section(

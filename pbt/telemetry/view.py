@@ -66,7 +66,7 @@ def view_of(config: Config, names: Sequence[str]) -> View:
     Args:
         names: of the hyperparameters.
     """
-    rule = "no selection" if config.baseline else config.selection
+    rule = "no selection" if config.selection == "none" else config.selection
     return View(
         name=describe(config),
         details=f"{rule}, seed {config.seed}",

@@ -19,6 +19,8 @@ SETTINGS = {
     "winner-takes-all": ("--selection", "winner-takes-all", "--eval-every", "3"),
     "truncation": ("--selection", "truncation", "--fraction", "0.4"),
     "tournament": ("--selection", "tournament", "--copy", "weights"),
+    "pb2": ("--explore", "pb2"),
+    "mf-pbt": ("--selection", "mf-pbt", "--periods", "1", "2", "--num-agents", "9"),
 }
 SLOW = pytest.mark.slow
 ROOT = Path(__file__).parents[2]
@@ -30,6 +32,9 @@ ROOT = Path(__file__).parents[2]
         ("winner-takes-all", 2, "collective"),
         ("truncation", 3, "point-to-point"),
         ("tournament", 2, "auto"),
+        ("pb2", 3, "auto"),
+        pytest.param("pb2", 9, "auto", marks=SLOW),
+        pytest.param("mf-pbt", 3, "auto", marks=SLOW),
         pytest.param("truncation", 5, "collective", marks=SLOW),
         pytest.param("winner-takes-all", 9, "auto", marks=SLOW),
         pytest.param("tournament", 9, "collective", marks=SLOW),
@@ -44,8 +49,9 @@ def test_results_do_not_depend_on_ranks_or_exchange(trained, launch, tmp_path, s
     assert_same(exact(tmp_path / "run"), exact(tmp_path / "serial"))
 
 
-def test_resumed_on_other_ranks_it_is_the_same_run(trained, launch, tmp_path):
-    options, run = (*SMALL, "--eval-every", 3), tmp_path / "run"
+@pytest.mark.parametrize("more", [(), SETTINGS["pb2"]])
+def test_resumed_on_other_ranks_it_is_the_same_run(trained, launch, tmp_path, more):
+    options, run = (*SMALL, *more, "--eval-every", 3), tmp_path / "run"
     trained(tmp_path / "serial", *options, "--max-iter", 6)
     trained(run, *options, "--max-iter", 3)
     done = launch(2, "-m", "pbt.train", "--resume", run, "--max-iter", 6)
@@ -56,7 +62,7 @@ def test_resumed_on_other_ranks_it_is_the_same_run(trained, launch, tmp_path):
 @pytest.mark.parametrize(
     "begun",
     [
-        (*SMALL, "--eval-every", "3", "--explore"),
+        (*SMALL, "--eval-every", "3", "--explore", "perturb"),
         ("toy", "--selection", "winner-takes-all"),  # without effect there: the preset's --fraction
     ],
 )

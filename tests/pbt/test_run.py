@@ -9,14 +9,14 @@ from pbt.config import Config
 from pbt.explore import explore
 from pbt.lineage import ancestors
 from pbt.run import Run
-from pbt.selection import select
+from pbt.selection import Terms, select
 from tests.pbt.runs import WALKERS, begun, run
 
 SMALL = Config(member=WALKERS + "Walker", num_agents=6, steps=5, max_iter=5, num_rollouts=3)
 
 
 def test_a_copy_has_weights_and_hyperparameters_of_its_source():
-    done = run(replace(SMALL, explore=False, max_iter=1))
+    done = run(replace(SMALL, explore="none", max_iter=1))
     source, places = done.record.lineage.stacked("source")[0], {}
     for index, member in done.population.members.items():
         places[index] = member.place.tolist()
@@ -30,7 +30,7 @@ def test_a_copy_has_weights_and_hyperparameters_of_its_source():
 
 
 def test_weights_alone_may_be_copied():
-    done = run(replace(SMALL, copy="weights", explore=False))
+    done = run(replace(SMALL, copy="weights", explore="none"))
     values = done.record.lineage.stacked("hyperparameters")
     assert (values == values[0]).all()
 
@@ -43,14 +43,14 @@ def test_members_that_copy_nothing_have_no_source():
 
 
 def test_a_baseline_has_no_selection():
-    lineage = run(replace(SMALL, baseline=True)).record.lineage
+    lineage = run(replace(SMALL, selection="none")).record.lineage
     assert (lineage.stacked("source") == np.arange(6)).all()
     assert (lineage.stacked("hyperparameters") == lineage.stacked("hyperparameters")[0]).all()
 
 
 def test_a_member_alone_trains_like_its_namesake_in_a_baseline():
     alone = run(replace(SMALL, num_agents=1)).record.lineage.stacked("score")
-    among = run(replace(SMALL, baseline=True)).record.lineage.stacked("score")
+    among = run(replace(SMALL, selection="none")).record.lineage.stacked("score")
     assert alone[:, 0].tolist() == among[:, 0].tolist()
 
 
@@ -60,7 +60,7 @@ def test_selection_draws_from_a_stream_of_its_own_in_each_generation():
         zip(lineage.stacked("score"), lineage.stacked("source"), strict=True), 1
     ):
         drawn = rng(SMALL.seed, Stream.SELECT, generation)
-        assert source.tolist() == select("tournament", scores, drawn).tolist()
+        assert source.tolist() == select("tournament", scores, drawn, Terms()).source.tolist()
 
 
 def test_exploration_draws_other_numbers_in_each_generation_and_for_each_member():
@@ -77,8 +77,9 @@ def test_exploration_draws_other_numbers_in_each_generation_and_for_each_member(
 
 
 def test_selection_raises_the_population():
-    selected = run(replace(SMALL, max_iter=20)).record.lineage.stacked("score")[-1].mean()
-    independent = run(replace(SMALL, max_iter=20, baseline=True)).record.lineage.stacked("score")[-1].mean()
+    longer = replace(SMALL, max_iter=20)
+    selected = run(longer).record.lineage.stacked("score")[-1].mean()
+    independent = run(replace(longer, selection="none")).record.lineage.stacked("score")[-1].mean()
     assert selected > independent + 1
 
 

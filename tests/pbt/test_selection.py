@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mpi_es.errors import UserError
-from pbt.selection import SELECTIONS, best, select
+from pbt.selection import SELECTIONS, Terms, best, select
 
 NAN = float("nan")
 SCORES = st.lists(
@@ -12,8 +12,13 @@ SCORES = st.lists(
 )
 
 
-def chosen(name, scores, fraction=0.25, seed=0):
-    return select(name, np.array(scores, float), np.random.default_rng(seed), fraction).tolist()
+def choice(name, scores, fraction=0.25, seed=0, generation=1, periods=(1,)):
+    terms = Terms(fraction, generation, periods)
+    return select(name, np.array(scores, float), np.random.default_rng(seed), terms)
+
+
+def chosen(*arguments, **options):
+    return choice(*arguments, **options).source.tolist()
 
 
 def test_all_members_copy_the_winner():
@@ -85,10 +90,44 @@ def test_a_diverged_member_is_never_copied_and_truncation_replaces_it(name, scor
     source = chosen(name, scores, seed=seed)
     diverged = [i for i, score in enumerate(scores) if not np.isfinite(score)]
     assert not any(origin in diverged and origin != member for member, origin in enumerate(source))
-    if name != "tournament" and len(diverged) < len(scores):
+    if name not in ("tournament", "none") and len(diverged) < len(scores):
         assert all(source[i] != i for i in diverged)
 
 
 def test_an_unknown_selection():
     with pytest.raises(UserError, match=r"--selection: expected one of .* did you mean 'truncation'\?"):
         chosen("truncaton", [1, 2])
+
+
+def test_without_selection_all_members_keep_what_they_have():
+    one = choice("none", [NAN, 1, 2])
+    assert one.source.tolist() == one.teacher.tolist() == [0, 1, 2]
+    assert not one.explores.any()
+
+
+FAST_AND_SLOW = [8, 7, 5, 1, 10, 6, 4, 2]  # two sub-populations of four
+
+
+def test_a_sub_population_is_selected_in_its_own_generations_only():
+    for generation in (1, 2, 3, 4, 5):
+        source = chosen("mf-pbt", FAST_AND_SLOW, generation=generation, periods=(1, 5))
+        assert (source[4:] == [4, 5, 6, 7]) == (generation != 5)
+        assert source[3] == 0  # the loser copies the winner of its sub-population
+    assert source[7] == 4
+
+
+def test_a_migrant_to_the_faster_brings_its_hyperparameters_one_to_the_slower_does_not():
+    one = choice("mf-pbt", FAST_AND_SLOW, generation=5, periods=(1, 5))
+    assert one.source.tolist() == [0, 1, 4, 0, 4, 5, 0, 4]
+    assert one.teacher.tolist() == [0, 1, 4, 0, 4, 5, 6, 4]
+    assert one.explores.tolist() == [False] * 3 + [True] + [False] * 3 + [True]
+
+
+def test_a_migrant_that_is_no_better_stays_away():
+    assert chosen("mf-pbt", [3, 3, 3, 3, 2, 2, 2, 2], periods=(1, 5)) == [0, 1, 2, 3, 4, 5, 6, 7]
+
+
+def test_with_one_period_the_sub_population_is_the_population():
+    for seed in range(5):
+        scores = [7, 1, 5, 8, 2, 6, 3, 4]
+        assert chosen("mf-pbt", scores, seed=seed) == chosen("truncation", scores, seed=seed)

@@ -80,6 +80,21 @@ class Leaving(Walker):
         self.rate *= 1e9
 
 
+class Forgetting(Walker):
+    """Keeps the rate that it is told, and trains with another."""
+
+    def train(self, steps):
+        self.used = 0.5
+
+    def in_effect(self):
+        return {"rate": self.used, "kind": self.kind}
+
+
+class Silent(Walker):
+    def in_effect(self):
+        return {"rate": self.rate}
+
+
 class Dying(Walker):
     def train(self, steps):
         if self.index == 1 and self.generation == 3:

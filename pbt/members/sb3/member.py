@@ -86,6 +86,10 @@ class SB3(Member):
         self._values = dict(values)
         settings.apply(self.model, self._values)
 
+    def in_effect(self) -> Values:
+        """Return the values that optimisers, schedules, buffers and the model have after their updates."""
+        return {name: settings.read(self.model, name, value) for name, value in self._values.items()}
+
     def train(self, steps: int) -> None:
         """Train for this number of steps of all environments together, rounded up to whole rollouts."""
         environments = self._environments()

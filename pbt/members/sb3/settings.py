@@ -6,6 +6,7 @@ the same name later has no effect.
 
 import importlib.util
 import inspect
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +15,7 @@ import numpy as np
 from mpi_es.config.user_objects import load_module
 from mpi_es.errors import expected, unknown
 from pbt.explore import Hyperparameter
+from pbt.members.sb3.state import optimizers
 
 _BOTH = (
     Hyperparameter("learning_rate", 1e-5, 1e-2, "log"),
@@ -98,14 +100,29 @@ def apply(model: Any, values: dict[str, float]) -> None:
         _SETTERS.get(name, _set_everywhere)(model, name, value)
 
 
+def read(model: Any, name: str, wanted: float) -> float:
+    """Return a value as the model trains with it; of several copies one that is not the wanted one."""
+    copies = [float(value) for value in _READERS.get(name, _read_everywhere)(model, name)]
+    return next((value for value in copies if value != wanted), wanted if copies else math.nan)
+
+
+def _holders(model: Any, name: str) -> list[Any]:
+    """Return the model and its parts that have an attribute of this name."""
+    buffers = (getattr(model, "rollout_buffer", None), getattr(model, "replay_buffer", None))
+    parts = (model, *buffers, model.get_vec_normalize_env())
+    return [part for part in parts if hasattr(part, name)]
+
+
 def _set_everywhere(model: Any, name: str, value: float) -> None:
     """Set an attribute of the model and of its parts that have a copy."""
     if not hasattr(model, name):
         raise expected("hyperparameter", f"one of {type(model).__name__}", name)
-    buffers = (getattr(model, "rollout_buffer", None), getattr(model, "replay_buffer", None))
-    for holder in (model, *buffers, model.get_vec_normalize_env()):
-        if hasattr(holder, name):
-            setattr(holder, name, value)
+    for holder in _holders(model, name):
+        setattr(holder, name, value)
+
+
+def _read_everywhere(model: Any, name: str) -> list[float]:
+    return [getattr(holder, name) for holder in _holders(model, name)]
 
 
 def _set_integer(model: Any, name: str, value: float) -> None:
@@ -113,22 +130,46 @@ def _set_integer(model: Any, name: str, value: float) -> None:
 
 
 def _set_learning_rate(model: Any, name: str, value: float) -> None:
-    """Replace the schedule from which each update sets the optimisers' learning rates."""
+    """Set the optimisers' learning rates, and replace the schedule from which each update sets them."""
     model.learning_rate = value
     model.lr_schedule = Constant(value)
+    for group in _groups(model):
+        group["lr"] = value
+
+
+def _read_learning_rate(model: Any, name: str) -> list[float]:
+    return [group["lr"] for group in _groups(model)]
+
+
+def _groups(model: Any) -> list[Any]:
+    return [group for _, optimizer in optimizers(model) for group in optimizer.param_groups]
 
 
 def _set_clip_range(model: Any, name: str, value: float) -> None:
     model.clip_range = Constant(value)
 
 
+def _read_clip_range(model: Any, name: str) -> list[float]:
+    return [model.clip_range(model._current_progress_remaining)]
+
+
 def _set_action_noise(model: Any, name: str, value: float) -> None:
     model.action_noise = noise(model.action_space, value)
+
+
+def _read_action_noise(model: Any, name: str) -> list[float]:
+    """Return the deviations of the noise, which SB3 copies for each of several environments."""
+    copies = getattr(model.action_noise, "noises", [model.action_noise])
+    return [float(sigma) for one in copies for sigma in one._sigma.ravel()]
 
 
 def _set_exploration(model: Any, name: str, value: float) -> None:
     model.exploration_schedule = Constant(value)
     model.exploration_rate = value
+
+
+def _read_exploration(model: Any, name: str) -> list[float]:
+    return [model.exploration_rate]
 
 
 class Constant:
@@ -148,4 +189,10 @@ _SETTERS: dict[str, Callable[[Any, str, float], None]] = {
     "clip_range": _set_clip_range,
     "n_epochs": _set_integer,
     "exploration": _set_exploration,
+}
+_READERS: dict[str, Callable[[Any, str], list[float]]] = {
+    "action_noise": _read_action_noise,
+    "learning_rate": _read_learning_rate,
+    "clip_range": _read_clip_range,
+    "exploration": _read_exploration,
 }

@@ -12,8 +12,8 @@ TOY = preset("toy")
 SETTINGS = {
     "pbt": TOY,
     "explore only": replace(TOY, copy="nothing"),
-    "exploit only": replace(TOY, explore=False),
-    "grid search": replace(TOY, baseline=True),
+    "exploit only": replace(TOY, explore="none"),
+    "grid search": replace(TOY, selection="none"),
 }
 
 
@@ -45,7 +45,7 @@ def test_exploration_leaves_the_winner_alone_and_changes_the_loser():
 
 
 def test_the_loser_copies_theta_and_keeps_its_own_weights():
-    done = run(replace(TOY, max_iter=1, explore=False))
+    done = run(replace(TOY, max_iter=1, explore="none"))
     one, other = done.population.members.values()
     assert one.theta.tolist() == other.theta.tolist()
     assert (one.hyperparameters, other.hyperparameters) == ({"h0": 1, "h1": 0}, {"h0": 0, "h1": 0.1})

@@ -1,0 +1,108 @@
+"""PB2's exploration: members that copied get the hyperparameters with the highest upper confidence bound.
+
+The bandit's reward is the change of a score in one generation. It depends on the generation, on the score
+before and on the hyperparameters; the bandit chooses the last. Members of one generation are served one after
+the other: for each, the hyperparameters of those that train next to it count as tried, with a gain that is
+not known yet, so that they lower the variance only (GP-BUCB, Desautels et al. 2014).
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from pbt.explore import Hyperparameter
+from pbt.lineage import Generation
+from pbt.pb2.gaussian_process import Process, Rows, fitted
+
+_C_1, _C_2 = 0.2, 0.4  # beta_t = c_1 + log(c_2 t)
+_NEWEST = 256  # rows that the process is given: its time grows with their cube, and old ones are forgotten
+_UNIFORM, _NEAR = 512, 128  # places at which the bound is searched, and then those near the best
+_STEPS = (0.1, 0.03, 0.01)  # deviations of the latter
+
+
+def explore(
+    space: Sequence[Hyperparameter],
+    past: Sequence[Generation],
+    values: Rows,
+    generators: Mapping[int, np.random.Generator],
+) -> Rows:
+    """Return the next hyperparameters (n, space).
+
+    Args:
+        past: all generations; after the last one the members copied.
+        values: of the next generation before exploration, (n, space).
+        generators: of the members that explore.
+    """
+    rows, gains = data(space, past)
+    ahead = _ahead(space, past[-1], values)
+    _normalise(rows, ahead)
+    explored, busy = values.copy(), [member for member in range(len(values)) if member not in generators]
+    with threadpool_limits(1):  # sums must not depend on the number of cores
+        process = fitted(rows, _standardised(gains))
+        for member, rng in generators.items():
+            tried = np.concatenate([rows, ahead[busy]])
+            spread = Process(process.kernel, tried, np.zeros(len(tried)))
+            place = _highest(_bound(process, spread, ahead[member, :2]), len(space), rng)
+            explored[member] = [one.at(each) for one, each in zip(space, place.tolist(), strict=True)]
+            ahead[member, 2:] = _places(space, explored[member])  # those of an integer or a choice moved
+            busy.append(member)
+    return explored
+
+
+def data(space: Sequence[Hyperparameter], past: Sequence[Generation]) -> tuple[Rows, Rows]:
+    """Return the newest rows (k, 2 + space) of generation, score before and places, and their gains (k,)."""
+    rows, gains = [], []
+    for before, done in pairwise(past):
+        start = before.score[before.source]  # of the state that each member trained on
+        for member in np.flatnonzero(np.isfinite(start) & np.isfinite(done.score)).tolist():
+            rows.append([done.number, start[member], *_places(space, done.hyperparameters[member])])
+            gains.append(done.score[member] - start[member])
+    return np.array(rows, float).reshape(-1, 2 + len(space))[-_NEWEST:], np.array(gains, float)[-_NEWEST:]
+
+
+def _ahead(space: Sequence[Hyperparameter], last: Generation, values: Rows) -> Rows:
+    """Return the rows (n, 2 + space) of the next generation; a diverged member begins at the lowest score."""
+    start = np.where(np.isfinite(last.score), last.score, last.score[np.isfinite(last.score)].min())
+    places = [_places(space, row) for row in values]
+    return np.column_stack([np.full(len(values), last.number + 1.0), start[last.source], places])
+
+
+def _places(space: Sequence[Hyperparameter], values: Rows) -> list[float]:
+    return [one.place(value) for one, value in zip(space, values.tolist(), strict=True)]
+
+
+def _normalise(rows: Rows, ahead: Rows) -> None:
+    """Bring the scores of both to [0, 1]."""
+    scores = np.concatenate([rows[:, 1], ahead[:, 1]])
+    for table in (rows, ahead):
+        table[:, 1] = (table[:, 1] - scores.min()) / (np.ptp(scores) or 1.0)
+
+
+def _standardised(gains: Rows) -> Rows:
+    return (gains - gains.mean()) / (gains.std() or 1.0) if len(gains) else gains
+
+
+def _bound(process: Process, spread: Process, context: Rows) -> Callable[[Rows], Rows]:
+    """Return the upper confidence bound at places (k, space), given generation and score."""
+    beta = _C_1 + math.log(max(1.0, _C_2 * len(process.rows)))
+
+    def bound(places: Rows) -> Rows:
+        points = np.column_stack([np.tile(context, (len(places), 1)), places])
+        mean, variance = process.predict(points)[0], spread.predict(points)[1]
+        return mean + np.sqrt(beta * variance)
+
+    return bound
+
+
+def _highest(bound: Callable[[Rows], Rows], dim: int, rng: np.random.Generator) -> Rows:
+    """Return the place (dim,) where a bound is highest: of uniform ones, then of those near the best."""
+    places: Rows = rng.random((_UNIFORM, dim))
+    best: Rows = places[np.argmax(bound(places))]
+    for step in _STEPS:
+        near = np.clip(best + step * rng.standard_normal((_NEAR, dim)), 0, 1)
+        places = np.concatenate([best[None], near])
+        best = places[np.argmax(bound(places))]
+    return best
