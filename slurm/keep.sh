@@ -35,4 +35,4 @@ fi
 exec {unpacking}>&-
 rm "$tar"
 echo ready
-cat >/dev/null || true # until the job's script ends, or Slurm ends the job
+read -r || true # until the job's script ends, or Slurm ends the job

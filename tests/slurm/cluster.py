@@ -48,7 +48,7 @@ SelectType=select/cons_tres
 SelectTypeParameters=CR_CPU
 SlurmdParameters=config_overrides
 ReturnToService=2
-KillWait=5
+KillWait={kill_wait}
 SlurmdTimeout=5
 MinJobAge=3600
 InactiveLimit=0
@@ -110,11 +110,12 @@ class Cluster:
 
     Args:
         disks: give each node a directory of its own, under one path on all of them, as local disks have.
+        kill_wait: seconds from SIGTERM to SIGKILL, by default few, so that tests are short.
     """
 
-    def __init__(self, nodes: int = 2, *, disks: bool = False) -> None:
+    def __init__(self, nodes: int = 2, *, disks: bool = False, kill_wait: int = 5) -> None:
         self.nodes = [f"n{i}" for i in range(nodes)]
-        self.disks = disks
+        self.disks, self.kill_wait = disks, kill_wait
         self.daemons: dict[str, subprocess.Popen] = {}
 
     def __enter__(self) -> "Cluster":
@@ -125,7 +126,7 @@ class Cluster:
         (self.place / "plugstack.conf").touch()
         host = socket.gethostname().partition(".")[0]
         port, *ports = free_ports(1 + len(self.nodes))
-        lines = [SETTINGS.format(place=self.place, host=host, port=port)]
+        lines = [SETTINGS.format(place=self.place, host=host, port=port, kill_wait=self.kill_wait)]
         for name, of_node in zip(self.nodes, ports, strict=True):
             lines.append(
                 f"NodeName={name} NodeHostname={host} NodeAddr=127.0.0.1 Port={of_node} "

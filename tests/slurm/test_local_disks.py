@@ -40,7 +40,7 @@ def cluster():
         pytest.skip(reason)
     if subprocess.run(["unshare", "--mount", "true"], stderr=subprocess.DEVNULL).returncode:
         pytest.skip("this container may not mount file systems")
-    with Cluster(nodes=2, disks=True) as running:
+    with Cluster(nodes=2, disks=True, kill_wait=300) as running:  # a busy disk is slow
         yield running
 
 
