@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Train the attention agent on CarRacing, or another preset or --env: sbatch [options of sbatch] slurm/carracing.sh [PRESET] [options of mpi_es.train]
+# train.sh under the name of its default, the attention agent on CarRacing: sbatch [options of sbatch] slurm/carracing.sh [options of mpi_es.train]
 #SBATCH --job-name=carracing
 #SBATCH --ntasks=32
 #SBATCH --cpus-per-task=1
@@ -10,8 +10,4 @@
 #SBATCH --open-mode=append
 
 project=${MPI_ES_PROJECT:-${SLURM_SUBMIT_DIR:-$PWD}}
-[[ -f $project/slurm/prologue.sh ]] || { echo "error: MPI_ES_PROJECT: expected the project, got $project" >&2 && exit 2; }
-# shellcheck source=slurm/prologue.sh
-source "$project/slurm/prologue.sh"
-
-resume mpi_es.train "$@"
+exec bash "$project/slurm/train.sh" "$@"

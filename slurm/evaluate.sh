@@ -13,6 +13,7 @@ project=${MPI_ES_PROJECT:-${SLURM_SUBMIT_DIR:-$PWD}}
 # shellcheck source=slurm/prologue.sh
 source "$project/slurm/prologue.sh"
 
+copy_to_nodes
 choose_launcher .
 [[ -z $caught ]] || { say "stopped by $caught before the evaluation began" && exit 143; }
 launch -m mpi_es.evaluate "$@"

@@ -37,6 +37,7 @@ job=${SLURM_ARRAY_JOB_ID:+${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID}
 job=${job:-${SLURM_JOB_ID:-}}
 run='' # directory of the run; for a script, of the runs without a directory of their own
 launcher=()
+cache=${MPI_ES_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/mpi_es}
 
 say() { printf 'slurm: %s\n' "$*"; }
 
@@ -153,6 +154,7 @@ perform() { # SCRIPT ARGUMENTS…
 
 go_on() { # ARGUMENTS… of python
     local code=0 before former
+    copy_to_nodes
     same_launcher || choose_launcher "$run" || again_after_failure $?
     note_launcher
     await_former
@@ -249,6 +251,7 @@ requeue() { # REASON
     fi
     still_ours || stopped_by_slurm
     say "$1; requeued"
+    remove_copies
     scontrol requeue "$job" || fail "Slurm does not requeue job $job; $again"
     sleep 600 & # Slurm ends this script by SIGTERM
     wait || true
@@ -267,4 +270,6 @@ still_ours() {
     [[ $state == RUNNING && $restarts == "${SLURM_RESTART_COUNT:-0}" ]]
 }
 
+# shellcheck source=slurm/local.sh
+source "$project/slurm/local.sh"
 setup

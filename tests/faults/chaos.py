@@ -130,7 +130,7 @@ def endure(cluster: Cluster, place: Path, run: int, storm: Storm, training: Trai
         "--run-dir",
         directory.name,
     )
-    script = ROOT / "slurm" / "carracing.sh"
+    script = ROOT / "slurm" / "train.sh"
     changed = variables(ROOT) | {"MPI_ES_RETRIES": "1000"}
     job = cluster.submit(place, *training.options(), script, *options, **changed)
     target = Target(cluster, job, storm.chance)

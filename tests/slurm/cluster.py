@@ -48,7 +48,7 @@ SelectType=select/cons_tres
 SelectTypeParameters=CR_CPU
 SlurmdParameters=config_overrides
 ReturnToService=2
-KillWait=5
+KillWait={kill_wait}
 SlurmdTimeout=5
 MinJobAge=3600
 InactiveLimit=0
@@ -106,21 +106,27 @@ class Job:
 
 
 class Cluster:
-    """Slurm's daemons, as a context manager; several may live side by side."""
+    """Slurm's daemons, as a context manager; several may live side by side.
 
-    def __init__(self, nodes: int = 2) -> None:
+    Args:
+        disks: give each node a directory of its own, under one path on all of them, as local disks have.
+        kill_wait: seconds from SIGTERM to SIGKILL, by default few, so that tests are short.
+    """
+
+    def __init__(self, nodes: int = 2, *, disks: bool = False, kill_wait: int = 5) -> None:
         self.nodes = [f"n{i}" for i in range(nodes)]
+        self.disks, self.kill_wait = disks, kill_wait
         self.daemons: dict[str, subprocess.Popen] = {}
 
     def __enter__(self) -> "Cluster":
         # A socket's path has 107 characters at most, which pytest's own directories would use up.
         self.place = Path(tempfile.mkdtemp(prefix="slurm", dir="/tmp"))
-        for name in ("state", "spool", "log"):
+        for name in ("state", "spool", "log", "disk", *self.nodes):
             (self.place / name).mkdir()
         (self.place / "plugstack.conf").touch()
         host = socket.gethostname().partition(".")[0]
         port, *ports = free_ports(1 + len(self.nodes))
-        lines = [SETTINGS.format(place=self.place, host=host, port=port)]
+        lines = [SETTINGS.format(place=self.place, host=host, port=port, kill_wait=self.kill_wait)]
         for name, of_node in zip(self.nodes, ports, strict=True):
             lines.append(
                 f"NodeName={name} NodeHostname={host} NodeAddr=127.0.0.1 Port={of_node} "
@@ -137,6 +143,11 @@ class Cluster:
             self.__exit__()
             raise
         return self
+
+    @property
+    def disk(self) -> Path:
+        """The path of each node's disk; from outside of a node, see the directory with its name."""
+        return self.place / "disk"
 
     def _all_idle(self) -> bool:
         for name in self.nodes:
@@ -170,8 +181,10 @@ class Cluster:
 
     def start_node(self, name: str) -> None:
         """Start a node's daemon, unless it runs."""
+        mount = f'mount --bind "{self.place}/{name}" "{self.disk}" && exec "$@"'
+        own = ["unshare", "--mount", "sh", "-c", mount, "sh"] if self.disks else []
         if name not in self.daemons or self.daemons[name].poll() is not None:
-            self._start(name, "slurmd", "-D", "-N", name)
+            self._start(name, *own, "slurmd", "-D", "-N", name)
 
     def stop_node(self, name: str) -> None:
         """Kill a node's daemon; what it has started goes on."""

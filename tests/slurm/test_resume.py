@@ -42,7 +42,7 @@ def begin(cluster, submit, place):
     """Return a function that submits the run, and waits for its first generations."""
 
     def begun(options=TWO, **settings):
-        job = submit(options, "carracing.sh", *RUN, **settings)
+        job = submit(options, "train.sh", *RUN, **settings)
         cluster.until(lambda: generation(place / "run") > 3)
         return job
 
@@ -72,13 +72,13 @@ def test_a_signal_before_the_time_limit_saves_requeues_and_continues(begin, ends
     cluster.ask("scancel", "--batch", "--signal=USR1", job.number)
     ends_well(job, 1)
     assert "slurm: stopped by SIGUSR1, saved: run; requeued" in job.log.splitlines()
-    again = submit(TWO, "carracing.sh", *RUN)
+    again = submit(TWO, "train.sh", *RUN)
     assert_finished(cluster, again, 0)
     assert f"generation {LAST}: last generation done" in again.log
 
 
 def test_a_killed_rank_is_tried_again_a_few_times(ends_well, cluster, submit, place):
-    job = submit(TWO, "carracing.sh", *RUN, MPI_ES_RETRIES="1")
+    job = submit(TWO, "train.sh", *RUN, MPI_ES_RETRIES="1")
     kill(cluster, job, place, RANK)
     cluster.until(lambda: cluster.restarts(job) == 1)
     before = generation(place / "run")
@@ -88,7 +88,7 @@ def test_a_killed_rank_is_tried_again_a_few_times(ends_well, cluster, submit, pl
     assert re.search(r"error: rank \d on .* died at", job.log)
     assert "(failure 1, 1 are tried again); requeued" in job.log
     assert job.log.splitlines()[-1].startswith("slurm: gave up after failure 2 with code 9")
-    ends_well(submit(TWO, "carracing.sh", *RUN), 0)
+    ends_well(submit(TWO, "train.sh", *RUN), 0)
 
 
 def test_a_mistake_is_told_at_once_and_not_tried_again(cluster, submit):
@@ -106,21 +106,21 @@ def test_the_file_of_a_shorter_run_is_not_taken_for_the_end_of_a_longer_one(clus
     job = submit(TWO, "carracing.sh", *longer, "--on-rank-loss", "shrink")
     assert cluster.end(job) == "FAILED"
     assert job.log.splitlines()[-1].startswith("slurm: ended by the error above; correct it, then")
-    assert_finished(cluster, submit(TWO, "carracing.sh", *longer), 0)
+    assert_finished(cluster, submit(TWO, "train.sh", *longer), 0)
 
 
 def test_outside_of_slurm_a_failure_is_told_and_not_tried_again(place):
     leaving = ("--env", "tests.slurm.slow:leaving", *OPTIONS[2:], "--run-dir", "run")
     known = {name: value for name, value in os.environ.items() if not name.startswith("SLURM")}
     settings = variables(ROOT) | {"MPI_ES_LAUNCHER": f"{Path(sys.prefix, 'bin', 'mpiexec')} -n 2"}
-    command = ["bash", ROOT / "slurm" / "carracing.sh", *map(str, leaving)]
+    command = ["bash", ROOT / "slurm" / "train.sh", *map(str, leaving)]
     done = subprocess.run(command, cwd=place, env=known | settings, stdout=subprocess.PIPE, text=True)
     assert done.returncode != 0
     assert done.stdout.splitlines()[-1].startswith("slurm: gave up after failure 1 with code")
 
 
 def test_a_launcher_that_makes_worlds_of_one_is_refused_before_the_work(cluster, submit, place):
-    job = submit(TWO, "carracing.sh", *RUN, MPI_ES_LAUNCHER="srun --mpi=none")
+    job = submit(TWO, "train.sh", *RUN, MPI_ES_LAUNCHER="srun --mpi=none")
     assert cluster.end(job) == "FAILED"
     assert "expected one world of the 2 ranks that srun started" in job.log
     assert job.log.splitlines()[-1].startswith("error: MPI_ES_LAUNCHER: expected a launcher with which")
@@ -141,7 +141,7 @@ DOCTOR = r"^python -m mpi_es\.doctor"
 
 @pytest.mark.slow
 def test_a_rank_that_is_killed_while_the_launcher_is_examined_is_tried_again(cluster, submit):
-    job = submit(TWO, "carracing.sh", *RUN)
+    job = submit(TWO, "train.sh", *RUN)
     cluster.until(lambda: cluster.processes(job, DOCTOR))
     os.kill(cluster.processes(job, DOCTOR)[0], signal.SIGKILL)
     assert_finished(cluster, job, 1)
@@ -158,7 +158,7 @@ def test_a_directory_that_is_not_the_project_is_told(cluster, submit):
 def test_the_time_limit_itself(cluster, submit):
     long = (*OPTIONS, "--max-iter", 10**5, "--run-dir", "run")
     # Slurm looks each 30 s, so of one minute the signal might come before the first generation.
-    job = submit([*TWO, "--time=2", "--signal=B:USR1@30"], "carracing.sh", *long)
+    job = submit([*TWO, "--time=2", "--signal=B:USR1@30"], "train.sh", *long)
     cluster.until(lambda: cluster.restarts(job) == 1, 240)
     assert "slurm: stopped by SIGUSR1, saved: run; requeued" in job.log
     cluster.ask("scancel", job.number)
@@ -167,7 +167,7 @@ def test_the_time_limit_itself(cluster, submit):
 @pytest.mark.slow
 def test_a_generation_that_never_fits_is_given_up(cluster, submit, place):
     long = (*OPTIONS, "--env-options", "pause=5", "--max-iter", LAST, "--run-dir", "run")
-    job = submit(TWO, "carracing.sh", *long, MPI_ES_RETRIES="0")
+    job = submit(TWO, "train.sh", *long, MPI_ES_RETRIES="0")
     cluster.until(lambda: checkpoint.exists(place / "run"))  # saved before its first generation
     cluster.ask("scancel", "--batch", "--signal=USR1", job.number)
     assert cluster.end(job) == "FAILED"
@@ -182,7 +182,7 @@ def test_scancel_saves_and_does_not_come_back(begin, ends_well, cluster, submit)
     assert cluster.end(job) == "CANCELLED"
     cluster.until(lambda: "ended by scancel" in job.log.splitlines()[-1])
     assert "stopped by SIGTERM; saved in run; continue with\npython -m mpi_es.train --resume run\n" in job.log
-    ends_well(submit(TWO, "carracing.sh", *RUN), 0)
+    ends_well(submit(TWO, "train.sh", *RUN), 0)
 
 
 @pytest.mark.slow
@@ -203,7 +203,7 @@ def catches(pid, number):
 
 @pytest.mark.slow
 def test_a_signal_that_mpi_drops_is_repeated(ends_well, cluster, submit):
-    job = submit(TWO, "carracing.sh", *RUN)
+    job = submit(TWO, "train.sh", *RUN)
 
     def starts():  # MPICH catches USR1 before the program does
         return any(
@@ -233,7 +233,7 @@ def test_a_job_that_is_to_be_requeued_waits_for_slurms_controller(begin, ends_we
 
 @pytest.mark.slow
 def test_a_job_waits_for_its_ranks_on_a_node_that_slurm_has_lost_sight_of(cluster, submit, place):
-    job = submit([*TWO, "--nodes=1"], "carracing.sh", *OPTIONS, "--max-iter", 10**5, "--run-dir", "run")
+    job = submit([*TWO, "--nodes=1"], "train.sh", *OPTIONS, "--max-iter", 10**5, "--run-dir", "run")
     cluster.until(lambda: generation(place / "run") > 3)
     (node,) = cluster.nodes_of(job)
     cluster.stop_node(node)
@@ -254,7 +254,7 @@ def test_a_job_waits_for_its_ranks_on_a_node_that_slurm_has_lost_sight_of(cluste
 @pytest.mark.slow
 def test_a_rank_that_leaves_with_code_0_is_not_tried_again_for_ever(cluster, submit):
     leaving = ("--env", "tests.slurm.slow:leaving", *OPTIONS[2:], "--run-dir", "run")
-    job = submit(TWO, "carracing.sh", *leaving, MPI_ES_RETRIES="1")
+    job = submit(TWO, "train.sh", *leaving, MPI_ES_RETRIES="1")
     assert cluster.end(job) == "FAILED"
     assert "(failure 1, 1 are tried again); requeued" in job.log
     assert job.log.splitlines()[-1].startswith("slurm: gave up after failure 2 with code")
@@ -269,7 +269,7 @@ def test_where_ranks_outlive_one_another_a_killed_one_is_no_failure(ends_well, c
         "MPI_ES_SETUP": f"PATH={Path(sys.prefix, 'bin')}:$PATH; export MPI4PY_LIBMPI={LIBRARY} {as_root}",
         "MPI_ES_LAUNCHER": f"{OPEN_MPI_EXEC} --with-ft ulfm --oversubscribe -n 4",
     }
-    job = submit(["--ntasks=4", "--nodes=2", "--ntasks-per-node=2"], "carracing.sh", *RUN, **settings)
+    job = submit(["--ntasks=4", "--nodes=2", "--ntasks-per-node=2"], "train.sh", *RUN, **settings)
     kill(cluster, job, place, RANK)
     ends_well(job, 0)
     assert "1 of 4 ranks lost; the others continue" in job.log

@@ -1,0 +1,141 @@
+"""python -m mpi_es.jobs.pack KEPT PLACE: pack Python, its packages and this project for the disks of nodes.
+
+Prints the packed file, which is kept in the directory KEPT until something changes. A node unpacks it in
+PLACE, into a directory that has the file's name: env/ is the environment, base/ the Python from which it was
+made, project/ these packages.
+"""
+
+import contextlib
+import fcntl
+import functools
+import hashlib
+import io
+import os
+import sys
+import sysconfig
+import tarfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import mpi_es
+from mpi_es.errors import UserError
+
+PROJECT = Path(mpi_es.__file__).parents[1]
+PACKAGES = ("mpi_es", "pbt")
+SYSTEM = Path("/usr")  # every node has it
+STDLIB = Path(sysconfig.get_path("stdlib"))
+_BLOCK = 2**20  # bytes that are copied at once: parallel file systems are slow with tarfile's 16 kB
+_NOT_COPIED = (".nbi", ".nbc")  # numba's machine code, which is valid in its own place only
+_OMITTED = {
+    "env/pkgs",  # of conda's base environment: what it has downloaded
+    "env/envs",  # and the other environments
+    f"base/lib/{STDLIB.name}/site-packages",  # a virtual environment does not see them
+    f"base/lib/{STDLIB.name}/test",
+}
+# First on the path, as Python has it, these directories would be searched for each module.
+_SEARCHED_LAST = (
+    "import os, sys; sys.path += filter(None, os.environ.get('MPI_ES_PATH', '').split(os.pathsep))\n"
+)
+
+
+def main(arguments: list[str]) -> int:
+    """Print the packed file, or a mistake."""
+    try:
+        print(packed(*map(Path, arguments)))
+    except UserError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    except OSError as error:
+        print(
+            f"error: {error.filename or arguments[0]}: could not be packed ({error.strerror})",
+            file=sys.stderr,
+        )
+        return 2
+    return 0
+
+
+def packed(kept: Path, place: Path) -> Path:
+    """Return the packed file; if it is missing, write it and remove the former one."""
+    if Path(sys.prefix) == SYSTEM:
+        raise UserError(f"MPI_ES_LOCAL: expected a virtual or conda environment, got {sys.executable}")
+    kept.mkdir(parents=True, exist_ok=True)
+    origin = f"mpi_es-{os.getuid()}-{_hash(sys.prefix, str(PROJECT), str(place))}"
+    path = kept / f"{origin}-{_hash(*_state())}.tar"
+    with _locked(kept / f".{origin}.lock"):
+        if not path.exists():
+            for former in kept.glob(f"{origin}-*.tar"):
+                former.unlink(missing_ok=True)
+            unfinished = path.with_suffix(f".{os.getpid()}")
+            try:
+                with tarfile.TarFile(unfinished, "w", copybufsize=_BLOCK) as archive:
+                    _write(archive, place / path.stem)
+                unfinished.rename(path)
+            finally:
+                unfinished.unlink(missing_ok=True)
+    return path
+
+
+def _write(archive: tarfile.TarFile, copy: Path) -> None:
+    """Write all into an archive, which will be unpacked into `copy`."""
+    add = functools.partial(archive.add, filter=_filtered)
+    for package in PACKAGES:
+        add(PROJECT / package, f"project/{package}")
+    venv, interpreter = Path(sys.prefix, "pyvenv.cfg"), Path(sys.executable).resolve()
+    base = Path(sys.base_prefix)
+    add(sys.prefix, "env")
+    site_packages = Path("env", Path(sysconfig.get_path("purelib")).relative_to(sys.prefix))
+    _add_text(archive, f"{site_packages}/mpi_es_path.pth", _SEARCHED_LAST)
+    if not venv.exists() or base == SYSTEM:
+        return
+    add(interpreter, f"base/bin/{interpreter.name}")
+    for folder in {STDLIB, base / sys.platlibdir / STDLIB.name}:  # two on some systems
+        add(folder, f"base/{folder.relative_to(base)}")
+    # Later members of one name replace those before.
+    home = f"home = {copy}/base/bin\n"
+    lines = [home if line.startswith("home") else line for line in venv.read_text().splitlines(keepends=True)]
+    _add_text(archive, "env/pyvenv.cfg", "".join(lines))
+    for name in ("python", "python3"):
+        link = tarfile.TarInfo(f"env/bin/{name}")
+        link.type, link.linkname = tarfile.SYMTYPE, f"../../base/bin/{interpreter.name}"
+        archive.addfile(link)
+
+
+def _filtered(member: tarfile.TarInfo) -> tarfile.TarInfo | None:
+    """Return a member of the archive, or None to leave it out."""
+    return None if member.name in _OMITTED or member.name.endswith(_NOT_COPIED) else member
+
+
+def _add_text(archive: tarfile.TarFile, name: str, text: str) -> None:
+    """Add a file with a text."""
+    member = tarfile.TarInfo(name)
+    member.size = len(text.encode())
+    archive.addfile(member, io.BytesIO(text.encode()))
+
+
+def _state() -> Iterator[str]:
+    """Yield what changes when a package is installed or removed, and when this project changes."""
+    yield sys.version
+    for folder in (sysconfig.get_path("purelib"), sysconfig.get_path("platlib"), f"{sys.prefix}/conda-meta"):
+        with contextlib.suppress(FileNotFoundError):
+            yield f"{folder} {os.stat(folder).st_mtime_ns}"
+    for package in PACKAGES:
+        for path in sorted((PROJECT / package).rglob("*")):
+            if "__pycache__" not in path.parts and path.is_file():
+                yield f"{path} {path.stat().st_mtime_ns}"
+
+
+@contextlib.contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Let one job at a time pack, where the file system has locks."""
+    with path.open("w") as file:
+        with contextlib.suppress(OSError):
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def _hash(*parts: str) -> str:
+    return hashlib.blake2b("\0".join(parts).encode(), digest_size=6).hexdigest()
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
