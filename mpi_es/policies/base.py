@@ -65,7 +65,7 @@ class Policy(Protocol):
 
     def unpack_factors(self, centre: Candidate, numbers: NDArray[np.float32]) -> Weights:
         """Return k candidates of low rank, numbers (k, size) around a centre (dim,), as `act` uses them."""
-        raise NotImplementedError
+        raise AssertionError("only a policy that takes factors is given some")
 
     def initial_memory(self, k: int) -> Memory:
         """Return the memory of k networks at an episode's start."""
