@@ -32,7 +32,8 @@ from mpi_es.parallel.waiting import wait
 from mpi_es.parallel.watch import Heartbeat
 from mpi_es.policies.base import Policy
 from mpi_es.policies.partly_fixed import PartlyFixed
-from mpi_es.strategies import noise_table
+from mpi_es.strategies import noise_table, rank_of_noise
+from mpi_es.strategies.low_rank import Layout, LowRankNoise
 from mpi_es.strategies.noise import ComputedNoise, SlicedNoise, TableNoise, fill_table
 
 # Episodes of a rank in lockstep; benchmarks/backends.py has others.
@@ -193,6 +194,8 @@ def make_evaluator(
     (rollout, held_out_rollout), table = all_or_raise(
         comm, lambda: (make_rollouts(config, base, objects), noise_table(config.strategy))
     )
+    rank = 0 if config.function else rank_of_noise(config.strategy)
+    layout = Layout(rollout.policy.shapes.values(), rank) if rank else None
     apart = partial(_compile_apart, base) if objects.can_be_imported else None
     prepare(comm, rollout.compile, apart and partial(apart, config))
     if held_out_rollout is not rollout:
@@ -201,7 +204,7 @@ def make_evaluator(
     evaluator = Evaluator(
         comm,
         rollout,
-        make_noise(comm, config.seed, table, rollout.policy.dim),
+        make_noise(comm, config.seed, table, rollout.policy.dim, layout),
         stop_flag,
         dynamic=dynamic,
         dedicated_root=dedicated(config, comm.size // max(1, rollout.groups.size), dynamic=dynamic),
@@ -241,16 +244,19 @@ def is_dynamic(config: Config, rollout: AnyRollout) -> bool:
     return not rollout.steps_together
 
 
-def make_noise(comm: Comm, seed: int, size: int, dim: int) -> SlicedNoise:
+def make_noise(comm: Comm, seed: int, size: int, dim: int, layout: Layout | None = None) -> SlicedNoise:
     """Return the noise of a seeded strategy: computed, or a table that a node's ranks share. Collective.
 
     Args:
         size: of the table; 0 is none.
+        layout: of perturbations of low rank; None: they are full.
     """
-    if not size:
-        return ComputedNoise(seed, dim)
-    table, release = shared_table(comm, size, seed)
-    return TableNoise(table, dim, seed, release)
+    drawn = layout.size if layout else dim
+    noise: SlicedNoise = ComputedNoise(seed, drawn)
+    if size:
+        table, release = shared_table(comm, size, seed)
+        noise = TableNoise(table, drawn, seed, release)
+    return LowRankNoise(noise, layout) if layout else noise
 
 
 def shared_table(comm: Comm, size: int, seed: int) -> tuple[Any, Callable[[], None]]:

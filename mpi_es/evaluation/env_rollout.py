@@ -14,6 +14,7 @@ from mpi_es.evaluation.normalisation import normalise, of_episodes
 from mpi_es.evaluation.rollout import AnyRollout, Episode, EpisodeRules, Rows, Source, columns, shortest
 from mpi_es.policies.base import Policy
 from mpi_es.seeds import Stream, rng
+from mpi_es.strategies.low_rank import Factored
 
 # Where several episodes begin as fast as one: half of the width at a time, since each pool of envpool costs a
 # hand-over to its thread at each step, 0.1 to 0.2 ms.
@@ -73,7 +74,6 @@ class _Rows(NamedTuple):
     totals: NDArray[np.float64]
     lengths: NDArray[np.int64]
     losing: NDArray[np.int64]  # actions in a row of negative reward
-    parameters: NDArray[np.float32]  # (k, dim)
     observations: NDArray[Any]
     acts: NDArray[np.int64]  # how many observations were collected
     firsts: NDArray[np.float64]  # observation of each episode
@@ -94,14 +94,12 @@ class _Batch:
         self.episodes: list[Episode] = []
         self.noise: list[np.random.Generator] = []  # of the actions
         empty = np.empty((0, *rollout.shape), rollout.dtype)
-        self.at = self._begun(np.zeros(0, np.int64), empty, np.empty((0, self.policy.dim), np.float32))
+        self.at = self._begun(np.zeros(0, np.int64), empty)
         self.memory = self.policy.initial_memory(0)
         self.weights: Any = None  # unpacked anew where it is None
         self.rows: list[Rows] = []
 
-    def _begun(
-        self, places: NDArray[np.int64], observations: NDArray[Any], parameters: NDArray[np.float32]
-    ) -> _Rows:
+    def _begun(self, places: NDArray[np.int64], observations: NDArray[Any]) -> _Rows:
         """Return the rows of episodes that begin."""
         k = len(places)
         firsts = _flat(observations) if self.terms.collect else np.zeros((k, 0))
@@ -111,7 +109,6 @@ class _Batch:
             totals=np.zeros(k),
             lengths=np.zeros(k, np.int64),
             losing=np.zeros(k, np.int64),
-            parameters=parameters,
             observations=observations,
             acts=np.zeros(k, np.int64),
             firsts=firsts,
@@ -138,7 +135,7 @@ class _Batch:
     def step(self, source: Source) -> None:
         """Let every episode act once."""
         if self.weights is None:
-            self.weights = self.policy.unpack(self.at.parameters)
+            self.weights = self._unpacked()
         rows = np.flatnonzero(self.at.running)
         actions = self._act(rows)[rows]
         rewards, ended = self._step_envs(rows, actions)
@@ -154,6 +151,13 @@ class _Batch:
             ended |= self.at.losing[rows] > self.terms.early_stop
         if ended.any():
             self._end(rows[ended], source)
+
+    def _unpacked(self) -> Any:
+        """Return the candidates of all rows as the policy uses them."""
+        candidates = [episode.parameters for episode in self.episodes]
+        if isinstance(candidates[0], Factored):  # and so are all of an evaluation
+            return self.policy.unpack_factors(candidates[0].centre, np.stack([c.numbers for c in candidates]))
+        return self.policy.unpack(np.stack(candidates).astype(np.float32, copy=False))
 
     def _step_envs(
         self, rows: NDArray[np.int64], actions: NDArray[Any]
@@ -218,8 +222,7 @@ class _Batch:
         memories = [self.policy.start(*name) for name in names]
         if self.memory is not None:
             self.memory = np.concatenate([self.memory, *(one for one in memories if one is not None)])
-        parameters = np.stack([one.parameters for one in fresh]).astype(np.float32, copy=False)
-        begun = self._begun(places, observations, parameters)
+        begun = self._begun(places, observations)
         pairs: Any = zip(self.at, begun, strict=True)
         self.at = _Rows._make(np.concatenate(pair) for pair in pairs)
         self.weights = None

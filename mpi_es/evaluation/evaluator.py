@@ -6,6 +6,7 @@ import time
 import traceback
 from contextlib import nullcontext
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ from mpi_es.parallel.stop_signal import StopFlag, Stopped
 from mpi_es.parallel.watch import Heartbeat
 from mpi_es.run_file.records import EvaluationProgress
 from mpi_es.strategies.base import Population, Seeded, WithCentre
+from mpi_es.strategies.low_rank import LowRankNoise
 from mpi_es.strategies.noise import SlicedNoise
 from mpi_es.text import counted
 
@@ -253,7 +255,11 @@ class Evaluator:
             if population and (seeded := _seeded(population)):
                 centre[:] = seeded.centre
             bcast(self.loop.comm, centre)
-            population = WithCentre(Seeded(centre, header.sigma, header.keys), centre)
+            seeded_again = Seeded(centre, header.sigma, header.keys)
+            own_noise = self.noise.noise
+            if isinstance(own_noise, LowRankNoise) and self.rollout.policy.takes_factors:
+                return partial(own_noise.factored, seeded_again)
+            population = WithCentre(seeded_again, centre)
         if population is None:
             return None
         found, noise, precision = population, self.noise, header.precision

@@ -11,8 +11,9 @@ from mpi_es.arrays import Candidate, Vector
 from mpi_es.parallel.collectives import Comm
 from mpi_es.parallel.rank_groups import Failure, RankGroups, Work
 from mpi_es.parallel.stop_signal import StopFlag, Stopped
+from mpi_es.strategies.low_rank import Factored
 
-Lookup = Callable[[int], Candidate | Vector]  # from a candidate to its parameters
+Lookup = Callable[[int], Candidate | Vector | Factored]  # from a candidate to its parameters
 # Of an episode: its id, return, length, then the constraints of a function or the statistics of observations.
 Rows = NDArray[np.float64]
 CAP = 10_000  # steps of an episode for which neither the environment nor the config has a limit
@@ -24,7 +25,7 @@ class Episode(NamedTuple):
     episode_id: int
     candidate: int
     seed: int
-    parameters: Candidate | Vector
+    parameters: Any  # (dim,), or Factored where the policy takes factors
     number: int = 0  # among those of its candidate
 
 

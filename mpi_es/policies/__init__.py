@@ -8,6 +8,7 @@ from mpi_es.errors import expected
 from mpi_es.extras import needed_for
 from mpi_es.policies.base import Policy
 from mpi_es.policies.options import OwnOptions
+from mpi_es.strategies import rank_of_noise
 
 
 def make(config: Config, observation_space: Any, action_space: Any, module: Any = None) -> Policy:
@@ -28,4 +29,11 @@ def make(config: Config, observation_space: Any, action_space: Any, module: Any 
 
     keywords = parsed(options.policy_options, "--policy-options")
     network = load_network(options.name, keywords) if module is None else network_of(module, keywords)
-    return ModulePolicy(options.name, network, observation_space, action_space, options.output)
+    return ModulePolicy(
+        options.name,
+        network,
+        observation_space,
+        action_space,
+        options.output,
+        rank=rank_of_noise(config.strategy),
+    )

@@ -143,7 +143,7 @@ class InTorch(ModulePolicy):
         """Return torch's default initialisation, (dim,), drawn from the seed, with the first biases."""
         return initialisation.ending_with(self._init_outputs, super().initial(seed))
 
-    def _choose(self) -> tuple[None, str]:
+    def _choose(self, rank: int) -> tuple[None, str]:
         return None, ""  # `look` reads the weights of the network that answered last
 
     def look(self, observation: NDArray[Any]) -> Attention:

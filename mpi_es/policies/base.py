@@ -39,6 +39,7 @@ class Policy(Protocol):
     # One network's compiled step, of built-in policies: (weights, observation, memory, scratch, outputs).
     kernel: Any = None
     squashed: bool = False  # the outputs lie in [-1, 1] by themselves
+    takes_factors: bool = False  # has `unpack_factors`
 
     @property
     def dim(self) -> int:
@@ -61,6 +62,10 @@ class Policy(Protocol):
     def unpack(self, parameters: NDArray[np.float32]) -> Weights:
         """Return parameters (k, dim) in the form that `act` computes with."""
         ...
+
+    def unpack_factors(self, centre: Candidate, numbers: NDArray[np.float32]) -> Weights:
+        """Return k candidates of low rank, numbers (k, size) around a centre (dim,), as `act` uses them."""
+        raise AssertionError("only a policy that takes factors is given some")
 
     def initial_memory(self, k: int) -> Memory:
         """Return the memory of k networks at an episode's start."""

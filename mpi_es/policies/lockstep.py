@@ -20,10 +20,9 @@ from torch.utils import _pytree as pytree
 
 from mpi_es.errors import one_line
 from mpi_es.policies import operations
+from mpi_es.policies.factored import FactoredParameters
+from mpi_es.policies.tiles import TILE, OwnParameters, Refused, Tile, TileParameters, filled, flat
 
-# Torch's loops take up to 32 floats at a time (two vectors of AVX-512) and compute the rest of an array by
-# other instructions, which round otherwise: with 8 or 16 rows the last ones differ after sigmoid, SELU, pow …
-TILE = 32
 # A tile of 16 networks of 18,000 parameters takes half the time of one after the other, of 40,000 to 70,000
 # 0.7 to 1.2 times. Convolutions use a parameter often: with 258,000 multiplications
 # it takes 0.54 times, with 1.2 million 0.8 times.
@@ -31,12 +30,7 @@ LARGEST = 20_000  # parameters
 MOST = 250_000  # multiplications of a network
 TRIALS = 8  # tests of the rows at construction, of some milliseconds each
 
-Tile = list[Tensor]  # the parameters of TILE networks, each (TILE, …)
 Content = tuple[Tensor, ...]  # the tensors of a module's memory, each as the module returned it
-
-
-class Refused(Exception):
-    """Why a module's networks are evaluated one after the other."""
 
 
 class Lockstep:
@@ -46,17 +40,24 @@ class Lockstep:
         module: in evaluation mode; it is left as it is.
         observe: draws an observation (1, *shape) as the module reads it.
         remembers: whether the module takes a memory.
+        rank: of the factors that distinguish the networks from a centre; 0: they have own parameters.
     """
 
-    def __init__(self, module: nn.Module, observe: Callable[[], Tensor], remembers: bool) -> None:
+    def __init__(
+        self, module: nn.Module, observe: Callable[[], Tensor], remembers: bool, rank: int = 0
+    ) -> None:
         size = sum(parameter.numel() for parameter in module.parameters())
-        if size > LARGEST:
+        if not rank and size > LARGEST:
             raise Refused(f"{size} parameters are more than {LARGEST}, up to which a batch is faster")
         try:
             self._module = copy.deepcopy(module)  # a forward may change the module, here with tensors of vmap
         except Exception as error:
             raise Refused(f"it cannot be copied: {one_line(error)}") from error
-        self._parameters = dict(self._module.named_parameters())
+        parameters = dict(self._module.named_parameters())
+        self._centre = flat(parameters)
+        self._parameters: TileParameters = (
+            FactoredParameters(parameters, rank) if rank else OwnParameters(parameters)
+        )
         self._buffers = dict(self._module.named_buffers())
         self._remembers = remembers
         attributes = _attributes(self._module)
@@ -81,9 +82,9 @@ class Lockstep:
                     raise Refused("its memory changes its structure")
             self._check_rows(observe)
 
-    def unpack(self, rows: Tensor) -> list[Tile]:
-        """Return parameters (k, dim) as tiles."""
-        return [self._tile(rows[first : first + TILE]) for first in range(0, len(rows), TILE)]
+    def unpack(self, rows: Tensor, centre: Tensor | None = None) -> list[Tile]:
+        """Return the tiles of parameters (k, dim), or of numbers (k, size) of factors around a centre."""
+        return self._parameters.unpack(rows, centre)
 
     def __call__(
         self, tiles: list[Tile], observations: Tensor, contents: Sequence[Content | None]
@@ -103,7 +104,7 @@ class Lockstep:
     ) -> tuple[Tensor, list[Content | None]]:
         """Return the outputs and memories of at most TILE rows."""
         k = len(observations)
-        given = [*tile, *self._buffers.values(), _filled(observations[:, None])]
+        given = [*tile, *self._buffers.values(), filled(observations[:, None])]
         fresh = [content is None for content in contents]
         if not self._remembers or all(fresh):
             answer = self._begin(*given)
@@ -121,28 +122,23 @@ class Lockstep:
         after += zip(*(leaf.unbind()[:k] for leaf in answer[1:]), strict=True)
         return answer[0][:k, 0], after
 
-    def _tile(self, rows: Tensor) -> Tile:
-        parts = rows.split([parameter.numel() for parameter in self._parameters.values()], dim=1)
-        return [
-            _filled(part.reshape(-1, *parameter.shape).to(parameter.dtype))
-            for part, parameter in zip(parts, self._parameters.values(), strict=True)
-        ]
-
     # Construction
 
     def _trace(self, observe: Callable[[], Tensor], memory: Any) -> tuple[Callable[..., Any], Any]:
         """Return the program of a tile, and the shapes and structure of the memory that it returns."""
         leaves, structure = _leaves(memory)
-        count, buffers = len(self._parameters), len(self._buffers)
+        axes = self._parameters.axes
+        count, buffers = len(axes), len(self._buffers)
         after: list[Any] = []
 
         def network(*tensors: Tensor) -> list[Tensor]:
-            named = zip([*self._parameters, *self._buffers], tensors, strict=False)
+            tile, others = tensors[:count], tensors[count:]
+            named = self._parameters.named(tile) | dict(zip(self._buffers, others, strict=False))
             observation, *held = tensors[count + buffers :]
             known = pytree.tree_unflatten(held, structure) if held else None
             inputs = [observation, known][: 1 + self._remembers]
-            with operations.Cells():
-                answer: Any = functional_call(self._module, dict(named), tuple(inputs))
+            with self._parameters.products(tile), operations.Cells():
+                answer: Any = functional_call(self._module, named, tuple(inputs))
             outputs, memory = answer if self._remembers else (answer, None)
             returned, after_structure = _leaves(memory)
             if self._remembers and not returned:
@@ -150,31 +146,31 @@ class Lockstep:
             after[:] = [after_structure, *((leaf.shape, leaf.dtype) for leaf in returned)]
             return [outputs, *returned]
 
-        stacked = [torch.stack([p] * TILE) for p in self._parameters.values()]
+        [stacked] = self._parameters.unpack(self._parameters.own().expand(TILE, -1), self._centre)
         others = [torch.stack([tensor] * TILE) for tensor in (observe(), *leaves)]
         own = [buffer.clone() for buffer in self._buffers.values()]  # what is traced is also done
-        axes = (*[0] * count, *[None] * buffers, *[0] * len(others))
+        in_dims = (*axes, *[None] * buffers, *[0] * len(others))
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # of slow forms, which the program does not keep
-                mapped = functionalize(vmap(network, in_dims=axes), remove="mutations")
+                mapped = functionalize(vmap(network, in_dims=in_dims), remove="mutations")
                 program = make_fx(mapped)(*stacked, *own, *others)
         except Refused:
             raise
         except Exception as error:
             raise Refused(f"torch.func.vmap refuses it: {one_line(error).split('. ')[0]}") from error
         program.graph.eliminate_dead_code()
-        complaint = operations.complaint(program.graph, TILE)
+        complaint = operations.complaint(program.graph, TILE, shares=self._parameters.shares)
         if complaint:
             raise Refused(complaint)
         work = operations.multiplications(program.graph) // TILE
-        if work > MOST:
+        if not self._parameters.shares and work > MOST:
             raise Refused(f"{work} multiplications are more than {MOST}, up to which a batch is faster")
         return operations.compiled(program), after
 
     def _check_rows(self, observe: Callable[[], Tensor]) -> None:
         """Compare rows of a tile that must be equal, and with what the module itself answers."""
-        own = nn.utils.parameters_to_vector(self._parameters.values()).float()
+        own = self._parameters.own()
         for trial in range(TRIALS):
             row = own + 0.1 * torch.randn_like(own)
             inputs = observe(), observe()
@@ -194,7 +190,7 @@ class Lockstep:
 
     def _two_steps(self, rows: Tensor, seen: list[list[Tensor]]) -> Tensor:
         """Return all numbers, (k, …), that the program answers in an episode's first two steps."""
-        tiles = self.unpack(rows)
+        tiles = self.unpack(rows, self._centre)
         first, memory = self(tiles, torch.cat(seen[0]), [None] * len(rows))
         second, after = self(tiles, torch.cat(seen[1]), memory)
         kept = [_numbers([*(content or ())]) for content in after]
@@ -202,12 +198,16 @@ class Lockstep:
 
     def _itself(self, row: Tensor, inputs: Sequence[Tensor]) -> Tensor:
         """Return what the module answers, in the same order."""
-        for parameter, stacked in zip(self._parameters.values(), self._tile(row[None]), strict=True):
-            parameter.copy_(stacked[0])
+        names = [name for name, _ in self._module.named_parameters()]
+        named = dict(zip(names, self._parameters.whole(row), strict=True))
+
+        def answer(*inputs: Any) -> Any:
+            return functional_call(self._module, named, inputs)
+
         if not self._remembers:
-            return _numbers([self._module(seen) for seen in inputs])
-        first, memory = self._module(inputs[0], None)
-        second, after = self._module(inputs[1], memory)
+            return _numbers([answer(seen) for seen in inputs])
+        first, memory = answer(inputs[0], None)
+        second, after = answer(inputs[1], memory)
         return _numbers([first, second, *pytree.tree_leaves(after)])
 
 
@@ -219,13 +219,6 @@ def _leaves(memory: Any) -> tuple[list[Tensor], Any]:
     if not all(isinstance(leaf, Tensor) for leaf in leaves):
         raise Refused("its memory does not consist of tensors")
     return leaves, structure
-
-
-def _filled(rows: Tensor) -> Tensor:
-    """Return a tile whose first rows are these."""
-    tile = rows.new_zeros(TILE, *rows.shape[1:])
-    tile[: len(rows)] = rows
-    return tile
 
 
 def _numbers(tensors: Sequence[Tensor]) -> Tensor:

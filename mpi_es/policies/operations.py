@@ -10,7 +10,7 @@ from torch.overrides import TorchFunctionMode
 
 # A program may consist of these. Each either moves numbers, or computes number by number, or within a row.
 # What is missing is missing for a reason: mm and addmm join the rows of a tile to one matrix, of whose
-# rows the last ones go another way; the others nobody measured.
+# rows the last ones go another way (see shared_product); the others nobody measured.
 _MOVES = """alias cat clone constant_pad_nd detach expand full lift_fresh_copy new_zeros ones permute repeat
     select slice split split_with_sizes squeeze stack t _to_copy transpose unbind unfold unsqueeze
     _unsafe_view view _reshape_alias zeros zeros_like ones_like full_like arange scalar_tensor"""
@@ -20,18 +20,24 @@ _BY_NUMBER = """abs add addcmul clamp clamp_min clamp_max div elu eq erf exp ge 
 _WITHIN_A_ROW = """amax amin mean sum var var_mean _softmax _log_softmax native_layer_norm native_group_norm
     native_batch_norm _native_batch_norm_legit_no_training argmax bmm convolution"""
 _KNOWN = {f"aten::{name}" for name in f"{_MOVES} {_BY_NUMBER} {_WITHIN_A_ROW}".split()}
+_SHARED = {"aten::mm", "aten::embedding"}  # where networks share matrices, with the products of this module
 _ALIGNED = 16  # floats in 64 bytes, at a multiple of which torch's own arrays begin
 
 
-def complaint(graph: fx.Graph, tile: int) -> str:
-    """Return why a program's rows may differ; empty if they cannot."""
+def complaint(graph: fx.Graph, tile: int, *, shares: bool = False) -> str:
+    """Return why a program's rows may differ; empty if they cannot.
+
+    Args:
+        shares: whether networks share matrices.
+    """
+    known = _KNOWN | _SHARED if shares else _KNOWN
     for node in graph.nodes:
         if node.op != "call_function" or not isinstance(node.target, torch._ops.OpOverload):
             continue
         schema = node.target._schema
         if schema.is_mutable:
             return "its forward changes its buffers"
-        if schema.name not in _KNOWN or not _by_groups(node, tile):
+        if schema.name not in known or not (shares or _by_groups(node, tile)):
             return f"the rows of {schema.name.replace('::', '.')} may differ"
         for value in _values(node):
             if value.is_floating_point() and value.dtype not in (torch.float32, torch.float64):
@@ -57,6 +63,8 @@ def compiled(program: fx.GraphModule) -> Callable[..., Any]:
     for node in [*graph.nodes]:
         if node.target is torch.ops.aten.bmm.default:
             node.target = product
+        elif node.target is torch.ops.aten.mm.default:
+            node.target = shared_product
         elif _does_nothing(node):
             node.replace_all_uses_with(node.args[0])
             graph.erase_node(node)
@@ -74,6 +82,12 @@ def product(left: Tensor, right: Tensor) -> Tensor:
     if left.shape[2] % _ALIGNED == 0 and right.shape[2] % _ALIGNED == 0:
         return torch.bmm(left, right)
     return (left[:, :, None] * right.transpose(1, 2)[:, None]).sum(-1)
+
+
+def shared_product(left: Tensor, right: Tensor) -> Tensor:
+    """Return the product of rows (m, k), of all networks of a tile, and a matrix (k, n) that they share."""
+    # As columns all rows go one way, since a tile has 32. As rows some go another where k and n are odd.
+    return torch.mm(right.t(), left.t().contiguous()).t().contiguous()
 
 
 def _by_groups(node: fx.Node, tile: int) -> bool:

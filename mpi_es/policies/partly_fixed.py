@@ -18,9 +18,12 @@ class PartlyFixed:
         agent: parameters of the whole policy, (policy.dim,); those of the part do not matter.
     """
 
+    takes_factors = False  # the other policy's would be those of all its matrices
+
     def __init__(self, policy: Policy, part: str, agent: Candidate) -> None:
         self.policy, self.part, self.agent = policy, policy.parts[part], agent
         self.name = part
+        self.shapes = {name: shape for name, shape in policy.shapes.items() if within(name, part)}
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.policy, name)

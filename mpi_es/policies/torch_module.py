@@ -18,11 +18,12 @@ from mpi_es.policies import networks
 from mpi_es.policies.actions import Outputs, actions_for
 from mpi_es.policies.base import Memory, Policy
 from mpi_es.policies.features import require_array
-from mpi_es.policies.lockstep import Lockstep, Refused
+from mpi_es.policies.lockstep import Lockstep
+from mpi_es.policies.tiles import Refused, Tile
 from mpi_es.seeds import Stream, rng
 
-# The parameters in the module's order, for each network or each tile of networks
-Weights = list[list[Tensor]]
+# What evaluates tiles of networks, None where each is alone, and the tensors of each tile or network
+Weights = tuple[Lockstep | None, list[Tile]]
 Network = Callable[[Any, Any], nn.Module]  # of observation space and action space
 
 
@@ -60,15 +61,16 @@ class ModulePolicy(Policy):
     (1, *shape) are float32, or the environment's own integers (uint8 pictures); outputs are (1, n).
     The parameters are evolved; buffers (running statistics) stay as the module makes them.
 
-    Small networks are evaluated in batches where `Lockstep` accepts the module, the others one
-    after the other; `description` says which and why. The choice depends on the module, so that it is the
-    same on all ranks and when a run is resumed.
+    Small networks are evaluated in batches where `Lockstep` accepts the module, and so are candidates of
+    low rank; the others one after the other. `description` says which and why. The choice depends on the
+    module, so that it is the same on all ranks and when a run is resumed.
 
     Args:
         name: of the policy, as the user gave it.
         network: what makes the module.
         output: from outputs to actions, see `actions_for`.
         squashed: the outputs lie in [-1, 1] by themselves.
+        rank: of the candidates' perturbations; 0: they are full.
     """
 
     def __init__(
@@ -79,6 +81,7 @@ class ModulePolicy(Policy):
         action_space: Any,
         output: str = "auto",
         squashed: bool = False,
+        rank: int = 0,
     ) -> None:
         # Sums that are split between threads depend on their number. The program's own limit may have
         # been set before torch was loaded, which then knows nothing of it.
@@ -93,7 +96,11 @@ class ModulePolicy(Policy):
         self.shapes = {name: tuple(p.shape) for name, p in self._module.named_parameters()}
         if not self.dim:
             raise expected("--policy", "a module that has parameters", name)
-        self.lockstep, self.description = self._choose()
+        self.lockstep, self.description = self._choose(0)
+        self.factored: Lockstep | None = None
+        if rank:
+            self.factored, self.description = self._choose(rank)
+        self.takes_factors = self.factored is not None
 
     def initial(self, seed: int) -> Candidate:
         """Return torch's default initialisation, (dim,), drawn from the run's seed."""
@@ -109,9 +116,14 @@ class ModulePolicy(Policy):
     def unpack(self, parameters: NDArray[np.float32]) -> Weights:
         """Return the parameters (k, dim) as tensors of the module's shapes."""
         if self.lockstep:
-            return self.lockstep.unpack(_tensor(parameters))
+            return self.lockstep, self.lockstep.unpack(_tensor(parameters))
         sizes = [parameter.numel() for parameter in self._parameters]
-        return [[*map(self._own, row.split(sizes), self._parameters)] for row in _tensor(parameters)]
+        return None, [[*map(self._own, row.split(sizes), self._parameters)] for row in _tensor(parameters)]
+
+    def unpack_factors(self, centre: Candidate, numbers: NDArray[np.float32]) -> Weights:
+        """Return the centre (dim,) and the networks' factors as tensors."""
+        assert self.factored is not None, "it takes factors"
+        return self.factored, self.factored.unpack(_tensor(numbers), _tensor(centre))
 
     def initial_memory(self, k: int) -> Memory:
         """Return a _Recall for each network, (k,)."""
@@ -126,18 +138,21 @@ class ModulePolicy(Policy):
         """Return the outputs (k, n) before they become actions, and the memory afterwards."""
         assert memory is not None, "each network has a recall"
         batch = _tensor(observations)
+        lockstep, tiles = weights
         with torch.inference_mode():
-            if not self.lockstep:
-                return self._in_sequence(weights, batch, memory)
-            answers, contents = self.lockstep(weights, batch, [recall.content for recall in memory])
+            if lockstep is None:
+                return self._in_sequence(tiles, batch, memory)
+            answers, contents = lockstep(tiles, batch, [recall.content for recall in memory])
         pairs = zip(contents, memory, strict=True)
         after = [_Recall(content, recall.seed, recall.step + 1) for content, recall in pairs]
         return answers.float().numpy(), _objects(after)
 
-    def _in_sequence(self, weights: Weights, batch: Tensor, memory: NDArray[Any]) -> tuple[Outputs, Memory]:
-        outputs = np.empty((len(weights), self.size), np.float32)
+    def _in_sequence(
+        self, networks: list[list[Tensor]], batch: Tensor, memory: NDArray[Any]
+    ) -> tuple[Outputs, Memory]:
+        outputs = np.empty((len(networks), self.size), np.float32)
         after = []
-        for i, tensors in enumerate(weights):
+        for i, tensors in enumerate(networks):
             for parameter, tensor in zip(self._parameters, tensors, strict=True):
                 parameter.data = tensor
             observation = batch[i : i + 1].clone()  # at an address of its own, see _own
@@ -153,10 +168,10 @@ class ModulePolicy(Policy):
             after.append(_Recall(content, recall.seed, recall.step + 1))
         return outputs, _objects(after)
 
-    def _choose(self) -> tuple[Lockstep | None, str]:
+    def _choose(self, rank: int) -> tuple[Lockstep | None, str]:
         """Return what evaluates networks side by side, None if nothing does, and a description."""
         try:
-            lockstep = Lockstep(self._module, self._observe(), self._remembers)
+            lockstep = Lockstep(self._module, self._observe(), self._remembers, rank)
         except Refused as refused:
             return None, f"networks are evaluated one after the other: {refused}"
         return lockstep, "networks are evaluated in batches"

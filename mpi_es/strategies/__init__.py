@@ -8,7 +8,7 @@ from mpi_es.arrays import Candidate, Vector
 from mpi_es.config.run import STRATEGIES, Config
 from mpi_es.config.user_objects import load
 from mpi_es.errors import expected
-from mpi_es.strategies.base import Noise, Options, Strategy, WithNoiseTable
+from mpi_es.strategies.base import Noise, Options, Strategy, WithNoise
 from mpi_es.strategies.restarts import LaterNoise, Restarts
 from mpi_es.strategies.user_strategy import UserStrategy
 
@@ -61,7 +61,12 @@ def make(
 
 def noise_table(options: Options) -> int:
     """Return the size of the table from which a strategy reads its noise; 0: it has none."""
-    return options.noise_table if isinstance(options, WithNoiseTable) else 0
+    return options.noise_table if isinstance(options, WithNoise) else 0
+
+
+def rank_of_noise(options: Options) -> int:
+    """Return the rank of a strategy's perturbations of matrices; 0: they are full."""
+    return options.rank if isinstance(options, WithNoise) and options.noise == "low-rank" else 0
 
 
 def step_option(options: Options) -> str:

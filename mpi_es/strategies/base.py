@@ -4,13 +4,13 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, ClassVar, Protocol
+from typing import Annotated, Any, ClassVar, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mpi_es.arrays import Candidate, Vector
-from mpi_es.config.fields import ENVIRONMENT, Alias, Count, Natural, Needs, Positive
+from mpi_es.config.fields import ENVIRONMENT, Alias, Count, Natural, Needs, Of, Positive
 from mpi_es.config.parts import Named
 from mpi_es.errors import expected
 
@@ -77,9 +77,13 @@ class Seeded:
 
     def candidate(self, index: int, noise: Noise) -> Candidate | Vector:
         """Return candidate `index`, (dim,)."""
-        step = np.float32(self.sigma if index % 2 == 0 else -self.sigma)
+        step = np.float32(self.step(index))
         moved: Candidate | Vector = noise.row(int(self.keys[index // 2])) * step + self.centre
         return moved
+
+    def step(self, index: int) -> float:
+        """Return the factor on the perturbation of candidate `index`."""
+        return self.sigma if index % 2 == 0 else -self.sigma
 
 
 Population = Dense | Seeded
@@ -151,15 +155,19 @@ class Growing(Options):
 
 
 @dataclass(frozen=True)
-class WithNoiseTable(Options):
+class WithNoise(Options):
     """Options of strategies with seeded populations."""
 
+    noise: Annotated[Literal["full", "low-rank"], ENVIRONMENT] = "full"
+    """Independent noise for each parameter, or for each matrix a product of two thin random ones"""
+    rank: Annotated[Count, ENVIRONMENT, Of("noise", "low-rank")] = 1
+    """Rank of the perturbation of a matrix"""
     noise_table: Natural = 0
     """Size of the noise table that the ranks of a node share; 0: compute the noise"""
 
 
 @dataclass(frozen=True)
-class StrategyOptions(WithNoiseTable, Growing):
+class StrategyOptions(WithNoise, Growing):
     """Options of a strategy of your own, which may have more."""
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from mpi_es.arrays import Vector
 from mpi_es.config.fields import AtMost, Decay, NotNegative
 from mpi_es.strategies import optimizers
-from mpi_es.strategies.base import Noise, Population, Seeded, Strategy, WithNoiseTable, check_pairs
+from mpi_es.strategies.base import Noise, Population, Seeded, Strategy, WithNoise, check_pairs
 from mpi_es.strategies.optimizers import Memory, decayed
 from mpi_es.strategies.shaping import SHAPINGS
 
@@ -25,7 +25,7 @@ class OpenAIESState:
 
 
 @dataclass(frozen=True)
-class OpenAIESOptions(WithNoiseTable, optimizers.Options):
+class OpenAIESOptions(WithNoise, optimizers.Options):
     """Those of its optimizer and its noise, and of sigma."""
 
     name: str = "openai_es"

@@ -34,14 +34,33 @@ SETTINGS = {name: ("--strategy", name) for name in STRATEGIES} | {
     "restarts": ("--restarts", "bipop", "--restart-if-below", "400", "--restart-after", "2"),
     "interactions": ("--strategy", "openai_es", "--num-interactions", "600", "--popsize-max", "30"),
     "lstm": ("--strategy", "pepg", "--policy", "lstm", "--num-rollouts", "3", "--episode-seeds", "common"),
+    "low-rank": (
+        "--env",
+        "mpi_es/CartPole-v1",
+        "--strategy",
+        "openai_es",
+        "--noise",
+        "low-rank",
+        "--rank",
+        "2",
+    ),
     "module": ("--policy", "tests.policies.user_policies:Remembering", "--num-rollouts", "3"),
+    "factored": (
+        "--policy",
+        "tests.policies.user_policies:Remembering",
+        "--strategy",
+        "openai_es",
+        "--noise",
+        "low-rank",
+    ),
 }
+MODULES = ("module", "factored")
 
 
 SETS = [  # of settings, each of which is trained in the same processes
-    pytest.param([name for name in SETTINGS if name != "module"], id="networks"),
+    pytest.param([name for name in SETTINGS if name not in MODULES], id="networks"),
     # Nine processes import torch for a module; tests/mpi/test_experiments.py has one on fewer.
-    pytest.param(["module"], id="module", marks=pytest.mark.slow),
+    pytest.param([*MODULES], id="module", marks=pytest.mark.slow),
 ]
 
 
@@ -58,7 +77,7 @@ def serial(request, tmp_path_factory):
     place = tmp_path_factory.mktemp("serial")
     runs = {}
     for name in request.param:
-        small = BARE if name == "module" else SMALL  # a module's width is its own
+        small = BARE if name in MODULES else SMALL  # a module's width is its own
         runs[name] = ((*QUIET, *small, *EVALUATION, *SETTINGS[name]), place / name)
     for options, directory in runs.values():
         run_here(train, *options, "--max-iter", 6, "--run-dir", directory)

@@ -1,0 +1,140 @@
+"""Perturbations of low rank (EGGROLL, arXiv:2511.16652): of each matrix two thin factors are drawn.
+
+The perturbation of a matrix (a, b) is A B^T / sqrt(rank) with A (a, rank) and B (b, rank) standard normal.
+Parameters of one dimension, such as biases, get noise of their own.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from math import prod
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpi_es.arrays import Candidate
+from mpi_es.strategies.base import Seeded
+from mpi_es.strategies.noise import SlicedNoise
+
+
+class Factored(NamedTuple):
+    """A candidate as the centre, which all share, and its own numbers in the order of a Layout."""
+
+    centre: Candidate  # (dim,)
+    numbers: Candidate  # (size,) A and the vectors are times the step
+
+
+@dataclass(frozen=True)
+class Part:
+    """A parameter: where it lies among all, and its numbers among those that are drawn."""
+
+    start: int
+    drawn: int
+    rows: int
+    columns: int  # of a matrix; 0 for a vector
+    rank: int
+
+    @property
+    def stop(self) -> int:
+        """Where the parameter ends."""
+        return self.start + self.rows * (self.columns or 1)
+
+    @property
+    def moved(self) -> slice:
+        """The numbers that a step multiplies: A, or a vector's noise."""
+        return slice(self.drawn, self.drawn + self.rows * (self.rank if self.columns else 1))
+
+    @property
+    def right(self) -> slice:
+        """The numbers of B."""
+        return slice(self.moved.stop, self.moved.stop + self.columns * self.rank)
+
+
+class Layout:
+    """Where the factors of a candidate lie: of each matrix A^T (rank, a), then B^T (rank, b).
+
+    The kernels of a convolution are the matrix (outputs, inputs * height * width).
+
+    Args:
+        shapes: of the parameters, in their order.
+    """
+
+    def __init__(self, shapes: Iterable[tuple[int, ...]], rank: int) -> None:
+        self.rank, self.dim, self.size = rank, 0, 0
+        self.parts: list[Part] = []
+        for shape in shapes:
+            matrix = len(shape) > 1
+            rows, columns = (shape[0], prod(shape[1:])) if matrix else (prod(shape), 0)
+            part = Part(self.dim, self.size, rows, columns, rank)
+            self.parts.append(part)
+            self.dim, self.size = part.stop, part.right.stop
+
+    def stepped(self, numbers: Candidate, step: float) -> Candidate:
+        """Return drawn numbers (size,) with the factor of A and of the vectors, 1 / sqrt(rank) included."""
+        stepped = numbers.copy()
+        for part in self.parts:
+            stepped[part.moved] *= np.float32(step / np.sqrt(self.rank) if part.columns else step)
+        return stepped
+
+
+class LowRankNoise(SlicedNoise):
+    """Perturbations of low rank, made of numbers of another noise: some thousands for a million parameters.
+
+    Args:
+        drawn: of layout.size numbers.
+    """
+
+    block = 1
+    # The numbers of a chunk are drawn anew for it, which takes as long as 2**17 products. Larger chunks leave
+    # the cache.
+    _chunk = 2**18
+
+    def __init__(self, drawn: SlicedNoise, layout: Layout) -> None:
+        super().__init__(drawn.seed, layout.dim)
+        self._drawn, self.layout = drawn, layout
+
+    def keys(self, generation: int, count: int) -> NDArray[np.int64]:
+        """Return the keys (count,) of a generation's perturbations."""
+        return self._drawn.keys(generation, count)
+
+    def close(self) -> None:
+        """Give back the memory of what draws."""
+        self._drawn.close()
+
+    def factored(self, population: Seeded, index: int) -> Factored:
+        """Return candidate `index`; the one after the last is the centre."""
+        centre = population.centre.astype(np.float32, copy=False)
+        if index == len(population):
+            return Factored(centre, np.zeros(self.layout.size, np.float32))
+        drawn = self._drawn.row(int(population.keys[index // 2]))
+        return Factored(centre, self.layout.stepped(drawn, population.step(index)))
+
+    def _read(self, key: int, start: int, stop: int) -> Candidate:
+        out = np.empty(stop - start, np.float32)
+        parts = [part for part in self.layout.parts if part.start < stop and start < part.stop]
+        if not parts:
+            return out
+        offset = parts[0].drawn
+        numbers = self._drawn._read(key, offset, parts[-1].right.stop)
+        for part in parts:
+            first, last = max(start, part.start), min(stop, part.stop)
+            moved = numbers[part.moved.start - offset : part.moved.stop - offset]
+            right = numbers[part.right.start - offset : part.right.stop - offset]
+            piece, within = out[first - start : last - start], (first - part.start, last - part.start)
+            piece[:] = _product(part, moved, right, *within) if part.columns else moved[slice(*within)]
+        return out
+
+
+def _product(part: Part, left: Candidate, right: Candidate, start: int, stop: int) -> Candidate:
+    """Return numbers start to stop of A B^T / sqrt(rank), summed over the rank in its order."""
+    first, last = start // part.columns, -(-stop // part.columns)
+    lefts = left.reshape(part.rank, -1)[:, first:last] * np.float32(1 / np.sqrt(part.rank))
+    total, *others = _outer_products(lefts, right.reshape(part.rank, -1))
+    for product in others:
+        total += product
+    return total.reshape(-1)[start - first * part.columns : stop - first * part.columns]
+
+
+def _outer_products(lefts: Candidate, rights: Candidate) -> Iterator[Candidate]:
+    for left, right in zip(lefts, rights, strict=True):
+        yield np.multiply.outer(left, right)
