@@ -135,7 +135,7 @@ def test_scancel_saves_and_leaves_nothing_on_the_disks(cluster, begin):
     cluster.ask("scancel", job.number)
     assert cluster.end(job) == "CANCELLED"
     cluster.until(lambda: left(cluster) == [])
-    assert "stopped by SIGTERM; continue with --resume run" in job.log
+    assert "stopped by SIGTERM; saved in run; continue with" in job.log
 
 
 def test_jobs_share_the_copies_and_the_last_one_removes_them(cluster, begin, send):
