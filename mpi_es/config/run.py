@@ -71,7 +71,7 @@ class Config:
     policy: Annotated[
         Any, ENVIRONMENT, Part(POLICIES, own="mpi_es.policies.options:OwnOptions", imports=False)
     ] = field(default_factory=lambda: default("policy", "mlp"))
-    """mlp, rnn, lstm, gru, attention, or package.module:Class, a torch module"""
+    """mlp, rnn, lstm, gru, attention, or package.module:Class, a torch module or a class with a kernel"""
     obs_norm: Annotated[bool, ENVIRONMENT] = False
     """Normalise observations by the mean and standard deviation of all training observations"""
     seed: Natural = 1143

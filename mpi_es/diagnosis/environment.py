@@ -9,20 +9,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpi_es.config.run import Config
+from mpi_es.diagnosis import user_world
 from mpi_es.diagnosis.job import Finding
-from mpi_es.envs import is_vectorised, make, open_batch
+from mpi_es.envs import open_batch
 from mpi_es.envs.lockstep.base import EnvBatch, Places
 from mpi_es.errors import RolloutError, UserError, one_line
 from mpi_es.evaluation.build import make_policy
 from mpi_es.evaluation.env_rollout import Rollout
 from mpi_es.evaluation.rollout import Episode, EpisodeRules
 from mpi_es.evaluation.sources import StaticSource
+from mpi_es.seeds import Stream, rng
 from mpi_es.text import counted
 
 _STEPS = 1000  # after which an episode is cut: an environment may never end one
-_MANY = 100  # environments, far more than the arguments of a call
 _PARTS = ("observation", "reward", "end")
 _REMEDY = "draw from self.np_random only, which reset(seed=...) seeds, and set all state anew in reset"
+_WORLD_REMEDY = "draw with mpi_es.worlds.numpy_random, begin_stream in reset, and set all state anew there"
 
 
 class _StepDigests:
@@ -59,35 +61,49 @@ def _digest(observation: Any) -> bytes:
 
 def repeats(config: Config) -> Finding:
     """Play an episode in a new environment, then again after another one, and compare them."""
-    name = "environment"
+    name, remedy = "environment", _REMEDY
     try:
-        policy = make_policy(config)
-        batch: Any = _StepDigests(open_batch(config.env, config.env_options))
-        parameters, played = policy.initial(config.seed), []
-        with closing(Rollout(policy, batch, 1, config.action_repeat)) as rollout:
-            for seed in (config.seed, config.seed + 1, config.seed):
-                rollout.run(StaticSource([Episode(0, 0, seed, parameters)]), EpisodeRules(cap=_STEPS))
-                played.append(batch.steps)
+        world = user_world.of_user(config.env, config.env_options)
+        if world is not None:
+            remedy = _WORLD_REMEDY
+            if stray := user_world.stray(config.env, config.env_options):
+                return Finding(name, "fail", f"{config.env}: {stray.seen}", stray.remedy)
+        played = _played(config)
     except UserError as error:
-        remedy = "give --env, --env-options and --policy as the training has them"
-        return Finding(name, "fail", str(error), remedy)
+        fix = "fix it, or give --env, --env-options and --policy as the training has them"
+        return Finding(name, "fail", str(error), fix)
     except RolloutError as error:
         return Finding(
             name, "fail", str(error).splitlines()[0], f"fix {config.env}, or a training ends there"
         )
     except Exception as error:  # whatever a user's function may raise
         return Finding(name, "fail", one_line(error), f"fix {config.env}, or a training ends there")
-    first, _, again = played
-    if first == again:
-        seen = f"{config.env}: two episodes of one seed are equal, {counted(len(first) - 1, 'step')}"
-        count = _allocations(config)
-        if count:
-            seen = f"{config.env}: a step makes {counted(count, 'array')}, which costs time"
-            return Finding(name, "warn", seen, "keep the arrays in fresh, and write to them")
-        return Finding(name, "ok", seen)
-    return Finding(
-        name, "warn", f"{config.env}: {_difference(first, again)}; a run cannot be repeated", _REMEDY
-    )
+    first, other, again = played
+    if first != again:
+        seen = f"{config.env}: {_difference(first, again)}; a run cannot be repeated"
+        return Finding(name, "warn", seen, remedy)
+    waste = None if world is None else user_world.wasteful(world)
+    if waste:
+        return Finding(name, "warn", f"{config.env}: {waste.seen}", waste.remedy)
+    seen = f"{config.env}: two episodes of one seed are equal, {counted(len(first) - 1, 'step')}"
+    if first[0] == other[0]:
+        seen += "; another seed begins with the same observation"
+    return Finding(name, "ok", seen)
+
+
+def _played(config: Config) -> list[list[Any]]:
+    """Return the steps of three episodes: of a seed, of another seed and policy, of the first seed again."""
+    policy = make_policy(config)
+    batch: Any = _StepDigests(open_batch(config.env, config.env_options))
+    parameters, played = policy.initial(config.seed), []
+    others = rng(config.seed, Stream.SAMPLE).standard_normal(policy.dim)  # whose actions leave other traces
+    with closing(Rollout(policy, batch, 1, config.action_repeat)) as rollout:
+        rollout.compile()  # what numba refuses is no failure of an episode
+        for seed, candidate in ((0, parameters), (1, others), (0, parameters)):
+            episode = Episode(0, 0, config.seed + seed, candidate)
+            rollout.run(StaticSource([episode]), EpisodeRules(cap=_STEPS))
+            played.append(batch.steps)
+    return played
 
 
 def _difference(first: list[Any], again: list[Any]) -> str:
@@ -97,24 +113,3 @@ def _difference(first: list[Any], again: list[Any]) -> str:
         if parts:
             return f"two episodes of one seed differ in the {parts[0]} of step {number}"
     return f"two episodes of one seed have {len(first) - 1} and {len(again) - 1} steps"
-
-
-def _allocations(config: Config) -> int:
-    """Return how many arrays a step of a user's world makes; 0 for other environments."""
-    if is_vectorised(config.env):
-        return 0
-    with closing(make(config.env, config.env_options)[0]) as env:
-        world: Any = getattr(env, "world", None) if getattr(env, "compiled", False) else None
-    if not hasattr(world, "fresh"):
-        return 0
-    from numba.core.runtime import _nrt_python, rtsys
-
-    from mpi_es.worlds.vector_env import WorldVectorEnv
-
-    _nrt_python.memsys_enable_stats()
-    vector = WorldVectorEnv(world, num_envs=_MANY)
-    vector.reset(seed=0)
-    before = rtsys.get_allocation_stats().alloc
-    vector.step(np.zeros_like(vector.action_space.sample()))
-    # numba makes some for the arguments of the call.
-    return int(rtsys.get_allocation_stats().alloc - before) // _MANY

@@ -82,13 +82,16 @@ def make(
     if is_vectorised(name):
         rule = "a single environment, not a vector"
         raise expected("--env", rule, name, f"use --env {name.partition(':')[2]} if gymnasium has it")
-    chosen = parsed(options, "--env-options") | ({} if render_mode is None else {"render_mode": render_mode})
+    chosen, drawn = (
+        parsed(options, "--env-options"),
+        {} if render_mode is None else {"render_mode": render_mode},
+    )
     found = _found(name) if function is None else function
     if found:
-        env = _call(name, found, chosen)
+        env = _call(name, found, chosen, drawn)
         limit = own_limit(env)
     else:
-        env, limit = _registered(name.rpartition(":")[2], chosen)
+        env, limit = _registered(name.rpartition(":")[2], chosen | drawn)
     kind = type(env.unwrapped)
     walker = (kind.__module__, kind.__name__) == ("gymnasium.envs.box2d.bipedal_walker", "BipedalWalker")
     return (FreshWorld(env) if walker else env), limit
@@ -135,7 +138,7 @@ def _make_vector(name: str, options: Sequence[str], count: int) -> Any:
     chosen = parsed(options, "--env-options")
     rest = name.removeprefix(vector.PREFIX)
     if ":" in rest:
-        return _call(name, load("--env", rest), chosen | {"num_envs": count}, gym.vector.VectorEnv)
+        return _call(name, load("--env", rest), chosen | {"num_envs": count}, {}, gym.vector.VectorEnv)
     _register_atari(rest)
     if rest not in gym.registry:
         raise _unknown(rest)
@@ -144,10 +147,18 @@ def _make_vector(name: str, options: Sequence[str], count: int) -> Any:
         return gym.make_vec(rest, num_envs=count, **threads | chosen)
 
 
-def _call(name: str, function: Any, options: dict[str, Any], kind: type = gym.Env) -> Any:
-    """Return the environment that the user's function makes."""
+def _call(
+    name: str, function: Any, options: dict[str, Any], drawn: dict[str, Any], kind: type = gym.Env
+) -> Any:
+    """Return the environment that the user's function makes.
+
+    Args:
+        drawn: a render_mode or nothing. A world's class does not take it: its environment does.
+    """
     if not callable(function):
         raise expected("--env", "package.module:make, a function", name)
+    if not isinstance(function, type) or issubclass(function, gym.Env):
+        options = options | drawn
     signature = inspect.signature(function)
     try:
         signature.bind(**options)
@@ -157,11 +168,16 @@ def _call(name: str, function: Any, options: dict[str, Any], kind: type = gym.En
         raise expected("--env", rule, f"{name}{signature}") from error
     with _making(name, options):
         env = function(**options)
-    if kind is gym.Env and hasattr(env, "fresh"):  # a world, of which a user may have forgotten something
+    # A world, of which a user may have forgotten something.
+    if (
+        kind is gym.Env
+        and not isinstance(env, gym.Env)
+        and (hasattr(env, "fresh") or hasattr(env, "observe"))
+    ):
         from mpi_es.worlds.env import WorldEnv  # numba, which takes its time
         from mpi_es.worlds.user_world import checked
 
-        return WorldEnv(checked(env, name))
+        return WorldEnv(checked(env, name), **drawn)
     if not isinstance(env, kind):
         raise expected("--env", f"a gymnasium.{kind.__name__} from {name}", type(env).__name__)
     return env

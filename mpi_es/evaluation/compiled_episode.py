@@ -35,7 +35,7 @@ class Driver(NamedTuple):
     """What a thread works with, but for the world's state."""
 
     observation: NDArray[Any]  # as the world has it
-    seen: NDArray[Any]  # as the network reads it: (size,) float32, or the same picture
+    seen: NDArray[Any]  # as the network reads it: (size,) float32, or the same array
     first_memory: Candidate  # (m,) at an episode's start
     memory: Candidate  # (m,)
     scratch: Any
@@ -63,10 +63,11 @@ def allocate(policy: Any, observations: Any, actions: Any) -> Driver:
     """Return a driver for a policy and the spaces of a world."""
     memory = policy.initial_memory(1)
     first = np.zeros(0, np.float32) if memory is None else memory[0]
-    observation, size = np.zeros(observations.shape, observations.dtype), vector_size(observations)
+    observation = np.zeros(observations.shape, observations.dtype)
+    reads_rows = vector_size(observations) or _flattens(policy)
     return Driver(
         observation=observation,
-        seen=np.zeros(size, np.float32) if size else observation,
+        seen=np.zeros(observation.size, np.float32) if reads_rows else observation,
         first_memory=first,
         memory=first.copy(),
         scratch=policy.new_scratch(),
@@ -82,21 +83,28 @@ def vector_size(space: Any) -> int:
     return int(space.shape[0]) if len(space.shape) == 1 else 0
 
 
-def see_of(space: Any) -> Any:
-    """Return see(observation, seen, batch, rules, i) for a space of observations."""
-    return _see_vector if vector_size(space) else _see_picture
+def see_of(space: Any, policy: Any) -> Any:
+    """Return see(observation, seen, batch, rules, i) for a space of observations and a policy."""
+    if vector_size(space):
+        return _see_vector
+    return _see_flat if _flattens(policy) else _see_picture
 
 
-def play_of(world: World, kernel: Any, choose: Any) -> Any:
-    """Return play(state, driver, batch, weights, rules) of a world and a kernel.
+def _flattens(policy: Any) -> bool:
+    """Tell whether a policy reads any observation as a row of numbers (features.py)."""
+    return hasattr(policy, "features")
+
+
+def play_of(world: World, policy: Any, choose: Any) -> Any:
+    """Return play(state, driver, batch, weights, rules) of a world and a policy with a kernel.
 
     Args:
         choose: see policies/kernels/choices.py.
     """
     reset, step, observe = functions(world)
-    see = see_of(world.observation_space)
+    see = see_of(world.observation_space, policy)
     step = step if world.action_space.shape else _step_of(step)
-    return _play_of(reset, step, observe, see, kernel, choose)
+    return _play_of(reset, step, observe, see, policy.kernel, choose)
 
 
 @cache
@@ -148,6 +156,13 @@ def _play_of(reset: Reset, step: Step, observe: Observe, see: Any, kernel: Any, 
 @compiled(borrowing=True)
 def _see_picture(picture: Any, seen: Any, batch: Batch, rules: Rules, i: int) -> None:
     """Do nothing: the network reads the picture itself."""
+
+
+@compiled(borrowing=True)
+def _see_flat(observation: NDArray[Any], seen: Candidate, batch: Batch, rules: Rules, i: int) -> None:
+    """Write an observation of more dimensions as one row of float32."""
+    for j in range(len(seen)):
+        seen[j] = observation.flat[j]
 
 
 @compiled(borrowing=True)

@@ -49,8 +49,8 @@ def allocate_lanes(world: Any, driver: Driver) -> Lanes:
     )
 
 
-def play_lanes_of(world: Any, kernel: Any, choose: Any) -> Any:
-    """Return play(lanes, driver, batch, weights, rules) of a world with lanes and a kernel.
+def play_lanes_of(world: Any, policy: Any, choose: Any) -> Any:
+    """Return play(lanes, driver, batch, weights, rules) of a world with lanes and a policy with a kernel.
 
     Args:
         choose: see policies/kernels/choices.py.
@@ -58,7 +58,8 @@ def play_lanes_of(world: Any, kernel: Any, choose: Any) -> Any:
     reset, _, observe = functions(world)
     step_lanes = as_compiled(world.step_lanes)
     step_lanes = step_lanes if world.action_space.shape else _step_lanes_of(step_lanes)
-    return _play_lanes_of(reset, step_lanes, observe, see_of(world.observation_space), kernel, choose)
+    see = see_of(world.observation_space, policy)
+    return _play_lanes_of(reset, step_lanes, observe, see, policy.kernel, choose)
 
 
 @cache

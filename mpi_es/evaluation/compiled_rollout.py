@@ -31,6 +31,7 @@ from mpi_es.evaluation.rollout import AnyRollout, Episode, EpisodeRules, Rows, S
 from mpi_es.policies.kernels.choices import choice_for
 from mpi_es.seeds import Stream, rng
 from mpi_es.text import counted
+from mpi_es.worlds.refused import explained
 from mpi_es.worlds.world import has_lanes, new_state
 
 _POLL = 1e-3  # seconds between two looks at what cannot wait
@@ -74,6 +75,7 @@ class CompiledRollout(AnyRollout):
 
     def __init__(self, config: Config, policy: Any, batch: Any) -> None:
         world, threads = batch.envs[0].world, config.threads_per_rank
+        self._world = world
         observations, actions = batch.observation_space, batch.action_space
         self.policy, self.limit, self.repeat = policy, batch.limit, config.action_repeat
         self.spaces, self.size = (observations, actions), vector_size(observations)
@@ -81,7 +83,7 @@ class CompiledRollout(AnyRollout):
         self.steps_together = has_lanes(world)
         self.width = threads * (_MOST_IN_LANES if self.steps_together else _MOST)
         choose = choice_for(actions, config.policy.output, policy.squashed)
-        self._play = (play_lanes_of if self.steps_together else play_of)(world, policy.kernel, choose)
+        self._play = (play_lanes_of if self.steps_together else play_of)(world, policy, choose)
         drivers = [allocate(policy, observations, actions) for _ in range(threads)]
         self.threads = [
             _Thread(allocate_lanes(world, driver) if self.steps_together else new_state(world), driver)
@@ -94,7 +96,8 @@ class CompiledRollout(AnyRollout):
         """Have the machine code ready: from the cache, or compiled now."""
         thread, terms = self.threads[0], EpisodeRules(cap=1)
         thread.episodes = [Episode(0, 0, 0, np.zeros(self.policy.dim, np.float32))]
-        self._run(thread, terms)
+        with explained(self._world):
+            self._run(thread, terms)
 
     def run(self, source: Source, terms: EpisodeRules, width: int | None = None) -> Rows:
         """Return the rows of all episodes that the source gives."""

@@ -8,6 +8,7 @@ from mpi_es.config.user_objects import is_of_script, name_of
 from mpi_es.errors import expected
 from mpi_es.evaluation.function_rollout import Problem
 from mpi_es.extras import needed_for
+from mpi_es.policies import has_kernel
 
 MakeEnv = Callable[..., Any]  # which returns an environment
 
@@ -18,7 +19,7 @@ class ScriptObjects:
 
     problem: Problem | None = None  # the function, and where to search
     env: MakeEnv | None = None
-    policy: Any = None  # a torch module, or its class
+    policy: Any = None  # a torch module, its class, or a class with a kernel
 
     @property
     def can_be_imported(self) -> bool:
@@ -40,13 +41,18 @@ def named_env(env: Any) -> tuple[str, MakeEnv | None]:
 
 
 def named_policy(policy: Any) -> tuple[str, Any]:
-    """Return the name of a policy, and the torch module or its class where the name is not enough."""
+    """Return the name of a policy, and the torch module or the class where the name is not enough."""
     if isinstance(policy, str):
         return policy, None
+    if has_kernel(policy):
+        name = name_of(policy)
+        return name, policy if is_of_script(name) else None
     with needed_for("--policy"):
         from torch import nn  # which whoever has a module has imported
 
     if not (isinstance(policy, nn.Module) or (isinstance(policy, type) and issubclass(policy, nn.Module))):
-        raise expected("--policy", "a name, a torch module or a class of torch modules", policy)
+        raise expected(
+            "--policy", "a name, a torch module or a class of torch modules or with a kernel", policy
+        )
     name = name_of(policy)
     return name, policy if isinstance(policy, nn.Module) or is_of_script(name) else None

@@ -1,4 +1,4 @@
-"""Several of a thing as one: named tuples whose arrays have a first axis more, and one row of them."""
+"""Several of a thing as one: arrays with a first axis more, records, named tuples of these; and one row."""
 
 from typing import Any, TypeVar
 
@@ -20,7 +20,7 @@ def repeat(one: T, count: int) -> T:
 
 
 def row(several: T, i: int) -> T:
-    """Return a named tuple of views of the arrays' row i, in Python and in compiled code.
+    """Return row i: a view of an array, a record, a named tuple of these; in Python and in compiled code.
 
     In compiled code nothing counts references to the views: the arrays must stay until they are used no more.
     """
@@ -47,6 +47,8 @@ def _row(typing_context: Any, several: Any, i: Any) -> Any:
 
 def _row_type(kind: Any) -> Any:
     """Return numba's type of a row."""
+    if _is_of_records(kind):
+        return kind.dtype
     if isinstance(kind, types.Array):
         return kind.copy(ndim=kind.ndim - 1)
     if isinstance(kind, types.BaseNamedTuple):
@@ -54,8 +56,18 @@ def _row_type(kind: Any) -> Any:
     return kind
 
 
+def _is_of_records(kind: Any) -> bool:
+    """Tell whether an array's rows are records."""
+    return isinstance(kind, types.Array) and kind.ndim == 1 and isinstance(kind.dtype, types.Record)
+
+
 def _emit_row(context: Any, builder: Any, kind: Any, value: Any, i: Any) -> Any:
     """Return a row of a value of that type."""
+    if _is_of_records(kind):
+        array = context.make_array(kind)(context, builder, value)
+        strides = cgutils.unpack_tuple(builder, array.strides)
+        # A record is the address of its bytes.
+        return cgutils.pointer_add(builder, array.data, builder.mul(strides[0], i), array.data.type)
     if isinstance(kind, types.Array):
         return _emit_view(context, builder, kind, value, i)
     if isinstance(kind, types.BaseNamedTuple):

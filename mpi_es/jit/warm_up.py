@@ -16,7 +16,7 @@ from mpi_es.parallel.waiting import saying_after
 _QUIET_TIME = 3.0  # seconds before the message is printed: a start from the cache takes less
 
 
-class _NotCached(Exception):
+class _NotCached(BaseException):  # no error, which whoever compiles would explain
     """Machine code must be compiled."""
 
 

@@ -1,9 +1,10 @@
 """The policy of a config. Importing this does not import torch, which workers do without."""
 
+from functools import partial
 from typing import Any
 
 from mpi_es.config.run import Config
-from mpi_es.config.user_objects import parsed
+from mpi_es.config.user_objects import load, parsed
 from mpi_es.errors import expected
 from mpi_es.extras import needed_for
 from mpi_es.policies.base import Policy
@@ -15,7 +16,7 @@ def make(config: Config, observation_space: Any, action_space: Any, module: Any 
     """Return the policy that the config names, for the spaces of its environment.
 
     Args:
-        module: of a script, a torch module or its class, for which the name stands.
+        module: of a script, for which the name stands: a torch module, its class, or a class with a kernel.
     """
     options: Any = config.policy
     if config.obs_norm and options.name == "attention":
@@ -24,10 +25,16 @@ def make(config: Config, observation_space: Any, action_space: Any, module: Any 
         with needed_for(f"--policy {options.name}"):
             made: Policy = options.make(observation_space, action_space)
         return made
+    keywords = parsed(options.policy_options, "--policy-options")
+    found = load("--policy", options.name) if module is None else module
+    if has_kernel(found):
+        from mpi_es.policies.user_kernel import KernelPolicy  # numba
+
+        own = partial(found, **keywords)
+        return KernelPolicy(options.name, own, observation_space, action_space, options.output)
     with needed_for(f"--policy {options.name}"):
         from mpi_es.policies.torch_module import ModulePolicy, load_network, network_of  # torch
 
-    keywords = parsed(options.policy_options, "--policy-options")
     network = load_network(options.name, keywords) if module is None else network_of(module, keywords)
     return ModulePolicy(
         options.name,
@@ -37,3 +44,8 @@ def make(config: Config, observation_space: Any, action_space: Any, module: Any 
         options.output,
         rank=rank_of_noise(config.strategy),
     )
+
+
+def has_kernel(policy: Any) -> bool:
+    """Tell whether a policy of the user's own is a class whose step numba compiles."""
+    return isinstance(policy, type) and hasattr(policy, "kernel")

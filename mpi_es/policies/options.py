@@ -19,7 +19,7 @@ class Options(Named):
 
 @dataclass(frozen=True)
 class OwnOptions(Options):
-    """Options of a torch module of your own."""
+    """Options of a policy of your own."""
 
     policy_options: tuple[str, ...] = ()
     """Arguments of your own policy: name=value, keywords of its constructor"""

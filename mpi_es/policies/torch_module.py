@@ -31,7 +31,7 @@ def load_network(name: str, options: Mapping[str, Any]) -> Network:
     """Return what makes the user's modules: `Class(observation_space, action_space, **options)`."""
     network = load("--policy", name)
     if not (isinstance(network, type) and issubclass(network, nn.Module)):
-        raise expected("--policy", "a subclass of torch.nn.Module", name)
+        raise expected("--policy", "a subclass of torch.nn.Module, or a class with a kernel", name)
     return partial(network, **options)
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from mpi_es.errors import expected
 from mpi_es.jit.decorator import compiled
 from mpi_es.jit.warm_up import announced
+from mpi_es.worlds.refused import explained
 from mpi_es.worlds.world import Observe, Reset, Step, Window, World, functions, metadata_of, new_state
 
 CONTINUE = -1  # in place of a seed: the next episode of the random numbers
@@ -49,7 +50,7 @@ class WorldEnv(gym.Env[NDArray[Any], Any]):
         if seed is None:
             seed = CONTINUE if self._begun else int(self.np_random.integers(2**62))
         self._begun = True
-        with announced("the environment"):
+        with announced("the environment"), explained(self.world):
             observation, _, _ = self._play(seed, self._idle)
         if self.render_mode == "human":
             self.render()
@@ -136,5 +137,6 @@ def checked_mode(world: World, render_mode: str | None, shown: bool = True) -> s
     """
     modes = [mode for mode in metadata_of(world)["render_modes"] if shown or mode != "human"]
     if render_mode is not None and render_mode not in modes:
-        raise expected("render_mode", f"one of {', '.join(modes)}" if modes else "none", render_mode)
+        hint = "" if modes else "a world that is drawn has metadata and window"
+        raise expected("render_mode", f"one of {', '.join(modes)}" if modes else "none", render_mode, hint)
     return render_mode

@@ -29,11 +29,7 @@ def checked(world: Any, name: str) -> Any:
             raise expected("--env", f"{part} decorated with numba.njit", getattr(world, part))
     if lanes and not hasattr(world, "scratch"):
         raise expected("--env", "scratch(), the working space of step_lanes", name, "it has none")
-    fresh = world.fresh
-    if not isinstance(fresh, np.ndarray) or fresh.shape != (1,) or not fresh.dtype.names:
-        raise expected("--env", "fresh from mpi_es.worlds.record", fresh)
-    if fresh.dtype.hasobject:
-        raise expected("--env", "numbers and arrays of numbers in fresh", fresh.dtype)
+    _check_fresh(world.fresh)
     if not isinstance(world.observation_space, spaces.Box):
         raise expected("--env", "a Box as observation_space", world.observation_space)
     action = world.action_space
@@ -43,6 +39,16 @@ def checked(world: Any, name: str) -> Any:
     if not isinstance(world.limit, int) or world.limit < 0:
         raise expected("--env", "a whole number from 0 as limit", world.limit)
     return world
+
+
+def _check_fresh(fresh: Any) -> None:
+    """Refuse a state that compiled code cannot read."""
+    if not isinstance(fresh, np.ndarray) or fresh.shape != (1,) or not fresh.dtype.names:
+        raise expected("--env", "fresh from mpi_es.worlds.record", fresh)
+    for field, (kind, *_) in fresh.dtype.fields.items():
+        if kind.base.kind not in "iuf" and kind != np.bool_:  # numba has no arrays of bool in records
+            rule = f"an integer, a float or an array of these as {field} in fresh"
+            raise expected("--env", rule, kind.base.name, "np.int8 holds true and false")
 
 
 @cache

@@ -15,6 +15,7 @@ from mpi_es.jit.warm_up import announced
 from mpi_es.worlds import several
 from mpi_es.worlds.env import checked_mode, made
 from mpi_es.worlds.options import step_limit
+from mpi_es.worlds.refused import explained
 from mpi_es.worlds.shares import Shares
 from mpi_es.worlds.vector_arguments import autoreset, counts, reset_mask, seeds
 from mpi_es.worlds.world import World, metadata_of, new_scratch
@@ -82,7 +83,7 @@ class WorldVectorEnv(VectorEnv[NDArray[Any], Any, NDArray[Any]]):
         super().reset(seed=seed if isinstance(seed, int) else None)
         self.envs.seeds[mask] = given[mask]
         self.envs.order[:] = np.where(mask, several.BEGIN, several.WAIT)
-        with announced("the environment"):
+        with announced("the environment"), explained(self.world):
             observations = self._advance()
         self.begun |= mask
         self.over &= ~mask

@@ -55,8 +55,8 @@ def test_an_episode_that_is_abandoned_ends_before_its_next_step(car):
 
 
 def test_worlds_of_other_options_share_their_machine_code():
-    kernel, choose = make_policy(POLE).kernel, None
+    policy, choose = make_policy(POLE), None
     worlds = [
         envs.make("mpi_es/CartPole-v1", options)[0].world for options in ([], ["sutton_barto_reward=True"])
     ]
-    assert play_of(worlds[0], kernel, choose) is play_of(worlds[1], kernel, choose)
+    assert play_of(worlds[0], policy, choose) is play_of(worlds[1], policy, choose)

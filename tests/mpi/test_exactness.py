@@ -31,6 +31,10 @@ SETTINGS = {name: ("--strategy", name) for name in STRATEGIES} | {
         "--threads-per-rank",
         "2",
     ),
+    "kernel": (
+        *("--env", "tests.worlds.user_worlds:Numbers", "--policy", "tests.policies.user_kernels:Leaky"),
+        *("--num-rollouts", "3", "--threads-per-rank", "2"),
+    ),
     "restarts": ("--restarts", "bipop", "--restart-if-below", "400", "--restart-after", "2"),
     "interactions": ("--strategy", "openai_es", "--num-interactions", "600", "--popsize-max", "30"),
     "lstm": ("--strategy", "pepg", "--policy", "lstm", "--num-rollouts", "3", "--episode-seeds", "common"),
@@ -77,7 +81,7 @@ def serial(request, tmp_path_factory):
     place = tmp_path_factory.mktemp("serial")
     runs = {}
     for name in request.param:
-        small = BARE if name in MODULES else SMALL  # a module's width is its own
+        small = BARE if name in (*MODULES, "kernel") else SMALL  # their widths are their own
         runs[name] = ((*QUIET, *small, *EVALUATION, *SETTINGS[name]), place / name)
     for options, directory in runs.values():
         run_here(train, *options, "--max-iter", 6, "--run-dir", directory)

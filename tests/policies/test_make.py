@@ -34,7 +34,7 @@ VECTOR = spaces.Box(-1, 1, (4,), np.float32)
         ({"policy": "attention", "hidden": (16,)}, r"--env: expected pictures \(size, size, 3\) of bytes"),
         ({"policy": "attention", "hidden": (16,), "obs_norm": True}, "--obs-norm: expected no normalisation"),
         ({"policy": f"{HERE}:Plan"}, "did you mean 'Plain'"),
-        ({"policy": f"{HERE}:not_a_module"}, "expected a subclass of torch.nn.Module"),
+        ({"policy": f"{HERE}:not_a_module"}, "expected a subclass of torch.nn.Module, or a class with a"),
         ({"policy": f"{HERE}:"}, "expected package.module:name"),
         (
             {"policy": "no_such_package.module:Net"},

@@ -22,7 +22,7 @@ def source(rollout):
     return StaticSource(Episode(i, i, 100 + i, row) for i, row in enumerate(rows))
 
 
-@pytest.mark.parametrize("name", ["Numbers", "Together"])
+@pytest.mark.parametrize("name", ["Numbers", "Together", "Square"])
 def test_its_episodes_are_compiled_and_those_of_the_ordinary_path_to_the_bit(name):
     config = configured(env=f"{HERE}:{name}", hidden=(4,))
     fast, plain = (build.make_rollout(replace(config, compiled=kind)) for kind in (True, False))
@@ -49,6 +49,8 @@ def test_an_exception_names_the_episode():
             r"--env: expected scratch\(\), .* of step_lanes, got .* it has none",
         ),
         ("Halved", "got '.*:Halved'; it has no observe"),
+        ("Freshless", "got '.*:Freshless'; it has no fresh"),
+        ("Logical", "an array of these as taken in fresh, got 'bool'; np.int8 holds true and false"),
         ("Listed", "--env: expected fresh from mpi_es.worlds.record"),
         ("Wordy", "--env: expected a Box as observation_space, got Text"),
         ("Coarse", "--env: expected a Discrete or a Box .* as action_space, got Box"),
@@ -58,6 +60,17 @@ def test_an_exception_names_the_episode():
 def test_what_cannot_be_a_world_is_refused(name, error):
     with pytest.raises(UserError, match=error):
         envs.make(f"{HERE}:{name}")
+
+
+def test_it_draws_its_own_pictures():
+    env, _ = envs.make(f"{HERE}:Drawn", render_mode="rgb_array")
+    env.reset(seed=7)
+    assert env.render()[0, 0].tolist() == [7, 7, 7]
+
+
+def test_one_that_draws_nothing_says_what_is_missing():
+    with pytest.raises(UserError, match=r"expected none, got 'rgb_array'; .* has metadata and window"):
+        envs.make(f"{HERE}:Numbers", render_mode="rgb_array")
 
 
 WORLD = """

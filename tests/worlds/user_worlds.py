@@ -6,6 +6,8 @@ from gymnasium import spaces
 
 from mpi_es.worlds import record
 
+COUNTS = np.zeros(1)
+
 
 @numba.njit
 def reset(state, seed):
@@ -34,6 +36,39 @@ def step_that_fails(state, action):
 
 
 @numba.njit
+def step_beyond(state, action):
+    for i in range(30):
+        state.path[i] = action[0]
+    return 0.0, False
+
+
+@numba.njit
+def step_with_one_value(state, action):
+    return state.number
+
+
+@numba.njit
+def step_by_a_global_array(state, action):
+    COUNTS[0] += 1
+    return 0.0, False
+
+
+@numba.njit
+def step_by_an_unknown_name(state, action):
+    state.speed += 1
+    return 0.0, False
+
+
+@numba.njit
+def step_by_an_interpreted_function(state, action):
+    return interpreted(state.number), False
+
+
+def interpreted(number):
+    return number
+
+
+@numba.njit
 def step_lanes(states, actions, rewards, overs, scratch):
     for i in range(len(states)):
         scratch.steps += 1
@@ -43,6 +78,16 @@ def step_lanes(states, actions, rewards, overs, scratch):
 @numba.njit
 def observe(state, out):
     out[0] = state.number
+
+
+@numba.njit
+def observe_nothing(state, out):
+    pass
+
+
+@numba.njit
+def observe_square(state, out):
+    out[0, 0], out[0, 1], out[1, 0], out[1, 1] = state.number, 1.0, 2.0, 3.0
 
 
 class Numbers:
@@ -110,3 +155,75 @@ class Coarse(Numbers):
 
 class Endless(Numbers):
     limit = None
+
+
+class Logical(Numbers):
+    def __init__(self):
+        super().__init__()
+        self.fresh = record(number=0.0, taken=np.zeros(3, np.bool_))
+
+
+class Freshless(Numbers):
+    def __init__(self):
+        super().__init__()
+        del self.fresh
+
+
+class Square(Numbers):
+    observation_space = spaces.Box(-np.inf, np.inf, (2, 2), np.float32)
+
+    def __init__(self):
+        super().__init__()
+        self.observe = observe_square
+
+
+class Blind(Numbers):
+    def __init__(self):
+        super().__init__()
+        self.observe = observe_nothing
+
+
+class Beyond(Numbers):
+    def __init__(self):
+        super().__init__()
+        self.fresh = record(number=0.0, path=np.zeros(3))
+        self.step = step_beyond
+
+
+class OneValue(Numbers):
+    def __init__(self):
+        super().__init__()
+        self.step = step_with_one_value
+
+
+class GlobalArray(Numbers):
+    def __init__(self):
+        super().__init__()
+        self.step = step_by_a_global_array
+
+
+class UnknownName(Numbers):
+    def __init__(self):
+        super().__init__()
+        self.step = step_by_an_unknown_name
+
+
+class HalfCompiled(Numbers):
+    def __init__(self):
+        super().__init__()
+        self.step = step_by_an_interpreted_function
+
+
+class Drawn(Numbers):
+    metadata = {"render_modes": ["rgb_array"], "render_fps": 10}  # noqa: RUF012
+
+    def window(self, render_mode):
+        return Window()
+
+
+class Window:
+    def render(self, state):
+        return np.full((16, 16, 3), int(state["number"]) % 256, np.uint8)
+
+    def close(self):
+        pass

@@ -1,0 +1,78 @@
+"""What numba refuses in a world, in one line that names the function and its line."""
+
+import contextlib
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numba
+import numpy as np
+from numba.core import types as numba_types
+from numba.core.errors import NumbaError
+
+from mpi_es.errors import UserError, expected
+from mpi_es.worlds.user_world import as_compiled
+from mpi_es.worlds.world import new_state
+
+types: Any = numba_types  # its classes are not in its stubs
+_REMEDIES = {  # by what numba's message says
+    "<class 'function'>": "decorate it with numba.njit",
+    "setitem(readonly array": "a global array is constant: keep in fresh what changes",
+    "STORE_GLOBAL": "a global is constant: keep in fresh what changes",
+    "AssertionError": "is an array of fresh replaced? write to its elements",
+}
+
+
+@contextlib.contextmanager
+def explained(world: Any) -> Iterator[None]:
+    """Name the function of a world at fault, around what compiles it together with other code."""
+    try:
+        yield
+    except Exception as error:  # numba lets some of other types out
+        found = mistake(world)
+        if found is None:
+            raise
+        raise found from error
+
+
+def mistake(world: Any) -> UserError | None:
+    """Return the first mistake in a world's functions, compiled one by one."""
+    state, space = new_state(world), world.observation_space
+    action: Any = np.zeros(world.action_space.shape, np.float32) if world.action_space.shape else 0
+    given = {"reset": 0, "step": action, "observe": np.zeros(space.shape, space.dtype)}
+    for part, argument in given.items():
+        function = as_compiled(getattr(world, part)).callee
+        kinds = numba.typeof(state), numba.typeof(argument)
+        try:
+            function.compile(kinds)
+        except Exception as error:
+            return UserError(f"--env: numba refuses {part}: {_reason(error)}")
+        returned = function.overloads[kinds].signature.return_type
+        if part == "step" and not _is_step(returned):
+            return expected("--env", "a number and a bool from step, (reward, over)", str(returned))
+    return None
+
+
+def _is_step(returned: Any) -> bool:
+    """Tell whether a step returns a reward and whether the episode is over."""
+    kinds = (types.Number | types.Boolean, types.Integer | types.Boolean)
+    pair = isinstance(returned, types.BaseTuple) and len(returned) == len(kinds)
+    return pair and all(map(isinstance, returned, kinds))
+
+
+def _reason(error: Exception) -> str:
+    """Return the first sentence of numba's message, and the line of the source that it is about."""
+    text = re.sub(r"\x1b\[\d*m", "", str(error))
+    lines = [" ".join(line.split()) for line in text.splitlines() if line.strip()]
+    lines = [line for line in lines if not line.startswith("Failed in nopython mode")] or [""]
+    reason = " ".join(lines[:2]) if lines[0].endswith(":") else lines[0]
+    reason = re.sub(r"Record\(.*;(True|False)\)", "the record", reason)
+    if isinstance(error, KeyError):
+        reason = f"fresh has no {reason}"
+    elif not isinstance(error, NumbaError):
+        reason = f"{type(error).__name__}: {reason}"
+    places = re.findall(r'File "(.*)", line (\d+)', text)
+    where = f" ({Path(places[0][0]).name}, line {places[0][1]})" if places else ""
+    remedies = [remedy for sign, remedy in _REMEDIES.items() if sign in f"{reason} {text}"]
+    return "; ".join([reason + where, *remedies])

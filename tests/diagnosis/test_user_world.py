@@ -1,0 +1,37 @@
+import pytest
+
+from mpi_es.diagnosis import user_world
+from mpi_es.errors import UserError
+
+HERE = "tests.worlds.user_worlds"
+
+
+@pytest.mark.parametrize(
+    ("name", "seen"),
+    [
+        ("Beyond", "step reads or writes beyond the end of an array"),
+        ("Blind", "observe leaves 1 of 1 numbers unwritten"),
+    ],
+)
+def test_a_world_that_strays_is_caught_in_another_process(name, seen):
+    complaint = user_world.stray(f"{HERE}:{name}", [])
+    assert complaint.seen == seen
+    assert "the sizes in fresh" in complaint.remedy
+
+
+def test_a_step_that_never_ends_is_not_waited_for(monkeypatch):
+    monkeypatch.setattr(user_world, "_PATIENCE", 0.1)
+    assert "more than 0.1 s" in user_world.stray(f"{HERE}:Numbers", []).seen
+
+
+@pytest.mark.parametrize(("name", "arrays"), [("Numbers", 0), ("Wasteful", 1)])
+def test_the_arrays_of_a_step_are_counted(name, arrays):
+    complaint = user_world.wasteful(user_world.of_user(f"{HERE}:{name}", []))
+    assert (complaint is not None) == bool(arrays)
+
+
+def test_only_worlds_of_a_user_are_looked_at():
+    assert user_world.of_user("CartPole-v1", []) is None
+    assert user_world.of_user("mpi_es/CartPole-v1", []) is None
+    with pytest.raises(UserError, match="a number and a bool from step"):
+        user_world.of_user(f"{HERE}:OneValue", [])
