@@ -107,7 +107,7 @@ LACKING = [
     (
         "torch",
         "mpi_es.train --env CartPole-v1 --policy torch.nn:Linear",
-        "--policy torch.nn:Linear",
+        "--policy",
         "policies",
     ),
     ("gymnasium", "mpi_es.evaluate RUN", "--env mpi_es/CartPole-v1", "sim"),

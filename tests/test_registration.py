@@ -5,6 +5,7 @@ import tomllib
 import gymnasium as gym
 
 from mpi_es import registration
+from mpi_es.extras import EXTRA_OF
 from tests.launching import ROOT, call
 
 
@@ -52,8 +53,7 @@ print("driven", sorted(set(sys.argv[1:]) & set(sys.modules)))
 def test_the_simulator_needs_gymnasium_numba_numpy_and_pygame_alone():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     names = {re.split(r"[\[<>=]", requirement)[0] for requirement in project["dependencies"]}
-    modules = {"imageio-ffmpeg": "imageio_ffmpeg", "pillow": "PIL"}
-    others = [modules.get(name, name) for name in names - {"gymnasium", "numba", "numpy"}]
+    others = [*names - {"numpy"}, *(module for module, extra in EXTRA_OF.items() if extra != "sim")]
     assert {"mpi4py", "torch"} < set(others)
     done = call(sys.executable, "-c", ALONE, *others, "Box2D")
     assert done.stdout == "driven []\n", done.stderr

@@ -5,9 +5,10 @@ nice -n 19 python benchmarks/studies/coco.py run SUITE [--results DIR] [--only S
 python benchmarks/studies/coco.py show SUITE [--results DIR] [--only SOLVER …]
 
 `run` plays what is missing in DIR/SUITE/SOLVER, a folder for each number of parameters, in as many processes
-as the machine has cores; `show` writes cocopp's figures and tables and prints those of docs/coco.md. A run
-begins at a point drawn from [-4, 4]^n with a sigma of 2, and ends when COCO's last target is hit or the
-evaluations are spent; a search that converges before begins again.
+as the machine has cores; `show` writes cocopp's figures, and prints the tables of docs/coco.md, of no more
+than --budget evaluations for each parameter. A run begins at a point drawn from [-4, 4]^n with a sigma of 2,
+and ends when COCO's last target is hit or the evaluations are spent; a search that converges before begins
+again.
 """
 
 import argparse
@@ -32,6 +33,7 @@ SIGMA, REACH = 2.0, 4.0
 DIMS = (2, 3, 5, 10, 20, 40)
 SUITES = ("bbob", "bbob-noisy", "bbob-constrained", "bbob-mixint")
 BUDGET = 1000  # evaluations for each parameter
+LARGEST = 1e300  # value that a search is told: far away some functions are infinite
 DRAWS = 1000  # of the bootstrap
 TARGETS = 10.0 ** np.arange(2, -8.1, -0.2)  # COCO's, above the optimum
 Problem = Any  # cocoex.Problem
@@ -74,7 +76,7 @@ def ours(problem: Problem, budget: int, **options: Any) -> None:
         while not search.done and left(problem, budget):
             asked = search.ask()
             limits = [problem.constraint(x) for x in asked] if constrained else None
-            search.tell([problem(x) for x in asked], limits)
+            search.tell(np.minimum([problem(x) for x in asked], LARGEST), limits)
         start += 1
 
 
@@ -185,10 +187,14 @@ def show(options: argparse.Namespace) -> None:
     runs = {name: found[key] for name, key in zip(solvers, found, strict=True)}
     dims = sorted({data.dim for data in runs[solvers[0]]})
     print_table(
-        "Targets reached, %", dims, {name: [share(runs[name], dim) for dim in dims] for name in solvers}
+        "Targets reached, %",
+        dims,
+        {name: [share(runs[name], dim, options.budget) for dim in dims] for name in solvers},
     )
     reference = next(name for name in solvers if name.startswith("pycma"))
-    ratios = {name: [ratio(runs[name], runs[reference], dim) for dim in dims] for name in solvers}
+    ratios = {
+        name: [ratio(runs[name], runs[reference], dim, options.budget) for dim in dims] for name in solvers
+    }
     print_table(f"Evaluations, as multiples of those of {reference}", dims, ratios)
 
 
@@ -199,13 +205,13 @@ def print_table(title: str, dims: list[int], rows: dict[str, list[str]]) -> None
         print(f"| {name} | {' | '.join(cells)} |")
 
 
-def share(runs: Any, dim: int) -> str:
-    """Return how many of all targets of all functions and instances were reached."""
-    reached = [data.detEvals(TARGETS) for data in runs if data.dim == dim]
-    return f"{100 * np.isfinite(np.array(reached)).mean():.1f}"
+def share(runs: Any, dim: int, budget: int) -> str:
+    """Return how many of all targets of all functions and instances were reached within the budget."""
+    evaluations = np.array([data.detEvals(TARGETS) for data in runs if data.dim == dim])
+    return f"{100 * (evaluations <= budget * dim).mean():.1f}"
 
 
-def ratio(runs: Any, reference: Any, dim: int) -> str:
+def ratio(runs: Any, reference: Any, dim: int, budget: int) -> str:
     """Return how many times the reference's evaluations were needed, with a bootstrap interval.
 
     It is the geometric mean over the functions and the targets that both reached, of COCO's aRT: all
@@ -218,7 +224,7 @@ def ratio(runs: Any, reference: Any, dim: int) -> str:
         pair = [some[function] for some in of]
         count = min(len(data.maxevals) for data in pair)
         drawn = np.vstack([np.arange(count), rng.integers(count, size=(DRAWS, count))])
-        logs.append(mean_log_ratio(*(running_times(data, drawn) for data in pair)))
+        logs.append(mean_log_ratio(*(running_times(data, drawn, budget * dim) for data in pair)))
     table = np.array(logs)  # of a function and a draw; the first draw is of all instances once
     again = rng.integers(len(table), size=(DRAWS, len(table)))
     means = np.nanmean(table[again, np.arange(1, DRAWS + 1)[:, None]], axis=1)
@@ -226,11 +232,11 @@ def ratio(runs: Any, reference: Any, dim: int) -> str:
     return f"{np.exp(np.nanmean(table[:, 0])):.2f} [{low:.2f}, {high:.2f}]"
 
 
-def running_times(data: Any, drawn: np.ndarray) -> np.ndarray:
+def running_times(data: Any, drawn: np.ndarray, budget: int) -> np.ndarray:
     """Return the aRT of each target in each draw of instances; infinite where none reached it."""
     evaluations = np.array(data.detEvals(TARGETS))[:, drawn]
-    reached = np.isfinite(evaluations)
-    spent = np.where(reached, evaluations, np.asarray(data.maxevals)[drawn]).sum(axis=2)
+    reached = evaluations <= budget
+    spent = np.where(reached, evaluations, np.minimum(data.maxevals, budget)[drawn]).sum(axis=2)
     with np.errstate(divide="ignore"):
         return spent / reached.sum(axis=2)
 

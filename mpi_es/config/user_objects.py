@@ -44,7 +44,7 @@ def load_module(option: str, name: str) -> Any:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
         missing = error.name or ""
-        if missing in EXTRA_OF and missing == name:
+        if missing in EXTRA_OF and missing == name.partition(".")[0]:
             raise UserError(f"{option} {needs(missing)}") from error
         if f"{name}.".startswith(f"{missing}."):
             hint = "run from the folder that holds it, or add that folder to PYTHONPATH"

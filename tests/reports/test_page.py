@@ -99,7 +99,7 @@ def test_small_films_are_a_part_of_the_page(tmp_path):
     text = body(section)
     assert "<h2>Videos</h2>" in text
     video, picture = (base64.b64encode(each).decode() for each in (b"film", b"picture"))
-    assert f'preload="metadata" src="data:video/mp4;base64,{video}"></video>' in text
+    assert f'preload="metadata" src="data:video/mp4;base64,{video}#t=1.5"></video>' in text
     assert f'<img alt="b.gif" src="data:image/gif;base64,{picture}">' in text
 
 
@@ -109,6 +109,6 @@ def test_large_films_are_loaded_from_where_they_lie(tmp_path, monkeypatch):
     run.mkdir()
     (run / "a.mp4").write_bytes(b"film")
     text = body(films(run, tmp_path)[0])
-    assert 'src="run%201/a.mp4"></video>' in text
+    assert 'src="run%201/a.mp4#t=1.5"></video>' in text
     assert "a.mp4, which the page loads from run 1/a.mp4" in text
-    assert 'src="a.mp4"></video>' in body(films(run, run)[0])
+    assert 'src="a.mp4#t=1.5"></video>' in body(films(run, run)[0])
