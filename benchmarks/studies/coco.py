@@ -28,6 +28,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 import mpi_es
+from mpi_es.errors import RolloutError
 
 SIGMA, REACH = 2.0, 4.0
 DIMS = (2, 3, 5, 10, 20, 40)
@@ -74,7 +75,11 @@ def ours(problem: Problem, budget: int, **options: Any) -> None:
         x0 = begin(problem, start)
         search = mpi_es.Search(x0, sigma, seed=start, constraints=problem.number_of_constraints, **settings)
         while not search.done and left(problem, budget):
-            asked = search.ask()
+            try:
+                asked = search.ask()
+            except RolloutError as error:  # it diverged
+                print(f"{problem.id}, start {start}: {error}", flush=True)
+                break
             limits = [problem.constraint(x) for x in asked] if constrained else None
             search.tell(np.minimum([problem(x) for x in asked], LARGEST), limits)
         start += 1

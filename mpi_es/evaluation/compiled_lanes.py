@@ -38,7 +38,7 @@ def allocate_lanes(world: Any, driver: Driver) -> Lanes:
     """Return the lanes of a thread."""
     return Lanes(
         states=np.repeat(world.fresh, LANES),
-        scratch=new_scratch(world),
+        scratch=new_scratch(world)[0],
         episode=np.zeros(LANES, np.int64),
         memory=np.repeat(driver.first_memory[None], LANES, axis=0),
         actions=np.repeat(driver.action[None], LANES, axis=0),

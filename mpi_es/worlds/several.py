@@ -78,7 +78,7 @@ def _advance_of(reset: Reset, step_all: Any, observe: Observe) -> Any:
         several: Several,
         rules: Rules,
         observations: NDArray[Any],
-        scratch: Any,
+        scratch: NDArray[Any],
         first: int,
         last: int,
     ) -> None:
@@ -95,7 +95,7 @@ def _advance_of(reset: Reset, step_all: Any, observe: Observe) -> Any:
                     several.actions[begin:end],
                     several.rewards[begin:end],
                     several.terminated[begin:end],
-                    scratch,
+                    scratch[0],
                 )
             begin = end + 1
         for i in range(first, last):

@@ -58,9 +58,9 @@ def has_lanes(world: Any) -> bool:
     return hasattr(world, "step_lanes")
 
 
-def new_scratch(world: Any) -> Any:
-    """Return a working space for a world's step_lanes; None if it has none."""
-    return world.scratch()[0] if has_lanes(world) else None
+def new_scratch(world: Any) -> NDArray[Any]:
+    """Return a working space (1,) for a world's step_lanes; a zero if it has none."""
+    return np.asarray(world.scratch()) if has_lanes(world) else np.zeros(1)
 
 
 def functions(world: World) -> tuple[Reset, Step, Observe]:
