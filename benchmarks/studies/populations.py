@@ -171,15 +171,8 @@ def draw(curves: results.Curves, tasks: list[str]) -> Figure:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("section", choices=("run", "show"))
-    parser.add_argument("tasks", nargs="*", default=list(TASKS), help=", ".join(TASKS))
+    parser = results.parser(__doc__, TASKS, Path("runs/populations"), RESULTS)
     parser.add_argument("--seeds", type=int, default=10)
-    parser.add_argument("--cores", type=int, default=2)
-    parser.add_argument("--directory", type=Path, default=Path("runs/populations"))
-    parser.add_argument("--results", type=Path, default=RESULTS)
     options = parser.parse_args()
     {"run": run, "show": show}[options.section](options)
 

@@ -1,9 +1,10 @@
 """Curves of a study's runs in a csv small enough to keep: what stands there is not trained again."""
 
+import argparse
 import csv
 import re
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from itertools import product
 from pathlib import Path
@@ -14,6 +15,21 @@ from numpy.typing import NDArray
 COLUMNS = ("setting", "seed", "generation", "cost", "held_out")
 Curve = NDArray[np.float64]  # (points, 3): generation, cost in the study's unit, held-out mean
 Curves = dict[tuple[str, int], Curve]  # by setting and seed
+
+
+def parser(
+    description: str | None, tasks: Collection[str], directory: Path, path: Path
+) -> argparse.ArgumentParser:
+    """Return the command line of a study that trains in a directory and keeps its curves in a file."""
+    made = argparse.ArgumentParser(
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    made.add_argument("section", choices=("run", "show"))
+    made.add_argument("tasks", nargs="*", default=list(tasks), help=", ".join(tasks))
+    made.add_argument("--cores", type=int, default=2)
+    made.add_argument("--directory", type=Path, default=directory)
+    made.add_argument("--results", type=Path, default=path)
+    return made
 
 
 def read(path: Path) -> Curves:

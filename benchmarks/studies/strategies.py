@@ -195,14 +195,7 @@ def draw(curves: results.Curves) -> Figure:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("section", choices=("run", "show"))
-    parser.add_argument("tasks", nargs="*", default=list(TASKS), help=", ".join(TASKS))
-    parser.add_argument("--cores", type=int, default=2)
-    parser.add_argument("--directory", type=Path, default=Path("runs/strategies"))
-    parser.add_argument("--results", type=Path, default=RESULTS)
+    parser = results.parser(__doc__, TASKS, Path("runs/strategies"), RESULTS)
     options = parser.parse_args()
     {"run": run_all, "show": show}[options.section](options)
 

@@ -81,7 +81,7 @@ def _play(world: Any) -> str:
     """Return what goes wrong in episodes of random actions, nothing if all is well."""
     from mpi_es.worlds.world import functions, new_state
 
-    state, part = new_state(world), "reset"
+    state = new_state(world)
     reset, step, observe = functions(world)
     space: Any = world.observation_space
     zeros, ones = np.zeros(space.shape, space.dtype), np.ones(space.shape, space.dtype)

@@ -14,6 +14,8 @@ from mpi_es.strategies.low_rank import Layout, LowRankNoise
 from mpi_es.strategies.noise import ComputedNoise
 from tests.policies.test_lockstep import LAYERS, Cell, packed
 
+pytestmark = pytest.mark.usefixtures("one_torch_thread")
+
 
 class Embedded(nn.Module):
     def __init__(self):
@@ -28,14 +30,6 @@ MODULES = LAYERS | {
     "odd widths": (lambda: nn.Sequential(nn.Linear(17, 31), nn.Tanh(), nn.Linear(31, 5)), (17,)),
     "embedding": (Embedded, (1,)),
 }
-
-
-@pytest.fixture(autouse=True)
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
 
 
 def build(module, shape, rank):

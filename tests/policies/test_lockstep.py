@@ -5,13 +5,7 @@ from torch import nn
 
 from mpi_es.policies.lockstep import TILE, Lockstep, Refused
 
-
-@pytest.fixture(autouse=True)
-def one_thread():
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
+pytestmark = pytest.mark.usefixtures("one_torch_thread")
 
 
 class Cell(nn.Module):
