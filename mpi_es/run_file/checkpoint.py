@@ -59,6 +59,8 @@ def save(directory: Path, content: dict[str, Any], lock: Lock | None = None) -> 
     except OSError as error:
         with contextlib.suppress(OSError):
             fresh.unlink()
+        if lock:
+            lock.check()  # a directory that went away since is the cause
         held = [name for name in (NAME, PREVIOUS) if os.path.exists(directory / name)]
         state = f"{held[0]} holds the generation before" if held else "none was ever written"
         raise UserError(f"{path}: could not be saved ({error.strerror or error}); {state}") from error

@@ -62,6 +62,22 @@ def test_a_directory_that_was_removed_is_one_line(tmp_path):
             checkpoint.save(run, content(1), lock)
 
 
+def test_a_directory_that_goes_away_during_a_save_is_the_same_line(tmp_path, monkeypatch):
+    run = tmp_path / "run"
+    run.mkdir()
+    with locked(run) as lock:
+        check = lock.check
+
+        def last_check():
+            check()
+            monkeypatch.undo()
+            run.rename(tmp_path / "elsewhere")
+
+        monkeypatch.setattr(lock, "check", last_check)
+        with pytest.raises(UserError, match=REPLACED):
+            checkpoint.save(run, content(1), lock)
+
+
 def test_a_lock_file_that_was_removed_ends_no_run_but_a_new_one_does(tmp_path):
     with locked(tmp_path) as lock:
         (tmp_path / ".lock").unlink()
