@@ -37,6 +37,7 @@ from mpi_es import envs
 from mpi_es.config.run import Config, configured
 from mpi_es.envs.car_racing import simulation
 from mpi_es.envs.car_racing.physics import race
+from mpi_es.envs.car_racing.picture.sizes import SIDE
 from mpi_es.evaluation import build
 from mpi_es.evaluation.messages import Evaluation
 from mpi_es.evaluation.rollout import Episode, EpisodeRules
@@ -126,9 +127,11 @@ def physics_only(sim: Any, seed: int, actions: Any) -> None:
 @compiled()
 def without_agent(sim: Any, seed: int, actions: Any) -> None:
     """Drive recorded actions."""
+    picture = np.zeros((SIDE, SIDE, 3), np.uint8)
     simulation.begin(sim, seed)
     for i in range(len(actions)):
-        simulation.drive(sim, actions[i, 0], actions[i, 1], actions[i, 2])
+        simulation.draw(sim, picture)
+        simulation.move(sim, actions[i, 0], actions[i, 1], actions[i, 2])
 
 
 def record(weights: np.ndarray, steps: int, seed: int) -> np.ndarray:

@@ -20,13 +20,17 @@ WORLDS = {  # id: where the world's class is, and the steps after which an episo
     "mpi_es/BipedalWalker-v3": ("mpi_es.worlds.bipedal_walker:BipedalWalker", 1600),
     "mpi_es/BipedalWalkerHardcore-v3": ("mpi_es.worlds.bipedal_walker:BipedalWalkerHardcore", 2000),
     "mpi_es/CyclicMDP-v0": ("mpi_es.worlds.cyclic_mdp:CyclicMDP", 1000),
+    "mpi_es/CarRacing-v3": ("mpi_es.envs.car_racing.world:CarRacing", 1000),
 }
-ENVIRONMENTS = {  # the same of other environments
-    "mpi_es/CarRacing-v3": ("mpi_es.envs.car_racing.env:CarRacing", 1000),
-    "mpi_es/TakeCover-v0": ("mpi_es.envs.take_cover:TakeCover", 2100),
+ENVIRONMENTS = {"mpi_es/TakeCover-v0": ("mpi_es.envs.take_cover:TakeCover", 2100)}  # the same of others
+_ENV, _VECTOR_ENV = "mpi_es.worlds.env:WorldEnv", "mpi_es.worlds.vector_env:WorldVectorEnv"
+_OWN = {  # the classes of a world that has its own: of gymnasium.make, and of make_vec
+    "mpi_es/CarRacing-v3": (
+        "mpi_es.envs.car_racing.env:CarRacingEnv",
+        "mpi_es.envs.car_racing.vector_env:CarRacingVectorEnv",
+    )
 }
 CAR_RACING = {"fast": "mpi_es/CarRacing-v3", "gymnasium": "CarRacing-v3"}  # as mpi_es.evaluate calls them
-VECTORS = {"mpi_es/CarRacing-v3": "mpi_es.envs.car_racing.vector_env:CarRacingVectorEnv"}  # of make_vec
 
 
 def register() -> None:
@@ -42,17 +46,12 @@ def _register() -> None:
 
     for name, (entry_point, steps) in ENVIRONMENTS.items():
         if name not in gym.registry:
-            vector = VECTORS.get(name)
-            gym.register(name, entry_point, max_episode_steps=steps, vector_entry_point=vector)
+            gym.register(name, entry_point, max_episode_steps=steps)
     for name, (world, steps) in WORLDS.items():
         if name not in gym.registry:
-            gym.register(
-                name,
-                "mpi_es.worlds.env:WorldEnv",
-                max_episode_steps=steps,
-                vector_entry_point="mpi_es.worlds.vector_env:WorldVectorEnv",
-                kwargs={"world": world},
-            )
+            env, vector = _OWN.get(name, (_ENV, _VECTOR_ENV))
+            options = {"world": world}
+            gym.register(name, env, max_episode_steps=steps, vector_entry_point=vector, kwargs=options)
 
 
 class _AfterGymnasium:

@@ -8,7 +8,6 @@ MODULES = {str(path.relative_to(ROOT / "mpi_es")) for path in (ROOT / "mpi_es").
 TESTS = {str(path.relative_to(ROOT / "tests")) for path in (ROOT / "tests").rglob("test_*.py")}
 WITHOUT_TESTS = {
     "arrays.py": "names two types and does nothing",
-    "envs/car_racing/world.py": "names the simulator's functions for compiled episodes, which are tested",
     "envs/car_racing/state.py": "allocates arrays, which every test of the physics compares with gymnasium's",
     "envs/car_racing/physics/arrays.py": "allocates arrays, which every test of the physics fills and reads",
     "envs/car_racing/picture/exact/canvas.py": "allocates arrays, which its neighbours' tests fill and read",

@@ -10,7 +10,7 @@ from tests.launching import ROOT, call
 
 
 def test_make_vec_finds_our_vector_and_still_makes_gymnasium_s():
-    assert registration.VECTORS.keys() <= registration.ENVIRONMENTS.keys() <= gym.registry.keys()
+    assert registration.WORLDS.keys() | registration.ENVIRONMENTS.keys() <= gym.registry.keys()
     for mode, kind in ((None, "CarRacingVectorEnv"), ("sync", "SyncVectorEnv")):
         env = gym.make_vec("mpi_es/CarRacing-v3", num_envs=2, vectorization_mode=mode)
         assert (type(env).__name__, env.num_envs) == (kind, 2)

@@ -1,5 +1,9 @@
-"""Several of a thing as one: arrays with a first axis more, records, named tuples of these; and one row."""
+"""Several of a thing as one: arrays with a first axis more, records, named tuples of these; and one row.
 
+All rows have the same working space: a part whose class has that decorator.
+"""
+
+from copy import deepcopy
 from typing import Any, TypeVar
 
 import numpy as np
@@ -12,11 +16,28 @@ types: Any = numba_types  # its classes are not in its stubs
 T = TypeVar("T")
 
 
+def working_space(kind: type[T]) -> type[T]:
+    """Let all rows share a class of named tuples."""
+    kind.is_shared = True  # type: ignore[attr-defined]
+    return kind
+
+
 def repeat(one: T, count: int) -> T:
-    """Return a named tuple with `count` copies of each array; numbers and None stay the same."""
+    """Return a named tuple with `count` copies of each array; all else stays the same."""
     if isinstance(one, np.ndarray):
         return np.repeat(one[None], count, axis=0)  # type: ignore[return-value]
-    return type(one)(*(repeat(part, count) for part in one)) if isinstance(one, tuple) else one
+    if not isinstance(one, tuple) or _is_shared(type(one)):
+        return one
+    return type(one)(*(repeat(part, count) for part in one))
+
+
+def rows(several: T, first: int, last: int) -> T:
+    """Return rows first to last - 1, views, with a copy of what all rows share."""
+    if isinstance(several, np.ndarray):
+        return several[first:last]  # type: ignore[return-value]
+    if not isinstance(several, tuple) or _is_shared(type(several)):
+        return deepcopy(several)
+    return type(several)(*(rows(part, first, last) for part in several))
 
 
 def row(several: T, i: int) -> T:
@@ -26,7 +47,14 @@ def row(several: T, i: int) -> T:
     """
     if isinstance(several, np.ndarray):
         return several[i]  # type: ignore[no-any-return]
-    return type(several)(*(row(part, i) for part in several)) if isinstance(several, tuple) else several
+    if not isinstance(several, tuple) or _is_shared(type(several)):
+        return several
+    return type(several)(*(row(part, i) for part in several))
+
+
+def _is_shared(kind: type) -> bool:
+    """Tell whether all rows have the same of a class of named tuples."""
+    return hasattr(kind, "is_shared")
 
 
 @overload(row)  # type: ignore[untyped-decorator]
@@ -51,7 +79,7 @@ def _row_type(kind: Any) -> Any:
         return kind.dtype
     if isinstance(kind, types.Array):
         return kind.copy(ndim=kind.ndim - 1)
-    if isinstance(kind, types.BaseNamedTuple):
+    if isinstance(kind, types.BaseNamedTuple) and not _is_shared(kind.instance_class):
         return types.BaseTuple.from_types([_row_type(part) for part in kind.types], kind.instance_class)
     return kind
 
@@ -61,20 +89,34 @@ def _is_of_records(kind: Any) -> bool:
     return isinstance(kind, types.Array) and kind.ndim == 1 and isinstance(kind.dtype, types.Record)
 
 
-def _emit_row(context: Any, builder: Any, kind: Any, value: Any, i: Any) -> Any:
-    """Return a row of a value of that type."""
+def _emit_row(context: Any, builder: Any, kind: Any, value: Any, i: Any, shared: bool = False) -> Any:
+    """Return a row of a value of that type.
+
+    Args:
+        shared: it is part of what all rows share.
+    """
+    if isinstance(kind, types.BaseNamedTuple):
+        shared = shared or _is_shared(kind.instance_class)
+        parts = zip(kind.types, cgutils.unpack_tuple(builder, value), strict=True)
+        rows = [_emit_row(context, builder, part, item, i, shared) for part, item in parts]
+        return context.make_tuple(builder, kind if shared else _row_type(kind), rows)
+    if shared:
+        return _emit_borrowed(context, builder, kind, value)
     if _is_of_records(kind):
         array = context.make_array(kind)(context, builder, value)
         strides = cgutils.unpack_tuple(builder, array.strides)
         # A record is the address of its bytes.
         return cgutils.pointer_add(builder, array.data, builder.mul(strides[0], i), array.data.type)
-    if isinstance(kind, types.Array):
-        return _emit_view(context, builder, kind, value, i)
-    if isinstance(kind, types.BaseNamedTuple):
-        parts = zip(kind.types, cgutils.unpack_tuple(builder, value), strict=True)
-        rows = [_emit_row(context, builder, part, item, i) for part, item in parts]
-        return context.make_tuple(builder, _row_type(kind), rows)
-    return value
+    return _emit_view(context, builder, kind, value, i) if isinstance(kind, types.Array) else value
+
+
+def _emit_borrowed(context: Any, builder: Any, kind: Any, value: Any) -> Any:
+    """Return an array whose references are not counted."""
+    if not isinstance(kind, types.Array):
+        return value
+    array = context.make_array(kind)(context, builder, value)
+    array.meminfo = cgutils.get_null_value(array.meminfo.type)
+    return array._getvalue()
 
 
 def _emit_view(context: Any, builder: Any, kind: Any, value: Any, i: Any) -> Any:

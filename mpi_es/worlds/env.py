@@ -11,9 +11,23 @@ from numpy.typing import NDArray
 
 from mpi_es.errors import expected
 from mpi_es.jit.decorator import compiled
+from mpi_es.jit.rows import row
 from mpi_es.jit.warm_up import announced
 from mpi_es.worlds.refused import explained
-from mpi_es.worlds.world import Observe, Reset, Step, Window, World, functions, metadata_of, new_state
+from mpi_es.worlds.world import (
+    Observe,
+    Reset,
+    Step,
+    Tell,
+    Window,
+    World,
+    facts_of,
+    functions,
+    metadata_of,
+    new_states,
+    prepare,
+    tell_of,
+)
 
 CONTINUE = -1  # in place of a seed: the next episode of the random numbers
 _STEP = -2  # no episode begins
@@ -36,22 +50,24 @@ class WorldEnv(gym.Env[NDArray[Any], Any]):
         self.render_mode, self.metadata = checked_mode(self.world, render_mode), metadata_of(self.world)
         self.observation_space, self.action_space = self.world.observation_space, self.world.action_space
         self.discrete = isinstance(self.action_space, gym.spaces.Discrete)
-        self.state, self.world_limit = new_state(self.world), self.world.limit
-        self._begun = False
-        self._turn = _turn_of(*functions(self.world))
+        self.world_limit, self._begun = self.world.limit, False
+        self._states = new_states(self.world, 1)
+        self.state = row(self._states, 0)
+        self._facts = np.zeros(len(facts_of(self.world)), np.bool_)
+        self._turn = _turn_of(*functions(self.world), tell_of(self.world))
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[NDArray[Any], dict[str, Any]]:
         """Begin an episode: that of the seed, or the next one."""
-        if options:
-            raise expected("options", "none", options)
+        prepare(self.world, self._states, options or {})
         super().reset(seed=seed)
         if seed is None:
             seed = CONTINUE if self._begun else int(self.np_random.integers(2**62))
         self._begun = True
         with announced("the environment"), explained(self.world):
             observation, _, _ = self._play(seed, self._idle)
+        prepare(self.world, self._states, {})
         if self.render_mode == "human":
             self.render()
         return observation, {}
@@ -69,7 +85,11 @@ class WorldEnv(gym.Env[NDArray[Any], Any]):
         observation, reward, over = self._play(_STEP, given)
         if self.render_mode == "human":
             self.render()
-        return observation, reward, over, False, {}
+        return observation, reward, over, False, self._info() if over else {}
+
+    def _info(self) -> dict[str, Any]:
+        """Return the facts of an episode that is over."""
+        return dict(zip(facts_of(self.world), self._facts.tolist(), strict=True))
 
     @property
     def _idle(self) -> Any:
@@ -79,7 +99,7 @@ class WorldEnv(gym.Env[NDArray[Any], Any]):
     def _play(self, seed: int, action: Any) -> tuple[NDArray[Any], float, bool]:
         space: Any = self.observation_space
         observation = np.empty(space.shape, space.dtype)
-        reward, over = self._turn(self.state, seed, action, observation)
+        reward, over = self._turn(self._states, seed, action, observation, self._facts)
         return observation, reward, over
 
     def render(self) -> Any:
@@ -102,17 +122,22 @@ class WorldEnv(gym.Env[NDArray[Any], Any]):
 
 
 @functools.cache
-def _turn_of(reset: Reset, step: Step, observe: Observe) -> Any:
-    """Return turn(state, seed, action, out) -> reward, over: a world begins an episode or makes a step."""
+def _turn_of(reset: Reset, step: Step, observe: Observe, tell: Tell) -> Any:
+    """Return turn(states, seed, action, out, facts) -> reward, over: an episode begins, or a step is made."""
 
+    # An array of one state: numba looks at a record for 8 us to find its type.
     @compiled()
-    def turn(state: Any, seed: int, action: Any, out: NDArray[Any]) -> tuple[float, bool]:
-        reward, over = 0.0, False
+    def turn(
+        states: Any, seed: int, action: Any, out: NDArray[Any], facts: NDArray[np.bool_]
+    ) -> tuple[float, bool]:
+        state, reward, over = row(states, 0), 0.0, False
         if seed == _STEP:
             reward, over = step(state, action)
         else:
             reset(state, seed)
         observe(state, out)
+        if over:
+            tell(state, facts)
         return reward, over
 
     return turn

@@ -13,7 +13,7 @@ from numba.core.errors import NumbaError
 
 from mpi_es.errors import UserError, expected
 from mpi_es.worlds.user_world import as_compiled
-from mpi_es.worlds.world import new_state
+from mpi_es.worlds.world import facts_of, new_state
 
 types: Any = numba_types  # its classes are not in its stubs
 _REMEDIES = {  # by what numba's message says
@@ -41,6 +41,8 @@ def mistake(world: Any) -> UserError | None:
     state, space = new_state(world), world.observation_space
     action: Any = np.zeros(world.action_space.shape, np.float32) if world.action_space.shape else 0
     given = {"reset": 0, "step": action, "observe": np.zeros(space.shape, space.dtype)}
+    if facts_of(world):
+        given["tell"] = np.zeros(len(facts_of(world)), np.bool_)
     for part, argument in given.items():
         function = as_compiled(getattr(world, part)).callee
         kinds = numba.typeof(state), numba.typeof(argument)

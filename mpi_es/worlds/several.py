@@ -7,107 +7,187 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpi_es.jit.decorator import compiled
+from mpi_es.jit.rows import row, working_space
 from mpi_es.worlds.user_world import as_compiled
-from mpi_es.worlds.world import Observe, Reset, Step, World, functions, has_lanes
+from mpi_es.worlds.world import (
+    Observe,
+    Reset,
+    Step,
+    Tell,
+    World,
+    facts_of,
+    functions,
+    has_lanes,
+    new_scratch,
+    new_states,
+    tell_of,
+)
 
-WAIT, BEGIN, STEP = range(3)  # orders
+WAIT, BEGIN, STEP, ENDED = range(4)  # orders; a step that ends an episode makes STEP to ENDED
+
+
+@working_space
+class Scratch(NamedTuple):
+    """The working space of a world's step_lanes."""
+
+    space: NDArray[Any]  # (1,)
 
 
 class Several(NamedTuple):
     """The states of n environments, what they are ordered to do, and what came of it."""
 
-    states: NDArray[np.void]  # (n,)
+    states: Any  # (n,)
+    scratch: Scratch
     lengths: NDArray[np.int64]  # (n,) steps of the running episodes
+    recent: NDArray[Any]  # (n, frames, …) the last observations, the oldest first
 
     order: NDArray[np.uint8]  # (n,) WAIT, BEGIN or STEP
     seeds: NDArray[np.int64]  # (n,) of the episodes that begin, or -1 for the next one
     actions: NDArray[Any]  # (n,) int64 or (n, size) float32
 
-    rewards: NDArray[np.float64]  # (n,)
+    gains: NDArray[np.float64]  # (n,) rewards of one step
+    rewards: NDArray[np.float64]  # (n,) of all steps of the action
     terminated: NDArray[np.bool_]  # (n,)
     truncated: NDArray[np.bool_]  # (n,)
-    finals: NDArray[Any]  # (n, …) last observations of episodes where the next one begins at once
+    facts: NDArray[np.bool_]  # (n, k) of the episodes that are over
+    finals: NDArray[Any]  # (n, frames, …) last observations of episodes where the next one begins at once
 
 
 class Rules(NamedTuple):
     """What holds for all environments."""
 
+    frame_skip: int  # steps for an action
     limit: int  # steps after which an episode is cut; 0 is none
     begin_at_once: bool  # where an episode is over the next one begins in the same call
 
 
-def allocate(world: World, n: int) -> Several:
+def allocate(world: World, n: int, frames: int, with_finals: bool) -> Several:
     """Return environments before their first episodes."""
     observations, actions = world.observation_space, world.action_space
+    shape = (frames, *observations.shape)
     return Several(
-        states=np.repeat(world.fresh, n),
+        states=new_states(world, n),
+        scratch=Scratch(new_scratch(world)),
         lengths=np.zeros(n, np.int64),
+        recent=np.zeros((n, *shape), observations.dtype),
         order=np.zeros(n, np.uint8),
         seeds=np.full(n, -1),
         actions=np.zeros((n, *actions.shape), actions.dtype),
+        gains=np.zeros(n),
         rewards=np.zeros(n),
         terminated=np.zeros(n, np.bool_),
         truncated=np.zeros(n, np.bool_),
-        finals=np.zeros((n, *observations.shape), observations.dtype),
+        facts=np.zeros((n, len(facts_of(world))), np.bool_),
+        finals=np.zeros((n if with_finals else 0, *shape), observations.dtype),
     )
 
 
 def advance_of(world: Any) -> Any:
-    """Return advance(several, rules, observations, scratch, first, last): it carries out a share's orders."""
+    """Return advance(several, rules, observations), which carries out their orders."""
     reset, step, observe = functions(world)
-    step_all = as_compiled(world.step_lanes) if has_lanes(world) else _step_all_of(step)
-    return _advance_of(reset, step_all, observe)
+    step_row = _step_together_of(as_compiled(world.step_lanes)) if has_lanes(world) else _step_each_of(step)
+    return _advance_of(reset, _step_all_of(step_row), observe, tell_of(world))
 
 
 @cache
-def _step_all_of(step: Step) -> Any:
-    """Return the step_lanes of a world that has none."""
+def _step_together_of(step_lanes: Any) -> Any:
+    """Return step_row(several, first, last) of a world with lanes."""
 
     @compiled()
-    def step_all(states: Any, actions: Any, rewards: Any, overs: Any, scratch: Any) -> None:
-        for i in range(len(states)):
-            rewards[i], overs[i] = step(states[i], actions[i])
+    def step_row(several: Several, first: int, last: int) -> None:
+        step_lanes(
+            several.states[first:last],
+            several.actions[first:last],
+            several.gains[first:last],
+            several.terminated[first:last],
+            several.scratch.space[0],
+        )
+
+    return step_row
+
+
+@cache
+def _step_each_of(step: Step) -> Any:
+    """Return step_row(several, first, last) of a world without lanes."""
+
+    @compiled()
+    def step_row(several: Several, first: int, last: int) -> None:
+        for i in range(first, last):
+            several.gains[i], several.terminated[i] = step(row(several.states, i), several.actions[i])
+
+    return step_row
+
+
+@cache
+def _step_all_of(step_row: Any) -> Any:
+    """Return step_all(several, limit): all that are to step do so, some in a row at once."""
+
+    @compiled()
+    def step_all(several: Several, limit: int) -> None:
+        first = 0
+        while first < len(several.order):
+            last = first
+            while last < len(several.order) and several.order[last] == STEP:
+                last += 1
+            if last > first:
+                step_row(several, first, last)
+            for i in range(first, last):
+                several.rewards[i] += several.gains[i]
+                several.lengths[i] += 1
+                several.truncated[i] = several.lengths[i] == limit
+                if several.terminated[i] or several.truncated[i]:
+                    several.order[i] = ENDED
+            first = last + 1
 
     return step_all
 
 
 @cache
-def _advance_of(reset: Reset, step_all: Any, observe: Observe) -> Any:
+def _advance_of(reset: Reset, step_all: Any, observe: Observe, tell: Tell) -> Any:
     @compiled()
-    def advance(
-        several: Several,
-        rules: Rules,
-        observations: NDArray[Any],
-        scratch: NDArray[Any],
-        first: int,
-        last: int,
-    ) -> None:
-        several.rewards[first:last] = 0.0
-        several.terminated[first:last] = False
-        begin = first
-        while begin < last:  # those in a row that are to step
-            end = begin
-            while end < last and several.order[end] == STEP:
-                end += 1
-            if end > begin:
-                step_all(
-                    several.states[begin:end],
-                    several.actions[begin:end],
-                    several.rewards[begin:end],
-                    several.terminated[begin:end],
-                    scratch[0],
-                )
-            begin = end + 1
-        for i in range(first, last):
-            state, stepped, begins = several.states[i], several.order[i] == STEP, several.order[i] == BEGIN
-            several.lengths[i] += stepped
-            several.truncated[i] = stepped and several.lengths[i] == rules.limit
-            if rules.begin_at_once and (several.terminated[i] or several.truncated[i]):
-                observe(state, several.finals[i])
-                begins = True
-            if begins:
+    def advance(several: Several, rules: Rules, observations: NDArray[Any]) -> None:
+        several.rewards[:] = 0.0
+        several.terminated[:] = False
+        several.truncated[:] = False
+        for _ in range(rules.frame_skip):
+            step_all(several, rules.limit)
+        for i in range(len(several.order)):
+            order, state, recent = several.order[i], row(several.states, i), row(several.recent, i)
+            if order in (STEP, ENDED):
+                _shift(recent)
+                observe(state, row(recent, len(recent) - 1))
+            if order == ENDED:
+                tell(state, row(several.facts, i))
+                if rules.begin_at_once:
+                    _copy(recent, row(several.finals, i))
+                    order = BEGIN
+            if order == BEGIN:
                 reset(state, several.seeds[i])
                 several.seeds[i], several.lengths[i] = -1, 0
-            observe(state, observations[i])
+                observe(state, row(recent, 0))
+                _fill(recent)
+            _copy(recent, row(observations, i))
 
     return advance
+
+
+@compiled()
+def _shift(recent: NDArray[Any]) -> None:
+    """Let each observation take the place of the one before."""
+    for frame in range(1, len(recent)):
+        _copy(row(recent, frame), row(recent, frame - 1))
+
+
+@compiled()
+def _fill(recent: NDArray[Any]) -> None:
+    """Make all observations equal to the first."""
+    for frame in range(1, len(recent)):
+        _copy(row(recent, 0), row(recent, frame))
+
+
+@compiled()
+def _copy(source: NDArray[Any], target: NDArray[Any]) -> None:
+    """Copy numbers; numba takes seconds to compile the error of slices that do not fit."""
+    numbers, places = source.reshape(-1), target.reshape(-1)
+    for i in range(len(numbers)):
+        places[i] = numbers[i]

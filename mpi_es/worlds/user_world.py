@@ -24,7 +24,10 @@ def checked(world: Any, name: str) -> Any:
     if missing:
         raise expected("--env", f"a world with {', '.join(_PARTS)}", name, f"it has no {missing[0]}")
     lanes = ("step_lanes",) if hasattr(world, "step_lanes") else ()
-    for part in (*FUNCTIONS, *lanes):
+    tells = ("tell",) if getattr(world, "facts", ()) else ()
+    if tells and not hasattr(world, "tell"):
+        raise expected("--env", "tell(state, out), which writes the facts", name, "it has none")
+    for part in (*FUNCTIONS, *lanes, *tells):
         if not isinstance(getattr(world, part), Dispatcher | Compiled):
             raise expected("--env", f"{part} decorated with numba.njit", getattr(world, part))
     if lanes and not hasattr(world, "scratch"):

@@ -11,6 +11,7 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
+from mpi_es.jit.rows import row, rows
 from mpi_es.jit.warm_up import announced
 from mpi_es.worlds import several
 from mpi_es.worlds.env import checked_mode, made
@@ -18,7 +19,7 @@ from mpi_es.worlds.options import step_limit
 from mpi_es.worlds.refused import explained
 from mpi_es.worlds.shares import Shares
 from mpi_es.worlds.vector_arguments import autoreset, counts, reset_mask, seeds
-from mpi_es.worlds.world import World, metadata_of, new_scratch
+from mpi_es.worlds.world import World, facts_of, metadata_of, prepare
 
 Step = tuple[NDArray[Any], NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]
 
@@ -31,6 +32,8 @@ class WorldVectorEnv(VectorEnv[NDArray[Any], Any, NDArray[Any]]):
         max_episode_steps: as gymnasium.make's; -1 is no limit.
         autoreset_mode: gymnasium's NextStep, SameStep or Disabled.
         threads: that step the environments, outside the interpreter's lock.
+        frame_skip: steps for which an action is repeated; their rewards are added, and the last is observed.
+        frame_stack: the number of observations in one (frame_stack, …), if more than one.
         render_mode: rgb_array or another that shows nothing.
         options: of the world's class.
     """
@@ -42,25 +45,30 @@ class WorldVectorEnv(VectorEnv[NDArray[Any], Any, NDArray[Any]]):
         max_episode_steps: int | None = None,
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         threads: int = 1,
+        frame_skip: int = 1,
+        frame_stack: int = 1,
         render_mode: str | None = None,
         **options: Any,
     ) -> None:
-        counts(num_envs=num_envs, threads=threads)
+        counts(num_envs=num_envs, threads=threads, frame_skip=frame_skip, frame_stack=frame_stack)
         self.world = made(world, options)
         self.num_envs, self.mode = num_envs, autoreset(autoreset_mode)
         self.render_mode = checked_mode(self.world, render_mode, shown=False)
         self.metadata = metadata_of(self.world) | {"autoreset_mode": self.mode}
         self.single_action_space = self.world.action_space
         self.single_observation_space = self.world.observation_space
+        if frame_stack > 1:
+            self.single_observation_space = batch_space(self.world.observation_space, frame_stack)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.rules = several.Rules(
+            frame_skip,
             limit=step_limit(max_episode_steps, self.world.limit),
             begin_at_once=self.mode == AutoresetMode.SAME_STEP,
         )
-        self.envs = several.allocate(self.world, num_envs)
+        self.envs = several.allocate(self.world, num_envs, frame_stack, self.rules.begin_at_once)
         self.shares = Shares(num_envs, threads)
-        self.scratch = [new_scratch(self.world) for _ in self.shares.parts]
+        self._parts = [rows(self.envs, first, last) for first, last, _ in self.shares.parts]
         self.begun = np.zeros(num_envs, np.bool_)  # it has had an episode
         self.over = np.zeros(num_envs, np.bool_)  # its episode ended in the last step
 
@@ -75,8 +83,11 @@ class WorldVectorEnv(VectorEnv[NDArray[Any], Any, NDArray[Any]]):
         Args:
             seed: of the first environment, and the following of the others; or one for each, None for its
                 next episode.
+            options: also those of the environment alone.
         """
-        mask = reset_mask((options or {}).get("reset_mask"), self.num_envs)
+        chosen = dict(options or {})
+        mask = reset_mask(chosen.pop("reset_mask", None), self.num_envs)
+        prepare(self.world, self.envs.states, chosen)
         given = seeds(seed, self.num_envs)
         first = mask & ~self.begun & (given < 0)
         given[first] = self.np_random.integers(2**62, size=first.sum())
@@ -85,6 +96,7 @@ class WorldVectorEnv(VectorEnv[NDArray[Any], Any, NDArray[Any]]):
         self.envs.order[:] = np.where(mask, several.BEGIN, several.WAIT)
         with announced("the environment"), explained(self.world):
             observations = self._advance()
+        prepare(self.world, self.envs.states, {})
         self.begun |= mask
         self.over &= ~mask
         return observations, {}
@@ -113,25 +125,33 @@ class WorldVectorEnv(VectorEnv[NDArray[Any], Any, NDArray[Any]]):
             out = (given < space.start) | (given >= space.start + space.n)
             if given.dtype.kind not in "iu" or out.any():
                 raise InvalidAction(f"expected actions in {space}, got {actions!r}")
+        elif not np.isfinite(given).all():
+            raise InvalidAction(f"expected finite numbers, got {actions!r}")
         return given
 
     def _advance(self) -> NDArray[Any]:
         """Let the environments carry out their orders, a share in each thread; return the observations."""
-        observations = np.empty(self.observation_space.shape or (), self.observation_space.dtype)
+        observations = np.empty_like(self.envs.recent)
         advance = several.advance_of(self.world)
 
         def work(first: int, last: int, thread: int) -> None:
-            advance(self.envs, self.rules, observations, self.scratch[thread], first, last)
+            advance(self._parts[thread], self.rules, observations[first:last])
 
         self.shares.run(work)
-        return observations
+        return observations.reshape(self.observation_space.shape or ())
 
     def _infos(self) -> dict[str, Any]:
         """Return what gymnasium's SyncVectorEnv makes of the infos of the environments alone."""
         infos: dict[str, Any] = {}
-        if self.rules.begin_at_once:
-            for i in np.flatnonzero(self.over).tolist():
-                infos = self._add_info(infos, {"final_obs": self.envs.finals[i].copy(), "final_info": {}}, i)
+        names = facts_of(self.world)
+        for i in np.flatnonzero(self.over).tolist() if names or self.rules.begin_at_once else ():
+            info: dict[str, Any] = {}
+            if self.envs.terminated[i]:
+                info = dict(zip(names, self.envs.facts[i].tolist(), strict=True))
+            if self.rules.begin_at_once:
+                final = self.envs.finals[i].reshape(self.single_observation_space.shape or ())
+                info = {"final_obs": final.copy(), "final_info": info}
+            infos = self._add_info(infos, info, i)
         return infos
 
     def render(self) -> tuple[Any, ...] | None:
@@ -139,9 +159,8 @@ class WorldVectorEnv(VectorEnv[NDArray[Any], Any, NDArray[Any]]):
         if self.render_mode is None:
             gym.logger.warn("expected a render_mode when the environment was made")
             return None
-        return tuple(
-            window.render(state) for window, state in zip(self._windows, self.envs.states, strict=True)
-        )
+        states = (row(self.envs.states, i) for i in range(self.num_envs))
+        return tuple(window.render(state) for window, state in zip(self._windows, states, strict=True))
 
     @cached_property
     def _windows(self) -> list[Any]:

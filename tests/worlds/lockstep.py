@@ -55,3 +55,20 @@ def assert_equal(got, expected):
         assert got.tobytes() == expected.tobytes()
     else:
         assert got == expected
+
+
+class Repeat(gym.Wrapper):
+    """Repeats an action and adds the rewards."""
+
+    def __init__(self, env, times):
+        super().__init__(env)
+        self.times = times
+
+    def step(self, action):
+        total = 0.0
+        for _ in range(self.times):
+            observation, reward, terminated, truncated, info = self.env.step(action)
+            total += reward
+            if terminated or truncated:
+                break
+        return observation, total, terminated, truncated, info

@@ -5,6 +5,7 @@ from gymnasium.error import InvalidAction
 from gymnasium.utils.env_checker import check_env
 
 from mpi_es.errors import UserError
+from mpi_es.jit.listener import heard_by
 from mpi_es.registration import WORLDS
 from mpi_es.worlds.classic_control.cart_pole import CartPole
 from mpi_es.worlds.env import WorldEnv
@@ -57,3 +58,14 @@ def test_what_is_no_action_is_refused(name, action, error):
 def test_options_of_a_reset_are_refused():
     with pytest.raises(UserError, match=r"options: expected none, got \{'low': 0\}"):
         gym.make("mpi_es/CartPole-v1").unwrapped.reset(options={"low": 0})
+
+
+@pytest.mark.parametrize("make", [gym.make, gym.make_vec])
+@pytest.mark.parametrize("name", ["mpi_es/CartPole-v1", "mpi_es/CarRacing-v3"])
+def test_all_machine_code_is_there_after_the_first_reset(make, name):
+    env = make(name)
+    env.reset(seed=1)
+    with heard_by(lambda: pytest.fail("compiled")):
+        env.step(env.action_space.sample())
+        env.reset()
+        env.reset(seed=2)

@@ -26,3 +26,11 @@ def test_what_numba_refuses_is_told_in_one_line(name, words):
         with pytest.raises(UserError, match=words) as raised:
             compiles()
         assert "\n" not in str(raised.value)
+
+
+def test_so_is_what_it_refuses_in_tell():
+    env, _ = envs.make(f"{HERE}:Mistelling")
+    vector = WorldVectorEnv(env.world, num_envs=2)
+    for compiles in (env.reset, vector.reset):
+        with pytest.raises(UserError, match="refuses tell: fresh has no 'speed'"):
+            compiles(seed=0)

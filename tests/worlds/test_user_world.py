@@ -48,6 +48,7 @@ def test_an_exception_names_the_episode():
             "Scratchless",
             r"--env: expected scratch\(\), .* of step_lanes, got .* it has none",
         ),
+        ("Silent", r"--env: expected tell\(state, out\), which writes the facts, .* it has none"),
         ("Halved", "got '.*:Halved'; it has no observe"),
         ("Freshless", "got '.*:Freshless'; it has no fresh"),
         ("Logical", "an array of these as taken in fresh, got 'bool'; np.int8 holds true and false"),

@@ -2,20 +2,26 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from gymnasium.error import InvalidAction, ResetNeeded
-from gymnasium.wrappers.vector import RecordEpisodeStatistics
+from gymnasium.wrappers import FrameStackObservation
+from gymnasium.wrappers.vector import NormalizeReward, RecordEpisodeStatistics
 
 from mpi_es import envs
 from mpi_es.errors import UserError
-from tests.worlds.lockstep import assert_equal
+from mpi_es.worlds.env import WorldEnv
+from mpi_es.worlds.vector_env import WorldVectorEnv
+from tests.worlds.lockstep import Repeat, assert_equal
+from tests.worlds.user_worlds import Telling
 
 SEEDS = [12, 13, 14]
 MODES = ["NextStep", "SameStep", "Disabled"]
 
 
-def pair(name, mode="NextStep", **options):
+def pair(name, mode="NextStep", wrappers=(), **options):
     """Return our vector, and gymnasium's of its environments, which are stepped one after the other."""
     ours = gym.make_vec(f"mpi_es/{name}", num_envs=3, autoreset_mode=mode, **options)
-    options.pop("threads", None)
+    for only_ours in ("threads", "frame_skip", "frame_stack"):
+        options.pop(only_ours, None)
+    options["wrappers"] = wrappers
     alone = {"vectorization_mode": "sync", "vector_kwargs": {"autoreset_mode": mode}}
     return ours, gym.make_vec(name, num_envs=3, **options | alone)
 
@@ -69,6 +75,53 @@ def test_environments_that_step_together_do_what_each_does_alone(name, mode):
     ours.close()
 
 
+@pytest.mark.parametrize("mode", MODES)
+def test_frames_are_skipped_and_stacked_as_by_gymnasium_s_wrappers(mode):
+    wrappers = (lambda env: Repeat(env, 3), lambda env: FrameStackObservation(env, 2))
+    options = {"frame_skip": 3, "frame_stack": 2, "max_episode_steps": 31}
+    ours, theirs = pair("CartPole-v1", mode, wrappers, **options)
+    assert_equal(ours.reset(seed=5), theirs.reset(seed=5))
+    assert play(ours, theirs, 60) > 10
+    assert ours.observation_space == theirs.observation_space
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_what_a_world_tells_of_an_episode_that_is_over_is_in_the_infos(mode):
+    worlds = [Telling() for _ in range(4)]
+    ours = WorldVectorEnv(worlds[0], num_envs=3, autoreset_mode=mode)
+    theirs = gym.vector.SyncVectorEnv([lambda w=w: WorldEnv(w) for w in worlds[1:]], autoreset_mode=mode)
+    assert_equal(ours.reset(seed=1), theirs.reset(seed=1))
+    actions = np.array([[5.0], [3.0], [6.0]], np.float32)
+    got = ours.step(actions)
+    assert_equal(got, theirs.step(actions))
+    infos = got[-1]["final_info"] if mode == "SameStep" else got[-1]
+    assert infos["is_even"].tolist() == [True, False, False]
+    assert infos["is_large"].tolist() == [True, False, True]
+
+
+def test_a_mask_begins_some_episodes_and_leaves_the_others():
+    ours, theirs = pair("Pendulum-v1")
+    assert_equal(ours.reset(seed=1), theirs.reset(seed=1))
+    play(ours, theirs, 2)
+    for seed in ([None, 9, None], None):
+        options = [{"reset_mask": np.array([False, True, False])} for _ in range(2)]
+        assert_equal(ours.reset(seed=seed, options=options[0]), theirs.reset(seed=seed, options=options[1]))
+        play(ours, theirs, 2)
+
+
+def test_a_limit_of_minus_one_is_none_and_none_is_the_registered_one():
+    for given, limit in ((-1, 0), (None, 200), (7, 7)):
+        assert pair("Pendulum-v1", max_episode_steps=given)[0].rules.limit == limit
+
+
+def test_observations_stay_when_the_next_are_made():
+    ours, _ = pair("Pendulum-v1")
+    first, _ = ours.reset(seed=1)
+    kept = first.copy()
+    ours.step(np.ones((3, 1), np.float32))
+    np.testing.assert_array_equal(first, kept)
+
+
 def test_without_a_seed_episodes_differ_and_follow_the_vector_s_own_seed():
     first, second = (gym.make_vec("mpi_es/CartPole-v1", num_envs=2) for _ in range(2))
     seen = first.reset()[0]
@@ -77,24 +130,28 @@ def test_without_a_seed_episodes_differ_and_follow_the_vector_s_own_seed():
 
 
 def test_gymnasium_s_wrappers_take_it():
-    env = RecordEpisodeStatistics(gym.make_vec("mpi_es/CartPole-v1", num_envs=2, max_episode_steps=5))
-    env.reset(seed=1)
+    ours, theirs = (
+        NormalizeReward(RecordEpisodeStatistics(each)) for each in pair("CartPole-v1", max_episode_steps=5)
+    )
+    ours.reset(seed=1), theirs.reset(seed=1)
     for _ in range(5):
-        *_, truncated, infos = env.step(np.ones(2, int))
-    assert truncated.all()
-    assert infos["episode"]["l"].tolist() == [5, 5]
+        got, expected = (each.step(np.ones(3, int)) for each in (ours, theirs))
+        np.testing.assert_array_equal(got[1], expected[1])
+    assert got[3].all()
+    assert got[4]["episode"]["l"].tolist() == expected[4]["episode"]["l"].tolist() == [5, 5, 5]
 
 
 @pytest.mark.parametrize(
-    ("actions", "error"),
+    ("name", "actions", "error"),
     [
-        (np.array([0, 1]), "expected actions of the shape"),
-        (np.array([0, 2, 1]), "expected actions in Discrete"),
-        (np.array([0.0, 1.0, 1.0]), "expected actions in Discrete"),
+        ("CartPole-v1", np.array([0, 1]), "expected actions of the shape"),
+        ("CartPole-v1", np.array([0, 2, 1]), "expected actions in Discrete"),
+        ("CartPole-v1", np.array([0.0, 1.0, 1.0]), "expected actions in Discrete"),
+        ("Pendulum-v1", np.full((3, 1), np.nan), "expected finite numbers"),
     ],
 )
-def test_what_is_no_action_is_refused(actions, error):
-    ours, _ = pair("CartPole-v1")
+def test_what_is_no_action_is_refused(name, actions, error):
+    ours, _ = pair(name)
     with pytest.raises(ResetNeeded, match="before the first step"):
         ours.step(np.zeros(3, int))
     ours.reset(seed=1)
@@ -114,6 +171,8 @@ def test_an_episode_that_is_over_waits_for_a_reset_where_nothing_else_begins_it(
     ("options", "error"),
     [
         ({"num_envs": 0}, "num_envs: expected a whole number from 1, got 0"),
+        ({"frame_skip": 1.5}, "frame_skip: expected a whole number from 1, got 1.5"),
+        ({"max_episode_steps": 0}, "max_episode_steps: expected a whole number from 1, or -1, got 0"),
         ({"threads": 1.5}, "threads: expected a whole number from 1, got 1.5"),
         ({"render_mode": "human"}, "render_mode: expected one of rgb_array, got 'human'"),
         ({"autoreset_mode": "never"}, "autoreset_mode: expected one of NextStep, SameStep, Disabled"),
@@ -123,6 +182,20 @@ def test_an_episode_that_is_over_waits_for_a_reset_where_nothing_else_begins_it(
 def test_an_option_that_cannot_be_is_refused(options, error):
     with pytest.raises(UserError, match=error):
         gym.make_vec("mpi_es/Pendulum-v1", **{"num_envs": 2} | options)
+
+
+@pytest.mark.parametrize(
+    ("given", "error"),
+    [
+        ({"seed": [1, 2]}, "seed: expected an integer or a list of 3"),
+        ({"seed": -1}, "seed: expected numbers from 0 to 9223372036854775807, got -1"),
+        ({"options": {"reset_mask": np.zeros(3, bool)}}, r"reset_mask: expected a bool array \(3,\)"),
+        ({"options": {"low": 0}}, r"options: expected none, got \{'low': 0\}"),
+    ],
+)
+def test_a_seed_a_mask_or_an_option_that_cannot_be_is_refused_at_a_reset(given, error):
+    with pytest.raises(UserError, match=error):
+        pair("Pendulum-v1")[0].reset(**given)
 
 
 def test_each_environment_has_its_picture():

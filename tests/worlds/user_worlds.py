@@ -121,6 +121,40 @@ class Wasteful(Numbers):
         self.step = step_with_array
 
 
+class Telling(Numbers):
+    facts = ("is_even", "is_large")
+
+    def __init__(self):
+        super().__init__()
+        self.step, self.tell = step_to_five, tell
+
+
+@numba.njit
+def step_to_five(state, action):
+    state.number += action[0]
+    return 1.0, state.number >= 5.0
+
+
+@numba.njit
+def tell(state, out):
+    out[0], out[1] = state.number % 2.0 == 0.0, state.number >= 5.5
+
+
+class Silent(Numbers):
+    facts = ("is_even",)
+
+
+class Mistelling(Telling):
+    def __init__(self):
+        super().__init__()
+        self.tell = mistell
+
+
+@numba.njit
+def mistell(state, out):
+    out[0] = state.speed
+
+
 class Failing(Numbers):
     def __init__(self):
         super().__init__()

@@ -29,8 +29,9 @@ from mpi_es.agents.agent import Agent
 from mpi_es.config.presets import preset
 from mpi_es.config.run import Config
 from mpi_es.envs.car_racing import simulation
-from mpi_es.envs.car_racing.options import action_space, observation_space
+from mpi_es.envs.car_racing.picture.sizes import SIDE
 from mpi_es.envs.car_racing.simulation import Simulation
+from mpi_es.envs.car_racing.world import CarRacing
 from mpi_es.errors import expected
 from mpi_es.evaluation import compiled_episode
 from mpi_es.evaluation.build import make_policy
@@ -95,21 +96,23 @@ def drive(
     Args:
         taught: the agent drives, not the teacher.
     """
+    picture = np.zeros((SIDE, SIDE, 3), np.uint8)
     simulation.begin(car, seed)
     agent.memory[:] = agent.first_memory
     senses, outputs = np.zeros(SENSES, np.float32), np.zeros(OUTPUTS, np.float32)
     first, second = np.zeros_like(teacher.first_bias), np.zeros_like(teacher.second_bias)
-    action, total, over, cut, step = np.zeros(OUTPUTS), 0.0, False, False, 0
-    while not over and not cut:
+    action, total, over, step = np.zeros(OUTPUTS), 0.0, False, 0
+    while not over and step < STEPS:
+        simulation.draw(car, picture)
         sense(car.world, car.physics, action, senses)
         answer(teacher, senses, first, second, outputs)
         actions[step] = np.tanh(outputs)
-        kernel.act(weights, car.picture, agent.memory, agent.scratch, agent.outputs)
+        kernel.act(weights, picture, agent.memory, agent.scratch, agent.outputs)
         centres[step] = agent.scratch.activations.features
         if taught:
             outputs[:] = np.arctanh(np.minimum(np.maximum(agent.outputs, -ALMOST_ONE), ALMOST_ONE))
         act(outputs + noise[step], action)
-        reward, over, cut = simulation.hold(car, action[0], action[1], action[2], 1, STEPS)
+        reward, over = simulation.move(car, action[0], action[1], action[2])
         total += reward
         step += 1
     return step, total
@@ -121,8 +124,9 @@ class Cars:
     def __init__(self, comm: Comm, config: Config, teacher: Network) -> None:
         self.comm, self.teacher = comm, teacher
         self.policy: Any = make_policy(config)
-        self.car = simulation.allocate()
-        self.agent = compiled_episode.allocate(self.policy, observation_space(), action_space(True))
+        world = CarRacing()
+        self.car = world.allocate()
+        self.agent = compiled_episode.allocate(self.policy, world.observation_space, world.action_space)
 
     def drive(self, parameters: NDArray[np.float32], seeds: list[int], round_: int) -> list[tuple[Any, ...]]:
         """Return the drives of all ranks, in the order of the seeds, on rank 0. Collective."""

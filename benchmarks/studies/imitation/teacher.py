@@ -15,7 +15,6 @@ from road import OUTPUTS, PARAMETERS, SENSES, STEPS, Network, act, answer, compi
 
 import mpi_es
 from mpi_es.envs.car_racing import simulation
-from mpi_es.envs.car_racing.physics import race
 from mpi_es.envs.car_racing.simulation import Simulation
 
 NOISE = 0.1  # standard deviation, before the tanh
@@ -26,8 +25,7 @@ CAR = simulation.allocate()
 @compiled
 def drive(car: Simulation, driver: Network, seed: int, noise: NDArray[np.float32]) -> float:
     """Return the return of a drive on the track of a seed."""
-    simulation.begin_streams(car, seed)
-    race.reset(car.world, car.physics, car.generator)
+    simulation.begin(car, seed)
     senses, outputs = np.zeros(SENSES, np.float32), np.zeros(OUTPUTS, np.float32)
     first, second = np.zeros_like(driver.first_bias), np.zeros_like(driver.second_bias)
     action, total, over, step = np.zeros(OUTPUTS), 0.0, False, 0

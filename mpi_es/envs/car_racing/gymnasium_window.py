@@ -6,6 +6,7 @@ from gymnasium.envs.box2d.car_dynamics import Car
 from gymnasium.envs.box2d.car_racing import CarRacing
 
 from mpi_es.envs.car_racing import variants
+from mpi_es.envs.car_racing.simulation import Simulation
 from mpi_es.envs.car_racing.state import POLYGON_COUNT, REWARD, TIME, World
 
 
@@ -30,9 +31,9 @@ class Window:
         self.env: Any = _Covered(render_mode=render_mode)
         self.env.cover_colour = variants.colour(self.variant)
 
-    def render(self, world: World) -> Any:
+    def render(self, state: Simulation) -> Any:
         """Return the picture, or show it."""
-        env = self.env
+        env, world = self.env, state.world
         if self.variant in (variants.BARS, variants.BLOB):
             env.covers = variants.rectangles(world, self.variant)
         env.t, env.reward = float(world.clock[TIME]), float(world.clock[REWARD])

@@ -31,7 +31,7 @@ def test_the_same_options_give_gymnasium_s_episode(options):
         (seen, _), (expected, _) = mine.reset(seed=seed), theirs.reset(seed=seed)
         np.testing.assert_array_equal(seen, expected)
         for t in range(40):
-            action = GENTLE if mine.continuous else t % 5
+            action = GENTLE if mine.action_space.shape else t % 5
             got, wanted = mine.step(action), theirs.step(action)
             np.testing.assert_array_equal(got[0], wanted[0])
             assert got[1:] == wanted[1:]
@@ -50,7 +50,7 @@ def test_colours_that_were_never_drawn_by_a_reset_are_drawn_at_the_beginning():
     for seed in (None, 3, 2**62 + 1):
         env = ours("domain_randomize=true")
         env.reset(seed=seed, options={"randomize": False})
-        grounds.add(env.simulation.world.ground.tobytes())
+        grounds.add(env.state.world.ground.tobytes())
     assert len(grounds) == 3
 
 

@@ -46,7 +46,7 @@ def test_colours_shift_by_at_most_a_fifth():
     env, roads = ours("variant=color"), set()
     for seed in range(8):
         env.reset(seed=seed)
-        road, ground, grass = env.simulation.world.ground.astype(int)
+        road, ground, grass = env.state.world.ground.astype(int)
         assert len(set(road - 102)) == 1
         assert abs(road[0] - 102) <= 51
         assert set(np.abs(ground - [102, 204, 102]) <= 51) == {True}

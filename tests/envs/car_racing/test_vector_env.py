@@ -1,36 +1,16 @@
 import gymnasium as gym
 import numpy as np
 import pytest
-from gymnasium.error import InvalidAction, ResetNeeded
 from gymnasium.wrappers import FrameStackObservation
-from gymnasium.wrappers.vector import NormalizeReward, RecordEpisodeStatistics
 
 from mpi_es import envs
-from mpi_es.errors import UserError
 from tests.envs.car_racing.reference import GENTLE
-from tests.worlds.lockstep import assert_equal
+from tests.worlds.lockstep import Repeat, assert_equal
 
 NAME = "mpi_es/CarRacing-v3"
 SEEDS = [12, 13, 14]
 CARS = len(SEEDS)
 MODES = ["NextStep", "SameStep", "Disabled"]
-
-
-class Repeat(gym.Wrapper):
-    """Repeats an action and adds the rewards."""
-
-    def __init__(self, env, times):
-        super().__init__(env)
-        self.times = times
-
-    def step(self, action):
-        total = 0.0
-        for _ in range(self.times):
-            observation, reward, terminated, truncated, info = self.env.step(action)
-            total += reward
-            if terminated or truncated:
-                break
-        return observation, total, terminated, truncated, info
 
 
 def ours(**options):
@@ -123,50 +103,6 @@ def test_frames_are_skipped_and_stacked_as_by_gymnasium_s_wrappers(mode):
     assert env.observation_space == other.observation_space
 
 
-def test_a_mask_begins_some_episodes_and_leaves_the_others():
-    env, other = ours(), alone()
-    assert_equal(env.reset(seed=1), other.reset(seed=1))
-    drive(env, other, 2)
-    mask = np.array([False, True, False])
-    seeds = [None, 9, None]
-    got = env.reset(seed=seeds, options={"reset_mask": mask})
-    assert_equal(got, other.reset(seed=seeds, options={"reset_mask": mask}))
-    drive(env, other, 2)
-
-
-def test_a_limit_of_minus_one_is_none_and_none_is_the_registered_one():
-    assert [ours(max_episode_steps=steps).limit for steps in (-1, None, 7)] == [0, 1000, 7]
-    assert ours().spec.max_episode_steps == 1000
-
-
-def test_without_a_seed_cars_and_episodes_differ():
-    env = ours()
-    pictures = [picture.tobytes() for _ in range(2) for picture in env.reset()[0]]
-    assert len(set(pictures)) == 2 * CARS
-
-
-def test_observations_stay_when_the_next_are_drawn():
-    env = ours()
-    first, _ = env.reset(seed=1)
-    kept = first.copy()
-    env.step(np.array([GENTLE] * CARS))
-    np.testing.assert_array_equal(first, kept)
-
-
-def test_gymnasium_s_wrappers_work():
-    env, other = (
-        NormalizeReward(RecordEpisodeStatistics(made(max_episode_steps=4))) for made in (ours, alone)
-    )
-    env.reset(seed=3), other.reset(seed=3)
-    for _ in range(6):
-        got, expected = (each.step(np.array([GENTLE] * CARS)) for each in (env, other))
-        np.testing.assert_array_equal(got[1], expected[1])
-        assert ("episode" in got[4]) == ("episode" in expected[4])
-        for key in ("r", "l") if "episode" in got[4] else ():
-            np.testing.assert_array_equal(got[4]["episode"][key], expected[4]["episode"][key])
-    assert env.env.episode_count == CARS
-
-
 def test_attributes_are_those_of_the_environments_alone():
     env, other = ours(), alone()
     env.reset(seed=3), other.reset(seed=3)
@@ -190,54 +126,6 @@ def test_pictures_for_people_are_gymnasium_s():
     env.reset(seed=3), one.reset(seed=4)
     np.testing.assert_array_equal(env.render()[1], one.render())
     env.close()
-
-
-@pytest.mark.parametrize(
-    ("options", "given", "words"),
-    [
-        ({"threads": 0}, {}, "threads: expected a whole number from 1, got 0"),
-        ({"frame_skip": 1.5}, {}, "frame_skip: expected a whole number from 1, got 1.5"),
-        (
-            {"autoreset_mode": "Never"},
-            {},
-            "autoreset_mode: expected one of NextStep, SameStep, Disabled, got",
-        ),
-        ({"max_episode_steps": 0}, {}, "max_episode_steps: expected a whole number from 1, or -1, got 0"),
-        ({"render_mode": "human"}, {}, "render_mode: expected rgb_array or None, got 'human'"),
-        ({"picture": "blurred"}, {}, "picture: expected one of close, exact, got 'blurred'"),
-        ({}, {"seed": [1, 2]}, "seed: expected an integer or a list of 3"),
-        ({}, {"seed": -1}, "seed: expected numbers from 0 to 9223372036854775807, got -1"),
-        ({}, {"options": {"reset_mask": np.zeros(CARS, bool)}}, "reset_mask: expected a bool array (3,)"),
-    ],
-    ids=str,
-)
-def test_an_option_a_seed_or_a_mask_that_cannot_be_is_named(options, given, words):
-    with pytest.raises(UserError) as raised:
-        ours(**options).reset(**given)
-    assert str(raised.value).startswith(words)
-
-
-def test_a_step_needs_a_reset():
-    env = ours(autoreset_mode="Disabled", max_episode_steps=1)
-    actions = np.array([GENTLE] * CARS)
-    with pytest.raises(ResetNeeded, match="before the first step"):
-        env.step(actions)
-    env.reset()
-    env.step(actions)
-    with pytest.raises(ResetNeeded, match="whose episodes are over: 0, 1, 2"):
-        env.step(actions)
-
-
-@pytest.mark.parametrize(
-    ("continuous", "actions"),
-    [(True, np.zeros((2, 3))), (True, np.full((3, 3), np.nan)), (False, np.full(3, 5)), (False, np.zeros(3))],
-    ids=["shape", "nan", "range", "type"],
-)
-def test_actions_are_checked(continuous, actions):
-    env = ours(continuous=continuous)
-    env.reset()
-    with pytest.raises(InvalidAction, match="expected"):
-        env.step(actions)
 
 
 def test_a_rollout_steps_it_in_lockstep():

@@ -4,18 +4,9 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from mpi_es.envs.car_racing.options import DISCRETE, action_space, checked, observation_space
+from mpi_es.envs.car_racing.world import DISCRETE, CarRacing
 from mpi_es.errors import UserError
 from tests.envs.car_racing.reference import ours
-
-DEFAULTS = {
-    "picture": "close",
-    "variant": "plain",
-    "lap_complete_percent": 0.95,
-    "domain_randomize": False,
-    "continuous": True,
-    "grass_cost": 0.0,
-}
 
 
 @pytest.mark.parametrize(
@@ -31,7 +22,7 @@ DEFAULTS = {
 )
 def test_an_error_names_the_keyword_and_on_the_command_line_its_option(option, value, rule):
     words = f"{option}: expected {rule}, got {value!r}"
-    for make in (lambda **options: checked(**DEFAULTS | options), partial(gym.make, "mpi_es/CarRacing-v3")):
+    for make in (CarRacing, partial(gym.make, "mpi_es/CarRacing-v3")):
         with pytest.raises(UserError) as raised:
             make(**{option: value})
         assert str(raised.value).startswith(words)
@@ -42,17 +33,12 @@ def test_an_error_names_the_keyword_and_on_the_command_line_its_option(option, v
 def test_an_option_that_is_none_is_told_and_one_may_be_in_lower_case():
     with pytest.raises(UserError, match=r"--env-options.*gravity"):
         ours("gravity=3")
-    assert not ours("continuous=false").continuous
-
-
-def test_choices_are_the_arguments_of_a_simulation():
-    assert checked(**DEFAULTS) == ("close", "plain", 0.95, False, 0.0)
+    assert ours("continuous=false").discrete
 
 
 def test_spaces_are_gymnasium_s():
     for continuous in (True, False):
-        theirs = gym.make("CarRacing-v3", continuous=continuous)
-        assert action_space(continuous) == theirs.action_space
-        assert observation_space() == theirs.observation_space
-    assert observation_space(4).shape == (4, 96, 96, 3)
+        mine, theirs = CarRacing(continuous=continuous), gym.make("CarRacing-v3", continuous=continuous)
+        assert mine.action_space == theirs.action_space
+        assert mine.observation_space == theirs.observation_space
     assert np.shape(DISCRETE) == (theirs.action_space.n, 3)
