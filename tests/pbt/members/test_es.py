@@ -104,14 +104,25 @@ def test_options_set_what_is_not_tuned():
 
 
 @pytest.mark.parametrize(
-    ("ranks", "together"), [(3, 2), pytest.param(2, 1, marks=SLOW), pytest.param(5, 2, marks=SLOW)]
+    ("ranks", "together", "env", "more"),
+    [
+        (3, 2, "CartPole-v1", ()),
+        pytest.param(2, 1, "CartPole-v1", (), marks=SLOW),
+        pytest.param(5, 2, "CartPole-v1", (), marks=SLOW),
+        (2, 2, "mpi_es/CartPole-v1", ("dispatch=dynamic",)),
+        pytest.param(3, 1, "mpi_es/MountainCarContinuous-v0", (), marks=SLOW),
+        pytest.param(5, 2, "mpi_es/LunarLander-v3", ("dispatch=dynamic",), marks=SLOW),
+        pytest.param(3, 3, "mpi_es/BipedalWalker-v3", ("policy=lstm",), marks=SLOW),
+    ],
 )
-def test_results_do_not_depend_on_ranks_or_ranks_per_member(trained, launch, tmp_path, ranks, together):
+def test_results_do_not_depend_on_ranks_or_ranks_per_member(
+    trained, launch, tmp_path, ranks, together, env, more
+):
     small = ("--num-agents", 3, "--steps", 2, "--max-iter", 3, "--num-rollouts", 2, "--num-eval-rollouts", 2)
-    options = ("--member", "es", "--member-options", *OPTIONS, *small)
+    options = ("--member", "es", "--env", env, "--member-options", *OPTIONS, *more, *small)
     trained(tmp_path / "serial", *options)
-    more = ("--ranks-per-member", together, "--console", "silent", "--no-tensorboard")
-    done = launch(ranks, "-m", "pbt.train", *options, *more, "--run-dir", tmp_path / "run")
+    split = ("--ranks-per-member", together, "--console", "silent", "--no-tensorboard")
+    done = launch(ranks, "-m", "pbt.train", *options, *split, "--run-dir", tmp_path / "run")
     assert done.returncode == 0, done.stderr
     assert_same(exact(tmp_path / "run"), exact(tmp_path / "serial"))
 
