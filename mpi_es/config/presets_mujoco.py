@@ -1,5 +1,7 @@
 """MuJoCo's bodies with the settings of OpenAI-ES (arXiv:1703.03864): linear policies, and networks 64-64.
 
+`ars-…` is augmented random search, V2-t, with the settings of its authors (arXiv:1803.07055, table 9).
+
 Observations are normalised, training adds noise to actions, and weights decay. Initial outputs are zero or
 small. A body that gets a bonus for each step learns to stand still. So training leaves the bonus out, as in
 arXiv:1803.07055; held-out episodes pay it.
@@ -46,6 +48,7 @@ class Body:
 NARROW = {"init_sigma": 0.025, "learning_rate": 0.01}
 BODIES = {
     "InvertedPendulum": Body(950.0),
+    "InvertedDoublePendulum": Body(9100.0),
     "Reacher": Body(-3.75),
     "Swimmer": Body(350.0, linear={"init_last_layer": 1.0}),  # from 0 it stays at some 50
     "Pusher": Body(-25.0),
@@ -66,6 +69,42 @@ BODIES = {
 }
 
 
+@dataclass(frozen=True)
+class Search:
+    """Settings of augmented random search, by the paper's names."""
+
+    pairs: int  # N
+    used: int  # b
+    step: float  # alpha
+    width: float  # nu
+
+    @property
+    def preset(self) -> Preset:
+        """The same by ours."""
+        return dict(
+            shaping="standardized",
+            optimizer="sgd",
+            momentum=0.0,
+            weight_decay=0.0,
+            action_noise=0.0,
+            episode_seeds="independent",
+            population_size=2 * self.pairs,
+            top_directions=self.used,
+            init_sigma=self.width,
+            learning_rate=2 * self.step * self.width,  # openai_es divides by these
+        )
+
+
+SEARCHES = {
+    "Swimmer": Search(1, 1, 0.02, 0.01),
+    "Hopper": Search(8, 4, 0.01, 0.025),
+    "HalfCheetah": Search(32, 4, 0.02, 0.03),
+    "Walker2d": Search(40, 30, 0.03, 0.025),
+    "Ant": Search(60, 20, 0.015, 0.025),
+    "Humanoid": Search(230, 230, 0.02, 0.0075),
+}
+
+
 def _evolved(preset: Preset, name: str) -> Preset:
     """Return the preset of a body."""
     body = BODIES[name]
@@ -80,4 +119,5 @@ def _evolved(preset: Preset, name: str) -> Preset:
 MUJOCO = in_own_directories(
     {name.lower(): _evolved(LINEAR, name) | body.linear for name, body in BODIES.items()}
     | {f"{name.lower()}-64": _evolved(NETWORK, name) for name in BODIES}
+    | {f"ars-{name.lower()}": _evolved(LINEAR | search.preset, name) for name, search in SEARCHES.items()}
 )

@@ -1,12 +1,17 @@
-"""OpenAI's evolution strategy (Salimans et al. 2017, arXiv:1703.03864): a gradient from mirrored noise."""
+"""OpenAI's evolution strategy (Salimans et al. 2017, arXiv:1703.03864): a gradient from mirrored noise.
+
+With sgd without momentum and standardized fitness it is augmented random search (arXiv:1803.07055), with a
+step size alpha of learning_rate / (2 sigma).
+"""
 
 from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mpi_es.arrays import Vector
-from mpi_es.config.fields import AtMost, Decay, NotNegative
+from mpi_es.config.fields import AtMost, Decay, Natural, NotNegative
 from mpi_es.strategies import optimizers
 from mpi_es.strategies.base import Noise, Population, Seeded, Strategy, WithNoise, check_pairs
 from mpi_es.strategies.optimizers import Memory, decayed
@@ -26,9 +31,11 @@ class OpenAIESState:
 
 @dataclass(frozen=True)
 class OpenAIESOptions(WithNoise, optimizers.Options):
-    """Those of its optimizer and its noise, and of sigma."""
+    """Those of its optimizer and its noise, of sigma, and of what of a generation is used."""
 
     name: str = "openai_es"
+    top_directions: Natural = 0
+    """Largest number of mirrored pairs that a step uses, those with the best candidates; 0: all"""
     sigma_decay: Decay = 1.0
     """Factor on sigma after each generation"""
     sigma_min: Annotated[NotNegative, AtMost("init_sigma")] = 0.0
@@ -64,12 +71,14 @@ class OpenAIES(Strategy):
         """Climb the gradient of the expected utility. Collective where the noise is."""
         assert isinstance(population, Seeded)
         s, options = self.state, self.options
-        utilities = self._shaping(fitness)
+        pairs = fitness.reshape(-1, 2)
+        used = self._used(pairs)
+        utilities = self._shaping(pairs[used].ravel())
         # Algorithm 1: the gradient of E u(theta + sigma eps) is E[u eps] / sigma, estimated over n candidates
         # by (1 / (n sigma)) sum_i u_i eps_i. Mirrored, eps_{2i+1} = -eps_{2i}: a sum over pairs of
         # differences. The starter code subtracts l2coeff * theta (weight decay) before this is over sigma.
-        weights = (utilities[0::2] - utilities[1::2]) / len(fitness)
-        ascent = self.noise.weighted_sum(population.keys, weights) - options.weight_decay * s.centre
+        weights = (utilities[0::2] - utilities[1::2]) / len(utilities)
+        ascent = self.noise.weighted_sum(population.keys[used], weights) - options.weight_decay * s.centre
         step, memory = self._optimizer.step(s.optimizer, ascent / s.sigma, s.learning_rate)
         self.state = OpenAIESState(
             generation=s.generation + 1,
@@ -78,3 +87,8 @@ class OpenAIES(Strategy):
             learning_rate=decayed(s.learning_rate, options.lr_decay, options.lr_min),
             optimizer=memory,
         )
+
+    def _used(self, pairs: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Return the places of the pairs (n, 2) that a step uses, in their order."""
+        best_first = np.argsort(-pairs.max(axis=1), kind="stable")
+        return np.sort(best_first[: self.options.top_directions or None])

@@ -1,4 +1,5 @@
 import numpy as np
+import pytest
 
 from mpi_es.strategies.base import Seeded
 from mpi_es.strategies.noise import ComputedNoise
@@ -74,3 +75,44 @@ def test_only_the_noise_adds_up_rows() -> None:
     strategy = made(OpenAIES, np.zeros(DIM), 0.1, 4, noise=noise, learning_rate=0.1)
     strategy.tell(strategy.ask(), np.arange(4.0))
     assert strategy.state.generation == 1
+
+
+RANDOM_SEARCH = {"shaping": "standardized", "top_directions": 3}
+
+
+def test_the_pairs_with_the_best_candidates_alone_are_used() -> None:
+    """Algorithm 2 of arXiv:1803.07055: alpha / (b deviation) times the sum of (r+ - r-) delta."""
+    strategy, alpha = build(**RANDOM_SEARCH, learning_rate=0.06 * 2 * 0.02), 0.06
+    fitness = np.array([3.0, -1.0, 2.0, 2.5, 0.0, 7.0, -4.0, 1.0])
+    population, before = strategy.ask(), strategy.centre
+    used, pairs = [0, 1, 2], fitness.reshape(4, 2)
+    delta = np.stack([NOISE.row(int(key)) for key in population.keys])[used]
+    step = alpha / (3 * pairs[used].std()) * (pairs[used, 0] - pairs[used, 1]) @ delta
+    strategy.tell(population, fitness)
+    np.testing.assert_allclose(strategy.centre - before, step, rtol=1e-5)
+
+
+def test_given_the_same_draws_it_is_the_random_search_of_sb3_contrib(monkeypatch) -> None:
+    """Up to the deviation, which has n - 1 in its denominator there."""
+    ars, torch = pytest.importorskip("sb3_contrib").ARS, pytest.importorskip("torch")
+    nu, alpha, used = 0.1, 0.3, 2 * RANDOM_SEARCH["top_directions"]
+    theirs = ars("LinearPolicy", "Pendulum-v1", 4, 3, alpha, delta_std=nu, device="cpu")
+    theirs._setup_learn(1)
+    dim = theirs.n_params
+    noise, rate = ComputedNoise(7, dim), alpha * 2 * nu * np.sqrt((used - 1) / used)
+    ours = made(
+        OpenAIES, np.zeros(dim), nu, 8, noise=noise, **ASCENT, **RANDOM_SEARCH, learning_rate=float(rate)
+    )
+    goal, wave = np.arange(1.0, dim + 1), np.arange(dim) + 2.0
+    returns = lambda x: -np.abs(x - goal).sum(axis=-1) + np.cos(x @ wave)  # noqa: E731
+    evaluate = lambda x, *_: torch.from_numpy(returns(x.double().numpy())).float()  # noqa: E731
+    monkeypatch.setattr(theirs, "evaluate_candidates", evaluate)
+    for _ in range(20):
+        population = ours.ask()
+        draws = torch.from_numpy(np.stack([noise.row(int(key)) for key in population.keys]))
+        monkeypatch.setattr(torch, "normal", lambda *_, draws=draws, **__: draws)
+        theirs._do_one_update(None, None)
+        rows = np.stack([population.candidate(i, noise) for i in range(8)])
+        ours.tell(population, returns(rows.astype(float)))
+        np.testing.assert_allclose(ours.centre, theirs.weights.numpy(), rtol=1e-4, atol=1e-5)
+    assert np.abs(ours.centre).min() > 0.1

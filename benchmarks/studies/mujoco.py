@@ -1,0 +1,109 @@
+"""MuJoCo's bodies at the steps for which others published a score: ours, OpenAI-ES's settings, ARS.
+
+nohup nice -n 19 python benchmarks/studies/mujoco.py run [BODY …] [--seeds 3] [--cores 2] > mujoco.log &
+python benchmarks/studies/mujoco.py show
+
+`run` trains the presets of each body until the largest number of published steps is spent, one seed of all
+before the next; what was interrupted is continued. The curves of what is done are added to
+docs/mujoco/study.csv, or to --results, and not trained again. `show` prints the table of docs/mujoco.md. A
+step is a step whatever else the machine does.
+"""
+
+import argparse
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import results
+from strategies import end_of, train_until, until
+
+from mpi_es.config.presets_mujoco import SEARCHES
+
+RESULTS = Path(__file__).parents[2] / "docs" / "mujoco" / "study.csv"
+RECIPES = {"ours": "{}", "64-64": "{}-64", "ars": "ars-{}"}  # names of presets
+OPENAI, ZOO = "OpenAI-ES", "ARS, RL Zoo"
+
+
+class Published(NamedTuple):
+    """What others report."""
+
+    body: str
+    by: str
+    score: float
+    millions: float  # steps
+
+
+PUBLISHED = (
+    Published("InvertedPendulum", OPENAI, 1000.0, 0.455),
+    Published("InvertedDoublePendulum", OPENAI, 9104.07, 5.39),
+    Published("Swimmer", OPENAI, 128.25, 1.39),
+    Published("Swimmer", ZOO, 355, 2),
+    Published("HalfCheetah", OPENAI, 2385.79, 2.88),
+    Published("HalfCheetah", ZOO, 4815, 12),
+    Published("Hopper", ZOO, 3344, 7),
+    Published("Hopper", OPENAI, 3403.46, 31.6),
+    Published("Walker2d", OPENAI, 3830.03, 37.9),
+    Published("Walker2d", ZOO, 2994, 75),
+    Published("Ant", ZOO, 2334, 75),
+)
+BODIES = list(dict.fromkeys(one.body for one in PUBLISHED))
+
+
+def recipes_of(body: str) -> dict[str, str]:
+    """Return the presets of a body, by what the table calls them."""
+    return {
+        name: preset.format(body.lower())
+        for name, preset in RECIPES.items()
+        if name != "ars" or body in SEARCHES
+    }
+
+
+def train(root: Path, body: str, recipe: str, seed: int) -> results.Curve:
+    """Train a preset until the largest number of published steps is spent."""
+    millions = max(one.millions for one in PUBLISHED if one.body == body)
+    words = [recipes_of(body)[recipe], "--seed", seed, "--num-eval-rollouts", 20]
+    words += ["--max-iter", 1_000_000, "--target-fitness", "None"]
+    run = train_until(results.directory_of(root, f"{body}, {recipe}", seed), words, millions)
+    cost = run.axes["steps"] / 1e6
+    points = [(e.generation, cost[e.generation], e.returns.mean()) for e in run.evaluations]
+    curve: results.Curve = np.array(points).reshape(-1, 3)
+    return curve[curve[:, 1] <= millions]
+
+
+def run(options: argparse.Namespace) -> None:
+    """Train what is missing."""
+    names = [f"{body}, {recipe}" for body in options.tasks for recipe in recipes_of(body)]
+    missing = results.missing(options.results, names, range(1, options.seeds + 1))
+    trainings = {}
+    for name, seed in missing:
+        body, recipe = name.split(", ")
+        trainings[name, seed] = partial(train, options.directory, body, recipe, seed)
+    results.train_all(options.results, options.cores, trainings)
+
+
+def show(options: argparse.Namespace) -> None:
+    """Print a row for each published score and recipe."""
+    curves = results.done(options.results)
+    print("| | published | million steps | by | ours then, each seed | million steps to the score |")
+    print("| --- " * 6 + "|")
+    for one in PUBLISHED:
+        for recipe in recipes_of(one.body):
+            found = results.by_setting(curves, [f"{one.body}, {recipe}"]).values()
+            for of_seeds in found:
+                within = [curve[curve[:, 1] <= one.millions] for curve in of_seeds]
+                ends = ", ".join(f"{end_of(curve):,.0f}" for curve in within)
+                spent = float(np.median([until(curve, one.score) for curve in of_seeds]))
+                cells = (f"{one.body}, {recipe}", f"{one.score:,g}", f"{one.millions:g}", one.by, ends)
+                print(f"| {' | '.join(cells)} | {'–' if np.isinf(spent) else f'{spent:.2g}'} |")
+
+
+def main() -> None:
+    parser = results.parser(__doc__, BODIES, Path("runs/mujoco"), RESULTS)
+    parser.add_argument("--seeds", type=int, default=3)
+    options = parser.parse_args()
+    {"run": run, "show": show}[options.section](options)
+
+
+if __name__ == "__main__":
+    main()
