@@ -54,6 +54,18 @@ def test_a_run_begins_and_goes_on_only_where_it_is_asked_to(tmp_path):
     assert checkpoint.load(tmp_path / "run")[0]["progress"]["generation"] == 3
 
 
+def test_a_run_for_which_no_directory_is_named_gets_one_of_its_own(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    options = ("cartpole", "--population-size", 4, "--seed", 3, "--max-iter", 1, *QUIET)
+    for _ in range(3):
+        run_here(train, *options)
+    run_here(train, *options, "--max-iter", 2, "--continue")
+    reached = {run.name: checkpoint.load(run)[0]["progress"]["generation"] for run in tmp_path.glob("runs/*")}
+    assert reached == {"cartpole-3": 2, "cartpole-3-2": 1, "cartpole-3-3": 1}
+    config = (tmp_path / "runs/cartpole-3-2/config.toml").read_text()
+    assert 'run-dir = "runs/cartpole-3-2"' in config
+
+
 def test_a_run_that_is_over_says_what_continues_it(tmp_path, capsys):
     hint = "; to continue it, give another --max-iter or --target-fitness"
     run_here(train, *SMALL, "--max-iter", 1, "--console", "lines", "--run-dir", tmp_path / "run")

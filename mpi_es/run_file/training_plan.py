@@ -2,6 +2,7 @@
 
 import contextlib
 import dataclasses
+import itertools
 import shlex
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -99,7 +100,7 @@ def plan_training(
     """Return the plan; mistakes in the arguments and in the run's directory are raised here.
 
     `--resume RUN` resumes the run in that directory. `--continue` resumes the run in the config's directory,
-    or begins it if the directory holds none.
+    or begins it if the directory holds none. A run for which no directory is named gets one of its own.
 
     Args:
         program: mpi_es.train or pbt.train.
@@ -125,7 +126,22 @@ def plan_training(
             return wanted
 
         return _resumed(program, kind, directory, changed, check)
-    return plan_run(program, kind, parse(rest), resume_if_begun=resume_if_begun, check=check)
+    config = parse(rest)
+    named = "run_dir" in file.values or command_line.is_given(rest, "run_dir", kind)
+    if not (named or resume_if_begun) and (other := unused(config.directory)) != config.directory:
+        config = dataclasses.replace(config, run_dir=other)
+    return plan_run(program, kind, config, resume_if_begun=resume_if_begun, check=check)
+
+
+def unused(directory: str) -> str:
+    """Return a directory that holds no run, numbered if need be."""
+    numbers = itertools.count(1)
+    return next(name for n in numbers if not checkpoint.exists(Path(name := numbered(directory, n))))
+
+
+def numbered(directory: str, number: int) -> str:
+    """Return the name of the directory of one of several runs of a name."""
+    return directory if number == 1 else f"{directory}-{number}"
 
 
 def plan_run(

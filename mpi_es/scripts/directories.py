@@ -1,10 +1,12 @@
 """The directories of a script's runs: new ones, and those that a job of slurm/function.sh knows."""
 
+import itertools
 import os
 
 from mpi_es.config.run import Config
 from mpi_es.errors import UserError
 from mpi_es.run_file.checkpoint import NOWHERE
+from mpi_es.run_file.training_plan import numbered
 from mpi_es.train import Plan
 
 RUNS = "MPI_ES_RUNS"  # the variable by which slurm/function.sh names the directory of a job's runs
@@ -20,11 +22,9 @@ def new_directory(config: Config) -> str:
     if RUNS in os.environ:
         stem = os.path.join(os.environ[RUNS], os.path.basename(config.directory))
         CALLS[stem] = CALLS.get(stem, 0) + 1
-        return _numbered(stem, CALLS[stem])
-    number = 1
-    while not _is_made(directory := _numbered(config.directory, number)):
-        number += 1
-    return directory
+        return numbered(stem, CALLS[stem])
+    numbers = itertools.count(1)
+    return next(name for n in numbers if _is_made(name := numbered(config.directory, n)))
 
 
 def list_for_job(plan: Plan) -> None:
@@ -43,7 +43,3 @@ def _is_made(directory: str) -> bool:
     except OSError as error:
         raise UserError(f"--run-dir: cannot create {directory} ({error.strerror})") from error
     return True
-
-
-def _numbered(stem: str, number: int) -> str:
-    return stem if number == 1 else f"{stem}-{number}"
