@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO, cast
 
 import numpy as np
 from rich.console import Console, ConsoleDimensions, ConsoleOptions, Group, RenderableType, RenderResult
@@ -25,6 +25,8 @@ _LAUNCHERS |= {"mpiexec.mpich", "mpiexec.openmpi"[:15], "mpirun.openmpi", "mpiru
 _BLOCKS, _ASCII_BLOCKS = "▁▂▃▄▅▆▇█", "_.-=*#"
 _PLAIN = {"±": "+/-", "\xa0": " ", "…": "."}  # what a terminal that is not UTF-8 shows for them
 Draw = Callable[[float, ConsoleDimensions], RenderableType]  # seconds since the start, room
+_BELOW = 2  # lines that MPICH's mpiexec prints at a Ctrl-C
+_SAVE, _RESTORE = f"\x1b[{_BELOW}A\x1b7", f"\x1b8\x1b[{_BELOW}B"  # the cursor's place, above that room
 
 
 def find_terminal(stream: TextIO) -> TextIO | None:
@@ -72,12 +74,30 @@ def terminal_size(terminal: TextIO) -> ConsoleDimensions:
     return ConsoleDimensions(columns or 80, lines or 24)  # a pseudo-terminal may have no size
 
 
+class Anchor:
+    """A terminal on which a drawing with room below it is found again, whatever is printed into that room."""
+
+    def __init__(self, terminal: TextIO) -> None:
+        self._terminal = terminal
+        self.holds = self._held = False
+
+    def write(self, text: str) -> int:
+        """Write where the last text ended."""
+        before, after = _RESTORE if self._held else "", _SAVE if self.holds else ""
+        self._held = self.holds
+        return self._terminal.write(before + text + after)
+
+    def __getattr__(self, name: str) -> Any:
+        """Be the terminal in all else."""
+        return getattr(self._terminal, name)
+
+
 class Display:
     """The last lines of a terminal, redrawn twice a second."""
 
     def __init__(self, terminal: TextIO) -> None:
-        self._terminal = terminal
-        self._console = Console(file=terminal)
+        self._terminal, self._anchor = terminal, Anchor(terminal)
+        self._console = Console(file=cast(TextIO, self._anchor))
         self._live: Live | None = None
 
     def start(self, facts: Sequence[str], draw: Draw) -> None:
@@ -86,14 +106,16 @@ class Display:
 
         def render() -> RenderableType:
             # At each redraw, since the window may be resized.
-            self._console.size = size = terminal_size(self._terminal)
+            columns, lines = terminal_size(self._terminal)
+            self._console.size = size = ConsoleDimensions(columns, max(lines - _BELOW, 1))
             drawn = draw(time.monotonic() - begin, size)
-            # Below it an empty line, for the ^C of a terminal: at the end of a full line it would move all.
-            return Group(drawn, "") if self._live else drawn
+            # Below it also an empty line, for the ^C of a terminal: at the end of a full line it would move all.
+            return Group(drawn, *[""] * (1 + _BELOW)) if self._live else drawn
 
         for fact in facts:
             self._console.print(fact, style="dim", highlight=False, markup=False)
         self._live = Live(console=self._console, get_renderable=render, refresh_per_second=2)
+        self._anchor.holds = True
         self._live.start()
         self._console.show_cursor(True)  # after a SIGKILL nothing else shows it
 
@@ -106,6 +128,7 @@ class Display:
     def close(self) -> None:
         """Release the terminal."""
         live, self._live = self._live, None
+        self._anchor.holds = False
         if live:
             with contextlib.suppress(OSError):  # a closed terminal must not end a run
                 live.stop()

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from mpi_es.telemetry.terminal import Chart, chart, find_terminal
+from mpi_es.telemetry.terminal import Anchor, Chart, chart, find_terminal
 from tests.launching import LIMIT
 
 ROOT = Path(__file__).parents[2]
@@ -110,3 +110,19 @@ def test_a_launcher_that_writes_to_a_file_gets_lines(tmp_path):
 def test_a_dumb_terminal_is_none(monkeypatch):
     monkeypatch.setenv("TERM", "dumb")
     assert find_terminal(sys.stdout) is None
+
+
+def test_a_drawing_is_found_again_whatever_is_printed_into_the_room_below_it():
+    """Up two lines and save the cursor; restore it and down two lines."""
+    screen = io.StringIO()
+    anchor = Anchor(screen)
+    anchor.holds = True
+    for text, written in (("first", "first\x1b[2A\x1b7"), ("second", "\x1b8\x1b[2Bsecond\x1b[2A\x1b7")):
+        screen.seek(0), screen.truncate()
+        anchor.write(text)
+        assert screen.getvalue() == written
+    anchor.holds = False
+    screen.seek(0), screen.truncate()
+    anchor.write("last, ")
+    anchor.write("and what follows")
+    assert screen.getvalue() == "\x1b8\x1b[2Blast, and what follows"
