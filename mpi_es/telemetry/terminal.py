@@ -109,7 +109,7 @@ class Display:
             columns, lines = terminal_size(self._terminal)
             self._console.size = size = ConsoleDimensions(columns, max(lines - _BELOW, 1))
             drawn = draw(time.monotonic() - begin, size)
-            # Below it also an empty line, for the ^C of a terminal: at the end of a full line it would move all.
+            # Below it also an empty line, for the ^C: at the end of a full line it would move all.
             return Group(drawn, *[""] * (1 + _BELOW)) if self._live else drawn
 
         for fact in facts:
