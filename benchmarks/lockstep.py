@@ -67,7 +67,7 @@ def measured(name: str, repeats: int) -> tuple[int, list[float]]:
     policy = ModulePolicy(name, network, space, ACTIONS, rank=1)
     assert policy.takes_factors, policy.description
     layout = Layout(policy.shapes.values(), 1)
-    noise = LowRankNoise(ComputedNoise(0, layout.size), layout)
+    noise = LowRankNoise(ComputedNoise(0, layout.size), layout, keeps_factors=True)
     centre = policy.initial(0)
     population = Seeded(centre, 0.05, noise.keys(0, TILE // 2))
     seen, memory = np.stack([space.sample() for _ in range(TILE)]), policy.initial_memory(TILE)
@@ -92,7 +92,7 @@ def measured(name: str, repeats: int) -> tuple[int, list[float]]:
     policy.lockstep = None  # of small networks, which would answer in one call
     alone = policy.unpack(rows.numpy())
     factored = policy.unpack_factors(
-        centre, np.stack([noise.factored(population, i).numbers for i in range(TILE)])
+        centre, np.stack([noise.candidate(population, i).numbers for i in range(TILE)])
     )
     batch, observations = vmap(one), torch.from_numpy(seen)[:, None]
     with torch.inference_mode():

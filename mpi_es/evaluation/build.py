@@ -196,6 +196,7 @@ def make_evaluator(
     )
     rank = 0 if config.function else rank_of_noise(config.strategy)
     layout = Layout(rollout.policy.shapes.values(), rank) if rank else None
+    keeps_factors = bool(rank) and rollout.policy.takes_factors
     apart = partial(_compile_apart, base) if objects.can_be_imported else None
     prepare(comm, rollout.compile, apart and partial(apart, config))
     if held_out_rollout is not rollout:
@@ -204,7 +205,7 @@ def make_evaluator(
     evaluator = Evaluator(
         comm,
         rollout,
-        make_noise(comm, config.seed, table, rollout.policy.dim, layout),
+        make_noise(comm, config.seed, table, rollout.policy.dim, layout, keeps_factors=keeps_factors),
         stop_flag,
         dynamic=dynamic,
         dedicated_root=dedicated(config, comm.size // max(1, rollout.groups.size), dynamic=dynamic),
@@ -244,19 +245,22 @@ def is_dynamic(config: Config, rollout: AnyRollout) -> bool:
     return not rollout.steps_together
 
 
-def make_noise(comm: Comm, seed: int, size: int, dim: int, layout: Layout | None = None) -> SlicedNoise:
+def make_noise(
+    comm: Comm, seed: int, size: int, dim: int, layout: Layout | None = None, *, keeps_factors: bool = False
+) -> SlicedNoise:
     """Return the noise of a seeded strategy: computed, or a table that a node's ranks share. Collective.
 
     Args:
         size: of the table; 0 is none.
         layout: of perturbations of low rank; None: they are full.
+        keeps_factors: of these, for a policy that takes them.
     """
     drawn = layout.size if layout else dim
     noise: SlicedNoise = ComputedNoise(seed, drawn)
     if size:
         table, release = shared_table(comm, size, seed)
         noise = TableNoise(table, drawn, seed, release)
-    return LowRankNoise(noise, layout) if layout else noise
+    return LowRankNoise(noise, layout, keeps_factors=keeps_factors) if layout else noise
 
 
 def shared_table(comm: Comm, size: int, seed: int) -> tuple[Any, Callable[[], None]]:

@@ -27,7 +27,6 @@ from mpi_es.parallel.stop_signal import StopFlag, Stopped
 from mpi_es.parallel.watch import Heartbeat
 from mpi_es.run_file.records import EvaluationProgress
 from mpi_es.strategies.base import Population, Seeded, WithCentre
-from mpi_es.strategies.low_rank import LowRankNoise
 from mpi_es.strategies.noise import SlicedNoise
 from mpi_es.text import counted
 
@@ -255,11 +254,7 @@ class Evaluator:
             if population and (seeded := _seeded(population)):
                 centre[:] = seeded.centre
             bcast(self.loop.comm, centre)
-            seeded_again = Seeded(centre, header.sigma, header.keys)
-            own_noise = self.noise.noise
-            if isinstance(own_noise, LowRankNoise) and self.rollout.policy.takes_factors:
-                return partial(own_noise.factored, seeded_again)
-            population = WithCentre(seeded_again, centre)
+            return partial(self.noise.noise.candidate, Seeded(centre, header.sigma, header.keys))
         if population is None:
             return None
         found, noise, precision = population, self.noise, header.precision

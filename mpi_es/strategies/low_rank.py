@@ -7,7 +7,7 @@ Parameters of one dimension, such as biases, get noise of their own.
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from math import prod
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,6 +82,7 @@ class LowRankNoise(SlicedNoise):
 
     Args:
         drawn: of layout.size numbers.
+        keeps_factors: candidates are Factored, for policies that take these.
     """
 
     block = 1
@@ -89,9 +90,9 @@ class LowRankNoise(SlicedNoise):
     # the cache.
     _chunk = 2**18
 
-    def __init__(self, drawn: SlicedNoise, layout: Layout) -> None:
+    def __init__(self, drawn: SlicedNoise, layout: Layout, *, keeps_factors: bool = False) -> None:
         super().__init__(drawn.seed, layout.dim)
-        self._drawn, self.layout = drawn, layout
+        self._drawn, self.layout, self._keeps_factors = drawn, layout, keeps_factors
 
     def keys(self, generation: int, count: int) -> NDArray[np.int64]:
         """Return the keys (count,) of a generation's perturbations."""
@@ -101,21 +102,24 @@ class LowRankNoise(SlicedNoise):
         """Give back the memory of what draws."""
         self._drawn.close()
 
-    def factored(self, population: Seeded, index: int) -> Factored:
-        """Return candidate `index`; the one after the last is the centre."""
+    def candidate(self, population: Seeded, index: int) -> Any:
+        """Return a candidate as a policy takes it; the one after the last is the centre."""
+        if not self._keeps_factors:
+            return super().candidate(population, index)
         centre = population.centre.astype(np.float32, copy=False)
         if index == len(population):
             return Factored(centre, np.zeros(self.layout.size, np.float32))
         drawn = self._drawn.row(int(population.keys[index // 2]))
         return Factored(centre, self.layout.stepped(drawn, population.step(index)))
 
-    def _read(self, key: int, start: int, stop: int) -> Candidate:
+    def read(self, key: int, start: int, stop: int) -> Candidate:
+        """Return numbers start to stop of the perturbation of a key."""
         out = np.empty(stop - start, np.float32)
         parts = [part for part in self.layout.parts if part.start < stop and start < part.stop]
         if not parts:
             return out
         offset = parts[0].drawn
-        numbers = self._drawn._read(key, offset, parts[-1].right.stop)
+        numbers = self._drawn.read(key, offset, parts[-1].right.stop)
         for part in parts:
             first, last = max(start, part.start), min(stop, part.stop)
             moved = numbers[part.moved.start - offset : part.moved.stop - offset]

@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 from mpi_es.arrays import Candidate, Vector
 from mpi_es.errors import expected
 from mpi_es.seeds import Stream, rng
+from mpi_es.strategies.base import Seeded
 
 # Numbers that one generator draws. To start one takes 12 us, to draw a block 95 us: smaller blocks would be
 # mostly starts, larger ones too few to share (a network of 10,000 parameters has two).
@@ -34,7 +36,7 @@ class SlicedNoise(ABC):
         """Return the keys (count,) of a generation's perturbations."""
 
     @abstractmethod
-    def _read(self, key: int, start: int, stop: int) -> Candidate:
+    def read(self, key: int, start: int, stop: int) -> Candidate:
         """Return numbers start to stop of the perturbation of a key, not to be written to."""
 
     def close(self) -> None:  # noqa: B027  (most have nothing to give back)
@@ -42,7 +44,11 @@ class SlicedNoise(ABC):
 
     def row(self, key: int) -> Candidate:
         """Return the perturbation (dim,) of a key."""
-        return self._read(key, 0, self.dim)
+        return self.read(key, 0, self.dim)
+
+    def candidate(self, population: Seeded, index: int) -> Any:
+        """Return a candidate as a policy takes it; the one after the last is the centre."""
+        return population.centre if index == len(population) else population.candidate(index, self)
 
     def weighted_sum(self, keys: NDArray[np.int64], weights: Vector) -> Candidate:
         """Return the sum over i of weights[i] * row(keys[i]), (dim,), added in the order of i."""
@@ -58,7 +64,7 @@ class SlicedNoise(ABC):
             part, scaled = total[first - start : last - start], product[: last - first]
             # Not a matrix product: BLAS orders its additions by the shapes.
             for key, weight in used:
-                np.multiply(self._read(key, first, last), weight, out=scaled)
+                np.multiply(self.read(key, first, last), weight, out=scaled)
                 np.add(part, scaled, out=part)
         return total
 
@@ -84,7 +90,8 @@ class ComputedNoise(SlicedNoise):
             raise expected("--population-size", f"at most {2 * _KEYS}", 2 * count)
         return generation * _KEYS + np.arange(count)
 
-    def _read(self, key: int, start: int, stop: int) -> Candidate:
+    def read(self, key: int, start: int, stop: int) -> Candidate:
+        """Return numbers start to stop of the perturbation of a key."""
         row = np.empty(stop - start, dtype=np.float32)
         _fill(row, start, lambda block: rng(self.seed, Stream.NOISE, key, block))
         return row
@@ -123,7 +130,8 @@ class TableNoise(SlicedNoise):
         """Give the table's memory back."""
         self._release()
 
-    def _read(self, key: int, start: int, stop: int) -> Candidate:
+    def read(self, key: int, start: int, stop: int) -> Candidate:
+        """Return numbers start to stop of the perturbation of a key."""
         return self._table[key + start : key + stop]
 
 

@@ -131,9 +131,9 @@ def test_a_policy_answers_for_candidates_of_low_rank_as_for_their_whole_paramete
     policy = make(config, spaces.Box(-1, 1, (3,), np.float32), spaces.Discrete(2))
     assert policy.takes_factors
     layout = Layout(policy.shapes.values(), 2)
-    noise = LowRankNoise(ComputedNoise(1, layout.size), layout)
+    noise = LowRankNoise(ComputedNoise(1, layout.size), layout, keeps_factors=True)
     population = Seeded(policy.initial(0), 0.3, noise.keys(0, 3))
-    factored = [noise.factored(population, i) for i in range(7)]
+    factored = [noise.candidate(population, i) for i in range(7)]
     whole = np.stack([*(population.candidate(i, noise) for i in range(6)), population.centre])
     seen, memory = np.ones((7, 3), np.float32), policy.initial_memory(7)
     numbers = np.stack([one.numbers for one in factored])

@@ -1,4 +1,6 @@
+from collections.abc import Sequence
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,18 +12,21 @@ from mpi_es.strategies.openai_es import OpenAIES
 from tests.strategies.making import made
 
 SHAPES = [(5, 3), (5,), (2, 5, 2, 2), (2,), (1, 2), ()]
+PUBLISHED, SIGMA = Path(__file__).parent / "eggroll" / "published.npz", 0.05  # see record.py beside it
 ends = pytest.mark.parametrize("rank", [1, 3])
 
 
 def build(rank: int, seed: int = 7) -> LowRankNoise:
     layout = Layout(SHAPES, rank)
-    return LowRankNoise(ComputedNoise(seed, layout.size), layout)
+    return LowRankNoise(ComputedNoise(seed, layout.size), layout, keeps_factors=True)
 
 
-def factors(rank: int, numbers: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+def factors(
+    rank: int, numbers: np.ndarray, shapes: Sequence[tuple[int, ...]] = SHAPES
+) -> list[tuple[np.ndarray, np.ndarray]]:
     """Return A (a, rank) and B (b, rank) of each matrix, and a vector's noise twice."""
     found, place = [], 0
-    for shape in SHAPES:
+    for shape in shapes:
         a, b = (shape[0], int(np.prod(shape[1:]))) if len(shape) > 1 else (int(np.prod(shape)), 0)
         width = rank if b else 1
         left = numbers[place : place + a * width]
@@ -65,14 +70,14 @@ def test_a_candidate_is_the_centre_and_its_factors(rank):
     centre = np.linspace(-1, 1, noise.dim, dtype=np.float32)
     population = Seeded(centre, 0.3, noise.keys(1, 2))
     for index in range(4):
-        candidate = noise.factored(population, index)
+        candidate = noise.candidate(population, index)
         parts = [
             left @ right.T if left.ndim > 1 else left for left, right in factors(rank, candidate.numbers)
         ]
         moved = centre + np.concatenate([part.ravel() for part in parts])
         assert candidate.centre is centre
         np.testing.assert_allclose(moved, population.candidate(index, noise), rtol=1e-5, atol=1e-6)
-    assert not noise.factored(population, 4).numbers.any()
+    assert not noise.candidate(population, 4).numbers.any()
 
 
 def test_a_cut_within_a_matrix_has_the_same_bits_across_chunks():
@@ -94,3 +99,43 @@ def test_factors_come_from_a_table_too():
 
 def test_nothing_of_the_size_of_a_matrix_is_drawn():
     assert Layout([(512, 3136), (512,)], 1).size == 512 + 3136 + 512
+
+
+class Recorded(ComputedNoise):
+    """The draws of the published code, a row for each mirrored pair."""
+
+    def __init__(self, rows: np.ndarray) -> None:
+        super().__init__(0, rows.shape[1])
+        self.rows = rows
+
+    def keys(self, generation: int, count: int) -> np.ndarray:
+        return np.arange(count)
+
+    def read(self, key: int, start: int, stop: int) -> np.ndarray:
+        return self.rows[key, start:stop].copy()
+
+
+@ends
+def test_with_the_draws_of_the_published_code_it_computes_its_update(rank):
+    """Its learning rate is ours over sigma^2 and the root of the number of candidates."""
+    published = {name: value for name, value in np.load(PUBLISHED).items()}
+    of_rank = {
+        name.split(",")[0]: value for name, value in published.items() if name.endswith(f"rank {rank}")
+    }
+    left, right = (of_rank[side][0::2].transpose(0, 2, 1).reshape(4, -1) for side in ("left", "right"))
+    layout = Layout([published["matrix"].shape, published["vector"].shape], rank)
+    drawn = Recorded(np.hstack([left, right, of_rank["moved"][0::2]]))
+    noise = LowRankNoise(drawn, layout, keeps_factors=True)
+    x0 = np.concatenate([published[name].ravel() for name in ("matrix", "vector")])
+    options = {"optimizer": "sgd", "momentum": 0.0, "shaping": "raw", "learning_rate": SIGMA**2 * 8**0.5}
+    strategy = made(OpenAIES, x0, SIGMA, 8, noise=noise, **options)
+    population = strategy.ask()
+    answers = []
+    for i in range(8):
+        numbers = noise.candidate(population, i).numbers
+        a, b = factors(rank, numbers, [published["matrix"].shape, published["vector"].shape])[0]
+        answers.append(published["matrix"] @ published["x"] + a @ (b.T @ published["x"]))
+    np.testing.assert_allclose(answers, of_rank["answers"], rtol=1e-5, atol=1e-6)
+    strategy.tell(population, of_rank["scores"].astype(float))
+    after = np.concatenate([of_rank[f"{name} after"].ravel() for name in ("matrix", "vector")])
+    np.testing.assert_allclose(strategy.centre, after, rtol=1e-5, atol=1e-6)
