@@ -43,14 +43,14 @@ def options_table(options: Iterable[Declared]) -> str:
     rows = [
         (
             ", ".join(f"`{name}`" for name in one.names),
+            one.help,
             one.values,
             text if (text := shown(one.default)) in ("on", "off", "empty") else f"`{text}`",
-            one.help,
             "may change" if CHANGEABLE in one.marks else "fixed",
         )
         for one in options
     ]
-    return markdown(("Option", "Values", "Default", "Meaning", "With `--resume`"), rows)
+    return markdown(("Option", "Meaning", "Values", "Default", "With `--resume`"), rows)
 
 
 def presets_table(named: Mapping[str, Mapping[str, Any]]) -> str:
