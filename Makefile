@@ -8,7 +8,7 @@ NEW := carracing-fast --seed 2 --centre-learning-rate 4 --lr-decay 0.985 --lr-mi
 BIN := .venv/bin
 INSTALL := $(BIN)/python -m pip install --quiet --constraint requirements.lock
 
-.PHONY: train test test-slow chaos attacks lint format docs notebooks setup bench clean
+.PHONY: train test test-slow test-versions chaos attacks lint format docs notebooks setup bench clean
 
 # Without ARGS: train a first agent that drives, record a video of it, and draw its curves. Takes some minutes.
 train: .venv/run.stamp
@@ -27,6 +27,18 @@ test: .venv/dev.stamp
 
 test-slow: .venv/dev.stamp
 	$(BIN)/python -m pytest -m slow
+
+# The suite with the lowest and with the newest versions that pyproject.toml allows; torch is that of the lock.
+TORCH ?= $(shell grep '^torch==' requirements.lock)
+test-versions:
+	$(PYTHON) -m venv .versions/uv
+	.versions/uv/bin/pip install --quiet uv
+	for which in lowest-direct highest; do \
+		.versions/uv/bin/uv venv --quiet --clear .versions/$$which && \
+		.versions/uv/bin/uv pip install --quiet --python .versions/$$which --resolution $$which \
+			-e '.[all,mpich,dev]' $(TORCH) && \
+		.versions/$$which/bin/python -m pytest -m "not slow" --numprocesses 2 --dist loadfile || exit; \
+	done
 
 # Trainings under a real Slurm with 50 random faults; half an hour.
 chaos: .venv/dev.stamp
