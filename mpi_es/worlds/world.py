@@ -50,7 +50,7 @@ class World(Protocol):
     # several states, to the bit, with the working space scratch()[0];
     # facts, names of what an info tells of an episode that is over, and tell(state, out), compiled: it writes
     # them, true or false, into a bool array;
-    # prepare(states, options): it takes the options of a reset, before and without options after it.
+    # prepare(states, options): it takes the options of a reset before it, and none after it.
 
     def window(self, render_mode: str) -> Window:
         """Return what draws states: human or rgb_array."""
