@@ -1,6 +1,6 @@
 """MuJoCo's bodies at the steps for which others published a score: ours, OpenAI-ES's settings, ARS.
 
-nohup nice -n 19 python benchmarks/studies/mujoco.py run [BODY …] [--seeds 3] [--cores 2] > mujoco.log &
+nohup nice -n 19 python benchmarks/studies/mujoco.py run [BODY …] [--only ours ars] > mujoco.log &
 python benchmarks/studies/mujoco.py show
 
 `run` trains the presets of each body until the largest number of published steps is spent, one seed of all
@@ -73,7 +73,8 @@ def train(root: Path, body: str, recipe: str, seed: int) -> results.Curve:
 
 def run(options: argparse.Namespace) -> None:
     """Train what is missing."""
-    names = [f"{body}, {recipe}" for body in options.tasks for recipe in recipes_of(body)]
+    pairs = [(body, recipe) for body in options.tasks for recipe in recipes_of(body)]
+    names = [f"{body}, {recipe}" for body, recipe in pairs if recipe in options.only]
     missing = results.missing(options.results, names, range(1, options.seeds + 1))
     trainings = {}
     for name, seed in missing:
@@ -101,6 +102,7 @@ def show(options: argparse.Namespace) -> None:
 def main() -> None:
     parser = results.parser(__doc__, BODIES, Path("runs/mujoco"), RESULTS)
     parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--only", nargs="+", choices=RECIPES, default=list(RECIPES), metavar="RECIPE")
     options = parser.parse_args()
     {"run": run, "show": show}[options.section](options)
 

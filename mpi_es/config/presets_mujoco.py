@@ -1,6 +1,7 @@
 """MuJoCo's bodies with the settings of OpenAI-ES (arXiv:1703.03864): linear policies, and networks 64-64.
 
-`ars-…` is augmented random search, V2-t, with the settings of its authors (arXiv:1803.07055, table 9).
+`ars-…` is augmented random search with the settings of its authors (arXiv:1803.07055, table 9): V1 for
+Swimmer, V2 where all pairs are used, else V2-t.
 
 Observations are normalised, training adds noise to actions, and weights decay. Initial outputs are zero or
 small. A body that gets a bonus for each step learns to stand still. So training leaves the bonus out, as in
@@ -77,11 +78,14 @@ class Search:
     used: int  # b
     step: float  # alpha
     width: float  # nu
+    normalised: bool = True  # V2
 
     @property
     def preset(self) -> Preset:
         """The same by ours."""
         return dict(
+            obs_norm=self.normalised,
+            output="clip",
             shaping="standardized",
             optimizer="sgd",
             momentum=0.0,
@@ -96,7 +100,7 @@ class Search:
 
 
 SEARCHES = {
-    "Swimmer": Search(1, 1, 0.02, 0.01),
+    "Swimmer": Search(1, 1, 0.02, 0.01, normalised=False),
     "Hopper": Search(8, 4, 0.01, 0.025),
     "HalfCheetah": Search(32, 4, 0.02, 0.03),
     "Walker2d": Search(40, 30, 0.03, 0.025),

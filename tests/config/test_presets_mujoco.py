@@ -26,3 +26,8 @@ def test_a_random_search_has_the_step_size_of_its_paper():
     for name, step in (("ars-swimmer", 0.02), ("ars-hopper", 0.01), ("ars-humanoid", 0.02)):
         strategy = preset(name).strategy
         assert strategy.learning_rate / (2 * strategy.init_sigma) == pytest.approx(step)
+
+
+def test_a_random_search_clips_actions_and_swimmers_alone_sees_observations_as_they_are():
+    assert {preset(name).policy.output for name in MUJOCO if name.startswith("ars-")} == {"clip"}
+    assert [name for name in MUJOCO if not preset(name).obs_norm] == ["ars-swimmer"]
