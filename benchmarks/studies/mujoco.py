@@ -5,8 +5,8 @@ python benchmarks/studies/mujoco.py show
 
 `run` trains the presets of each body until the largest number of published steps is spent, one seed of all
 before the next; what was interrupted is continued. The curves of what is done are added to
-docs/mujoco/study.csv, or to --results, and not trained again. `show` prints the table of docs/mujoco.md. A
-step is a step whatever else the machine does.
+docs/mujoco/study.csv, or to --results, and not trained again. `show` prints the table of docs/mujoco.md: the
+last held-out mean within the published steps. A step is a step whatever else the machine does.
 """
 
 import argparse
@@ -16,12 +16,14 @@ from typing import NamedTuple
 
 import numpy as np
 import results
-from strategies import end_of, train_until, until
+from strategies import train_until, until
 
+from mpi_es.config.presets import preset
 from mpi_es.config.presets_mujoco import SEARCHES
 
 RESULTS = Path(__file__).parents[2] / "docs" / "mujoco" / "study.csv"
 RECIPES = {"ours": "{}", "64-64": "{}-64", "ars": "ars-{}"}  # names of presets
+HELD_OUT, BETWEEN = 20, 320  # episodes of an evaluation, and of training from one to the next
 OPENAI, ZOO = "OpenAI-ES", "ARS, RL Zoo"
 
 
@@ -62,7 +64,9 @@ def recipes_of(body: str) -> dict[str, str]:
 def train(root: Path, body: str, recipe: str, seed: int) -> results.Curve:
     """Train a preset until the largest number of published steps is spent."""
     millions = max(one.millions for one in PUBLISHED if one.body == body)
-    words = [recipes_of(body)[recipe], "--seed", seed, "--num-eval-rollouts", 20]
+    name = recipes_of(body)[recipe]
+    generations = max(1, BETWEEN // preset(name).strategy.population_size)
+    words = [name, "--seed", seed, "--num-eval-rollouts", HELD_OUT, "--eval-every", generations]
     words += ["--max-iter", 1_000_000, "--target-fitness", "None"]
     run = train_until(results.directory_of(root, f"{body}, {recipe}", seed), words, millions)
     cost = run.axes["steps"] / 1e6
@@ -93,7 +97,7 @@ def show(options: argparse.Namespace) -> None:
             found = results.by_setting(curves, [f"{one.body}, {recipe}"]).values()
             for of_seeds in found:
                 within = [curve[curve[:, 1] <= one.millions] for curve in of_seeds]
-                ends = ", ".join(f"{end_of(curve):,.0f}" for curve in within)
+                ends = ", ".join(f"{curve[-1, 2]:,.0f}" for curve in within)
                 spent = float(np.median([until(curve, one.score) for curve in of_seeds]))
                 cells = (f"{one.body}, {recipe}", f"{one.score:,g}", f"{one.millions:g}", one.by, ends)
                 print(f"| {' | '.join(cells)} | {'–' if np.isinf(spent) else f'{spent:.2g}'} |")
