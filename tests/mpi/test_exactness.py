@@ -16,6 +16,7 @@ EVALUATION = ("--eval-every", "3", "--num-eval-rollouts", "5")
 SETTINGS = {name: ("--strategy", name) for name in STRATEGIES} | {
     "separable": ("--cma-variant", "separable", "--num-rollouts", "4"),
     "openai_es": ("--strategy", "openai_es", "--episode-seeds", "paired"),
+    "random search": ("--strategy", "openai_es", "--shaping", "standardized", "--top-directions", "2"),
     "table": ("--strategy", "openai_es", "--noise-table", "100000", "--num-rollouts", "2"),
     "pepg": ("--strategy", "pepg", "--variable-ep-len"),
     "envpool": ("--env", "envpool:LunarLander-v3", "--policy", "lstm", "--num-rollouts", "2"),
