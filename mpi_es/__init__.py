@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from mpi_es.seeds import Stream, rng
     from mpi_es.strategies.base import Dense, Noise, Population, Seeded, Strategy, StrategyOptions
 
-__version__ = "0.1.0"
+__version__ = "1.0.0"
 __all__ = [
     "Agent",
     "AttentionAgent",
