@@ -32,7 +32,7 @@ from mpi_es.run_file.history import History
 from mpi_es.run_file.records import HeldOut, Progress, Solution, Timing, summarize
 from mpi_es.run_file.saver import Saver
 from mpi_es.run_file.training_plan import resuming
-from mpi_es.strategies.base import Dense, Population, Strategy, WithCentre, joined
+from mpi_es.strategies.base import Dense, Population, Strategy, WithCentre, alone, joined
 from mpi_es.strategies.constraints import Constraints
 from mpi_es.strategies.restarts import Restarts
 from mpi_es.telemetry.numbers import of_evaluation, of_generation
@@ -339,8 +339,8 @@ class Run:
         config, progress = self.config, self.progress
         episodes = 1 if self.exact else config.num_eval_rollouts
         episode_seeds = seeds.held_out_seeds(config.seed, episodes)
-        alone = Dense(self.strategy.centre[None])
-        evaluation = self.evaluator.evaluate(alone, episode_seeds[None], self.held_out_terms())
+        centre = alone(self.strategy.centre)
+        evaluation = self.evaluator.evaluate(centre, episode_seeds[None], self.held_out_terms())
         returns, constraints = evaluation.returns[0], evaluation.constraints[0, 0]
         returns = returns[~np.isnan(returns)]  # of the calls that did not fail
         if not len(returns):

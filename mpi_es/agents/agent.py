@@ -31,7 +31,9 @@ from mpi_es.parallel.stop_signal import StopFlag
 from mpi_es.policies.base import Memory, Policy, Shapes, Weights, within
 from mpi_es.run_file.atomic_write import write_whole
 from mpi_es.run_file.scores import Scores
-from mpi_es.strategies.base import Dense
+from mpi_es.strategies import rank_of_noise
+from mpi_es.strategies.base import alone
+from mpi_es.strategies.low_rank import Layout
 
 
 @dataclass(eq=False, repr=False)
@@ -91,6 +93,10 @@ class Agent:
 
     @cached_property
     def _weights(self) -> Weights:
+        rank = rank_of_noise(deployed(self.config).strategy)
+        if rank and self.policy.takes_factors:
+            centre, numbers = Layout(self.policy.shapes.values(), rank).centre(self.parameters)
+            return self.policy.unpack_factors(centre, numbers[None])
         return self.policy.unpack(self.parameters[None])
 
     # Its score
@@ -126,8 +132,7 @@ class Agent:
 
     def play(self, evaluator: Evaluator, seeds: NDArray[np.int64]) -> Evaluation:
         """Return what the episodes (n,) came to, a single candidate's. Rank 0 calls it."""
-        population = Dense(self.parameters[None].astype(float))
-        return evaluator.evaluate(population, seeds[None], self.rules(evaluator))
+        return evaluator.evaluate(alone(self.parameters), seeds[None], self.rules(evaluator))
 
     # What it is made of, and files
 
@@ -187,4 +192,7 @@ class Agent:
 
 def deployed(config: Config) -> Config:
     """Return the config of the held-out episodes of a run's agent."""
-    return replace(config.held_out, strategy=default("strategy", "cma_es"))  # no table of noise is made
+    strategy = default("strategy", "cma_es")  # no table of noise is made
+    if rank_of_noise(config.strategy) and not config.evolve:  # which rounds as such a run did
+        strategy = replace(config.strategy, noise_table=0)
+    return replace(config.held_out, strategy=strategy)

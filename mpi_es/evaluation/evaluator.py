@@ -138,8 +138,8 @@ class Evaluator:
             first_evaluating_rank=self.first_evaluating_rank,
             episodes_side_by_side=side_by_side,
             episodes_at_once=max(side_by_side, self._in_a_message(seeded is None)),
-            keys=seeded.keys if seeded else None,
-            sigma=seeded.sigma if seeded else 0.0,
+            keys=None if seeded is None else seeded.keys,
+            sigma=0.0 if seeded is None else seeded.sigma,
             precision=self.rollout.parameter_precision,
             constraints=self.rollout.constraints,
         )
@@ -251,7 +251,7 @@ class Evaluator:
         """Return how this rank finds a candidate; None where rank 0 sends them. Collective."""
         if header.keys is not None:
             centre = np.empty(self.dim, header.precision)
-            if population and (seeded := _seeded(population)):
+            if population is not None and (seeded := _seeded(population)) is not None:
                 centre[:] = seeded.centre
             bcast(self.loop.comm, centre)
             return partial(self.noise.noise.candidate, Seeded(centre, header.sigma, header.keys))

@@ -104,6 +104,11 @@ class WithCentre:
         return self.centre if index == len(self.population) else self.population.candidate(index, noise)
 
 
+def alone(centre: Candidate | Vector) -> WithCentre:
+    """Return a centre (dim,) as the only candidate, which each rank receives once."""
+    return WithCentre(Seeded(centre, 0.0, np.zeros(0, np.int64)), centre)
+
+
 def joined(populations: Sequence[Population]) -> Population:
     """Return populations of one kind, and of one centre, as one."""
     first = populations[0]

@@ -69,6 +69,10 @@ class Layout:
             self.parts.append(part)
             self.dim, self.size = part.stop, part.right.stop
 
+    def centre(self, centre: Candidate) -> Factored:
+        """Return a centre (dim,) as a candidate that adds nothing to it."""
+        return Factored(centre, np.zeros(self.size, np.float32))
+
     def stepped(self, numbers: Candidate, step: float) -> Candidate:
         """Return drawn numbers (size,) with the factor of A and of the vectors, 1 / sqrt(rank) included."""
         stepped = numbers.copy()
@@ -108,7 +112,7 @@ class LowRankNoise(SlicedNoise):
             return super().candidate(population, index)
         centre = population.centre.astype(np.float32, copy=False)
         if index == len(population):
-            return Factored(centre, np.zeros(self.layout.size, np.float32))
+            return self.layout.centre(centre)
         drawn = self._drawn.row(int(population.keys[index // 2]))
         return Factored(centre, self.layout.stepped(drawn, population.step(index)))
 

@@ -19,7 +19,7 @@ from mpi_es.parallel.rank_loss import RankLost
 from mpi_es.run_file.observations import ObservationStatistics
 from mpi_es.seeds import training_seeds
 from mpi_es.strategies import make as make_strategy
-from mpi_es.strategies.base import Dense
+from mpi_es.strategies.base import alone
 from pbt.config import Config
 from pbt.explore import Hyperparameter
 from pbt.members.base import Member, Player, Score, Values
@@ -118,7 +118,7 @@ class ES(Member):
         terms = terms_of(self.run.episode_cap, normalisation)
 
         def evaluate() -> None:
-            played = self.evaluator.evaluate(Dense(self.strategy.centre[None]), episode_seeds[None], terms)
+            played = self.evaluator.evaluate(alone(self.strategy.centre), episode_seeds[None], terms)
             results.append(Score(played.returns[0], played.lengths[0].astype(float)))
 
         self._run_on_root(evaluate)

@@ -14,8 +14,11 @@ from mpi_es import evaluate
 from mpi_es.agents.agent import Agent
 from mpi_es.config.run import configured
 from mpi_es.errors import UserError
-from mpi_es.evaluation.build import make_policy
+from mpi_es.evaluation.build import make_evaluator, make_policy
+from mpi_es.parallel.collectives import SerialComm
+from mpi_es.parallel.stop_signal import StopFlag
 from mpi_es.seeds import held_out_seeds
+from mpi_es.strategies.base import alone
 from tests.launching import LIMIT, run_here
 
 ME = "tests.policies.user_policies"
@@ -51,6 +54,7 @@ def played(agent, seed):
         {"policy": "gru", "hidden": (6,), "action_repeat": 3},
         {"policy": f"{ME}:Remembering"},
         {"policy": f"{ME}:Drawing"},
+        {"policy": f"{ME}:Remembering", "strategy": "openai_es", "noise": "low-rank", "rank": 2},
         {"policy": "lstm", "hidden": (6,), "env": "Pendulum-v1"},
         {"policy": "mlp", "env": "FrozenLake-v1"},
     ],
@@ -92,6 +96,15 @@ def test_scores_are_those_that_the_command_prints(tmp_path, capsys):
 def test_episodes_that_nobody_can_play_are_refused(arguments, message):
     with pytest.raises(UserError, match=message):
         agent().evaluate(**arguments)
+
+
+def test_of_low_rank_it_answers_in_batches_as_its_run_does(monkeypatch):
+    one = agent(policy=f"{ME}:Remembering", strategy="openai_es", noise="low-rank")
+    evaluator = make_evaluator(SerialComm(), one.config, StopFlag())
+    monkeypatch.setattr(evaluator.rollout.policy, "unpack", None)  # large modules would answer one by one
+    seeds = held_out_seeds(one.config.seed, 4)
+    played = evaluator.evaluate(alone(one.parameters), seeds[None], evaluator.held_out_terms(0, None))
+    np.testing.assert_array_equal(one.evaluate(4, "held-out").returns, played.returns[0])
 
 
 def test_held_out_episodes_have_their_own_environment():

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from mpi_es.errors import UserError
-from mpi_es.strategies.base import Dense, Seeded, WithCentre, check_pairs, joined, row_sum
+from mpi_es.strategies.base import Dense, Seeded, WithCentre, alone, check_pairs, joined, row_sum
 from mpi_es.strategies.noise import ComputedNoise
 
 
@@ -51,3 +51,10 @@ def test_populations_become_one():
     keys = noise.keys(1, 5)
     both = joined([Seeded(centre, 0.5, keys[:2]), Seeded(centre, 0.5, keys[2:])])
     np.testing.assert_array_equal(both.keys, keys)
+
+
+def test_a_centre_alone_is_the_only_candidate():
+    noise, centre = ComputedNoise(3, 4), np.linspace(-1, 1, 4)
+    population = alone(centre)
+    assert len(population) == 1
+    np.testing.assert_array_equal(population.candidate(0, noise), centre)

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mpi_es.strategies.base import Seeded
+from mpi_es.strategies.base import Seeded, alone
 from mpi_es.strategies.low_rank import Layout, LowRankNoise
 from mpi_es.strategies.noise import ComputedNoise, TableNoise, fill_table
 from mpi_es.strategies.openai_es import OpenAIES
@@ -113,6 +113,14 @@ class Recorded(ComputedNoise):
 
     def read(self, key: int, start: int, stop: int) -> np.ndarray:
         return self.rows[key, start:stop].copy()
+
+
+def test_a_centre_alone_has_factors_that_add_nothing():
+    noise = build(1)
+    centre = np.linspace(-1, 1, noise.dim, dtype=np.float32)
+    found = noise.candidate(alone(centre).population, 0)
+    np.testing.assert_array_equal(found.centre, centre)
+    np.testing.assert_array_equal(found.numbers, np.zeros(noise.layout.size))
 
 
 @ends
