@@ -193,6 +193,6 @@ class Agent:
 def deployed(config: Config) -> Config:
     """Return the config of the held-out episodes of a run's agent."""
     strategy = default("strategy", "cma_es")  # no table of noise is made
-    if rank_of_noise(config.strategy) and not config.evolve:  # which rounds as such a run did
+    if rank_of_noise(config.strategy) and config.evolve == "all":  # it rounds as such a run did
         strategy = replace(config.strategy, noise_table=0)
     return replace(config.held_out, strategy=strategy)
