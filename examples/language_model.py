@@ -3,9 +3,10 @@
 From this folder:
 
     mpiexec -n 2 python -m mpi_es.train --env language_model:Text --held-out-env-options held_out=true \
-        --policy language_model:Reader --policy-options width=256 --output clip \
-        --strategy openai_es --noise low-rank --population-size 256 --episode-seeds common \
-        --init-sigma 0.1 --learning-rate 0.02 --envs-per-rank 32 --run-dir runs/reader
+        --policy language_model:Reader --policy-options width=128 --output clip \
+        --strategy openai_es --noise low-rank --population-size 128 --init-sigma 0.05 \
+        --num-rollouts 8 --episode-seeds common --eval-every 20 --num-eval-rollouts 128 \
+        --envs-per-rank 32 --run-dir runs/reader
 
 The text is this project's documentation, in 28 characters, of which the last tenth is held out. An episode
 reads 100 characters; the reward of a step is the logarithm, to the base 2, of the probability that the
