@@ -114,7 +114,7 @@ def test_it_imports_public_names_only(name):
 @each
 def test_it_is_a_short_program_with_a_command(name):
     assert list(commands(name))
-    assert 20 <= len(read(name).splitlines()) <= (150 if name in TRAINERS else 60)
+    assert 20 <= len(read(name).splitlines()) <= (150 if name in TRAINERS else 65)
 
 
 def test_there_is_one_for_whatever_a_user_may_add():
