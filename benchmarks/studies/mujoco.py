@@ -68,11 +68,7 @@ def train(root: Path, body: str, recipe: str, seed: int) -> results.Curve:
     generations = max(1, BETWEEN // preset(name).strategy.population_size)
     words = [name, "--seed", seed, "--num-eval-rollouts", HELD_OUT, "--eval-every", generations]
     words += ["--max-iter", 1_000_000, "--target-fitness", "None"]
-    run = train_until(results.directory_of(root, f"{body}, {recipe}", seed), words, millions)
-    cost = run.axes["steps"] / 1e6
-    points = [(e.generation, cost[e.generation], e.returns.mean()) for e in run.evaluations]
-    curve: results.Curve = np.array(points).reshape(-1, 3)
-    return curve[curve[:, 1] <= millions]
+    return train_until(results.directory_of(root, f"{body}, {recipe}", seed), words, millions)
 
 
 def run(options: argparse.Namespace) -> None:

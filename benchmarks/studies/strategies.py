@@ -29,7 +29,7 @@ from matplotlib.figure import Figure
 
 from mpi_es import load_run
 from mpi_es.errors import UserError
-from mpi_es.reports.curves import Curves, load
+from mpi_es.reports.curves import load
 
 RESULTS = Path(__file__).parents[2] / "docs" / "strategies" / "environments.csv"
 CHECK = 2  # seconds between looks at a run
@@ -79,16 +79,15 @@ def train(root: Path, task: str, strategy: str, sigma: float, seed: int) -> resu
     words += ["--num-eval-rollouts", 50, "--max-iter", 1_000_000, "--target-fitness", "None"]
     if strategy in CLIMBING:
         words += ["--learning-rate", RATE * sigma]
-    millions = TASKS[task].millions
-    run = train_until(results.directory_of(root, name_of(task, strategy, sigma), seed), words, millions)
-    cost = run.axes["steps"] / 1e6
-    points = [(e.generation, cost[e.generation], e.returns.mean()) for e in run.evaluations]
-    curve: results.Curve = np.array(points).reshape(-1, 3)
-    return curve[curve[:, 1] <= millions]
+    directory = results.directory_of(root, name_of(task, strategy, sigma), seed)
+    return train_until(directory, words, TASKS[task].millions)
 
 
-def train_until(directory: Path, words: Iterable[object], millions: float) -> Curves:
-    """Begin a training, or continue it, until it has cost so many million steps or ends; return its run."""
+def train_until(directory: Path, words: Iterable[object], millions: float) -> results.Curve:
+    """Begin a training, or continue it, until it has cost so many million steps or ends.
+
+    Return the held-out means of those steps, the cost in millions.
+    """
     command = [sys.executable, "-m", "mpi_es.train", *words, "--run-dir", directory, "--continue"]
     command += ["--console", "silent", "--no-tensorboard"]
 
@@ -108,7 +107,11 @@ def train_until(directory: Path, words: Iterable[object], millions: float) -> Cu
         if not is_spent() and not load_run(directory)["life"]["finished"]:
             sys.exit(f"{directory.name}: was interrupted")
     print(directory.name, flush=True)
-    return load(directory)
+    run = load(directory)
+    cost = run.axes["steps"] / 1e6
+    points = [(e.generation, cost[e.generation], e.returns.mean()) for e in run.evaluations]
+    curve: results.Curve = np.array(points).reshape(-1, 3)
+    return curve[curve[:, 1] <= millions]
 
 
 def run_all(options: argparse.Namespace) -> None:

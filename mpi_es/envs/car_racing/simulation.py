@@ -74,11 +74,10 @@ def begin(simulation: Simulation, seed: int) -> None:
     if seed >= 0:
         numpy_random.seed_generator(s.generator, seed)
         numpy_random.seed_generator(s.colours, seed ^ _OTHER_STREAM)
+    has_colours = s.world.counts[state.TILE_COUNT] > 0  # of an episode before
     if s.randomized and s.randomize[0]:
         race.randomize_colours(s.world, s.physics, s.generator)
-    elif (
-        s.randomized and s.world.counts[state.TILE_COUNT] == 0
-    ):  # no episode was before, whose colours it keeps
+    elif s.randomized and not has_colours:
         race.randomize_colours(s.world, s.physics, s.colours)
     if s.variant == variants.COLOR:
         variants.shift_colours(s.world, s.physics, s.colours)
