@@ -74,6 +74,8 @@ class StopFlag:
             signal.raise_signal(signal.SIGINT)
         if number in (signal.SIGHUP, LAUNCHER_LOST):
             drop_unread()
+        if number == signal.SIGUSR1 and self.name:
+            return  # a job's script also passes on other signals by this one
         lost = number == LAUNCHER_LOST
         self.name = "the end of its launcher" if lost else signal.Signals(number).name
 

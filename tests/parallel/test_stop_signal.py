@@ -13,6 +13,16 @@ def test_a_signal_is_noted_with_its_name(number):
     assert (bool(flag), flag.name) == (True, number.name)
 
 
+@pytest.mark.parametrize(
+    "numbers", [(signal.SIGTERM, signal.SIGUSR1), (signal.SIGUSR1, signal.SIGTERM)], ids=["first", "last"]
+)
+def test_the_signal_by_which_job_scripts_pass_others_on_hides_none(numbers):
+    flag = StopFlag().install()
+    for number in numbers:
+        signal.raise_signal(number)
+    assert flag.name == "SIGTERM"
+
+
 def test_a_second_ctrl_c_ends_the_process():
     flag = StopFlag().install()
     signal.raise_signal(signal.SIGINT)
