@@ -28,7 +28,7 @@ FENCE = r"^( *)```{}\n(.*?)^ *```$"
 ELSEWHERE = {
     "conda", "export", "h5dump", "module", "pip", "scancel", "sinfo", "source", "srun", "tensorboard",
 }  # fmt: skip
-JOBS = {"train.sh": train, "carracing.sh": train, "openai_es.sh": train, "pbt.sh": pbt_train}
+JOBS = {"train.sh": train, "carracing.sh": train, "pbt.sh": pbt_train}
 SMALL = ["--console", "silent", "--no-tensorboard"]
 LONG = ("toy", "my_member:Climber")  # of pbt.train: seconds, so they are run; others are checked only
 

@@ -50,7 +50,9 @@ def mean_and_deviation(returns: Vector) -> str:
 
 def deviation(returns: Vector) -> float:
     """Return the sample's standard deviation, by n - 1; NaN for one episode."""
-    return float(returns.std(ddof=1)) if len(returns) > 1 else math.nan
+    if len(returns) == 1:
+        return math.nan
+    return float((returns - returns[0]).std(ddof=1))  # of equal returns exactly 0
 
 
 def interval(returns: Vector) -> tuple[float, float]:

@@ -21,6 +21,10 @@ def test_a_deviation_is_that_of_a_sample_and_none_of_one_episode():
     assert (deviation(np.array([4.0, 6.0])), math.isnan(deviation(np.array([5.0])))) == (2**0.5, True)
 
 
+def test_equal_returns_have_no_deviation():
+    assert mean_and_deviation(np.full(20, 200 * 0.1 - 1e-14)) == "20 ± 0 (deviation)"
+
+
 def test_tensorboard_gets_the_same_deviation():
     assert dict(scalars(HeldOut(1, np.array([4.0, 6.0]))))["held_out/std"] == 2**0.5
     assert "held_out/std" not in dict(scalars(HeldOut(1, np.array([5.0]))))

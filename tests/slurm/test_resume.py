@@ -92,7 +92,7 @@ def test_a_killed_rank_is_tried_again_a_few_times(ends_well, cluster, submit, pl
 
 
 def test_a_mistake_is_told_at_once_and_not_tried_again(cluster, submit):
-    job = submit(TWO, "openai_es.sh", "--env", "CartPol-v1")
+    job = submit(TWO, "train.sh", "--env", "CartPol-v1")
     assert cluster.end(job) == "FAILED"
     assert cluster.restarts(job) == 0
     assert job.log.startswith("error: --env: expected a gymnasium id")

@@ -49,7 +49,7 @@ def test_a_population_and_an_evaluation(cluster, submit, place):
     job = submit(["--ntasks=2"], "pbt.sh", "toy", "--max-iter", 2, "--run-dir", "population")
     assert cluster.end(job) == "COMPLETED"
     assert job.log.splitlines()[-1] == "slurm: finished: population"
-    job = submit(ONE, "openai_es.sh", *OPTIONS, "--max-iter", 1, "--run-dir", "run")
+    job = submit(ONE, "train.sh", *OPTIONS, "--max-iter", 1, "--run-dir", "run")
     assert cluster.end(job) == "COMPLETED"
     job = submit(["--ntasks=2"], "evaluate.sh", "run", "--episodes", 3)
     assert cluster.end(job) == "COMPLETED"
