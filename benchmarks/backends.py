@@ -38,7 +38,7 @@ from torch import nn
 from mpi_es import envs, policies
 from mpi_es.config.run import configured
 from mpi_es.evaluation.build import make_rollout
-from mpi_es.evaluation.compiled_rollout import CompiledRollout
+from mpi_es.evaluation.compiled.rollout import CompiledRollout
 from mpi_es.evaluation.env_rollout import Rollout
 from mpi_es.evaluation.rollout import AnyRollout, Episode, EpisodeRules
 from mpi_es.evaluation.sources import StaticSource

@@ -18,7 +18,7 @@ from mpi_es.config.run import Config
 from mpi_es.errors import expected
 from mpi_es.evaluation.build import make_evaluator, make_policy, make_problem
 from mpi_es.evaluation.evaluator import Evaluator
-from mpi_es.evaluation.function_rollout import Problem
+from mpi_es.evaluation.function.rollout import Problem
 from mpi_es.evaluation.rollout import CAP
 from mpi_es.evaluation.script_objects import NONE, ScriptObjects
 from mpi_es.parallel.collective_errors import plan_on_root

@@ -15,9 +15,9 @@ from mpi_es.arrays import Candidate, Vector
 from mpi_es.config.run import Config
 from mpi_es.config.user_objects import load
 from mpi_es.errors import UserError, expected
-from mpi_es.evaluation.call_directories import CallDirectories
 from mpi_es.evaluation.evaluator import Evaluator
-from mpi_es.evaluation.function_rollout import Function, FunctionRollout, Problem, problem, takes
+from mpi_es.evaluation.function.call_directories import CallDirectories
+from mpi_es.evaluation.function.rollout import Function, FunctionRollout, Problem, problem, takes
 from mpi_es.evaluation.rollout import AnyRollout, EpisodeRules
 from mpi_es.evaluation.script_objects import NONE, ScriptObjects
 from mpi_es.extras import needed_for
@@ -142,7 +142,7 @@ def make_rollout(
         )
     with _needed(config):  # gymnasium and numba, which functions do without
         from mpi_es import envs
-        from mpi_es.evaluation.compiled_rollout import CompiledRollout, can_compile
+        from mpi_es.evaluation.compiled.rollout import CompiledRollout, can_compile
         from mpi_es.evaluation.env_rollout import Rollout
     width = config.envs_per_rank or (POOLED_WIDTH if envs.is_vectorised(config.env) else WIDTH)
     batch = envs.open_batch(config.env, config.env_options, width, objects.env)
@@ -219,7 +219,7 @@ def make_evaluator(
 
 def _compile_apart(base: Candidate | None, config: Config) -> None:
     """Compile the config's rollout in another process."""
-    compile_apart("mpi_es.evaluation.compile_rollout", (config, base))
+    compile_apart("mpi_es.evaluation.compiled.compile_rollout", (config, base))
 
 
 def dedicated(config: Config, size: int, *, dynamic: bool) -> bool:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from mpi_es.arrays import Vector
 from mpi_es.errors import RolloutError
 from mpi_es.evaluation.dynamic_dispatch import dynamic_source
-from mpi_es.evaluation.function_rollout import FunctionRollout
+from mpi_es.evaluation.function.rollout import FunctionRollout
 from mpi_es.evaluation.messages import EpisodeIds, Evaluation, Header, arranged
 from mpi_es.evaluation.rollout import AnyRollout, EpisodeRules, Lookup, Rows, Source, columns
 from mpi_es.evaluation.shared_noise import SharedNoise

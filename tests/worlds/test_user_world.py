@@ -9,7 +9,7 @@ from mpi_es import envs
 from mpi_es.config.run import configured
 from mpi_es.errors import RolloutError, UserError
 from mpi_es.evaluation import build
-from mpi_es.evaluation.compiled_rollout import CompiledRollout
+from mpi_es.evaluation.compiled.rollout import CompiledRollout
 from mpi_es.evaluation.rollout import Episode, EpisodeRules
 from mpi_es.evaluation.sources import StaticSource
 from tests.launching import call

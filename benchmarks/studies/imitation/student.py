@@ -33,9 +33,9 @@ from mpi_es.envs.car_racing.picture.sizes import SIDE
 from mpi_es.envs.car_racing.simulation import Simulation
 from mpi_es.envs.car_racing.world import CarRacing
 from mpi_es.errors import expected
-from mpi_es.evaluation import compiled_episode
 from mpi_es.evaluation.build import make_policy
-from mpi_es.evaluation.compiled_episode import Driver
+from mpi_es.evaluation.compiled import episode
+from mpi_es.evaluation.compiled.episode import Driver
 from mpi_es.parallel.collective_errors import on_root
 from mpi_es.parallel.collectives import Comm, bcast_object, gather_objects
 from mpi_es.parallel.entry_point import launch
@@ -126,7 +126,7 @@ class Cars:
         self.policy: Any = make_policy(config)
         world = CarRacing()
         self.car = world.allocate()
-        self.agent = compiled_episode.allocate(self.policy, world.observation_space, world.action_space)
+        self.agent = episode.allocate(self.policy, world.observation_space, world.action_space)
 
     def drive(self, parameters: NDArray[np.float32], seeds: list[int], round_: int) -> list[tuple[Any, ...]]:
         """Return the drives of all ranks, in the order of the seeds, on rank 0. Collective."""

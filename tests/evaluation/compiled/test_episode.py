@@ -5,7 +5,7 @@ from gymnasium.wrappers import RescaleAction
 from mpi_es import envs
 from mpi_es.config.run import configured
 from mpi_es.evaluation.build import make_policy, make_rollout
-from mpi_es.evaluation.compiled_episode import play_of
+from mpi_es.evaluation.compiled.episode import play_of
 from mpi_es.evaluation.rollout import Episode, EpisodeRules
 
 CAR = configured(env="mpi_es/CarRacing-v3", policy="attention", hidden=(16,))

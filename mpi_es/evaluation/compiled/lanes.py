@@ -1,6 +1,6 @@
 """Whole episodes of a world side by side: each network answers, then one call steps all of them.
 
-They are the episodes of compiled_episode.py, to the bit.
+They are the episodes of episode.py, to the bit.
 """
 
 from functools import cache
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpi_es.arrays import Candidate, Vector
-from mpi_es.evaluation.compiled_episode import Batch, Driver, Rules, copy, disturb, see_of
+from mpi_es.evaluation.compiled.episode import Batch, Driver, Rules, copy, disturb, see_of
 from mpi_es.jit.decorator import compiled
 from mpi_es.jit.rows import row
 from mpi_es.policies.kernels.choices import within

@@ -1,4 +1,4 @@
-"""More episodes than lanes; test_compiled_rollout.py holds lanes to all rules of an episode."""
+"""More episodes than lanes; test_rollout.py holds lanes to all rules of an episode."""
 
 from dataclasses import replace
 
@@ -8,7 +8,7 @@ import pytest
 from mpi_es.config.run import configured
 from mpi_es.errors import RolloutError
 from mpi_es.evaluation import build
-from mpi_es.evaluation.compiled_lanes import LANES
+from mpi_es.evaluation.compiled.lanes import LANES
 from mpi_es.evaluation.rollout import Episode, EpisodeRules
 from mpi_es.evaluation.sources import StaticSource
 

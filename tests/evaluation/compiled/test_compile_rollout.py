@@ -20,7 +20,7 @@ with heard_by(refuse):
 
 
 def test_after_the_process_nothing_is_left_to_compile():
-    command = [sys.executable, "-m", "mpi_es.evaluation.compile_rollout"]
+    command = [sys.executable, "-m", "mpi_es.evaluation.compiled.compile_rollout"]
     with subprocess.Popen(command, stdin=subprocess.PIPE) as process:
         pickle.dump((preset("carracing-fast"), None), process.stdin)
         process.stdin.flush()  # it stays open: the process ends when its caller does

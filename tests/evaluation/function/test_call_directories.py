@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from mpi_es.errors import RolloutError
-from mpi_es.evaluation.call_directories import CallDirectories
+from mpi_es.evaluation.function.call_directories import CallDirectories
 from mpi_es.run_file.checkpoint import NOWHERE
 
 

@@ -5,7 +5,7 @@ import pytest
 
 import mpi_es
 from mpi_es.errors import RolloutError, UserError
-from mpi_es.evaluation.function_constraints import count_constraints
+from mpi_es.evaluation.function.constraints import count_constraints
 from tests.launching import assert_same
 
 QUICK = {"population_size": 8, "max_iter": 20, "run_dir": None, "console": "silent"}

@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mpi_es.errors import RolloutError, UserError
-from mpi_es.evaluation import function_rollout
-from mpi_es.evaluation.call_directories import CallDirectories
-from mpi_es.evaluation.function_rollout import FunctionRollout, problem, takes
+from mpi_es.evaluation.function.call_directories import CallDirectories
+from mpi_es.evaluation.function.rollout import FunctionRollout, problem, takes
 from mpi_es.evaluation.rollout import Episode, EpisodeRules
 from mpi_es.evaluation.sources import StaticSource
 from tests.evaluation.headers import header
@@ -149,7 +148,9 @@ def test_a_function_that_calls_exit_ends_no_rank():
 @pytest.mark.parametrize(("seconds", "width"), [(1e-3, 16), (1.0, 1)])
 def test_of_short_calls_a_rank_takes_several_at_once(monkeypatch, seconds, width):
     clock = itertools.count(0.0, seconds)
-    monkeypatch.setattr(function_rollout, "time", SimpleNamespace(perf_counter=clock.__next__))
+    monkeypatch.setattr(
+        "mpi_es.evaluation.function.rollout.time", SimpleNamespace(perf_counter=clock.__next__)
+    )
     rollout = FunctionRollout(problem(total, CANDIDATES[0]))
     assert rollout.width == 1
     call_all(rollout, CANDIDATES, [0, 0])

@@ -17,7 +17,7 @@ from mpi_es.config.run import Config
 from mpi_es.envs.lockstep.base import EnvBatch
 from mpi_es.envs.lockstep.separate import SeparateEnvs
 from mpi_es.errors import RolloutError, one_line
-from mpi_es.evaluation.compiled_episode import (
+from mpi_es.evaluation.compiled.episode import (
     Batch,
     Driver,
     Rules,
@@ -25,7 +25,7 @@ from mpi_es.evaluation.compiled_episode import (
     play_of,
     vector_size,
 )
-from mpi_es.evaluation.compiled_lanes import LANES, allocate_lanes, play_lanes_of
+from mpi_es.evaluation.compiled.lanes import LANES, allocate_lanes, play_lanes_of
 from mpi_es.evaluation.normalisation import of_episodes
 from mpi_es.evaluation.rollout import AnyRollout, Episode, EpisodeRules, Rows, Source, columns, shortest
 from mpi_es.policies.kernels.choices import choice_for

@@ -1,4 +1,4 @@
-"""python -m mpi_es.evaluation.compile_rollout: have a rollout's machine code made, for the caller."""
+"""python -m mpi_es.evaluation.compiled.compile_rollout: make a rollout's machine code, for the caller."""
 
 from mpi_es.evaluation.build import make_rollout
 from mpi_es.jit.compile_subprocess import read_task

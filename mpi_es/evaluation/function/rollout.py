@@ -16,7 +16,7 @@ import numpy as np
 
 from mpi_es.arrays import Candidate, Vector
 from mpi_es.errors import RolloutError, UserError, expected, one_line
-from mpi_es.evaluation.call_directories import CallDirectories
+from mpi_es.evaluation.function.call_directories import CallDirectories
 from mpi_es.evaluation.rollout import AnyRollout, Episode, EpisodeRules, Rows, Source
 from mpi_es.parallel.collectives import Comm
 from mpi_es.parallel.rank_groups import Failure, RankGroups, Work

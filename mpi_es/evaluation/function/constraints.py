@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from mpi_es.errors import UserError, expected, one_line
-from mpi_es.evaluation.function_rollout import Function, as_vector
+from mpi_es.evaluation.function.rollout import Function, as_vector
 
 Constraints = Callable[..., Any]  # of x (dim,); returns an array, which is feasible where all are <= 0
 

@@ -7,7 +7,7 @@ from mpi_es.config.parts import changed
 from mpi_es.config.run import configured
 from mpi_es.errors import RolloutError
 from mpi_es.evaluation import build
-from mpi_es.evaluation.compiled_rollout import CompiledRollout, _rows
+from mpi_es.evaluation.compiled.rollout import CompiledRollout, _rows
 from mpi_es.evaluation.env_rollout import Rollout
 from mpi_es.evaluation.rollout import Episode, EpisodeRules
 from mpi_es.evaluation.sources import StaticSource

@@ -1,0 +1,1 @@
+"""Whole episodes without the interpreter."""

@@ -1,0 +1,1 @@
+"""Calls of a function that is optimised."""
