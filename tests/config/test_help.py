@@ -77,7 +77,7 @@ def test_help_on_presets_has_what_they_train_and_need_and_the_minutes(capsys):
     out = shown(capsys, "--help", "presets")
     assert re.search("^cartpole +mlp on CartPole-v1, cma_es$", out, re.MULTILINE)
     assert re.search("^carracing-fast-exp5 +only the controller on CarRacing-v3, cma_es$", out, re.MULTILINE)
-    assert re.search(r"^hopper +mlp on Hopper-v5, openai_es, \[envs\], 4 min$", out, re.MULTILINE)
+    assert re.search(r"^hopper +mlp on Hopper-v5, cma_es, \[envs\], 4 min$", out, re.MULTILINE)
 
 
 def test_help_on_a_preset_has_its_options(capsys):
