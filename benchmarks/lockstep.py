@@ -23,7 +23,7 @@ from mpi_es.policies.operations import Cells
 from mpi_es.policies.tiles import TILE
 from mpi_es.policies.torch_module import ModulePolicy
 from mpi_es.strategies.base import Seeded
-from mpi_es.strategies.low_rank import Layout, LowRankNoise
+from mpi_es.strategies.low_rank import LowRankNoise
 from mpi_es.strategies.noise import ComputedNoise
 
 ACTIONS = spaces.Discrete(6)
@@ -65,9 +65,8 @@ def measured(name: str, repeats: int) -> tuple[int, list[float]]:
     space = spaces.Box(0, 255 if dtype == np.uint8 else 1, shape, dtype)
     space.seed(0)
     policy = ModulePolicy(name, network, space, ACTIONS, rank=1)
-    assert policy.takes_factors, policy.description
-    layout = Layout(policy.shapes.values(), 1)
-    noise = LowRankNoise(ComputedNoise(0, layout.size), layout, keeps_factors=True)
+    assert policy.layout, policy.description
+    noise = LowRankNoise(ComputedNoise(0, policy.layout.size), policy.layout, keeps_factors=True)
     centre = policy.initial(0)
     population = Seeded(centre, 0.05, noise.keys(0, TILE // 2))
     seen, memory = np.stack([space.sample() for _ in range(TILE)]), policy.initial_memory(TILE)

@@ -162,9 +162,9 @@ def report(plan: EvaluationPlan, evaluator: Evaluator) -> None:
     options = plan.options
     seeds = episode_seeds(plan)
     if options.video or options.frames or options.render:  # first, since drawing may fail
-        first = Episode(0, 0, int(seeds[0]), plan.agent.parameters)
-        rules = plan.agent.rules(evaluator)
-        print(footage(plan).shoot(evaluator.rollout.policy, first, rules, plan.title), flush=True)
+        policy, rules = evaluator.rollout.policy, plan.agent.rules(evaluator)
+        first = Episode(0, 0, int(seeds[0]), policy.as_candidate(plan.agent.parameters))
+        print(footage(plan).shoot(policy, first, rules, plan.title), flush=True)
     result = plan.agent.play(evaluator, seeds)
     returns = result.returns[0]
     print(f"{plan.title}: {summary(returns)}")

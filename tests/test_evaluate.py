@@ -7,13 +7,14 @@ import numpy as np
 import pytest
 
 from mpi_es import evaluate, train
-from mpi_es.agents.agent import deployed
-from mpi_es.config.run import configured
+from mpi_es.agents.agent import Agent, deployed
+from mpi_es.config.run import Config, configured
 from mpi_es.errors import UserError
 from mpi_es.evaluate import EvaluationPlan, Options
-from mpi_es.run_file import checkpoint
+from mpi_es.evaluation.build import make_policy
+from mpi_es.run_file import checkpoint, description
 from mpi_es.seeds import Stream, held_out_seeds
-from mpi_es.strategies import noise_table
+from mpi_es.strategies import is_own, noise_table, rank_of_noise
 from tests.launching import run_here
 from tests.run_file import bases
 
@@ -98,6 +99,12 @@ def test_a_table_for_noise_is_not_made_for_an_evaluation():
     config = configured(strategy="openai_es", noise_table=10**6)
     assert noise_table(config.strategy) == 10**6
     assert not noise_table(deployed(config).strategy)
+
+
+def test_an_evaluation_has_the_noise_s_rank_and_imports_no_strategy():
+    config = description.config_of(Config, {"strategy": "gone:Gone", "noise": "low-rank", "rank": 3})
+    assert rank_of_noise(deployed(config).strategy) == 3
+    assert not is_own(deployed(config).strategy)
 
 
 def test_a_damaged_file_is_reported_before_what_it_lacks(tmp_path, run, capfd):
@@ -198,6 +205,18 @@ def test_under_mpiexec_one_rank_draws_the_first_episode(launch, tmp_path, run):
         assert file["rewards"][:].sum() == float(first["return"])
     frames, _ = imageio_ffmpeg.count_frames_and_secs(str(tmp_path / "out.mp4"))
     assert frames == int(first["length"])
+
+
+def test_the_film_of_an_agent_of_low_rank_is_the_episode_that_scores(tmp_path):
+    own = {"policy": "tests.policies.user_policies:Remembering", "env": "Pendulum-v1"}
+    config = configured(**own, strategy="openai_es", noise="low-rank")
+    policy = make_policy(config)
+    Agent(config, policy, policy.initial(1), np.zeros((2, 0))).save(tmp_path / "agent.npz")
+    files = ("--csv", tmp_path / "out.csv", "--frames", tmp_path / "frames")
+    run_here(evaluate, "--from-pretrained", tmp_path / "agent.npz", "--episodes", 1, *files)
+    (row,) = csv.DictReader((tmp_path / "out.csv").open())
+    with h5py.File(tmp_path / "frames" / "frames.h5") as file:
+        assert sum(file["rewards"][()].tolist()) == float(row["return"])
 
 
 @pytest.mark.parametrize(

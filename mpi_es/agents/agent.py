@@ -16,13 +16,13 @@ from threadpoolctl import threadpool_limits
 from mpi_es.agents.episode_seeds import check_episodes, chosen_seeds
 from mpi_es.arrays import Candidate, Vector
 from mpi_es.config.parts import flat
-from mpi_es.config.run import Config, default
+from mpi_es.config.run import Config
 from mpi_es.errors import expected, in_words_of_scripts
 from mpi_es.evaluation.build import make_evaluator, spaces_of
 from mpi_es.evaluation.evaluator import Evaluator
 from mpi_es.evaluation.messages import Evaluation
 from mpi_es.evaluation.normalisation import normalise
-from mpi_es.evaluation.rollout import EpisodeRules
+from mpi_es.evaluation.rollout import EpisodeRules, unpacked
 from mpi_es.evaluation.script_objects import NONE, ScriptObjects
 from mpi_es.extras import needed_for
 from mpi_es.papers.parameter_order import from_torch
@@ -31,9 +31,8 @@ from mpi_es.parallel.stop_signal import StopFlag
 from mpi_es.policies.base import Memory, Policy, Shapes, Weights, within
 from mpi_es.run_file.atomic_write import write_whole
 from mpi_es.run_file.scores import Scores
-from mpi_es.strategies import rank_of_noise
+from mpi_es.strategies import kind_of_noise
 from mpi_es.strategies.base import alone
-from mpi_es.strategies.low_rank import Layout
 
 
 @dataclass(eq=False, repr=False)
@@ -93,11 +92,7 @@ class Agent:
 
     @cached_property
     def _weights(self) -> Weights:
-        rank = rank_of_noise(deployed(self.config).strategy)
-        if rank and self.policy.takes_factors:
-            centre, numbers = Layout(self.policy.shapes.values(), rank).centre(self.parameters)
-            return self.policy.unpack_factors(centre, numbers[None])
-        return self.policy.unpack(self.parameters[None])
+        return unpacked(self.policy, [self.policy.as_candidate(self.parameters)])
 
     # Its score
 
@@ -192,7 +187,4 @@ class Agent:
 
 def deployed(config: Config) -> Config:
     """Return the config of the held-out episodes of a run's agent."""
-    strategy = default("strategy", "cma_es")  # no table of noise is made
-    if rank_of_noise(config.strategy) and config.evolve == "all":  # it rounds as such a run did
-        strategy = replace(config.strategy, noise_table=0)
-    return replace(config.held_out, strategy=strategy)
+    return replace(config.held_out, strategy=kind_of_noise(config.strategy))

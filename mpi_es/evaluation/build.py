@@ -196,7 +196,7 @@ def make_evaluator(
     )
     rank = 0 if config.function else rank_of_noise(config.strategy)
     layout = Layout(rollout.policy.shapes.values(), rank) if rank else None
-    keeps_factors = bool(rank) and rollout.policy.takes_factors
+    keeps_factors = bool(rank) and rollout.policy.layout is not None
     apart = partial(_compile_apart, base) if objects.can_be_imported else None
     prepare(comm, rollout.compile, apart and partial(apart, config))
     if held_out_rollout is not rollout:

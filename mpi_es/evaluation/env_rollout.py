@@ -11,10 +11,18 @@ from mpi_es.envs.lockstep.base import EnvBatch, EpisodeFailed
 from mpi_es.envs.lockstep.separate import SeparateEnvs
 from mpi_es.errors import RolloutError, one_line
 from mpi_es.evaluation.normalisation import normalise, of_episodes
-from mpi_es.evaluation.rollout import AnyRollout, Episode, EpisodeRules, Rows, Source, columns, shortest
+from mpi_es.evaluation.rollout import (
+    AnyRollout,
+    Episode,
+    EpisodeRules,
+    Rows,
+    Source,
+    columns,
+    shortest,
+    unpacked,
+)
 from mpi_es.policies.base import Policy
 from mpi_es.seeds import Stream, rng
-from mpi_es.strategies.low_rank import Factored
 
 # Where several episodes begin as fast as one: half of the width at a time, since each pool of envpool costs a
 # hand-over to its thread at each step, 0.1 to 0.2 ms.
@@ -135,7 +143,7 @@ class _Batch:
     def step(self, source: Source) -> None:
         """Let every episode act once."""
         if self.weights is None:
-            self.weights = self._unpacked()
+            self.weights = unpacked(self.policy, [episode.parameters for episode in self.episodes])
         rows = np.flatnonzero(self.at.running)
         actions = self._act(rows)[rows]
         rewards, ended = self._step_envs(rows, actions)
@@ -151,13 +159,6 @@ class _Batch:
             ended |= self.at.losing[rows] > self.terms.early_stop
         if ended.any():
             self._end(rows[ended], source)
-
-    def _unpacked(self) -> Any:
-        """Return the candidates of all rows as the policy uses them."""
-        candidates = [episode.parameters for episode in self.episodes]
-        if isinstance(candidates[0], Factored):  # and so are all of an evaluation
-            return self.policy.unpack_factors(candidates[0].centre, np.stack([c.numbers for c in candidates]))
-        return self.policy.unpack(np.stack(candidates).astype(np.float32, copy=False))
 
     def _step_envs(
         self, rows: NDArray[np.int64], actions: NDArray[Any]

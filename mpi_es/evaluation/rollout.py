@@ -1,6 +1,6 @@
 """What all rollouts share, which play the episodes of a process: the episode, its rules, and their source."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -11,6 +11,7 @@ from mpi_es.arrays import Candidate, Vector
 from mpi_es.parallel.collectives import Comm
 from mpi_es.parallel.rank_groups import Failure, RankGroups, Work
 from mpi_es.parallel.stop_signal import StopFlag, Stopped
+from mpi_es.policies.base import Policy, Weights
 from mpi_es.strategies.low_rank import Factored
 
 Lookup = Callable[[int], Candidate | Vector | Factored]  # from a candidate to its parameters
@@ -42,6 +43,13 @@ class EpisodeRules:
     held_out: bool = False  # in the held-out environment
     first_candidate: int = 0  # the number of candidate 0 in its generation, for random draws
     generation: int = 0  # the first is 1
+
+
+def unpacked(policy: Policy, candidates: Sequence[Any]) -> Weights:
+    """Return candidates, all of them parameters (dim,) or all Factored, as the policy computes with them."""
+    if isinstance(candidates[0], Factored):
+        return policy.unpack_factors(candidates[0].centre, np.stack([one.numbers for one in candidates]))
+    return policy.unpack(np.stack(candidates).astype(np.float32, copy=False))
 
 
 def columns(terms: EpisodeRules, size: int, constraints: int = 0) -> int:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpi_es.arrays import Candidate
+from mpi_es.strategies.low_rank import Factored, Layout
 
 Actions = NDArray[Any]
 Memory = NDArray[Any] | None  # rows (k, …) that can be indexed and concatenated; None for no memory
@@ -39,7 +40,7 @@ class Policy(Protocol):
     # One network's compiled step, of built-in policies: (weights, observation, memory, scratch, outputs).
     kernel: Any = None
     squashed: bool = False  # the outputs lie in [-1, 1] by themselves
-    takes_factors: bool = False  # has `unpack_factors`
+    layout: Layout | None = None  # of the factors that `unpack_factors` takes; None: it takes none
 
     @property
     def dim(self) -> int:
@@ -54,6 +55,10 @@ class Policy(Protocol):
     def whole(self, parameters: Candidate) -> Candidate:
         """Return the parameters (dim,) together with the fixed ones, if there are any."""
         return parameters
+
+    def as_candidate(self, parameters: Candidate) -> Candidate | Factored:
+        """Return an agent's parameters (dim,) as the candidate that is evaluated."""
+        return parameters if self.layout is None else self.layout.centre(parameters)
 
     def initial(self, seed: int) -> Candidate:
         """Return torch's default initialisation, (dim,), drawn from the run's seed."""

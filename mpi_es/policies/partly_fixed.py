@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from mpi_es.arrays import Candidate
 from mpi_es.policies.base import Policy, Weights, within
+from mpi_es.strategies.low_rank import Layout
 
 
 class PartlyFixed:
@@ -18,12 +19,11 @@ class PartlyFixed:
         agent: parameters of the whole policy, (policy.dim,); those of the part do not matter.
     """
 
-    takes_factors = False  # the other policy's would be those of all its matrices
-
     def __init__(self, policy: Policy, part: str, agent: Candidate) -> None:
         self.policy, self.part, self.agent = policy, policy.parts[part], agent
         self.name = part
         self.shapes = {name: shape for name, shape in policy.shapes.items() if within(name, part)}
+        self.layout = policy.layout and Layout(self.shapes.values(), policy.layout.rank)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.policy, name)
@@ -47,6 +47,16 @@ class PartlyFixed:
     def unpack(self, parameters: NDArray[np.float32]) -> Weights:
         """Return the whole policy's weights for parameters (k, dim)."""
         return self.policy.unpack(self.whole(parameters))
+
+    def unpack_factors(self, centre: Candidate, numbers: NDArray[np.float32]) -> Weights:
+        """Return the whole policy's weights for numbers (k, size) around a centre (dim,)."""
+        layout = self.policy.layout
+        assert layout is not None, "it takes factors"
+        named = zip(self.policy.shapes, layout.parts, strict=True)
+        evolving = [part for name, part in named if within(name, self.name)]
+        factors = np.zeros((len(numbers), layout.size), np.float32)  # which add nothing to what is fixed
+        factors[:, evolving[0].drawn : evolving[-1].right.stop] = numbers
+        return self.policy.unpack_factors(self.whole(centre), factors)
 
     def module(self) -> Any:
         """Return the whole policy's module, with the fixed parameters as buffers."""

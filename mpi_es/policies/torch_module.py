@@ -21,6 +21,7 @@ from mpi_es.policies.features import require_array
 from mpi_es.policies.lockstep import Lockstep
 from mpi_es.policies.tiles import Refused, Tile
 from mpi_es.seeds import Stream, rng
+from mpi_es.strategies.low_rank import Layout
 
 # What evaluates tiles of networks, None where each is alone, and the tensors of each tile or network
 Weights = tuple[Lockstep | None, list[Tile]]
@@ -100,7 +101,7 @@ class ModulePolicy(Policy):
         self.factored: Lockstep | None = None
         if rank:
             self.factored, self.description = self._choose(rank)
-        self.takes_factors = self.factored is not None
+        self.layout = Layout(self.shapes.values(), rank) if self.factored else None
 
     def initial(self, seed: int) -> Candidate:
         """Return torch's default initialisation, (dim,), drawn from the run's seed."""

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from mpi_es.arrays import Candidate, Vector
-from mpi_es.config.run import STRATEGIES, Config
+from mpi_es.config.run import STRATEGIES, Config, default
 from mpi_es.config.user_objects import load
 from mpi_es.errors import expected
 from mpi_es.strategies.base import Noise, Options, Strategy, WithNoise
@@ -67,6 +67,14 @@ def noise_table(options: Options) -> int:
 def rank_of_noise(options: Options) -> int:
     """Return the rank of a strategy's perturbations of matrices; 0: they are full."""
     return options.rank if isinstance(options, WithNoise) and options.noise == "low-rank" else 0
+
+
+def kind_of_noise(options: Options) -> Options:
+    """Return options of a built-in strategy that has noise of this rank and makes no table."""
+    rank = rank_of_noise(options)
+    noise = {"noise": "low-rank", "rank": rank} if rank else {}
+    strategy: Options = replace(default("strategy", "openai_es"), **noise)
+    return strategy
 
 
 def step_option(options: Options) -> str:

@@ -16,6 +16,7 @@ from mpi_es.evaluation.rollout import EpisodeRules
 from mpi_es.parallel.collectives import Comm
 from mpi_es.parallel.stop_signal import StopFlag
 from mpi_es.seeds import Stream
+from mpi_es.strategies.low_rank import Factored
 from pbt.config import Config
 from pbt.explore import Hyperparameter
 from pbt.packing import State
@@ -41,7 +42,7 @@ class Player:
 
     config: RunConfig
     policy: Any  # of the Policy that a rollout uses
-    parameters: Candidate
+    parameters: Candidate | Factored  # as the policy takes a candidate
     terms: EpisodeRules
 
 

@@ -133,7 +133,7 @@ class ES(Member):
         normalisation = self.observations.normalisation if self.config.obs_norm else None
         terms = self.evaluator.held_out_terms(self.run.episode_cap, normalisation)
         policy, centre = self.evaluator.rollout.policy, self.strategy.centre.astype(np.float32)
-        return Player(self.run.held_out, policy, centre, terms)
+        return Player(self.run.held_out, policy, policy.as_candidate(centre), terms)
 
     def get_state(self) -> State:
         """Return the strategy's state and the statistics of the observations."""

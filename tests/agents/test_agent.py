@@ -107,6 +107,25 @@ def test_of_low_rank_it_answers_in_batches_as_its_run_does(monkeypatch):
     np.testing.assert_array_equal(one.evaluate(4, "held-out").returns, played.returns[0])
 
 
+def test_of_which_a_part_evolved_with_low_rank_it_scores_as_in_its_run(tmp_path):
+    options = dict(policy=f"{ME}:Remembering", strategy="openai_es", noise="low-rank", rank=2)
+    agent(env="Pendulum-v1", **options).save(tmp_path / "base.npz")
+    result = mpi_es.evolve_policy(
+        "Pendulum-v1",
+        **options,
+        evolve="cell",
+        base_from_pretrained=str(tmp_path / "base.npz"),
+        population_size=4,
+        max_iter=1,
+        num_eval_rollouts=3,
+        console="silent",
+        run_dir=tmp_path / "run",
+    )
+    result.agent.save(tmp_path / "agent.npz")
+    for one in (result.agent, *map(mpi_es.load_agent, (tmp_path / "agent.npz", tmp_path / "run"))):
+        assert one.evaluate(3, "held-out").returns.tolist() == result.score.returns.tolist()
+
+
 def test_held_out_episodes_have_their_own_environment():
     options = {"env_options": ("max_episode_steps=9",), "held_out_env_options": ("max_episode_steps=2",)}
     assert agent(**options).evaluate(3).returns.tolist() == [2.0] * 3

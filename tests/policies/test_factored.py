@@ -129,9 +129,7 @@ def test_a_policy_answers_for_candidates_of_low_rank_as_for_their_whole_paramete
         policy="tests.policies.user_policies:Remembering", strategy="openai_es", noise="low-rank", rank=2
     )
     policy = make(config, spaces.Box(-1, 1, (3,), np.float32), spaces.Discrete(2))
-    assert policy.takes_factors
-    layout = Layout(policy.shapes.values(), 2)
-    noise = LowRankNoise(ComputedNoise(1, layout.size), layout, keeps_factors=True)
+    noise = LowRankNoise(ComputedNoise(1, policy.layout.size), policy.layout, keeps_factors=True)
     population = Seeded(policy.initial(0), 0.3, noise.keys(0, 3))
     factored = [noise.candidate(population, i) for i in range(7)]
     whole = np.stack([*(population.candidate(i, noise) for i in range(6)), population.centre])
@@ -145,7 +143,7 @@ def test_a_policy_answers_for_candidates_of_low_rank_as_for_their_whole_paramete
 def test_a_policy_whose_module_is_refused_says_why():
     config = configured(policy=f"{__name__}:Refusing", strategy="openai_es", noise="low-rank")
     policy = make(config, spaces.Box(-1, 1, (5,), np.float32), spaces.Discrete(3))
-    assert not policy.takes_factors
+    assert policy.layout is None
     assert policy.description == (
         "networks are evaluated one after the other: __get__ reads the matrix weight; "
         "--noise low-rank knows linear, conv2d, embedding"
