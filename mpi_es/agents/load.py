@@ -46,7 +46,8 @@ class Place:
         """
         fields = [name for name in imports.AGENT if name not in self.changes]
         imports.check(stored, source, allowed=self.allow_imports, fields=fields)
-        config = replace(stored, **self.changes)
+        device = "cpu" if stored.device == "cpu" else "auto"  # the run's GPU may not be here
+        config = replace(stored, device=device, **self.changes)
         policy = make_policy(config, objects=self.objects)
         if self.changes and policy.dim != size:
             rule = f"an environment whose policy has the {size} parameters of this one"

@@ -175,6 +175,8 @@ class Config:
     """Threads per rank, each with its own episode, if episodes run in compiled code"""
     compiled: Annotated[Free[bool], ENVIRONMENT] = True
     """Run whole episodes in compiled code if policy and environment allow it, with the same results"""
+    device: Annotated[str, ENVIRONMENT] = "cpu"
+    """Device of your own torch module: cpu; cuda, one for each rank of a node; cuda:N; auto: cuda or cpu"""
     evaluation_timeout: Free[NotNegative] = 0.0
     """Seconds without the start or end of an episode after which a rank is killed; 0: never"""
     on_rank_loss: Free[Literal["auto", "shrink", "abort"]] = "auto"
@@ -209,6 +211,8 @@ class Config:
             )
         if len(self.bounds) not in (0, 2):
             raise expected("--bounds", "two numbers, the lower and the upper bound", self.bounds)
+        if not re.fullmatch(r"auto|cpu|cuda(:\d+)?", self.device):
+            raise expected("--device", "auto, cpu, cuda or cuda:N", self.device)
         clip = self.clip_rewards
         if clip and not (len(clip) == 2 and clip[0] < clip[1]):
             raise expected("--clip-rewards", "two numbers, the lower and the upper bound", clip)

@@ -28,6 +28,12 @@ _VARIABLES = (  # launcher, its number of ranks, this process's place among them
     (_MPICH, "PMI_SIZE", "PMI_RANK"),
     (_SRUN, "SLURM_STEP_NUM_TASKS", "SLURM_PROCID"),
 )
+_LOCAL_RANKS = {
+    _OPEN_MPI: "OMPI_COMM_WORLD_LOCAL_RANK",
+    _MVAPICH: "MV2_COMM_WORLD_LOCAL_RANK",
+    _MPICH: "MPI_LOCALRANKID",
+    _SRUN: "SLURM_LOCALID",
+}
 _STARTED = 300  # seconds: 32 ranks need 3, thousands on a busy file system minutes
 FORWARDED = 0.3  # seconds until mpiexec has what was printed; on an abort it drops the rest
 
@@ -39,6 +45,7 @@ class Launch(NamedTuple):
     size: int = 1  # ranks
     rank: int = 0  # as the launcher counts, which holds in worlds of one too
     variable: str = ""  # of the environment, with the rank; empty without a launcher
+    local_rank: int = 0  # its place among the ranks of its node; the rank where the launcher does not tell it
 
 
 def find_launch(environ: Mapping[str, str]) -> Launch:
@@ -52,7 +59,8 @@ def find_launch(environ: Mapping[str, str]) -> Launch:
         # mpiexec's helpers; SLURM_NTASKS is no use at all, since a batch script has it too.
         if size == "SLURM_STEP_NUM_TASKS" and {"SLURM_PTY_PORT", "SLURM_EXTERNAL_LAUNCHER"} & set(environ):
             continue
-        return Launch(launcher, int(environ[size]), int(environ.get(rank, "0")), rank)
+        own = int(environ.get(rank, "0"))
+        return Launch(launcher, int(environ[size]), own, rank, int(environ.get(_LOCAL_RANKS[launcher], own)))
     return Launch()
 
 

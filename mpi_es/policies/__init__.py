@@ -1,5 +1,6 @@
 """The policy of a config. Importing this does not import torch, which workers do without."""
 
+import os
 from functools import partial
 from typing import Any
 
@@ -7,7 +8,9 @@ from mpi_es.config.run import Config
 from mpi_es.config.user_objects import load, parsed
 from mpi_es.errors import expected
 from mpi_es.extras import needed_for
+from mpi_es.parallel.start_mpi import find_launch
 from mpi_es.policies.base import Policy
+from mpi_es.policies.device import device_for
 from mpi_es.policies.options import OwnOptions
 from mpi_es.strategies import rank_of_noise
 
@@ -22,18 +25,22 @@ def make(config: Config, observation_space: Any, action_space: Any, module: Any 
     if config.obs_norm and options.name == "attention":
         raise expected("--obs-norm", "no normalisation of the pictures that --policy attention reads", True)
     if not isinstance(options, OwnOptions):
+        _require_cpu(config)
         with needed_for(f"--policy {options.name}"):
             made: Policy = options.make(observation_space, action_space)
         return made
     keywords = parsed(options.policy_options, "--policy-options")
     found = load("--policy", options.name) if module is None else module
     if has_kernel(found):
+        _require_cpu(config)
         from mpi_es.policies.user_kernel import KernelPolicy  # numba
 
         own = partial(found, **keywords)
         return KernelPolicy(options.name, own, observation_space, action_space, options.output)
     with needed_for(f"--policy {options.name}"):
-        from mpi_es.policies.torch_module import ModulePolicy, load_network, network_of  # torch
+        import torch
+
+        from mpi_es.policies.torch_module import ModulePolicy, load_network, network_of
 
     network = load_network(options.name, keywords) if module is None else network_of(module, keywords)
     return ModulePolicy(
@@ -43,7 +50,15 @@ def make(config: Config, observation_space: Any, action_space: Any, module: Any 
         action_space,
         options.output,
         rank=rank_of_noise(config.strategy),
+        device=device_for(config.device, find_launch(os.environ).local_rank, torch.cuda.device_count()),
     )
+
+
+def _require_cpu(config: Config) -> None:
+    """Refuse another device for a policy that is no torch module of the user's own."""
+    if config.device not in ("cpu", "auto"):
+        rule = f"cpu or auto with --policy {config.policy.name}, which is not a torch module of your own"
+        raise expected("--device", rule, config.device)
 
 
 def has_kernel(policy: Any) -> bool:

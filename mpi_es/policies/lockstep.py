@@ -3,8 +3,8 @@
 A row of the answer must not depend, to the last bit, on its neighbours, their number or its place. So a
 program always computes TILE rows, unused ones are filled up, and it consists of operations that treat all
 rows of such a tile alike (operations.py). A module that needs others is refused, and so is one whose rows
-fail a test. That depends on the module, torch and the type of CPU, never on how many networks there are:
-the two ways round differently, and a run must not change from one to the other.
+fail a test. That depends on the module, torch and the type of CPU or GPU, never on how many networks there
+are: the two ways round differently, and a run must not change from one to the other.
 """
 
 import copy
@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.func import functional_call, functionalize, vmap
@@ -113,7 +114,7 @@ class Lockstep:
             known = [content or empty for content in contents] + [empty] * (TILE - k)
             answer = self._go_on(*given, *map(torch.stack, zip(*known, strict=True)))
             if any(fresh):  # those rows of another program's answer
-                begun = torch.tensor(fresh + [False] * (TILE - k))
+                begun = torch.tensor(fresh + [False] * (TILE - k), device=observations.device)
                 pairs = zip(self._begin(*given), answer, strict=True)
                 answer = [torch.where(begun.view(-1, *[1] * (b.ndim - 1)), a, b) for a, b in pairs]
         if not self._remembers:
@@ -172,12 +173,12 @@ class Lockstep:
         """Compare rows of a tile that must be equal, and with what the module itself answers."""
         own = self._parameters.own()
         for trial in range(TRIALS):
-            row = own + 0.1 * torch.randn_like(own)
+            row = own + 0.1 * torch.randn(len(own)).to(own)
             inputs = observe(), observe()
             alone = self._two_steps(row[None], [[seen] for seen in inputs])
             equal = self._two_steps(row.expand(TILE, -1), [[seen] * TILE for seen in inputs])
             place = trial * (TILE - 1) // (TRIALS - 1)
-            among = own + torch.randn(TILE, len(own))
+            among = own + torch.randn(TILE, len(own)).to(own)
             among[place] = row
             seen = [[observe() for _ in range(TILE)] for _ in inputs]
             for given, mine in zip(seen, inputs, strict=True):
@@ -185,7 +186,8 @@ class Lockstep:
             mixed = self._two_steps(among, seen)[place]
             if any(other.numpy().tobytes() != alone[0].numpy().tobytes() for other in (*equal, mixed)):
                 raise Refused("its rows depend on their places or neighbours")
-            if not torch.allclose(alone[0], self._itself(row, inputs), rtol=1e-3, atol=1e-4, equal_nan=True):
+            itself = self._itself(row, inputs)
+            if not np.allclose(alone[0].numpy(), itself.numpy(), rtol=1e-3, atol=1e-4, equal_nan=True):
                 raise Refused("it answers otherwise under torch.func.vmap")
 
     def _two_steps(self, rows: Tensor, seen: list[list[Tensor]]) -> Tensor:
@@ -194,7 +196,7 @@ class Lockstep:
         first, memory = self(tiles, torch.cat(seen[0]), [None] * len(rows))
         second, after = self(tiles, torch.cat(seen[1]), memory)
         kept = [_numbers([*(content or ())]) for content in after]
-        return torch.cat([first.double(), second.double(), torch.stack(kept)], dim=1)
+        return torch.cat([first.double().cpu(), second.double().cpu(), torch.stack(kept)], dim=1)
 
     def _itself(self, row: Tensor, inputs: Sequence[Tensor]) -> Tensor:
         """Return what the module answers, in the same order."""
@@ -222,8 +224,8 @@ def _leaves(memory: Any) -> tuple[list[Tensor], Any]:
 
 
 def _numbers(tensors: Sequence[Tensor]) -> Tensor:
-    """Return all numbers of some tensors in one vector."""
-    return torch.cat([torch.zeros(0, dtype=torch.float64), *(t.flatten().double() for t in tensors)])
+    """Return all numbers of some tensors in one vector on the CPU."""
+    return torch.cat([torch.zeros(0, dtype=torch.float64), *(t.flatten().double().cpu() for t in tensors)])
 
 
 def _attributes(module: nn.Module) -> dict[str, str]:

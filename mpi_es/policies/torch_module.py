@@ -72,6 +72,7 @@ class ModulePolicy(Policy):
         output: from outputs to actions, see `actions_for`.
         squashed: the outputs lie in [-1, 1] by themselves.
         rank: of the candidates' perturbations; 0: they are full.
+        device: torch's name of where parameters, observations and memory lie.
     """
 
     def __init__(
@@ -83,6 +84,7 @@ class ModulePolicy(Policy):
         output: str = "auto",
         squashed: bool = False,
         rank: int = 0,
+        device: str = "cpu",
     ) -> None:
         # Sums that are split between threads depend on their number. The program's own limit may have
         # been set before torch was loaded, which then knows nothing of it.
@@ -91,7 +93,10 @@ class ModulePolicy(Policy):
         require_array(observation_space, name)
         self.spaces = observation_space, action_space
         self.size, self.to_actions = actions_for(action_space, output, name, squashed)
+        self.device = torch.device(device)
         self._module = networks.seeded(self._build, 0).requires_grad_(False)
+        if device != "cpu":
+            self._module = self._answering(self._module, self.device)
         self._remembers = remembers(self._module)
         self._parameters = list(self._module.parameters())
         self.shapes = {name: tuple(p.shape) for name, p in self._module.named_parameters()}
@@ -101,6 +106,8 @@ class ModulePolicy(Policy):
         self.factored: Lockstep | None = None
         if rank:
             self.factored, self.description = self._choose(rank)
+        if device != "cpu":
+            self.description += f", on {self.device.type}"
         self.layout = Layout(self.shapes.values(), rank) if self.factored else None
 
     def initial(self, seed: int) -> Candidate:
@@ -111,20 +118,21 @@ class ModulePolicy(Policy):
         """Return a new module of the user's class, in evaluation mode."""
         module = self._build()
         for buffer, ours in zip(module.buffers(), self._module.buffers(), strict=True):
-            buffer.copy_(ours)  # a buffer may have been drawn at random
+            buffer.copy_(ours.cpu())  # a buffer may have been drawn at random
         return module
 
     def unpack(self, parameters: NDArray[np.float32]) -> Weights:
         """Return the parameters (k, dim) as tensors of the module's shapes."""
         if self.lockstep:
-            return self.lockstep, self.lockstep.unpack(_tensor(parameters))
+            return self.lockstep, self.lockstep.unpack(self._tensor(parameters))
         sizes = [parameter.numel() for parameter in self._parameters]
-        return None, [[*map(self._own, row.split(sizes), self._parameters)] for row in _tensor(parameters)]
+        rows = self._tensor(parameters)
+        return None, [[*map(self._own, row.split(sizes), self._parameters)] for row in rows]
 
     def unpack_factors(self, centre: Candidate, numbers: NDArray[np.float32]) -> Weights:
         """Return the centre (dim,) and the networks' factors as tensors."""
         assert self.factored is not None, "it takes factors"
-        return self.factored, self.factored.unpack(_tensor(numbers), _tensor(centre))
+        return self.factored, self.factored.unpack(self._tensor(numbers), self._tensor(centre))
 
     def initial_memory(self, k: int) -> Memory:
         """Return a _Recall for each network, (k,)."""
@@ -138,36 +146,43 @@ class ModulePolicy(Policy):
     def outputs(self, weights: Weights, observations: NDArray[Any], memory: Memory) -> tuple[Outputs, Memory]:
         """Return the outputs (k, n) before they become actions, and the memory afterwards."""
         assert memory is not None, "each network has a recall"
-        batch = _tensor(observations)
+        batch = self._tensor(observations)
         lockstep, tiles = weights
         with torch.inference_mode():
             if lockstep is None:
-                return self._in_sequence(tiles, batch, memory)
-            answers, contents = lockstep(tiles, batch, [recall.content for recall in memory])
+                answers, contents = self._in_sequence(tiles, batch, memory)
+            else:
+                answers, contents = lockstep(tiles, batch, [recall.content for recall in memory])
         pairs = zip(contents, memory, strict=True)
         after = [_Recall(content, recall.seed, recall.step + 1) for content, recall in pairs]
-        return answers.float().numpy(), _objects(after)
+        return answers.float().cpu().numpy(), _objects(after)
 
     def _in_sequence(
         self, networks: list[list[Tensor]], batch: Tensor, memory: NDArray[Any]
-    ) -> tuple[Outputs, Memory]:
-        outputs = np.empty((len(networks), self.size), np.float32)
+    ) -> tuple[Tensor, list[Any]]:
+        """Return the outputs (k, n) of one network after the other, and the contents of their memories."""
+        outputs = torch.empty((len(networks), self.size), device=self.device)
         after = []
         for i, tensors in enumerate(networks):
             for parameter, tensor in zip(self._parameters, tensors, strict=True):
                 parameter.data = tensor
             observation = batch[i : i + 1].clone()  # at an address of its own, see _own
             recall: _Recall = memory[i]
-            # 4 us; a module that draws does so as if its episode were alone.
-            torch.default_generator.manual_seed(recall.seed + recall.step)
+            self._seed(recall.seed + recall.step)
             content = recall.content
             if self._remembers:
                 answer, content = self._module(observation, content)
             else:
                 answer = self._module(observation)
             outputs[i] = answer[0]
-            after.append(_Recall(content, recall.seed, recall.step + 1))
-        return outputs, _objects(after)
+            after.append(content)
+        return outputs, after
+
+    def _seed(self, seed: int) -> None:
+        """Let a module that draws do so as if its episode were alone."""
+        torch.default_generator.manual_seed(seed)  # 4 us
+        if self.device.type == "cuda":
+            torch.cuda.default_generators[self.device.index].manual_seed(seed)
 
     def _choose(self, rank: int) -> tuple[Lockstep | None, str]:
         """Return what evaluates networks side by side, None if nothing does, and a description."""
@@ -185,8 +200,8 @@ class ModulePolicy(Policy):
 
         def observe() -> Tensor:
             if np.issubdtype(space.dtype, np.floating):
-                return _tensor(generator.standard_normal((1, *space.shape), np.float32))
-            return _tensor(np.asarray(space.sample(), space.dtype)[None])
+                return self._tensor(generator.standard_normal((1, *space.shape), np.float32))
+            return self._tensor(np.asarray(space.sample(), space.dtype)[None])
 
         return observe
 
@@ -195,16 +210,25 @@ class ModulePolicy(Policy):
         # Torch aligns what it allocates; sums over memory that is aligned otherwise may round otherwise.
         return part.view_as(parameter).to(parameter.dtype, copy=True)
 
+    def _tensor(self, array: NDArray[Any]) -> Tensor:
+        """Return the array as a tensor on the device, floats in single precision."""
+        return _tensor(array).to(self.device)
+
     def _build(self) -> nn.Module:
         """Return a module that has answered an observation as it should; a lazy one is complete then."""
-        space = self.spaces[0]
-        observation = _tensor(np.zeros((1, *space.shape), space.dtype))
-        shown = f"observations {tuple(observation.shape)} {observation.dtype}"
         try:
             module = self.network(*self.spaces).eval()
         except (Exception, SystemExit) as error:
             raise UserError(f"--policy {self.name}: its constructor failed: {one_line(error)}") from error
+        return self._answering(module, torch.device("cpu"))
+
+    def _answering(self, module: nn.Module, device: torch.device) -> nn.Module:
+        """Return the module on a device, where it has answered an observation as it should."""
+        space = self.spaces[0]
+        observation = _tensor(np.zeros((1, *space.shape), space.dtype)).to(device)
+        shown = f"observations {tuple(observation.shape)} {observation.dtype}"
         try:
+            module = module.to(device)
             with torch.no_grad():
                 answer = module(observation, None) if remembers(module) else (module(observation), None)
         except (Exception, SystemExit) as error:

@@ -160,6 +160,14 @@ def test_a_saved_agent_is_the_same(tmp_path):
         one.save("/nowhere/agent.npz")
 
 
+def test_it_plays_on_a_machine_without_the_gpu_of_its_run(tmp_path):
+    one = agent(policy=f"{ME}:Single")
+    replace(one, config=replace(one.config, device="cuda:77")).save(tmp_path / "agent.npz")
+    other = mpi_es.load_agent(tmp_path / "agent.npz")
+    assert other.config.device == "auto"
+    np.testing.assert_allclose(other.evaluate(2).returns, one.evaluate(2).returns)
+
+
 ALONE = """
 import sys
 sys.modules["mpi_es"] = None

@@ -72,6 +72,21 @@ def test_who_launched_how_many(environ, launched, rank):
 
 
 @pytest.mark.parametrize(
+    ("environ", "place"),
+    [
+        ({}, 0),
+        (OMPI_5 | {"OMPI_COMM_WORLD_LOCAL_RANK": "2"}, 2),
+        (HYDRA | {"MPI_LOCALRANKID": "1"}, 1),
+        (STEP | {"SLURM_LOCALID": "1"}, 1),
+        (PMI2 | {"SLURM_LOCALID": "1"}, 1),
+        ({"PMI_SIZE": "4", "PMI_RANK": "3"}, 3),
+    ],
+)
+def test_the_place_on_the_node_is_the_rank_where_the_launcher_does_not_tell_it(environ, place):
+    assert start_mpi.find_launch(environ).local_rank == place
+
+
+@pytest.mark.parametrize(
     ("text", "name"),
     [
         (WHEEL, "MPICH 5.0.2"),

@@ -92,7 +92,7 @@ def test_options_are_keywords_of_a_module_of_ones_own():
 
 def test_a_run_keeps_the_options_of_its_policy(tmp_path):
     run, agent = tmp_path / "run", tmp_path / "agent.npz"
-    own = ("--policy", f"{HERE}:Sized", "--policy-options", "width=5")
+    own = ("--policy", f"{HERE}:Sized", "--policy-options", "width=5", "--device", "auto")
     few = ("--max-iter", 1, "--population-size", 4, "--num-eval-rollouts", 2, "--no-tensorboard")
     for program, *words in (
         (train, "cartpole", *own, *few, "--run-dir", run),
