@@ -202,7 +202,7 @@ def first_observations(plan: Plan, size: int) -> ObservationStatistics:
     known = plan.start.normalisation
     if known.shape[1] != size:
         raise expected("--from-pretrained", f"an agent that observes {size} numbers", known.shape[1])
-    return ObservationStatistics.known(known)
+    return ObservationStatistics.known(known, plan.start.observed)
 
 
 def initial_centre(plan: Plan, policy: Any) -> Candidate | Vector:

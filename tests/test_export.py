@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mpi_es import export, train
-from mpi_es.agents.load import load
+from mpi_es.agents.load import content_of, load
 from mpi_es.config.run import configured
 from mpi_es.errors import UserError
 from mpi_es.run_file import checkpoint
@@ -72,8 +72,11 @@ def test_a_run_begins_at_an_agent_that_normalises_and_with_its_normalisation(run
     for source in (run, file):
         plan = train.prepare([*options, "--obs-norm", "--from-pretrained", str(source)])
         assert plan.start.parameters.tobytes() == agent.parameters.tobytes()
-        known = train.first_observations(plan, 3).normalisation
-        np.testing.assert_allclose(known, agent.normalisation, rtol=1e-5)
+        known = train.first_observations(plan, 3)
+        np.testing.assert_allclose(known.normalisation, agent.normalisation, rtol=1e-5)
+        assert known.count == (
+            1e6 if source == file else content_of(run)["progress"]["observations"]["count"]
+        )
         with pytest.raises(UserError, match="expected an agent that observes 4 numbers, got 3"):
             train.first_observations(plan, 4)
     with pytest.raises(UserError, match="--obs-norm: expected on, as the agent of --from-pretrained was"):

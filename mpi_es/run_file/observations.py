@@ -10,9 +10,6 @@ from mpi_es.config.fields import Range
 
 _FLOOR = 1e-4  # of a variance: a number that hardly changes is not blown up by more than 100
 _PRIOR = 1e-2  # observations of deviation 1, at the mean of the first real ones, that count before these
-# Observations as which a given normalisation counts. A generation sees some 1e5: it changes the numbers on
-# which the agent was trained by a tenth of what is new in it.
-_KNOWN = 1e6
 
 
 @dataclass
@@ -29,9 +26,9 @@ class ObservationStatistics:
         return cls(_PRIOR, np.zeros(size), np.full(size, _PRIOR))
 
     @classmethod
-    def known(cls, normalisation: Vector) -> "ObservationStatistics":
-        """Return statistics with this normalisation, that of an agent which was trained before."""
-        return cls(_KNOWN, normalisation[0].astype(float), _KNOWN / normalisation[1].astype(float) ** 2)
+    def known(cls, normalisation: Vector, count: float) -> "ObservationStatistics":
+        """Return statistics with the normalisation of an agent that was trained on `count` observations."""
+        return cls(count, normalisation[0].astype(float), count / normalisation[1].astype(float) ** 2)
 
     def updated(self, episodes: Vector) -> "ObservationStatistics":
         """Return the statistics with episodes added, each a row of `normalisation.of_episodes`.

@@ -65,7 +65,7 @@ def test_before_anything_is_seen_observations_stay_as_they_are():
 
 def test_a_known_normalisation_is_kept_and_follows_what_is_seen():
     before = np.array([[3, -1, 0, 1e3], [0.5, 2, 100, 1e-3]])
-    known = ObservationStatistics.known(before)
+    known = ObservationStatistics.known(before, 1e6)
     np.testing.assert_allclose(known.normalisation, before, rtol=1e-12)
     mean, _ = known.updated(rows_of(episodes(3, [1000] * 1000))).normalisation  # as many, of mean 3
     np.testing.assert_allclose(mean, (before[0] + 3) / 2, rtol=1e-2)
