@@ -34,9 +34,9 @@ test-versions:
 	$(PYTHON) -m venv .versions/uv
 	.versions/uv/bin/pip install --quiet uv
 	for which in lowest-direct highest; do \
-		.versions/uv/bin/uv venv --quiet --clear .versions/$$which && \
+		.versions/uv/bin/uv venv --quiet --seed --clear .versions/$$which && \
 		.versions/uv/bin/uv pip install --quiet --python .versions/$$which --resolution $$which \
-			-e '.[all,mpich,dev]' $(TORCH) && \
+			-e '.[all,mpich,docs,dev]' $(TORCH) && \
 		.versions/$$which/bin/python -m pytest -m "not slow" --numprocesses 2 --dist loadfile || exit; \
 	done
 
