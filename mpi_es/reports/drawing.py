@@ -12,7 +12,9 @@ import matplotlib as mpl
 import numpy as np
 from markupsafe import Markup
 from matplotlib.axes import Axes
+from matplotlib.collections import PolyCollection
 from matplotlib.figure import Figure
+from matplotlib.patches import Patch
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
 from mpi_es.arrays import Vector
@@ -223,7 +225,15 @@ def _fill(axes: Axes, panel: Panel, handles: dict[str, Any]) -> None:
     for area in axes.collections:  # two coordinates of an upper and a lower point
         area.set_rasterized(sum(np.size(path.vertices) for path in area.get_paths()) > 4 * _MANY)
     drawn, labels = axes.get_legend_handles_labels()
-    handles |= zip(labels, drawn, strict=True)
+    handles |= zip(labels, map(_mark, drawn), strict=True)
+
+
+def _mark(drawn: Any) -> Any:
+    """Return what stands for it in the key of another figure, into which matplotlib puts no area."""
+    if not isinstance(drawn, PolyCollection):
+        return drawn
+    colours: Any = drawn.get_facecolor()  # (n, 4)
+    return Patch(facecolor=colours[0], edgecolor="none")
 
 
 class _Multiples(MaxNLocator):
