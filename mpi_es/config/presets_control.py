@@ -17,16 +17,18 @@ CARTPOLE: Preset = dict(
     target_fitness=490.0,
     target_consecutive=2,
 )
+# Where half of the episodes reach the end and score alike, ranks would mostly tell these apart.
 HARDCORE: Preset = dict(
     env="mpi_es/BipedalWalkerHardcore-v3",
     hidden=(40, 40),  # estool's network for it
     obs_norm=True,
-    strategy="pepg",
-    population_size=256,
-    init_sigma=0.1,
-    learning_rate=0.01,
+    strategy="openai_es",
+    shaping="standardized",
+    population_size=512,
+    init_sigma=0.04,
+    learning_rate=0.004,
     episode_seeds="paired",
-    eval_every=50,
+    eval_every=20,
     num_eval_rollouts=100,
     max_iter=8000,
     target_fitness=300.0,
