@@ -50,9 +50,9 @@ class Agent:
     policy: Policy
     parameters: Candidate  # (dim,) in torch's order
     normalisation: Vector  # (2, size) of its observations; (2, 0) where they are not normalised
-    observed: float = 1e6  # observations of which this is the normalisation, as far as its file does not tell
     described: bool = True  # its file holds all fields above
     objects: ScriptObjects = NONE  # for which names of its config stand
+    observed: float = 1e6  # how many observations the normalisation stands for; only a run's file tells
 
     def __post_init__(self) -> None:
         """Begin an episode."""

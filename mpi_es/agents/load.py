@@ -110,7 +110,9 @@ def of_run(content: dict[str, Any], candidate: str, source: str, place: Place = 
     config, policy = place.agent(stored, source, len(parameters))
     check_size(parameters, policy.dim, source)
     observed = content["progress"]["observations"]["count"]
-    return Agent(config, policy, parameters, chosen["normalisation"], observed, objects=place.objects)
+    return Agent(
+        config, policy, parameters, chosen["normalisation"], objects=place.objects, observed=observed
+    )
 
 
 def check_size(candidate: NDArray[Any], dim: int, name: str) -> None:

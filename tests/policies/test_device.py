@@ -96,7 +96,9 @@ def two_steps(policy, rows=slice(None)):
 def test_all_tensors_of_a_policy_lie_on_its_device(monkeypatch, name, rank):
     """Torch knows the shapes of tensors on the device "meta", but no numbers; zeros come back from there."""
     back = []
-    monkeypatch.setattr(torch.Tensor, "cpu", lambda one: back.append(one.device) or torch.zeros(one.shape))
+    monkeypatch.setattr(
+        torch.Tensor, "cpu", lambda one: back.append(one.device) or torch.zeros(one.shape, dtype=one.dtype)
+    )
     with OneDevice():
         policy = policy_on("meta", name, rank)
         outputs, memory = two_steps(policy)
