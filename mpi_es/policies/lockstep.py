@@ -28,7 +28,8 @@ from mpi_es.policies.tiles import TILE, OwnParameters, Refused, Tile, TileParame
 # it takes 0.54 times, with 1.2 million 0.8 times.
 LARGEST = 20_000  # parameters
 MOST = 250_000  # multiplications of a network
-TRIALS = 8  # tests of the rows at construction, of some milliseconds each
+TRIALS = 8  # tests of the rows at construction, of some milliseconds each …
+AFFORDED = 800_000_000  # … if a network's multiplications in all of them are not more; then fewer tests
 
 Content = tuple[Tensor, ...]  # the tensors of a module's memory, each as the module returned it
 
@@ -60,6 +61,7 @@ class Lockstep:
         )
         self._buffers = dict(self._module.named_buffers())
         self._remembers = remembers
+        self._work = 0  # multiplications of a network, in the larger of its programs
         attributes = _attributes(self._module)
         try:
             self._build(observe)
@@ -166,17 +168,19 @@ class Lockstep:
         work = operations.multiplications(program.graph) // TILE
         if not self._parameters.shares and work > MOST:
             raise Refused(f"{work} multiplications are more than {MOST}, up to which a batch is faster")
+        self._work = max(self._work, work)
         return operations.compiled(program), after
 
     def _check_rows(self, observe: Callable[[], Tensor]) -> None:
         """Compare rows of a tile that must be equal, and with what the module itself answers."""
         own = self._parameters.own()
-        for trial in range(TRIALS):
+        trials = max(1, min(TRIALS, AFFORDED // max(1, self._work)))
+        for trial in range(trials):
             row = own + 0.1 * torch.randn(len(own)).to(own)
             inputs = observe(), observe()
             alone = self._two_steps(row[None], [[seen] for seen in inputs])
             equal = self._two_steps(row.expand(TILE, -1), [[seen] * TILE for seen in inputs])
-            place = trial * (TILE - 1) // (TRIALS - 1)
+            place = TILE - 1 - trial * (TILE - 1) // (TRIALS - 1)
             among = own + torch.randn(TILE, len(own)).to(own)
             among[place] = row
             seen = [[observe() for _ in range(TILE)] for _ in inputs]

@@ -49,9 +49,9 @@ def multiplications(graph: fx.Graph) -> int:
     """Return how many multiplications the products and convolutions of a program have."""
     count = 0
     for node in graph.nodes:
-        if node.target is torch.ops.aten.bmm.default:
+        if node.target in (torch.ops.aten.bmm.default, torch.ops.aten.mm.default):
             left, right = (_values(argument)[0] for argument in node.args)
-            count += left.numel() * right.shape[2]
+            count += left.numel() * right.shape[-1]
         elif node.target is torch.ops.aten.convolution.default:
             count += _values(node)[0].numel() * _values(node.args[1])[0][0].numel()
     return count

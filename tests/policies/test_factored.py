@@ -153,3 +153,19 @@ def test_a_policy_whose_module_is_refused_says_why():
 class Refusing(Bare):
     def __init__(self, observation_space, action_space):
         super().__init__()
+
+
+def test_a_heavy_network_is_tested_less_often(monkeypatch):
+    work = 8 * 9 * 40 * 40  # channels, kernel, picture
+
+    def looks():
+        seen = []
+        module = nn.Sequential(nn.Conv2d(1, 8, 3), nn.Flatten()).requires_grad_(False)
+        Lockstep(module, lambda: seen.append(0) or torch.randn(1, 1, 42, 42), False, rank=1)
+        return len(seen)
+
+    light = looks()
+    monkeypatch.setattr("mpi_es.policies.lockstep.AFFORDED", 4 * work)
+    middle = looks()
+    monkeypatch.setattr("mpi_es.policies.lockstep.AFFORDED", 1)
+    assert light > middle > looks() > 0
