@@ -5,10 +5,11 @@ CORES ?= $(shell nproc)
 FIRST := runs/first
 NEW := carracing-fast --seed 2 --centre-learning-rate 4 --lr-decay 0.985 --lr-min 1 \
 	--target-fitness 800 --eval-every 5 --num-eval-rollouts 50 --run-dir $(FIRST)
+BEST := runs/best-$(or $(SEED),1)
 BIN := .venv/bin
 INSTALL := $(BIN)/python -m pip install --quiet --constraint requirements.lock
 
-.PHONY: train test test-slow test-versions chaos attacks lint format docs notebooks setup bench clean
+.PHONY: train best test test-slow test-versions chaos attacks lint format docs notebooks setup bench clean
 
 # Without ARGS: train a first agent that drives, record a video of it, and draw its curves. Takes some minutes.
 train: .venv/run.stamp
@@ -19,6 +20,15 @@ else
 	$(BIN)/python -m mpi_es.evaluate $(FIRST) --episodes 1 --video $(FIRST)/drive.mp4
 	$(BIN)/python -m mpi_es.report $(FIRST)
 endif
+
+# Train the best agent, which takes half an hour or more, and let it drive. SEED=N gives another one.
+best: .venv/run.stamp
+	$(BIN)/mpiexec -n $(CORES) $(BIN)/python benchmarks/studies/imitation/teacher.py \
+		--seed $(or $(SEED),1) --run-dir $(BEST)/teachers
+	$(BIN)/mpiexec -n $(CORES) $(BIN)/python benchmarks/studies/imitation/student.py \
+		$(BEST)/teachers/teacher.npy docs/carracing/snes.npz --seed $(or $(SEED),1) --run-dir $(BEST)/student
+	$(BIN)/mpiexec -n $(CORES) $(BIN)/python -m mpi_es.evaluate --from-pretrained $(BEST)/student/agent.npz \
+		--env gymnasium --seeds 100000-100199
 
 setup: .venv/dev.stamp
 

@@ -1,5 +1,4 @@
 import importlib
-import subprocess
 import sys
 from pathlib import Path
 
@@ -10,7 +9,7 @@ import torch
 from mpi_es.agents import load
 from mpi_es.config.presets import preset
 from mpi_es.envs.car_racing import simulation
-from tests.launching import LIMIT, MPIEXEC
+from tests.launching import LIMIT, complete, start, wait_until
 
 PROGRAMS = Path(__file__).parents[2] / "benchmarks" / "studies" / "imitation"
 CONFIG = preset("carracing-fast", top_k=3, hidden=(5,), patch_order="column")
@@ -55,7 +54,7 @@ def test_the_written_agent_answers_as_the_mean_of_the_learning_one(programs):
     drives = module.allocate(2, 3)
     drives.centres[:], drives.actions[:] = rng.random(drives.centres.shape), 0.5
     drives.length[:] = 20, 7
-    errors = [student.learn(drives, 0) for _ in range(100)]
+    errors = [student.learn(drives, 0, rng) for _ in range(100)]
     assert errors[-1] < errors[0] / 2
     written = student.policy.module()
     torch.nn.utils.vector_to_parameters(torch.from_numpy(student.parameters()), written.parameters())
@@ -76,19 +75,24 @@ def test_noise_depends_on_the_seed_and_may_last(programs):
 
 
 @pytest.mark.slow
-def test_the_programs_end_in_the_same_agent_on_one_rank_and_on_three(tmp_path):
+def test_the_programs_end_in_the_same_agent_on_one_rank_and_on_three_and_after_a_kill(tmp_path):
     def run(ranks, program, *options):
-        words = [MPIEXEC, "-n", str(ranks), sys.executable, PROGRAMS / program, *options]
-        subprocess.run([*map(str, words)], cwd=tmp_path, check=True, timeout=LIMIT)
+        done = complete(ranks, PROGRAMS / program, *options, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
 
-    run(2, "teacher.py", "--generations", "2")
+    run(2, "teacher.py", "--generations", "2", "--teachers", "2")
     attention = PROGRAMS.parents[2] / "docs" / "carracing" / "snes.npz"
-    for ranks in (1, 3):
-        few = ("--rounds", "2", "--drives", "4", "--out", f"{ranks}.npz")
-        run(ranks, "student.py", "runs/teacher", attention, *few)
-    assert (tmp_path / "1.npz").read_bytes() == (tmp_path / "3.npz").read_bytes()
-    agent = load.load(str(tmp_path / "3.npz"), preset("carracing"), "agent")
-    assert agent.config.policy.patch_order == "column"
-    assert agent.parameters[:1184] == pytest.approx(
+    few = "runs/teachers/teacher.npy", attention, "--rounds", "3", "--exact", "1", "--drives", "4"
+    run(1, "student.py", *few, "--run-dir", "whole")
+    killed = start(3, PROGRAMS / "student.py", *few, "--run-dir", "killed", cwd=tmp_path)
+    wait_until((tmp_path / "killed" / "student.pt").exists, "a first round")
+    killed.kill()
+    killed.wait(LIMIT)
+    run(3, "student.py", *few, "--run-dir", "killed")
+    agent, other = (tmp_path / run / "agent.npz" for run in ("whole", "killed"))
+    assert agent.read_bytes() == other.read_bytes()
+    taught = load.load(str(agent), preset("carracing"), "agent")
+    assert taught.config.policy.patch_order == "column"
+    assert taught.parameters[:1184] == pytest.approx(
         load.load(str(attention), preset("carracing"), "agent").parameters[:1184]
     )

@@ -1,16 +1,19 @@
 """Teach an attention agent to drive as the teacher does, from the pictures that the agent sees.
 
-mpiexec -n 2 python benchmarks/studies/imitation/student.py runs/teacher ATTENTION --out student.npz
-        [--rounds 120] [--drives 48] [--top-k 20] [--patch-order column] [--hidden 64] [--seed 0]
+mpiexec -n 2 python benchmarks/studies/imitation/student.py TEACHER ATTENTION [--run-dir runs/student]
+        [--rounds 120] [--exact 20] [--drives 48] [--top-k 20] [--patch-order column] [--hidden 64] [--seed 1]
 
-ATTENTION is a run or a file of an attention agent, whose attention stays as it is. DAgger (arXiv:1011.0686):
-in each round the agent drives, with noise, and the teacher says what it would do at each step; the controller
-learns this for all drives so far by gradients through whole drives. The agent that is kept is a running mean
-of the weights. The result depends on the options, not on the number of ranks.
+TEACHER is teacher.npy of teacher.py. ATTENTION is a run or a file of an attention agent, whose attention
+stays as it is. DAgger (arXiv:1011.0686): in each round the agent drives, with noise, and the teacher says
+what it would do at each step; the controller learns this for all drives so far by gradients through whole
+drives. In the last rounds the agent sees gymnasium's own picture. The agent that is kept, agent.npz in the
+directory of the run, is a running mean of the weights. The result depends on the options, not on the number
+of ranks. The same command goes on where it was interrupted.
 """
 
 import argparse
 import copy
+import io
 import time
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,12 +21,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from road import OUTPUTS, PARAMETERS, SENSES, STEPS, Network, act, answer, compiled, network, sense
+from road import OUTPUTS, SENSES, STEPS, Network, act, answer, compiled, network, sense
 from torch import Tensor
 from torch.nn.utils import parameters_to_vector, vector_to_parameters
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
-from mpi_es import load_run
 from mpi_es.agents import load
 from mpi_es.agents.agent import Agent
 from mpi_es.config.presets import preset
@@ -32,7 +34,6 @@ from mpi_es.envs.car_racing import simulation
 from mpi_es.envs.car_racing.picture.sizes import SIDE
 from mpi_es.envs.car_racing.simulation import Simulation
 from mpi_es.envs.car_racing.world import CarRacing
-from mpi_es.errors import expected
 from mpi_es.evaluation.build import make_policy
 from mpi_es.evaluation.compiled import episode
 from mpi_es.evaluation.compiled.episode import Driver
@@ -41,6 +42,7 @@ from mpi_es.parallel.collectives import Comm, bcast_object, gather_objects
 from mpi_es.parallel.entry_point import launch
 from mpi_es.policies.attention_compiled import kernel
 from mpi_es.policies.attention_compiled.kernel import Weights
+from mpi_es.run_file.atomic_write import write_whole
 
 TRACKS = (1 << 20, 1 << 40)  # seeds, none of which an evaluation has
 NOISE = 0.3  # the highest standard deviation of a drive's noise
@@ -48,6 +50,7 @@ KEPT = 0.9  # of the noise from step to step, in every other round
 RATES = (3e-3, 3e-4)  # Adam's, first and last
 PASSES, BATCH, MOST = 3, 24, 700  # over drives in a round, drives in a batch, drives in a pass
 MEMORY = 0.998  # of the running mean, about five rounds
+STUDENT, DRIVES = "student.pt", "drives-{}.npz"  # files of a run
 ALMOST_ONE = 0.9999  # an output in (-1, 1) nearest to its end, so that the one before its tanh is finite
 
 
@@ -59,14 +62,27 @@ class Drives(NamedTuple):
     length: NDArray[np.int64]  # (drives,)
     score: NDArray[np.float64]  # (drives,)
 
-    def first(self, count: int) -> "Drives":
-        """Return the first ones."""
-        return Drives(self.centres[:count], self.actions[:count], self.length[:count], self.score[:count])
+    def rows(self, first: int, end: int) -> "Drives":
+        """Return a view of some."""
+        some = slice(first, end)
+        return Drives(self.centres[some], self.actions[some], self.length[some], self.score[some])
 
-    def write(self, first: int, rows: list[tuple[Any, ...]]) -> None:
-        """Write drives, the first one to row `first`."""
-        for i, row in enumerate(rows, first):
+    def write(self, rows: list[tuple[Any, ...]]) -> None:
+        """Write drives, from the first row on."""
+        for i, row in enumerate(rows):
             self.centres[i], self.actions[i], self.length[i], self.score[i] = row
+
+    def save(self, path: Path) -> None:
+        """Write them to a file."""
+        file = io.BytesIO()
+        np.savez(file, **self._asdict())
+        write_whole(path, file.getvalue(), "--run-dir")
+
+    def load(self, path: Path) -> None:
+        """Read them from a file."""
+        with np.load(path) as saved:
+            for name, part in self._asdict().items():
+                part[:] = saved[name]
 
 
 def allocate(drives: int, top_k: int) -> Drives:
@@ -119,12 +135,12 @@ def drive(
 
 
 class Cars:
-    """Drives of this rank, and of all ranks together."""
+    """Drives of this rank, and of all ranks together, with a close or an exact picture."""
 
-    def __init__(self, comm: Comm, config: Config, teacher: Network) -> None:
+    def __init__(self, comm: Comm, config: Config, teacher: Network, picture: str) -> None:
         self.comm, self.teacher = comm, teacher
         self.policy: Any = make_policy(config)
-        world = CarRacing()
+        world = CarRacing(picture=picture)
         self.car = world.allocate()
         self.agent = episode.allocate(self.policy, world.observation_space, world.action_space)
 
@@ -168,14 +184,29 @@ class Student:
         self.module, self.controller = module, module.controller
         self.mean = AveragedModel(self.controller, multi_avg_fn=get_ema_multi_avg_fn(MEMORY))
         self.optimizer = torch.optim.Adam(self.controller.parameters(), lr=RATES[0])
-        self.rng = np.random.default_rng(seed)
 
-    def learn(self, drives: Drives, progress: float) -> float:
+    def save(self, path: Path, rounds: int) -> None:
+        """Write to a file what it learns with, and how many rounds it had."""
+        file = io.BytesIO()
+        torch.save([rounds, *(part.state_dict() for part in self._parts())], file)
+        write_whole(path, file.getvalue(), "--run-dir")
+
+    def load(self, path: Path) -> int:
+        """Go on with what a file holds; return how many rounds it had."""
+        rounds, *states = torch.load(path)
+        for part, state in zip(self._parts(), states, strict=True):
+            part.load_state_dict(state)
+        return int(rounds)
+
+    def _parts(self) -> tuple[Any, ...]:
+        return self.controller, self.mean, self.optimizer
+
+    def learn(self, drives: Drives, progress: float, rng: np.random.Generator) -> float:
         """Learn from drives; return the mean squared error in the last pass."""
         for group in self.optimizer.param_groups:
             group["lr"] = RATES[0] + progress * (RATES[1] - RATES[0])
         for _ in range(PASSES):
-            chosen = self.rng.permutation(len(drives.length))[:MOST]
+            chosen = rng.permutation(len(drives.length))[:MOST]
             errors = [self._step(drives, chosen[i : i + BATCH]) for i in range(0, len(chosen), BATCH)]
         return float(np.mean(errors))
 
@@ -216,32 +247,51 @@ def main(comm: Comm, arguments: list[str]) -> int:
         patch_order=options.patch_order,
         run_dir="",
     )
-    teacher = network(parameters_of(options.teacher))
+    teacher = network(on_root(comm, lambda: np.load(options.teacher)))
     _, attention = load.load(options.attention, preset("carracing-fast"), "ATTENTION").part("attention")
-    cars, student = Cars(comm, config, teacher), Student(attention, config, options.seed)
+    student = Student(attention, config, options.seed)
     drives = allocate(options.rounds * options.drives if comm.rank == 0 else 0, options.top_k)
-    rng, begin = np.random.default_rng(options.seed), time.monotonic()
-    for round_ in range(options.rounds):
-        seeds = rng.integers(*TRACKS, options.drives).tolist()
-        new = cars.drive(bcast_object(comm, student.parameters()), seeds, round_)
+    done = on_root(comm, lambda: resume(student, drives, options))
+    cars = {picture: Cars(comm, config, teacher, picture) for picture in ("close", "exact")}
+    begin = time.monotonic()
+    for round_ in range(done, options.rounds):
+        seeds = np.random.default_rng((options.seed, round_)).integers(*TRACKS, options.drives).tolist()
+        parameters = bcast_object(comm, student.parameters())
+        exact = round_ >= options.rounds - options.exact
+        new = cars["exact" if exact else "close"].drive(parameters, seeds, round_)
         if comm.rank == 0:
-            first, end = round_ * options.drives, (round_ + 1) * options.drives
-            drives.write(first, new)
-            error = student.learn(drives.first(end), round_ / options.rounds)
-            score, seconds = drives.score[first:end].mean(), time.monotonic() - begin
+            score, error = teach(student, drives, new, round_, options)
+            seconds = time.monotonic() - begin
             print(f"{round_ + 1:3d}  score {score:4.0f}  error {error:.4f}  {seconds:4.0f} s", flush=True)
     if comm.rank == 0:
         agent = Agent(config, student.policy, student.parameters(), np.zeros((2, 0)))
-        agent.write_weights(Path(options.out), "torch", "--out")
+        agent.write_weights(options.run_dir / "agent.npz", "torch", "--run-dir")
     return 0
 
 
-def parameters_of(run: str) -> NDArray[np.float64]:
-    """Return the last centre of a run of teacher.py."""
-    parameters: NDArray[np.float64] = load_run(run)["last"]["candidate"]
-    if len(parameters) != PARAMETERS:
-        raise expected("TEACHER", f"a run of teacher.py, which has {PARAMETERS} parameters", len(parameters))
-    return parameters
+def resume(student: Student, drives: Drives, options: argparse.Namespace) -> int:
+    """Return how many rounds the directory of the run holds, and read them."""
+    options.run_dir.mkdir(parents=True, exist_ok=True)
+    saved = options.run_dir / STUDENT
+    done = student.load(saved) if saved.exists() else 0
+    for round_ in range(done):
+        first, end = round_ * options.drives, (round_ + 1) * options.drives
+        drives.rows(first, end).load(options.run_dir / DRIVES.format(round_))
+    return done
+
+
+def teach(
+    student: Student, drives: Drives, new: list[tuple[Any, ...]], round_: int, options: argparse.Namespace
+) -> tuple[float, float]:
+    """Learn from all drives with a round's new ones; return the score of these, and the error."""
+    first, end = round_ * options.drives, (round_ + 1) * options.drives
+    mine = drives.rows(first, end)
+    mine.write(new)
+    mine.save(options.run_dir / DRIVES.format(round_))
+    rng = np.random.default_rng((options.seed, round_, 1))
+    error = student.learn(drives.rows(0, end), round_ / options.rounds, rng)
+    student.save(options.run_dir / STUDENT, round_ + 1)
+    return float(mine.score.mean()), error
 
 
 def read_options(arguments: list[str]) -> argparse.Namespace:
@@ -251,13 +301,14 @@ def read_options(arguments: list[str]) -> argparse.Namespace:
     )
     parser.add_argument("teacher")
     parser.add_argument("attention")
-    parser.add_argument("--out", default="student.npz")
+    parser.add_argument("--run-dir", type=Path, default="runs/student")
     parser.add_argument("--rounds", type=int, default=120)
+    parser.add_argument("--exact", type=int, default=20)
     parser.add_argument("--drives", type=int, default=48)
     parser.add_argument("--top-k", type=int, default=20)
     parser.add_argument("--patch-order", choices=("importance", "column"), default="column")
     parser.add_argument("--hidden", type=int, default=64)
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seed", type=int, default=1)
     return parser.parse_args(arguments)
 
 

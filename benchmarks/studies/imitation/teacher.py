@@ -1,13 +1,15 @@
-"""Evolve a teacher: a small network that knows the track and drives CarRacing without a picture.
+"""Evolve teachers: small networks that know the track and drive CarRacing without a picture. Keep the best.
 
-mpiexec -n 2 python benchmarks/studies/imitation/teacher.py [--generations 200] [--seed 1]
-                                                            [--run-dir runs/teacher]
+mpiexec -n 2 python benchmarks/studies/imitation/teacher.py [--teachers 4] [--generations 200] [--seed 1]
+                                                            [--run-dir runs/teachers]
 
-It learns with noise on its outputs, so that it keeps away from the edges. Without a picture a step takes ten
-microseconds. At the end it drives 200 fresh tracks without noise.
+They learn with noise on their outputs, so that they keep away from the edges. Without a picture a step takes
+ten microseconds. Each then drives 1000 other tracks without noise; teacher.npy in the directory of the runs
+is the one whose lowest score is the highest. The same command goes on where it was interrupted.
 """
 
 import argparse
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +20,7 @@ from mpi_es.envs.car_racing import simulation
 from mpi_es.envs.car_racing.simulation import Simulation
 
 NOISE = 0.1  # standard deviation, before the tanh
-FIRST_TRACK = 500_000
+TRIAL = range(300_000, 301_000)  # tracks that no evaluation drives
 CAR = simulation.allocate()
 
 
@@ -45,15 +47,8 @@ def score(x: NDArray[np.float64], seed: int) -> float:
     return drive(CAR, network(x), seed, noise.astype(np.float32))
 
 
-def main() -> None:
-    """Evolve, and print how the teacher drives."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--generations", type=int, default=200)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--run-dir", default="runs/teacher")
-    options = parser.parse_args()
+def evolved(seed: int, generations: int, run_dir: Path) -> NDArray[np.float64]:
+    """Return the parameters of a teacher. Collective."""
     result = mpi_es.evolve(
         score,
         np.zeros(PARAMETERS),
@@ -64,15 +59,34 @@ def main() -> None:
         num_rollouts=2,
         episode_seeds="common",
         eval_every=0,
-        max_iter=options.generations,
-        seed=options.seed,
-        run_dir=options.run_dir,
+        max_iter=generations,
+        seed=seed,
+        run_dir=run_dir,
     )
-    if mpi_es.rank() == 0:
-        still = np.zeros((STEPS, OUTPUTS), np.float32)
-        scores = [drive(CAR, network(result.centre), FIRST_TRACK + i, still) for i in range(200)]
-        error = np.std(scores) / len(scores) ** 0.5
-        print(f"200 tracks: {np.mean(scores):.1f} ± {error:.1f}, the lowest {min(scores):.0f}")
+    return result.centre
+
+
+def main() -> None:
+    """Evolve, and print how the teachers drive."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--teachers", type=int, default=4)
+    parser.add_argument("--generations", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=1, help="with 4 teachers, 2 gives those of 5 to 8")
+    parser.add_argument("--run-dir", type=Path, default="runs/teachers")
+    options = parser.parse_args()
+    lowest, end = -np.inf, options.seed * options.teachers
+    for seed in range(end - options.teachers + 1, end + 1):
+        parameters = evolved(seed, options.generations, options.run_dir / str(seed))
+        if mpi_es.rank() == 0:
+            still = np.zeros((STEPS, OUTPUTS), np.float32)
+            scores = [drive(CAR, network(parameters), track, still) for track in TRIAL]
+            error = np.std(scores) / len(scores) ** 0.5
+            print(f"teacher {seed}: {np.mean(scores):.1f} ± {error:.1f}, the lowest {min(scores):.0f}")
+            if min(scores) > lowest:
+                lowest = min(scores)
+                np.save(options.run_dir / "teacher.npy", parameters)
 
 
 if __name__ == "__main__":
