@@ -33,3 +33,13 @@ def test_seeding_forgets_the_half_that_waited() -> None:
     seed_generator(generator, 8)
     assert integers(generator, 1000) == first
     assert np.count_nonzero(generator) == 6
+
+
+def test_one_choice_draws_nothing_and_none_is_refused() -> None:
+    expected, _ = np_random(5)
+    generator = allocate()
+    seed_generator(generator, 5)
+    assert integers(generator, 1) == expected.integers(1) == 0
+    assert integers(generator, 1000) == expected.integers(1000)
+    with pytest.raises(ValueError, match="high <= 0"):
+        integers(generator, 0)
