@@ -88,7 +88,7 @@ def integers(generator: NDArray[np.uint64], high: int) -> int:
         threshold = (MASK_32 + U64(1) - count) % count  # below it some results would be too frequent
         while product & MASK_32 < threshold:
             product = _next_32(generator) * count
-    return int(product >> SHIFT_32)
+    return int(np.int64(product >> SHIFT_32))  # signed as 0 is, or numba would make floats of both
 
 
 @compiled()

@@ -40,6 +40,7 @@ def test_one_choice_draws_nothing_and_none_is_refused() -> None:
     generator = allocate()
     seed_generator(generator, 5)
     assert integers(generator, 1) == expected.integers(1) == 0
+    assert isinstance(integers(generator, 1), int)
     assert integers(generator, 1000) == expected.integers(1000)
     with pytest.raises(ValueError, match="high <= 0"):
         integers(generator, 0)
