@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from mpi_es.agents import load
 from mpi_es.agents.agent import Agent
 from mpi_es.agents.load import Place
-from mpi_es.arrays import Candidate, Vector
 from mpi_es.errors import RolloutError, UserError, expected, in_words_of_scripts, one_line
 from mpi_es.evaluation.build import make_policy
 from mpi_es.evaluation.script_objects import ScriptObjects, named_env, named_policy
@@ -126,8 +125,8 @@ def evolve_policy(
             base = bcast_object(world.comm, plan.base if plan else None)
             with _draws_of_script():
                 found = run(world, plan, config, mine, callback, _outcome, base=base, options=options)
-            parameters, normalisation, others = found
-            agent = Agent(config, make_policy(config, objects=mine), parameters, normalisation, objects=mine)
+            learnt, others = found
+            agent = Agent(config, make_policy(config, objects=mine), **learnt, objects=mine)
             return PolicyResult(agent, **others)
 
     try:
@@ -189,8 +188,8 @@ def _of_root(comm: Comm, policy: Any) -> Any:
     return all_or_raise(comm, copied)
 
 
-def _outcome(run: Run, reason: str) -> tuple[Candidate, Vector, dict[str, Any]]:
-    """Return parameters and normalisation of a run's agent, and the other fields of the result."""
+def _outcome(run: Run, reason: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return what a run's agent has learnt, and the fields of the result but for the agent."""
     best, history = run.best, run.history
     chosen = next(one for one in history.evaluations if one.generation == best.generation)
     others = {
@@ -201,4 +200,9 @@ def _outcome(run: Run, reason: str) -> tuple[Candidate, Vector, dict[str, Any]]:
         "reason": reason,
         "run_dir": where(run),
     }
-    return np.array(best.candidate, np.float32), best.normalisation, others
+    learnt = {
+        "parameters": np.array(best.candidate, np.float32),
+        "normalisation": best.normalisation,
+        "observed": run.progress.observations.count,
+    }
+    return learnt, others

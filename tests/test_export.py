@@ -74,9 +74,7 @@ def test_a_run_begins_at_an_agent_that_normalises_and_with_its_normalisation(run
         assert plan.start.parameters.tobytes() == agent.parameters.tobytes()
         known = train.first_observations(plan, 3)
         np.testing.assert_allclose(known.normalisation, agent.normalisation, rtol=1e-5)
-        assert known.count == (
-            1e6 if source == file else content_of(run)["progress"]["observations"]["count"]
-        )
+        assert known.count == agent.observed == content_of(run)["progress"]["observations"]["count"]
         with pytest.raises(UserError, match="expected an agent that observes 4 numbers, got 3"):
             train.first_observations(plan, 4)
     with pytest.raises(UserError, match="--obs-norm: expected on, as the agent of --from-pretrained was"):

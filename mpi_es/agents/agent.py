@@ -52,7 +52,7 @@ class Agent:
     normalisation: Vector  # (2, size) of its observations; (2, 0) where they are not normalised
     described: bool = True  # its file holds all fields above
     objects: ScriptObjects = NONE  # for which names of its config stand
-    observed: float = 1e6  # how many observations the normalisation stands for; only a run's file tells
+    observed: float = 0.0  # how many observations the normalisation is that of
 
     def __post_init__(self) -> None:
         """Begin an episode."""
@@ -169,6 +169,7 @@ class Agent:
             image,
             params=from_torch(self.parameters, self.policy.shapes, layout),
             normalisation=self.normalisation,
+            observed=np.array(self.observed),
             layout=np.array(layout),
             config=np.array(json.dumps(flat(nowhere))),
         )

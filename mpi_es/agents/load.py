@@ -126,10 +126,10 @@ def _of_file(path: Path, bare: Config | None, option: str, place: Place) -> Agen
     arrays = _arrays(path, option)
     numbers = _numbers(arrays, path, option)
     if "config" in arrays:
-        stored, layout, normalisation = _description(arrays, path, option)
+        stored, layout, normalisation, observed = _description(arrays, path, option)
         config, policy = _owner([place.agent(stored, path, len(numbers))], len(numbers), path, option)
         ordered = to_torch(numbers, policy.shapes, layout)
-        return Agent(config, policy, ordered, normalisation, objects=place.objects)
+        return Agent(config, policy, ordered, normalisation, objects=place.objects, observed=observed)
     if bare is None:
         rule = "a run, or a file of Agent.save or mpi_es.export, which describes its agent"
         raise expected(option, rule, str(path))
@@ -178,17 +178,20 @@ def _numbers(arrays: Arrays, path: Path, option: str) -> Candidate:
     return numbers
 
 
-def _description(arrays: Arrays, path: Path, option: str) -> tuple[Config, str, Vector]:
-    """Return config, layout and normalisation from a file of mpi_es.export."""
+def _description(arrays: Arrays, path: Path, option: str) -> tuple[Config, str, Vector, float]:
+    """Return config, layout, normalisation and its observations from a file of mpi_es.export."""
     try:
         config = description.config_of(Config, json.loads(str(arrays["config"])))
         layout, normalisation = str(arrays["layout"]), arrays["normalisation"].astype(np.float64)
+        observed = float(arrays["observed"])
         if layout not in LAYOUTS:
             raise expected("layout", " or ".join(LAYOUTS), layout)
+        if normalisation.size and not observed >= 1:
+            raise expected("observed", "a positive number", observed)
     except (UserError, KeyError, TypeError, ValueError, AttributeError) as error:
         rule = "a file that mpi_es.export wrote, since it has a `config`"
         raise expected(option, rule, str(path), one_line(error)) from error
-    return config, layout, normalisation
+    return config, layout, normalisation, observed
 
 
 def _owner(made: list[tuple[Config, Policy]], size: int, path: Path, option: str) -> tuple[Config, Policy]:

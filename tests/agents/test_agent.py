@@ -30,7 +30,7 @@ def agent(**options):
     policy = make_policy(config)
     size = 4 if config.obs_norm else 0
     normalisation = np.stack([np.full(size, 0.01), np.full(size, 3.0)])
-    return Agent(config, policy, 3 * policy.initial(1), normalisation)
+    return Agent(config, policy, 3 * policy.initial(1), normalisation, observed=1000.0)
 
 
 def played(agent, seed):
@@ -152,6 +152,7 @@ def test_a_saved_agent_is_the_same(tmp_path):
     other = mpi_es.load_agent(tmp_path / "agent.npz")
     assert (other.parameters.tobytes(), other.config.policy) == (one.parameters.tobytes(), one.config.policy)
     assert other.normalisation.tobytes() == one.normalisation.tobytes()
+    assert other.observed == one.observed
     with pytest.raises(
         UserError, match=r"^Agent.save: expected a file that ends in .npz or .pt, got '\S+.txt'"
     ):

@@ -80,13 +80,16 @@ TORN = [
     {"config": '{"nobody": 1}'},
     {"layout": "odd"},
     {"normalisation": None},
+    {"observed": None},
+    {"normalisation": np.ones((2, 4)), "observed": 0.0},
 ]
 
 
 @pytest.mark.parametrize("told", TORN)
 def test_a_file_of_ours_that_tells_nonsense_is_reported(tmp_path, told):
     config = json.dumps({"policy": USER.policy.name})
-    whole = {"params": numbers(), "config": config, "layout": "torch", "normalisation": np.zeros((2, 0))}
+    nothing = {"normalisation": np.zeros((2, 0)), "observed": 0.0}
+    whole = {"params": numbers(), "config": config, "layout": "torch"} | nothing
     arrays = {name: value for name, value in (whole | told).items() if value is not None}
     load(file_of(tmp_path, **whole))
     with pytest.raises(UserError, match=r"a file that mpi_es.export wrote, .*; \w+Error: ") as caught:
