@@ -2,8 +2,8 @@
 
 It needs mlflow (pip install mlflow). From this folder; MLFLOW_TRACKING_URI names a server or a database:
 
-    mpiexec -n 2 python -m mpi_es.train cartpole --callback mlflow_tracking:Log --run-dir runs/cartpole
-    python -m mpi_es.train --resume runs/cartpole --target-fitness None --max-iter 100
+    mpiexec -n 2 python -m mpi_es.train cartpole --callback mlflow_tracking:Log --run-dir runs/mlflow
+    python -m mpi_es.train --resume runs/mlflow --target-fitness None --max-iter 100
 """
 
 import mlflow

@@ -46,8 +46,9 @@ class Cars(VecEnv):
         self.cars.close()
 
     def get_attr(self, name, indices=None):
-        values = {"render_mode": [None] * self.num_envs}.get(name) or self.cars.get_attr(name)
-        return [values[car] for car in self._get_indices(indices)]
+        if name != "render_mode":
+            raise AttributeError(f"{name}: expected render_mode, which is all that the cars tell")
+        return [None for _ in self._get_indices(indices)]
 
     def set_attr(self, name, value, indices=None):
         raise AttributeError(f"{name}: the cars are read-only")

@@ -2,8 +2,8 @@
 
 It needs wandb (pip install wandb). From this folder; without an account, set WANDB_MODE=offline first:
 
-    mpiexec -n 2 python -m mpi_es.train cartpole --callback weights_and_biases:Log --run-dir runs/cartpole
-    python -m mpi_es.train --resume runs/cartpole --target-fitness None --max-iter 100
+    mpiexec -n 2 python -m mpi_es.train cartpole --callback weights_and_biases:Log --run-dir runs/wandb
+    python -m mpi_es.train --resume runs/wandb --target-fitness None --max-iter 100
 """
 
 import hashlib

@@ -1,9 +1,9 @@
-"""Your own world: the boat of environment.py, whose whole episodes run in compiled code.
+"""Your own world: a boat as in environment.py, in an even current; whole episodes run in compiled code.
 
 From this folder:
 
-    mpiexec -n 2 python -m mpi_es.train --env world:Boat --hidden 8 --max-iter 50 --run-dir runs/boat
-    python -m mpi_es.evaluate runs/boat --env-options current=0.5
+    mpiexec -n 2 python -m mpi_es.train --env world:Boat --hidden 8 --max-iter 50 --run-dir runs/world
+    python -m mpi_es.evaluate runs/world --env-options current=0.5
 """
 
 import numba

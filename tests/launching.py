@@ -64,7 +64,9 @@ def apart_from_compiling(err: str) -> str:
 def call(*command: object, **options: object) -> subprocess.CompletedProcess:
     """Run any command, and return what came out."""
     captured = {"capture_output": True, "text": True, "timeout": LIMIT}
-    return subprocess.run([*map(str, command)], **captured | options)
+    done = subprocess.run([*map(str, command)], **captured | options)
+    done.stderr = done.stderr and apart_from_compiling(done.stderr)
+    return done
 
 
 def refused(ranks: int, *arguments: object, **options: object) -> str:

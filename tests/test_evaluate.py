@@ -216,7 +216,8 @@ def test_the_film_of_an_agent_of_low_rank_is_the_episode_that_scores(tmp_path):
     run_here(evaluate, "--from-pretrained", tmp_path / "agent.npz", "--episodes", 1, *files)
     (row,) = csv.DictReader((tmp_path / "out.csv").open())
     with h5py.File(tmp_path / "frames" / "frames.h5") as file:
-        assert sum(file["rewards"][()].tolist()) == float(row["return"])
+        # From Python 3.12 on sum() of floats makes up for its rounding.
+        assert np.add.accumulate(file["rewards"][()])[-1] == float(row["return"])
 
 
 @pytest.mark.parametrize(

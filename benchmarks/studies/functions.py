@@ -260,10 +260,10 @@ def run_all(options: argparse.Namespace) -> None:
     options.results.parent.mkdir(parents=True, exist_ok=True)
     warnings.filterwarnings("ignore", module="cma")
     todo = missing(options.results, options.runs, options.only)
-    begun = not options.results.exists()
+    is_new = not options.results.exists()
     with options.results.open("a", newline="") as file, threadpool_limits(1):
         writer = csv.writer(file, lineterminator="\n")
-        if begun:
+        if is_new:
             writer.writerow(COLUMNS)
         for name, dim, of, run in todo:
             if is_given_up(read(options.results), (name, dim, of)):

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import results
-from strategies import TASKS, end_of, train_until
+from strategies import TASKS, train_until
 
 RESULTS = Path(__file__).parents[2] / "docs" / "strategies" / "low_rank.csv"
 SEEDS = 1, 2, 3
@@ -53,7 +53,7 @@ def show(options: argparse.Namespace) -> None:
     for task in options.tasks:
         found = results.by_setting(curves, [f"{task}, {noise}" for noise in NOISES])
         for setting, of_seeds in found.items():
-            ends = [end_of(curve) for curve in of_seeds]
+            ends = [results.end_of(curve) for curve in of_seeds]
             noise = setting.split(", ")[1]
             shown = ", ".join(f"{end:.0f}" for end in ends)
             print(f"| {task} | {MILLIONS[task]:g} | {noise} | {shown} | {np.median(ends):.0f} |")

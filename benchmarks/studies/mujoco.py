@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 import results
-from strategies import train_until, until
+from strategies import train_until
 
 from mpi_es.config.presets import preset
 from mpi_es.config.presets_mujoco import SEARCHES
@@ -94,7 +94,7 @@ def show(options: argparse.Namespace) -> None:
             for of_seeds in found:
                 within = [curve[curve[:, 1] <= one.millions] for curve in of_seeds]
                 ends = ", ".join(f"{curve[-1, 2]:,.0f}" for curve in within)
-                spent = float(np.median([until(curve, one.score) for curve in of_seeds]))
+                spent = float(np.median([results.cost_of(curve, one.score) for curve in of_seeds]))
                 cells = (f"{one.body}, {recipe}", f"{one.score:,g}", f"{one.millions:g}", one.by, ends)
                 print(f"| {' | '.join(cells)} | {'–' if np.isinf(spent) else f'{spent:.2g}'} |")
 

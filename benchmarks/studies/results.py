@@ -88,3 +88,14 @@ def by_setting(curves: Curves, settings: Iterable[str]) -> dict[str, list[Curve]
     """Return the curves of those settings that have any, in the order of the seeds."""
     runs = {setting: [curves[key] for key in sorted(curves) if key[0] == setting] for setting in settings}
     return {setting: found for setting, found in runs.items() if found}
+
+
+def end_of(curve: Curve) -> float:
+    """Return the mean of the last three held-out means: one alone is a draw of the centre's noise."""
+    return float(curve[-3:, 2].mean())
+
+
+def cost_of(curve: Curve, score: float) -> float:
+    """Return what a score cost, infinity where it was not reached."""
+    reached = curve[curve[:, 2] >= score, 1]
+    return float(reached[0]) if len(reached) else np.inf

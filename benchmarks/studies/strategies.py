@@ -63,14 +63,9 @@ def name_of(task: str, strategy: str, sigma: float) -> str:
     return f"{task}, {strategy}, sigma {sigma:g}"
 
 
-def end_of(curve: results.Curve) -> float:
-    """Return the mean of the last three held-out means: one alone is a draw of the centre's noise."""
-    return float(curve[-3:, 2].mean())
-
-
 def chosen(curves: results.Curves, task: str, strategy: str) -> float:
     """Return the sigma that ends best on the trial's seed."""
-    return max(SIGMAS, key=lambda sigma: end_of(curves[name_of(task, strategy, sigma), TRIAL]))
+    return max(SIGMAS, key=lambda sigma: results.end_of(curves[name_of(task, strategy, sigma), TRIAL]))
 
 
 def train(root: Path, task: str, strategy: str, sigma: float, seed: int) -> results.Curve:
@@ -144,12 +139,6 @@ def on_seeds(curves: results.Curves, task: str) -> dict[str, list[results.Curve]
     return {strategy: found[strategy] for strategy in STRATEGIES if strategy in found}
 
 
-def until(curve: results.Curve, score: float) -> float:
-    """Return the million steps to a score, infinity where it was not reached."""
-    reached = curve[curve[:, 2] >= score, 1]
-    return float(reached[0]) if len(reached) else np.inf
-
-
 def show(options: argparse.Namespace) -> None:
     """Print the trials and a table for each task, and draw the curves."""
     curves = results.done(options.results)
@@ -160,8 +149,8 @@ def show(options: argparse.Namespace) -> None:
             continue
         print(f"\n| {name} | sigma | each seed | median | million steps to {task.score:g} |\n{'| --- ' * 5}|")
         for strategy, of_seeds in found.items():
-            ends = [end_of(curve) for curve in of_seeds]
-            spent = float(np.median([until(curve, task.score) for curve in of_seeds]))
+            ends = [results.end_of(curve) for curve in of_seeds]
+            spent = float(np.median([results.cost_of(curve, task.score) for curve in of_seeds]))
             shown = "–" if np.isinf(spent) else f"{spent:.2g}"
             cells = f"{', '.join(f'{end:.0f}' for end in ends)} | {np.median(ends):.0f}"
             print(f"| {strategy} | {chosen(curves, name, strategy):g} | {cells} | {shown} |")
@@ -175,7 +164,9 @@ def show_trials(curves: results.Curves) -> None:
         cells = []
         for task in TASKS:
             found = [curves.get((name_of(task, strategy, sigma), TRIAL)) for sigma in SIGMAS]
-            cells.append(", ".join("–" if curve is None else f"{end_of(curve):.0f}" for curve in found))
+            cells.append(
+                ", ".join("–" if curve is None else f"{results.end_of(curve):.0f}" for curve in found)
+            )
         print(f"| {strategy} | {' | '.join(cells)} |")
 
 

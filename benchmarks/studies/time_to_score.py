@@ -356,20 +356,23 @@ def watch(command: list[str], score: float, limit: float, directory: Path) -> re
     ):
         clock = Clock(limit, process.pid)
         assert process.stdout
-        for line in process.stdout:
-            if line.startswith(BEGUN):
-                clock.stop()
-            elif found := HELD_OUT.match(line) or ROW.match(line):
-                points.append((len(points) + 1, clock.seconds, float(found[1].replace(",", ""))))
-                if points[-1][2] >= score:
-                    os.killpg(process.pid, signal.SIGTERM)
-                    break
-                if found.re is HELD_OUT:
-                    clock.go()
-        else:
-            if process.wait() and not clock.over:
-                sys.exit(f"{' '.join(command)} failed:\n{Path(directory, 'errors').read_text()}")
-        clock.stop()
+        try:
+            for line in process.stdout:
+                if line.startswith(BEGUN):
+                    clock.stop()
+                elif found := HELD_OUT.match(line) or ROW.match(line):
+                    points.append((len(points) + 1, clock.seconds, float(found[1].replace(",", ""))))
+                    if points[-1][2] >= score:
+                        break
+                    if found.re is HELD_OUT:
+                        clock.go()
+            else:
+                if process.wait() and not clock.over:
+                    sys.exit(f"{' '.join(command)} failed:\n{Path(directory, 'errors').read_text()}")
+        finally:
+            clock.stop()
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGTERM)
     return np.array(points).reshape(-1, 3)
 
 
@@ -395,15 +398,9 @@ def run_all(options: argparse.Namespace) -> None:
 # What is shown
 
 
-def time_of(curve: results.Curve, score: float) -> float:
-    """Return the seconds to the score, infinity where it was not reached."""
-    reached = curve[curve[:, 2] >= score, 1]
-    return float(reached[0]) if len(reached) else np.inf
-
-
 def cell(curves: list[results.Curve], score: float) -> str:
     """Return the median seconds of the seeds and their range, or their best means where most fail."""
-    seconds = sorted(time_of(curve, score) for curve in curves)
+    seconds = sorted(results.cost_of(curve, score) for curve in curves)
     middle = float(np.median(seconds))
     if np.isinf(middle):
         best = np.nanmedian([curve[:, 2].max() for curve in curves])

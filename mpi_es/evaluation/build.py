@@ -164,7 +164,7 @@ def make_rollouts(
     """Return what runs episodes of training in this process, and what runs held-out ones, often the same.
 
     Args:
-        base: see make_rollout, as for the objects.
+        base, objects: as in make_rollout.
     """
     rollout = make_rollout(config, base, objects)
     if config.function or not config.held_out_env_options:
@@ -187,7 +187,7 @@ def make_evaluator(
     """Return this rank's evaluator, or raise on every rank what one of them met. Collective.
 
     Args:
-        base: see make_rollout, as for the objects.
+        base, objects: as in make_rollout.
         survives: whether the other ranks go on when one dies.
     """
     # The ranks agree before they make the noise, which they do together.
@@ -258,6 +258,9 @@ def make_noise(
     drawn = layout.size if layout else dim
     noise: SlicedNoise = ComputedNoise(seed, drawn)
     if size:
+        if size < 2 * drawn:  # of T numbers there are T - drawn + 1 rows, which must span all directions
+            rule = f"at least {2 * drawn} numbers, two for each that a candidate draws"
+            raise expected("--noise-table", rule, size)
         table, release = shared_table(comm, size, seed)
         noise = TableNoise(table, drawn, seed, release)
     return LowRankNoise(noise, layout, keeps_factors=keeps_factors) if layout else noise

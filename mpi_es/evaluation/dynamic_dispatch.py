@@ -37,8 +37,8 @@ class _Request:
         self.threads = MPI.Query_thread() >= MPI.THREAD_SERIALIZED
 
     def Test(self) -> bool:  # noqa: N802  (mpi4py's name)
-        # A probe may look before it fetches: where several messages lie waiting, one that follows a receive
-        # says no, and rank 0 would answer one rank at a poll.
+        # Right after a receive a probe may find nothing although messages wait; with one probe rank 0 would
+        # answer one rank at a poll.
         return any(self.comm.Iprobe(tag=REQUEST, status=self.status) for _ in range(_PROBES))
 
     def receive(self, message: NDArray[np.int64]) -> None:

@@ -38,7 +38,7 @@ _ATTEMPTS = 4  # at an evaluation: an episode that kills its rank must not kill 
 
 
 class Evaluator:
-    """Evaluates populations on all ranks of `loop`, whose rank 0 calls evaluate.
+    """Evaluates populations on all ranks of `comm`, whose rank 0 calls evaluate.
 
     Args:
         noise: this rank's, of seeded populations.
@@ -69,7 +69,7 @@ class Evaluator:
         self.evaluation_id = 0  # of the running evaluation, or the last
         self.progress = EvaluationProgress()  # of rank 0
         self.played: list[Rows] = []  # of its episodes, those that this rank played
-        self.abandoned: Source | None = None  # the source of an evaluation in which a rank was lost
+        self.abandoned: list[Source] = []  # of evaluations in which a rank was lost: MPI may still read there
 
     def close(self) -> None:
         """End the signs of life, and give the noise's memory back. Collective."""
@@ -198,7 +198,7 @@ class Evaluator:
         """Play this rank's episodes; return on rank 0 the rows of all and the seconds of work. Collective.
 
         Args:
-            population, episodes: on rank 0.
+            population, episode_ids: on rank 0.
         """
         self._begin(header.evaluation_id)
         make_source = dynamic_source if header.dynamic else static_source
@@ -293,10 +293,13 @@ class Evaluator:
         if self.heartbeat:
             self.heartbeat.write("")
         source.halt()
-        if stopping.lost:
-            self.abandoned = source  # MPI may still read what it was sending
-            raise stopping.lost
-        source.close(complete=outcome == FINE)
+        try:
+            if stopping.lost:
+                raise stopping.lost
+            source.close(complete=outcome == FINE)
+        except BaseException:
+            self.abandoned.append(source)
+            raise
         return outcome, failure
 
     def _collect(

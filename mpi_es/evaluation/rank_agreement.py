@@ -10,9 +10,8 @@ import numpy as np
 
 from mpi_es.arrays import Vector
 
-_LOUDEST = (
-    1e-3  # the least that an episode is thought to tell: where ranks are chance, it may come out negative
-)
+# The least that an episode is thought to tell; where ranks are chance, the estimate may be negative.
+_LEAST = 1e-3
 
 
 def agreement(returns: Vector) -> float:
@@ -40,7 +39,7 @@ def of_one(agreement: float, episodes: int) -> float:
 
 def needed(single: float, wanted: float) -> int:
     """Return the even number of episodes whose halves agree as wanted where single ones agree by `single`."""
-    single = max(single, _LOUDEST)
+    single = max(single, _LEAST)
     return 2 * max(1, math.ceil(wanted * (1 - single) / (single * (1 - wanted)) - 1e-9))
 
 

@@ -23,9 +23,9 @@ from mpi_es.policies import operations
 from mpi_es.policies.factored import FactoredParameters
 from mpi_es.policies.tiles import TILE, OwnParameters, Refused, Tile, TileParameters, filled, flat
 
-# A tile of 16 networks of 18,000 parameters takes half the time of one after the other, of 40,000 to 70,000
-# 0.7 to 1.2 times. Convolutions use a parameter often: with 258,000 multiplications
-# it takes 0.54 times, with 1.2 million 0.8 times.
+# 16 networks of 18,000 parameters take half as long together as one by one, of 40,000 to 70,000 0.7 to 1.2
+# times as long. A convolution uses a parameter often, so multiplications count too: with 258,000 it is 0.54
+# times as long, with 1.2 million 0.8.
 LARGEST = 20_000  # parameters
 MOST = 250_000  # multiplications of a network
 TRIALS = 8  # tests of the rows at construction, of some milliseconds each …

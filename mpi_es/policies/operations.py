@@ -86,7 +86,8 @@ def product(left: Tensor, right: Tensor) -> Tensor:
 
 def shared_product(left: Tensor, right: Tensor) -> Tensor:
     """Return the product of rows (m, k), of all networks of a tile, and a matrix (k, n) that they share."""
-    # As columns all rows go one way, since a tile has 32. As rows some go another where k and n are odd.
+    # With the networks as columns all are rounded alike, since a tile has 32 of them. As rows they are not
+    # where k and n are odd.
     return torch.mm(right.t(), left.t().contiguous()).t().contiguous()
 
 

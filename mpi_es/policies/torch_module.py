@@ -63,8 +63,8 @@ class ModulePolicy(Policy):
     The parameters are evolved; buffers (running statistics) stay as the module makes them.
 
     Small networks are evaluated in batches where `Lockstep` accepts the module, and so are candidates of
-    low rank; the others one after the other. `description` says which and why. The choice depends on the
-    module, so that it is the same on all ranks and when a run is resumed.
+    low rank; the others one after the other. `description` says which and why. The choice depends on
+    the module, torch and the type of processor, so equal machines make the same, and so does a resumed run.
 
     Args:
         name: of the policy, as the user gave it.
@@ -102,10 +102,15 @@ class ModulePolicy(Policy):
         self.shapes = {name: tuple(p.shape) for name, p in self._module.named_parameters()}
         if not self.dim:
             raise expected("--policy", "a module that has parameters", name)
-        self.lockstep, self.description = self._choose(0)
+        self.lockstep: Lockstep | None = None
         self.factored: Lockstep | None = None
+        refusal = ""
         if rank:
             self.factored, self.description = self._choose(rank)
+            refusal = f"; not by their factors: {self.description.partition(': ')[2]}"
+        if not self.factored:
+            self.lockstep, own = self._choose(0)
+            self.description = own + refusal
         if device != "cpu":
             self.description += f", on {self.device.type}"
         self.layout = Layout(self.shapes.values(), rank) if self.factored else None

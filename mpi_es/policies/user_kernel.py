@@ -74,7 +74,10 @@ class KernelPolicy(Policy):
 
     def initial(self, seed: int) -> Candidate:
         """Return what the class draws, (dim,)."""
-        drawn = np.asarray(self._own.initial(rng(seed, Stream.INITIAL)))
+        try:
+            drawn = np.asarray(self._own.initial(rng(seed, Stream.INITIAL)))
+        except (Exception, SystemExit) as error:
+            raise UserError(f"{self.name}: initial failed: {one_line(error)}") from error
         if drawn.shape != (self.dim,) or drawn.dtype.kind not in "fiu" or not np.isfinite(drawn).all():
             raise expected(self.name, f"{self.dim} finite numbers from initial", drawn)
         return drawn.astype(np.float32)

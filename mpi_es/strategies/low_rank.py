@@ -21,7 +21,7 @@ class Factored(NamedTuple):
     """A candidate as the centre, which all share, and its own numbers in the order of a Layout."""
 
     centre: Candidate  # (dim,)
-    numbers: Candidate  # (size,) A and the vectors are times the step
+    numbers: Candidate  # (size,); A and the vectors' noise are multiplied by the step already
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Layout:
         self.rank, self.dim, self.size = rank, 0, 0
         self.parts: list[Part] = []
         for shape in shapes:
-            matrix = len(shape) > 1
+            matrix = len(shape) > 1 and 0 not in shape
             rows, columns = (shape[0], prod(shape[1:])) if matrix else (prod(shape), 0)
             part = Part(self.dim, self.size, rows, columns, rank)
             self.parts.append(part)

@@ -113,12 +113,6 @@ class TableNoise(SlicedNoise):
     ) -> None:
         super().__init__(seed, dim)
         self._release = release
-        if len(table) < 2 * dim:  # of T numbers there are T - dim + 1 rows, which must span all directions
-            raise expected(
-                "--noise-table",
-                f"at least {2 * dim} numbers, two for each that a candidate draws",
-                len(table),
-            )
         self._table = table
 
     def keys(self, generation: int, count: int) -> NDArray[np.int64]:

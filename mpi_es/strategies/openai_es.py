@@ -31,7 +31,7 @@ class OpenAIESState:
 
 @dataclass(frozen=True)
 class OpenAIESOptions(WithNoise, optimizers.Options):
-    """Those of its optimizer and its noise, of sigma, and of what of a generation is used."""
+    """The optimizer and the noise, the schedule of sigma, and how many pairs a step uses."""
 
     name: str = "openai_es"
     top_directions: Natural = 0
@@ -76,7 +76,7 @@ class OpenAIES(Strategy):
         utilities = self._shaping(pairs[used].ravel())
         # Algorithm 1: the gradient of E u(theta + sigma eps) is E[u eps] / sigma, estimated over n candidates
         # by (1 / (n sigma)) sum_i u_i eps_i. Mirrored, eps_{2i+1} = -eps_{2i}: a sum over pairs of
-        # differences. The starter code subtracts l2coeff * theta (weight decay) before this is over sigma.
+        # differences. The starter code subtracts l2coeff * theta (weight decay) before it divides by sigma.
         weights = (utilities[0::2] - utilities[1::2]) / len(utilities)
         ascent = self.noise.weighted_sum(population.keys[used], weights) - options.weight_decay * s.centre
         step, memory = self._optimizer.step(s.optimizer, ascent / s.sigma, s.learning_rate)

@@ -91,7 +91,7 @@ class WorldVectorEnv(VectorEnv[NDArray[Any], Any, NDArray[Any]]):
         given = seeds(seed, self.num_envs)
         first = mask & ~self.begun & (given < 0)
         given[first] = self.np_random.integers(2**62, size=first.sum())
-        super().reset(seed=seed if isinstance(seed, int) else None)
+        super().reset(seed=int(seed) if isinstance(seed, int | np.integer) else None)
         self.envs.seeds[mask] = given[mask]
         self.envs.order[:] = np.where(mask, several.BEGIN, several.WAIT)
         with announced("the environment"), explained(self.world):

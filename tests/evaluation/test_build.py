@@ -93,6 +93,11 @@ def test_noise_is_computed_or_read_from_a_table():
     np.testing.assert_array_equal(table.row(5), table_of(100, 9)[5:13])
 
 
+def test_a_table_whose_rows_do_not_span_all_directions_is_refused():
+    with pytest.raises(UserError, match=r"--noise-table: expected at least 20 numbers.*got 19"):
+        build.make_noise(SerialComm(), 9, 19, 10)
+
+
 def test_a_table_that_no_node_can_hold_is_refused():
     with pytest.raises(
         UserError, match=r"--noise-table: expected no more than \d+ numbers, which fill the mem"

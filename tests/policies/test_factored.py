@@ -145,7 +145,7 @@ def test_a_policy_whose_module_is_refused_says_why():
     policy = make(config, spaces.Box(-1, 1, (5,), np.float32), spaces.Discrete(3))
     assert policy.layout is None
     assert policy.description == (
-        "networks are evaluated one after the other: __get__ reads the matrix weight; "
+        "networks are evaluated in batches; not by their factors: __get__ reads the matrix weight; "
         "--noise low-rank knows linear, conv2d, embedding"
     )
 

@@ -47,6 +47,24 @@ def test_a_policy_describes_how_it_evaluates_and_chooses_so_again(name, descript
     assert policies[0].description == policies[1].description
 
 
+def test_factors_that_are_refused_leave_the_batch_and_say_why():
+    class Own(torch.nn.Module):
+        def __init__(self, *spaces):
+            super().__init__()
+            self.w = torch.nn.Parameter(torch.zeros(3, 2))
+
+        def forward(self, x):
+            return x @ self.w
+
+    box = spaces.Box(-1, 1, (3,), np.float32)
+    policy = ModulePolicy("own", Own, box, spaces.Discrete(2), rank=1)
+    assert policy.layout is None
+    told = "networks are evaluated in batches; not by their factors: matmul reads the matrix w;"
+    assert policy.description.startswith(told)
+    accepted = ModulePolicy("linear", lambda *_: torch.nn.Linear(3, 2), box, spaces.Discrete(2), rank=1)
+    assert (accepted.lockstep, accepted.description) == (None, "networks are evaluated in batches")
+
+
 def test_the_attention_agent_in_torch_keeps_the_weights_that_it_looks_with():
     square = spaces.Box(0, 255, (40, 40, 3), np.uint8)
     policy = make(configured(policy="attention", hidden=(6,), patch_size=5), square, spaces.Discrete(2))

@@ -53,6 +53,11 @@ class Forgetful(Leaky):
         self.memory = None
 
 
+class Broken(Leaky):
+    def initial(self, generator):
+        return generator.normel(35)
+
+
 class Short(Leaky):
     def initial(self, generator):
         return np.zeros(3)

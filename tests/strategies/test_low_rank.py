@@ -101,6 +101,11 @@ def test_nothing_of_the_size_of_a_matrix_is_drawn():
     assert Layout([(512, 3136), (512,)], 1).size == 512 + 3136 + 512
 
 
+def test_a_parameter_without_numbers_draws_none():
+    layout = Layout([(5, 0), (3,), (0, 2)], 1)
+    assert (layout.dim, layout.size) == (3, 3)
+
+
 class Recorded(ComputedNoise):
     """The draws of the published code, a row for each mirrored pair."""
 

@@ -129,6 +129,13 @@ def test_without_a_seed_episodes_differ_and_follow_the_vector_s_own_seed():
     assert not np.array_equal(seen, second.reset()[0])
 
 
+@pytest.mark.parametrize("seed", [3, np.int64(3)])
+def test_a_seed_s_type_does_not_matter(seed):
+    env = gym.make_vec("mpi_es/CartPole-v1", num_envs=2)
+    env.reset(seed=seed)
+    assert env.np_random_seed == 3
+
+
 def test_gymnasium_s_wrappers_take_it():
     ours, theirs = (
         NormalizeReward(RecordEpisodeStatistics(each)) for each in pair("CartPole-v1", max_episode_steps=5)

@@ -34,6 +34,7 @@ from mpi_es.envs.car_racing import simulation
 from mpi_es.envs.car_racing.picture.sizes import SIDE
 from mpi_es.envs.car_racing.simulation import Simulation
 from mpi_es.envs.car_racing.world import CarRacing
+from mpi_es.errors import expected
 from mpi_es.evaluation.build import make_policy
 from mpi_es.evaluation.compiled import episode
 from mpi_es.evaluation.compiled.episode import Driver
@@ -44,7 +45,7 @@ from mpi_es.policies.attention_compiled import kernel
 from mpi_es.policies.attention_compiled.kernel import Weights
 from mpi_es.run_file.atomic_write import write_whole
 
-TRACKS = (1 << 20, 1 << 40)  # seeds, none of which an evaluation has
+TRACKS = (1 << 20, 1 << 40)  # seeds, so many that hardly any is one of an evaluation
 NOISE = 0.3  # the highest standard deviation of a drive's noise
 KEPT = 0.9  # of the noise from step to step, in every other round
 RATES = (3e-3, 3e-4)  # Adam's, first and last
@@ -185,15 +186,17 @@ class Student:
         self.mean = AveragedModel(self.controller, multi_avg_fn=get_ema_multi_avg_fn(MEMORY))
         self.optimizer = torch.optim.Adam(self.controller.parameters(), lr=RATES[0])
 
-    def save(self, path: Path, rounds: int) -> None:
-        """Write to a file what it learns with, and how many rounds it had."""
+    def save(self, path: Path, rounds: int, told: str) -> None:
+        """Write to a file what it learns with, how many rounds it had, and what it was told."""
         file = io.BytesIO()
-        torch.save([rounds, *(part.state_dict() for part in self._parts())], file)
+        torch.save([told, rounds, *(part.state_dict() for part in self._parts())], file)
         write_whole(path, file.getvalue(), "--run-dir")
 
-    def load(self, path: Path) -> int:
+    def load(self, path: Path, told: str) -> int:
         """Go on with what a file holds; return how many rounds it had."""
-        rounds, *states = torch.load(path)
+        before, rounds, *states = torch.load(path)
+        if before != told:
+            raise expected("--run-dir", f"a student of {before}", told)
         for part, state in zip(self._parts(), states, strict=True):
             part.load_state_dict(state)
         return int(rounds)
@@ -273,7 +276,7 @@ def resume(student: Student, drives: Drives, options: argparse.Namespace) -> int
     """Return how many rounds the directory of the run holds, and read them."""
     options.run_dir.mkdir(parents=True, exist_ok=True)
     saved = options.run_dir / STUDENT
-    done = student.load(saved) if saved.exists() else 0
+    done = student.load(saved, told(options)) if saved.exists() else 0
     for round_ in range(done):
         first, end = round_ * options.drives, (round_ + 1) * options.drives
         drives.rows(first, end).load(options.run_dir / DRIVES.format(round_))
@@ -290,8 +293,13 @@ def teach(
     mine.save(options.run_dir / DRIVES.format(round_))
     rng = np.random.default_rng((options.seed, round_, 1))
     error = student.learn(drives.rows(0, end), round_ / options.rounds, rng)
-    student.save(options.run_dir / STUDENT, round_ + 1)
+    student.save(options.run_dir / STUDENT, round_ + 1, told(options))
     return float(mine.score.mean()), error
+
+
+def told(options: argparse.Namespace) -> str:
+    """Return the options of which the result is that."""
+    return " ".join(f"{name}={value}" for name, value in vars(options).items() if name != "run_dir")
 
 
 def read_options(arguments: list[str]) -> argparse.Namespace:

@@ -20,7 +20,7 @@ from mpi_es.envs.car_racing import simulation
 from mpi_es.envs.car_racing.simulation import Simulation
 
 NOISE = 0.1  # standard deviation, before the tanh
-TRIAL = range(300_000, 301_000)  # tracks that no evaluation drives
+TRIAL = range(300_000, 301_000)  # of 2**30 tracks, of which a teacher learns on 26,000
 CAR = simulation.allocate()
 
 
@@ -76,7 +76,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1, help="with 4 teachers, 2 gives those of 5 to 8")
     parser.add_argument("--run-dir", type=Path, default="runs/teachers")
     options = parser.parse_args()
-    lowest, end = -np.inf, options.seed * options.teachers
+    best, lowest, end = np.empty(0), -np.inf, options.seed * options.teachers
     for seed in range(end - options.teachers + 1, end + 1):
         parameters = evolved(seed, options.generations, options.run_dir / str(seed))
         if mpi_es.rank() == 0:
@@ -85,8 +85,9 @@ def main() -> None:
             error = np.std(scores) / len(scores) ** 0.5
             print(f"teacher {seed}: {np.mean(scores):.1f} ± {error:.1f}, the lowest {min(scores):.0f}")
             if min(scores) > lowest:
-                lowest = min(scores)
-                np.save(options.run_dir / "teacher.npy", parameters)
+                best, lowest = parameters, min(scores)
+    if mpi_es.rank() == 0:
+        np.save(options.run_dir / "teacher.npy", best)
 
 
 if __name__ == "__main__":

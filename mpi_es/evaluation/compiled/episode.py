@@ -1,6 +1,6 @@
 """Whole episodes of any world and any kernel in one compiled function, without the interpreter.
 
-They are the episodes of rollout.py, to the bit.
+They are the episodes of env_rollout.py, to the bit.
 """
 
 from functools import cache
@@ -167,7 +167,7 @@ def _see_flat(observation: NDArray[Any], seen: Candidate, batch: Batch, rules: R
 
 @compiled(borrowing=True)
 def _see_vector(observation: NDArray[Any], seen: Candidate, batch: Batch, rules: Rules, i: int) -> None:
-    """Write an observation as float32, collected and normalised if so ruled, as rollout.py does."""
+    """Write an observation as float32, collected and normalised if so ruled, as env_rollout.py does."""
     if rules.collect:
         _collect(observation, batch, i)
     for j in range(len(seen)):

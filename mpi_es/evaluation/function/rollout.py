@@ -188,7 +188,7 @@ def as_vector(option: str, values: Any) -> Vector:
     """Return a copy of the values in float64."""
     try:
         return np.array(values.detach().cpu().numpy() if hasattr(values, "detach") else values, np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise expected(option, "numbers", _short(values)) from error
 
 
@@ -324,7 +324,13 @@ class FunctionRollout(AnyRollout):
             limits = as_vector("constraints", constraints)
             if limits.shape != (self.constraints,):
                 raise ValueError
-        except (TypeError, ValueError, RuntimeError, UserError) as error:  # torch raises a RuntimeError
+        except (
+            TypeError,
+            ValueError,
+            OverflowError,
+            RuntimeError,
+            UserError,
+        ) as error:  # torch raises a RuntimeError
             rule = (
                 f"a number and an array of {self.constraints} constraints" if self.constraints else "a number"
             )
@@ -336,7 +342,7 @@ class FunctionRollout(AnyRollout):
     def _failed(self, text: str, x: Vector, frames: str = "") -> list[float]:
         """Return what stands for a call that failed, or raise the error that ends the run."""
         if self.ranks_failures_last:
-            self.failure = self.failure or text
+            self.failure = text
             return [math.nan] * (1 + self.constraints)
         more = f" and {len(x) - _SHOWN} more" if len(x) > _SHOWN else ""
         error = RolloutError(f"{text}\nx = {x[:_SHOWN].tolist()}{more}\n{frames}".rstrip())
