@@ -85,6 +85,7 @@ def begun(tmp_path_factory):
         words = ["cartpole", *tiny, "--num-eval-rollouts", "1", *SMALL, "--run-dir", "runs/wta"]
         assert pbt_train.main(SerialComm(), words) == 0
         run("mpi_es.export", ["runs/racing", "--out", "agent.npz", "--torchscript", "agent.pt"])
+        Path("published.npz").write_bytes(Path("agent.npz").read_bytes())
     return place
 
 
