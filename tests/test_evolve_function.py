@@ -10,6 +10,7 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from itertools import count
 from pathlib import Path
 
 import numpy as np
@@ -430,6 +431,19 @@ def test_a_generation_of_which_all_calls_failed_ends_the_run():
     words = "^generation 1: the calls of all candidates failed; candidate 0: ZeroDivisionError: "
     with pytest.raises(RolloutError, match=words):
         evolve(lambda x: 1 / 0, on_failure="worst")
+
+
+def test_the_cause_that_is_told_is_of_the_generation_that_failed():
+    number = count()
+
+    def worse_and_worse(x):
+        n = next(number)
+        if n == 0:
+            raise ValueError("early")
+        return 1.0 if n < 8 else {}["late"]
+
+    with pytest.raises(RolloutError, match=r"all candidates failed; .*: KeyError: 'late'"):
+        evolve(worse_and_worse, population_size=8, on_failure="worst")
 
 
 def test_calls_of_a_random_function_may_fail():

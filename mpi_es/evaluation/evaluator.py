@@ -245,7 +245,7 @@ class Evaluator:
     def _begin(self, evaluation_id: int) -> None:
         """Forget what was played in another evaluation than this."""
         if evaluation_id != self.evaluation_id:
-            self.evaluation_id, self.played = evaluation_id, []
+            self.evaluation_id, self.played, self.rollout.failure = evaluation_id, [], ""
 
     def _lookup(self, header: Header, population: Population | WithCentre | None) -> Lookup | None:
         """Return how this rank finds a candidate; None where rank 0 sends them. Collective."""

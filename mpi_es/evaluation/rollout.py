@@ -105,7 +105,7 @@ class AnyRollout:
     limit: int  # steps of an episode; 0 is none
     idle: dict[str, str]  # fields of a config that have no effect here, each with the reason
     groups = RankGroups(0)  # each rank plays its episodes by itself
-    failure = ""  # of the last call that failed in this process and did not end the run
+    failure = ""  # of this evaluation's first call that failed in this process and did not end the run
 
     def compile(self) -> None:
         """Have all machine code ready: from the cache, or compiled now."""

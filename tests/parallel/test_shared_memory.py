@@ -35,7 +35,7 @@ def test_mpi_starts_in_what_is_said_to_be_needed():
 @NEEDS_ROOT
 def test_a_shared_memory_in_which_one_rank_cannot_start_is_one_line(tmp_path):
     done = in_shared_memory_of("64k", *TRAIN, "--run-dir", tmp_path / "run")
-    got = "error: MPI: expected 1.016 MiB for 1 rank in /dev/shm, got 0.0625 MiB; "
+    got = "error: MPI: expected 1.039 MiB for 1 rank in /dev/shm, got 0.0625 MiB; "
     assert (done.returncode, done.stderr) == (2, got + shared_memory.REMEDY + "\n")
 
 
@@ -44,7 +44,7 @@ def test_a_shared_memory_in_which_seven_ranks_cannot_start_is_one_line(tmp_path)
     done = in_shared_memory_of("4m", MPIEXEC, "-n", 7, *TRAIN, "--run-dir", tmp_path / "run")
     assert done.returncode == 2
     assert re.findall("^error: .*", done.stderr, re.MULTILINE) == [
-        f"error: MPI: expected 7.062 MiB for 7 ranks in /dev/shm, got 4 MiB; {shared_memory.REMEDY}"
+        f"error: MPI: expected 7.086 MiB for 7 ranks in /dev/shm, got 4 MiB; {shared_memory.REMEDY}"
     ]
     assert "Bus error" not in done.stdout + done.stderr
 
@@ -65,14 +65,14 @@ def test_leftovers_that_fill_it_are_one_line_too(tmp_path):
     command = (MPIEXEC, "-n", 3, *TRAIN, "--run-dir", tmp_path / "run")
     done = in_shared_memory_of("8m", *command, filled=7000)
     assert done.returncode == 2
-    assert "error: MPI: expected 3.031 MiB for 3 ranks in /dev/shm, got 1.164 MiB; remove" in done.stderr
+    assert "error: MPI: expected 3.055 MiB for 3 ranks in /dev/shm, got 1.164 MiB; remove" in done.stderr
 
 
 @NEEDS_ROOT
 def test_the_doctor_knows_a_shared_memory_that_is_too_small():
     done = in_shared_memory_of("64k", sys.executable, "-m", "mpi_es.doctor")
     assert done.returncode == 1
-    assert re.search(r"^fail +MPI +expected 1.016 MiB for 1 rank in /dev/shm, got 0.0625", done.stdout, re.M)
+    assert re.search(r"^fail +MPI +expected 1.039 MiB for 1 rank in /dev/shm, got 0.0625", done.stdout, re.M)
     assert re.search(r"^fail +shared memory +.*free in /dev/shm", done.stdout, re.M)
 
 

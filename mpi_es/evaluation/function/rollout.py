@@ -342,7 +342,7 @@ class FunctionRollout(AnyRollout):
     def _failed(self, text: str, x: Vector, frames: str = "") -> list[float]:
         """Return what stands for a call that failed, or raise the error that ends the run."""
         if self.ranks_failures_last:
-            self.failure = text
+            self.failure = self.failure or text
             return [math.nan] * (1 + self.constraints)
         more = f" and {len(x) - _SHOWN} more" if len(x) > _SHOWN else ""
         error = RolloutError(f"{text}\nx = {x[:_SHOWN].tolist()}{more}\n{frames}".rstrip())

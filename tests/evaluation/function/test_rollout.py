@@ -256,13 +256,3 @@ def test_the_function_sees_x_within_the_bounds_and_may_change_it():
     calls(greedy, candidates, [0, 0], bounds=(0, 1))
     np.testing.assert_array_equal(seen, [[0.5], [0.5]])
     np.testing.assert_array_equal(candidates, [[0.5], [1.5]])
-
-
-def test_the_cause_that_is_told_is_that_of_the_last_failure():
-    def broken(x):
-        raise ValueError(f"at {x[0]}")
-
-    rollout = FunctionRollout(problem(broken, [0.0]), ranks_failures_last=True)
-    assert math.isnan(rollout.call(np.array([1.0]), 0, "candidate 0", "")[0])
-    rollout.call(np.array([2.0]), 0, "candidate 1", "")
-    assert rollout.failure == "candidate 1: ValueError: at 2.0"
