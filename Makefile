@@ -5,7 +5,8 @@ CORES ?= $(shell nproc)
 FIRST := runs/first
 NEW := carracing-fast --seed 2 --centre-learning-rate 4 --lr-decay 0.985 --lr-min 1 \
 	--target-fitness 800 --eval-every 5 --num-eval-rollouts 50 --run-dir $(FIRST)
-BEST := runs/best-$(or $(SEED),1)
+BEST_SEED := $(or $(SEED),1)
+BEST := runs/best-$(BEST_SEED)
 BIN := .venv/bin
 INSTALL := $(BIN)/python -m pip install --quiet --constraint requirements.lock
 
@@ -24,9 +25,9 @@ endif
 # Train the best agent, which takes half an hour or more, and let it drive. SEED=N gives another one.
 best: .venv/run.stamp
 	$(BIN)/mpiexec -n $(CORES) $(BIN)/python benchmarks/studies/imitation/teacher.py \
-		--seed $(or $(SEED),1) --run-dir $(BEST)/teachers
+		--seed $(BEST_SEED) --run-dir $(BEST)/teachers
 	$(BIN)/mpiexec -n $(CORES) $(BIN)/python benchmarks/studies/imitation/student.py \
-		$(BEST)/teachers/teacher.npy docs/carracing/snes.npz --seed $(or $(SEED),1) --run-dir $(BEST)/student
+		$(BEST)/teachers/teacher.npy docs/carracing/snes.npz --seed $(BEST_SEED) --run-dir $(BEST)/student
 	$(BIN)/mpiexec -n $(CORES) $(BIN)/python -m mpi_es.evaluate --from-pretrained $(BEST)/student/agent.npz \
 		--env gymnasium --seeds 100000-100199
 

@@ -187,7 +187,7 @@ def _description(arrays: Arrays, path: Path, option: str) -> tuple[Config, str, 
         if layout not in LAYOUTS:
             raise expected("layout", " or ".join(LAYOUTS), layout)
         if normalisation.size and not observed >= 1:
-            raise expected("observed", "a positive number", observed)
+            raise expected("observed", "a number from 1", observed)
     except (UserError, KeyError, TypeError, ValueError, AttributeError) as error:
         rule = "a file that mpi_es.export wrote, since it has a `config`"
         raise expected(option, rule, str(path), one_line(error)) from error

@@ -104,13 +104,15 @@ class ModulePolicy(Policy):
             raise expected("--policy", "a module that has parameters", name)
         self.lockstep: Lockstep | None = None
         self.factored: Lockstep | None = None
-        refusal = ""
+        not_by_factors = not_together = ""
         if rank:
-            self.factored, self.description = self._choose(rank)
-            refusal = f"; not by their factors: {self.description.partition(': ')[2]}"
+            self.factored, not_by_factors = self._choose(rank)
         if not self.factored:
-            self.lockstep, own = self._choose(0)
-            self.description = own + refusal
+            self.lockstep, not_together = self._choose(0)
+        way = f"one after the other: {not_together}" if not_together else "in batches"
+        self.description = f"networks are evaluated {way}"
+        if not_by_factors:
+            self.description += f"; not by their factors: {not_by_factors}"
         if device != "cpu":
             self.description += f", on {self.device.type}"
         self.layout = Layout(self.shapes.values(), rank) if self.factored else None
@@ -190,12 +192,11 @@ class ModulePolicy(Policy):
             torch.cuda.default_generators[self.device.index].manual_seed(seed)
 
     def _choose(self, rank: int) -> tuple[Lockstep | None, str]:
-        """Return what evaluates networks side by side, None if nothing does, and a description."""
+        """Return what evaluates networks side by side, or None and why nothing does."""
         try:
-            lockstep = Lockstep(self._module, self._observe(), self._remembers, rank)
+            return Lockstep(self._module, self._observe(), self._remembers, rank), ""
         except Refused as refused:
-            return None, f"networks are evaluated one after the other: {refused}"
-        return lockstep, "networks are evaluated in batches"
+            return None, str(refused)
 
     def _observe(self) -> Callable[[], Tensor]:
         """Return what draws observations (1, *shape): numbers around 0, integers of the space."""

@@ -87,11 +87,14 @@ def test_a_mistake_is_told_in_one_line(name, words):
 def test_the_first_parameters_must_be_as_many_as_the_shapes_say():
     with pytest.raises(UserError, match="expected 35 finite numbers from initial"):
         policy("Short").initial(0)
-    with pytest.raises(UserError, match=f"^--policy {HERE}:Broken: initial failed: AttributeError: .*normel"):
-        policy("Broken").initial(0)
     drawn = policy().initial(0)
     assert drawn.shape == (35,)
     assert np.array_equal(drawn, policy().initial(0))
+
+
+def test_an_error_in_initial_is_told_in_one_line():
+    with pytest.raises(UserError, match=f"^--policy {HERE}:Broken: initial failed: AttributeError: .*normel"):
+        policy("Broken").initial(0)
 
 
 def test_options_are_keywords_of_its_class():

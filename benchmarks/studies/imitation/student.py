@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from road import OUTPUTS, SENSES, STEPS, Network, act, answer, compiled, network, sense
+from road import OUTPUTS, PARAMETERS, SENSES, STEPS, Network, act, answer, compiled, network, sense
 from torch import Tensor
 from torch.nn.utils import parameters_to_vector, vector_to_parameters
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
@@ -34,7 +34,7 @@ from mpi_es.envs.car_racing import simulation
 from mpi_es.envs.car_racing.picture.sizes import SIDE
 from mpi_es.envs.car_racing.simulation import Simulation
 from mpi_es.envs.car_racing.world import CarRacing
-from mpi_es.errors import expected
+from mpi_es.errors import expected, one_line
 from mpi_es.evaluation.build import make_policy
 from mpi_es.evaluation.compiled import episode
 from mpi_es.evaluation.compiled.episode import Driver
@@ -63,9 +63,9 @@ class Drives(NamedTuple):
     length: NDArray[np.int64]  # (drives,)
     score: NDArray[np.float64]  # (drives,)
 
-    def rows(self, first: int, end: int) -> "Drives":
-        """Return a view of some."""
-        some = slice(first, end)
+    def of_rounds(self, rounds: range, drives: int) -> "Drives":
+        """Return a view of those of some rounds, of which each has so many drives."""
+        some = slice(rounds.start * drives, rounds.stop * drives)
         return Drives(self.centres[some], self.actions[some], self.length[some], self.score[some])
 
     def write(self, rows: list[tuple[Any, ...]]) -> None:
@@ -250,7 +250,7 @@ def main(comm: Comm, arguments: list[str]) -> int:
         patch_order=options.patch_order,
         run_dir="",
     )
-    teacher = network(on_root(comm, lambda: np.load(options.teacher)))
+    teacher = network(on_root(comm, lambda: parameters_of(options.teacher)))
     _, attention = load.load(options.attention, preset("carracing-fast"), "ATTENTION").part("attention")
     student = Student(attention, config, options.seed)
     drives = allocate(options.rounds * options.drives if comm.rank == 0 else 0, options.top_k)
@@ -272,14 +272,25 @@ def main(comm: Comm, arguments: list[str]) -> int:
     return 0
 
 
+def parameters_of(teacher: str) -> NDArray[np.float64]:
+    """Return the parameters in a file of teacher.py."""
+    try:
+        parameters: NDArray[np.float64] = np.load(teacher)
+    except (OSError, ValueError) as error:
+        raise expected("TEACHER", "teacher.npy of teacher.py", teacher, one_line(error)) from error
+    if parameters.shape != (PARAMETERS,):
+        raise expected("TEACHER", f"the {PARAMETERS} parameters of teacher.py", parameters.shape)
+    return parameters
+
+
 def resume(student: Student, drives: Drives, options: argparse.Namespace) -> int:
     """Return how many rounds the directory of the run holds, and read them."""
     options.run_dir.mkdir(parents=True, exist_ok=True)
     saved = options.run_dir / STUDENT
     done = student.load(saved, told(options)) if saved.exists() else 0
     for round_ in range(done):
-        first, end = round_ * options.drives, (round_ + 1) * options.drives
-        drives.rows(first, end).load(options.run_dir / DRIVES.format(round_))
+        mine = drives.of_rounds(range(round_, round_ + 1), options.drives)
+        mine.load(options.run_dir / DRIVES.format(round_))
     return done
 
 
@@ -287,12 +298,12 @@ def teach(
     student: Student, drives: Drives, new: list[tuple[Any, ...]], round_: int, options: argparse.Namespace
 ) -> tuple[float, float]:
     """Learn from all drives with a round's new ones; return the score of these, and the error."""
-    first, end = round_ * options.drives, (round_ + 1) * options.drives
-    mine = drives.rows(first, end)
+    mine = drives.of_rounds(range(round_, round_ + 1), options.drives)
     mine.write(new)
     mine.save(options.run_dir / DRIVES.format(round_))
     rng = np.random.default_rng((options.seed, round_, 1))
-    error = student.learn(drives.rows(0, end), round_ / options.rounds, rng)
+    so_far = drives.of_rounds(range(round_ + 1), options.drives)
+    error = student.learn(so_far, round_ / options.rounds, rng)
     student.save(options.run_dir / STUDENT, round_ + 1, told(options))
     return float(mine.score.mean()), error
 
