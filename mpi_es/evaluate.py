@@ -34,7 +34,7 @@ from mpi_es.registration import CAR_RACING
 from mpi_es.run_file.scores import summary
 
 # Options that have no effect with another.
-IDLE = {"RUN": ("preset", "layout"), "--from-pretrained": ("candidate",), "--seeds": ("episodes",)}
+UNUSED = {"RUN": ("preset", "layout"), "--from-pretrained": ("candidate",), "--seeds": ("episodes",)}
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ def prepare(arguments: list[str]) -> EvaluationPlan:
         rule = "the directory of a run as the first argument, or else --from-pretrained FILE"
         raise UserError(f"RUN: expected {rule}, got {'both' if run else 'nothing'}")
     for other in ("RUN" if run else "--from-pretrained", *(["--seeds"] if options.ranges else [])):
-        command_line.refuse_idle(arguments, IDLE[other], other, Options)
+        command_line.refuse_unused(arguments, UNUSED[other], other, Options)
     plan = of_run(run, options) if run else of_file(options, arguments)
     if options.video or options.frames or options.render:
         footage(plan).check()
@@ -140,7 +140,7 @@ def of_file(options: Options, arguments: list[str]) -> EvaluationPlan:
     given = preset(options.preset, evolve="all", layout=options.layout)
     agent = load.load(options.from_pretrained, given, "--from-pretrained", place(options))
     if agent.described:
-        command_line.refuse_idle(arguments, IDLE["RUN"], "a file that names it", Options)
+        command_line.refuse_unused(arguments, UNUSED["RUN"], "a file that names it", Options)
     return EvaluationPlan(options, _config(agent, options), agent, {}, options.from_pretrained)
 
 

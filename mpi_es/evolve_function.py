@@ -15,7 +15,7 @@ from mpi_es.config.user_objects import name_of
 from mpi_es.errors import RolloutError, UserError, in_words_of_scripts
 from mpi_es.evaluation.build import problem_of
 from mpi_es.evaluation.function.constraints import Constraints, count_constraints, with_constraints
-from mpi_es.evaluation.function.rollout import Function, Problem, idle_fields
+from mpi_es.evaluation.function.rollout import Function, Problem, unused_fields
 from mpi_es.evaluation.script_objects import ScriptObjects
 from mpi_es.parallel.collective_errors import all_or_raise
 from mpi_es.parallel.collectives import Comm, bcast_object
@@ -23,7 +23,7 @@ from mpi_es.parallel.script_api import World, on_all_ranks
 from mpi_es.run import Run
 from mpi_es.run_file.records import FITNESS
 from mpi_es.scripts import arguments
-from mpi_es.scripts.arguments import OTHER_NAMES, refuse_idle
+from mpi_es.scripts.arguments import OTHER_NAMES, refuse_unused
 from mpi_es.scripts.running import WORLD, Callback, no_files, plan_of, plan_on_ranks, run, table, where
 from mpi_es.train import Plan, beginning
 
@@ -211,7 +211,7 @@ def config_of(
     evolved = {"function": name_of(function)} | strategy
     hidden = {*_OF_ARGUMENTS, *without}
     config = arguments.config_of(evolved, given, others, hidden, caller, other_names=_OTHER_NAMES)
-    refuse_idle(others, idle_fields(function))
+    refuse_unused(others, unused_fields(function))
     return config
 
 

@@ -58,16 +58,16 @@ def export(arguments: list[str]) -> None:
     if not (options.out or options.torchscript):
         raise UserError("--out: expected a file, here or as --torchscript, got nothing")
     if not options.out:
-        command_line.refuse_idle(arguments, ("layout",), "--torchscript alone", Options)
+        command_line.refuse_unused(arguments, ("layout",), "--torchscript alone", Options)
     load.check_there(run, "RUN")
     if os.path.basename(run) == checkpoint.NAME:
         run = str(checkpoint.directory_of(Path(run)))
     _refuse_clashes(run, options)
     if Path(run).is_file():
-        command_line.refuse_idle(arguments, ("candidate",), "a file", Options)
+        command_line.refuse_unused(arguments, ("candidate",), "a file", Options)
         agent = _of_file(run, options, arguments)
     else:
-        command_line.refuse_idle(arguments, ("preset", "from_layout"), "a run", Options)
+        command_line.refuse_unused(arguments, ("preset", "from_layout"), "a run", Options)
         place = load.Place(allow_imports=options.imports)
         agent = load.of_run(load.content_of(Path(run)), options.candidate, run, place)
     if options.out:
@@ -94,7 +94,7 @@ def _of_file(name: str, options: Options, arguments: list[str]) -> Agent:
     bare = preset(options.preset, layout=options.from_layout)
     agent = load.load(name, bare, "RUN", load.Place(allow_imports=options.imports))
     if agent.described:
-        command_line.refuse_idle(arguments, ("preset", "from_layout"), "a file that names it", Options)
+        command_line.refuse_unused(arguments, ("preset", "from_layout"), "a file that names it", Options)
     return agent
 
 

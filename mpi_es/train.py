@@ -66,7 +66,7 @@ def main(comm: Comm, arguments: list[str]) -> int:
     base = bcast_object(comm, plan.base if plan else None)
     evaluator = make_evaluator(comm, config, StopFlag().install(), base, survives=survives)
     if plan:  # on rank 0
-        command_line.warn_idle(command_line.translated(arguments), config, evaluator.rollout.idle)
+        command_line.warn_unused(command_line.translated(arguments), config, evaluator.rollout.unused)
     try:
         evaluator.loop.run_on_root(lambda: train(plan, evaluator, rank_loss))
     finally:

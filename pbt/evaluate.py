@@ -98,7 +98,7 @@ def prepare(arguments: list[str]) -> EvaluationPlan:
     """Return the plan of the evaluation; read the run's file."""
     run, options = command_line.parse_run(arguments, Options(), "python -m pbt.evaluate")
     if seed_ranges(options.seeds):
-        command_line.refuse_idle(arguments, ["episodes"], "--seeds", Options)
+        command_line.refuse_unused(arguments, ["episodes"], "--seeds", Options)
     config, content = load(run, allow_imports=options.imports)
     find(config)
     if options.csv:

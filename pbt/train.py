@@ -85,14 +85,14 @@ def _new_config(file: ConfigFile, words: list[str]) -> Config:
     for name in find(config).unused:
         if command_line.is_given(words, name, Config):  # also with the default's value
             raise unused(config, name)
-    idle = {
+    unused_options = {
         "truncation": ("periods",),
         "mf-pbt": (),
         "none": ("fraction", "periods", "copy", "explore", "resample", "exchange"),
     }.get(config.selection, ("fraction", "periods"))
-    command_line.refuse_idle(words, idle, f"--selection {config.selection}", Config)
+    command_line.refuse_unused(words, unused_options, f"--selection {config.selection}", Config)
     if config.explore != "perturb":
-        command_line.refuse_idle(words, ("resample",), f"--explore {config.explore}", Config)
+        command_line.refuse_unused(words, ("resample",), f"--explore {config.explore}", Config)
     return config
 
 

@@ -119,14 +119,14 @@ def is_given(arguments: Sequence[str], name: str, config: Any) -> bool:
     return not by_flag([one]).keys().isdisjoint(map(_flag, arguments))
 
 
-def refuse_idle(arguments: Sequence[str], names: Sequence[str], other: str, config: Any) -> None:
+def refuse_unused(arguments: Sequence[str], names: Sequence[str], other: str, config: Any) -> None:
     """Refuse options that have no effect with another."""
     for name in names:
         if is_given(arguments, name, config):
             raise UserError(f"{option(name)}: expected to be left out, as it has no effect with {other}")
 
 
-def warn_idle(arguments: Sequence[str], config: object, also: Mapping[str, str]) -> None:
+def warn_unused(arguments: Sequence[str], config: object, also: Mapping[str, str]) -> None:
     """Warn, in one line, of options that are among the arguments and have no effect with the config.
 
     Args:

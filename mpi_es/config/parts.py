@@ -188,13 +188,13 @@ def changeable(config: Any) -> set[str]:
 
 def without_effect(config: Any) -> dict[str, str]:
     """Return the options that have no effect in a config, each with the reason."""
-    options, idle = declared(config), {}
+    options, reasons = declared(config), {}
     for name, one in options.items():
         marks = [*(options[one.part].marks if one.part else ()), *one.marks]
         obstacles = [mark.obstacle(options) for mark in marks if isinstance(mark, Of | Needs)]
         if any(obstacles):
-            idle[name] = next(filter(None, obstacles))
-    return idle
+            reasons[name] = next(filter(None, obstacles))
+    return reasons
 
 
 def is_told(config: Any, one: Declared) -> bool:

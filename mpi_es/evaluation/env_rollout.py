@@ -45,7 +45,7 @@ class Rollout(AnyRollout):
         self.policy, self.envs, self.width, self.action_repeat = policy, envs, width, action_repeat
         self.steps_together = not isinstance(envs, SeparateEnvs)
         self.limit, self.spaces = envs.limit, (envs.observation_space, envs.action_space)
-        self.idle = {"threads_per_rank": "where episodes are not run in compiled code"}
+        self.unused = {"threads_per_rank": "where episodes are not run in compiled code"}
         space = envs.observation_space
         self.shape, self.dtype = space.shape or (), space.dtype
         self.size = int(np.prod(self.shape))

@@ -103,7 +103,7 @@ class AnyRollout:
     width: int  # episodes side by side, at most
     steps_together = False  # one call steps many of them
     limit: int  # steps of an episode; 0 is none
-    idle: dict[str, str]  # fields of a config that have no effect here, each with the reason
+    unused: dict[str, str]  # fields of a config that have no effect here, each with the reason
     groups = RankGroups(0)  # each rank plays its episodes by itself
     failure = ""  # of this evaluation's first call that failed in this process and did not end the run
 

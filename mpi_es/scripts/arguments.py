@@ -55,18 +55,18 @@ def config_of(
         for option, value in {**given, **options}.items()
     }
     config = changed(begun, **values)
-    refuse_idle(options, without_effect(config))
+    refuse_unused(options, without_effect(config))
     strategies.check(config)
     return config
 
 
-def refuse_idle(options: Collection[str], idle: Mapping[str, str]) -> None:
+def refuse_unused(options: Collection[str], reasons: Mapping[str, str]) -> None:
     """Refuse an option that has no effect.
 
     Args:
-        idle: the fields without effect, each with the reason.
+        reasons: of the fields without effect.
     """
-    for option, reason in idle.items():
+    for option, reason in reasons.items():
         if option in options:
             raise UserError(f"{option}: expected to be left out, as it has no effect {reason}")
 

@@ -63,7 +63,7 @@ def test_options_come_on_top_of_the_preset():
     ],
 )
 def test_an_option_without_effect_is_reported_if_it_was_given(words, warning, capsys):
-    command_line.warn_idle(words.split(), parse(words), {"envs_per_rank": "here"})
+    command_line.warn_unused(words.split(), parse(words), {"envs_per_rank": "here"})
     assert capsys.readouterr().err == (f"warning: {warning}\n" if warning else "")
 
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from mpi_es.errors import UserError
-from mpi_es.scripts.arguments import config_of, refuse_idle
+from mpi_es.scripts.arguments import config_of, refuse_unused
 
 
 def config(options=(), evolved=(), **more):
@@ -51,6 +51,6 @@ def test_names_must_be_text():
 
 
 def test_an_option_without_effect_is_refused_with_the_reason():
-    refuse_idle(["seed"], {"hidden": "without a policy"})
+    refuse_unused(["seed"], {"hidden": "without a policy"})
     with pytest.raises(UserError, match=r"hidden: expected to be left out, as it has no effect without"):
-        refuse_idle(["hidden"], {"hidden": "without a policy"})
+        refuse_unused(["hidden"], {"hidden": "without a policy"})

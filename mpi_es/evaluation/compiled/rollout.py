@@ -79,7 +79,7 @@ class CompiledRollout(AnyRollout):
         observations, actions = batch.observation_space, batch.action_space
         self.policy, self.limit, self.repeat = policy, batch.limit, config.action_repeat
         self.spaces, self.size = (observations, actions), vector_size(observations)
-        self.idle = {"envs_per_rank": "where whole episodes are run in compiled code"}
+        self.unused = {"envs_per_rank": "where whole episodes are run in compiled code"}
         self.steps_together = has_lanes(world)
         self.width = threads * (_MOST_IN_LANES if self.steps_together else _MOST)
         choose = choice_for(actions, config.policy.output, policy.squashed)

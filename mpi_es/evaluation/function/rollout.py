@@ -205,7 +205,7 @@ def takes(function: Function, name: str) -> bool:
         return False
 
 
-def idle_fields(function: Function) -> dict[str, str]:
+def unused_fields(function: Function) -> dict[str, str]:
     """Return the fields of a config that have no effect on a function, each with the reason."""
     fields = {"seed": _OF_RANDOM, "comm": ("ranks_per_call",), "directory": ("call_dirs",)}
     return {
@@ -245,7 +245,7 @@ class FunctionRollout(AnyRollout):
         self.groups, self.directories = groups, directories
         self.exact = not takes(problem.function, "seed")
         self.constraints = problem.constraints
-        self.idle = idle_fields(problem.function)
+        self.unused = unused_fields(problem.function)
         self.width = 1
 
     def run(self, source: Source, terms: EpisodeRules, width: int | None = None) -> Rows:
