@@ -35,9 +35,6 @@ import numpy as np
 
 from mpi_es import envs
 from mpi_es.config.run import Config, configured
-from mpi_es.envs.car_racing import simulation
-from mpi_es.envs.car_racing.physics import race
-from mpi_es.envs.car_racing.picture.sizes import SIDE
 from mpi_es.evaluation import build
 from mpi_es.evaluation.messages import Evaluation
 from mpi_es.evaluation.rollout import Episode, EpisodeRules
@@ -48,6 +45,9 @@ from mpi_es.parallel.stop_signal import StopFlag
 from mpi_es.parallel.waiting import wait
 from mpi_es.run_file.scores import half_interval
 from mpi_es.seeds import Stream, rng
+from mpi_es.worlds.car_racing import simulation
+from mpi_es.worlds.car_racing.physics import race
+from mpi_es.worlds.car_racing.picture.sizes import SIDE
 from mpi_es.worlds.numpy_random import seed_generator
 
 EARLY_STOP, CAP = 20, 1000  # the paper's early stop and frame cap

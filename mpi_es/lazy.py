@@ -11,11 +11,13 @@ def attributes(package: str, modules: Mapping[str, Sequence[str]]) -> Callable[[
     """Return the package's `__getattr__` (PEP 562).
 
     Args:
-        modules: the names that each module has to offer.
+        modules: the names that each module has to offer; a module without names is offered itself.
     """
     module_of = {name: module for module, names in modules.items() for name in names}
 
     def find(name: str) -> Any:
+        if modules.get(f"{package}.{name}") == ():
+            return importlib.import_module(f"{package}.{name}")
         if name not in module_of:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         try:

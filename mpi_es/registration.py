@@ -20,14 +20,14 @@ WORLDS = {  # id: where the world's class is, and the steps after which an episo
     "mpi_es/BipedalWalker-v3": ("mpi_es.worlds.bipedal_walker:BipedalWalker", 1600),
     "mpi_es/BipedalWalkerHardcore-v3": ("mpi_es.worlds.bipedal_walker:BipedalWalkerHardcore", 2000),
     "mpi_es/CyclicMDP-v0": ("mpi_es.worlds.cyclic_mdp:CyclicMDP", 1000),
-    "mpi_es/CarRacing-v3": ("mpi_es.envs.car_racing.world:CarRacing", 1000),
+    "mpi_es/CarRacing-v3": ("mpi_es.worlds.car_racing.world:CarRacing", 1000),
 }
 ENVIRONMENTS = {"mpi_es/TakeCover-v0": ("mpi_es.envs.take_cover:TakeCover", 2100)}  # the same of others
 _ENV, _VECTOR_ENV = "mpi_es.worlds.env:WorldEnv", "mpi_es.worlds.vector_env:WorldVectorEnv"
 _OWN = {  # the classes of a world that has its own: of gymnasium.make, and of make_vec
     "mpi_es/CarRacing-v3": (
-        "mpi_es.envs.car_racing.env:CarRacingEnv",
-        "mpi_es.envs.car_racing.vector_env:CarRacingVectorEnv",
+        "mpi_es.worlds.car_racing.env:CarRacingEnv",
+        "mpi_es.worlds.car_racing.vector_env:CarRacingVectorEnv",
     )
 }
 CAR_RACING = {"fast": "mpi_es/CarRacing-v3", "gymnasium": "CarRacing-v3"}  # as mpi_es.evaluate calls them

@@ -8,15 +8,15 @@ MODULES = {str(path.relative_to(ROOT / "mpi_es")) for path in (ROOT / "mpi_es").
 TESTS = {str(path.relative_to(ROOT / "tests")) for path in (ROOT / "tests").rglob("test_*.py")}
 WITHOUT_TESTS = {
     "arrays.py": "names two types and does nothing",
-    "envs/car_racing/state.py": "allocates arrays, which every test of the physics compares with gymnasium's",
-    "envs/car_racing/physics/arrays.py": "allocates arrays, which every test of the physics fills and reads",
-    "envs/car_racing/picture/exact/canvas.py": "allocates arrays, which its neighbours' tests fill and read",
+    "worlds/car_racing/state.py": "allocates arrays, which the tests of the physics compare with gymnasium's",
+    "worlds/car_racing/physics/arrays.py": "allocates arrays, which the tests of the physics fill and read",
+    "worlds/car_racing/picture/exact/canvas.py": "allocates arrays, which its neighbours' tests use",
     "policies/tiles.py": "the parameters of a tile, which the tests of lockstep and factored fill and read",
     "worlds/bipedal_terrain.py": "the walker's terrain, which its tests compare with gymnasium's",
     "worlds/several.py": "steps the states of the vector environment, which is tested",
     "worlds/vector_arguments.py": "checks arguments of the vector environments, which are tested",
     "worlds/world.py": "a protocol and its types",
-    "envs/car_racing/picture/sizes.py": "numbers of gymnasium's, which every test of the pictures depends on",
+    "worlds/car_racing/picture/sizes.py": "numbers of gymnasium's, which the tests of the pictures use",
 }
 # Folders whose modules are tested as a whole, step by step beside what they repeat; some also alone.
 AS_A_WHOLE = {

@@ -82,19 +82,22 @@ def make(
     if is_vectorised(name):
         rule = "a single environment, not a vector"
         raise expected("--env", rule, name, f"use --env {name.partition(':')[2]} if gymnasium has it")
-    chosen, drawn = (
-        parsed(options, "--env-options"),
-        {} if render_mode is None else {"render_mode": render_mode},
-    )
+    chosen = parsed(options, "--env-options")
+    drawn = {} if render_mode is None else {"render_mode": render_mode}
     found = _found(name) if function is None else function
     if found:
         env = _call(name, found, chosen, drawn)
         limit = own_limit(env)
     else:
         env, limit = _registered(name.rpartition(":")[2], chosen | drawn)
+    return _fresh(env), limit
+
+
+def _fresh(env: Any) -> Any:
+    """Return an environment whose episodes do not depend on those before."""
     kind = type(env.unwrapped)
     walker = (kind.__module__, kind.__name__) == ("gymnasium.envs.box2d.bipedal_walker", "BipedalWalker")
-    return (FreshWorld(env) if walker else env), limit
+    return FreshWorld(env) if walker else env
 
 
 def _found(name: str) -> Any:
@@ -135,8 +138,15 @@ def _register_atari(env_id: str) -> None:
 
 def _make_vector(name: str, options: Sequence[str], count: int) -> Any:
     """Return a VectorEnv of `count` environments."""
+    made = _made_vector(name, name.removeprefix(vector.PREFIX), options, count)
+    envs = getattr(made.unwrapped, "envs", None)  # of a SyncVectorEnv
+    if isinstance(envs, list):
+        envs[:] = map(_fresh, envs)
+    return made
+
+
+def _made_vector(name: str, rest: str, options: Sequence[str], count: int) -> Any:
     chosen = parsed(options, "--env-options")
-    rest = name.removeprefix(vector.PREFIX)
     if ":" in rest:
         return _call(name, load("--env", rest), chosen | {"num_envs": count}, {}, gym.vector.VectorEnv)
     _register_atari(rest)
@@ -153,34 +163,45 @@ def _call(
     """Return the environment that the user's function makes.
 
     Args:
-        drawn: a render_mode or nothing. A world's class does not take it: its environment does.
+        drawn: a render_mode or nothing. Who makes a world does not take it: its environment does.
     """
     if not callable(function):
         raise expected("--env", "package.module:make, a function", name)
-    if not isinstance(function, type) or issubclass(function, gym.Env):
-        options = options | drawn
-    signature = inspect.signature(function)
-    try:
-        signature.bind(**options)
-    except TypeError as error:
-        call = f"make({', '.join(f'{key}={value!r}' for key, value in options.items())})"
-        rule = f"a function that can be called as {call}"
-        raise expected("--env", rule, f"{name}{signature}") from error
+    signature, whole = inspect.signature(function), options | drawn
+    is_world = isinstance(function, type) and not issubclass(function, gym.Env)
+    given = whole if not is_world and _accepts(signature, whole) else options
+    if not _accepts(signature, given):
+        raise _cannot_be_called(name, signature, whole)
     with _making(name, options):
-        env = function(**options)
-    # A world, of which a user may have forgotten something.
-    if (
-        kind is gym.Env
-        and not isinstance(env, gym.Env)
-        and (hasattr(env, "fresh") or hasattr(env, "observe"))
-    ):
+        env = function(**given)
+    if kind is gym.Env and not isinstance(env, gym.Env) and _may_be_world(env):
         from mpi_es.worlds.env import WorldEnv  # numba, which takes its time
         from mpi_es.worlds.user_world import checked
 
         return WorldEnv(checked(env, name), **drawn)
     if not isinstance(env, kind):
         raise expected("--env", f"a gymnasium.{kind.__name__} from {name}", type(env).__name__)
+    if given != whole:
+        raise _cannot_be_called(name, signature, whole)
     return env
+
+
+def _may_be_world(made: Any) -> bool:
+    """Tell whether a user's object is a world, of which something may be missing."""
+    return hasattr(made, "fresh") or hasattr(made, "observe")
+
+
+def _accepts(signature: inspect.Signature, options: dict[str, Any]) -> bool:
+    try:
+        signature.bind(**options)
+    except TypeError:
+        return False
+    return True
+
+
+def _cannot_be_called(name: str, signature: inspect.Signature, options: dict[str, Any]) -> UserError:
+    call = f"make({', '.join(f'{key}={value!r}' for key, value in options.items())})"
+    return expected("--env", f"a function that can be called as {call}", f"{name}{signature}")
 
 
 @contextmanager

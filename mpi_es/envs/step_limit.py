@@ -12,11 +12,11 @@ def own_limit(env: Any) -> int:
     """
     while not isinstance(env, gym.wrappers.TimeLimit):
         if not hasattr(env, "env"):
-            if hasattr(env, "world_limit"):
-                return int(env.world_limit)
-            # gym.make enforces the limit of its spec by a TimeLimit, which is lost by unwrapping.
             spec = getattr(env, "spec", None)
-            return max(spec.max_episode_steps or 0, 0) if spec and spec.id not in gym.registry else 0
+            if not spec:
+                return int(getattr(env, "world_limit", 0))
+            # gym.make enforces the limit of its spec by a TimeLimit, which is lost by unwrapping.
+            return max(spec.max_episode_steps or 0, 0) if spec.id not in gym.registry else 0
         env = env.env
     return int(env._max_episode_steps)
 

@@ -2,6 +2,7 @@
 
 import contextlib
 import functools
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -103,7 +104,10 @@ class Compiled:
 
 
 def _named(module: str, name: str, *enclosed: Any) -> Any:
-    """Refuse to load a function: numba only compares what is pickled."""
+    """Return the function of a module; refuse others, whose pickles numba only compares."""
+    found = getattr(sys.modules.get(module), name, None)
+    if isinstance(found, Compiled):
+        return found
     raise TypeError(f"{module}.{name}: expected a name to import, got a pickled function")
 
 

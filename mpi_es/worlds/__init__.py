@@ -13,8 +13,9 @@ if TYPE_CHECKING:
     from mpi_es.worlds.world import World, record
 
 __all__ = ["World", "WorldEnv", "WorldVectorEnv", "numpy_random", "record"]
-_MODULES = {
+_MODULES: dict[str, tuple[str, ...]] = {
     "mpi_es.worlds.env": ("WorldEnv",),
+    "mpi_es.worlds.numpy_random": (),
     "mpi_es.worlds.vector_env": ("WorldVectorEnv",),
     "mpi_es.worlds.world": ("World", "record"),
 }

@@ -1,12 +1,13 @@
 """gymnasium's environment of any world."""
 
 import functools
+import math
 from importlib import import_module
 from typing import Any
 
 import gymnasium as gym
 import numpy as np
-from gymnasium.error import InvalidAction
+from gymnasium.error import InvalidAction, ResetNeeded
 from numpy.typing import NDArray
 
 from mpi_es.errors import expected
@@ -14,6 +15,7 @@ from mpi_es.jit.decorator import compiled
 from mpi_es.jit.rows import row
 from mpi_es.jit.warm_up import announced
 from mpi_es.worlds.refused import explained
+from mpi_es.worlds.vector_arguments import seeds
 from mpi_es.worlds.world import (
     Observe,
     Reset,
@@ -52,21 +54,36 @@ class WorldEnv(gym.Env[NDArray[Any], Any]):
         self.discrete = isinstance(self.action_space, gym.spaces.Discrete)
         self.world_limit, self._begun = self.world.limit, False
         self._states = new_states(self.world, 1)
-        self.state = row(self._states, 0)
         self._facts = np.zeros(len(facts_of(self.world)), np.bool_)
+        self._prepare()
+
+    def _prepare(self) -> None:
+        """Make what no copy can have: a view of the state, and compiled code."""
+        self.state = row(self._states, 0)
         self._turn = _turn_of(*functions(self.world), tell_of(self.world))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what a copy has; it opens a window of its own."""
+        own = ("state", "_turn", "_window")
+        return {name: value for name, value in self.__dict__.items() if name not in own}
+
+    def __setstate__(self, parts: dict[str, Any]) -> None:
+        """Become the copy."""
+        self.__dict__.update(parts)
+        self._prepare()
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[NDArray[Any], dict[str, Any]]:
         """Begin an episode: that of the seed, or the next one."""
         prepare(self.world, self._states, options or {})
+        given = int(seeds(seed, 1)[0])
         super().reset(seed=seed)
         if seed is None:
-            seed = CONTINUE if self._begun else int(self.np_random.integers(2**62))
+            given = CONTINUE if self._begun else int(self.np_random.integers(2**62))
         self._begun = True
         with announced("the environment"), explained(self.world):
-            observation, _, _ = self._play(seed, self._idle)
+            observation, _, _ = self._play(given, self._idle)
         prepare(self.world, self._states, {})
         if self.render_mode == "human":
             self.render()
@@ -74,6 +91,8 @@ class WorldEnv(gym.Env[NDArray[Any], Any]):
 
     def step(self, action: Any) -> tuple[NDArray[Any], float, bool, bool, dict[str, Any]]:
         """Make a step."""
+        if not self._begun:
+            raise ResetNeeded("reset: expected a call before the first step")
         if self.discrete:
             if not self.action_space.contains(action):
                 raise InvalidAction(f"expected an action in {self.action_space}, got {action!r}")
@@ -82,10 +101,12 @@ class WorldEnv(gym.Env[NDArray[Any], Any]):
             given = np.ascontiguousarray(action, np.float32)
             if given.shape != self.action_space.shape:
                 raise InvalidAction(f"expected the shape {self.action_space.shape}, got {given.shape}")
+            if not all(map(math.isfinite, given.tolist())):
+                raise InvalidAction(f"expected finite numbers, got {action!r}")
         observation, reward, over = self._play(_STEP, given)
         if self.render_mode == "human":
             self.render()
-        return observation, reward, over, False, self._info() if over else {}
+        return observation, reward, bool(over), False, self._info() if over else {}
 
     def _info(self) -> dict[str, Any]:
         """Return the facts of an episode that is over."""

@@ -1,18 +1,23 @@
 """Checks of the options of a world and of its environments. An error names the keyword."""
 
+from numbers import Integral, Real
+from typing import TypeGuard
+
+import numpy as np
+
 from mpi_es.errors import expected
 
 
 def flag(name: str, value: object) -> bool:
     """Return an option that is True or False."""
-    if not isinstance(value, bool):
+    if not isinstance(value, bool | np.bool_):
         raise expected(name, "True or False", value)
-    return value
+    return bool(value)
 
 
 def number(name: str, value: object) -> float:
     """Return an option that is a number."""
-    if isinstance(value, bool) or not isinstance(value, float | int):
+    if isinstance(value, bool) or not isinstance(value, Real):
         raise expected(name, "a number", value)
     return float(value)
 
@@ -26,6 +31,11 @@ def step_limit(steps: object, registered: int) -> int:
     """
     if steps is None:
         return registered
-    if not isinstance(steps, int) or isinstance(steps, bool) or not (steps == -1 or steps > 0):
+    if not is_whole(steps) or not (steps == -1 or steps > 0):
         raise expected("max_episode_steps", "a whole number from 1, or -1", steps)
-    return max(steps, 0)
+    return max(int(steps), 0)
+
+
+def is_whole(value: object) -> TypeGuard[int]:
+    """Tell whether a value is an integer, of Python or of numpy."""
+    return isinstance(value, Integral) and not isinstance(value, bool)

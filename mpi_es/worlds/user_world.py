@@ -11,7 +11,7 @@ from mpi_es.errors import expected
 from mpi_es.jit.decorator import Compiled
 
 FUNCTIONS = ("reset", "step", "observe")
-_PARTS = (*FUNCTIONS, "fresh", "observation_space", "action_space", "limit")
+_PARTS = (*FUNCTIONS, "observation_space", "action_space", "limit")
 
 
 def checked(world: Any, name: str) -> Any:
@@ -20,9 +20,11 @@ def checked(world: Any, name: str) -> Any:
     Args:
         name: of it in errors.
     """
-    missing = [part for part in _PARTS if not hasattr(world, part)]
+    state = () if hasattr(world, "allocate") else ("fresh",)
+    missing = [part for part in (*_PARTS, *state) if not hasattr(world, part)]
     if missing:
-        raise expected("--env", f"a world with {', '.join(_PARTS)}", name, f"it has no {missing[0]}")
+        rule = f"a world with {', '.join((*_PARTS, 'fresh'))}"
+        raise expected("--env", rule, name, f"it has no {missing[0]}")
     lanes = ("step_lanes",) if hasattr(world, "step_lanes") else ()
     tells = ("tell",) if getattr(world, "facts", ()) else ()
     if tells and not hasattr(world, "tell"):
@@ -32,7 +34,8 @@ def checked(world: Any, name: str) -> Any:
             raise expected("--env", f"{part} decorated with numba.njit", getattr(world, part))
     if lanes and not hasattr(world, "scratch"):
         raise expected("--env", "scratch(), the working space of step_lanes", name, "it has none")
-    _check_fresh(world.fresh)
+    if state:
+        _check_fresh(world.fresh)
     if not isinstance(world.observation_space, spaces.Box):
         raise expected("--env", "a Box as observation_space", world.observation_space)
     action = world.action_space
@@ -48,9 +51,15 @@ def _check_fresh(fresh: Any) -> None:
     """Refuse a state that compiled code cannot read."""
     if not isinstance(fresh, np.ndarray) or fresh.shape != (1,) or not fresh.dtype.names:
         raise expected("--env", "fresh from mpi_es.worlds.record", fresh)
-    for field, (kind, *_) in fresh.dtype.fields.items():
-        if kind.base.kind not in "iuf" and kind != np.bool_:  # numba has no arrays of bool in records
-            rule = f"an integer, a float or an array of these as {field} in fresh"
+    _check_record(fresh.dtype)
+
+
+def _check_record(record: Any) -> None:
+    for field, (kind, *_) in record.fields.items():
+        if kind.base.names:
+            _check_record(kind.base)
+        elif kind.base.kind not in "iuf" and kind != np.bool_:  # numba has no arrays of bool in records
+            rule = f"an integer, a float, a record or an array of these as {field} in fresh"
             raise expected("--env", rule, kind.base.name, "np.int8 holds true and false")
 
 

@@ -8,6 +8,7 @@ from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
 from mpi_es.errors import expected
+from mpi_es.worlds.options import is_whole
 
 _MOST = 2**63 - 1  # the largest seed
 
@@ -15,7 +16,7 @@ _MOST = 2**63 - 1  # the largest seed
 def counts(**given: object) -> None:
     """Refuse what is no whole number from 1."""
     for name, value in given.items():
-        if not isinstance(value, int) or value < 1:
+        if not is_whole(value) or value < 1:
             raise expected(name, "a whole number from 1", value)
 
 

@@ -68,7 +68,9 @@ class WorldVectorEnv(VectorEnv[NDArray[Any], Any, NDArray[Any]]):
         )
         self.envs = several.allocate(self.world, num_envs, frame_stack, self.rules.begin_at_once)
         self.shares = Shares(num_envs, threads)
-        self._parts = [rows(self.envs, first, last) for first, last, _ in self.shares.parts]
+        self._parts = [self.envs]
+        if self.shares.threads > 1:
+            self._parts = [rows(self.envs, first, last) for first, last, _ in self.shares.parts]
         self.begun = np.zeros(num_envs, np.bool_)  # it has had an episode
         self.over = np.zeros(num_envs, np.bool_)  # its episode ended in the last step
 

@@ -8,7 +8,7 @@ import torch
 
 from mpi_es.agents import load
 from mpi_es.config.presets import preset
-from mpi_es.envs.car_racing import simulation
+from mpi_es.worlds.car_racing import simulation
 from tests.launching import LIMIT, complete, start, wait_until
 
 PROGRAMS = Path(__file__).parents[2] / "benchmarks" / "studies" / "imitation"

@@ -3,6 +3,8 @@ import pytest
 
 from mpi_es.envs.step_limit import frame_limit, own_limit
 from mpi_es.papers.atari_frames import make_stacked
+from mpi_es.worlds.classic_control.cart_pole import CartPole
+from mpi_es.worlds.env import WorldEnv
 from tests.envs import user_envs
 
 
@@ -10,6 +12,8 @@ from tests.envs import user_envs
     ("make", "limit"),
     [
         (lambda: gym.make("CartPole-v1"), 500),
+        (lambda: gym.make("mpi_es/CartPole-v1", max_episode_steps=-1), 0),
+        (lambda: WorldEnv(CartPole()), 500),
         (user_envs.make_capped, 9),  # within another wrapper
         (user_envs.make_specified, 9),
         (user_envs.make_unwrapped, 0),  # its spec has the limit of the wrapper that is gone

@@ -2,9 +2,9 @@ from pathlib import Path
 
 import pytest
 
-from mpi_es.envs.car_racing import simulation, world
-from mpi_es.envs.car_racing.physics import joints
 from mpi_es.jit import cache
+from mpi_es.worlds.car_racing import simulation, world
+from mpi_es.worlds.car_racing.physics import joints
 
 
 def test_machine_code_is_kept_until_a_module_changes_that_it_needs(double, tmp_path):

@@ -8,7 +8,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from tests.envs.car_racing.reference import drive
+from tests.worlds.car_racing.reference import drive
 
 SHARED = Path(os.environ.get("MPI_ES_SHARED", Path(__file__).parents[3] / "shared"))
 PUBLISHED = SHARED / "data" / "attention_agent_original.npz"

@@ -7,8 +7,8 @@ from gymnasium.envs.box2d.bipedal_walker import BipedalWalkerHeuristics
 
 import mpi_es
 from mpi_es.envs.fresh_world import FreshWorld
-from tests.envs.car_racing.versions import check_versions
 from tests.launching import ROOT
+from tests.worlds.car_racing.versions import check_versions
 from tests.worlds.driving import differences, random_actions
 
 DRIVERS = ("random", "noisy", "trained", "heuristic")

@@ -1,7 +1,10 @@
+import copy
+import pickle
+
 import gymnasium as gym
 import numpy as np
 import pytest
-from gymnasium.error import InvalidAction
+from gymnasium.error import InvalidAction, ResetNeeded
 from gymnasium.utils.env_checker import check_env
 
 from mpi_es.errors import UserError
@@ -46,6 +49,7 @@ def test_a_world_that_is_made_already_takes_no_options():
         ("CartPole-v1", 2, r"expected an action in Discrete\(2\), got 2"),
         ("CartPole-v1", 0.5, r"expected an action in Discrete\(2\), got 0.5"),
         ("Pendulum-v1", np.zeros(2), r"expected the shape \(1,\), got \(2,\)"),
+        ("Pendulum-v1", np.array([np.nan]), r"expected finite numbers, got array\(\[nan\]\)"),
     ],
 )
 def test_what_is_no_action_is_refused(name, action, error):
@@ -69,3 +73,27 @@ def test_all_machine_code_is_there_after_the_first_reset(make, name):
         env.step(env.action_space.sample())
         env.reset()
         env.reset(seed=2)
+
+
+def test_a_step_before_the_first_reset_is_refused():
+    with pytest.raises(ResetNeeded, match="reset: expected a call before the first step"):
+        gym.make("mpi_es/CartPole-v1").unwrapped.step(0)
+
+
+def test_a_seed_that_is_too_large_is_refused():
+    with pytest.raises(UserError, match=f"seed: expected numbers from 0 to .*, got {2**63}"):
+        gym.make("mpi_es/CartPole-v1").reset(seed=2**63)
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
+@pytest.mark.parametrize("name", ["CartPole-v1", "LunarLander-v3", "CarRacing-v3"])
+def test_a_copy_goes_on_by_itself(name, copied):
+    env = gym.make(f"mpi_es/{name}", render_mode="rgb_array").unwrapped
+    env.reset(seed=3)
+    env.step(env.action_space.sample())
+    env.render()
+    apart, action = copied(env), env.action_space.sample()
+    copied(env).reset(seed=5)
+    assert apart.render().shape == env.render().shape
+    for ours, theirs in zip(env.step(action), apart.step(action), strict=True):
+        np.testing.assert_array_equal(ours, theirs)

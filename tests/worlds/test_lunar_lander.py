@@ -5,7 +5,7 @@ from gymnasium.envs.box2d.lunar_lander import heuristic
 
 from mpi_es import envs
 from mpi_es.errors import UserError
-from tests.envs.car_racing.versions import check_versions
+from tests.worlds.car_racing.versions import check_versions
 from tests.worlds.driving import differences, random_actions
 
 WIND = {"enable_wind": True, "wind_power": 18.0, "turbulence_power": 1.9}

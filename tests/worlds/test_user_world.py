@@ -63,10 +63,23 @@ def test_what_cannot_be_a_world_is_refused(name, error):
         envs.make(f"{HERE}:{name}")
 
 
-def test_it_draws_its_own_pictures():
-    env, _ = envs.make(f"{HERE}:Drawn", render_mode="rgb_array")
+@pytest.mark.parametrize("name", ["Drawn", "make_drawn"])
+def test_it_draws_its_own_pictures(name):
+    env, _ = envs.make(f"{HERE}:{name}", render_mode="rgb_array")
     env.reset(seed=7)
     assert env.render()[0, 0].tolist() == [7, 7, 7]
+
+
+def test_one_of_ours_may_be_changed():
+    env, _ = envs.make(f"{HERE}:Lander")
+    theirs, _ = envs.make("mpi_es/LunarLander-v3")
+    np.testing.assert_array_equal(env.reset(seed=7)[0], theirs.reset(seed=7)[0])
+    assert env.step(2)[1] == theirs.step(2)[1] + 1
+
+
+def test_one_whose_state_is_no_record_is_made():
+    env, limit = envs.make("mpi_es.worlds.car_racing.world:CarRacing")
+    assert (env.reset(seed=7)[0].shape, limit) == ((96, 96, 3), 1000)
 
 
 def test_one_that_draws_nothing_says_what_is_missing():

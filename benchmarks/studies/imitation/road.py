@@ -7,8 +7,8 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from mpi_es.envs.car_racing.physics.arrays import Physics
-from mpi_es.envs.car_racing.state import World
+from mpi_es.worlds.car_racing.physics.arrays import Physics
+from mpi_es.worlds.car_racing.state import World
 
 STEPS = 1000  # of a drive: gymnasium's limit
 AHEAD = 10  # tiles of 3.5 m: as far as the picture shows the road

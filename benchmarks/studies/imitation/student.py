@@ -30,10 +30,6 @@ from mpi_es.agents import load
 from mpi_es.agents.agent import Agent
 from mpi_es.config.presets import preset
 from mpi_es.config.run import Config
-from mpi_es.envs.car_racing import simulation
-from mpi_es.envs.car_racing.picture.sizes import SIDE
-from mpi_es.envs.car_racing.simulation import Simulation
-from mpi_es.envs.car_racing.world import CarRacing
 from mpi_es.errors import expected, one_line
 from mpi_es.evaluation.build import make_policy
 from mpi_es.evaluation.compiled import episode
@@ -44,6 +40,10 @@ from mpi_es.parallel.entry_point import launch
 from mpi_es.policies.attention_compiled import kernel
 from mpi_es.policies.attention_compiled.kernel import Weights
 from mpi_es.run_file.atomic_write import write_whole
+from mpi_es.worlds.car_racing import simulation
+from mpi_es.worlds.car_racing.picture.sizes import SIDE
+from mpi_es.worlds.car_racing.simulation import Simulation
+from mpi_es.worlds.car_racing.world import CarRacing
 
 TRACKS = (1 << 20, 1 << 40)  # seeds, so many that hardly any is one of an evaluation
 NOISE = 0.3  # the highest standard deviation of a drive's noise

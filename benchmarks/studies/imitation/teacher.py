@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from road import OUTPUTS, PARAMETERS, SENSES, STEPS, Network, act, answer, compiled, network, sense
 
 import mpi_es
-from mpi_es.envs.car_racing import simulation
-from mpi_es.envs.car_racing.simulation import Simulation
+from mpi_es.worlds.car_racing import simulation
+from mpi_es.worlds.car_racing.simulation import Simulation
 
 NOISE = 0.1  # standard deviation, before the tanh
 TRIAL = range(300_000, 301_000)  # of 2**30 tracks, of which a teacher learns on 26,000

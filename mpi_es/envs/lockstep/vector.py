@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
 from mpi_es.envs.lockstep.base import Places, close
@@ -81,14 +82,21 @@ def _reset(env: Any, mask: NDArray[np.bool_], seeds: NDArray[np.int64]) -> NDArr
 
 def _limit(env: Any) -> int:
     """Return the steps of an episode; 0 where the VectorEnv does not tell."""
-    if env.spec:
-        return env.spec.max_episode_steps or frame_limit(env.spec.kwargs)
-    alone = getattr(env.unwrapped, "envs", ())  # of a SyncVectorEnv
-    return own_limit(alone[0]) if alone else 0
+    alone = getattr(env.unwrapped, "envs", None)  # of a SyncVectorEnv
+    if isinstance(alone, list):
+        return own_limit(alone[0])
+    if not env.spec:
+        return 0
+    given = env.spec.kwargs.get("max_episode_steps")  # gymnasium.make_vec passes it on, and tells the id's
+    return max(given or env.spec.max_episode_steps or frame_limit(env.spec.kwargs), 0)
 
 
 def _check_seeds(name: str, env: Any) -> None:
     """Refuse a VectorEnv of two environments whose episodes do not depend on seeds of their own."""
+    if env.metadata.get("autoreset_mode") == AutoresetMode.DISABLED:
+        close(env)
+        rule = "a VectorEnv that resets its environments"
+        raise expected("--env", rule, name, "its autoreset_mode is Disabled")
     rule = "a VectorEnv whose reset takes a seed for each environment, and a reset_mask"
     both = np.ones(2, np.bool_)
     try:

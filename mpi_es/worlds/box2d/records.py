@@ -106,11 +106,8 @@ def scene(bodies: int, joints: int, pieces: int, contacts: int) -> np.dtype[np.v
         [
             ("bodies", BODY, (bodies,)),
             ("joints", JOINT, (joints,)),
-            (
-                "body_order",
-                INT,
-                (bodies,),
-            ),  # Box2D's in the island: the solver goes through contacts body by body
+            # Box2D's in the island: the solver goes through contacts body by body
+            ("body_order", INT, (bodies,)),
             ("joint_order", INT, (joints,)),
             ("pieces", PIECE, (pieces,)),
             ("boxes", F32, (4, pieces)),  # of the pieces: lower x, lower y, upper x, upper y

@@ -21,6 +21,10 @@ def make_unseeded(num_envs):
     return OneGenerator([lambda: gym.make("LunarLander-v3")] * num_envs)
 
 
+def make_without_resets(num_envs):
+    return gym.make_vec("mpi_es/CartPole-v1", num_envs, autoreset_mode="Disabled")
+
+
 def make_single(num_envs):
     return gym.make("CartPole-v1")
 
@@ -33,6 +37,7 @@ def make_single(num_envs):
         (f"vector:{__name__}:make_single", "--env: expected a gymnasium.VectorEnv from vector:"),
         (f"vector:{__name__}:make_snyc", "did you mean 'make_sync'?"),
         ("vector:CartPole-v7", "use 'CartPole-v1'"),
+        (f"vector:{__name__}:make_without_resets", "autoreset_mode is Disabled"),
     ],
 )
 def test_what_could_not_be_repeated_is_refused(name, words):
@@ -54,9 +59,36 @@ def test_episodes_are_those_of_the_environment_alone():
 
 
 @pytest.mark.parametrize(
-    ("name", "limit"), [(f"vector:{__name__}:make_sync", 1000), ("vector:ALE/Pong-v5", 27_000)]
+    ("name", "options", "limit"),
+    [
+        (f"vector:{__name__}:make_sync", (), 1000),
+        ("vector:ALE/Pong-v5", (), 27_000),
+        ("vector:Pendulum-v1", ("max_episode_steps=50",), 50),
+        ("vector:mpi_es/CartPole-v1", ("max_episode_steps=1000",), 1000),
+        ("vector:mpi_es/CartPole-v1", ("max_episode_steps=-1",), 0),
+    ],
 )
-def test_the_limit_is_found_where_gymnasium_counts_and_where_the_game_does(name, limit):
-    batch = envs.open_batch(name, width=2)
+def test_the_limit_is_found_where_gymnasium_counts_and_where_the_game_does(name, options, limit):
+    batch = envs.open_batch(name, options, 2)
     batch.close()
     assert batch.limit == limit
+
+
+def returns(batch, seed, steps=300):
+    """Return an episode's rewards with random actions."""
+    places, _ = batch.begin([seed])
+    rng, found = np.random.default_rng(seed), []
+    for _ in range(steps):
+        _, rewards, ended = batch.step(places, rng.uniform(-1, 1, (1, 4)).astype(np.float32))
+        found += rewards.tolist()
+        if ended.any():
+            break
+    batch.end(places)
+    return found
+
+
+def test_an_episode_of_the_walker_does_not_depend_on_the_one_before():
+    used, new = (envs.open_batch("vector:BipedalWalker-v3", width=1) for _ in range(2))
+    for seed in (1, 2):
+        returns(used, seed)
+    assert returns(used, 3) == returns(new, 3)

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from mpi_es.envs.fresh_world import FreshWorld
-from tests.envs.car_racing.versions import check_versions
+from tests.worlds.car_racing.versions import check_versions
 
 F32 = np.float32
 

@@ -14,13 +14,8 @@ from mpi_es.worlds.box2d.collision.clipping import (
     point_key,
 )
 from mpi_es.worlds.box2d.records import Body, Contact, Piece
-from mpi_es.worlds.box2d.settings import ANGULAR_SLOP, BOTH_RADII, F32, LARGEST, ZERO
+from mpi_es.worlds.box2d.settings import ABSOLUTE, ANGULAR_SLOP, BOTH_RADII, LARGEST, RELATIVE, ZERO
 from mpi_es.worlds.box2d.vectors import corner_of, lesser, normal_of, normalized, to_world
-
-_RELATIVE, _ABSOLUTE = (
-    F32(0.98),
-    F32(0.001),
-)  # how much further apart a body's face must be to be the reference
 
 
 class _Face(NamedTuple):
@@ -51,7 +46,7 @@ def collide_edge(contact: Contact, piece: Piece, body: Body) -> None:
     index, separation = _furthest_face(piece, body, n_x, n_y)
     if separation > BOTH_RADII:
         return
-    if index >= 0 and separation > _RELATIVE * edge_separation + _ABSOLUTE:
+    if index >= 0 and separation > RELATIVE * edge_separation + ABSOLUTE:
         contact.face = FACE_B_IS_REFERENCE
         face, segment = _face_of_body(piece, body, index)
         contact.normal_x, contact.normal_y = body.normals[index, 0], body.normals[index, 1]

@@ -15,10 +15,8 @@ from mpi_es.worlds.box2d.collision.clipping import (
     point_key,
 )
 from mpi_es.worlds.box2d.records import Body, Contact, Piece
-from mpi_es.worlds.box2d.settings import BOTH_RADII, F32, HALF, LARGEST, ONE, ZERO
+from mpi_es.worlds.box2d.settings import ABSOLUTE, BOTH_RADII, HALF, LARGEST, ONE, RELATIVE, ZERO
 from mpi_es.worlds.box2d.vectors import Pair, normalized, rotate, rotate_back
-
-_RELATIVE, _ABSOLUTE = F32(0.98), F32(0.001)  # how much further apart B's face must be to be the reference
 
 
 class _Polygon(NamedTuple):
@@ -59,7 +57,7 @@ def collide_polygons(contact: Contact, piece: Piece, body: Body) -> None:
     edge_b, separation_b = _most_separation(b, a)
     if separation_b > BOTH_RADII:
         return
-    if separation_b > _RELATIVE * separation_a + _ABSOLUTE:
+    if separation_b > RELATIVE * separation_a + ABSOLUTE:
         contact.face = FACE_B_IS_REFERENCE
         _clip(contact, body, b, edge_b, a)
     else:

@@ -1,6 +1,0 @@
-"""The picture as gymnasium draws it, to the bit: the rows above the panel of indicators."""
-
-from mpi_es.envs.car_racing.picture.exact.canvas import Canvas, allocate
-from mpi_es.envs.car_racing.picture.exact.compose import draw
-
-__all__ = ["Canvas", "allocate", "draw"]
