@@ -14,6 +14,7 @@ from mpi_es.parallel.entry_point import launch
 from mpi_es.reports import curves
 from mpi_es.reports.curves import Curves
 from mpi_es.run_file import checkpoint
+from mpi_es.run_file.atomic_write import write_whole
 
 
 @dataclass(frozen=True)
@@ -43,9 +44,9 @@ def report(arguments: list[str]) -> None:
     place = Path(options.out or directories[0])
     try:
         place.mkdir(parents=True, exist_ok=True)
-        write(place, runs)
     except OSError as error:
         raise UserError(f"--out: cannot write {error.filename or place} ({error.strerror})") from error
+    write(place, runs)
 
 
 def loaded(directories: Sequence[Path]) -> list[Curves]:
@@ -84,10 +85,10 @@ def write(place: Path, runs: Sequence[Curves]) -> None:
     pictures |= {_file(run, runs): figures.learning(run) for run in runs}
     for name, panels in pictures.items():
         path = place / f"{name}.png"
-        path.write_bytes(picture(panels, 2 if len(panels) == 4 else len(curves.AXES)))
+        write_whole(path, picture(panels, 2 if len(panels) == 4 else len(curves.AXES)), "--out")
         print(path)
     path = place / "report.html"
-    path.write_text(page(runs, place), encoding="utf-8")
+    write_whole(path, page(runs, place).encode(), "--out")
     print(path)
 
 

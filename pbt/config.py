@@ -40,8 +40,8 @@ class Config:
     """Number of generations after which the run ends"""
     num_rollouts: Count = 10
     """Number of episodes that score a member in a generation; all members play the same seeds"""
-    selection: str = "truncation"
-    """truncation, winner-takes-all, tournament, mf-pbt, or none: members train independently"""
+    selection: Literal["truncation", "winner-takes-all", "tournament", "mf-pbt", "none"] = "truncation"
+    """Who copies whom; none: members train independently"""
     fraction: Annotated[float, Range(0, 0.5, with_low=False)] = 0.25
     """truncation and mf-pbt: share of the population that copies, and share that it copies from"""
     periods: tuple[int, ...] = (1, 5)
@@ -60,9 +60,7 @@ class Config:
     num_eval_rollouts: Free[Count] = 100
     """Number of episodes of a held-out evaluation, on seeds that training and selection never use"""
 
-    exchange: Annotated[Free[Literal["auto", "collective", "point-to-point"]], Group("Machine")] = "auto"
-    """How ranks send states; auto: the faster way in measurements; results are the same"""
-    ranks_per_member: Free[Count] = 1
+    ranks_per_member: Annotated[Free[Count], Group("Machine")] = 1
     """Minimum number of ranks that train an es member together, if the job has enough"""
 
     run_dir: Annotated[str, Group("Run")] = ""
@@ -70,7 +68,7 @@ class Config:
     on_rank_loss: Free[Literal["auto", "shrink", "abort"]] = "auto"
     """When a rank dies, the others continue (shrink) or the job ends; auto: shrink if MPI can"""
     checkpoint_interval: Free[NotNegative] = 5.0
-    """Seconds between saves, which a kill can lose; 0: save every generation. Signals save at once"""
+    """Least seconds between saves, which a kill can lose; 0: save every generation. Signals save at once"""
     tensorboard: Free[bool] = True
     """Write TensorBoard events into the directory of the run"""
     callback: Free[str] = ""

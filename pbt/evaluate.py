@@ -25,8 +25,8 @@ from pbt.config import Config
 from pbt.members import find
 from pbt.members.base import Diverged, Member, close
 from pbt.packing import Buffer, pack, unpack
-from pbt.record import load, name_of
-from pbt.schema import set_state
+from pbt.record import load
+from pbt.schema import name_of, set_state
 
 _BLOCK = 16  # episodes that a rank plays at once, as many as sb3 members play together
 

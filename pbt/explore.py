@@ -45,10 +45,6 @@ class Hyperparameter:
         if self.scale == "complement" and high >= 1:
             raise expected(self.name, "a range below 1 for a complement scale", (low, high))
 
-    def holds(self, value: float) -> bool:
-        """Return whether a value is in the range."""
-        return value in self.choices if self.choices else self.low <= value <= self.high
-
     def sample(self, rng: np.random.Generator) -> float:
         """Return a random value from the whole range."""
         return self.at(rng.random())
@@ -155,5 +151,5 @@ def check_choices(space: Sequence[Hyperparameter], values: NDArray[np.float64]) 
     """Refuse values (n, space) that are not among the choices, which have no neighbours to explore."""
     for one, column in zip(space, values.T, strict=True):
         for value in column.tolist() if one.choices else ():
-            if not one.holds(value):
+            if value not in one.choices:
                 raise expected(one.name, f"one of {one.choices}", value)

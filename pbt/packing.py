@@ -12,7 +12,6 @@ from mpi_es.run_file.storable import check_storable
 State = dict[str, Any]  # arrays of numbers, numbers and texts by name; names hold no "/"
 Buffer = NDArray[np.uint8]
 
-_ALIGNMENT = 16  # bytes: arrays begin at multiples, so that they can be used in place
 _LENGTH = 8  # bytes at the beginning, for the length of the JSON text
 
 
@@ -26,13 +25,13 @@ def pack(state: State) -> Buffer:
     plain = {name: value for name, value in state.items() if not _is_array(value)}
     kinds = {name: (array.dtype.str, state[name].shape) for name, array in arrays.items()}
     text = json.dumps([list(state), plain, kinds]).encode()
-    begin = _padded(_LENGTH + len(text))
-    buffer = np.zeros(begin + sum(_padded(array.nbytes) for array in arrays.values()), np.uint8)
+    begin = _LENGTH + len(text)
+    buffer = np.empty(begin + sum(array.nbytes for array in arrays.values()), np.uint8)
     buffer[:_LENGTH] = np.frombuffer(len(text).to_bytes(_LENGTH, "little"), np.uint8)
     buffer[_LENGTH : _LENGTH + len(text)] = np.frombuffer(text, np.uint8)
     for array in arrays.values():
         buffer[begin : begin + array.nbytes] = array.reshape(-1).view(np.uint8)
-        begin += _padded(array.nbytes)
+        begin += array.nbytes
     return buffer
 
 
@@ -40,18 +39,14 @@ def unpack(buffer: Buffer) -> State:
     """Return the state in a buffer; its arrays are copies."""
     length = int.from_bytes(buffer[:_LENGTH].tobytes(), "little")
     names, plain, kinds = json.loads(buffer[_LENGTH : _LENGTH + length].tobytes())
-    begin = _padded(_LENGTH + length)
+    begin = _LENGTH + length
     arrays = {}
     for name, (kind, shape) in kinds.items():
         size = int(np.prod(shape)) * np.dtype(kind).itemsize
         arrays[name] = buffer[begin : begin + size].copy().view(kind).reshape(shape)
-        begin += _padded(size)
+        begin += size
     return {name: arrays[name] if name in arrays else plain[name] for name in names}
 
 
 def _is_array(value: Any) -> bool:
     return isinstance(value, np.ndarray)
-
-
-def _padded(size: int) -> int:
-    return -(-size // _ALIGNMENT) * _ALIGNMENT

@@ -88,18 +88,19 @@ class Record:
         reason: str = "",
         *,
         finished: bool = False,
+        begin: float | None = None,
     ) -> None:
-        """Write run.h5, and why no generation follows."""
+        """Write run.h5, and why no generation follows; the states were collected from `begin` on."""
         columns: Mapping[str, Any] = self._named(values.T)
         content = {
             "config": flat(self.config),
             "progress": {"generation": generation},
             "hyperparameters": columns,
-            "members": {name_of(index): unpack(states[index]) for index in sorted(states)},
+            "members": {schema.name_of(index): unpack(states[index]) for index in sorted(states)},
             "best": self.best,
             "libraries": self.libraries,
         }
-        self.saver.save(content | self.lineage.content(), reason, finished=finished)
+        self.saver.save(content | self.lineage.content(), reason, finished=finished, begin=begin)
 
     def _named(self, values: NDArray[np.float64]) -> dict[str, Any]:
         """Return values (space,) or (space, n) by the hyperparameters' names."""
@@ -128,11 +129,6 @@ def load(run: str | Path, *, allow_imports: bool | None = None) -> tuple[Config,
     if allow_imports is not None:
         imports.check(config, run, allowed=allow_imports, fields=imports.AGENT)
     return config, content
-
-
-def name_of(index: int) -> str:
-    """Return the group of a member in the run file."""
-    return f"{index:04d}"
 
 
 def stored_values(stored: dict[str, Any], names: Sequence[str]) -> NDArray[np.float64]:

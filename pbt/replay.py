@@ -24,7 +24,7 @@ from pbt import lineage
 from pbt.config import Config
 from pbt.lineage import ancestors
 from pbt.members import find, space
-from pbt.members.base import Diverged, Member
+from pbt.members.base import Diverged, Member, close
 from pbt.population.population import score_seeds
 from pbt.record import load
 from pbt.selection import best
@@ -111,7 +111,12 @@ def _replay_and_print(options: Options, recorded: Schedule) -> None:
 
     agent = replay(recorded, report)
     episode_seeds = held_out_seeds(recorded.config.seed, options.episodes)
-    print("held-out:", summary(agent.evaluate(episode_seeds).returns))
+    try:
+        print("held-out:", summary(agent.evaluate(episode_seeds).returns))
+    except Diverged as error:
+        raise UserError("RUN: the agent diverged at the end of its schedule") from error
+    finally:
+        close(agent)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,7 @@
-"""python -m pbt.report RUN…: draw a population's scores and family tree, and write report.html."""
+"""python -m pbt.report RUN…: draw a population's scores and family tree, and write report.html.
+
+--no-imports refuses the file of a run that names code to import.
+"""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -10,12 +13,12 @@ from mpi_es.parallel.collective_errors import on_root
 from mpi_es.parallel.collectives import Comm
 from mpi_es.parallel.entry_point import launch
 from mpi_es.run_file import checkpoint, imports
+from mpi_es.run_file.atomic_write import write_whole
 from pbt import lineage
 from pbt.config import Config
 from pbt.members import space
 from pbt.record import load
 
-_HELP = "python -m pbt.report RUN…: draw a population's scores and family tree, and write report.html."
 NAME, PAGE = "population.png", "report.html"
 
 
@@ -28,7 +31,7 @@ def main(comm: Comm, arguments: list[str]) -> int:
 def _report(runs: list[str]) -> None:
     refuse, runs = command_line.take_flag(runs, imports.FLAG)
     if {"--help", "-h"} & set(runs):
-        print(_HELP)
+        print(__doc__)
         return
     if not runs or any(run.startswith("-") for run in runs):
         raise UserError(f"RUN: expected directories of runs, got {' '.join(runs) or 'nothing'}")
@@ -61,11 +64,8 @@ def draw(directory: Path, *, allow_imports: bool | None = None) -> list[Path]:
     files = {NAME: picture(stacked, 1), PAGE: page(directory, config, stored, past, scales, toy).encode()}
     if toy:
         files[figure2.NAME] = picture(toy, 4)
-    try:
-        for name, content in files.items():
-            (directory / name).write_bytes(content)
-    except OSError as error:
-        raise UserError(f"{directory}: cannot be written to ({error.strerror})") from error
+    for name, content in files.items():
+        write_whole(directory / name, content, "RUN")
     return [directory / name for name in sorted(files)]
 
 

@@ -128,7 +128,7 @@ class Run:
             return
         population, owners = self.population, self.population.owners
         buffers = self.all_or_raise(lambda: population.buffers(set(source[copying].tolist())))
-        received = exchange(self.comm, buffers, source.tolist(), owners, self.config.exchange)
+        received = exchange(self.comm, buffers, source.tolist(), owners)
         self.all_or_raise(lambda: population.adopt(source.tolist(), received))
 
     def explore(self, done: Generation, choice: Choice) -> NDArray[np.float64]:
@@ -186,10 +186,10 @@ class Run:
 
     def save(self, reason: str = "", *, finished: bool = False) -> None:
         """Save the last whole generation, and why none follows. Collective."""
-        owners = self.population.owners
+        begin, owners = time.monotonic(), self.population.owners
         states = collect(self.comm, self.pending, range(len(owners)), owners)
         self.on_root(
             lambda record: record.save(
-                self.generation, states, self.hyperparameters, reason, finished=finished
+                self.generation, states, self.hyperparameters, reason, finished=finished, begin=begin
             )
         )

@@ -48,7 +48,7 @@ def check(content: dict[str, Any]) -> None:
             "config": any_group,
             "progress": {"generation": count()},
             "hyperparameters": dict.fromkeys(names, finite("f8", n)),
-            "members": {f"{index:04d}": state for index in range(min(n, len(content["members"]) + 1))},
+            "members": {name_of(index): state for index in range(min(n, len(content["members"]) + 1))},
             "best": {
                 "generation": count(done),
                 "member": count(n - 1),
@@ -96,6 +96,11 @@ def _scores(done: int, n: int) -> Rule:
         return "" if fits else "a finite score in each generation"
 
     return rule
+
+
+def name_of(index: int) -> str:
+    """Return the group of a member in the run file."""
+    return f"{index:04d}"
 
 
 def _names(content: dict[str, Any]) -> list[str]:
@@ -148,4 +153,4 @@ def _check_shapes(member: Member, stored: State) -> None:
     if member.config.member == "sb3" or ":" in member.config.member:
         return
     for name, own in member.get_state().items():
-        require(f"/members/{member.index:04d}/{name}", stored.get(name), numbers(np.shape(own)))
+        require(f"/members/{name_of(member.index)}/{name}", stored.get(name), numbers(np.shape(own)))

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from mpi_es.errors import unknown
 from mpi_es.parallel.collectives import offsets
 
 _ROUNDING = 1e-9  # 0.29 of 100 is 29, and 28.999… in binary
@@ -40,11 +39,9 @@ class Terms:
 def select(name: str, scores: Scores, rng: np.random.Generator, terms: Terms) -> Choice:
     """Return what each member takes over under the selection of this name.
 
-    From a sub-population that is selected more often a member copies the state alone: hyperparameters that
-    help soon are not those that help late. What migrated is not explored.
+    A migrant from a sub-population that is selected more often brings its state, not its hyperparameters:
+    those that help soon are not those that help late. Migrants do not explore.
     """
-    if name not in SELECTIONS:
-        raise unknown("--selection", name, SELECTIONS)
     strength = np.where(np.isfinite(scores), scores, -np.inf)
     chosen = SELECTIONS[name](strength, rng, terms)
     keep = np.arange(len(scores))

@@ -23,12 +23,12 @@ from pbt import lineage, report, schema
 from pbt.config import Config
 from pbt.explore import check_choices
 from pbt.lineage import Lineage
-from pbt.members import describe, find, space, unused
+from pbt.members import find, space, unused
 from pbt.packing import pack
-from pbt.population.exchange import distribute
+from pbt.population.exchange import Buffers, distribute
 from pbt.population.population import MemberFailed, Population
 from pbt.presets import PRESETS
-from pbt.record import Record, name_of, stored_values
+from pbt.record import Record, stored_values
 from pbt.run import Run
 from pbt.telemetry.view import of_past, view_of
 
@@ -88,7 +88,7 @@ def _new_config(file: ConfigFile, words: list[str]) -> Config:
     unused_options = {
         "truncation": ("periods",),
         "mf-pbt": (),
-        "none": ("fraction", "periods", "copy", "explore", "resample", "exchange"),
+        "none": ("fraction", "periods", "copy", "explore", "resample"),
     }.get(config.selection, ("fraction", "periods"))
     command_line.refuse_unused(words, unused_options, f"--selection {config.selection}", Config)
     if config.explore != "perturb":
@@ -137,11 +137,15 @@ def begin(
         check_choices(population.space, values)
         return values, 0
     values = np.empty((len(population.owners), len(population.space)))
-    buffers = {}
-    if stored is not None:
-        values[...] = stored_values(stored, population.names)
-        states = stored["members"]
-        buffers = {index: pack(states[name_of(index)]) for index in range(len(states))}
+    buffers: Buffers = {}
+
+    def read() -> None:
+        if stored is not None:
+            values[...] = stored_values(stored, population.names)
+            states = stored["members"]
+            buffers.update({index: pack(states[schema.name_of(index)]) for index in range(len(states))})
+
+    on_root(comm, read)
     bcast(comm, values)
     check_choices(population.space, values)
     mine = distribute(comm, buffers, population.owners)
@@ -173,7 +177,7 @@ def facts_of(population: Population, rank_loss: str) -> list[str]:
     exploring = f"tunes {', '.join(population.names)}" if population.names else "tunes nothing"
     rule = "no selection" if config.selection == "none" else f"selection {config.selection}"
     return [
-        f"{members}, {describe(config)}; {rule}, {exploring}",
+        f"{members}, {config.trained}; {rule}, {exploring}",
         ", ".join(filter(None, [ranks, idle, rank_loss, f"run directory {config.directory}"])),
     ]
 

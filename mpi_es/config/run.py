@@ -185,7 +185,7 @@ class Config:
     run_dir: Annotated[str, Group("Run"), Alias("--logs-dir", "--save-path")] = ""
     """Directory of the run, with {seed} for the seed; empty: runs/ENV-STRATEGY-SEED, or FUNCTION-…"""
     checkpoint_interval: Free[NotNegative] = 5.0
-    """Seconds between saves, which a kill can lose; 0: save every generation. Signals save at once"""
+    """Least seconds between saves, which a kill can lose; 0: save every generation. Signals save at once"""
     tensorboard: Free[bool] = True
     """Write TensorBoard events into the directory of the run"""
     callback: Free[str] = ""

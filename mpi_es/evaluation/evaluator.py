@@ -80,7 +80,7 @@ class Evaluator:
             self.rollout.groups.free()
 
     def close_environments(self) -> None:
-        """Close this rank's environments, on whatever terms the run ended."""
+        """Close this rank's environments; it is called however the run ended."""
         self.rollout.close()
         if self.held_out_rollout is not self.rollout:
             self.held_out_rollout.close()

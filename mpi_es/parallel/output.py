@@ -5,7 +5,7 @@ import select
 
 
 def drop_unread() -> bool:
-    """Write to nobody from now on where nobody reads; return whether that is so of the standard output.
+    """Redirect the standard streams whose reader is gone to /dev/null; return whether the output's is.
 
     Otherwise each further line would raise an exception.
     """

@@ -45,7 +45,7 @@ class Watchdog:
             self._open(rank)
 
     def _open(self, rank: str) -> None:
-        """Watch a rank's process, too: a child of its may hold its line open."""
+        """Watch a rank's process, too: its child processes may keep the socket open."""
         try:
             handle = os.pidfd_open(_process(rank))
         except ProcessLookupError:

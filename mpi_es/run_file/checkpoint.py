@@ -25,7 +25,7 @@ NOWHERE = Path(os.devnull)  # the directory of a run that writes no files
 VERSION = 1
 _COMMANDS = {  # what reads a run of each program
     "mpi_es.train": "use python -m mpi_es.report, .evaluate or .export; mpi_es.train continues it",
-    "pbt.train": "use python -m pbt.report, .replay or .export; pbt.train continues it",
+    "pbt.train": "use python -m pbt.report, .evaluate, .replay or .export; pbt.train continues it",
 }
 _BLOCK = 512  # the smallest user block that HDF5 knows
 

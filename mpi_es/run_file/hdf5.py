@@ -29,7 +29,7 @@ _TIMELESS.set_obj_track_times(False)  # the same content gives the same bytes
 
 
 class Unfit(UserError):
-    """A file that no run file is; the text says why."""
+    """The file is no valid run file; the message says why."""
 
 
 # Writing

@@ -56,9 +56,9 @@ def _close(handle: int) -> None:
 
 @contextlib.contextmanager
 def locked(directory: Path) -> Iterator[Lock]:
-    """Hold a directory's lock inside the block, where there can be one, or refuse what another holds.
+    """Hold a directory's lock inside the block, or raise if another process holds it.
 
-    The lock goes with its process.
+    The kernel releases it when the process ends. A file system without locks is not protected.
     """
     lock = Lock(directory, _open(directory / NAME))
     try:

@@ -40,16 +40,19 @@ class Saver:
         """Whether it is time for the next save."""
         return self.writes and time.monotonic() - self._end >= self.rest
 
-    def save(self, content: dict[str, Any], reason: str = "", *, finished: bool = False) -> None:
+    def save(
+        self, content: dict[str, Any], reason: str = "", *, finished: bool = False, begin: float | None = None
+    ) -> None:
         """Write run.h5.
 
         Args:
             reason: why the run stops; empty: it goes on.
             finished: nothing is left to do.
+            begin: when the content was begun to be collected, of time.monotonic.
         """
         if not self.writes:
             return
-        begin = time.monotonic()
+        begin = time.monotonic() if begin is None else begin
         life = stamp(reason, finished=finished, rest=self.rest)
         checkpoint.save(self.directory, content | {"life": life}, self.lock)
         self._end = time.monotonic()

@@ -6,7 +6,6 @@ from mpi_es.errors import UserError, expected, unknown
 from pbt.config import Config
 from pbt.explore import Hyperparameter, tuned
 from pbt.members.base import Member
-from pbt.selection import SELECTIONS
 
 MEMBERS = {
     "es": "pbt.members.es:ES",
@@ -32,21 +31,19 @@ def find(config: Config) -> type[Member]:
 def space(config: Config) -> list[Hyperparameter]:
     """Return the hyperparameters to tune, or refuse options that the config's members do not have."""
     member = find(config)
-    if config.selection not in SELECTIONS:
-        raise unknown("--selection", config.selection, SELECTIONS)
     if config.ranks_per_member > 1 and not member.collective:
         rule = f"1: a member {config.member} is trained by one rank"
         raise expected("--ranks-per-member", rule, config.ranks_per_member)
     for name in member.unused:
         if getattr(config, name) != getattr(Config, name):
             raise unused(config, name)
-    chosen = tuned(member.declared(config), config.tune, describe(config))
+    chosen = tuned(member.declared(config), config.tune, config.trained)
     names = {member.options.get(one.name, one.name) for one in chosen}
     for word in config.member_options:
         if word.partition("=")[0] in names:
             raise expected("--member-options", "no hyperparameter that is tuned (--tune lists these)", word)
     if not chosen and config.explore != "none" and config.selection != "none":
-        raise UserError(f"--tune: expected hyperparameters to explore, got none of {describe(config)}")
+        raise UserError(f"--tune: expected hyperparameters to explore, got none of {config.trained}")
     return chosen
 
 
@@ -54,8 +51,3 @@ def unused(config: Config, name: str) -> UserError:
     """Build the error for an option that the config's members do not use."""
     rule = f"to be left out, since members {config.member} do not use it"
     return expected(option(name), rule, getattr(config, name), _USED_BY.get(name, ""))
-
-
-def describe(config: Config) -> str:
-    """Return a description of the members."""
-    return config.trained

@@ -124,7 +124,7 @@ class Member(ABC):
         self.set_state(state)
 
     def close(self) -> None:  # noqa: B027  (most members hold nothing open)
-        """Close what the member holds open, on whatever terms the run ended."""
+        """Close what the member holds open; it is called however the run ended."""
 
 
 def close(member: Member) -> None:

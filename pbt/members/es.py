@@ -67,7 +67,7 @@ class ES(Member):
         super().__init__(config, index, *place)
         seed = int(self.rng().integers(2**62))
         self.run = dataclasses.replace(_run_config(config), seed=seed)
-        self.evaluator = make_evaluator(self.comm, self.run, self.stop, survives=False)
+        self.evaluator = make_evaluator(self.comm, self.run, self.stop)
         self.observations = ObservationStatistics.of_size(
             self.evaluator.rollout.size if config.obs_norm else 0
         )

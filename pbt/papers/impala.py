@@ -1,6 +1,7 @@
 """The network of IMPALA (arXiv:1802.01561) for Stable-Baselines3; the paper of Procgen trains with it.
 
-`--member-options "policy_kwargs={'features_extractor_class': 'pbt.papers.impala:Impala', 'net_arch': []}"`
+`--member-options "policy_kwargs={'features_extractor_class': 'pbt.papers.impala:Impala', 'net_arch': [],
+'ortho_init': False}"`
 """
 
 from collections.abc import Sequence

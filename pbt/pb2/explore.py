@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from pbt.explore import Hyperparameter
 from pbt.lineage import Generation
@@ -40,15 +39,14 @@ def explore(
     ahead = _ahead(space, past[-1], values)
     _normalise(rows, ahead)
     explored, busy = values.copy(), [member for member in range(len(values)) if member not in generators]
-    with threadpool_limits(1):  # sums must not depend on the number of cores
-        process = fitted(rows, _standardised(gains))
-        for member, rng in generators.items():
-            tried = np.concatenate([rows, ahead[busy]])
-            spread = Process(process.kernel, tried, np.zeros(len(tried)))
-            place = _highest(_bound(process, spread, ahead[member, :2]), len(space), rng)
-            explored[member] = [one.at(each) for one, each in zip(space, place.tolist(), strict=True)]
-            ahead[member, 2:] = _places(space, explored[member])  # those of an integer or a choice moved
-            busy.append(member)
+    process = fitted(rows, _standardised(gains))
+    for member, rng in generators.items():
+        tried = np.concatenate([rows, ahead[busy]])
+        spread = Process(process.kernel, tried, np.zeros(len(tried)))
+        place = _highest(_bound(process, spread, ahead[member, :2]), len(space), rng)
+        explored[member] = [one.at(each) for one, each in zip(space, place.tolist(), strict=True)]
+        ahead[member, 2:] = _places(space, explored[member])  # those of an integer or a choice moved
+        busy.append(member)
     return explored
 
 

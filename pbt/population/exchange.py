@@ -1,6 +1,5 @@
-"""Send members' states between ranks as flat buffers, by broadcasts or point to point."""
+"""Send members' states between ranks as flat buffers."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -14,7 +13,7 @@ Move = tuple[int, int]  # of a member's buffer, to a rank
 
 
 def exchange(
-    comm: Comm, buffers: Mapping[int, Buffer], source: Sequence[int], owners: Sequence[int], mode: str
+    comm: Comm, buffers: Mapping[int, Buffer], source: Sequence[int], owners: Sequence[int]
 ) -> Buffers:
     """Return the buffers that this rank's members copy, by the member that they come from. Collective.
 
@@ -22,7 +21,6 @@ def exchange(
         buffers: of this rank's members, at least of those that are copied.
         source: member i copies from source[i].
         owners: the rank that holds each member.
-        mode: collective, point-to-point or auto.
     """
     copies = [(int(origin), owners[member]) for member, origin in enumerate(source) if origin != member]
     moves = sorted(set(copies))  # a rank receives a buffer once, even if several of its members copy it
@@ -31,20 +29,7 @@ def exchange(
     if not remote:
         return local
     sizes = share_sizes(comm, buffers, [member for member, _ in remote], owners)
-    broadcasting = mode == "collective" or (mode == "auto" and should_broadcast(remote))
-    return local | (_broadcast if broadcasting else send)(comm, buffers, remote, owners, sizes)
-
-
-def should_broadcast(moves: Sequence[Move]) -> bool:
-    """Return whether one state goes to more ranks than point to point was measured with."""
-    copies = Counter(member for member, _ in moves)
-    return max(copies.values()) > _MEASURED_RANKS
-
-
-# Up to this number of ranks on one host, and from 10 kB to 50 MB, point to point took 0.03 to 1.1 of the time
-# of broadcasts, mostly less than half. To n receivers it needs n sends one after another, a broadcast log2(n)
-# rounds.
-_MEASURED_RANKS = 32
+    return local | send(comm, buffers, remote, owners, sizes)
 
 
 def share_sizes(
@@ -56,24 +41,6 @@ def share_sizes(
     counts = np.bincount([owners[member] for member in wanted], minlength=comm.size)
     rows = share_rows(comm, np.array(mine, np.int64).reshape(-1, 1), counts.tolist())
     return dict(zip(wanted, rows[:, 0].tolist(), strict=True))
-
-
-def _broadcast(
-    comm: Comm,
-    buffers: Mapping[int, Buffer],
-    moves: Sequence[Move],
-    owners: Sequence[int],
-    sizes: Mapping[int, int],
-) -> Buffers:
-    """Broadcast each buffer that moves; return those for this rank. Collective."""
-    received = {}
-    for member in sorted({member for member, _ in moves}):
-        here = owners[member] == comm.rank
-        buffer = buffers[member] if here else np.empty(sizes[member], np.uint8)
-        wait(comm.Ibcast(buffer, root=owners[member]))
-        if (member, comm.rank) in moves:
-            received[member] = buffer
-    return received
 
 
 def send(

@@ -101,7 +101,9 @@ class Population:
             self._guarded(index, partial(setattr, member, "hyperparameters", dict(values)))
 
     def train(self, generation: int) -> NDArray[np.float64]:
-        """Return score and mean episode length (mine, 2) of a generation; its first is 1."""
+        """Return score and mean episode length (mine, 2) of this rank's members; generations count from 1."""
+        if not self.members:
+            self._check_stop()
         rows = [self._train_and_score(index, generation) for index in self.members]
         return np.array(rows if self.leads else [], float).reshape(-1, 2)
 
@@ -112,17 +114,20 @@ class Population:
         member.generation = generation
         episode_seeds = score_seeds(self.config, generation)
 
-        def score() -> Score:
+        def check() -> None:
             if self.leads:  # the learner may be on the first rank of a group alone
                 check_in_effect(self.applied[index], member.in_effect())
+
+        def score() -> Score:
             return self._checked(member.score(episode_seeds), len(episode_seeds))
 
         try:
             self._in_group(index, partial(member.train, self.config.steps))
+            self._in_group(index, check)  # before the group plays together
             result = self._in_group(index, score)
         except Diverged:
             return np.nan, np.nan
-        if not self.leads:  # the score is on the rank that leads
+        if not self.leads or not np.isfinite(result.returns).all():  # the score is on the rank that leads
             return np.nan, np.nan
         return float(result.returns.mean()), float(result.lengths.mean())
 
@@ -149,12 +154,15 @@ class Population:
 
         def evaluate() -> Score:
             try:
-                return self._checked(member.evaluate(episode_seeds), episodes)
+                score = self._checked(member.evaluate(episode_seeds), episodes)
+                if self.leads and not np.isfinite(score.returns).all():
+                    raise Diverged
             except Diverged as error:
                 raise UserError(
                     "expected a finite held-out score, got none: the member diverged; "
                     "--eval-every 0 evaluates after the last generation only"
                 ) from error
+            return score
 
         score = self._guarded(index, evaluate)
         return score.returns[:, None] if self.leads else np.zeros((0, 1))

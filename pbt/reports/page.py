@@ -15,7 +15,7 @@ from mpi_es.run_file.scores import interval
 from mpi_es.text import counted, duration, number, thousands
 from pbt.config import Config
 from pbt.lineage import Lineage, founders
-from pbt.members import describe, find
+from pbt.members import find
 from pbt.reports import figures
 from pbt.selection import best
 
@@ -48,7 +48,7 @@ def page(
     head = Section(
         title,
         1,
-        about=[f"{describe(config)}, {members}, {rule}, seed {config.seed}", as_of(str(directory))],
+        about=[f"{config.trained}, {members}, {rule}, seed {config.seed}", as_of(str(directory))],
         state=state_of(content),
         facts=_facts(config, content, past),
         figures=drawn([*others, *figures.lengths(past)], first=by_generations),

@@ -9,7 +9,6 @@ from mpi_es.run_file.records import HeldOut, scalars
 from mpi_es.telemetry.view import Numbers, Rows, View, pairs
 from pbt.config import Config
 from pbt.lineage import Generation, Lineage
-from pbt.members import describe
 from pbt.selection import best
 
 _COLUMNS = {
@@ -68,7 +67,7 @@ def view_of(config: Config, names: Sequence[str]) -> View:
     """
     rule = "no selection" if config.selection == "none" else config.selection
     return View(
-        name=describe(config),
+        name=config.trained,
         details=f"{rule}, seed {config.seed}",
         directory=config.directory,
         max_iter=config.max_iter,

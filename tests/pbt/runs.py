@@ -26,7 +26,7 @@ class MemoryRecord:
     def evaluated(self, winner):
         self.lineage.evaluations.append((winner.member, winner.held_out))
 
-    def save(self, generation, states, values, reason, *, finished):
+    def save(self, generation, states, values, reason, *, finished, begin):
         self.saves.append(generation)
 
     def finish(self, generation, reason, *, finished):

@@ -27,24 +27,24 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.parametrize(
-    ("setting", "ranks", "exchange"),
+    ("setting", "ranks"),
     [
-        ("winner-takes-all", 2, "collective"),
-        ("truncation", 3, "point-to-point"),
-        ("tournament", 2, "auto"),
-        ("pb2", 3, "auto"),
-        pytest.param("pb2", 9, "auto", marks=SLOW),
-        pytest.param("mf-pbt", 3, "auto", marks=SLOW),
-        pytest.param("truncation", 5, "collective", marks=SLOW),
-        pytest.param("winner-takes-all", 9, "auto", marks=SLOW),
-        pytest.param("tournament", 9, "collective", marks=SLOW),
-        pytest.param("truncation", 32, "auto", marks=SLOW),
+        ("winner-takes-all", 2),
+        ("truncation", 3),
+        ("tournament", 2),
+        ("pb2", 3),
+        pytest.param("pb2", 9, marks=SLOW),
+        pytest.param("mf-pbt", 3, marks=SLOW),
+        pytest.param("truncation", 5, marks=SLOW),
+        pytest.param("winner-takes-all", 9, marks=SLOW),
+        pytest.param("tournament", 9, marks=SLOW),
+        pytest.param("truncation", 32, marks=SLOW),
     ],
 )
-def test_results_do_not_depend_on_ranks_or_exchange(trained, launch, tmp_path, setting, ranks, exchange):
+def test_results_do_not_depend_on_ranks(trained, launch, tmp_path, setting, ranks):
     options = (*SMALL, *SETTINGS[setting], "--max-iter", 6)
     trained(tmp_path / "serial", *options)
-    done = launch(ranks, *TRAIN, *options, "--exchange", exchange, "--run-dir", tmp_path / "run")
+    done = launch(ranks, *TRAIN, *options, "--run-dir", tmp_path / "run")
     assert done.returncode == 0, done.stderr
     assert_same(exact(tmp_path / "run"), exact(tmp_path / "serial"))
 

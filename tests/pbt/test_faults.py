@@ -5,6 +5,7 @@ import shutil
 from contextlib import nullcontext
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import mpi_es.train
@@ -256,3 +257,19 @@ def test_a_member_that_cannot_be_closed_is_a_warning(launch, tmp_path):
     for process in (done, again):
         assert process.returncode == 0
         assert "cannot be closed: OSError: stuck" in process.stderr
+
+
+def test_a_member_that_ignores_its_hyperparameters_ends_all_ranks_of_its_group(launch, tmp_path):
+    arguments = ("--member", WALKERS + "Together", "--ranks-per-member", 2, "--run-dir", tmp_path / "run")
+    done = launch(2, *TRAIN, *arguments, cwd=ROOT)
+    assert done.returncode == 2
+    assert "in the learner, as the population set it" in done.stderr
+
+
+def test_a_state_that_no_member_has_ends_all_ranks(finished, launch, tmp_path):
+    content, _ = checkpoint.load(finished)
+    content["members"]["0000"]["theta"] = np.array([2**63], np.uint64)
+    checkpoint.save(tmp_path, content)
+    done = launch(2, "-m", "pbt.train", "--resume", tmp_path, "--max-iter", 4)
+    assert done.returncode == 2
+    assert "theta" in done.stderr

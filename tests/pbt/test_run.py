@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 
 from mpi_es.errors import RolloutError
+from mpi_es.parallel.stop_signal import Stopped
 from mpi_es.seeds import Stream, rng
 from pbt.config import Config
 from pbt.explore import explore
 from pbt.lineage import ancestors
+from pbt.population.population import MemberFailed
 from pbt.run import Run
 from pbt.selection import Terms, select
 from tests.pbt.runs import WALKERS, begun, run
@@ -89,6 +91,28 @@ def test_members_that_diverged_copy_and_go_on():
     assert np.isnan(scores).nonzero() == (np.array([1]), np.array([1]))
     assert source[1, 1] != 1
     assert np.isfinite(scores[2:]).all()
+
+
+def test_a_score_without_a_bound_is_that_of_a_member_that_diverged():
+    one = begun(replace(SMALL, member=WALKERS + "Unbounded"))
+    one.one_generation()
+    one.one_generation()
+    assert np.isnan(one.record.lineage.stacked("score")).nonzero() == (np.array([1]), np.array([1]))
+    assert one.record.lineage.stacked("source")[1, 1] != 1
+
+
+def test_a_held_out_score_without_a_bound_raises():
+    with pytest.raises(MemberFailed, match=r"member \d: expected a finite held-out score, got none"):
+        run(replace(SMALL, member=WALKERS + "Unbounded"))
+
+
+def test_a_rank_without_members_stops_at_a_signal_too():
+    one = begun(SMALL)
+    one.population.members = {}
+    assert one.population.train(1).shape == (0, 2)
+    one.population.stop.name = "SIGTERM"
+    with pytest.raises(Stopped):
+        one.population.train(1)
 
 
 def test_a_population_of_which_all_diverged_raises():

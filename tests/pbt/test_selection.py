@@ -3,7 +3,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mpi_es.errors import UserError
 from pbt.selection import SELECTIONS, Terms, best, select
 
 NAN = float("nan")
@@ -92,11 +91,6 @@ def test_a_diverged_member_is_never_copied_and_truncation_replaces_it(name, scor
     assert not any(origin in diverged and origin != member for member, origin in enumerate(source))
     if name not in ("tournament", "none") and len(diverged) < len(scores):
         assert all(source[i] != i for i in diverged)
-
-
-def test_an_unknown_selection():
-    with pytest.raises(UserError, match=r"--selection: expected one of .* did you mean 'truncation'\?"):
-        chosen("truncaton", [1, 2])
 
 
 def test_without_selection_all_members_keep_what_they_have():

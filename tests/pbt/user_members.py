@@ -104,3 +104,28 @@ class Dying(Walker):
 class Stuck(Walker):
     def close(self):
         raise OSError("stuck")
+
+
+class Unbounded(Walker):
+    """Scores without a bound, once in training and always in the held-out evaluation."""
+
+    def score(self, episode_seeds):
+        known = super().score(episode_seeds)
+        if self.index == 1 and self.generation == 2:
+            known.returns[0] = -np.inf
+        return known
+
+    def evaluate(self, episode_seeds):
+        known = super().score(episode_seeds)
+        known.returns[0] = np.nan
+        return known
+
+
+class Together(Forgetting):
+    """Forgets on the first rank of several that score it together."""
+
+    collective = True
+
+    def score(self, episode_seeds):
+        self.comm.Barrier()
+        return super().score(episode_seeds)

@@ -138,7 +138,8 @@ def _set_learning_rate(model: Any, name: str, value: float) -> None:
 
 
 def _read_learning_rate(model: Any, name: str) -> list[float]:
-    return [group["lr"] for group in _groups(model)]
+    schedule = model.lr_schedule(model._current_progress_remaining)
+    return [schedule, *(group["lr"] for group in _groups(model))]
 
 
 def _groups(model: Any) -> list[Any]:

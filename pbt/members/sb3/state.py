@@ -8,6 +8,7 @@ import numpy as np
 from pbt.packing import State
 
 _COUNTERS = ("num_timesteps", "_n_updates", "_episode_num", "_n_calls")
+_EXPLORATION = "exploration_rate"
 _TRANSITIONS = ("observations", "next_observations", "actions", "rewards", "dones", "timeouts")
 _MOMENTS = ("mean", "var", "count")
 
@@ -15,6 +16,8 @@ _MOMENTS = ("mean", "var", "count")
 def read(model: Any, normalizer: Any) -> State:
     """Return weights, optimisers, counters, statistics and the filled part of the replay buffer."""
     state: State = {name: int(getattr(model, name)) for name in _COUNTERS if hasattr(model, name)}
+    if hasattr(model, _EXPLORATION):  # of DQN, which sets it after a step
+        state[_EXPLORATION] = float(model.exploration_rate)
     for name, module in _modules(model):
         state |= {f"{name}.{key}": _array(tensor) for key, tensor in module.state_dict().items()}
     for name, optimizer in optimizers(model):
@@ -31,9 +34,9 @@ def write(model: Any, normalizer: Any, state: State) -> None:
     """Set the state of a model and of its normaliser."""
     import torch
 
-    for counter in _COUNTERS:
-        if counter in state:
-            setattr(model, counter, state[counter])
+    for name in (*_COUNTERS, _EXPLORATION):
+        if name in state:
+            setattr(model, name, state[name])
     for name, module in _modules(model):
         tensors = {key: torch.from_numpy(value) for key, value in _below(name, state)}
         module.load_state_dict({key: tensors[key] for key in module.state_dict()})
@@ -117,7 +120,7 @@ def _transitions(model: Any) -> State:
     if buffer is None:
         return {}
     filled = buffer.size()
-    rows = {f"replay.{name}": getattr(buffer, name)[:filled].copy() for name in _TRANSITIONS}
+    rows = {f"replay.{name}": getattr(buffer, name)[:filled] for name in _TRANSITIONS}
     return {"replay.pos": int(buffer.pos), "replay.full": bool(buffer.full), **rows}
 
 

@@ -124,6 +124,21 @@ def test_dqn_explores_at_the_tuned_rate():
     assert one.model.exploration_rate == 0.3
 
 
+def test_dqn_goes_on_exploring_from_its_state():
+    one = member("DQN", learning_rate=1e-3)
+    one.train(32)
+    other = member("DQN", learning_rate=1e-3)
+    other.set_state(one.get_state())
+    assert other.model.exploration_rate == one.model.exploration_rate > 0
+
+
+def test_an_algorithm_without_an_optimiser_has_its_learning_rate():
+    config = Config(algorithm="ARS", member_options=("n_delta=1", "policy='LinearPolicy'"))
+    one = made(config, learning_rate=0.03)
+    one.train(2)
+    assert one.in_effect() == {"learning_rate": 0.03}
+
+
 def test_the_next_update_uses_a_changed_learning_rate():
     one, _, _ = after_training(learning_rate=1e-3)
     one.hyperparameters = {"learning_rate": 1e-5}

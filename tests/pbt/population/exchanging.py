@@ -1,4 +1,4 @@
-"""Run under mpiexec: exchange buffers of uneven sizes in every way, and see that all arrive as they left."""
+"""Run under mpiexec: exchange buffers of uneven sizes and see that all arrive as they left."""
 
 import numpy as np
 
@@ -24,11 +24,10 @@ def main(comm, arguments):
         mine = [member for member in range(members) if owners[member] == comm.rank]
         buffers = {member: made(member) for member in mine}
         for source in cases:
-            for mode in ("collective", "point-to-point", "auto"):
-                got = exchange(comm, buffers, source, owners, mode)
-                wanted = {source[member] for member in mine if source[member] != member}
-                assert got.keys() == wanted, (comm.rank, source, mode, got.keys())
-                assert all((got[member] == made(member)).all() for member in wanted)
+            got = exchange(comm, buffers, source, owners)
+            wanted = {source[member] for member in mine if source[member] != member}
+            assert got.keys() == wanted, (comm.rank, source, got.keys())
+            assert all((got[member] == made(member)).all() for member in wanted)
         everybody = collect(comm, buffers, range(members), owners)
         assert sorted(everybody) == (list(range(members)) if comm.rank == 0 else [])
         back = distribute(comm, everybody, owners)
