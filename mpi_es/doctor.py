@@ -13,6 +13,7 @@ from mpi_es.diagnosis.job import Finding
 from mpi_es.errors import UserError
 from mpi_es.parallel import start_mpi
 from mpi_es.parallel.collectives import Comm, SerialComm, bcast_object, gather_objects, of_this_node
+from mpi_es.telemetry.terminal import tolerate
 from mpi_es.text import counted
 
 _SEVERITY = ("ok", "warn", "fail")
@@ -30,6 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     hosts = _examine_hosts(comm, node)
     if comm.rank > 0:
         return 0
+    tolerate(sys.stdout)
     findings = [*mpi, *hosts, *_examine_once(options.run_dir), *_examine_environment(options)]
     show(findings)
     return int(any(finding.status == "fail" for finding in findings))

@@ -23,7 +23,7 @@ from mpi_es.parallel.script_api import World, on_all_ranks
 from mpi_es.run import Run
 from mpi_es.run_file.records import FITNESS
 from mpi_es.scripts import arguments
-from mpi_es.scripts.arguments import OTHER_NAMES, refuse_unused
+from mpi_es.scripts.arguments import OTHER_NAMES, refuse_without_effect
 from mpi_es.scripts.running import WORLD, Callback, no_files, plan_of, plan_on_ranks, run, table, where
 from mpi_es.train import Plan, beginning
 
@@ -172,7 +172,7 @@ def _result(run: Run, reason: str) -> Result:
     history = run.history.rows.content() | run.constraints.history
     for name in history.keys() & FITNESS:
         history[name] = factor * history[name] + 0.0  # no -0.0
-    held_out = sum(len(evaluation.returns) for evaluation in run.history.evaluations)
+    held_out = sum(len(evaluation.returns) for evaluation in evaluations)
     return Result(
         x=np.array(best.candidate, np.float64),
         value=factor * best.fitness + 0.0,
@@ -206,12 +206,12 @@ def config_of(
     Args:
         without: options that are not there.
     """
-    strategy = {key: options[key] for key in ("strategy",) if key in options}
-    others = {key: value for key, value in options.items() if key != "strategy"}
-    evolved = {"function": name_of(function)} | strategy
+    evolved, others = {"function": name_of(function)}, dict(options)
+    if "strategy" in others:
+        evolved["strategy"] = others.pop("strategy")
     hidden = {*_OF_ARGUMENTS, *without}
     config = arguments.config_of(evolved, given, others, hidden, caller, other_names=_OTHER_NAMES)
-    refuse_unused(others, unused_fields(function))
+    refuse_without_effect(others, unused_fields(function))
     return config
 
 
@@ -221,6 +221,7 @@ def _check_same(plan: Plan, made: Problem) -> None:
     now = beginning(made)
     for name in stored:
         if not np.array_equal(stored[name], now[name]):
-            differs = {"x0": "x0 differs", "scale": "sigma differs"}.get(name, "bounds differ")
+            words = {"x0": "x0 differs", "scale": "sigma differs", "exact": "the function's seed differs"}
+            differs = words.get(name, "bounds differ")
             saved = f"the saved run in {plan.directory}"
             raise UserError(f"{differs} from {saved}; choose another run_dir to start a new run")

@@ -67,9 +67,8 @@ class ESGenerator(Generator):
         )
         self._points: list[dict[str, Any]] = []  # of the generation; empty between two
         self._suggested = 0  # of them
-        self._values: dict[
-            int, tuple[float, list[float]]
-        ] = {}  # with constraints, by _id; of what is evaluated
+        # With constraints, by _id; of the points that were evaluated
+        self._values: dict[int, tuple[float, list[float]]] = {}
         self._next_id = 0
 
     def _validate_vocs(self, vocs: VOCS) -> None:
@@ -114,8 +113,8 @@ class ESGenerator(Generator):
         self._values |= values  # only now: of a call that raises nothing counts
         if self._points and len(self._values) == len(self._points):
             told, constraints = zip(*(self._values[point["_id"]] for point in self._points), strict=True)
+            self._points, self._suggested, self._values = [], 0, {}  # also of points that all failed
             self.search.tell(told, constraints if self.vocs.constraints else None)
-            self._points, self._suggested, self._values = [], 0, {}
 
     def _constraints(self, result: dict[str, Any]) -> list[float]:
         """Return the constraints of a result, which are met where they are <= 0."""

@@ -37,11 +37,11 @@ def report(arguments: list[str]) -> None:
     if not names and not {"-h", "--help"} & {*arguments}:
         raise UserError("RUN: expected directories of runs as the first arguments, got none")
     options = command_line.parse(arguments[len(names) :], Options(), {}, "python -m mpi_es.report RUN…")
-    directories = list(dict.fromkeys(checkpoint.directory_of(Path(name)) for name in names))
+    directories = list(dict.fromkeys(map(Path, names)))
     if len(directories) > 1 and not options.out:
         raise expected("--out", "a directory for the report of several runs", options.out)
     runs = loaded(directories)
-    place = Path(options.out or directories[0])
+    place = Path(options.out or runs[0].directory)
     try:
         place.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -55,7 +55,7 @@ def loaded(directories: Sequence[Path]) -> list[Curves]:
     complaints = []
     for directory in directories:
         try:
-            runs.append(curves.load(directory))
+            runs.append(curves.load(checkpoint.directory_of(directory)))
         except UserError as error:
             complaints.append(error)
         else:

@@ -65,6 +65,7 @@ class Run:
         self.pending: dict[str, Any] = {}  # what the next save writes, as of the last generation
         self.clock: list[float] = []  # when the generation under way began, and when its steps ended
         self.save_seconds = 0.0  # of the save after the last generation, if there was one
+        self.seconds_between = 0.0  # of that save, the callback and the telemetry
         self.stopped_by_sink = ""  # why a callback ended the run
         self.watch: Callable[[Run], object] | None = None  # is called after each generation
         self.fitness = np.zeros(0)  # (popsize,) of the last generation; NaN where a call failed
@@ -138,6 +139,7 @@ class Run:
         if self.saver.is_due:
             self.save()
             self.save_seconds = self.saver.seconds
+        self.seconds_between = time.perf_counter() - self.clock[-1]
 
     def ask(self) -> Population:
         """Return the population of the next generation."""
@@ -190,7 +192,7 @@ class Run:
         self.advance(evaluation, row.agreement)
         held_out = self.held_out() if self.due() else None
         clock.append(time.perf_counter())
-        timing = _timing(clock, self.save_seconds, evaluation)
+        timing = _timing(clock, self.save_seconds, self.seconds_between, evaluation)
         self.history.rows.append(row)
         self.history.timings.append(timing)
         feasibility = self.constraints.update(fitness[succeeded], constraints[succeeded])
@@ -210,8 +212,10 @@ class Run:
         seed, saved = 0, self.best.fitness
         if not self.exact:
             seed = int(seeds.held_out_seeds(self.config.seed, 1)[0])
-            held_out = (one for one in self.history.evaluations if one.generation == self.best.generation)
-            saved = float(next(held_out).returns[0])
+            held_out = [one for one in self.history.evaluations if one.generation == self.best.generation]
+            if len(held_out[-1].returns) < self.config.num_eval_rollouts:
+                return  # the call of this seed may have failed
+            saved = float(held_out[-1].returns[0])
         now = self.evaluator.call(np.asarray(self.best.candidate, np.float64), seed)
         before = [saved, *self.constraints.of_best]
         if not np.allclose(now, before, rtol=_SAME, atol=self.config.tolerances[1]):
@@ -403,15 +407,19 @@ class Run:
         return constant | self.pending | self.history.content()
 
 
-def _timing(clock: list[float], save: float, evaluation: Evaluation) -> Timing:
-    """Return the seconds of ask, evaluate and tell, of all, and of the save before."""
+def _timing(clock: list[float], save: float, between: float, evaluation: Evaluation) -> Timing:
+    """Return the seconds of ask, evaluate and tell, of the save before, and of all.
+
+    Args:
+        between: the seconds between the generation before and this one, with the save.
+    """
     ask, evaluate, tell, _ = np.diff(clock).tolist()
     return Timing(
         ask=ask,
         evaluate=evaluate,
         tell=tell,
         save=save,
-        total=clock[-1] - clock[0] + save,
+        total=clock[-1] - clock[0] + between,
         episodes_per_second=evaluation.returns.size / evaluate,
         steps_per_second=float(evaluation.lengths.sum()) / evaluate,
         idle=evaluation.idle,

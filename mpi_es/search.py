@@ -3,6 +3,7 @@
 import math
 import os
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from mpi_es.arrays import Vector
 from mpi_es.config.run import Config
 from mpi_es.errors import UserError, expected, in_words_of_scripts
 from mpi_es.evaluation.build import make_evaluator, problem_of
-from mpi_es.evaluation.function.rollout import Problem
+from mpi_es.evaluation.function.rollout import OF_RANDOM, Problem
 from mpi_es.evaluation.messages import Evaluation
 from mpi_es.evaluation.script_objects import ScriptObjects
 from mpi_es.evolve_function import ARGUMENTS, config_of, overall
@@ -81,7 +82,7 @@ class Search:
         }
         try:
             with in_words_of_scripts(ARGUMENTS):
-                config = config_of(_told, given, options, _OF_RUNS, "Search")
+                config = config_of(_told, given, options, (*_OF_RUNS, *OF_RANDOM), "Search")
                 self._begin(config, problem_of(config, _told, x0, bounds, scale))
         except UserError as error:
             raise error.with_traceback(None) from None
@@ -91,18 +92,19 @@ class Search:
         evaluator = make_evaluator(SerialComm(), config, StopFlag(), objects=ScriptObjects(made))
         plan = Plan("mpi_es.train", config, checkpoint.NOWHERE, b"", stored)
         self._run = make_run(plan, evaluator)
+        self._run.keep()
         self._asked: Population | None = None
 
     def ask(self) -> Vector:
-        """Return the candidates (population size, dim) of the next generation."""
-        population = self._asked = self._run.ask()
+        """Return the candidates (population size, dim) of the next generation; until tell, the same again."""
+        population = self._asked = self._asked or self._run.ask()
         whole, noise = self._run.evaluator.rollout.policy.whole, self._run.evaluator.noise
         return np.stack([whole(population.candidate(index, noise)) for index in range(len(population))])
 
     def tell(self, values: Any, constraints: Any = None) -> None:
         """Move on by a generation, given the values (population size,) of what ask returned.
 
-        A candidate whose value is NaN, or one of whose constraints, ranks last.
+        A candidate whose value is NaN, or one of whose constraints, ranks last. Not all may.
 
         Args:
             constraints: (population size, count) of a search that has them.
@@ -119,6 +121,8 @@ class Search:
         if np.isinf(returns).any() or np.isinf(limits).any():
             raise expected("Search.tell", "finite values, or NaN of calls that failed", float(np.inf))
         failed = np.isnan(limits).any(axis=1) | np.isnan(returns)
+        if failed.all():
+            raise expected("Search.tell", "a value that is not NaN", math.nan)
         returns, limits = np.where(failed, np.nan, returns), np.where(failed[:, None], np.nan, limits)
         ones: NDArray[np.int64] = np.ones((len(returns), 1), np.int64)
         observed = np.zeros((len(returns), 0))
@@ -173,6 +177,8 @@ class Search:
         stored = checkpoint.decode(Path(file), schema.check)
         if "problem" not in stored or len(stored["config"]["x0"]):
             raise expected("Search.load", "a file of Search.save", os.fspath(file))
+        if not stored["problem"]["exact"]:
+            raise expected("Search.load", "a search whose function takes no seed", os.fspath(file))
         search = cls.__new__(cls)
         search._continue(stored)
         return search
@@ -187,15 +193,16 @@ class Search:
             self._asked = self._run.ask()
 
     def _image(self) -> bytes:
-        """Return the bytes of a file."""
-        self._run.keep()
+        """Return the bytes of a file, of the search after the last tell."""
         return bytes(checkpoint.encode(self._run.content() | {"life": stamp()}))
 
     def _continue(self, stored: dict[str, Any]) -> None:
         """Continue from the content of a file."""
-        config = description.config_of(Config, stored["config"], imports=True)
+        of_run = description.config_of(Config, stored["config"], imports=True)
+        config = replace(of_run, console="silent", tensorboard=False, callback="")
         options = {name: getattr(config, name) for name in ("minimise", "integers", "constraints")}
-        self._begin(config, Problem(_told, **stored["problem"], **options), stored)
+        ends = {name: stored["problem"][name] for name in ("x0", "lower", "upper", "scale")}
+        self._begin(config, Problem(_told, **ends, **options), stored)
 
 
 def _told(x: Vector) -> float:

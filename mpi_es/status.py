@@ -14,6 +14,7 @@ import numpy as np
 from mpi_es.errors import UserError
 from mpi_es.run_file import checkpoint, run_status
 from mpi_es.run_file.schema import check_progress
+from mpi_es.telemetry.terminal import tolerate
 from mpi_es.text import duration, number
 
 _RECENT = 50  # generations that the speed averages over, as on the console
@@ -47,6 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         help="print only the number of generations done by all runs",
     )
     options = parser.parse_args(arguments)
+    tolerate(sys.stdout)
     if options.generations:
         print(sum(map(generations, options.runs)))
         return 0

@@ -18,7 +18,7 @@ from mpi_es.config.run import Config
 from mpi_es.errors import expected
 from mpi_es.evaluation.build import make_evaluator, make_policy, make_problem
 from mpi_es.evaluation.evaluator import Evaluator
-from mpi_es.evaluation.function.rollout import Problem
+from mpi_es.evaluation.function.rollout import Problem, takes
 from mpi_es.evaluation.rollout import CAP
 from mpi_es.evaluation.script_objects import NONE, ScriptObjects
 from mpi_es.parallel.collective_errors import plan_on_root
@@ -138,6 +138,8 @@ def train(
     """
     run = make_run(plan, evaluator)
     run.watch = watch
+    if plan.is_finished and not plan.has_new_options and plan.stored:
+        run.stopped_by_sink = plan.stored["life"]["reason"]  # such as a callback's
     with plan.locked_directory() as run.saver.lock, run.telemetry:
         run.check_function()
         if not (run.finished() and plan.is_finished):
@@ -192,7 +194,8 @@ def beginning(problem: Any) -> dict[str, Any]:
     """Return what run.h5 holds of a function, to know it again; of a policy nothing."""
     if not isinstance(problem, Problem):
         return {}
-    return {"x0": problem.x0, "lower": problem.lower, "upper": problem.upper, "scale": problem.scale}
+    ends = {"x0": problem.x0, "lower": problem.lower, "upper": problem.upper, "scale": problem.scale}
+    return ends | {"exact": not takes(problem.function, "seed")}
 
 
 def first_observations(plan: Plan, size: int) -> ObservationStatistics:

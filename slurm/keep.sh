@@ -10,7 +10,7 @@ finish() {
 }
 
 # What killed jobs have left.
-find "${copy%/*}" -maxdepth 1 -user "$UID" -name "mpi_es-$UID-*.tar" -mmin +60 -delete
+find "${copy%/*}" -maxdepth 1 -user "$UID" -name "mpi_es-$UID-*.tar" -mmin +60 -ignore_readdir_race -delete || true
 for other in "${copy%/*}/mpi_es-$UID"-*/; do
     [[ $other == "$copy/" || ! -d $other ]] || flock --nonblock "$other" rm -rf "$other" || true
 done

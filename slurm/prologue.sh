@@ -95,7 +95,8 @@ same_launcher() {
     # After a requeue use the launcher that was chosen before: every program checks the world anyway.
     local line
     [[ ${SLURM_RESTART_COUNT:-0} != 0 ]] || return 1
-    line=$(cat "$(noted launcher)" 2>/dev/null) && eval "launcher=($line)"
+    [[ ! -e $(noted failures) ]] || return 1 # it may be what failed
+    line=$(cat "$(noted launcher)" 2>/dev/null) && [[ -n $line ]] && eval "launcher=($line)"
 }
 
 note_launcher() {
@@ -144,7 +145,7 @@ perform() { # SCRIPT ARGUMENTS…
     local name=${1##*/}
     run=runs/${name%.py}-${job:-$$}
     mkdir -p "$run" || fail "runs: expected a directory in which this job can write"
-    export MPI_ES_RUNS=$run
+    export MPI_ES_RUNS=$PWD/$run
     again='the same command continues the runs whose run_dir the script names'
     runs() { sort --unique "$run/.runs" 2>/dev/null || true; }
     written() { :; }
@@ -192,7 +193,7 @@ locked() {
     local directory code
     while IFS= read -r directory; do
         code=0
-        flock --nonblock --conflict-exit-code 75 "$directory/.lock" true 2>/dev/null || code=$?
+        flock --shared --nonblock --conflict-exit-code 75 "$directory/.lock" true 2>/dev/null || code=$?
         [[ $code != 75 ]] || return 0
     done < <(runs)
     return 1
@@ -203,7 +204,7 @@ stopped() {
     local directories
     mapfile -t directories < <(runs)
     # status fails if one of the script's runs was never saved.
-    { python -m mpi_es.status "${directories[@]}" 2>/dev/null || true; } | grep 'stopped by' >/dev/null
+    { python -m mpi_es.status "${directories[@]}" 2>/dev/null || true; } | grep 'stopped by .*; to be continued' >/dev/null
 }
 
 mistaken() {

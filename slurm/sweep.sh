@@ -26,10 +26,13 @@ shift
 if [[ ${1:-} == --table ]]; then
     # Skip empty lines and lines that begin with #.
     ((task > 0)) || fail "--table: expected tasks from 1, as lines are counted, got 0; use sbatch --array=1-N"
-    row=$(sed -e '/^ *#/d' -e '/^ *$/d' -- "${2:?}" | sed -n "${task}p")
+    [[ -f ${2:-} ]] || fail "--table: expected a file with a line of options for each task, got ${2:-nothing}"
+    row=$(sed -e '/^ *#/d' -e '/^ *$/d' -- "$2" | sed -n "${task}p")
     [[ -n $row ]] || fail "--table: expected a line of options number $task in $2, got none"
     shift 2
-    eval "options=($row)"
+    set -f # a * in a line stays one
+    eval "options=($row)" || fail "--table: expected words as in bash in line $task, got $row"
+    set +f
     run=$sweep/$task
 else
     options=(--seed "$task")

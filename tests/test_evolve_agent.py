@@ -14,6 +14,8 @@ import mpi_es
 from mpi_es import evaluate, evolve_agent, train
 from mpi_es.errors import RolloutError, UserError
 from mpi_es.scripts import directories
+from mpi_es.worlds.classic_control.cart_pole import CartPole
+from mpi_es.worlds.env import WorldEnv
 from tests.launching import assert_same, exact_content, interrupt, refused, run_here
 from tests.policies.user_policies import Drawing, Remembering
 
@@ -352,3 +354,40 @@ def test_torch_s_generator_is_the_script_s_again():
     before = torch.get_rng_state()
     evolve(policy=Drawing, max_iter=1)
     assert torch.equal(torch.get_rng_state(), before)
+
+
+class Dear(WorldEnv):
+    """Pays a hundred for each step."""
+
+    def __init__(self):
+        super().__init__(CartPole())
+
+    def step(self, action):
+        observation, reward, *others = super().step(action)
+        return observation, 100 * reward, *others
+
+
+def test_an_environment_that_changes_its_world_is_played_itself():
+    options = {"hidden": (), "max_iter": 1, "population_size": 8, "env": Dear, "policy": "mlp"}
+    found = [evolve(**options, compiled=compiled).agent.evaluate(2, "0-1") for compiled in (True, False)]
+    assert found[0].mean == found[1].mean > 500
+
+
+def test_using_an_agent_leaves_torch_as_it_was():
+    before = torch.get_num_threads()
+    try:
+        torch.set_num_threads(2)
+        agent = evolve(policy=Drawing, max_iter=1).agent
+        drawn = torch.default_generator.get_state()
+        agent(np.zeros(4, np.float32))
+        agent.evaluate(1)
+        assert torch.get_num_threads() == 2
+        assert torch.equal(torch.default_generator.get_state(), drawn)
+    finally:
+        torch.set_num_threads(before)
+
+
+def test_evaluating_an_agent_has_no_timeout_that_ends_the_script():
+    agent = evolve(max_iter=1, evaluation_timeout=0.2).agent
+    agent.evaluate(1)
+    assert agent.config.evaluation_timeout == 0.2

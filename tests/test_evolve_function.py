@@ -774,9 +774,24 @@ def test_a_job_finds_the_runs_that_its_script_does_not_name(monkeypatch, tmp_pat
     assert first.run_dir != second.run_dir
     assert {path.parent for path in (first.run_dir, second.run_dir)} == {job}
     listed = (job / directories.LIST).read_text().splitlines()
-    assert {*listed} == {str(result.run_dir) for result in (first, second, named)}
+    assert {*listed} == {str(result.run_dir.absolute()) for result in (first, second, named)}
 
 
 def test_python_says_what_is_exported():
     assert mpi_es.evolve is evolve_function.evolve
     assert sys.modules["mpi_es"].rank() == 0
+
+
+def test_a_run_that_a_callback_ended_stays_as_it_is(tmp_path):
+    options = {"run_dir": tmp_path / "run", "callback": lambda one: one.number >= 2}
+    first, second = evolve(max_iter=9, **options), evolve(max_iter=9, **options)
+    assert (len(first.history["best"]), len(second.history["best"])) == (2, 2)
+    assert second.reason == "stopped by callback"
+
+
+def test_a_call_timeout_is_refused_where_no_signal_can_end_a_call():
+    with (
+        ThreadPoolExecutor(1) as pool,
+        pytest.raises(UserError, match="^call_timeout: expected 0 in a thread"),
+    ):
+        pool.submit(evolve, max_iter=1, call_timeout=5.0).result()

@@ -222,3 +222,14 @@ def test_a_missing_constraint_is_a_failed_call():
 def test_constraints_are_those_of_vocs_only():
     with pytest.raises(ValueError, match="constraints: expected those of vocs only"):
         ESGenerator(problem(), constraints=2, **FEW)
+
+
+def test_a_generation_that_failed_whole_is_suggested_again():
+    generator = ESGenerator(problem(), population_size=16, seed=4)
+    points = generator.suggest()
+    with pytest.raises(UserError, match="expected a value that is not NaN"):
+        generator.ingest([point | {"f": math.nan} for point in points])
+    again = generator.suggest()
+    assert [point["x"] for point in again] == [point["x"] for point in points]
+    generator.ingest(evaluated(again))
+    assert generator.search.generation == 1

@@ -78,7 +78,9 @@ def test_a_wrong_argument_is_named(options, message):
         evolve(**options)
 
 
-@pytest.mark.parametrize("integers", [range(0, 3, 2), (0, 2), np.array([0, 2]), [2, 0, 0]])
+@pytest.mark.parametrize(
+    "integers", [range(0, 3, 2), (0, 2), np.array([0, 2]), [2, 0, 0], {0, 2}, [*np.array([0, 2])]]
+)
 def test_indices_may_be_of_any_type(integers):
     np.testing.assert_array_equal(evolve(integers=integers, max_iter=20).x, evolve(max_iter=20).x)
 
@@ -137,3 +139,8 @@ def test_a_run_is_the_same_on_any_ranks_and_killed(launch, tmp_path, monkeypatch
     assert content["history"]["failures"].any()
     assert_same(exact_content(Path("many")), content)
     assert_same(exact_content(Path("killed")), content)
+
+
+def test_a_single_integer_is_refused():
+    with pytest.raises(UserError, match=r"^integers: expected none, since there is no other parameter"):
+        mpi_es.Search([5.0], 1.0, integers=[0])

@@ -78,6 +78,33 @@ def test_a_copy_continues_exactly_and_apart(strategy):
     np.testing.assert_array_equal(led_to_its_end(one).centre, again.centre)
 
 
+@pytest.mark.parametrize("generation", [1, 3])
+def test_one_with_two_point_steps_is_copied_while_values_are_awaited(generation):
+    one = search(sigma_rule="two-point")
+    for _ in range(generation):
+        one.tell([sphere(x) for x in one.ask()])
+    asked = one.ask()
+    again = copy.deepcopy(one)
+    np.testing.assert_array_equal(again.ask(), asked)
+    for each in (one, again):
+        each.tell([sphere(x) for x in asked])
+    np.testing.assert_array_equal(led_to_its_end(one).centre, led_to_its_end(again).centre)
+
+
+def test_candidates_are_the_same_until_their_values_are_told():
+    one = search()
+    np.testing.assert_array_equal(one.ask(), one.ask())
+
+
+def test_a_generation_of_nan_is_refused_and_awaited_further():
+    one = search()
+    asked = one.ask()
+    with pytest.raises(UserError, match=r"Search.tell: expected a value that is not NaN"):
+        one.tell(np.full(len(asked), np.nan))
+    one.tell([sphere(x) for x in asked])
+    assert one.generation == 1
+
+
 def test_a_search_that_asked_nothing_is_saved_too(tmp_path):
     one = search()
     assert (one.best, math.isnan(one.best_value), one.done) == (None, True, "")
@@ -148,6 +175,21 @@ def test_a_run_of_evolve_may_be_continued_by_hand(tmp_path):
     run = mpi_es.minimise(sphere, X0, 0.5, run_dir=tmp_path / "run", console="silent", **FEW)
     one = mpi_es.Search.load(tmp_path / "run" / "run.h5")
     assert (one.done, one.best_value) == (run.reason, run.value)
+
+
+def test_it_is_continued_without_a_word(tmp_path, capfd):
+    mpi_es.minimise(sphere, X0, 0.5, run_dir=tmp_path / "run", **FEW)
+    one = mpi_es.Search.load(tmp_path / "run" / "run.h5")
+    capfd.readouterr()
+    one.tell([sphere(x) for x in one.ask()])
+    assert capfd.readouterr() == ("", "")
+
+
+def test_the_run_of_a_random_function_is_not_continued_by_hand(tmp_path):
+    options = FEW | {"max_iter": 2, "console": "silent", "run_dir": tmp_path / "run"}
+    mpi_es.minimise(lambda x, seed: sphere(x) + seed % 7, X0, 0.5, **options)
+    with pytest.raises(UserError, match=r"Search.load: expected a search whose function takes no seed"):
+        mpi_es.Search.load(tmp_path / "run" / "run.h5")
 
 
 def test_it_needs_no_mpi():

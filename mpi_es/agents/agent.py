@@ -56,6 +56,7 @@ class Agent:
 
     def __post_init__(self) -> None:
         """Begin an episode."""
+        self.policy.leave()
         self.reset()
 
     def __repr__(self) -> str:
@@ -80,7 +81,8 @@ class Agent:
             row: NDArray[Any] = np.asarray(observation, space.dtype).reshape(1, *(space.shape or ()))
             if self.normalisation.size:
                 row = normalise(row, self.normalisation)
-            actions, self._memory = self.policy.act(self._weights, row, self._memory)
+            with self.policy.apart():
+                actions, self._memory = self.policy.act(self._weights, row, self._memory)
             self._action = actions[0].item() if actions.ndim == 1 else actions[0]
             self._repeats = self.config.action_repeat
         self._repeats -= 1
@@ -107,8 +109,8 @@ class Agent:
         words = seeds if isinstance(seeds, str) else ",".join(map(str, seeds))
         with in_words_of_scripts():
             check_episodes(episodes, words)
-        with threadpool_limits(1):  # as in a run, whose results do not depend on the number of cores
-            config = deployed(self.config)
+        with threadpool_limits(1), self.policy.apart():  # as in a run: the number of cores has no effect
+            config = replace(deployed(self.config), evaluation_timeout=0.0)  # which would end this process
             evaluator = make_evaluator(SerialComm(), config, StopFlag(), objects=self.objects)
             try:
                 returns = self.play(evaluator, chosen_seeds(words, episodes, config.seed)).returns

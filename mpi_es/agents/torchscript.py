@@ -107,11 +107,15 @@ def _traced(deployed: ScriptedAgent, observations: list[Tensor]) -> Any:
 def _agree(script: Any, deployed: ScriptedAgent, observations: list[Tensor]) -> bool:
     """Return whether the outputs of script and module are equal in each step of an episode."""
     if not remembers(deployed.network):
-        return all(torch.equal(script(x), deployed(x)) for x in observations)
+        return all(_equal(script(x), deployed(x)) for x in observations)
     (ours, memory), (theirs, its_memory) = deployed.start(observations[0]), script.start(observations[0])
-    same = torch.equal(ours, theirs)
+    same = _equal(ours, theirs)
     for x in observations[1:]:
         ours, memory = deployed(x, memory)
         theirs, its_memory = script(x, its_memory)
-        same = same and torch.equal(ours, theirs)
-    return bool(same)
+        same = same and _equal(ours, theirs)
+    return same
+
+
+def _equal(ours: Tensor, theirs: Tensor) -> bool:
+    return bool(torch.allclose(ours, theirs, rtol=0, atol=0, equal_nan=True))

@@ -195,7 +195,7 @@ def _values(arguments: Sequence[str], config: Any) -> dict[str, Any]:
         flag, has_value, value = words.pop(0).partition("=")
         one = known.get(_flag(flag))
         if one is None:
-            raise parts.stray(flag, config)
+            raise parts.stray(_flag(flag), config)
         given = [value] if has_value else []
         while words and not words[0].startswith("--") and (one.is_list or not (given or one.plain is bool)):
             given.append(words.pop(0))

@@ -71,7 +71,7 @@ class Declared:
     @property
     def help(self) -> str:
         """Its meaning: the string below its field."""
-        return _strings(self.owner).get(self.name, "")
+        return " ".join(_strings(self.owner).get(self.name, "").split())  # on one line
 
     def converted(self, value: Any, place: str, rule: str = "") -> Any:
         """Return a plain value in the type of the option, or refuse it.

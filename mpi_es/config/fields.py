@@ -53,7 +53,6 @@ Positive = Annotated[float, Range(0, with_low=False)]
 NotNegative = Annotated[float, Range(0)]
 Decay = Annotated[float, Range(0, 1, with_low=False)]
 AtLeastOne = Annotated[float, Range(1)]
-Share = Annotated[float, Range(0, 1, with_low=False)]
 Proper = Annotated[float, Range(0, 1, with_low=False, with_high=False)]
 Fraction = Annotated[float, Range(0, 1, with_high=False)]
 

@@ -74,7 +74,7 @@ def _parts(cls: Any) -> Mapping[str, Part]:
 
 
 def declared(config: Any) -> dict[str, Declared]:
-    """Return all options of a config, those of a part behind its name; of a class, those of its defaults."""
+    """Return all options of a config, or of a class's defaults; those of a part follow the part's name."""
     return {one.name: one for one in _declared(config() if isinstance(config, type) else config)}
 
 
@@ -120,7 +120,7 @@ def given(config: Any) -> dict[str, Any]:
 
 
 def suited(cls: type[C], values: Mapping[str, Any], *, imports: bool = True) -> C:
-    """Return the config of these values without those that it has no option for, as of another strategy.
+    """Return the config of these values; values of options that it does not have are ignored.
 
     Args:
         imports: code of the user's own, which may have options.
@@ -131,6 +131,9 @@ def suited(cls: type[C], values: Mapping[str, Any], *, imports: bool = True) -> 
         name = values.get(part, options.name)
         if name != options.name:
             options = mark.options(option(part), name, imports)
+            if taken := {one.name for one in fields(options)} & known.keys():
+                rule = "no option with the name of one of a run"
+                raise expected(f"{option(part)} {name}: Options", rule, ", ".join(sorted(taken)))
         own = {one.name: values[one.name] for one in fields(options) if one.name in values}
         made[part] = replace(options, **own)
     return cls(**{name: value for name, value in made.items() if name in known})

@@ -13,7 +13,8 @@ from mpi_es.config.presets_mujoco import MUJOCO
 from mpi_es.config.run import Config, Preset
 
 PRESETS: dict[str, Preset] = CAR_RACING | CONTROL | MUJOCO | GAMES
-# To what docs/carracing.md, docs/environments.md and docs/bipedalwalker report, on one or two cores.
+# Until the scores that docs/carracing.md, docs/environments.md and docs/bipedalwalker report, on one or two
+# cores.
 MINUTES = {
     "carracing-fast": 5,
     "carracing-fast-exp3": 12,

@@ -12,6 +12,7 @@ from mpi_es.config.fields import (
     Alias,
     AtLeastOne,
     Count,
+    Decay,
     Free,
     Group,
     Natural,
@@ -20,7 +21,6 @@ from mpi_es.config.fields import (
     Of,
     Proper,
     Range,
-    Share,
     check_ranges,
     option,
 )
@@ -122,7 +122,7 @@ class Config:
     tolfun: Free[Annotated[float | None, Range(0)]] = None
     """End the run when values and recent best values vary less; 0: never; None: 1e-11 for f(x), else 0"""
     restart_if_below: Annotated[float | None, Range(-math.inf)] = None
-    """Restart from another draw if the population's mean fitness stays below this"""
+    """Restart from another draw while the population's mean is worse than this; unsets --tolx and --tolfun"""
     restart_after: Annotated[Count, Needs("restart_if_below")] = 40
     """Number of generations after which --restart-if-below applies"""
 
@@ -140,7 +140,7 @@ class Config:
     """Cut training episodes at twice their mean length in the last generation"""
     cap_growth: Annotated[AtLeastOne, ENVIRONMENT, Needs("episode_cap")] = 1.0
     """Factor on --episode-cap after a generation in which a share of --cap-threshold reached it"""
-    cap_threshold: Annotated[Share, ENVIRONMENT, Needs("cap_growth")] = 0.5
+    cap_threshold: Annotated[Decay, ENVIRONMENT, Needs("cap_growth")] = 0.5
     """Share of a generation's episodes that must reach the cap before --cap-growth applies"""
     early_stop: Annotated[Natural, ENVIRONMENT] = 0
     """Cut a training episode after more than this number of successive negative rewards; 0: never"""
@@ -232,9 +232,14 @@ class Config:
         return self.track_centre and not self.function
 
     @property
+    def restarts(self) -> str:
+        """The rule of restarts of the strategy; one of the user's own has none."""
+        return getattr(self.strategy, "restarts", "none") if self.strategy.name in STRATEGIES else "none"
+
+    @property
     def tolerances(self) -> tuple[float, float]:
         """The values of --tolx and --tolfun; a search that restarts goes on when a start has converged."""
-        restarts = self.restart_if_below is not None or getattr(self.strategy, "restarts", "none") != "none"
+        restarts = self.restart_if_below is not None or self.restarts != "none"
         default = _CONVERGED if self.function and not restarts else 0.0
         tolx, tolfun = (default if value is None else value for value in (self.tolx, self.tolfun))
         return tolx, tolfun

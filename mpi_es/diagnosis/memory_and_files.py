@@ -116,15 +116,26 @@ def file_lock(directory: Path) -> Finding:
             tempfile.NamedTemporaryFile(dir=nearest_directory(directory)) as first,
             open(first.name, "rb") as second,
         ):
-            fcntl.flock(first, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            try:
-                fcntl.flock(second, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                return Finding("file lock", "ok", "a second lock is refused")
+            seen = _twice_locked(first, second)
     except OSError as error:
         return Finding("file lock", "fail", f"{directory}: {error.strerror or error}", _WRITABLE)
+    if not seen:
+        return Finding("file lock", "ok", "a second lock is refused")
     remedy = "run one job at a time in a run directory (Lustre: mount it with -o flock)"
-    return Finding("file lock", "fail", "a file can be locked twice", remedy)
+    return Finding("file lock", "warn", seen, remedy)
+
+
+def _twice_locked(first: Any, second: Any) -> str:
+    """Return what is wrong with the locks of a file that is open twice; empty if the second is refused."""
+    try:
+        fcntl.flock(first, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        return f"no file can be locked ({error.strerror or error})"
+    try:
+        fcntl.flock(second, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return ""
+    return "a file can be locked twice"
 
 
 def file_system(directory: Path, mounts: str) -> Finding:

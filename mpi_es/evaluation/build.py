@@ -3,7 +3,7 @@
 import os
 import socket
 from collections.abc import Callable
-from contextlib import AbstractContextManager, closing
+from contextlib import AbstractContextManager, ExitStack, closing
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -145,17 +145,20 @@ def make_rollout(
         from mpi_es.evaluation.compiled.rollout import CompiledRollout, can_compile
         from mpi_es.evaluation.env_rollout import Rollout
     width = config.envs_per_rank or (POOLED_WIDTH if envs.is_vectorised(config.env) else WIDTH)
-    batch = envs.open_batch(config.env, config.env_options, width, objects.env)
-    spaces = batch.observation_space, batch.action_space
-    if trained and spaces != trained.spaces:
-        raise expected("--held-out-env-options", f"the spaces {trained.spaces}", spaces)
-    policy: Any = make_policy(config, spaces, objects)
-    if base is not None:
-        policy = PartlyFixed(policy, config.evolve, base)
-    if config.compiled and can_compile(config, policy, batch):
-        with closing(batch):  # whose world and spaces are all that it needs
-            return CompiledRollout(config, policy, batch)
-    return Rollout(policy, batch, width, config.action_repeat)
+    with ExitStack() as unused:
+        batch = unused.enter_context(
+            closing(envs.open_batch(config.env, config.env_options, width, objects.env))
+        )
+        spaces = batch.observation_space, batch.action_space
+        if trained and spaces != trained.spaces:
+            raise expected("--held-out-env-options", f"the spaces {trained.spaces}", spaces)
+        policy: Any = make_policy(config, spaces, objects)
+        if base is not None:
+            policy = PartlyFixed(policy, config.evolve, base)
+        if config.compiled and can_compile(config, policy, batch):
+            return CompiledRollout(config, policy, batch)  # which needs its world and spaces only
+        unused.pop_all()
+        return Rollout(policy, batch, width, config.action_repeat)
 
 
 def make_rollouts(
@@ -171,8 +174,11 @@ def make_rollouts(
         return rollout, rollout
     from mpi_es import envs
 
-    with envs.held_out():
-        return rollout, make_rollout(config.held_out, base, objects, trained=rollout)
+    with ExitStack() as unused, envs.held_out():
+        unused.callback(rollout.close)
+        held_out = make_rollout(config.held_out, base, objects, trained=rollout)
+        unused.pop_all()
+    return rollout, held_out
 
 
 def make_evaluator(

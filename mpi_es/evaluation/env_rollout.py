@@ -53,7 +53,7 @@ class Rollout(AnyRollout):
     def compile(self) -> None:
         """Have the machine code ready of a policy and an environment that are compiled: one step of it."""
         self.envs.compile()
-        if getattr(self.policy, "compiled", False):
+        if self.policy.kernel is not None:
             weights = self.policy.unpack(np.zeros((1, self.policy.dim), np.float32))
             observation = np.zeros((1, *self.shape), self.dtype)
             self.policy.act(weights, observation, self.policy.initial_memory(1))

@@ -29,7 +29,7 @@ def cache_places(environ: Mapping[str, str], package: Path) -> list[Path]:
 def cache_directory(environ: Mapping[str, str], package: Path) -> Path | None:
     """Return where machine code is kept: the first of these that can be written to, or None."""
     for place in cache_places(environ, package):
-        existing = next(path for path in (place, *place.absolute().parents) if path.exists())
+        existing = next(path for path in (place, *place.absolute().parents) if os.path.exists(path))
         with contextlib.suppress(OSError), tempfile.TemporaryFile(dir=existing):
             return place
     return None

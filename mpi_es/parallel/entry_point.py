@@ -31,6 +31,8 @@ def launch(
     Args:
         again: the arguments with which it goes on where it was, of those that it was called with.
     """
+    if sys.stdout is None:  # it was closed
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # a terminal without our signs must not end a run
     # Until main catches Ctrl-C it ends a process, as SIGTERM does: an exception on some ranks could hang.

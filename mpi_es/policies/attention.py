@@ -144,7 +144,7 @@ class InTorch(ModulePolicy):
         return initialisation.ending_with(self._init_outputs, super().initial(seed))
 
     def _choose(self, rank: int) -> tuple[None, str]:
-        return None, ""  # `look` reads the weights of the network that answered last
+        return None, "its attention is looked at after a step"  # `look` reads the weights that the module has
 
     def look(self, observation: NDArray[Any]) -> Attention:
         """Return what the network that answered last, whose weights the module still has, sees here."""

@@ -1,6 +1,7 @@
 """The protocol of policies: from a flat vector of parameters and observations to actions."""
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from itertools import accumulate
 from math import prod
@@ -37,7 +38,7 @@ class Policy(Protocol):
 
     shapes: Shapes
     to_actions: Callable[[NDArray[np.float32]], Actions]  # from outputs (k, n)
-    # One network's compiled step, of built-in policies: (weights, observation, memory, scratch, outputs).
+    # One network's compiled step, where there is one: (weights, observation, memory, scratch, outputs).
     kernel: Any = None
     squashed: bool = False  # the outputs lie in [-1, 1] by themselves
     layout: Layout | None = None  # of the factors that `unpack_factors` takes; None: it takes none
@@ -59,6 +60,14 @@ class Policy(Protocol):
     def as_candidate(self, parameters: Candidate) -> Candidate | Factored:
         """Return an agent's parameters (dim,) as the candidate that is evaluated."""
         return parameters if self.layout is None else self.layout.centre(parameters)
+
+    def apart(self) -> AbstractContextManager[None]:
+        """Return what keeps answers from depending on the threads of a script, and its draws from them."""
+        return nullcontext()
+
+    def leave(self) -> None:
+        """Undo what the constructor changed of the script that called it."""
+        return
 
     def initial(self, seed: int) -> Candidate:
         """Return torch's default initialisation, (dim,), drawn from the run's seed."""

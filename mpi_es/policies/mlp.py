@@ -20,7 +20,6 @@ from mpi_es.policies.options import MLPOptions
 class MLP(Policy):
     """Linear layers with an activation between them, in the flat order of torch's nn.Sequential."""
 
-    compiled = True  # the first step takes long
     kernel = act
 
     def __init__(self, options: MLPOptions, observation_space: Any, action_space: Any) -> None:

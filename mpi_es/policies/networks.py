@@ -47,8 +47,12 @@ def seeded(build: Callable[[], nn.Module], seed: int) -> nn.Module:
 
 def filled(module: nn.Module, parameters: Candidate) -> nn.Module:
     """Return a module in evaluation mode, after it was given parameters (dim,) that no gradient changes."""
-    nn.utils.vector_to_parameters(torch.from_numpy(parameters.copy()), module.parameters())
-    return module.eval().requires_grad_(False)
+    module.eval().requires_grad_(False)
+    mine = list(module.parameters())
+    parts = torch.from_numpy(parameters.copy()).split([one.numel() for one in mine])
+    for one, part in zip(mine, parts, strict=True):
+        one.copy_(part.view_as(one))  # in its own precision
+    return module
 
 
 def flat(module: nn.Module) -> Candidate:

@@ -24,7 +24,6 @@ class Recurrent(Policy):
     The memory's rows are the hidden state (hidden,), for an lstm followed by its cell (hidden,).
     """
 
-    compiled = True  # the first step takes long
     kernel = act
 
     def __init__(self, options: RecurrentOptions, observation_space: Any, action_space: Any) -> None:

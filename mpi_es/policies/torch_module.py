@@ -2,7 +2,8 @@
 
 import copy
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -88,6 +89,7 @@ class ModulePolicy(Policy):
     ) -> None:
         # Sums that are split between threads depend on their number. The program's own limit may have
         # been set before torch was loaded, which then knows nothing of it.
+        self._threads = torch.get_num_threads()
         torch.set_num_threads(1)
         self.name, self.network = name, network
         require_array(observation_space, name)
@@ -116,6 +118,21 @@ class ModulePolicy(Policy):
         if device != "cpu":
             self.description += f", on {self.device.type}"
         self.layout = Layout(self.shapes.values(), rank) if self.factored else None
+
+    @contextmanager
+    def apart(self) -> Iterator[None]:
+        """Leave torch's generator and its threads as they were."""
+        threads = torch.get_num_threads()
+        torch.set_num_threads(1)
+        try:
+            with torch.random.fork_rng(devices=[]):
+                yield
+        finally:
+            torch.set_num_threads(threads)
+
+    def leave(self) -> None:
+        """Give torch back the threads that the constructor took."""
+        torch.set_num_threads(self._threads)
 
     def initial(self, seed: int) -> Candidate:
         """Return torch's default initialisation, (dim,), drawn from the run's seed."""

@@ -30,8 +30,6 @@ class KernelPolicy(Policy):
         output: from outputs to actions, see `actions_for`.
     """
 
-    compiled = True  # the first step takes long
-
     def __init__(
         self,
         name: str,

@@ -123,7 +123,7 @@ class Curves:
     @property
     def exact(self) -> bool:
         """Whether a call tells a candidate's value: of functions without a seed."""
-        return bool(self.config.function) and all(len(held.returns) == 1 for held in self.evaluations)
+        return bool(self.content.get("problem", {}).get("exact", False))
 
     def first_at_target(self) -> int | None:
         """Return the first generation at which the run itself judged its target reached; None without."""
@@ -133,8 +133,7 @@ class Curves:
         values = np.array([held.returns.mean() for held in self.evaluations])
         generations = np.array([held.generation for held in self.evaluations])
         if self.exact:
-            values = np.fmax(self.history["best"], self.history["fitness_of_centre"])
-            generations = self.history["generation"]
+            values, generations = self.history["best"], self.history["generation"]
         in_a_row = 0
         for generation, reached in zip(generations.tolist(), values >= self.factor * target, strict=True):
             in_a_row = in_a_row + 1 if reached else 0
@@ -185,8 +184,8 @@ def grouped(runs: Sequence[Curves]) -> list[Group]:
     for run in runs:
         groups.setdefault((_learning(run.config), _beginning(run)), []).append(run)
     learning = [dict(options) for options, _ in groups]
-    names = [name for name in learning[0] if all(name in values for values in learning)]
-    differing = [name for name in names if len({values[name] for values in learning}) > 1]
+    names = dict.fromkeys(name for values in learning for name in values)
+    differing = [name for name in names if len({values[name] for values in learning if name in values}) > 1]
     labels = _labels([members[0] for members in groups.values()], differing)
     return [
         Group(f"{label} ({len(members)} runs)" if len(members) > 1 else label, members)
@@ -226,8 +225,9 @@ def _labels(runs: Sequence[Curves], differing: Sequence[str]) -> list[str]:
         labels = []
         for run in runs:
             values = flat(run.config)
-            shown = [(option(name), _short(values[name])) for name in differing]
+            shown = [(option(name), _short(values[name])) for name in differing if name in values]
             labels.append(between.join(word.format(option=flag, value=value) for flag, value in shown))
-        if differing and max(map(len, labels)) <= _LONGEST_LABEL:
+        if differing and max(map(len, labels)) <= _LONGEST_LABEL and len(set(labels)) == len(labels):
             return labels
-    return [run.directory.resolve().name for run in runs]
+    names = [run.directory.resolve().name for run in runs]
+    return names if len(set(names)) == len(names) else [str(run.directory) for run in runs]

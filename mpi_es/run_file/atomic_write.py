@@ -1,10 +1,13 @@
 """Write files atomically: a file appears under its name only when it is complete."""
 
 import contextlib
+import itertools
 import os
 from pathlib import Path
 
 from mpi_es.errors import UserError
+
+_COUNT = itertools.count()  # others may write the same file at the same time
 
 
 def write_whole(path: Path, content: bytes, option: str) -> None:
@@ -15,7 +18,7 @@ def write_whole(path: Path, content: bytes, option: str) -> None:
     """
     place = path.resolve()  # a link stays one
     special = os.path.exists(place) and not os.path.isfile(place)
-    fresh = place if special else place.with_name(f".{place.name}.tmp")
+    fresh = place if special else place.with_name(f".{place.name}.{os.getpid()}-{next(_COUNT)}.tmp")
     try:
         fresh.write_bytes(content)
         if not special:
@@ -29,4 +32,6 @@ def write_whole(path: Path, content: bytes, option: str) -> None:
 
 def nearest_directory(directory: Path) -> Path:
     """Return the directory or the nearest one above that exists."""
-    return next(path for path in (directory.absolute(), *directory.absolute().parents) if path.exists())
+    return next(
+        path for path in (directory.absolute(), *directory.absolute().parents) if os.path.exists(path)
+    )

@@ -71,8 +71,14 @@ def locked(directory: Path) -> Iterator[Lock]:
 
 def _open(path: Path) -> int | None:
     """Return a descriptor of a lock file, or refuse what is no file; a fifo would wait for its other end."""
+    options = os.O_NONBLOCK | os.O_NOCTTY
     try:
-        file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NONBLOCK | os.O_NOCTTY, 0o666)
+        try:
+            file = os.open(path, os.O_RDWR | os.O_CREAT | options, 0o666)
+        except PermissionError:
+            if not os.path.lexists(path):
+                raise
+            file = os.open(path, os.O_RDONLY | options)  # another user's, which can be locked all the same
     except OSError as error:
         if os.path.lexists(path) and not os.path.isfile(path) and not isinstance(error, PermissionError):
             raise _no_file(path) from error

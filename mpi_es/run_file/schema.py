@@ -24,6 +24,7 @@ from mpi_es.run_file.rules import (
     nan,
     number,
     of_record,
+    require,
     shown,
     text,
     texts,
@@ -69,7 +70,7 @@ def check(content: dict[str, Any]) -> None:
             "evaluations": evaluation_rules(content, done),
             "libraries": texts,
             "life": LIFE,
-            "problem": dict.fromkeys(("x0", "lower", "upper", "scale"), array("f8", dim)),
+            "problem": {**dict.fromkeys(("x0", "lower", "upper", "scale"), array("f8", dim)), "exact": flag},
             "failure": {"x": array("f8", dim), "text": text},
             **of_constraints,
         },
@@ -186,3 +187,7 @@ def check_progress(content: dict[str, Any]) -> None:
         check_group(parts["timing"], timing_rules(done), "/timing")
     if "life" in content:
         check_group(content["life"], LIFE, "/life")
+    if "constraints" in content:
+        constraints = content["constraints"]
+        require("/constraints", constraints, any_group)
+        require("/constraints/of_best", constraints.get("of_best"), array("f8", None))

@@ -81,7 +81,7 @@ class TrainingPlan(Generic[C]):
         """Write config.toml into the directory."""
         path = self.directory / config_file.NAME
         head = ["The options of this run. To begin it anew in another directory:"]
-        head.append(f"python -m {self.program} --config {path} --run-dir DIRECTORY")
+        head.append(f"python -m {self.program} --config {shlex.quote(str(path))} --run-dir DIRECTORY")
         if getattr(self.config, "is_of_script", False):
             head = ["The options of this run, which a script began."]
         write_whole(path, config_file.text(self.config, head).encode(errors="replace"), "--run-dir")

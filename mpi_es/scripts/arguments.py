@@ -1,6 +1,6 @@
 """From the arguments of a script's call to a config."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -55,12 +55,12 @@ def config_of(
         for option, value in {**given, **options}.items()
     }
     config = changed(begun, **values)
-    refuse_unused(options, without_effect(config))
+    refuse_without_effect(options, without_effect(config))
     strategies.check(config)
     return config
 
 
-def refuse_unused(options: Collection[str], reasons: Mapping[str, str]) -> None:
+def refuse_without_effect(options: Collection[str], reasons: Mapping[str, str]) -> None:
     """Refuse an option that has no effect.
 
     Args:
@@ -76,4 +76,6 @@ def _plain(value: Any, option: str) -> Any:
     if isinstance(value, dict):
         return words_of(value, flag(option))
     plain = value.tolist() if isinstance(value, np.generic | np.ndarray) else value
-    return [*plain] if isinstance(plain, tuple | range) else plain
+    if not isinstance(plain, Iterable) or isinstance(plain, str):
+        return plain
+    return [one.item() if isinstance(one, np.generic) else one for one in plain]

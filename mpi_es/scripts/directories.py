@@ -30,8 +30,12 @@ def new_directory(config: Config) -> str:
 def list_for_job(plan: Plan) -> None:
     """Tell a job of slurm/function.sh which run this is; it does not mind to be told twice."""
     if RUNS in os.environ and plan.directory != NOWHERE:
-        with open(os.path.join(os.environ[RUNS], LIST), "a", encoding="utf-8") as runs:
-            print(plan.directory, file=runs)
+        path = os.path.join(os.environ[RUNS], LIST)
+        try:
+            with open(path, "a", encoding="utf-8") as runs:
+                print(os.path.abspath(plan.directory), file=runs)
+        except OSError as error:
+            raise UserError(f"{RUNS}: cannot write {path} ({error.strerror})") from error
 
 
 def _is_made(directory: str) -> bool:

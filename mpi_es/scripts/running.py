@@ -23,7 +23,7 @@ from mpi_es.parallel.stop_signal import StopFlag
 from mpi_es.run import Run
 from mpi_es.run_file.checkpoint import NOWHERE
 from mpi_es.run_file.training_plan import plan_run
-from mpi_es.scripts.arguments import refuse_unused
+from mpi_es.scripts.arguments import refuse_without_effect
 from mpi_es.scripts.directories import CALLS, list_for_job, new_directory
 from mpi_es.scripts.generation import Generation, generation_of
 from mpi_es.train import Plan, train
@@ -90,7 +90,7 @@ def run(
 
     def on_rank_0() -> None:
         assert plan is not None
-        refuse_unused(options, evaluator.rollout.unused)
+        refuse_without_effect(options, evaluator.rollout.unused)
         ended[:] = train(plan, evaluator, rank_loss, watch if callback else None)
 
     def watch(run: Run) -> object:

@@ -14,7 +14,7 @@ from mpi_es.strategies.user_strategy import UserStrategy
 
 
 def class_of(options: Options) -> Any:
-    """Return the class of a strategy, of the user's whatever is called with options, x0, seed and noise."""
+    """Return the class of a strategy; the user's may be any callable of options, x0, seed and noise."""
     found = load("--strategy", STRATEGIES.get(options.name, options.name))
     if not callable(found):
         rule = "package.module:Class, constructed as Class(options, x0, seed, noise)"
@@ -51,10 +51,9 @@ def make(
         return found(own, x0, seed, its_noise, **integers)
 
     begin = (x0, options.init_sigma, options.population_size, config.seed)
-    rule = getattr(options, "restarts", "none")
-    if rule == "none" and config.restart_if_below is None:
+    if config.restarts == "none" and config.restart_if_below is None:
         return build(*begin, 0)
-    score = config.restart_if_below
+    score, rule = config.restart_if_below, config.restarts
     if_below = None if score is None else config.sign * score
     return Restarts(build, *begin, draw=draw, rule=rule, if_below=if_below, after=config.restart_after)
 
@@ -83,7 +82,7 @@ def step_option(options: Options) -> str:
 
 
 def check(config: Config) -> None:
-    """Refuse a strategy that there is not, and episode seeds that do not suit it."""
+    """Refuse a strategy that does not exist, and episode seeds and integers that do not suit it."""
     mirrored = is_own(config.strategy) or class_of(config.strategy).mirrored
     if config.episode_seeds == "paired" and not mirrored:
         rule = f"independent or common with {config.strategy.name}, which has no mirrored pairs"

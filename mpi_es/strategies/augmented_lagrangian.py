@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from mpi_es.arrays import Vector
 
 DAMPING = 5  # of the changes of lambda
+LARGEST = 1e100  # of a constraint: its square times a coefficient is finite
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ class AugmentedLagrangian:
 
     def loss(self, values: Vector, constraints: Vector) -> Vector:
         """Return values (n,) to minimise plus the penalties of their constraints (n, m), (n,)."""
-        s = self.state
+        s, constraints = self.state, _limited(constraints)
         with np.errstate(divide="ignore", invalid="ignore"):  # mu is 0 where no bound is taken
             bounded = np.where(s.mu * constraints < -s.lam, -s.lam / s.mu, constraints)
         penalties = s.lam * bounded + 0.5 * s.mu * bounded**2
@@ -48,6 +49,7 @@ class AugmentedLagrangian:
 
     def update(self, values: Vector, constraints: Vector) -> None:
         """Adapt the coefficients to a generation's values (n,) and constraints (n, m)."""
+        constraints = _limited(constraints)
         chosen = constraints[int(np.argmin(self.loss(values, constraints)))]
         penalised = self._are_penalised(constraints)
         if not self.state.ready.all():
@@ -123,6 +125,11 @@ class AugmentedLagrangian:
         """Return by how much a change grows that mu made so many times in a row: by 4 in the end."""
         wait = 2 + len(self.state.mu)  # as in pycma, where the paper has no such thing
         return 4 / wait * min(wait, max(0, times - wait))
+
+
+def _limited(constraints: Vector) -> Vector:
+    """Return constraints whose squares are finite."""
+    return np.clip(constraints, -LARGEST, LARGEST)
 
 
 def _spread(values: Vector) -> Vector:

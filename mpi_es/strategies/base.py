@@ -14,6 +14,8 @@ from mpi_es.config.fields import ENVIRONMENT, Alias, Count, Natural, Needs, Of, 
 from mpi_es.config.parts import Named
 from mpi_es.errors import expected
 
+SMALLEST_SIGMA = 1e-100  # where all rows are equal sigma falls to zero, and zero over zero is no step
+
 
 class Noise(Protocol):
     """Standard normal perturbations, each named by an integer key and never stored."""
@@ -183,11 +185,10 @@ class Strategy(ABC):
     state continues exactly from where it was read. It is read and assigned between tell and ask, and
     later calls do not change what was read. If it has `centre` and `sigma`, the properties below follow.
 
-    A strategy may also have `description`, a line that is
-    printed before the first generation. One that can have --num-interactions has `ask_more(batch)`, which
-    returns popsize other candidates of the generation for batch 1, 2 …; all are then told together. Its
-    constructor refuses a population size that it cannot have, with an error that begins with
-    `--population-size: expected`.
+    A strategy may also have `description`, a line that is printed before the first generation. One that can
+    have --num-interactions has `ask_more(batch)`, which returns popsize other candidates of the generation
+    for batch 1, 2 …; all are then told together. Its constructor refuses a population size that it cannot
+    have, with an error that begins with `--population-size: expected`.
 
     Args:
         options: an object of the class's own Options.

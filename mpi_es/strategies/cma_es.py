@@ -25,7 +25,6 @@ from mpi_es.strategies.import_without import import_without
 from mpi_es.strategies.integer_centering import centre_integers
 
 SMALLEST_POPULATION = 4  # with 3, one parent is left and the VD and VkD updates divide zero by zero
-SMALLEST_SIGMA = 1e-100
 # Of the covariance (full): where pycma would stop. Where some parameters have no effect and the others have
 # converged it would go on to grow, until rounding makes a variance negative.
 LARGEST_CONDITION = 1e14
@@ -153,6 +152,8 @@ class CMAES(Strategy):
         if grid is not None and options.cma_variant in _RESTRICTED:
             rule = "auto, full, separable or isotropic with --integers"
             raise expected("--cma-variant", rule, options.cma_variant)
+        if grid is not None and len(x0) == 1:  # which pycma cannot adapt
+            raise expected("--integers", "none, since there is no other parameter", [0])
         self._grid = grid
         if self.popsize < SMALLEST_POPULATION:
             raise expected("--population-size", f"{SMALLEST_POPULATION} or more for cma_es", self.popsize)
@@ -207,8 +208,7 @@ class CMAES(Strategy):
         loss = (-np.asarray(fitness, np.float64)).tolist()
         with self._computing():
             self._es.tell(population.rows, loss, check_points=False)
-        # pycma would have stopped long before; when all rows are equal sigma falls to zero, and all to NaN
-        self._es.sigma = max(self._es.sigma, SMALLEST_SIGMA)
+        self._es.sigma = max(self._es.sigma, base.SMALLEST_SIGMA)  # pycma would have stopped long before
 
     @contextlib.contextmanager
     def _computing(self) -> Iterator[None]:

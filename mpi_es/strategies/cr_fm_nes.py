@@ -102,7 +102,7 @@ class CRFMNES(Strategy):
         self.state = CRFMNESState(
             generation=s.generation + 1,
             centre=s.centre + s.sigma * move,
-            sigma=s.sigma * math.exp(eta_sigma / 2 * growth),
+            sigma=max(s.sigma * math.exp(eta_sigma / 2 * growth), base.SMALLEST_SIGMA),
             d=_normalised(d, v),
             v=v,
             p_sigma=p_sigma,

@@ -4,7 +4,7 @@ The perturbation of a matrix (a, b) is A B^T / sqrt(rank) with A (a, rank) and B
 Parameters of one dimension, such as biases, get noise of their own.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from math import prod
 from typing import Any, NamedTuple
@@ -137,12 +137,8 @@ def _product(part: Part, left: Candidate, right: Candidate, start: int, stop: in
     """Return numbers start to stop of A B^T / sqrt(rank), summed over the rank in its order."""
     first, last = start // part.columns, -(-stop // part.columns)
     lefts = left.reshape(part.rank, -1)[:, first:last] * np.float32(1 / np.sqrt(part.rank))
-    total, *others = _outer_products(lefts, right.reshape(part.rank, -1))
-    for product in others:
-        total += product
+    first_right, *rights = right.reshape(part.rank, -1)
+    total: Candidate = np.multiply.outer(lefts[0], first_right)
+    for one, other in zip(lefts[1:], rights, strict=True):
+        total += np.multiply.outer(one, other)
     return total.reshape(-1)[start - first * part.columns : stop - first * part.columns]
-
-
-def _outer_products(lefts: Candidate, rights: Candidate) -> Iterator[Candidate]:
-    for left, right in zip(lefts, rights, strict=True):
-        yield np.multiply.outer(left, right)

@@ -1,4 +1,4 @@
-"""A strategy's state from a run file, which has the fields, types and shapes of those that it makes."""
+"""Restore a strategy's state from a run file, if its names, types and shapes are the strategy's own."""
 
 import sys
 from collections.abc import Mapping

@@ -13,7 +13,7 @@ from mpi_es.arrays import Vector
 from mpi_es.config.fields import Alias, AtMost, Decay, Needs, NotNegative, Positive
 from mpi_es.errors import expected
 from mpi_es.seeds import Stream
-from mpi_es.strategies.base import Dense, Growing, Noise, Population, Strategy, row_sum
+from mpi_es.strategies.base import SMALLEST_SIGMA, Dense, Growing, Noise, Population, Strategy, row_sum
 from mpi_es.strategies.optimizers import decayed
 from mpi_es.strategies.shaping import log_rank
 
@@ -72,9 +72,10 @@ class SNES(Strategy):
         s = self.state
         utilities = log_rank(fitness) - 1 / len(fitness)  # their sum is 0: equal fitness changes nothing
         steps = (population.rows - s.centre) / s.sigma
+        growth = self._eta_sigma / 2 * row_sum(utilities, np.square(steps) - 1)
         self.state = SNESState(
             generation=s.generation + 1,
             centre=s.centre + s.learning_rate * s.sigma * row_sum(utilities, steps),
-            sigma=s.sigma * np.exp(self._eta_sigma / 2 * row_sum(utilities, np.square(steps) - 1)),
+            sigma=np.maximum(s.sigma * np.exp(growth), SMALLEST_SIGMA),
             learning_rate=decayed(s.learning_rate, self.options.lr_decay, self.options.lr_min),
         )

@@ -54,7 +54,8 @@ def why_over(record: Record, popsize: int, deviations: Vector, sigma: float) -> 
         return "the deviations have vanished"
     span = math.ceil(30 * len(deviations) / popsize)
     recent = record["best"][-(10 + span) :]
-    if len(recent) == 10 + span and record["spread"] < FLAT and recent.max() < recent.min() + FLAT:
+    low, high = recent.min(initial=math.inf), recent.max(initial=-math.inf)
+    if len(recent) == 10 + span and record["spread"] < FLAT and (low == high or high - low < FLAT):
         return "fitness is flat"
     return "no progress" if stagnates(record, popsize, len(deviations)) else ""
 

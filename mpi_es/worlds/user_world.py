@@ -25,15 +25,7 @@ def checked(world: Any, name: str) -> Any:
     if missing:
         rule = f"a world with {', '.join((*_PARTS, 'fresh'))}"
         raise expected("--env", rule, name, f"it has no {missing[0]}")
-    lanes = ("step_lanes",) if hasattr(world, "step_lanes") else ()
-    tells = ("tell",) if getattr(world, "facts", ()) else ()
-    if tells and not hasattr(world, "tell"):
-        raise expected("--env", "tell(state, out), which writes the facts", name, "it has none")
-    for part in (*FUNCTIONS, *lanes, *tells):
-        if not isinstance(getattr(world, part), Dispatcher | Compiled):
-            raise expected("--env", f"{part} decorated with numba.njit", getattr(world, part))
-    if lanes and not hasattr(world, "scratch"):
-        raise expected("--env", "scratch(), the working space of step_lanes", name, "it has none")
+    _check_functions(world, name)
     if state:
         _check_fresh(world.fresh)
     if not isinstance(world.observation_space, spaces.Box):
@@ -45,6 +37,21 @@ def checked(world: Any, name: str) -> Any:
     if not isinstance(world.limit, int) or world.limit < 0:
         raise expected("--env", "a whole number from 0 as limit", world.limit)
     return world
+
+
+def _check_functions(world: Any, name: str) -> None:
+    """Refuse functions that cannot be compiled, or that miss what belongs to them."""
+    lanes = ("step_lanes",) if hasattr(world, "step_lanes") else ()
+    tells = ("tell",) if getattr(world, "facts", ()) else ()
+    if tells and not hasattr(world, "tell"):
+        raise expected("--env", "tell(state, out), which writes the facts", name, "it has none")
+    for part in (*FUNCTIONS, *lanes, *tells):
+        if not isinstance(getattr(world, part), Dispatcher | Compiled):
+            raise expected("--env", f"{part} decorated with numba.njit", getattr(world, part))
+    if lanes and hasattr(world, "allocate"):
+        raise expected("--env", "a record as the state of a world with step_lanes", name, "it has allocate")
+    if lanes and not hasattr(world, "scratch"):
+        raise expected("--env", "scratch(), the working space of step_lanes", name, "it has none")
 
 
 def _check_fresh(fresh: Any) -> None:

@@ -46,6 +46,8 @@ class Search:
     @dataclass(frozen=True)
     class Options(StrategyOptions):
         speed: float = 1.0
+        '''How fast,
+        in metres.'''
 """
 
 

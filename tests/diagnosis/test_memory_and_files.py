@@ -1,3 +1,4 @@
+import errno
 import fcntl
 import shutil
 
@@ -36,6 +37,13 @@ def test_file_lock(tmp_path, unwritable, monkeypatch):
     assert memory_and_files.file_lock(unwritable).status == "fail"
     monkeypatch.setattr(fcntl, "flock", lambda file, how: None)  # as on a file system without locks
     assert memory_and_files.file_lock(tmp_path).seen == "a file can be locked twice"
+
+    def refuse(file, how):
+        raise OSError(errno.ENOSYS, "Function not implemented")  # Lustre without -o flock
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    found = memory_and_files.file_lock(tmp_path)
+    assert (found.status, found.seen) == ("warn", "no file can be locked (Function not implemented)")
 
 
 @pytest.mark.parametrize(

@@ -56,7 +56,9 @@ def test_the_worst_candidate_does_not_own_the_axis():
 def of_function(**options):
     """Return a run that minimises a function."""
     config = suited(Config, {"function": "f:f", "x0": (1.0,), "minimise": True}, imports=False)
-    return whole(config=config, **options)
+    one = whole(config=config, **options)
+    one.content["problem"] = {"exact": True}
+    return one
 
 
 def test_penalties_do_not_own_the_axis_of_a_function():

@@ -111,3 +111,17 @@ def test_a_file_system_that_fails_once_the_lock_is_open_is_one_line(tmp_path, mo
     expected = r"\.lock: could not be opened \(Input/output error\)"
     with pytest.raises(UserError, match=expected), locked(tmp_path):
         pass
+
+
+def test_the_lock_of_another_user_is_seen(tmp_path, monkeypatch):
+    opened = os.open
+
+    def refused(path, flags, *mode):
+        if flags & os.O_RDWR:
+            raise PermissionError(13, "Permission denied")
+        return opened(path, flags, *mode)
+
+    with locked(tmp_path):
+        monkeypatch.setattr(os, "open", refused)
+        with pytest.raises(UserError, match="another job is running this run"), locked(tmp_path):
+            pass

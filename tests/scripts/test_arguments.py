@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from mpi_es.errors import UserError
-from mpi_es.scripts.arguments import config_of, refuse_unused
+from mpi_es.scripts.arguments import config_of, refuse_without_effect
 
 
 def config(options=(), evolved=(), **more):
@@ -51,6 +51,6 @@ def test_names_must_be_text():
 
 
 def test_an_option_without_effect_is_refused_with_the_reason():
-    refuse_unused(["seed"], {"hidden": "without a policy"})
+    refuse_without_effect(["seed"], {"hidden": "without a policy"})
     with pytest.raises(UserError, match=r"hidden: expected to be left out, as it has no effect without"):
-        refuse_unused(["hidden"], {"hidden": "without a policy"})
+        refuse_without_effect(["hidden"], {"hidden": "without a policy"})

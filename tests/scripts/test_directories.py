@@ -36,4 +36,4 @@ def test_a_job_that_is_requeued_finds_its_directories_again(tmp_path, monkeypatc
         assert [Path(new_directory(CONFIG)).name for _ in range(2)] == ["mine-3", "mine-3-2"]
         for place in (Path("named"), NOWHERE):
             list_for_job(Plan("mpi_es.train", CONFIG, place, b""))
-    assert (tmp_path / directories.LIST).read_text() == "named\n" * 2
+    assert (tmp_path / directories.LIST).read_text() == f"{Path('named').absolute()}\n" * 2

@@ -57,6 +57,14 @@ def test_calls_start_steps_of_the_job(cluster, submit, place):
     assert not [*(place / "runs").glob("*/*/calls/*")]
 
 
+def test_a_script_whose_callback_ends_its_run_is_finished(cluster, submit, place):
+    call = "mpi_es.minimise(lambda x: float(x @ x), [1.0, 1.0], callback=lambda one: one.number >= 2)"
+    (place / "ends.py").write_text(f"import mpi_es\n{call}\n")
+    job = submit(TWO, "function.sh", "ends.py")
+    assert cluster.end(job) == "COMPLETED", job.log
+    assert (cluster.restarts(job), job.log.splitlines()[-1][:16]) == (0, "slurm: finished:")
+
+
 def test_a_script_that_fails_by_a_mistake_is_not_tried_again(cluster, submit, place):
     (place / "wrong.py").write_text("import mpi_es\nmpi_es.evolve(lambda x: 0.0, [], sigma=1)\n")
     job = submit(TWO, "function.sh", "wrong.py")

@@ -88,3 +88,12 @@ def test_cma_es_has_the_candidates_of_pycmas_constrained_fitness(variant, dim, c
         strategy.tell(rows, ours.penalised(fitness, values))
         ours.update(fitness, values)
     assert len(theirs) == 70
+
+
+def test_constraints_whose_squares_are_infinite_penalise():
+    one = AugmentedLagrangian(3, 1)
+    for _ in range(3):
+        loss = one.loss(np.array([1.0, 2.0, 3.0]), np.array([[1e200], [-1.0], [1.0]]))
+        assert not np.isnan(loss).any()
+        one.update(np.array([1.0, 2.0, 3.0]), np.array([[1e200], [-1.0], [1.0]]))
+    assert loss.argmax() == 0

@@ -61,5 +61,12 @@ def test_only_the_order_of_fitness_matters() -> None:
     np.testing.assert_array_equal(one.centre, other.centre)
 
 
+def test_a_search_that_has_converged_goes_on() -> None:
+    strategy = made(SNES, np.zeros(3), 1e-99, 8, seed=1)
+    evolve(strategy, 50)
+    assert np.isfinite(strategy.state.centre).all()
+    assert (strategy.state.sigma >= 1e-100).all()
+
+
 def test_one_parameter_is_enough() -> None:
     assert evolve(made(SNES, np.ones(1), 0.5, 8, seed=1), 100) > -1e-8

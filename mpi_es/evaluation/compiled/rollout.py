@@ -1,6 +1,6 @@
 """Episodes that run wholly in compiled code, in threads of this process: a world and a policy with a kernel.
 
-Beside them this thread answers what cannot wait, as the ordinary rollout does between two steps.
+Meanwhile this thread answers other ranks and watches for signals, as the ordinary rollout does between steps.
 """
 
 import math
@@ -31,6 +31,7 @@ from mpi_es.evaluation.rollout import AnyRollout, Episode, EpisodeRules, Rows, S
 from mpi_es.policies.kernels.choices import choice_for
 from mpi_es.seeds import Stream, rng
 from mpi_es.text import counted
+from mpi_es.worlds.env import WorldEnv
 from mpi_es.worlds.refused import explained
 from mpi_es.worlds.world import has_lanes, new_state
 
@@ -45,12 +46,20 @@ _MOST_IN_LANES = 4 * LANES
 
 def can_compile(config: Config, policy: Any, batch: EnvBatch) -> bool:
     """Tell whether a policy's episodes in an environment can run here."""
-    env = batch.envs[0] if isinstance(batch, SeparateEnvs) else None
-    if policy.kernel is None or not (getattr(env, "compiled", False) and hasattr(env, "world")):
+    if policy.kernel is None or not (isinstance(batch, SeparateEnvs) and _is_its_world(batch.envs[0])):
         return False
     # The noise of a whole episode is drawn before it begins.
     drawn = batch.limit > 0 or not config.action_noise
     return drawn and choice_for(batch.action_space, config.policy.output, policy.squashed) is not None
+
+
+def _is_its_world(env: Any) -> bool:
+    """Tell whether an environment does what its world does; a user's subclass may do something else."""
+    if not isinstance(env, WorldEnv):
+        return False
+    kind, world = type(env), env.world
+    same_spaces = (env.observation_space, env.action_space) == (world.observation_space, world.action_space)
+    return kind.step is WorldEnv.step and kind.reset is WorldEnv.reset and same_spaces
 
 
 @dataclass

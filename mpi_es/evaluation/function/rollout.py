@@ -5,7 +5,7 @@ import inspect
 import math
 import os
 import signal
-import time
+import threading
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
@@ -24,13 +24,10 @@ from mpi_es.parallel.rank_groups import Failure, RankGroups, Work
 # Of x (dim,), and of seed, comm, directory if it takes them; returns a number, or a pair of it and an array
 # of constraints.
 Function = Callable[..., Any]
-# Of calls shorter than these seconds a rank takes several at once, since asking for one costs 0.1 ms.
-_SHORT_CALL = 5e-3
-_QUEUE = 16
 _SHOWN = 100  # numbers of x that an error shows
 _UNLIMITED = nullcontext()
 _HERE = os.path.dirname(__file__)  # frames of this folder are left out of tracebacks
-_OF_RANDOM = (  # fields that have no effect on a function that draws nothing
+OF_RANDOM = (  # fields that have no effect on a function that draws nothing
     "num_rollouts",
     "num_rollouts_max",
     "agreement",
@@ -207,7 +204,7 @@ def takes(function: Function, name: str) -> bool:
 
 def unused_fields(function: Function) -> dict[str, str]:
     """Return the fields of a config that have no effect on a function, each with the reason."""
-    fields = {"seed": _OF_RANDOM, "comm": ("ranks_per_call",), "directory": ("call_dirs",)}
+    fields = {"seed": OF_RANDOM, "comm": ("ranks_per_call",), "directory": ("call_dirs",)}
     return {
         field: f"on a function without an argument `{name}`"
         for name in fields
@@ -230,6 +227,7 @@ class FunctionRollout(AnyRollout):
     parameter_precision = "f8"
     spaces = (None, None)
     limit = 1  # step: the call
+    width = 1
 
     def __init__(
         self,
@@ -240,24 +238,23 @@ class FunctionRollout(AnyRollout):
         groups: RankGroups = AnyRollout.groups,
         directories: CallDirectories | None = None,
     ) -> None:
+        if timeout and threading.current_thread() is not threading.main_thread():
+            raise expected("--call-timeout", "0 in a thread that is not the main one", timeout)
         self.policy = problem
         self.ranks_failures_last, self.timeout = ranks_failures_last, timeout
         self.groups, self.directories = groups, directories
         self.exact = not takes(problem.function, "seed")
         self.constraints = problem.constraints
         self.unused = unused_fields(problem.function)
-        self.width = 1
 
     def run(self, source: Source, terms: EpisodeRules, width: int | None = None) -> Rows:
         """Return the rows of all calls that the source gives."""
         rows: list[tuple[float, ...]] = []
         while (episode := source.take(block=True)) is not None:
-            begin = time.perf_counter()
             x = self.policy.whole(episode.parameters)
             name = self._name(episode, terms) if self.directories else ""
             fitness, *constraints = self.call(x, episode.seed, f"candidate {episode.candidate}", name)
             rows.append((episode.episode_id, fitness, 1, *constraints))
-            self.width = _QUEUE if time.perf_counter() - begin < _SHORT_CALL else 1
             source.done(episode.episode_id, 1)
             source.poll()
         return np.array(rows, np.float64).reshape(-1, 3 + self.constraints)

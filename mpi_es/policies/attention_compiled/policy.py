@@ -30,7 +30,6 @@ class AttentionPolicy(Policy):
         size: a multiple of four.
     """
 
-    compiled = True  # the first step takes long
     kernel, squashed = act, True
 
     def __init__(self, options: AttentionOptions, size: int, action_space: Any) -> None:

@@ -1,7 +1,5 @@
-import itertools
 import math
 from functools import partial
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -144,18 +142,6 @@ def test_a_call_that_returns_no_number_keeps_its_directory(tmp_path):
 def test_a_function_that_calls_exit_ends_no_rank():
     with pytest.raises(RolloutError, match="candidate 0: SystemExit: 3"):
         calls(lambda x: exit(3), CANDIDATES, [0, 0])
-
-
-@pytest.mark.parametrize(("seconds", "width"), [(1e-3, 16), (1.0, 1)])
-def test_of_short_calls_a_rank_takes_several_at_once(monkeypatch, seconds, width):
-    clock = itertools.count(0.0, seconds)
-    monkeypatch.setattr(
-        "mpi_es.evaluation.function.rollout.time", SimpleNamespace(perf_counter=clock.__next__)
-    )
-    rollout = FunctionRollout(problem(total, CANDIDATES[0]))
-    assert rollout.width == 1
-    call_all(rollout, CANDIDATES, [0, 0])
-    assert rollout.width == width
 
 
 def test_a_torch_vector_is_a_start():
