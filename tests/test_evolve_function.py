@@ -792,6 +792,6 @@ def test_a_run_that_a_callback_ended_stays_as_it_is(tmp_path):
 def test_a_call_timeout_is_refused_where_no_signal_can_end_a_call():
     with (
         ThreadPoolExecutor(1) as pool,
-        pytest.raises(UserError, match="^call_timeout: expected 0 in a thread"),
+        pytest.raises(UserError, match=r"^call_timeout: expected 0 in a thread"),
     ):
         pool.submit(evolve, max_iter=1, call_timeout=5.0).result()
