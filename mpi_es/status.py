@@ -99,7 +99,7 @@ def status(run: Path, now: float) -> Status:
         best=best_of(content),
         speed=speed_of(content, mean),
         left="-" if math.isnan(mean) or run_status.is_finished(content) else left_of(content, mean),
-        last_sign="-" if math.isnan(silence) else f"{duration(max(silence, 0.0))} ago",
+        last_sign=f"{duration(max(silence, 0.0))} ago",
         state=f"{state}; {warning}" if warning else state,
     )
 

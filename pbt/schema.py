@@ -65,7 +65,6 @@ def check(content: dict[str, Any]) -> None:
             "libraries": texts,
             "life": LIFE,
         },
-        optional=("life",),
     )
     check_evaluations(content)
 

@@ -47,17 +47,22 @@ class Schedule:
         self.urgency[candidate] = self.steps[candidate] if more else -np.inf
 
 
+# How many shares each rank should still find when one is handed out: the last to come should find all others
+# still busy.
+FEWEST = 4
+
+
 def at_once(header: Header, left: int, ranks: int) -> int:
     """Return how many episodes go to a rank at once where `left` are left.
 
-    Many at first, one at a time in the end: the last to come should find all others still busy.
+    Many at first, one at a time in the end.
     """
-    return min(left, header.episodes_at_once, max(1, left // (4 * ranks)))
+    return min(left, header.episodes_at_once, max(1, left // (FEWEST * ranks)))
 
 
 def are_plenty(left: int, ranks: int) -> bool:
     """Return whether so many are left that a rank should ask for more before its queue is empty."""
-    return left > 4 * ranks
+    return left > FEWEST * ranks
 
 
 def first_shares(header: Header, ranks: int) -> list[int]:

@@ -9,7 +9,7 @@ _hears: ContextVar[Callable[[], None] | None] = ContextVar("_hears", default=Non
 
 @contextlib.contextmanager
 def heard_by(function: Callable[[], None]) -> Iterator[None]:
-    """Have a function called before each compilation; within another call of this, the other one is."""
+    """Have a function called before each compilation; of nested calls the outermost function is called."""
     token = _hears.set(_hears.get() or function)
     try:
         yield

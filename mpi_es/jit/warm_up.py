@@ -16,7 +16,7 @@ from mpi_es.parallel.waiting import saying_after
 _QUIET_TIME = 3.0  # seconds before the message is printed: a start from the cache takes less
 
 
-class _NotCached(BaseException):  # no error, which whoever compiles would explain
+class _NotCached(BaseException):  # `explained` would take an Exception for a user's mistake
     """Machine code must be compiled."""
 
 

@@ -22,8 +22,6 @@ def make(config: Config, observation_space: Any, action_space: Any, module: Any 
         module: of a script, for which the name stands: a torch module, its class, or a class with a kernel.
     """
     options: Any = config.policy
-    if config.obs_norm and options.name == "attention":
-        raise expected("--obs-norm", "no normalisation of the pictures that --policy attention reads", True)
     if not isinstance(options, OwnOptions):
         _require_cpu(config)
         with needed_for(f"--policy {options.name}"):
@@ -40,9 +38,9 @@ def make(config: Config, observation_space: Any, action_space: Any, module: Any 
     with needed_for(f"--policy {options.name}"):
         import torch
 
-        from mpi_es.policies.torch_module import ModulePolicy, load_network, network_of
+        from mpi_es.policies.torch_module import ModulePolicy, network_of
 
-    network = load_network(options.name, keywords) if module is None else network_of(module, keywords)
+    network = network_of(found, keywords, options.name)
     return ModulePolicy(
         options.name,
         network,

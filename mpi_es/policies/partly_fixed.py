@@ -57,17 +57,3 @@ class PartlyFixed:
         factors = np.zeros((len(numbers), layout.size), np.float32)  # which add nothing to what is fixed
         factors[:, evolving[0].drawn : evolving[-1].right.stop] = numbers
         return self.policy.unpack_factors(self.whole(centre), factors)
-
-    def module(self) -> Any:
-        """Return the whole policy's module, with the fixed parameters as buffers."""
-        from torch import from_numpy, nn  # see `initial` of the built-in policies
-
-        module = self.policy.module()
-        nn.utils.vector_to_parameters(from_numpy(self.agent.copy()), module.parameters())
-        for name, parameter in [*module.named_parameters()]:
-            owner, _, own_name = name.rpartition(".")
-            if not within(name, self.name):
-                layer = module.get_submodule(owner)
-                delattr(layer, own_name)
-                layer.register_buffer(own_name, parameter.detach())
-        return module

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from mpi_es.arrays import Candidate
-from mpi_es.config.user_objects import load
 from mpi_es.errors import UserError, expected, one_line
 from mpi_es.policies import networks
 from mpi_es.policies.actions import Outputs, actions_for
@@ -29,21 +28,20 @@ Weights = tuple[Lockstep | None, list[Tile]]
 Network = Callable[[Any, Any], nn.Module]  # of observation space and action space
 
 
-def load_network(name: str, options: Mapping[str, Any]) -> Network:
-    """Return what makes the user's modules: `Class(observation_space, action_space, **options)`."""
-    network = load("--policy", name)
-    if not (isinstance(network, type) and issubclass(network, nn.Module)):
-        raise expected("--policy", "a subclass of torch.nn.Module, or a class with a kernel", name)
-    return partial(network, **options)
+def network_of(found: Any, options: Mapping[str, Any], name: str) -> Network:
+    """Return what makes the user's modules: `Class(observation_space, action_space, **options)`, or copies.
 
-
-def network_of(module: Any, options: Mapping[str, Any]) -> Network:
-    """Return what makes the modules of a script, from a class or as copies of a module."""
-    if isinstance(module, nn.Module):
+    Args:
+        found: a class of modules, or a module.
+        name: of it in errors.
+    """
+    if isinstance(found, nn.Module):
         if options:
             raise expected("--policy-options", "none with a module that is made already", dict(options))
-        return lambda *spaces: copy.deepcopy(module)
-    return partial(module, **options)
+        return lambda *spaces: copy.deepcopy(found)
+    if not (isinstance(found, type) and issubclass(found, nn.Module)):
+        raise expected("--policy", "a subclass of torch.nn.Module, or a class with a kernel", name)
+    return partial(found, **options)
 
 
 class _Recall(NamedTuple):

@@ -9,18 +9,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mpi_es.arrays import Vector
 from mpi_es.config.fields import option
 from mpi_es.config.parts import changeable, flat
 from mpi_es.config.run import Config
 from mpi_es.errors import UserError
 from mpi_es.run_file import checkpoint, description
 from mpi_es.run_file.history import History
-from mpi_es.run_file.records import HeldOut
+from mpi_es.run_file.records import FITNESS, HeldOut
 
-Vector = NDArray[np.float64]
 AXES = ("generations", "steps", "seconds")
 _LONGEST_LABEL = 40  # characters: what fits into a legend
-_VALUES = ("best", "mean", "min", "fitness_of_centre")  # columns in which a run has fitness
 
 
 @dataclass(frozen=True)
@@ -83,7 +82,7 @@ class Curves:
         else:
             column = self.history if quantity in self.history else self.content["timing"]
             after, values = self.history["generation"], column[quantity]
-            values = self.factor * values if quantity in _VALUES else values
+            values = self.factor * values if quantity in FITNESS else values
         known = np.isfinite(values)
         return self.axes[axis][after[known]], values[known]
 

@@ -8,7 +8,8 @@ from typing import Literal
 import numpy as np
 from matplotlib.axes import Axes
 
-from mpi_es.reports.curves import AXES, Curves, Group, Vector, words
+from mpi_es.arrays import Vector
+from mpi_es.reports.curves import AXES, Curves, Group, words
 from mpi_es.reports.drawing import COLOURS, Panel, by_each_axis, cut_off, set_view
 from mpi_es.run_file.scores import half_interval
 from mpi_es.text import number

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-import numpy as np
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from mpi_es.config.fields import option
@@ -82,12 +81,12 @@ def as_of(directory: str = "") -> str:
 def state_of(content: Mapping[str, Any]) -> dict[str, str]:
     """Return a sentence that says why a run ended, or that it goes on, and its kind."""
     finished, seconds = (
-        bool(content.get("life", {}).get("finished")),
+        bool(content["life"]["finished"]),
         run_status.seconds_of(content["timing"]),
     )
     text, silence = run_status.state_of(dict(content), time.time(), float(seconds.max(initial=0.0)))
     kind = "finished" if finished else "running" if text.startswith("running") else "stopped"
-    if not finished and not np.isnan(silence):
+    if not finished:
         text += f"; last saved {duration(max(silence, 0.0))} ago"
     return {"kind": kind, "text": text[:1].upper() + text[1:]}
 

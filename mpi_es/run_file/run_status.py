@@ -1,6 +1,5 @@
 """The group /life of run.h5: when and where it was saved, and why the run stopped. It is not exact."""
 
-import math
 import os
 import socket
 import time
@@ -18,7 +17,7 @@ LATEST = 1e12  # seconds, some 30,000 years: no run takes longer, and no clock s
 
 def is_finished(content: dict[str, Any] | None, warning: str = "") -> bool:
     """Return whether a run's file exists, is intact, and says that the run is finished."""
-    return content is not None and not warning and bool(content.get("life", {}).get("finished", False))
+    return content is not None and not warning and bool(content["life"]["finished"])
 
 
 @dataclass(frozen=True)
@@ -50,9 +49,7 @@ def state_of(content: dict[str, Any], now: float, longest: float) -> tuple[str, 
     Args:
         longest: seconds of the longest generation.
     """
-    life = content.get("life")
-    if life is None:
-        return "saved by an older version, which stored no state", math.nan
+    life = content["life"]
     silence = now - life["saved"]
     host, job, reason = (_printable(life[name]) for name in ("host", "job", "reason"))
     where = f"on {host}" + (f", job {job}" if job else "")

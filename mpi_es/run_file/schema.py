@@ -74,7 +74,7 @@ def check(content: dict[str, Any]) -> None:
             "failure": {"x": array("f8", dim), "text": text},
             **of_constraints,
         },
-        optional=("life", "problem", "failure"),
+        optional=("problem", "failure"),
     )
     check_evaluations(content)
 
@@ -185,8 +185,8 @@ def check_progress(content: dict[str, Any]) -> None:
         check_group(parts["timing"], {"seconds": between(0, LATEST, "f8", done)}, "/timing")
     else:
         check_group(parts["timing"], timing_rules(done), "/timing")
-    if "life" in content:
-        check_group(content["life"], LIFE, "/life")
+    require("/life", content.get("life"), any_group)
+    check_group(content["life"], LIFE, "/life")
     if "constraints" in content:
         constraints = content["constraints"]
         require("/constraints", constraints, any_group)

@@ -212,10 +212,11 @@ def test_a_reset_that_fails_is_told():
 
 
 def test_a_module_that_draws_depends_on_candidate_and_seed_only():
-    from mpi_es.policies.torch_module import ModulePolicy, load_network
+    from mpi_es.policies.torch_module import ModulePolicy, network_of
+    from tests.policies.user_policies import Drawing
 
     env, _ = envs.make("CartPole-v1")
-    network = load_network("tests.policies.user_policies:Drawing", {})
+    network = network_of(Drawing, {}, "Drawing")
     policy = ModulePolicy("Drawing", network, env.observation_space, env.action_space)
     given = [Episode(i, i // 2, i % 2, np.zeros(policy.dim, np.float32)) for i in range(6)]
 

@@ -71,17 +71,22 @@ def torch_inputs(policy, observations):
     return tensor.float() if tensor.is_floating_point() else tensor
 
 
+def module_of(policy):
+    """Return the whole policy's module."""
+    return (policy.policy if isinstance(policy, PartlyFixed) else policy).module()
+
+
 def call(module, inputs, memory, remembers):
     answer = module(inputs, memory) if remembers else (module(inputs), None)
     return answer[0].detach().numpy(), answer[1]
 
 
 def test_dim_and_flat_order_are_those_of_the_module(policy):
-    module = policy.module()
-    vector = candidates(policy, 1)[0]
+    module = module_of(policy)
+    vector = policy.whole(candidates(policy, 1)[0])
     torch.nn.utils.vector_to_parameters(torch.from_numpy(vector), module.parameters())
-    assert policy.dim == len(torch.nn.utils.parameters_to_vector(module.parameters()))
     if not isinstance(policy, PartlyFixed):
+        assert policy.dim == len(torch.nn.utils.parameters_to_vector(module.parameters()))
         assert policy.shapes == {name: tuple(p.shape) for name, p in module.named_parameters()}
     assert np.array_equal(torch.nn.utils.parameters_to_vector(module.parameters()).detach().numpy(), vector)
 
@@ -89,12 +94,12 @@ def test_dim_and_flat_order_are_those_of_the_module(policy):
 def test_outputs_over_an_episode_agree_with_the_module(policy, case):
     k, parameters = 4, candidates(policy, 4)
     weights, memory = policy.unpack(parameters), policy.initial_memory(k)
-    module, theirs = policy.module(), [None] * k
+    module, theirs, whole = module_of(policy), [None] * k, policy.whole(parameters)
     for t in range(5):
         observations = observe(case[2], k, seed=t)
         outputs, memory = policy.outputs(weights, observations, memory)
         for i in range(k):
-            torch.nn.utils.vector_to_parameters(torch.from_numpy(parameters[i]), module.parameters())
+            torch.nn.utils.vector_to_parameters(torch.from_numpy(whole[i]), module.parameters())
             inputs = torch_inputs(policy, observations[i : i + 1])
             expected, theirs[i] = call(module, inputs, theirs[i], remembers(module))
             np.testing.assert_allclose(outputs[i], expected[0], rtol=1e-5, atol=1e-5)
@@ -134,7 +139,7 @@ def test_memory_restarts_in_one_row_only(policy, case):
     k, parameters = 3, candidates(policy, 3)
     weights, memory = policy.unpack(parameters), policy.initial_memory(k)
     _, after = policy.outputs(weights, observe(case[2], k), memory)
-    if not remembers(policy.module()):
+    if not remembers(module_of(policy)):
         return
     others = observe(case[2], k, seed=1)
     fresh, _ = policy.outputs(weights, others, policy.initial_memory(k))

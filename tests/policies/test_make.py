@@ -32,7 +32,6 @@ VECTOR = spaces.Box(-1, 1, (4,), np.float32)
             r"one width for --policy attention, got \(64, 64\)",
         ),
         ({"policy": "attention", "hidden": (16,)}, r"--env: expected pictures \(size, size, 3\) of bytes"),
-        ({"policy": "attention", "hidden": (16,), "obs_norm": True}, "--obs-norm: expected no normalisation"),
         ({"policy": f"{HERE}:Plan"}, "did you mean 'Plain'"),
         ({"policy": f"{HERE}:not_a_module"}, "expected a subclass of torch.nn.Module, or a class with a"),
         ({"policy": f"{HERE}:"}, "expected package.module:name"),

@@ -6,7 +6,8 @@ from gymnasium import spaces
 from mpi_es.config.run import configured
 from mpi_es.errors import UserError
 from mpi_es.policies import make
-from mpi_es.policies.torch_module import ModulePolicy, load_network, remembers
+from mpi_es.policies.torch_module import ModulePolicy, network_of, remembers
+from tests.policies.user_policies import Remembering
 
 HERE = "tests.policies.user_policies"
 
@@ -20,9 +21,9 @@ def test_buffers_are_the_same_in_every_module_of_a_policy():
 
 
 def test_a_class_of_modules_is_loaded_and_anything_else_refused():
-    assert load_network(f"{HERE}:Remembering", {}).func.__name__ == "Remembering"
-    with pytest.raises(UserError, match=r"--policy: expected a subclass of torch\.nn\.Module"):
-        load_network(f"{HERE}:not_a_module", {})
+    assert network_of(Remembering, {}, "it").func is Remembering
+    with pytest.raises(UserError, match=r"--policy: expected a subclass of torch\.nn\.Module.* got 'it'"):
+        network_of(dict, {}, "it")
 
 
 class Both(torch.nn.Module):

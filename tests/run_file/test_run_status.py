@@ -22,7 +22,6 @@ def test_a_reason_can_be_saved_whatever_a_user_s_error_says():
     ("content", "warning", "finished"),
     [
         (None, "", False),
-        ({}, "", False),
         ({"life": vars(stamp())}, "", False),
         ({"life": vars(stamp("done", finished=True))}, "", True),
         ({"life": vars(stamp("done", finished=True))}, "damaged", False),
