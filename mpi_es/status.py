@@ -116,9 +116,9 @@ def best_of(content: dict[str, Any]) -> str:
 
 
 def left_of(content: dict[str, Any], seconds: float) -> str:
-    """Return the time left, from the seconds of a generation; a target may end the run earlier."""
+    """Return the time left, from the seconds of a generation."""
     config = content["config"]
-    most = "" if config.get("target_fitness") is None else "at most "
+    most = "at most " if run_status.may_end_earlier(config) else ""
     return most + duration(max(config["max_iter"] - content["progress"]["generation"], 0) * seconds)
 
 

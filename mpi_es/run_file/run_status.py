@@ -20,6 +20,11 @@ def is_finished(content: dict[str, Any] | None, warning: str = "") -> bool:
     return content is not None and not warning and bool(content["life"]["finished"])
 
 
+def may_end_earlier(config: dict[str, Any]) -> bool:
+    """Tell whether something but the last generation may end a run with these options."""
+    return config.get("target_fitness") is not None or any(map(config.get, ("max_evaluations", "callback")))
+
+
 @dataclass(frozen=True)
 class Life:
     """When and where a run was saved, and why it stopped."""

@@ -5,7 +5,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from mpi_es.config.parts import flat
 from mpi_es.config.run import Config
+from mpi_es.run_file.run_status import may_end_earlier
 from mpi_es.text import number, thousands
 
 Numbers = dict[str, float]  # of a generation, by the names that TensorBoard and callbacks show
@@ -61,7 +63,7 @@ def view_of(config: Config) -> View:
         course="fitness/mean",
         scores=_scores,
         speeds=_speeds,
-        left="left" if config.target_fitness is None else "at most",  # a target may end the run earlier
+        left="at most" if may_end_earlier(flat(config)) else "left",
         episodes="calls" if of_function else "episodes",
         held_out="value of the centre" if of_function else "held-out mean",
         minimise=config.minimise,
