@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mpi_es.arrays import Vector
+from mpi_es.arrays import Candidate, Vector
 from mpi_es.errors import RolloutError
 from mpi_es.evaluation.dynamic_dispatch import dynamic_source
 from mpi_es.evaluation.function.rollout import FunctionRollout
@@ -141,9 +141,19 @@ class Evaluator:
             episodes_at_once=max(side_by_side, self._in_a_message(seeded is None)),
             keys=None if seeded is None else seeded.keys,
             sigma=0.0 if seeded is None else seeded.sigma,
+            other_centre=self._has_other_centre(population),
             precision=self.rollout.parameter_precision,
             constraints=self.rollout.constraints,
         )
+
+    def _has_other_centre(self, population: Population | WithCentre) -> bool:
+        """Tell whether a seeded population comes with another centre than its own."""
+        seeded = _seeded(population)
+        if seeded is None or not isinstance(population, WithCentre):
+            return False
+        precision = self.rollout.parameter_precision
+        ours, its = population.centre.astype(precision), seeded.centre.astype(precision)
+        return not np.array_equal(ours, its)
 
     def _played(self, evaluation_id: int) -> NDArray[np.float64]:
         """Return the episodes that the ranks have played in the evaluation of that number."""
@@ -243,6 +253,14 @@ class Evaluator:
         found: list[float] = outcome
         return found
 
+    def _shared(self, header: Header, centre: Candidate | Vector | None) -> Candidate | Vector:
+        """Return rank 0's centre (dim,). Collective."""
+        shared = np.empty(self.dim, header.precision)
+        if centre is not None:
+            shared[:] = centre
+        bcast(self.loop.comm, shared)
+        return shared
+
     def _begin(self, evaluation_id: int) -> None:
         """Forget what was played in another evaluation than this."""
         if evaluation_id != self.evaluation_id:
@@ -251,11 +269,14 @@ class Evaluator:
     def _lookup(self, header: Header, population: Population | WithCentre | None) -> Lookup | None:
         """Return how this rank finds a candidate; None where rank 0 sends them. Collective."""
         if header.keys is not None:
-            centre = np.empty(self.dim, header.precision)
-            if population is not None and (seeded := _seeded(population)) is not None:
-                centre[:] = seeded.centre
-            bcast(self.loop.comm, centre)
-            return partial(self.noise.noise.candidate, Seeded(centre, header.sigma, header.keys))
+            seeded = None if population is None else _seeded(population)
+            centre = self._shared(header, None if seeded is None else seeded.centre)
+            find: Lookup = partial(self.noise.noise.candidate, Seeded(centre, header.sigma, header.keys))
+            if not header.other_centre:
+                return find
+            other = self._shared(header, population.centre if isinstance(population, WithCentre) else None)
+            last = self.noise.noise.candidate(Seeded(other, 0.0, header.keys[:0]), 0)
+            return lambda index: last if index == len(header.seeds) - 1 else find(index)
         if population is None:
             return None
         found, noise, precision = population, self.noise, header.precision

@@ -27,6 +27,7 @@ class Header:
     episodes_at_once: int = 1  # that rank 0 hands out where dispatch is dynamic, at most
     keys: NDArray[np.int64] | None = None  # of a seeded population's noise; a dense one has none
     sigma: float = 0.0  # of a seeded population
+    other_centre: bool = False  # the last candidate is another centre than a seeded population's
     precision: str = "f4"  # in which candidates travel, as numpy names it
     constraints: int = 0  # numbers that a call of a function returns next to its value
 

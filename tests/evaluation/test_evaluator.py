@@ -72,10 +72,11 @@ def test_the_width_does_not_matter(width):
 
 
 @pytest.mark.parametrize("population", [dense(), seeded()], ids=["dense", "seeded"])
-def test_the_centre_is_one_more_candidate(population):
+@pytest.mark.parametrize("centre", [MEAN, MEAN + 1], ids=["its own", "another"])
+def test_the_centre_is_one_more_candidate(population, centre):
     evaluator, seeds = make_evaluator(), training_seeds(1, 0, 5, 2, "independent")
-    both = evaluator.evaluate(WithCentre(population, MEAN), seeds, COLLECT)
-    alone = evaluator.evaluate(Dense(MEAN[None]), seeds[4:], COLLECT)
+    both = evaluator.evaluate(WithCentre(population, centre), seeds, COLLECT)
+    alone = evaluator.evaluate(Dense(centre[None]), seeds[4:], COLLECT)
     without = evaluator.evaluate(population, seeds[:4], COLLECT)
     np.testing.assert_array_equal(both.returns, np.concatenate([without.returns, alone.returns]))
 
