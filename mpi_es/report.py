@@ -55,7 +55,10 @@ def loaded(directories: Sequence[Path]) -> list[Curves]:
     complaints = []
     for directory in directories:
         try:
-            runs.append(curves.load(checkpoint.directory_of(directory)))
+            found = checkpoint.directory_of(directory)
+            if found in [run.directory for run in runs]:
+                continue
+            runs.append(curves.load(found))
         except UserError as error:
             complaints.append(error)
         else:

@@ -68,7 +68,7 @@ class Config:
     on_rank_loss: Free[Literal["auto", "shrink", "abort"]] = "auto"
     """When a rank dies, the others continue (shrink) or the job ends; auto: shrink if MPI can"""
     checkpoint_interval: Free[NotNegative] = 5.0
-    """Least seconds between saves, which a kill can lose; 0: save every generation. Signals save at once"""
+    """Minimum seconds between saves; 0: save every generation. Signals save at once"""
     tensorboard: Free[bool] = True
     """Write TensorBoard events into the directory of the run"""
     callback: Free[str] = ""

@@ -67,13 +67,18 @@ def schedule(stored: dict[str, Any], config: Config) -> Schedule:
     return Schedule(config, names, values, chain)
 
 
-def replay(recorded: Schedule, report: Callable[[int, float], None]) -> Member:
-    """Return the agent at the schedule's end, and report its score in each generation.
+def agent_of(recorded: Schedule) -> Member:
+    """Return the agent as it was in the beginning."""
+    config = recorded.config
+    return find(config)(config, int(recorded.chain[0]), SerialComm(), StopFlag())
+
+
+def replay(recorded: Schedule, agent: Member, report: Callable[[int, float], None]) -> None:
+    """Train an agent until the schedule's end, and report its score in each generation.
 
     In each generation the agent draws the same random numbers as the winner's ancestor.
     """
     config = recorded.config
-    agent = find(config)(config, int(recorded.chain[0]), SerialComm(), StopFlag())
     for generation, (member, values) in enumerate(zip(recorded.chain, recorded.values, strict=True), 1):
         agent.index, agent.generation = int(member), generation
         agent.hyperparameters = dict(zip(recorded.names, values.tolist(), strict=True))
@@ -83,7 +88,6 @@ def replay(recorded: Schedule, report: Callable[[int, float], None]) -> Member:
         except Diverged as error:
             raise UserError(f"RUN: the agent diverged in generation {generation} of its schedule") from error
         report(generation, float(score.returns.mean()))
-    return agent
 
 
 def main(comm: Comm, arguments: list[str]) -> int:
@@ -109,9 +113,10 @@ def _replay_and_print(options: Options, recorded: Schedule) -> None:
         values = " ".join(f"{value:.6g}" for value in recorded.values[generation - 1])
         print(f"{generation} {recorded.chain[generation - 1]} {score:.6g} {values}", flush=True)
 
-    agent = replay(recorded, report)
+    agent = agent_of(recorded)
     episode_seeds = held_out_seeds(recorded.config.seed, options.episodes)
     try:
+        replay(recorded, agent, report)
         print("held-out:", summary(agent.evaluate(episode_seeds).returns))
     except Diverged as error:
         raise UserError("RUN: the agent diverged at the end of its schedule") from error

@@ -42,6 +42,7 @@ class Run:
     generation: int  # how many are done
     record: Record | None  # on rank 0: the file and the telemetry
     finished: bool = False  # the file says that nothing is left to do
+    ended: str = ""  # why, if its options are still the same
 
     def __post_init__(self) -> None:
         self.config, self.comm = self.population.config, self.population.comm
@@ -53,10 +54,11 @@ class Run:
         """Run until the last generation, a signal or an error, and record the reason. Collective."""
         self.all_or_raise(lambda: self.population.apply(self.hyperparameters))
         self.pending = self.all_or_raise(self.population.buffers)
-        was_over = self.finished and self.generation >= self.config.max_iter  # its file stays untouched
+        over = bool(self.ended) or self.generation >= self.config.max_iter
+        was_over = self.finished and over  # its file stays untouched
         if not was_over:
             self.save()  # a directory that cannot be written to is refused before the work begins
-        reason = ""
+        reason = self.ended
         try:
             while not reason and self.generation < self.config.max_iter:
                 reason = self.one_generation()

@@ -107,10 +107,17 @@ def train(comm: Comm, plan: TrainingPlan[Config] | None, population: Population,
         records: list[Record] = []
         # If rank 0 cannot open its files, all ranks raise, and what it did open is closed.
         on_root(comm, lambda: records.append(opened(plan, population, rank_loss, stack)) if plan else None)
-        finished = on_root(comm, lambda: plan.is_finished if plan else None)
+        finished, ended = on_root(comm, lambda: _end_of(plan) if plan else None)
         record = records[0] if records else None
-        Run(population, values, generation, record, finished).evolve()
+        Run(population, values, generation, record, finished, ended).evolve()
         on_root(comm, lambda: plot(record) if record and record.config.plot else None)
+
+
+def _end_of(plan: TrainingPlan[Config]) -> tuple[bool, str]:
+    """Return whether the run's file says that it is finished and, where no option is new, why."""
+    if not plan.is_finished or not plan.stored:
+        return False, ""
+    return True, "" if plan.has_new_options else plan.stored["life"]["reason"]
 
 
 def plot(record: Record) -> None:

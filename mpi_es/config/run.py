@@ -12,7 +12,6 @@ from mpi_es.config.fields import (
     Alias,
     AtLeastOne,
     Count,
-    Decay,
     Free,
     Group,
     Natural,
@@ -21,6 +20,7 @@ from mpi_es.config.fields import (
     Of,
     Proper,
     Range,
+    Share,
     check_ranges,
     option,
 )
@@ -122,7 +122,7 @@ class Config:
     tolfun: Free[Annotated[float | None, Range(0)]] = None
     """End the run when values and recent best values vary less; 0: never; None: 1e-11 for f(x), else 0"""
     restart_if_below: Annotated[float | None, Range(-math.inf)] = None
-    """Restart from another draw while the population's mean is worse than this; unsets --tolx and --tolfun"""
+    """Restart from another draw while the population's mean is worse; --tolx, --tolfun then default to 0"""
     restart_after: Annotated[Count, Needs("restart_if_below")] = 40
     """Number of generations after which --restart-if-below applies"""
 
@@ -140,7 +140,7 @@ class Config:
     """Cut training episodes at twice their mean length in the last generation"""
     cap_growth: Annotated[AtLeastOne, ENVIRONMENT, Needs("episode_cap")] = 1.0
     """Factor on --episode-cap after a generation in which a share of --cap-threshold reached it"""
-    cap_threshold: Annotated[Decay, ENVIRONMENT, Needs("cap_growth")] = 0.5
+    cap_threshold: Annotated[Share, ENVIRONMENT, Needs("cap_growth")] = 0.5
     """Share of a generation's episodes that must reach the cap before --cap-growth applies"""
     early_stop: Annotated[Natural, ENVIRONMENT] = 0
     """Cut a training episode after more than this number of successive negative rewards; 0: never"""
@@ -185,7 +185,7 @@ class Config:
     run_dir: Annotated[str, Group("Run"), Alias("--logs-dir", "--save-path")] = ""
     """Directory of the run, with {seed} for the seed; empty: runs/ENV-STRATEGY-SEED, or FUNCTION-…"""
     checkpoint_interval: Free[NotNegative] = 5.0
-    """Least seconds between saves, which a kill can lose; 0: save every generation. Signals save at once"""
+    """Minimum seconds between saves; 0: save every generation. Signals save at once"""
     tensorboard: Free[bool] = True
     """Write TensorBoard events into the directory of the run"""
     callback: Free[str] = ""

@@ -114,7 +114,7 @@ def file_lock(directory: Path) -> Finding:
     try:
         with (
             tempfile.NamedTemporaryFile(dir=nearest_directory(directory)) as first,
-            open(first.name, "rb") as second,
+            open(first.name, "r+b") as second,
         ):
             seen = _twice_locked(first, second)
     except OSError as error:
@@ -135,6 +135,8 @@ def _twice_locked(first: Any, second: Any) -> str:
         fcntl.flock(second, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return ""
+    except OSError as error:
+        return f"a lock cannot be asked for ({error.strerror or error})"
     return "a file can be locked twice"
 
 

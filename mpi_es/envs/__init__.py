@@ -15,7 +15,7 @@ import gymnasium as gym
 from mpi_es.config.user_objects import load, load_module, parsed
 from mpi_es.envs.fresh_world import FreshWorld
 from mpi_es.envs.lockstep import envpool, vector
-from mpi_es.envs.lockstep.base import EnvBatch
+from mpi_es.envs.lockstep.base import EnvBatch, close
 from mpi_es.envs.lockstep.separate import SeparateEnvs
 from mpi_es.envs.step_limit import frame_limit, own_limit
 from mpi_es.errors import UserError, expected, one_line
@@ -139,9 +139,8 @@ def _register_atari(env_id: str) -> None:
 def _make_vector(name: str, options: Sequence[str], count: int) -> Any:
     """Return a VectorEnv of `count` environments."""
     made = _made_vector(name, name.removeprefix(vector.PREFIX), options, count)
-    envs = getattr(made.unwrapped, "envs", None)  # of a SyncVectorEnv
-    if isinstance(envs, list):
-        envs[:] = map(_fresh, envs)
+    if isinstance(made.unwrapped, gym.vector.SyncVectorEnv):
+        made.unwrapped.envs[:] = map(_fresh, made.unwrapped.envs)
     return made
 
 
@@ -168,8 +167,8 @@ def _call(
     if not callable(function):
         raise expected("--env", "package.module:make, a function", name)
     signature, whole = inspect.signature(function), options | drawn
-    is_world = isinstance(function, type) and not issubclass(function, gym.Env)
-    given = whole if not is_world and _accepts(signature, whole) else options
+    is_env = isinstance(function, type) and issubclass(function, gym.Env)
+    given = whole if is_env or "render_mode" in signature.parameters else options
     if not _accepts(signature, given):
         raise _cannot_be_called(name, signature, whole)
     with _making(name, options):
@@ -182,6 +181,7 @@ def _call(
     if not isinstance(env, kind):
         raise expected("--env", f"a gymnasium.{kind.__name__} from {name}", type(env).__name__)
     if given != whole:
+        close(env)
         raise _cannot_be_called(name, signature, whole)
     return env
 

@@ -145,8 +145,8 @@ def make_rollout(
         from mpi_es.evaluation.compiled.rollout import CompiledRollout, can_compile
         from mpi_es.evaluation.env_rollout import Rollout
     width = config.envs_per_rank or (POOLED_WIDTH if envs.is_vectorised(config.env) else WIDTH)
-    with ExitStack() as unused:
-        batch = unused.enter_context(
+    with ExitStack() as on_failure:
+        batch = on_failure.enter_context(
             closing(envs.open_batch(config.env, config.env_options, width, objects.env))
         )
         spaces = batch.observation_space, batch.action_space
@@ -157,7 +157,7 @@ def make_rollout(
             policy = PartlyFixed(policy, config.evolve, base)
         if config.compiled and can_compile(config, policy, batch):
             return CompiledRollout(config, policy, batch)  # which needs its world and spaces only
-        unused.pop_all()
+        on_failure.pop_all()
         return Rollout(policy, batch, width, config.action_repeat)
 
 
@@ -174,10 +174,10 @@ def make_rollouts(
         return rollout, rollout
     from mpi_es import envs
 
-    with ExitStack() as unused, envs.held_out():
-        unused.callback(rollout.close)
+    with ExitStack() as on_failure, envs.held_out():
+        on_failure.callback(rollout.close)
         held_out = make_rollout(config.held_out, base, objects, trained=rollout)
-        unused.pop_all()
+        on_failure.pop_all()
     return rollout, held_out
 
 

@@ -18,7 +18,7 @@ from mpi_es.evaluation.dynamic_dispatch import dynamic_source
 from mpi_es.evaluation.function.rollout import FunctionRollout
 from mpi_es.evaluation.messages import EpisodeIds, Evaluation, Header, arranged
 from mpi_es.evaluation.rollout import AnyRollout, EpisodeRules, Lookup, Rows, Source, columns
-from mpi_es.evaluation.schedule import FEWEST
+from mpi_es.evaluation.schedule import SHARES_LEFT
 from mpi_es.evaluation.shared_noise import SharedNoise
 from mpi_es.evaluation.sources import StopsAtRankLoss, WithHeartbeat, static_source
 from mpi_es.parallel.collectives import Comm, bcast, gather_objects, gather_rows
@@ -191,7 +191,7 @@ class Evaluator:
         Where they are handed out as ranks come free, none should hold many while others have none.
         """
         share = episodes // (self.players - self.first_evaluating_rank)
-        return max(1, min(self.rollout.width, share // FEWEST if self.dynamic else share))
+        return max(1, min(self.rollout.width, share // SHARES_LEFT if self.dynamic else share))
 
     def _in_a_message(self, rows_travel: bool) -> int:
         """Return how many episodes rank 0 may send in one message to a rank that plays them one by one."""

@@ -47,9 +47,8 @@ class Schedule:
         self.urgency[candidate] = self.steps[candidate] if more else -np.inf
 
 
-# How many shares each rank should still find when one is handed out: the last to come should find all others
-# still busy.
-FEWEST = 4
+# Of what is left a rank takes at most its part over this number, so that all finish together.
+SHARES_LEFT = 4
 
 
 def at_once(header: Header, left: int, ranks: int) -> int:
@@ -57,12 +56,12 @@ def at_once(header: Header, left: int, ranks: int) -> int:
 
     Many at first, one at a time in the end.
     """
-    return min(left, header.episodes_at_once, max(1, left // (FEWEST * ranks)))
+    return min(left, header.episodes_at_once, max(1, left // (SHARES_LEFT * ranks)))
 
 
 def are_plenty(left: int, ranks: int) -> bool:
     """Return whether so many are left that a rank should ask for more before its queue is empty."""
-    return left > FEWEST * ranks
+    return left > SHARES_LEFT * ranks
 
 
 def first_shares(header: Header, ranks: int) -> list[int]:

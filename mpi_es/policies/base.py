@@ -62,7 +62,7 @@ class Policy(Protocol):
         return parameters if self.layout is None else self.layout.centre(parameters)
 
     def apart(self) -> AbstractContextManager[None]:
-        """Return what keeps answers from depending on the threads of a script, and its draws from them."""
+        """Return a context in which torch has one thread; after it all is as before."""
         return nullcontext()
 
     def leave(self) -> None:

@@ -123,7 +123,7 @@ class ModulePolicy(Policy):
         threads = torch.get_num_threads()
         torch.set_num_threads(1)
         try:
-            with torch.random.fork_rng(devices=[]):
+            with torch.random.fork_rng(devices=[self.device] if self.device.type == "cuda" else []):
                 yield
         finally:
             torch.set_num_threads(threads)

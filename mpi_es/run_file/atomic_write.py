@@ -23,10 +23,12 @@ def write_whole(path: Path, content: bytes, option: str) -> None:
         fresh.write_bytes(content)
         if not special:
             os.replace(fresh, place)
-    except OSError as error:
+    except BaseException as error:
         if not special:
             with contextlib.suppress(OSError):
                 fresh.unlink()
+        if not isinstance(error, OSError):
+            raise
         raise UserError(f"{option}: cannot write {path} ({error.strerror})") from error
 
 

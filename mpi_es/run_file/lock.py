@@ -78,7 +78,7 @@ def _open(path: Path) -> int | None:
         except PermissionError:
             if not os.path.lexists(path):
                 raise
-            file = os.open(path, os.O_RDONLY | options)  # another user's, which can be locked all the same
+            file = os.open(path, os.O_RDONLY | options)  # another user's; on local disks it can be locked too
     except OSError as error:
         if os.path.lexists(path) and not os.path.isfile(path) and not isinstance(error, PermissionError):
             raise _no_file(path) from error

@@ -22,7 +22,8 @@ def is_finished(content: dict[str, Any] | None, warning: str = "") -> bool:
 
 def may_end_earlier(config: dict[str, Any]) -> bool:
     """Tell whether something but the last generation may end a run with these options."""
-    return config.get("target_fitness") is not None or any(map(config.get, ("max_evaluations", "callback")))
+    others = ("function", "max_evaluations", "tolx", "tolfun", "callback")  # functions converge by default
+    return config.get("target_fitness") is not None or any(map(config.get, others))
 
 
 @dataclass(frozen=True)

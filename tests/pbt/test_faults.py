@@ -273,3 +273,20 @@ def test_a_state_that_no_member_has_ends_all_ranks(finished, launch, tmp_path):
     done = launch(2, "-m", "pbt.train", "--resume", tmp_path, "--max-iter", 4)
     assert done.returncode == 2
     assert "theta" in done.stderr
+
+
+def test_a_run_that_a_callback_ended_stays_as_it_is(tmp_path):
+    arguments = [
+        *map(str, TRAIN[2:]),
+        "--member",
+        "toy",
+        "--max-iter",
+        "9",
+        "--run-dir",
+        str(tmp_path / "run"),
+    ]
+    arguments += ["--callback", WALKERS + "StopsAtTwo", "--continue"]
+    for _ in range(2):
+        assert train.main(SerialComm(), arguments) == 0
+    content, _ = checkpoint.load(tmp_path / "run")
+    assert content["progress"]["generation"] == 2

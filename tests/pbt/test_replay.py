@@ -22,7 +22,8 @@ def test_with_the_runs_seed_the_agent_is_bit_identical_to_the_winner(trained, tm
     stored = trained(tmp_path, *SMALL, "--selection", "winner-takes-all")
     schedule = recorded(tmp_path)
     scores = []
-    agent = replay.replay(schedule, lambda generation, score: scores.append(score))
+    agent = replay.agent_of(schedule)
+    replay.replay(schedule, agent, lambda generation, score: scores.append(score))
     assert len(set(schedule.chain.tolist())) > 1  # the winner moved
     history = stored["history"]["score"]
     assert scores == [history[generation, member] for generation, member in enumerate(schedule.chain)]

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import gymnasium as gym
 import numpy as np
 from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
@@ -82,9 +83,8 @@ def _reset(env: Any, mask: NDArray[np.bool_], seeds: NDArray[np.int64]) -> NDArr
 
 def _limit(env: Any) -> int:
     """Return the steps of an episode; 0 where the VectorEnv does not tell."""
-    alone = getattr(env.unwrapped, "envs", None)  # of a SyncVectorEnv
-    if isinstance(alone, list):
-        return own_limit(alone[0])
+    if isinstance(env.unwrapped, gym.vector.SyncVectorEnv):
+        return own_limit(env.unwrapped.envs[0])
     if not env.spec:
         return 0
     given = env.spec.kwargs.get("max_episode_steps")  # gymnasium.make_vec passes it on, and tells the id's

@@ -25,6 +25,27 @@ def make_without_resets(num_envs):
     return gym.make_vec("mpi_es/CartPole-v1", num_envs, autoreset_mode="Disabled")
 
 
+class Own(gym.vector.VectorEnv):
+    """A user's VectorEnv, whose `envs` are no environments."""
+
+    def __init__(self, num_envs):
+        self.envs, self.inner = [object()] * num_envs, make_sync(num_envs)
+        self.num_envs, self.metadata = num_envs, self.inner.metadata
+        self.single_observation_space = self.inner.single_observation_space
+        self.single_action_space = self.inner.single_action_space
+
+    def reset(self, *, seed=None, options=None):
+        return self.inner.reset(seed=seed, options=options)
+
+    def step(self, actions):
+        return self.inner.step(actions)
+
+
+def test_a_vector_of_a_user_is_taken_as_it_is():
+    batch = envs.open_batch(f"vector:{__name__}:Own", width=2)
+    assert (batch.limit, batch.begin([4])[1].shape) == (0, (1, 8))
+
+
 def make_single(num_envs):
     return gym.make("CartPole-v1")
 

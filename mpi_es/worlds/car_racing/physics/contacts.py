@@ -1,8 +1,8 @@
 """Which tiles the car touches: gymnasium's FrictionDetector, with a part of Box2D's broad phase.
 
 Box2D reports where touching begins and ends. Its order does not matter, for every tile has the same reward
-and the same friction; so it is enough to find, each step, what touches what. (With a `lap_complete_percent`
-of less than two tiles, the order within the reset decides whether the race is over at once.)
+and the same friction; so it is enough to find, each step, what touches what. (If two tiles complete a lap,
+by a tiny `lap_complete_percent`, the order within the reset decides whether the race is over at once.)
 """
 
 from typing import NamedTuple
