@@ -19,6 +19,8 @@ class ModelPolicy:
         normalized: the observations as the model was trained on them.
     """
 
+    kernel = None  # nothing of it is compiled
+
     def __init__(self, model: Any, normalized: Callable[[NDArray[Any]], NDArray[Any]]) -> None:
         self._model, self._normalized = model, normalized
         self._memory: Any = None
