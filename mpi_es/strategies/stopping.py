@@ -54,8 +54,8 @@ def why_over(record: Record, popsize: int, deviations: Vector, sigma: float) -> 
         return "the deviations have vanished"
     span = math.ceil(30 * len(deviations) / popsize)
     recent = record["best"][-(10 + span) :]
-    low, high = recent.min(initial=math.inf), recent.max(initial=-math.inf)
-    if len(recent) == 10 + span and record["spread"] < FLAT and (low == high or high - low < FLAT):
+    may_be = len(recent) == 10 + span and record["spread"] < FLAT
+    if may_be and float(recent.max()) - float(recent.min()) < FLAT:  # infinities have no range
         return "fitness is flat"
     return "no progress" if stagnates(record, popsize, len(deviations)) else ""
 
