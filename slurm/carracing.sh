@@ -10,4 +10,5 @@
 #SBATCH --open-mode=append
 
 project=${MPI_ES_PROJECT:-${SLURM_SUBMIT_DIR:-$PWD}}
+[[ -f $project/slurm/prologue.sh ]] || { echo "error: MPI_ES_PROJECT: expected the project, got $project" >&2 && exit 2; }
 exec bash "$project/slurm/train.sh" "$@"

@@ -32,6 +32,18 @@ pass_on() {
 
 : "${project:?is set by the job}"
 
+own_variables() {
+    # sbatch passes its environment on: these variables may be those of another job, from which this one was submitted.
+    local id task restarts
+    [[ -n ${SLURM_JOB_ID:-} && -n ${SLURM_ARRAY_JOB_ID:-}${SLURM_RESTART_COUNT:-} ]] || return 0
+    while read -r id task restarts; do
+        [[ $id == "$SLURM_JOB_ID" ]] || continue
+        [[ $task != N/A ]] || unset "${!SLURM_ARRAY_@}"
+        export SLURM_RESTART_COUNT=$restarts
+    done < <(squeue --noheader --jobs "$SLURM_JOB_ID" --Format JobID:20,ArrayTaskID:20,RestartCnt:10 || true)
+}
+
+own_variables
 # One task of an array; its SLURM_JOB_ID may be that of the whole array.
 job=${SLURM_ARRAY_JOB_ID:+${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID}
 job=${job:-${SLURM_JOB_ID:-}}
@@ -59,8 +71,6 @@ setup() {
         PATH=$project/.venv/bin:$PATH
     fi
     export PYTHONPATH=$project${PYTHONPATH:+:$PYTHONPATH}
-    # Since Slurm 22.05 srun does not inherit it from the job.
-    [[ -z ${SLURM_CPUS_PER_TASK:-} ]] || export SRUN_CPUS_PER_TASK=$SLURM_CPUS_PER_TASK
     export PYTHONUNBUFFERED=1 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
     python -c 'import mpi_es' || fail "MPI_ES_SETUP: expected a python with mpi_es, got $(command -v python || echo none)"
 }
@@ -71,7 +81,7 @@ choose_launcher() { # RUN_DIRECTORY; returns the code of a launcher that failed 
     local lines line report='' code accident=''
     lines=${MPI_ES_LAUNCHER:-$(python -m mpi_es.jobs.launchers)} || return 1
     while IFS= read -r line; do
-        eval "launcher=($line)"
+        take_launcher "$line"
         code=0
         report=$(examine "$1") || code=$?
         if [[ $code == 0 || -n $caught ]]; then
@@ -96,7 +106,15 @@ same_launcher() {
     local line
     [[ ${SLURM_RESTART_COUNT:-0} != 0 ]] || return 1
     [[ ! -e $(noted failures) ]] || return 1 # it may be what failed
-    line=$(cat "$(noted launcher)" 2>/dev/null) && [[ -n $line ]] && eval "launcher=($line)"
+    line=$(cat "$(noted launcher)" 2>/dev/null) && [[ -n $line ]] && take_launcher "$line"
+}
+
+take_launcher() { # LINE
+    eval "launcher=($1)"
+    # Since Slurm 22.05 srun does not inherit the job's --cpus-per-task. An mpiexec, however, starts one helper for all
+    # ranks of a node by srun, which this variable would bind to the cores of a single task.
+    unset SRUN_CPUS_PER_TASK
+    [[ ${launcher[0]##*/} != srun || -z ${SLURM_CPUS_PER_TASK:-} ]] || export SRUN_CPUS_PER_TASK=$SLURM_CPUS_PER_TASK
 }
 
 note_launcher() {

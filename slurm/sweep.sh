@@ -24,10 +24,10 @@ sweep=$1 task=$SLURM_ARRAY_TASK_ID
 shift
 
 if [[ ${1:-} == --table ]]; then
-    # Skip empty lines and lines that begin with #.
+    # Skip empty lines and lines that begin with #; lines may end as on Windows.
     ((task > 0)) || fail "--table: expected tasks from 1, as lines are counted, got 0; use sbatch --array=1-N"
     [[ -f ${2:-} ]] || fail "--table: expected a file with a line of options for each task, got ${2:-nothing}"
-    row=$(sed -e '/^ *#/d' -e '/^ *$/d' -- "$2" | sed -n "${task}p")
+    row=$(sed -e 's/\r$//' -e '/^[[:space:]]*#/d' -e '/^[[:space:]]*$/d' -- "$2" | sed -n "${task}p")
     [[ -n $row ]] || fail "--table: expected a line of options number $task in $2, got none"
     shift 2
     set -f # a * in a line stays one
@@ -44,6 +44,7 @@ mkdir -p "$sweep"
 if mkdir "$sweep/.summary-$SLURM_ARRAY_JOB_ID" 2>/dev/null; then
     if number=$(sbatch --parsable --dependency="afterany:$SLURM_ARRAY_JOB_ID" \
         --account="${SLURM_JOB_ACCOUNT:-}" --partition="$SLURM_JOB_PARTITION" \
+        ${SLURM_JOB_QOS:+--qos="$SLURM_JOB_QOS"} \
         "$project/slurm/summary.sh" "$sweep"); then
         say "summary in $sweep by job $number when all tasks have ended"
     else

@@ -77,7 +77,8 @@ def ranks_per_host(places: Sequence[tuple[str, frozenset[int]]], quota: float, m
         f"start at most {counted(max(int(cores[tightest]), 1), 'rank')} a node, unless episodes mostly wait"
     )
     if len(union[tightest]) < min(machine, ranks[tightest]):
-        remedy = "the ranks are bound to few cores: mpiexec --bind-to none, or srun --cpus-per-task=1"
+        remedy = "the ranks are bound to few cores: mpiexec --bind-to none, srun --cpus-per-task=1, "
+        remedy += "or mpiexec without SRUN_CPUS_PER_TASK"
     return Finding("cores", "warn", seen, remedy)
 
 

@@ -36,7 +36,7 @@ def test_a_task_of_a_sweep_is_requeued_without_the_others(cluster, submit, place
 
 @pytest.mark.slow
 def test_a_sweep_over_a_table_of_options(cluster, submit, place):
-    (place / "table").write_text("# rates\n--strategy openai_es\n\n--init-sigma 0.5 --seed 8\n")
+    (place / "table").write_text("\t# rates\r\n--strategy openai_es\r\n\t\r\n--init-sigma 0.5 --seed 8\r\n")
     job = submit([*ONE, "--array=0,2-3"], "sweep.sh", "s", "--table", "table", *OPTIONS, "--max-iter", 1)
     cluster.until(lambda: (place / "s" / "2" / "run.h5").exists(), 300)
     for task, told in ((0, "expected tasks from 1"), (3, "number 3 in table")):
