@@ -24,7 +24,7 @@ def plan(**content):
 
 
 def seeds_of(text, episodes=4):
-    return evaluate.episode_seeds(dataclasses.replace(plan(), options=Options(episodes, seeds=text))).tolist()
+    return Options(episodes, text).chosen_seeds(3).tolist()
 
 
 @pytest.mark.parametrize(
