@@ -30,7 +30,6 @@ from mpi_es.parallel.collectives import Comm
 from mpi_es.parallel.entry_point import launch
 from mpi_es.parallel.rank_loss import survivable
 from mpi_es.parallel.stop_signal import StopFlag
-from mpi_es.registration import CAR_RACING
 from mpi_es.run_file.scores import summary
 
 # Options that have no effect with another.
@@ -91,7 +90,7 @@ class Options(EpisodeOptions):
     candidate: Literal["best", "last"] = "best"
     """The centre with the best held-out evaluation, or the last one"""
     env: str = ""
-    """Environment instead of the run's; fast: our CarRacing; gymnasium: gymnasium's own"""
+    """Environment instead of the run's, such as CarRacing-v3 instead of mpi_es/CarRacing-v3"""
     env_options: tuple[str, ...] = ()
     """Arguments of the environment instead of the run's: name=value"""
     compiled: bool = True
@@ -167,7 +166,7 @@ def of_file(options: Options, arguments: list[str]) -> EvaluationPlan:
 
 def place(options: Options) -> Place:
     """Return the environment that the options name, to put an agent there; else it stays in its run's."""
-    changes: dict[str, Any] = {"env": CAR_RACING.get(options.env, options.env)} if options.env else {}
+    changes: dict[str, Any] = {"env": options.env} if options.env else {}
     if options.env or options.env_options:
         changes |= {"env_options": options.env_options, "held_out_env_options": ()}
     return Place(changes, allow_imports=options.imports)
