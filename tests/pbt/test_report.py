@@ -46,11 +46,12 @@ def test_a_path_jumps_where_theta_is_copied():
 
 
 def test_help_prints_the_usage(capsys):
-    assert report.main(SerialComm(), ["--help"]) == 0
+    with pytest.raises(SystemExit):
+        report.main(SerialComm(), ["--help"])
     assert "python -m pbt.report RUN" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("arguments", [[], ["--out", "here"]])
 def test_a_run_must_be_named(arguments):
-    with pytest.raises(UserError, match="RUN: expected directories of runs, got"):
+    with pytest.raises(UserError, match="RUN: expected directories of runs as the first arguments, got none"):
         report.main(SerialComm(), arguments)
