@@ -41,11 +41,11 @@ def _report(arguments: list[str]) -> None:
             print(path)
 
 
-def draw(directory: Path, *, allow_imports: bool | None = None) -> list[Path]:
+def draw(directory: Path, *, allow_imports: bool) -> list[Path]:
     """Write the pictures and the page of a run, and return their paths.
 
     Args:
-        allow_imports: of code that the file names; None where it is imported already.
+        allow_imports: of code that the file names.
     """
     # matplotlib takes a second to import, and rank 0 alone needs it
     with needed_for("pbt.report"):
