@@ -29,7 +29,7 @@ best: .venv/run.stamp
 	$(BIN)/mpiexec -n $(CORES) $(BIN)/python benchmarks/studies/imitation/student.py \
 		$(BEST)/teachers/teacher.npy docs/carracing/snes.npz --seed $(BEST_SEED) --run-dir $(BEST)/student
 	$(BIN)/mpiexec -n $(CORES) $(BIN)/python -m mpi_es.evaluate --from-pretrained $(BEST)/student/agent.npz \
-		--env gymnasium --seeds 100000-100199
+		--env CarRacing-v3 --seeds 100000-100199
 
 setup: .venv/dev.stamp
 

@@ -50,7 +50,9 @@ COMMANDS = {
     "pbt evaluate": Command(
         "pbt.evaluate", "score a member on held-out episodes, and record one", "pbt.evaluate:Options"
     ),
-    "pbt report": Command("pbt.report", "draw scores and family tree of a population, and write a page"),
+    "pbt report": Command(
+        "pbt.report", "draw scores and family tree of a population, and write a page", "pbt.report:Options"
+    ),
     "pbt replay": Command(
         "pbt.replay", "train one agent on the winner's schedule of hyperparameters", "pbt.replay:Options"
     ),

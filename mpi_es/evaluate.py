@@ -30,7 +30,6 @@ from mpi_es.parallel.collectives import Comm
 from mpi_es.parallel.entry_point import launch
 from mpi_es.parallel.rank_loss import survivable
 from mpi_es.parallel.stop_signal import StopFlag
-from mpi_es.registration import CAR_RACING
 from mpi_es.run_file.scores import summary
 
 # Options that have no effect with another.
@@ -38,13 +37,11 @@ UNUSED = {"RUN": ("preset", "layout"), "--from-pretrained": ("candidate",), "--s
 
 
 @dataclass(frozen=True)
-class Options:
-    """Evaluate the policy of a run on episodes that its training did not use."""
+class EpisodeOptions:
+    """Which episodes an evaluation plays, and what it writes and shows of them."""
 
     episodes: int = 100
     """Number of episodes"""
-    candidate: Literal["best", "last"] = "best"
-    """The centre with the best held-out evaluation, or the last one"""
     seeds: str = "held-out"
     """held-out: seeds of the run's own evaluations; fresh: seeds it never used; or a list such as 0-99,200"""
     csv: str = ""
@@ -55,8 +52,45 @@ class Options:
     """Show the first episode in a window"""
     frames: str = ""
     """Directory for every frame of the first episode, with its actions and attention"""
+    imports: bool = True
+    """Import code that the file of the run names; --no-imports: refuse such a file"""
+
+    def __post_init__(self) -> None:
+        """Refuse options that no evaluation can have."""
+        check_episodes(self.episodes, self.seeds)
+        if self.csv and os.path.realpath(self.csv) == os.path.realpath(self.video):
+            raise expected("--csv", "another file than --video", self.csv)
+
+    @property
+    def ranges(self) -> list[tuple[int, int]]:
+        """First and last seed of each range; empty for held-out and fresh."""
+        return seed_ranges(self.seeds)
+
+    def chosen_seeds(self, seed: int) -> NDArray[np.int64]:
+        """Return the seeds (episodes,) that are asked for of a run with this seed."""
+        return chosen_seeds(self.seeds, self.episodes, seed)
+
+    @property
+    def shows(self) -> bool:
+        """Whether the first episode is shown."""
+        return bool(self.video or self.frames or self.render)
+
+    def footage(self, config: Config) -> Any:
+        """Return the writer of film and frames of the config's episodes."""
+        with needed_for("--video" if self.video else "--frames" if self.frames else "--render"):
+            from mpi_es.film.film import Footage  # Pillow and ffmpeg, which scores alone do not need
+
+        return Footage(config, self.video, self.frames, self.render)
+
+
+@dataclass(frozen=True)
+class Options(EpisodeOptions):
+    """Evaluate the policy of a run on episodes that its training did not use."""
+
+    candidate: Literal["best", "last"] = "best"
+    """The centre with the best held-out evaluation, or the last one"""
     env: str = ""
-    """Environment instead of the run's; fast: our CarRacing; gymnasium: gymnasium's own"""
+    """Environment instead of the run's, such as CarRacing-v3 instead of mpi_es/CarRacing-v3"""
     env_options: tuple[str, ...] = ()
     """Arguments of the environment instead of the run's: name=value"""
     compiled: bool = True
@@ -67,26 +101,12 @@ class Options:
     """Preset with which an npz file without a config was trained"""
     layout: Layout = "auto"
     """Order of the parameters in an npz file that does not name it; auto tries both on CarRacing"""
-    imports: bool = True
-    """Import code that the file of the run names; --no-imports: refuse such a file"""
 
     def __post_init__(self) -> None:
         """Refuse options that no evaluation can have."""
-        check_episodes(self.episodes, self.seeds)
-        check_files(self.csv, self.video)
+        super().__post_init__()
         if self.preset not in PRESETS:
             raise unknown("--preset", self.preset, PRESETS)
-
-    @property
-    def ranges(self) -> list[tuple[int, int]]:
-        """First and last seed of each range; empty for held-out and fresh."""
-        return seed_ranges(self.seeds)
-
-
-def check_files(table: str, video: str) -> None:
-    """Refuse a table and a film that are one file."""
-    if table and os.path.realpath(table) == os.path.realpath(video):
-        raise expected("--csv", "another file than --video", table)
 
 
 @dataclass(frozen=True)
@@ -120,8 +140,8 @@ def prepare(arguments: list[str]) -> EvaluationPlan:
     for other in ("RUN" if run else "--from-pretrained", *(["--seeds"] if options.ranges else [])):
         command_line.refuse_unused(arguments, UNUSED[other], other, Options)
     plan = of_run(run, options) if run else of_file(options, arguments)
-    if options.video or options.frames or options.render:
-        footage(plan).check()
+    if options.shows:
+        options.footage(plan.config).check()
     if options.csv:
         write_csv(Path(options.csv), None)  # a file that cannot be written is reported before the work
     return plan
@@ -146,7 +166,7 @@ def of_file(options: Options, arguments: list[str]) -> EvaluationPlan:
 
 def place(options: Options) -> Place:
     """Return the environment that the options name, to put an agent there; else it stays in its run's."""
-    changes: dict[str, Any] = {"env": CAR_RACING.get(options.env, options.env)} if options.env else {}
+    changes: dict[str, Any] = {"env": options.env} if options.env else {}
     if options.env or options.env_options:
         changes |= {"env_options": options.env_options, "held_out_env_options": ()}
     return Place(changes, allow_imports=options.imports)
@@ -160,11 +180,11 @@ def _config(agent: Agent, options: Options) -> Config:
 def report(plan: EvaluationPlan, evaluator: Evaluator) -> None:
     """Evaluate on rank 0 and print the scores."""
     options = plan.options
-    seeds = episode_seeds(plan)
-    if options.video or options.frames or options.render:  # first, since drawing may fail
+    seeds = options.chosen_seeds(plan.config.seed)
+    if options.shows:  # first, since drawing may fail
         policy, rules = evaluator.rollout.policy, plan.agent.rules(evaluator)
         first = Episode(0, 0, int(seeds[0]), policy.as_candidate(plan.agent.parameters))
-        print(footage(plan).shoot(policy, first, rules, plan.title), flush=True)
+        print(options.footage(plan.config).shoot(policy, first, rules, plan.title), flush=True)
     result = plan.agent.play(evaluator, seeds)
     returns = result.returns[0]
     print(f"{plan.title}: {summary(returns)}")
@@ -174,21 +194,6 @@ def report(plan: EvaluationPlan, evaluator: Evaluator) -> None:
     if options.csv:
         parts = seeds.tolist(), returns.tolist(), result.lengths[0].tolist()
         write_csv(Path(options.csv), zip(*parts, strict=True))
-
-
-def footage(plan: EvaluationPlan) -> Any:
-    """Return the writer of film and frames."""
-    options = plan.options
-    used = "--video" if options.video else "--frames" if options.frames else "--render"
-    with needed_for(used):
-        from mpi_es.film.film import Footage  # Pillow and ffmpeg, which scores alone do not need
-
-    return Footage(plan.config, options.video, options.frames, options.render)
-
-
-def episode_seeds(plan: EvaluationPlan) -> NDArray[np.int64]:
-    """Return the seeds (episodes,) that the options ask for."""
-    return chosen_seeds(plan.options.seeds, plan.options.episodes, plan.config.seed)
 
 
 def compared(plan: EvaluationPlan, returns: NDArray[np.float64]) -> str:

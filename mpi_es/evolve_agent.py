@@ -23,7 +23,7 @@ from mpi_es.parallel.script_api import World, on_all_ranks
 from mpi_es.run import Run
 from mpi_es.run_file.scores import Scores
 from mpi_es.scripts.arguments import OTHER_NAMES, config_of
-from mpi_es.scripts.running import WORLD, Callback, no_files, plan_of, plan_on_ranks, run, table, where
+from mpi_es.scripts.running import WORLD, Callback, named_directory, plan_of, plan_on_ranks, run, table, where
 from mpi_es.text import number
 from mpi_es.train import Plan, with_agents
 
@@ -87,7 +87,7 @@ def evolve_policy(
         options: those of `python -m mpi_es.train`, such as population_size=64; env_options and
             policy_options may be dicts.
     """
-    directory = [*filter(None, [no_files(run_dir)])]
+    directory = named_directory(run_dir)
 
     def call(world: World) -> PolicyResult:
         objects: list[ScriptObjects] = []

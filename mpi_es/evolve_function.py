@@ -24,7 +24,7 @@ from mpi_es.run import Run
 from mpi_es.run_file.records import FITNESS
 from mpi_es.scripts import arguments
 from mpi_es.scripts.arguments import OTHER_NAMES, refuse_without_effect
-from mpi_es.scripts.running import WORLD, Callback, no_files, plan_of, plan_on_ranks, run, table, where
+from mpi_es.scripts.running import WORLD, Callback, named_directory, plan_of, plan_on_ranks, run, table, where
 from mpi_es.train import Plan, beginning
 
 ARGUMENTS = {  # whose names are not those of their options
@@ -120,7 +120,7 @@ def evolve(
         "target_fitness": goal,
         "target_consecutive": goal_times,
     }
-    directory = [*filter(None, [no_files(run_dir)])]
+    directory = named_directory(run_dir)
     made: list[Problem] = []
     called = with_constraints(function, constraints)
 

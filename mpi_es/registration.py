@@ -30,7 +30,6 @@ _OWN = {  # the classes of a world that has its own: of gymnasium.make, and of m
         "mpi_es.worlds.car_racing.vector_env:CarRacingVectorEnv",
     )
 }
-CAR_RACING = {"fast": "mpi_es/CarRacing-v3", "gymnasium": "CarRacing-v3"}  # as mpi_es.evaluate calls them
 
 
 def register() -> None:

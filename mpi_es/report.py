@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import takewhile
 from pathlib import Path
 
 from mpi_es.config import command_line
@@ -33,10 +32,7 @@ def main(comm: Comm, arguments: list[str]) -> int:
 
 def report(arguments: list[str]) -> None:
     """Write the report that the arguments ask for, and print its paths."""
-    names = list(takewhile(lambda word: not word.startswith("-"), arguments))
-    if not names and not {"-h", "--help"} & {*arguments}:
-        raise UserError("RUN: expected directories of runs as the first arguments, got none")
-    options = command_line.parse(arguments[len(names) :], Options(), {}, "python -m mpi_es.report RUN…")
+    names, options = command_line.parse_runs(arguments, Options(), "python -m mpi_es.report")
     directories = list(dict.fromkeys(map(Path, names)))
     if len(directories) > 1 and not options.out:
         raise expected("--out", "a directory for the report of several runs", options.out)

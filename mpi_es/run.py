@@ -124,11 +124,6 @@ class Run:
             *config.tolerances, self.evaluator.dim, self.constraints.history
         )
 
-    @property
-    def can_reach_target(self) -> bool:
-        """Whether a target, if there is one, can end the run before its last generation."""
-        return self.exact or bool(self.config.eval_every) or self.config.target_fitness is None
-
     def streak(self, target: float) -> int:
         """Return how often in a row the target was reached in the end: by held-out means, or best values."""
         return (self.history.streak_of_best if self.exact else self.history.streak)(target)

@@ -92,7 +92,7 @@ def status(run: Path, now: float) -> Status:
     done, last = content["progress"]["generation"], content["config"]["max_iter"]
     seconds = run_status.seconds_of(content["timing"])
     mean = float(seconds[-_RECENT:].mean()) if seconds.size else math.nan
-    state, silence = run_status.state_of(content, now, float(seconds.max(initial=0.0)))
+    state, silence = run_status.state_of(content, now)
     return Status(
         run=str(run),
         generation=f"{done} of {last}",

@@ -250,7 +250,9 @@ def describe(run: Run, rank_loss: str) -> list[str]:
 
 def unreachable(run: Run) -> str:
     """Return a warning of a target that nothing is compared with in time; empty where there is none."""
-    return "" if run.can_reach_target else "no target ends the run: --eval-every 0 evaluates at its end only"
+    if run.exact or run.config.eval_every or run.config.target_fitness is None:
+        return ""
+    return "no target ends the run: --eval-every 0 evaluates at its end only"
 
 
 def without_limit(config: Config, rollout: Any) -> str:

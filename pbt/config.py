@@ -75,8 +75,6 @@ class Config:
     """package.module:Class, called on rank 0 after each generation; if it returns True, the run stops"""
     console: Free[Literal["auto", "live", "lines", "silent"]] = "auto"
     """Live panel, one line per generation, or nothing; auto: live on a terminal, else lines"""
-    plot: Free[bool] = False
-    """Draw scores, hyperparameters and family tree at the end; for toy also figure 2 of the paper"""
 
     def __post_init__(self) -> None:
         """Refuse values that no run can have."""

@@ -9,12 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mpi_es.agents.episode_seeds import check_episodes, chosen_seeds, seed_ranges
 from mpi_es.config import command_line
 from mpi_es.errors import RolloutError, UserError, expected
-from mpi_es.evaluate import check_files, compared_with, write_csv
+from mpi_es.evaluate import EpisodeOptions, compared_with, write_csv
 from mpi_es.evaluation.rollout import Episode
-from mpi_es.extras import needed_for
 from mpi_es.jit.warm_up import prepare as prepare_code
 from mpi_es.parallel.collective_errors import all_or_raise, on_root, plan_on_root
 from mpi_es.parallel.collectives import Comm, SerialComm, bcast, offsets, share_rows
@@ -32,30 +30,15 @@ _BLOCK = 16  # episodes that a rank plays at once, as many as sb3 members play t
 
 
 @dataclass(frozen=True)
-class Options:
+class Options(EpisodeOptions):
     """Evaluate a member of a population on episodes that its training did not use."""
 
-    episodes: int = 100
-    """Number of episodes"""
     member: str = "best"
     """best: the member of the best held-out evaluation as it was then; or the number of one as it is now"""
-    seeds: str = "held-out"
-    """held-out: seeds of the run's own evaluations; fresh: seeds it never used; or a list such as 0-99,200"""
-    csv: str = ""
-    """File for the episode seed, return and length of every episode"""
-    video: str = ""
-    """Video file of the first episode, .mp4 or .gif"""
-    render: bool = False
-    """Show the first episode in a window"""
-    frames: str = ""
-    """Directory for every frame of the first episode, with its actions and attention"""
-    imports: bool = True
-    """Import code that the file of the run names; --no-imports: refuse such a file"""
 
     def __post_init__(self) -> None:
         """Refuse options that no evaluation can have."""
-        check_episodes(self.episodes, self.seeds)
-        check_files(self.csv, self.video)
+        super().__post_init__()
         if not re.fullmatch(r"best|\d+", self.member):
             raise expected("--member", "best or the number of a member", self.member)
 
@@ -78,8 +61,9 @@ def main(comm: Comm, arguments: list[str]) -> int:
     """Evaluate, print, and return the exit code. Collective."""
     plan, config = plan_on_root(comm, lambda: prepare(arguments))
     prepare_code(comm, lambda: find(config).compile(config))
+    chosen = plan.options.chosen_seeds(config.seed) if plan else None
     index, names, size, seeds = on_root(
-        comm, lambda: (plan.index, plan.hyperparameters, len(plan.state), episode_seeds(plan))
+        comm, lambda: (plan.index, plan.hyperparameters, len(plan.state), chosen)
     )
     state = plan.state if plan else np.empty(size, np.uint8)
     bcast(comm, state)
@@ -97,7 +81,7 @@ def main(comm: Comm, arguments: list[str]) -> int:
 def prepare(arguments: list[str]) -> EvaluationPlan:
     """Return the plan of the evaluation; read the run's file."""
     run, options = command_line.parse_run(arguments, Options(), "python -m pbt.evaluate")
-    if seed_ranges(options.seeds):
+    if options.ranges:
         command_line.refuse_unused(arguments, ["episodes"], "--seeds", Options)
     config, content = load(run, allow_imports=options.imports)
     find(config)
@@ -122,11 +106,6 @@ def prepare(arguments: list[str]) -> EvaluationPlan:
     return EvaluationPlan(options, config, title, index, state, values, {}, generation)
 
 
-def episode_seeds(plan: EvaluationPlan) -> NDArray[np.int64]:
-    """Return the seeds (episodes,) that the options ask for."""
-    return chosen_seeds(plan.options.seeds, plan.options.episodes, plan.config.seed)
-
-
 def restored(config: Config, index: int, state: Buffer, hyperparameters: dict[str, float]) -> Member:
     """Return the member, alone on this rank."""
     member = find(config)(config, index, SerialComm(), StopFlag())
@@ -137,14 +116,10 @@ def restored(config: Config, index: int, state: Buffer, hyperparameters: dict[st
 
 def film(plan: EvaluationPlan, member: Member, seed: int) -> None:
     """Show the first episode as the options ask for, and print what it came to."""
-    options = plan.options
-    if not (options.video or options.frames or options.render):
+    if not plan.options.shows:
         return
-    with needed_for("--video"):
-        from mpi_es.film.film import Footage  # Pillow and ffmpeg, which scores alone do not need
-
     player = member.player()
-    footage = Footage(player.config, options.video, options.frames, options.render)
+    footage = plan.options.footage(player.config)
     footage.check()
     episode = Episode(0, 0, seed, player.parameters)
     print(footage.shoot(player.policy, episode, player.terms, plan.title), flush=True)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mpi_es.run_file import evaluations
+from mpi_es.run_file.history import evaluations_content, read_evaluations
 from mpi_es.run_file.records import HeldOut
 from pbt.schema import check_names
 from pbt.selection import best
@@ -48,7 +48,7 @@ class Lineage:
             },
             "timing": {"seconds": np.array(self.seconds)},
             "evaluations": {
-                **evaluations.content([held_out for _, held_out in self.evaluations]),
+                **evaluations_content([held_out for _, held_out in self.evaluations]),
                 "member": np.array([member for member, _ in self.evaluations], np.int64),
             },
         }
@@ -83,7 +83,7 @@ def read(stored: dict[str, Any], names: Sequence[str]) -> Lineage:
             )
         )
     lineage.seconds = stored["timing"]["seconds"].tolist()
-    lineage.evaluations = list(zip(held["member"].tolist(), evaluations.read(held), strict=True))
+    lineage.evaluations = list(zip(held["member"].tolist(), read_evaluations(held), strict=True))
     return lineage
 
 

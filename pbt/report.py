@@ -1,9 +1,7 @@
-"""python -m pbt.report RUN…: draw a population's scores and family tree, and write report.html.
-
---no-imports refuses the file of a run that names code to import.
-"""
+"""python -m pbt.report RUN…: draw a population's scores and family tree, and write report.html."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
 from mpi_es.config import command_line
@@ -12,7 +10,7 @@ from mpi_es.extras import needed_for
 from mpi_es.parallel.collective_errors import on_root
 from mpi_es.parallel.collectives import Comm
 from mpi_es.parallel.entry_point import launch
-from mpi_es.run_file import checkpoint, imports
+from mpi_es.run_file import checkpoint
 from mpi_es.run_file.atomic_write import write_whole
 from pbt import lineage
 from pbt.config import Config
@@ -22,29 +20,32 @@ from pbt.record import load
 NAME, PAGE = "population.png", "report.html"
 
 
+@dataclass(frozen=True)
+class Options:
+    """Draw the scores, hyperparameters and family tree of populations, and write a page for each."""
+
+    imports: bool = True
+    """Import code that the file of the run names; --no-imports: refuse such a file"""
+
+
 def main(comm: Comm, arguments: list[str]) -> int:
     """Draw, print the paths, and return the exit code. Collective: only rank 0 works."""
     on_root(comm, lambda: _report(arguments))
     return 0
 
 
-def _report(runs: list[str]) -> None:
-    refuse, runs = command_line.take_flag(runs, imports.FLAG)
-    if {"--help", "-h"} & set(runs):
-        print(__doc__)
-        return
-    if not runs or any(run.startswith("-") for run in runs):
-        raise UserError(f"RUN: expected directories of runs, got {' '.join(runs) or 'nothing'}")
+def _report(arguments: list[str]) -> None:
+    runs, options = command_line.parse_runs(arguments, Options(), "python -m pbt.report")
     for run in runs:
-        for path in draw(checkpoint.directory_of(Path(run)), allow_imports=not refuse):
+        for path in draw(checkpoint.directory_of(Path(run)), allow_imports=options.imports):
             print(path)
 
 
-def draw(directory: Path, *, allow_imports: bool | None = None) -> list[Path]:
+def draw(directory: Path, *, allow_imports: bool) -> list[Path]:
     """Write the pictures and the page of a run, and return their paths.
 
     Args:
-        allow_imports: of code that the file names; None where it is imported already.
+        allow_imports: of code that the file names.
     """
     # matplotlib takes a second to import, and rank 0 alone needs it
     with needed_for("pbt.report"):

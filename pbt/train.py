@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 
 from mpi_es.config import command_line
 from mpi_es.config.config_file import ConfigFile
-from mpi_es.errors import UserError
 from mpi_es.parallel.collective_errors import all_or_raise, on_root, plan_on_root
 from mpi_es.parallel.collectives import Comm, bcast, share_rows
 from mpi_es.parallel.entry_point import launch
@@ -19,7 +18,7 @@ from mpi_es.run_file.training_plan import TrainingPlan, plan_training
 from mpi_es.run_file.versions import libraries
 from mpi_es.telemetry.sinks import events_missing, open_telemetry
 from mpi_es.text import counted
-from pbt import lineage, report, schema
+from pbt import lineage, schema
 from pbt.config import Config
 from pbt.explore import check_choices
 from pbt.lineage import Lineage
@@ -40,7 +39,7 @@ _HELP = (
 )
 
 _EXAMPLES = (
-    ("mpiexec -n 2 python -m pbt.train toy --plot", "figure 2 of the paper, in seconds"),
+    ("mpiexec -n 2 python -m pbt.train toy", "the toy problem of the paper, in seconds"),
     ("mpiexec -n 4 python -m pbt.train --member sb3 --env CartPole-v1", "PPO of Stable-Baselines3"),
     ("mpiexec -n 8 python -m pbt.train --resume runs/toy", "continue a run, on any number of ranks"),
 )
@@ -110,7 +109,6 @@ def train(comm: Comm, plan: TrainingPlan[Config] | None, population: Population,
         finished, ended = on_root(comm, lambda: _end_of(plan) if plan else None)
         record = records[0] if records else None
         Run(population, values, generation, record, finished, ended).evolve()
-        on_root(comm, lambda: plot(record) if record and record.config.plot else None)
 
 
 def _end_of(plan: TrainingPlan[Config]) -> tuple[bool, str]:
@@ -118,18 +116,6 @@ def _end_of(plan: TrainingPlan[Config]) -> tuple[bool, str]:
     if not plan.is_finished or not plan.stored:
         return False, ""
     return True, "" if plan.has_new_options else plan.stored["life"]["reason"]
-
-
-def plot(record: Record) -> None:
-    """Draw a run that has ended, and show where, or why it could not be drawn."""
-    if not record.lineage.generations:
-        return
-    try:
-        text = "drawn in " + ", ".join(path.name for path in report.draw(record.directory))
-    except UserError as error:
-        text = f"not drawn: {error}"
-    if record.config.console != "silent":
-        print(text, flush=True)
 
 
 def begin(

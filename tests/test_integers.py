@@ -1,8 +1,4 @@
-"""Integers among the parameters of a function, in its own units, exact on any ranks."""
-
-import json
-import signal
-from pathlib import Path
+"""Integers among the parameters of a function, in its own units."""
 
 import numpy as np
 import pytest
@@ -10,7 +6,7 @@ import pytest
 import mpi_es
 from mpi_es import train
 from mpi_es.errors import UserError
-from tests.launching import assert_same, exact_content, interrupt, run_here
+from tests.launching import run_here
 
 QUIET = {"console": "silent", "tensorboard": False}
 QUICK = {**QUIET, "population_size": 12, "max_iter": 300, "minimise": True, "run_dir": None}
@@ -106,39 +102,6 @@ def test_the_command_line_has_integers_and_constraints(tmp_path):
     content = mpi_es.load_run(tmp_path)
     assert content["best"]["candidate"][:2].tolist() == [1, 0]
     assert content["constraints"]["of_best"].tolist() == [0, -2]
-
-
-SCRIPT = """
-import json, sys, time
-import mpi_es
-
-def cost(x):
-    time.sleep(PAUSE)
-    if x[1] > 1.2:
-        raise ArithmeticError("undefined")
-    return float((x**2).sum())
-
-options = json.loads(sys.argv[1])
-PAUSE = options.pop("pause", 0)
-small = {"population_size": 9, "max_iter": 14, "seed": 3, "integers": [0, 2], "on_failure": "worst"}
-quiet = {"tensorboard": False, "console": "silent", "checkpoint_interval": 0}
-mpi_es.minimise(cost, [5.0, 1.0, -7.0], [2.0, 0.5, 3.0], **small, **quiet, **options)
-"""
-
-
-@pytest.mark.parametrize(("ranks", "others"), [(2, 3), (3, 1), (7, 2)])
-def test_a_run_is_the_same_on_any_ranks_and_killed(launch, tmp_path, monkeypatch, ranks, others):
-    monkeypatch.chdir(tmp_path)
-    Path("script.py").write_text(SCRIPT)
-    for count, directory in ((1, "alone"), (ranks, "many")):
-        assert launch(count, "script.py", json.dumps({"run_dir": directory})).stderr == ""
-    slow = ("script.py", json.dumps({"run_dir": "killed", "pause": 0.02}))
-    interrupt(tmp_path / "killed", signal.SIGKILL, (ranks, *slow))
-    assert launch(others, *slow).stderr == ""
-    content = exact_content(Path("alone"))
-    assert content["history"]["failures"].any()
-    assert_same(exact_content(Path("many")), content)
-    assert_same(exact_content(Path("killed")), content)
 
 
 def test_a_single_integer_is_refused():

@@ -4,6 +4,7 @@ import contextlib
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import takewhile
 from typing import Any, TypeVar
 
 from mpi_es.config import config_file, parts
@@ -83,6 +84,14 @@ def parse_run(arguments: Sequence[str], default: C, program: str, must: bool = T
     if must and not run:
         raise UserError("RUN: expected the directory of a run as the first argument, got nothing")
     return run, options
+
+
+def parse_runs(arguments: Sequence[str], default: C, program: str) -> tuple[list[str], C]:
+    """Return the runs that the first arguments name, one or more, and the options after them."""
+    runs = list(takewhile(lambda word: not word.startswith("-"), arguments))
+    if not runs and not {*help_pages.FLAGS} & {*arguments}:
+        raise UserError("RUN: expected directories of runs as the first arguments, got none")
+    return runs, parse(arguments[len(runs) :], default, {}, f"{program} RUN…")
 
 
 def continued(arguments: Sequence[str]) -> list[str]:

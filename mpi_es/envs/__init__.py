@@ -20,7 +20,6 @@ from mpi_es.envs.lockstep.separate import SeparateEnvs
 from mpi_es.envs.step_limit import frame_limit, own_limit
 from mpi_es.errors import UserError, expected, one_line
 from mpi_es.extras import needs
-from mpi_es.registration import CAR_RACING
 from mpi_es.worlds.options import step_limit
 
 Function = Callable[..., gym.Env[Any, Any]]
@@ -228,8 +227,6 @@ def _unknown(env_id: str) -> UserError:
     stem, version = re.fullmatch(r"(.*?)(-v\d+)?", env_id).groups()  # type: ignore[union-attr]
     others = [known for known in gym.registry if re.fullmatch(re.escape(stem) + r"-v\d+", known)]
     rule = "a gymnasium id or package.module:make"
-    if env_id in CAR_RACING:
-        return expected("--env", rule, env_id, f"use {CAR_RACING[env_id]!r}")
     if others:
         newest = max(others, key=lambda known: int(known.rpartition("-v")[2]))
         reason = f"gymnasium {gym.__version__} has no {version}" if version else "the version is missing"

@@ -238,7 +238,7 @@ def dedicated(config: Config, size: int, *, dynamic: bool) -> bool:
     if config.dedicated_root != "auto":
         return config.dedicated_root == "yes"
     # An answer takes rank 0 0.11 ms. 128 ranks with episodes of 50 ms would have a third of its time, which
-    # is then worth less than their not waiting; with 32 ranks it is worth more (benchmarks/dispatch.py).
+    # is then worth less than their not waiting; with 32 ranks it is worth more.
     return dynamic and size >= 128
 
 

@@ -14,7 +14,6 @@ from mpi_es.papers.parameter_order import LAYOUTS, to_torch
 from mpi_es.parallel.collectives import SerialComm
 from mpi_es.parallel.stop_signal import StopFlag
 from mpi_es.policies.base import Shapes
-from mpi_es.registration import CAR_RACING
 from mpi_es.strategies.base import Dense
 
 _EXPORTS = "--from-layout of mpi_es.export"
@@ -40,7 +39,7 @@ def recognised(numbers: Candidate, shapes: Shapes, config: Config, option: str) 
     kept = tuple(word for word in config.env_options if word.partition("=")[0] == "continuous")
     alone = replace(
         config,
-        env=CAR_RACING["fast"],
+        env="mpi_es/CarRacing-v3",
         env_options=kept,
         strategy=default("strategy", "cma_es"),
         **_UNUSED,

@@ -61,8 +61,3 @@ def _taken_just_now(directory: Path) -> int:
             found = path.stat()
             taken += found.st_blocks * 512 * (time.time() - found.st_ctime < _JUST_NOW)
     return taken
-
-
-def is_first(environ: Mapping[str, str]) -> bool:
-    """Return whether this is the first rank of its node, as MPICH's launcher counts."""
-    return environ.get("MPI_LOCALRANKID", "0") == "0"

@@ -16,7 +16,7 @@ from mpi_es.parallel import launcher_watch, shared_memory
 from mpi_es.parallel.collectives import Comm, SerialComm
 from mpi_es.parallel.output import drop_unread
 from mpi_es.parallel.rank_loss import survivable
-from mpi_es.parallel.shared_memory import NoRoom, is_first
+from mpi_es.parallel.shared_memory import NoRoom
 from mpi_es.parallel.stop_signal import keep_hang_up
 
 # Of the launchers, the one that comes first here is the outermost that starts ranks itself: an mpiexec may
@@ -131,12 +131,10 @@ def connect(environ: Mapping[str, str]) -> Comm:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)  # mpi4py's own words on wrong launchers
             return _start(environ)
-    except NoRoom:
-        if is_first(environ):
-            raise
-        sys.exit(0)
-    except UserError:
-        if find_launch(environ).rank == 0:
+    except UserError as error:
+        launch = find_launch(environ)
+        place = launch.local_rank if isinstance(error, NoRoom) else launch.rank
+        if place == 0:
             raise
         sys.exit(0)
 

@@ -80,11 +80,8 @@ def as_of(directory: str = "") -> str:
 
 def state_of(content: Mapping[str, Any]) -> dict[str, str]:
     """Return a sentence that says why a run ended, or that it goes on, and its kind."""
-    finished, seconds = (
-        bool(content["life"]["finished"]),
-        run_status.seconds_of(content["timing"]),
-    )
-    text, silence = run_status.state_of(dict(content), time.time(), float(seconds.max(initial=0.0)))
+    finished = bool(content["life"]["finished"])
+    text, silence = run_status.state_of(content, time.time())
     kind = "finished" if finished else "running" if text.startswith("running") else "stopped"
     if not finished:
         text += f"; last saved {duration(max(silence, 0.0))} ago"

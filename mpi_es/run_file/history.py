@@ -2,15 +2,14 @@
 
 import dataclasses
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import takewhile
 from typing import Any, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mpi_es.run_file import evaluations
-from mpi_es.run_file.records import Row, Timing
+from mpi_es.run_file.records import HeldOut, Row, Timing
 
 
 class Table:
@@ -47,7 +46,7 @@ class History:
         stored = stored or {}
         self.rows = Table(Row, stored.get("history"))
         self.timings = Table(Timing, stored.get("timing"))
-        self.evaluations = evaluations.read(stored["evaluations"]) if stored else []
+        self.evaluations = read_evaluations(stored["evaluations"]) if stored else []
 
     @property
     def steps(self) -> int:
@@ -64,7 +63,7 @@ class History:
         return {
             "history": self.rows.content(),
             "timing": self.timings.content(),
-            "evaluations": evaluations.content(self.evaluations),
+            "evaluations": evaluations_content(self.evaluations),
         }
 
     def streak(self, target: float) -> int:
@@ -94,6 +93,22 @@ class History:
         if len(recent) == span and best[-1] - worst[-1] < tolfun and np.ptp(recent) < tolfun:
             return f"converged: values vary by less than {tolfun:g}"
         return ""
+
+
+def evaluations_content(evaluations: Sequence[HeldOut]) -> dict[str, NDArray[Any]]:
+    """Return `generation` (n,) and `returns` (n, episodes), NaN after the last episode of a shorter one."""
+    widest = max((len(held_out.returns) for held_out in evaluations), default=0)
+    returns = np.full((len(evaluations), widest), np.nan)
+    for row, held_out in zip(returns, evaluations, strict=True):
+        row[: len(held_out.returns)] = held_out.returns
+    generation = np.array([held_out.generation for held_out in evaluations], np.int64)
+    return {"generation": generation, "returns": returns}
+
+
+def read_evaluations(stored: dict[str, Any]) -> list[HeldOut]:
+    """Return the evaluations that the group /evaluations holds."""
+    pairs = zip(stored["generation"], stored["returns"], strict=True)
+    return [HeldOut(int(generation), returns[~np.isnan(returns)]) for generation, returns in pairs]
 
 
 def _last_in_a_row(reached: Iterable[Any]) -> int:

@@ -3,6 +3,7 @@
 import os
 import socket
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -49,13 +50,9 @@ def seconds_of(timing: dict[str, Any]) -> Any:
     return timing["total" if "total" in timing else "seconds"]  # of mpi_es, of pbt
 
 
-def state_of(content: dict[str, Any], now: float, longest: float) -> tuple[str, float]:
-    """Return the state of a run (why it stopped, running or silent) and the seconds since its last save.
-
-    Args:
-        longest: seconds of the longest generation.
-    """
-    life = content["life"]
+def state_of(content: Mapping[str, Any], now: float) -> tuple[str, float]:
+    """Return the state of a run (why it stopped, running or silent) and the seconds since its last save."""
+    life, longest = content["life"], float(seconds_of(content["timing"]).max(initial=0.0))
     silence = now - life["saved"]
     host, job, reason = (_printable(life[name]) for name in ("host", "job", "reason"))
     where = f"on {host}" + (f", job {job}" if job else "")

@@ -38,9 +38,9 @@ def rank() -> int:
     return int(WORLD.join().rank)
 
 
-def no_files(run_dir: Any) -> str:
-    """Return the option --run-dir of an argument run_dir, for which None means no files."""
-    return os.devnull if run_dir is None else str(run_dir)
+def named_directory(run_dir: Any) -> list[str]:
+    """Return the directory of an argument run_dir in a list, empty where none is named; None is no files."""
+    return [*filter(None, [os.devnull if run_dir is None else str(run_dir)])]
 
 
 def plan_of(config: Config, directory: list[str]) -> Plan:

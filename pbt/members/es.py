@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from mpi_es.arrays import Vector
 from mpi_es.config import command_line
 from mpi_es.config.fields import option
 from mpi_es.config.parts import changed
@@ -103,6 +104,11 @@ class ES(Member):
         read = {"sigma": state.sigma, "learning_rate": state.learning_rate, "pairs": pairs}
         return {name: read[name] for name in self.hyperparameters}
 
+    @property
+    def normalisation(self) -> Vector | None:
+        """What observations are normalised with now, (2, size); None without --obs-norm."""
+        return self.observations.normalisation if self.config.obs_norm else None
+
     def score(self, episode_seeds: NDArray[np.int64]) -> Score:
         """Return the score of the mean on the first rank of the group, none elsewhere. Collective over it."""
         return self._score(self.evaluator.rollout.whole, episode_seeds)
@@ -114,8 +120,7 @@ class ES(Member):
     def _score(self, terms_of: Callable[..., EpisodeRules], episode_seeds: NDArray[np.int64]) -> Score:
         """Return the score of the mean in whole episodes."""
         results: list[Score] = []
-        normalisation = self.observations.normalisation if self.config.obs_norm else None
-        terms = terms_of(self.run.episode_cap, normalisation)
+        terms = terms_of(self.run.episode_cap, self.normalisation)
 
         def evaluate() -> None:
             played = self.evaluator.evaluate(alone(self.strategy.centre), episode_seeds[None], terms)
@@ -130,8 +135,7 @@ class ES(Member):
 
     def player(self) -> Player:
         """Return the policy with the strategy's centre as its parameters."""
-        normalisation = self.observations.normalisation if self.config.obs_norm else None
-        terms = self.evaluator.held_out_terms(self.run.episode_cap, normalisation)
+        terms = self.evaluator.held_out_terms(self.run.episode_cap, self.normalisation)
         policy, centre = self.evaluator.rollout.policy, self.strategy.centre.astype(np.float32)
         return Player(self.run.held_out, policy, policy.as_candidate(centre), terms)
 
@@ -175,9 +179,8 @@ class ES(Member):
         seeds = training_seeds(
             run.seed, state.generation, len(population), run.num_rollouts, run.episode_seeds
         )
-        normalisation = self.observations.normalisation if self.config.obs_norm else None
         cap = self.evaluator.rollout.training_cap(run.episode_cap)
-        terms = training_terms(run, cap, normalisation)
+        terms = training_terms(run, cap, self.normalisation)
         evaluation = self.evaluator.evaluate(population, seeds, terms)
         strategy.tell(population, evaluation.returns.mean(axis=1))
         if self.config.obs_norm:

@@ -17,7 +17,6 @@ from mpi_es.agents.agent import Agent
 from mpi_es.config.presets import preset
 from mpi_es.errors import expected
 from mpi_es.policies.attention_compiled.policy import AttentionPolicy
-from mpi_es.registration import CAR_RACING
 
 _OPTION = "--env-options base_from_pretrained"
 
@@ -82,7 +81,7 @@ def make(
     """
     if not base_from_pretrained:
         raise expected(_OPTION, "a run or an npz file with an attention agent", "nothing")
-    env, limit = envs.make(CAR_RACING["fast"], (f"picture={picture}", f"variant={variant}"))
+    env, limit = envs.make("mpi_es/CarRacing-v3", (f"picture={picture}", f"variant={variant}"))
     driven = Decisions(gym.wrappers.TimeLimit(env, limit), steps_of_action)
     seen = gym.wrappers.FrameStackObservation(Centres(driven, _agent(base_from_pretrained)), frames)
     return gym.wrappers.FlattenObservation(seen)

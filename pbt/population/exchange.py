@@ -23,9 +23,33 @@ def exchange(
         owners: the rank that holds each member.
     """
     copies = [(int(origin), owners[member]) for member, origin in enumerate(source) if origin != member]
-    moves = sorted(set(copies))  # a rank receives a buffer once, even if several of its members copy it
-    remote = [(member, rank) for member, rank in moves if owners[member] != rank]
+    # A rank receives a buffer once, even if several of its members copy it.
+    return deliver(comm, buffers, sorted(set(copies)), owners)
+
+
+def collect(
+    comm: Comm, buffers: Mapping[int, Buffer], members: Sequence[int], owners: Sequence[int]
+) -> Buffers:
+    """Return on rank 0 the buffers of these members, nothing elsewhere. Collective."""
+    return deliver(comm, buffers, [(member, 0) for member in members], owners)
+
+
+def distribute(comm: Comm, buffers: Mapping[int, Buffer], owners: Sequence[int]) -> Buffers:
+    """Return on each rank the buffers of its members; rank 0 has all buffers. Collective."""
+    return deliver(comm, buffers, list(enumerate(owners)), [0] * len(owners))
+
+
+def deliver(
+    comm: Comm, buffers: Mapping[int, Buffer], moves: Sequence[Move], owners: Sequence[int]
+) -> Buffers:
+    """Return the buffers that are for this rank. Collective.
+
+    Args:
+        moves: of all ranks, each once.
+        owners: the rank that has each member's buffer.
+    """
     local = {member: buffers[member] for member, rank in moves if owners[member] == rank == comm.rank}
+    remote = [(member, rank) for member, rank in moves if owners[member] != rank]
     if not remote:
         return local
     sizes = share_sizes(comm, buffers, [member for member, _ in remote], owners)
@@ -62,26 +86,3 @@ def send(
     for request in requests:
         wait(request)
     return received
-
-
-def collect(
-    comm: Comm, buffers: Mapping[int, Buffer], members: Sequence[int], owners: Sequence[int]
-) -> Buffers:
-    """Return on rank 0 the buffers of these members, nothing elsewhere. Collective."""
-    local = {member: buffers[member] for member in members if owners[member] == comm.rank == 0}
-    remote = [(member, 0) for member in members if owners[member] != 0]
-    if not remote:
-        return local
-    sizes = share_sizes(comm, buffers, [member for member, _ in remote], owners)
-    return local | send(comm, buffers, remote, owners, sizes)
-
-
-def distribute(comm: Comm, buffers: Mapping[int, Buffer], owners: Sequence[int]) -> Buffers:
-    """Return on each rank the buffers of its members; rank 0 has all buffers. Collective."""
-    local = {member: buffers[member] for member, rank in enumerate(owners) if rank == comm.rank == 0}
-    remote = [(member, rank) for member, rank in enumerate(owners) if rank != 0]
-    if not remote:
-        return local
-    at_root = [0] * len(owners)
-    sizes = share_sizes(comm, buffers, [member for member, _ in remote], at_root)
-    return local | send(comm, buffers, remote, at_root, sizes)

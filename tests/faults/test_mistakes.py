@@ -23,7 +23,6 @@ TRAIN = ("-m", "mpi_es.train", *CARTPOLE, "--no-tensorboard")
 
 MISTAKES = [
     ("--env CartPol-v1", r"--env: expected a gymnasium id .*'CartPol-v1'; did you mean 'CartPole-v1'\?"),
-    ("--env gymnasium", r"--env: expected a gymnasium id .*'gymnasium'; use 'CarRacing-v3'"),
     ("--env LunarLander-v2", r"no -v2: use 'LunarLander-v3'"),
     ("--env nosuch:make", r"--env: expected a module that can be imported, got 'nosuch'"),
     ("--env tests.faults.exits:make", r"--env: importing tests.faults.exits failed: SystemExit: set MY_SIM"),

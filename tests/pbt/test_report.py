@@ -5,17 +5,17 @@ import pytest
 
 from mpi_es.errors import UserError
 from mpi_es.parallel.collectives import SerialComm
-from pbt import report, train
+from pbt import report
 from pbt.papers import figure2
+from tests.launching import run_here
 from tests.pbt.runs import WALKERS
 
 PNG = b"\x89PNG"
 
 
-def test_a_toy_run_is_drawn_with_the_papers_figure(tmp_path, capsys):
-    quiet = ["--console", "lines", "--no-tensorboard", "--run-dir", str(tmp_path)]
-    assert train.main(SerialComm(), ["toy", "--max-iter", "3", "--plot", *quiet]) == 0
-    assert "drawn in figure2.png, population.png, report.html" in capsys.readouterr().out
+def test_a_toy_run_is_drawn_with_the_papers_figure(trained, tmp_path):
+    trained(tmp_path, "toy", "--max-iter", 3)
+    run_here(report, tmp_path)
     for name in (report.NAME, figure2.NAME):
         assert (tmp_path / name).read_bytes().startswith(PNG)
     assert "<h2>Figure 2 of the paper</h2>" in (tmp_path / report.PAGE).read_text(encoding="utf-8")
@@ -46,11 +46,12 @@ def test_a_path_jumps_where_theta_is_copied():
 
 
 def test_help_prints_the_usage(capsys):
-    assert report.main(SerialComm(), ["--help"]) == 0
+    with pytest.raises(SystemExit):
+        report.main(SerialComm(), ["--help"])
     assert "python -m pbt.report RUN" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("arguments", [[], ["--out", "here"]])
 def test_a_run_must_be_named(arguments):
-    with pytest.raises(UserError, match="RUN: expected directories of runs, got"):
+    with pytest.raises(UserError, match="RUN: expected directories of runs as the first arguments, got none"):
         report.main(SerialComm(), arguments)

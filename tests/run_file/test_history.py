@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mpi_es.run_file import checkpoint
-from mpi_es.run_file.history import History, Table
+from mpi_es.run_file.history import History, Table, evaluations_content, read_evaluations
 from mpi_es.run_file.records import HeldOut, Timing, summarize
 from tests.run_file import bases
 
@@ -65,3 +65,18 @@ def test_a_history_of_nothing_survives_the_file(tmp_path):
 def test_a_streak_is_of_the_last_evaluations_in_succession(means, streak):
     made = history(*([mean - 1, mean + 1] for mean in means))
     assert made.streak(10) == streak
+
+
+def test_evaluations_of_different_lengths_are_stored_as_one_array():
+    held_out = [HeldOut(2, np.array([1.0, 2.0, 3.0])), HeldOut(4, np.array([5.0]))]
+    content = evaluations_content(held_out)
+    assert content["generation"].tolist() == [2, 4]
+    assert np.isnan(content["returns"]).tolist() == [[False] * 3, [False, True, True]]
+    back = read_evaluations(content)
+    assert [(one.generation, one.returns.tolist()) for one in back] == [(2, [1, 2, 3]), (4, [5])]
+
+
+def test_no_evaluations_are_stored_as_empty_arrays():
+    content = evaluations_content([])
+    assert (content["generation"].shape, content["returns"].shape) == ((0,), (0, 0))
+    assert read_evaluations(content) == []

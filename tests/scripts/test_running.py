@@ -5,12 +5,12 @@ import pytest
 
 from mpi_es.config.run import configured
 from mpi_es.run_file.checkpoint import NOWHERE
-from mpi_es.scripts.running import no_files, plan_of, rank, table
+from mpi_es.scripts.running import named_directory, plan_of, rank, table
 
 
 def test_none_means_that_no_files_are_written():
-    assert no_files(None) == str(NOWHERE) == os.devnull
-    assert (no_files(""), no_files("mine")) == ("", "mine")
+    assert named_directory(None) == [str(NOWHERE)] == [os.devnull]
+    assert (named_directory(""), named_directory("mine")) == ([], ["mine"])
 
 
 def test_a_directory_is_chosen_once(tmp_path, monkeypatch):

@@ -243,7 +243,7 @@ import mpi_es
 
 def cost(x):
     time.sleep(PAUSE)
-    if x[2] > 1.2:
+    if x[1] > 1.2:
         raise ArithmeticError("undefined")
     return float((x**2).sum())
 
@@ -252,14 +252,17 @@ def limits(x):
 
 options = json.loads(sys.argv[1])
 PAUSE = options.pop("pause", 0)
-small = {"population_size": 9, "max_iter": 14, "seed": 3, "constraints": limits, "on_failure": "worst"}
+small = {"population_size": 9, "max_iter": 14, "seed": 3, "on_failure": "worst"}
+small |= {"constraints": limits, "integers": [0, 2]}
 quiet = {"tensorboard": False, "console": "silent", "checkpoint_interval": 0}
-mpi_es.minimise(cost, [2.0, 2.0, 1.0], 0.5, **small, **quiet, **options)
+mpi_es.minimise(cost, [5.0, 1.0, -7.0], [2.0, 0.5, 3.0], **small, **quiet, **options)
 """
 
 
 @pytest.mark.parametrize(("ranks", "others"), [(2, 3), (3, 1), (7, 2)])
-def test_a_run_is_the_same_on_any_ranks_and_killed(launch, tmp_path, monkeypatch, ranks, others):
+def test_a_run_is_the_same_on_any_ranks_and_killed_with_integers_too(
+    launch, tmp_path, monkeypatch, ranks, others
+):
     monkeypatch.chdir(tmp_path)
     Path("script.py").write_text(SCRIPT)
     for count, directory, dispatch in ((1, "alone", "auto"), (ranks, "many", "static")):

@@ -34,6 +34,7 @@ from mpi_es.errors import expected, one_line
 from mpi_es.evaluation.build import make_policy
 from mpi_es.evaluation.compiled import episode
 from mpi_es.evaluation.compiled.episode import Driver
+from mpi_es.jit.rows import row
 from mpi_es.parallel.collective_errors import on_root
 from mpi_es.parallel.collectives import Comm, bcast_object, gather_objects
 from mpi_es.parallel.entry_point import launch
@@ -70,8 +71,8 @@ class Drives(NamedTuple):
 
     def write(self, rows: list[tuple[Any, ...]]) -> None:
         """Write drives, from the first row on."""
-        for i, row in enumerate(rows):
-            self.centres[i], self.actions[i], self.length[i], self.score[i] = row
+        for i, one in enumerate(rows):
+            self.centres[i], self.actions[i], self.length[i], self.score[i] = one
 
     def save(self, path: Path) -> None:
         """Write them to a file."""
@@ -148,7 +149,7 @@ class Cars:
     def drive(self, parameters: NDArray[np.float32], seeds: list[int], round_: int) -> list[tuple[Any, ...]]:
         """Return the drives of all ranks, in the order of the seeds, on rank 0. Collective."""
         size = self.comm.size
-        weights = kernel.network(self.policy.unpack(parameters[None]), 0)
+        weights = row(self.policy.unpack(parameters[None]), 0)
         own = [self._drive(weights, seed, round_) for seed in seeds[self.comm.rank :: size]]
         shares = gather_objects(self.comm, own)
         return [shares[i % size][i // size] for i in range(len(seeds))] if shares else []

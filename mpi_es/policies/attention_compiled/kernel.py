@@ -124,24 +124,3 @@ def _centres(size: int, read: NDArray[np.int64], features: NDArray[np.float32]) 
         row, column = read[i] // columns, read[i] % columns
         features[2 * i] = np.float32(STRIDE * row + PATCH // 2) / np.float32(size)
         features[2 * i + 1] = np.float32(STRIDE * column + PATCH // 2) / np.float32(size)
-
-
-@compiled()
-def act_all(
-    weights: Weights,
-    frames: NDArray[np.uint8],
-    memories: NDArray[np.float32],
-    scratch: Scratch,
-    outputs: NDArray[np.float32],
-) -> None:
-    """Act for k networks, one after the other; the arrays have a first axis k."""
-    for i in range(len(frames)):
-        act(network(weights, i), frames[i], memories[i], scratch, outputs[i])
-
-
-@compiled()
-def network(weights: Weights, i: int) -> Weights:
-    """Return the weights of one of k networks."""
-    c = weights.controller
-    controller = Controller(c.kind, c.input[i], c.hidden[i], c.bias[i], c.output[i], c.output_bias[i])
-    return Weights(weights.projection[i], weights.bias[i], controller)

@@ -13,9 +13,10 @@ from mpi_es.policies import initialisation
 from mpi_es.policies.actions import Outputs, actions_for
 from mpi_es.policies.attention_compiled import controller as controllers
 from mpi_es.policies.attention_compiled.controller import Controller
-from mpi_es.policies.attention_compiled.kernel import Scratch, Weights, act, act_all, allocate
+from mpi_es.policies.attention_compiled.kernel import Scratch, Weights, act, allocate
 from mpi_es.policies.attention_compiled.patches import CHANNELS, PATCH, QUERY_DIM, STRIDE
 from mpi_es.policies.base import Attention, Memory, Policy, Shapes, split
+from mpi_es.policies.kernels.side_by_side import all_of
 from mpi_es.policies.options import AttentionOptions
 
 Array = NDArray[np.float32]
@@ -39,7 +40,7 @@ class AttentionPolicy(Policy):
         self.kind = controllers.KINDS[options.controller]
         self.gates = controllers.GATES[self.kind] * options.hidden[0]
         self.shapes = self._attention_shapes() | self._controller_shapes()
-        self.scratch = self.new_scratch()
+        self.scratch, self._act_all = self.new_scratch(), all_of(act)
 
     def new_scratch(self) -> Scratch:
         """Return room for the steps of one network at a time."""
@@ -95,7 +96,7 @@ class AttentionPolicy(Policy):
         """Return the outputs (k, n) in [-1, 1], and the memory afterwards."""
         assert memory is not None
         memory, outputs = memory.copy(), np.empty((len(observations), self.n), np.float32)
-        act_all(weights, np.ascontiguousarray(observations), memory, self.scratch, outputs)
+        self._act_all(weights, np.ascontiguousarray(observations), memory, self.scratch, outputs)
         return outputs, memory
 
     def _attention_shapes(self) -> Shapes:

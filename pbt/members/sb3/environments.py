@@ -1,6 +1,7 @@
 """The environments of an sb3 member: gymnasium's, which are stepped one by one, or envpool's."""
 
 from collections.abc import Sequence
+from contextlib import closing
 from functools import partial
 from typing import Any
 
@@ -8,14 +9,6 @@ import gymnasium as gym
 
 from mpi_es import envs
 from mpi_es.envs.lockstep.envpool import PREFIX
-
-
-def observation_space(name: str, options: Sequence[str]) -> gym.Space[Any]:
-    """Return the observation space; refuse an environment that cannot be made."""
-    batch = envs.open_batch(name, options)
-    batch.close()
-    space: gym.Space[Any] = batch.observation_space
-    return space
 
 
 def vectorised(name: str, options: Sequence[str], count: int) -> Any:
@@ -37,6 +30,5 @@ def single(name: str, options: Sequence[str]) -> Any:
 
 def compile_one(name: str, options: Sequence[str]) -> None:
     """Step the environment once if it is a compiled one: its first step compiles."""
-    batch = envs.open_batch(name, options)
-    batch.compile()
-    batch.close()
+    with closing(envs.open_batch(name, options)) as batch:
+        batch.compile()

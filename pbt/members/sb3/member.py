@@ -65,13 +65,13 @@ class SB3(Member):
     def declared(cls, config: Config) -> Sequence[Hyperparameter]:
         """Return the algorithm's hyperparameters; refuse unsupported options and environments."""
         settings.check_options(config.algorithm, _options(config))
-        trained = worlds.observation_space(config.env, config.env_options)
+        trained, _ = envs.spaces(config.env, config.env_options)
         if not isinstance(trained, gym.spaces.Box | gym.spaces.Discrete):
             raise expected("--env", "one that observes a Box or a Discrete", config.env)
         if config.obs_norm and not isinstance(trained, gym.spaces.Box):
             raise expected("--env", "one that observes a Box, with --obs-norm", config.env)
         with envs.held_out():
-            held_out = worlds.observation_space(config.env, _held_out_options(config))
+            held_out, _ = envs.spaces(config.env, _held_out_options(config))
         if held_out != trained:
             raise expected("--held-out-env-options", f"observations in {trained}", held_out)
         return settings.declared(config.algorithm)
