@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from mpi_es.arrays import Vector
 from mpi_es.config.run import Config
 from mpi_es.config.user_objects import name_of
-from mpi_es.errors import RolloutError, UserError, in_words_of_scripts
+from mpi_es.errors import RolloutError, UserError, expected, in_words_of_scripts
 from mpi_es.evaluation.build import problem_of
 from mpi_es.evaluation.function.constraints import Constraints, count_constraints, with_constraints
-from mpi_es.evaluation.function.rollout import Function, Problem, unused_fields
+from mpi_es.evaluation.function.rollout import Function, Problem, as_vector, unused_fields
 from mpi_es.evaluation.script_objects import ScriptObjects
 from mpi_es.parallel.collective_errors import all_or_raise
 from mpi_es.parallel.collectives import Comm, bcast_object
@@ -147,6 +147,8 @@ def evolve(
 
 def minimise(function: Function, x0: Any, sigma: Any = 0.1, **options: Any) -> Result:
     """Search for the x with the lowest value of a function: evolve with minimise=True. Collective."""
+    if wrong := {"minimise", "minimize", "maximise", "maximize"} & options.keys():
+        raise UserError(f"minimise: expected {min(wrong)} to be left out; mpi_es.evolve maximises")
     return evolve(function, x0, sigma, minimise=True, **options)
 
 
@@ -188,10 +190,13 @@ def _result(run: Run, reason: str) -> Result:
 
 def overall(sigma: Any) -> tuple[Any, Any]:
     """Return the overall standard deviation of the first population, and the scale of each parameter."""
-    if np.ndim(sigma) == 0 or not (np.asarray(sigma) > 0).all():
+    if np.ndim(sigma) == 0:
         return sigma, 1.0
-    mean = float(np.exp(np.log(sigma).mean()))
-    return mean, np.asarray(sigma, np.float64) / mean
+    scales = as_vector("sigma", sigma)
+    if not scales.size or not ((scales > 0) & np.isfinite(scales)).all():
+        raise expected("sigma", "numbers above 0", scales.tolist())
+    mean = float(np.exp(np.log(scales).mean()))
+    return mean, scales / mean
 
 
 def config_of(

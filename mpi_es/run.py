@@ -126,7 +126,9 @@ class Run:
 
     def streak(self, target: float) -> int:
         """Return how often in a row the target was reached in the end: by held-out means, or best values."""
-        return (self.history.streak_of_best if self.exact else self.history.streak)(target)
+        if self.exact:
+            return self.history.streak_of_best(target)
+        return self.history.streak(target, self.config.eval_every)
 
     def one_generation(self) -> None:
         """Do one generation; nothing of it counts unless all of it is done."""

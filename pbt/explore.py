@@ -32,8 +32,8 @@ class Hyperparameter:
     def __post_init__(self) -> None:
         """Refuse ranges that cannot be sampled."""
         low, high = self.low, self.high
-        if "/" in self.name:
-            raise expected("hyperparameter", "a name without '/'", self.name)
+        if "/" in self.name or self.name in ("", "."):
+            raise expected("hyperparameter", "a name without '/', and not '' or '.'", self.name)
         if not all(isinstance(choice, int | float) for choice in self.choices):
             raise expected(self.name, "choices that are numbers", self.choices)
         if not self.choices and not (math.isfinite(low) and math.isfinite(high) and low <= high):
@@ -115,9 +115,10 @@ def tuned(declared: Sequence[Hyperparameter], wanted: Sequence[str], member: str
         wanted: `name`, or `name=low:high` for another range.
         member: its description for error messages.
     """
+    if len(known := {one.name: one for one in declared}) < len(declared):
+        raise expected(f"hyperparameters of {member}", "each name once", [one.name for one in declared])
     if list(wanted) == ["none"]:
         return []
-    known = {one.name: one for one in declared}
     chosen = {}
     for word in wanted:
         name, given, span = word.partition("=")

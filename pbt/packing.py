@@ -18,6 +18,8 @@ _LENGTH = 8  # bytes at the beginning, for the length of the JSON text
 def pack(state: State) -> Buffer:
     """Return a buffer with the whole state; refuse values that it or a file could not restore."""
     check_storable(state, "state")
+    if not state:
+        raise expected("state", "an array, a number or a text at least", "nothing")
     for name, value in state.items():
         if isinstance(value, dict | np.generic):  # the JSON text would not give it back
             raise expected(f"state/{name}", "an array of numbers, a number or a text", type(value).__name__)

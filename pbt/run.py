@@ -67,8 +67,7 @@ class Run:
         except Stopped:
             reason, finished = "stopped by a signal", False
         except (RolloutError, UserError) as error:
-            first, *others = str(error).splitlines()
-            reason = first + "".join(others[-1:])  # the last line of a traceback names the exception
+            reason = str(error).splitlines()[0]  # without the traceback
             with suppress(UserError):  # if saving is what failed
                 self.save(reason)
             raise

@@ -167,7 +167,8 @@ perform() { # SCRIPT ARGUMENTS…
     again='the same command continues the runs whose run_dir the script names'
     runs() { sort --unique "$run/.runs" 2>/dev/null || true; }
     written() { :; }
-    finished() { [[ $1 == 0 && -z $caught ]] && ! stopped; } # CODE
+    # The script may have ended by os._exit(0) in the middle of a run.
+    finished() { [[ $1 == 0 && -z $caught ]] && ! told 'stopped by .*; to be continued|running (or killed )?on '; } # CODE
     go_on "$@"
 }
 
@@ -219,10 +220,14 @@ locked() {
 
 stopped() {
     # The launcher also exits with 0 if a rank exits early with 0.
+    told 'stopped by .*; to be continued'
+}
+
+told() { # PATTERN of the states of the runs
     local directories
     mapfile -t directories < <(runs)
     # status fails if one of the script's runs was never saved.
-    { python -m mpi_es.status "${directories[@]}" 2>/dev/null || true; } | grep 'stopped by .*; to be continued' >/dev/null
+    { python -m mpi_es.status "${directories[@]}" 2>/dev/null || true; } | grep -E "$1" >/dev/null
 }
 
 mistaken() {

@@ -223,10 +223,14 @@ def test_a_run_is_not_continued_with_another_beginning(tmp_path):
         ({"dispatch": "Dynamic"}, "^dispatch: expected one of auto, dynamic, static, got 'Dynamic'"),
         ({"restarts": "IPOP"}, "^restarts: expected one of .*ipop.*, got 'IPOP'"),
         ({"x0": []}, "^x0: expected a vector of finite numbers"),
+        ({"x0": 1.0}, "^x0: expected a vector of finite numbers, got '1.0'"),
+        ({"run_dir": False}, "^run_dir: expected a path, or None for no files, got False"),
         ({"bounds": 3.0}, "bounds: expected a lower and an upper one, or a pair .*, got '3.0'"),
         ({"strategy": "cma"}, "^strategy: expected"),
         ({"sigma": -1.0}, "^sigma: expected"),
         ({"sigma": "wide"}, "^sigma: expected number > 0, got 'wide'"),
+        ({"sigma": []}, r"^sigma: expected numbers above 0, got \[\]"),
+        ({"sigma": [1, math.inf, 1]}, r"^sigma: expected numbers above 0, got \[1.0, inf, 1.0\]"),
         ({"goal": "low"}, "^goal: expected number or None, got 'low'"),
         ({"goal_times": 0}, "^goal_times: expected"),
         ({"minimise": "yes"}, "^minimise: expected true or false, got 'yes'"),
@@ -240,6 +244,16 @@ def test_a_run_is_not_continued_with_another_beginning(tmp_path):
 def test_a_wrong_argument_is_named(options, message):
     with pytest.raises(UserError, match=message):
         evolve(**options)
+
+
+def test_minimise_does_not_maximise():
+    with pytest.raises(UserError, match="expected maximize to be left out; mpi_es.evolve maximises"):
+        mpi_es.minimise(sum, [1.0], maximize=True)
+
+
+def test_values_near_the_largest_number_warn_nobody(recwarn):
+    evolve(lambda x: 1e308 * (x**2).sum() if (x**2).sum() < 1 else 1e308, max_iter=3)
+    assert not recwarn.list
 
 
 def test_numbers_of_numpy_are_options_too(tmp_path):

@@ -66,7 +66,7 @@ def test_bounds_of_integers_are_rounded_inwards():
         ({"integers": 0}, "^integers: expected"),
         ({"strategy": "snes"}, r"^integers: expected none, except with strategy cma_es, got \[0, 2\]"),
         ({"cma_variant": "vd"}, "^cma_variant: expected auto, full, separable or isotropic with integers"),
-        ({"bounds": (0.2, 0.8)}, "^bounds: expected lower bounds below the upper ones"),
+        ({"x0": [0.5] * 3, "bounds": (0.2, 0.8)}, "^bounds: .*; those of integers are rounded inwards"),
     ],
 )
 def test_a_wrong_argument_is_named(options, message):

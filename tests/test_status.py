@@ -92,7 +92,8 @@ ONE_LONG = [*[1.0] * 9, 400.0, *[1.0] * 190]  # three of the longest, the rest a
         ({"rest": 20.0}, [400.0] * 3, 3 * 400 + 79, {"state": "running"}),
         ({"rest": 20.0}, [400.0] * 3, 3 * 400 + 81, {"state": "silent"}),
         ({}, ONE_LONG, 1000, {"state": "running on ", "speed": ".* 1 s each$"}),
-        ({}, [], 4000, {"state": "running on .*, no generation done$"}),
+        ({}, [], 40, {"state": "running on .*, no generation saved$"}),
+        ({}, [], 4000, {"state": "running or killed on .*, no generation saved$"}),
     ],
 )
 def test_a_run_that_told_no_end_is_judged_by_its_last_save(finished, tmp_path, life, times, silence, seen):

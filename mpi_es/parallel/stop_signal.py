@@ -1,6 +1,7 @@
 """A signal asks a run to stop; the run looks when it can."""
 
 import contextlib
+import os
 import signal
 import sys
 import threading
@@ -81,3 +82,28 @@ class StopFlag:
 
     def __bool__(self) -> bool:
         return bool(self.name)
+
+
+def _let_forks_end() -> None:
+    """Let a signal end a forked process, such as a worker of a function's pool: it has no run to stop.
+
+    CPython drops what comes in a child's first moment, so signals wait until it has no handlers any more.
+    """
+    masks = []
+
+    def before() -> None:
+        masks.append(signal.pthread_sigmask(signal.SIG_BLOCK, CAUGHT))
+
+    def in_parent() -> None:
+        signal.pthread_sigmask(signal.SIG_SETMASK, masks.pop())
+
+    def in_child() -> None:
+        for number in CAUGHT:
+            if isinstance(getattr(signal.getsignal(number), "__self__", None), StopFlag):
+                signal.signal(number, signal.SIG_DFL)
+        in_parent()
+
+    os.register_at_fork(before=before, after_in_parent=in_parent, after_in_child=in_child)
+
+
+_let_forks_end()

@@ -176,6 +176,8 @@ def decode(path: Path, check: Check = schema.check) -> dict[str, Any]:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 raise Damaged(f"{path}: expected a file")
             image = file.read()
+    except PermissionError as error:  # the file is intact, and not to be set aside
+        raise UserError(f"{path}: cannot be read ({error.strerror})") from error
     except OSError as error:
         raise Damaged(f"{path}: cannot be read ({error.strerror})") from error
     return content_of(image, path, check)

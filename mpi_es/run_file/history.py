@@ -66,9 +66,14 @@ class History:
             "evaluations": evaluations_content(self.evaluations),
         }
 
-    def streak(self, target: float) -> int:
-        """Return the number of last held-out evaluations in a row whose mean reached the target."""
-        return _last_in_a_row(held.returns.mean() >= target for held in reversed(self.evaluations))
+    def streak(self, target: float, every: int) -> int:
+        """Return the number of last held-out evaluations in a row whose mean reached the target.
+
+        Only those after each `every` generations count: at its end a run makes another one, which it would
+        not have if it had been longer from the beginning.
+        """
+        due = [held for held in self.evaluations if every and held.generation % every == 0]
+        return _last_in_a_row(held.returns.mean() >= target for held in reversed(due))
 
     def streak_of_best(self, target: float) -> int:
         """Return the number of last generations in a row of which a candidate reached the target."""

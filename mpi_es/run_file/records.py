@@ -149,15 +149,17 @@ def summarize(
         known: the other fields of the row.
     """
     above = float((fitness > fitness_of_centre).sum())
+    with np.errstate(over="ignore", invalid="ignore"):  # of values near the largest that there are
+        mean, std = float(fitness.mean()), float(fitness.std())
     return Row(
         generation=generation,
         best=float(fitness.max()),
-        mean=float(fitness.mean()),
+        mean=mean,
         min=float(fitness.min()),
-        std=float(fitness.std()),
+        std=std,
         fitness_of_centre=fitness_of_centre,
         rank_of_centre=math.nan if math.isnan(fitness_of_centre) else above,
-        elite=int((fitness > fitness.mean()).sum()),
+        elite=int((fitness > mean).sum()),
         episodes=lengths.size,
         steps=int(lengths.sum()),
         mean_length=float(lengths.sum() / lengths.size),

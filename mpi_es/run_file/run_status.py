@@ -59,7 +59,8 @@ def state_of(content: Mapping[str, Any], now: float) -> tuple[str, float]:
     if reason:
         return reason + ("" if life["finished"] else "; to be continued"), silence
     if longest == 0:  # the length of one is unknown
-        return f"running {where}, no generation done", silence
+        what = "running" if silence < _START else "running or killed"
+        return f"{what} {where}, no generation saved", silence
     if silence > _SILENT_AFTER * longest + life["rest"] + _START:
         return f"silent: killed or hung ({where})", silence
     return f"running {where}", silence

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from mpi_es.arrays import Candidate
 from mpi_es.config.run import Config
-from mpi_es.errors import RolloutError, UserError, one_line
+from mpi_es.errors import RolloutError, UserError, expected, one_line
 from mpi_es.evaluation.build import make_evaluator
 from mpi_es.evaluation.script_objects import ScriptObjects
 from mpi_es.extras import needed_for
@@ -40,6 +40,8 @@ def rank() -> int:
 
 def named_directory(run_dir: Any) -> list[str]:
     """Return the directory of an argument run_dir in a list, empty where none is named; None is no files."""
+    if isinstance(run_dir, bool):
+        raise expected("run_dir", "a path, or None for no files", run_dir)
     return [*filter(None, [os.devnull if run_dir is None else str(run_dir)])]
 
 

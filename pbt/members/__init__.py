@@ -25,6 +25,8 @@ def find(config: Config) -> type[Member]:
     found = user_objects.load("--member", MEMBERS.get(config.member, config.member))
     if not (isinstance(found, type) and issubclass(found, Member)):
         raise expected("--member", "a subclass of pbt.Member", config.member)
+    if missing := sorted(found.__abstractmethods__):
+        raise expected("--member", f"a class that defines {', '.join(missing)}", config.member)
     return found
 
 

@@ -30,10 +30,15 @@ class Diverged(Exception):
 
 @dataclass(frozen=True)
 class Score:
-    """Returns and lengths (episodes,) of the episodes that a member played."""
+    """Returns and lengths (episodes,) of the episodes that a member played, in float64."""
 
     returns: NDArray[np.float64]
     lengths: NDArray[np.float64]
+
+    def __post_init__(self) -> None:
+        """Convert lists and other numbers, whose sums would depend on the number of ranks."""
+        object.__setattr__(self, "returns", np.asarray(self.returns, float))
+        object.__setattr__(self, "lengths", np.asarray(self.lengths, float))
 
 
 @dataclass(frozen=True)

@@ -52,13 +52,17 @@ def explore(
 
 def data(space: Sequence[Hyperparameter], past: Sequence[Generation]) -> tuple[Rows, Rows]:
     """Return the newest rows (k, 2 + space) of generation, score before and places, and their gains (k,)."""
-    rows, gains = [], []
-    for before, done in pairwise(past):
+    rows: list[list[float]] = []
+    gains: list[float] = []
+    for done, before in pairwise(reversed(past)):
         start = before.score[before.source]  # of the state that each member trained on
-        for member in np.flatnonzero(np.isfinite(start) & np.isfinite(done.score)).tolist():
+        for member in reversed(np.flatnonzero(np.isfinite(start) & np.isfinite(done.score)).tolist()):
             rows.append([done.number, start[member], *_places(space, done.hyperparameters[member])])
             gains.append(done.score[member] - start[member])
-    return np.array(rows, float).reshape(-1, 2 + len(space))[-_NEWEST:], np.array(gains, float)[-_NEWEST:]
+        if len(rows) >= _NEWEST:
+            break
+    table = np.array(rows, float).reshape(-1, 2 + len(space))
+    return table[:_NEWEST][::-1], np.array(gains, float)[:_NEWEST][::-1]
 
 
 def _ahead(space: Sequence[Hyperparameter], last: Generation, values: Rows) -> Rows:

@@ -1,5 +1,6 @@
 """The members that this rank holds, or that its group of ranks trains together."""
 
+import math
 import socket
 import traceback
 from collections.abc import Callable, Container, Sequence
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpi_es import seeds
-from mpi_es.errors import RolloutError, UserError, expected
+from mpi_es.errors import RolloutError, UserError, expected, one_line
 from mpi_es.jit.warm_up import prepare
 from mpi_es.parallel.collective_errors import all_or_raise
 from mpi_es.parallel.collectives import Comm, offsets, split
@@ -91,6 +92,9 @@ class Population:
 
     def _initial(self, member: Member) -> list[float]:
         values = member.initial(self.space)
+        for name in self.names:
+            if not math.isfinite(values[name]):
+                raise expected(name, "a finite initial value", values[name])
         return [values[name] for name in self.names]
 
     def apply(self, hyperparameters: NDArray[np.float64]) -> None:
@@ -141,7 +145,7 @@ class Population:
 
     def _checked(self, score: Score, episodes: int) -> Score:
         """Return a member's score, or refuse one of another number of episodes."""
-        shapes = np.shape(score.returns), np.shape(score.lengths)
+        shapes = score.returns.shape, score.lengths.shape
         if self.leads and shapes != ((episodes,), (episodes,)):
             raise expected("score", f"returns and lengths ({episodes},)", shapes)
         return score
@@ -158,9 +162,10 @@ class Population:
                 if self.leads and not np.isfinite(score.returns).all():
                     raise Diverged
             except Diverged as error:
+                later = "--eval-every 0 evaluates after the last generation only"
+                hint = later if self.config.eval_every else "a larger --max-iter trains on"
                 raise UserError(
-                    "expected a finite held-out score, got none: the member diverged; "
-                    "--eval-every 0 evaluates after the last generation only"
+                    f"expected a finite held-out score, got none: the member diverged; {hint}"
                 ) from error
             return score
 
@@ -203,7 +208,7 @@ class Population:
         except BaseException as error:  # without it the other ranks would wait for ever
             where = f"rank {self.comm.rank} on {socket.gethostname()}: member {index}"
             known = isinstance(error, UserError)
-            text = str(error) if known else f"\n{traceback.format_exc().rstrip()}"
+            text = str(error) if known else f"{one_line(error)}\n{traceback.format_exc().rstrip()}"
             raise MemberFailed(f"{where}: {text}") from error
 
 

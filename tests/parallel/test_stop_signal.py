@@ -1,4 +1,6 @@
+import multiprocessing
 import signal
+import time
 
 import pytest
 
@@ -38,6 +40,15 @@ def test_a_signal_is_not_lost_between_two_flags():
     first = StopFlag().install()
     signal.raise_signal(signal.SIGUSR1)
     assert (first.name, StopFlag().install().name) == ("SIGUSR1", "SIGUSR1")
+
+
+def test_a_signal_ends_a_fork():
+    flag = StopFlag().install()
+    worker = multiprocessing.get_context("fork").Process(target=time.sleep, args=(60,))
+    worker.start()
+    worker.terminate()
+    worker.join(30)
+    assert (worker.exitcode, bool(flag)) == (-signal.SIGTERM, False)
 
 
 def test_ignored_signals_leave_no_trace():

@@ -114,6 +114,11 @@ def test_a_wrong_tune_option_raises(word, complaint):
         tuned(ALL, [word], "PPO")
 
 
+def test_names_are_declared_once():
+    with pytest.raises(UserError, match="hyperparameters of PPO: expected each name once"):
+        tuned([GAMMA, GAMMA], [], "PPO")
+
+
 def test_a_name_is_tuned_once():
     with pytest.raises(UserError, match="--tune: expected each name once, got 'gamma'"):
         tuned(ALL, ["gamma", "gamma"], "PPO")
@@ -127,11 +132,12 @@ def test_a_name_is_tuned_once():
             "n: expected a range from a whole number to another",
         ),
         ({"choices": ("tanh", "relu")}, r"n: expected choices that are numbers"),
+        ({"name": "", "choices": (1, 2)}, r"hyperparameter: expected a name without '/', .*, got ''"),
     ],
 )
 def test_a_wrong_hyperparameter_raises(declared, complaint):
     with pytest.raises(UserError, match=complaint):
-        Hyperparameter("n", **declared)
+        Hyperparameter(**{"name": "n"} | declared)
 
 
 def test_another_value_than_the_one_that_was_set_is_refused():

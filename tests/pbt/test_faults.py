@@ -120,8 +120,10 @@ def test_a_member_that_raises_is_reported_once_with_its_traceback(launch, tmp_pa
     options = ("--member", WALKERS + "Raising", "--run-dir", tmp_path / "run")
     done = launch(ranks, *TRAIN, *options, cwd=ROOT)
     assert done.returncode == 2
-    assert done.stderr.count("ValueError: the simulator broke") == 1
-    assert re.match(r"error: rank \d on \S+: member 3: \n?Traceback", done.stderr)
+    assert done.stderr.count("Traceback") == 1
+    assert re.match(
+        r"error: rank \d on \S+: member 3: ValueError: the simulator broke\nTraceback", done.stderr
+    )
     assert checkpoint.load(tmp_path / "run")[0]["progress"]["generation"] == 1
 
 
@@ -137,7 +139,7 @@ def test_a_member_that_changes_its_hyperparameters_is_reported_in_one_line(launc
     [
         ("Slashing", r"member 0: state: expected names that are texts without '/', got 'net/place'\n$"),
         ("Short", r"member 0: score: expected returns and lengths \(10,\), got \(\(1,\), \(1,\)\)\n$"),
-        ("Unmade", r"member 0: \nTraceback(.*\n)*OSError: no simulator\n$"),
+        ("Unmade", r"member 0: OSError: no simulator\nTraceback(.*\n)*OSError: no simulator\n$"),
     ],
 )
 def test_a_member_that_breaks_its_contract_is_reported(launch, tmp_path, member, complaint):
@@ -153,7 +155,7 @@ def test_a_module_that_one_rank_lacks_ends_all_ranks(launch, tmp_path):
 
 
 def fails(*_):
-    raise MemberFailed("member 2: \nTraceback\nValueError: broken")
+    raise MemberFailed("member 2: ValueError: broken\nTraceback\nValueError: broken")
 
 
 def stops(*_):

@@ -46,6 +46,11 @@ def test_values_other_than_arrays_numbers_and_texts_are_refused(value):
         pack({"odd": value})
 
 
+def test_an_empty_state_is_refused():
+    with pytest.raises(UserError, match="state: expected an array, a number or a text at least"):
+        pack({})
+
+
 def test_a_state_that_no_file_holds_is_refused():
     with pytest.raises(UserError, match="state: expected names that are texts without '/', got 'a/b'"):
         pack({"a/b": np.ones(2)})

@@ -64,7 +64,12 @@ def test_a_history_of_nothing_survives_the_file(tmp_path):
 )
 def test_a_streak_is_of_the_last_evaluations_in_succession(means, streak):
     made = history(*([mean - 1, mean + 1] for mean in means))
-    assert made.streak(10) == streak
+    assert made.streak(10, 1) == streak
+
+
+def test_the_evaluation_at_the_end_of_a_shorter_run_does_not_count():
+    made = history([10], [9], [10])  # of generations 1, 2 and 3
+    assert (made.streak(10, 2), made.streak(10, 3), made.streak(10, 0)) == (0, 1, 0)
 
 
 def test_evaluations_of_different_lengths_are_stored_as_one_array():

@@ -4,10 +4,12 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from mpi_es.errors import UserError, expected, one_line
 from mpi_es.evaluation.function.rollout import Function, as_vector
 
-Constraints = Callable[..., Any]  # of x (dim,); returns an array, which is feasible where all are <= 0
+Constraints = Callable[..., Any]  # of x (dim,); returns an array, or a number; x is feasible if all are <= 0
 
 
 def with_constraints(function: Function, constraints: Constraints | int) -> Function:
@@ -31,7 +33,7 @@ def count_constraints(constraints: Constraints | int, x0: Any) -> int:
     if not callable(constraints):
         return constraints
     try:
-        values = as_vector("constraints", constraints(as_vector("--x0", x0)))
+        values = np.atleast_1d(as_vector("constraints", constraints(as_vector("--x0", x0))))
     except Exception as error:
         told = str(error) if isinstance(error, UserError) else f"constraints: failed at x0: {one_line(error)}"
         raise UserError(told) from error

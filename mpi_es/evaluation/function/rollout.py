@@ -57,17 +57,14 @@ class Problem:
         """Refuse what no search can begin with."""
         if not callable(self.function):
             raise expected("function", "something that can be called", self.function)
-        if self.x0.ndim != 1 or not len(self.x0) or not np.isfinite(self.x0).all():
-            raise expected("--x0", "a vector of finite numbers", _short(self.x0))
         if any(not 0 <= index < len(self.x0) for index in self.integers):
             raise expected("--integers", f"indices from 0 to {len(self.x0) - 1}", [*self.integers])
         if self.constraints and takes(self.function, "seed"):
             raise expected("--constraints", "0 with a function that has an argument `seed`", self.constraints)
         if not (self.lower < self.upper).all():
             got = f"{_short(self.lower)} and {_short(self.upper)}"
-            raise expected("--bounds", "lower bounds below the upper ones", got)
-        if not ((self.lower <= self.x0) & (self.x0 <= self.upper)).all():
-            raise expected("--x0", "numbers within --bounds", _short(self.x0))
+            hint = "those of integers are rounded inwards" if self.integers else ""
+            raise expected("--bounds", "lower bounds below the upper ones", got, hint)
         if not ((self.scale > 0) & np.isfinite(self.scale)).all():
             raise expected("--init-sigma", "numbers above 0", _short(self.scale))
 
@@ -140,12 +137,17 @@ def problem(
         scale: a number or a vector.
     """
     start, scales = as_vector("--x0", x0), as_vector("--init-sigma", scale)
+    if start.ndim != 1 or not len(start) or not np.isfinite(start).all():
+        raise expected("--x0", "a vector of finite numbers", _short(start))
     if scales.ndim and scales.shape != start.shape:
         rule = f"a number, or a vector of the shape {start.shape} of x0"
         raise expected("--init-sigma", rule, str(scales.shape))
     lower, upper = _bounds((None, None) if bounds is None else bounds, start)
+    if not ((lower <= start) & (start <= upper)).all() and (lower < upper).all():
+        raise expected("--x0", "numbers within --bounds", _short(start))
     whole = np.isin(np.arange(len(lower)), integers)
     lower, upper = np.where(whole, np.ceil(lower), lower), np.where(whole, np.floor(upper), upper)
+    start = np.minimum(np.maximum(start, lower), upper)
     spread = np.broadcast_to(scales, start.shape).copy()
     return Problem(function, start, lower, upper, spread, minimise, integers, constraints)
 
@@ -197,9 +199,10 @@ def _short(values: Any) -> str:
 def takes(function: Function, name: str) -> bool:
     """Tell whether a function has an argument of this name."""
     try:
-        return name in inspect.signature(function).parameters
+        found = inspect.signature(function).parameters.get(name)
     except (TypeError, ValueError):  # a builtin without a signature
         return False
+    return found is not None and found.kind is not inspect.Parameter.POSITIONAL_ONLY
 
 
 def unused_fields(function: Function) -> dict[str, str]:
@@ -313,12 +316,14 @@ class FunctionRollout(AnyRollout):
 
     def _numbers(self, returned: Any, where: str) -> list[float]:
         """Return what a call returned as numbers: the value, and then the constraints."""
+        if isinstance(returned, float) and math.isnan(returned):  # a call that failed knows no constraints
+            return [math.nan] * (1 + self.constraints)
         try:
             value, constraints = returned if self.constraints else (returned, ())
             number = float(value.item() if hasattr(value, "item") else value)
-            if not self.constraints:
-                return [number]
-            limits = as_vector("constraints", constraints)
+            if not self.constraints or math.isnan(number):
+                return [number] * (1 + self.constraints)
+            limits = np.atleast_1d(as_vector("constraints", constraints))
             if limits.shape != (self.constraints,):
                 raise ValueError
         except (

@@ -1,5 +1,7 @@
 """A function of constraints beside the function itself."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -27,6 +29,23 @@ def test_two_functions_are_the_same_as_one_that_returns_a_pair():
     one, two = minimise(lambda x: (sphere(x), beyond(x)), 2), minimise(sphere, beyond)
     np.testing.assert_array_equal(one.x, two.x)
     assert_same(one.history, two.history)
+
+
+@pytest.mark.parametrize("failed", [math.nan, np.float64("nan"), (math.nan, None), (np.nan, [1, np.nan])])
+def test_a_call_that_failed_knows_no_constraints(failed):
+    def sometimes(x):
+        return failed if x[0] > 3.5 else (sphere(x), beyond(x))
+
+    found = minimise(sometimes, 2, on_failure="worst")
+    assert found.history["failures"].any()
+    with pytest.raises(RolloutError, match="expected a finite number, got nan"):
+        minimise(sometimes, 2)
+
+
+def test_a_single_constraint_may_be_a_number():
+    listed, single = minimise(sphere, lambda x: [1 - x[0]]), minimise(sphere, lambda x: 1 - x[0])
+    pair = minimise(lambda x: (sphere(x), 1 - x[0]), 1)
+    assert listed.x.tolist() == single.x.tolist() == pair.x.tolist()
 
 
 def test_the_function_of_constraints_has_an_x_of_its_own():

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from mpi_es.errors import RolloutError
+from mpi_es.errors import RolloutError, UserError
 from mpi_es.parallel.collectives import SerialComm
 from mpi_es.parallel.stop_signal import StopFlag
 from pbt.config import Config
@@ -50,6 +50,11 @@ def test_what_is_set_is_in_effect_after_a_training_a_copy_and_a_restore(name):
         one, other = other, one
         if generation == 2:
             one.set_state(one.get_state())
+
+
+def test_a_member_that_lacks_a_method_is_refused():
+    with pytest.raises(UserError, match=r"--member: expected a class that defines declared, get_state"):
+        find(Config("pbt:Member"))
 
 
 class Forgetful:

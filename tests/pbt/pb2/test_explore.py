@@ -25,6 +25,13 @@ def test_a_gain_is_counted_from_the_state_that_was_trained_on():
     assert gains.tolist() == [4, 3, 5]
 
 
+def test_only_the_newest_rows_count():
+    generations = [generation(number, [number] * N, [1e-2] * N) for number in range(1, 200)]
+    rows, gains = data([RATE], generations)
+    assert rows[:, 0].tolist() == [number for number in range(136, 200) for _ in range(N)]
+    assert len(gains) == 256
+
+
 def past(best, generations=12, seed=0):
     """Return generations in which a member gains the more, the nearer its rate is to 10^best."""
     rng, scores, rows = np.random.default_rng(seed), np.zeros(N), []

@@ -22,7 +22,7 @@ def page(trained, tmp_path):
         3,
     )
     (tmp_path / "film.gif").write_bytes(b"picture")
-    report.draw(tmp_path)
+    report.draw(tmp_path, allow_imports=True)
     return (tmp_path / report.PAGE).read_text(encoding="utf-8")
 
 
@@ -51,7 +51,7 @@ def test_a_page_says_how_to_repeat_and_evaluate(page, tmp_path):
 
 def test_the_members_are_sorted_by_score(trained, tmp_path):
     stored = trained(tmp_path, "--member", WALKERS + "Walker", "--max-iter", 3, "--num-agents", 4)
-    report.draw(tmp_path)
+    report.draw(tmp_path, allow_imports=True)
     page = (tmp_path / report.PAGE).read_text(encoding="utf-8")
     table = page[page.index("Members of the last") :]
     members = [int(member) for member in re.findall(r'<tr><td class="number">(\d+)</td>', table)[:4]]
