@@ -152,10 +152,12 @@ def load_agent(source: str | os.PathLike[str], env: Any = None, policy: Any = No
                 changes |= {"env_options": (), "held_out_env_options": ()}  # they were the other's
             if isinstance(policy, str):
                 raise expected("--policy", "a torch module or its class", policy)
-            if policy is not None:
-                named_policy(policy)
+            name = "" if policy is None else named_policy(policy)[0]
             place = Place(changes, ScriptObjects(env=made, policy=policy))
-            return load.load(os.fspath(source), None, "load_agent", place)
+            agent = load.load(os.fspath(source), None, "load_agent", place)
+            if name and ":" not in agent.config.policy.name:
+                raise expected("--policy", f"none, since the agent's is {agent.config.policy.name}", name)
+            return agent
     except UserError as error:
         raise error.with_traceback(None) from None
 

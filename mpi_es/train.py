@@ -113,6 +113,9 @@ def with_agents(plan: Plan, objects: ScriptObjects = NONE, *, allow_imports: boo
         base = starting_point.fixed_agent(config, policy, allow_imports)
         start = starting_point.first_agent(config, policy, allow_imports)
         return replace(plan, base=base, start=start)
+    size = len(stored["last"]["candidate"])
+    if objects.policy is not None and size != policy.dim:
+        raise expected("--policy", f"the module that the run began with, of {size} parameters", policy.dim)
     check_size(stored["last"]["candidate"], policy.dim, "/last/candidate")
     # The last centre is a whole agent: what stays fixed is in it, and the file it came from is not needed.
     return plan if config.evolve == "all" else replace(plan, base=stored["last"]["candidate"])

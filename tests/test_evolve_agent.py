@@ -340,6 +340,7 @@ def test_a_module_of_a_script_is_passed_to_load_its_agent():
         ("bare.npz", {}, "^load_agent: expected a run, or a file of Agent.save or mpi_es.export"),
         ("run", {"env": "Acrobot-v1"}, "^env: expected an environment whose policy has the 16 parameters"),
         ("run", {"policy": "mlp:"}, "^policy: expected a torch module"),
+        ("run", {"policy": nn.Linear(4, 2)}, "^policy: expected none, since the agent's is mlp"),
     ],
 )
 def test_what_is_no_agent_is_named(source, options, message):

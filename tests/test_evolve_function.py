@@ -247,7 +247,7 @@ def test_a_wrong_argument_is_named(options, message):
 
 
 def test_minimise_does_not_maximise():
-    with pytest.raises(UserError, match="expected maximize to be left out; mpi_es.evolve maximises"):
+    with pytest.raises(UserError, match=r"expected maximize to be left out; mpi_es\.evolve maximises"):
         mpi_es.minimise(sum, [1.0], maximize=True)
 
 

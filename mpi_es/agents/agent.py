@@ -2,8 +2,9 @@
 
 import io
 import json
+import math
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -18,7 +19,7 @@ from mpi_es.arrays import Candidate, Vector
 from mpi_es.config.parts import flat
 from mpi_es.config.run import Config
 from mpi_es.errors import expected, in_words_of_scripts
-from mpi_es.evaluation.build import make_evaluator, spaces_of
+from mpi_es.evaluation.build import make_evaluator, make_policy, spaces_of
 from mpi_es.evaluation.evaluator import Evaluator
 from mpi_es.evaluation.messages import Evaluation
 from mpi_es.evaluation.normalisation import normalise
@@ -57,7 +58,14 @@ class Agent:
     def __post_init__(self) -> None:
         """Begin an episode."""
         self.policy.leave()
+        self.parameters = self.parameters.view()
+        self.parameters.flags.writeable = False  # the policy has them in another form, too
         self.reset()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return what a copy is made of; it begins an episode."""
+        names = ("normalisation", "described", "objects", "observed")
+        return _copied, (self.config, self.parameters, {name: getattr(self, name) for name in names})
 
     def __repr__(self) -> str:
         return f"Agent({self.config.policy.name} of {len(self.parameters)} parameters for {self.config.env})"
@@ -78,7 +86,10 @@ class Agent:
         """Return the action for an observation."""
         if self._repeats == 0:
             space = self.spaces[0]
-            row: NDArray[Any] = np.asarray(observation, space.dtype).reshape(1, *(space.shape or ()))
+            row: NDArray[Any] = np.asarray(observation, space.dtype)
+            if row.size != math.prod(space.shape or ()):
+                raise expected("agent", f"one observation of the shape {space.shape}", row.shape)
+            row = row.reshape(1, *(space.shape or ()))
             if self.normalisation.size:
                 row = normalise(row, self.normalisation)
             with self.policy.apart():
@@ -106,8 +117,10 @@ class Agent:
             seeds: fresh ones that the run never used, those of its held-out evaluations ("held-out"), or
                 numbers, also as a text such as "0-99,200".
         """
-        words = seeds if isinstance(seeds, str) else ",".join(map(str, seeds))
         with in_words_of_scripts():
+            if not isinstance(seeds, Iterable):
+                raise expected("--seeds", "a text or a sequence of numbers", seeds)
+            words = seeds if isinstance(seeds, str) else ",".join(map(str, seeds))
             check_episodes(episodes, words)
         with threadpool_limits(1), self.policy.apart():  # as in a run: the number of cores has no effect
             config = replace(deployed(self.config), evaluation_timeout=0.0)  # which would end this process
@@ -192,3 +205,8 @@ class Agent:
 def deployed(config: Config) -> Config:
     """Return the config of the held-out episodes of a run's agent."""
     return replace(config.held_out, strategy=kind_of_noise(config.strategy))
+
+
+def _copied(config: Config, parameters: Candidate, fields: dict[str, Any]) -> Agent:
+    """Return an agent of these fields."""
+    return Agent(config, make_policy(config, objects=fields["objects"]), parameters, **fields)

@@ -31,6 +31,7 @@ class _StepDigests:
     """One environment that keeps a digest of the observation, the reward and the end of each step."""
 
     steps: list[tuple[bytes, float, bool]]  # of the last episode
+    undefined = -1  # the first step whose observation was not finite
     begins_together = False
 
     def __init__(self, batch: EnvBatch) -> None:
@@ -50,6 +51,8 @@ class _StepDigests:
     ) -> tuple[NDArray[Any], NDArray[np.float64], NDArray[np.bool_]]:
         """Make a step and keep its digest."""
         observations, rewards, ended = self.batch.step(places, actions)
+        if self.undefined < 0 and not np.isfinite(observations).all():
+            self.undefined = len(self.steps)
         self.steps.append((_digest(observations), float(rewards[0]), bool(ended[0])))
         return observations, rewards, ended
 
@@ -68,7 +71,7 @@ def repeats(config: Config) -> Finding:
             remedy = _WORLD_REMEDY
             if stray := user_world.stray(config.env, config.env_options):
                 return Finding(name, "fail", f"{config.env}: {stray.seen}", stray.remedy)
-        played = _played(config)
+        played, undefined = _played(config)
     except UserError as error:
         fix = "fix it, or give --env, --env-options and --policy as the training has them"
         return Finding(name, "fail", str(error), fix)
@@ -82,6 +85,9 @@ def repeats(config: Config) -> Finding:
     if first != again:
         seen = f"{config.env}: {_difference(first, again)}; a run cannot be repeated"
         return Finding(name, "warn", seen, remedy)
+    if undefined >= 0:
+        seen = f"{config.env}: the observation of step {undefined} is not finite"
+        return Finding(name, "warn", seen, "policies would compute with NaN or infinity, without a warning")
     waste = None if world is None else user_world.wasteful(world)
     if waste:
         return Finding(name, "warn", f"{config.env}: {waste.seen}", waste.remedy)
@@ -91,8 +97,11 @@ def repeats(config: Config) -> Finding:
     return Finding(name, "ok", seen)
 
 
-def _played(config: Config) -> list[list[Any]]:
-    """Return the steps of three episodes: of a seed, of another seed and policy, of the first seed again."""
+def _played(config: Config) -> tuple[list[list[Any]], int]:
+    """Return the steps of three episodes: of a seed, of another seed and policy, of the first seed again.
+
+    The number is that of the first step whose observation was not finite, -1 if all were.
+    """
     policy = make_policy(config)
     batch: Any = _StepDigests(open_batch(config.env, config.env_options))
     parameters, played = policy.initial(config.seed), []
@@ -103,7 +112,7 @@ def _played(config: Config) -> list[list[Any]]:
             episode = Episode(0, 0, config.seed + seed, candidate)
             rollout.run(StaticSource([episode]), EpisodeRules(cap=_STEPS))
             played.append(batch.steps)
-    return played
+    return played, batch.undefined
 
 
 def _difference(first: list[Any], again: list[Any]) -> str:

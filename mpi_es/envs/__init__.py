@@ -5,9 +5,11 @@ import difflib
 import importlib.util
 import inspect
 import re
+import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from functools import cache, partial
+from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
@@ -217,9 +219,11 @@ def _making(name: str, options: dict[str, Any]) -> Iterator[None]:
     except SystemExit as error:  # not that of --help
         raise UserError(f"--env: {name} ends the program: {one_line(error)}") from error
     except Exception as error:
-        if not options:
-            raise
-        raise UserError(f"--env-options: {name} refuses them: {one_line(error)}") from error
+        innermost = traceback.extract_tb(error.__traceback__)[-1]
+        text = f"{one_line(error)} ({Path(innermost.filename).name}:{innermost.lineno})"
+        if options:
+            raise UserError(f"--env-options: {name} refuses them: {text}") from error
+        raise UserError(f"--env: {name} cannot be made: {text}") from error
 
 
 def _unknown(env_id: str) -> UserError:

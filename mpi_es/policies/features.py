@@ -35,7 +35,7 @@ def require_array(space: Any, policy: str) -> None:
     """Refuse observations that do not stack to one array."""
     if not isinstance(space, spaces.Box | spaces.Discrete | spaces.MultiDiscrete | spaces.MultiBinary):
         rule = f"observations that are one array for --policy {policy}"
-        hint = "gymnasium.wrappers.FlattenObservation in a --env package.module:make makes them one"
+        hint = "gymnasium.wrappers.FlattenObservation in the function of --env makes them one"
         raise expected("--env", rule, space, hint)
 
 

@@ -4,7 +4,6 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -58,4 +57,5 @@ def filled(module: nn.Module, parameters: Candidate) -> nn.Module:
 def flat(module: nn.Module) -> Candidate:
     """Return a module's parameters, (dim,), in the order of parameters_to_vector."""
     vector = nn.utils.parameters_to_vector(module.parameters())
-    return np.array(vector.detach().numpy(), np.float32)
+    numbers: Candidate = vector.detach().float().numpy().copy()
+    return numbers

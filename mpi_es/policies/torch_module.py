@@ -102,6 +102,12 @@ class ModulePolicy(Policy):
         self.shapes = {name: tuple(p.shape) for name, p in self._module.named_parameters()}
         if not self.dim:
             raise expected("--policy", "a module that has parameters", name)
+        self._buffers = [
+            (layer, name, buffer.clone())
+            for layer in self._module.modules()
+            for name, buffer in layer.named_buffers(recurse=False)
+        ]
+        self._require_repeatable()
         self.lockstep: Lockstep | None = None
         self.factored: Lockstep | None = None
         not_by_factors = not_together = ""
@@ -188,6 +194,8 @@ class ModulePolicy(Policy):
         for i, tensors in enumerate(networks):
             for parameter, tensor in zip(self._parameters, tensors, strict=True):
                 parameter.data = tensor
+            for layer, name, buffer in self._buffers:
+                setattr(layer, name, buffer.clone())  # a forward may have changed it for another candidate
             observation = batch[i : i + 1].clone()  # at an address of its own, see _own
             recall: _Recall = memory[i]
             self._seed(recall.seed + recall.step)
@@ -199,6 +207,19 @@ class ModulePolicy(Policy):
             outputs[i] = answer[0]
             after.append(content)
         return outputs, after
+
+    def _require_repeatable(self) -> None:
+        """Refuse a module whose answer depends on its calls before: ranks call it for other episodes."""
+        observe = self._observe()
+        first, other = observe(), observe()
+        own = [[parameter.detach().clone() for parameter in self._parameters]]
+        begun = _objects([_Recall()])
+        with torch.inference_mode(), torch.random.fork_rng(devices=[]):
+            answers = [self._in_sequence(own, seen, begun)[0] for seen in (first, other, first)]
+        if answers[0].cpu().numpy().tobytes() != answers[2].cpu().numpy().tobytes():
+            hint = "return what it keeps as its memory, and draw from torch's generator only"
+            rule = "the same answer to the same observation after other calls"
+            raise expected(f"--policy {self.name}", rule, "another", hint)
 
     def _seed(self, seed: int) -> None:
         """Let a module that draws do so as if its episode were alone."""
@@ -273,7 +294,7 @@ def _objects(items: Sequence[Any]) -> NDArray[Any]:
 
 def _tensor(array: NDArray[Any]) -> Tensor:
     """Return the array as a tensor, floats in single precision."""
-    tensor = torch.from_numpy(np.ascontiguousarray(array))
+    tensor = torch.from_numpy(np.require(array, requirements=("C", "W")))
     return tensor.float() if tensor.is_floating_point() else tensor
 
 

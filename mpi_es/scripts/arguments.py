@@ -1,5 +1,6 @@
 """From the arguments of a script's call to a config."""
 
+import os
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
@@ -75,6 +76,8 @@ def _plain(value: Any, option: str) -> Any:
     """Return a value as files hold it: a number of Python's, a list, and for a dict name=value."""
     if isinstance(value, dict):
         return words_of(value, flag(option))
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
     plain = value.tolist() if isinstance(value, np.generic | np.ndarray) else value
     if not isinstance(plain, Iterable) or isinstance(plain, str):
         return plain

@@ -77,8 +77,8 @@ class WorldEnv(gym.Env[NDArray[Any], Any]):
     ) -> tuple[NDArray[Any], dict[str, Any]]:
         """Begin an episode: that of the seed, or the next one."""
         prepare(self.world, self._states, options or {})
-        given = int(seeds(seed, 1)[0])
         super().reset(seed=seed)
+        given = int(seeds(seed, 1)[0])
         if seed is None:
             given = CONTINUE if self._begun else int(self.np_random.integers(2**62))
         self._begun = True

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +16,10 @@ class Shares:
         self.threads = min(threads, count)
         bounds = np.linspace(0, count, self.threads + 1).astype(int).tolist()
         self.parts = [(*share, thread) for thread, share in enumerate(pairwise(bounds))]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what a copy has; it starts threads of its own."""
+        return {name: value for name, value in self.__dict__.items() if name != "_pool"}
 
     def run(self, work: Callable[[int, int, int], object]) -> None:
         """Call work(first, last, thread) for each share; return, or raise, when all are over."""

@@ -68,11 +68,24 @@ class WorldVectorEnv(VectorEnv[NDArray[Any], Any, NDArray[Any]]):
         )
         self.envs = several.allocate(self.world, num_envs, frame_stack, self.rules.begin_at_once)
         self.shares = Shares(num_envs, threads)
+        self._divide()
+        self.begun = np.zeros(num_envs, np.bool_)  # it has had an episode
+        self.over = np.zeros(num_envs, np.bool_)  # its episode ended in the last step
+
+    def _divide(self) -> None:
+        """Make the views of the environments' arrays, which no copy can have: a part for each thread."""
         self._parts = [self.envs]
         if self.shares.threads > 1:
             self._parts = [rows(self.envs, first, last) for first, last, _ in self.shares.parts]
-        self.begun = np.zeros(num_envs, np.bool_)  # it has had an episode
-        self.over = np.zeros(num_envs, np.bool_)  # its episode ended in the last step
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what a copy has; it opens windows of its own."""
+        return {name: value for name, value in self.__dict__.items() if name not in ("_parts", "_windows")}
+
+    def __setstate__(self, parts: dict[str, Any]) -> None:
+        """Become the copy."""
+        self.__dict__.update(parts)
+        self._divide()
 
     def reset(
         self,
@@ -121,6 +134,9 @@ class WorldVectorEnv(VectorEnv[NDArray[Any], Any, NDArray[Any]]):
     def _checked(self, actions: Any) -> NDArray[Any]:
         """Return the actions as an array, if they are actions."""
         space, given = self.single_action_space, np.asarray(actions)
+        if isinstance(space, gym.spaces.Box):
+            with np.errstate(over="ignore"):
+                given = given.astype(np.float32)  # in which a number may be infinite
         if given.shape != self.action_space.shape:
             raise InvalidAction(f"expected actions of the shape {self.action_space.shape}, got {given.shape}")
         if isinstance(space, gym.spaces.Discrete):

@@ -1,5 +1,7 @@
 """What an agent does one step after the other, and over episodes, is what its run and the commands do."""
 
+import copy
+import pickle
 import subprocess
 import sys
 from dataclasses import replace
@@ -44,6 +46,23 @@ def played(agent, seed):
         observation, reward, terminated, truncated, _ = env.step(action)
         total, over = total + float(reward), terminated or truncated
     return total
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda one: pickle.loads(pickle.dumps(one))])
+@pytest.mark.parametrize("policy", ["lstm", f"{ME}:Remembering"])
+def test_a_copy_plays_the_same(policy, copied):
+    one = agent(policy=policy)
+    assert copied(one).evaluate(2).returns.tolist() == one.evaluate(2).returns.tolist()
+
+
+def test_parameters_that_a_policy_has_in_another_form_are_read_only():
+    with pytest.raises(ValueError, match="read-only"):
+        agent(hidden=(2,)).parameters[:] = 0
+
+
+def test_a_batch_of_observations_is_refused():
+    with pytest.raises(UserError, match=r"agent: expected one observation of the shape \(4,\), got \(3, 4\)"):
+        agent(hidden=(2,))(np.zeros((3, 4)))
 
 
 @pytest.mark.parametrize(

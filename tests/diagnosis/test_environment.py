@@ -14,6 +14,7 @@ from mpi_es.diagnosis.environment import repeats
         ("tests.worlds.user_worlds:Wasteful", "warn", "a step makes an array"),
         ("tests.worlds.user_worlds:Beyond", "fail", "step reads or writes beyond the end of an array"),
         ("tests.envs.user_envs:make_unseeded", "warn", "differ in the reward of step 1; a run cannot be"),
+        ("tests.envs.user_envs:make_undefined", "warn", "is not finite"),
         ("tests.faults.broken_envs:uneven", "warn", "two episodes of one seed differ in the end of step 1"),
         ("tests.faults.broken_envs:breaking", "fail", "candidate 0, episode seed 1143, step 2: ValueError"),
         ("tests.envs.user_envs:make_nothing", "fail", "--env: expected a gymnasium.Env from"),

@@ -99,8 +99,8 @@ def test_options_of_an_environment():
     assert envs.make(f"{HERE}:make_rendered", ["render_mode=rgb_array"])[0].render_mode == "rgb_array"
 
 
-def test_an_error_of_a_function_that_got_no_options_is_its_own():
-    with pytest.raises(ValueError, match="not with"):
+def test_an_error_of_a_function_that_got_no_options_is_told_with_its_line():
+    with pytest.raises(UserError, match=r"--env: .*:choosy cannot be made: .* \(user_envs.py:\d+\)"):
         envs.make(f"{HERE}:choosy")
 
 

@@ -88,6 +88,17 @@ def make_unseeded():
     return Unseeded(gym.make("CartPole-v1"))
 
 
+class Undefined(gym.ObservationWrapper):
+    """Divides by zero where the pole stands straight."""
+
+    def observation(self, observation):
+        return np.where(np.abs(observation) < 0.01, np.nan, observation)
+
+
+def make_undefined():
+    return Undefined(make())
+
+
 class Counted(gym.Wrapper):
     """Notes in a file that it was made, and that it was closed; may raise in a step, or at its close."""
 

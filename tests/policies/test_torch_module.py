@@ -7,7 +7,7 @@ from mpi_es.config.run import configured
 from mpi_es.errors import UserError
 from mpi_es.policies import make
 from mpi_es.policies.torch_module import ModulePolicy, network_of, remembers
-from tests.policies.user_policies import Remembering
+from tests.policies.user_policies import Remembering, Single
 
 HERE = "tests.policies.user_policies"
 
@@ -24,6 +24,47 @@ def test_a_class_of_modules_is_loaded_and_anything_else_refused():
     assert network_of(Remembering, {}, "it").func is Remembering
     with pytest.raises(UserError, match=r"--policy: expected a subclass of torch\.nn\.Module.* got 'it'"):
         network_of(dict, {}, "it")
+
+
+class Counting(Single):
+    """A network with a running mean, which counts its calls in an attribute or in a buffer."""
+
+    def __init__(self, *of, kind):
+        super().__init__(*of)
+        self.kind = kind
+        self.calls = 0
+        self.register_buffer("seen", torch.zeros(()))
+
+    def forward(self, observations):
+        self.calls += 1
+        self.seen = self.seen + 1
+        return super().forward(observations) * (self.calls if self.kind == "attribute" else self.seen)
+
+
+def test_a_module_that_keeps_what_it_saw_in_itself_is_refused():
+    of = spaces.Box(-1, 1, (3,)), spaces.Discrete(2)
+    with pytest.raises(UserError, match=r"--policy it: expected the same answer .*; return what it keeps"):
+        ModulePolicy("it", network_of(Counting, {"kind": "attribute"}, "it"), *of)
+
+
+def test_a_forward_s_changes_of_a_buffer_do_not_reach_the_next_call():
+    of = spaces.Box(-1, 1, (3,)), spaces.Discrete(2)
+    policy = ModulePolicy("it", network_of(Counting, {"kind": "buffer"}, "it"), *of)
+    weights, seen = policy.unpack(policy.initial(1)[None]), np.ones((1, 3), np.float32)
+    first, second = (policy.outputs(weights, seen, policy.initial_memory(1))[0] for _ in range(2))
+    np.testing.assert_array_equal(first, second)
+
+
+def test_a_module_may_have_any_precision():
+    of = spaces.Box(-1, 1, (3,)), spaces.Discrete(2)
+    half = torch.nn.Linear(3, 2).bfloat16()
+
+    class Half(Single):
+        def forward(self, observations):
+            return half(observations.bfloat16())
+
+    policy = ModulePolicy("it", lambda *of: Half(*of).bfloat16(), *of)
+    assert policy.initial(1).dtype == np.float32
 
 
 class Both(torch.nn.Module):

@@ -1,3 +1,6 @@
+import copy
+import pickle
+
 import gymnasium as gym
 import numpy as np
 import pytest
@@ -136,6 +139,20 @@ def test_a_seed_s_type_does_not_matter(seed):
     assert env.np_random_seed == 3
 
 
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda vector: pickle.loads(pickle.dumps(vector))])
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_copy_goes_on_by_itself(threads, copied):
+    vector = gym.make_vec("mpi_es/CartPole-v1", 3, threads=threads, render_mode="rgb_array")
+    vector.reset(seed=3)
+    vector.step(np.ones(3, int))
+    vector.render()
+    apart = copied(vector)
+    copied(vector).reset(seed=5)
+    for ours, theirs in zip(vector.step(np.zeros(3, int)), apart.step(np.zeros(3, int)), strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    assert len(apart.render()) == 3
+
+
 def test_gymnasium_s_wrappers_take_it():
     ours, theirs = (
         NormalizeReward(RecordEpisodeStatistics(each)) for each in pair("CartPole-v1", max_episode_steps=5)
@@ -155,6 +172,7 @@ def test_gymnasium_s_wrappers_take_it():
         ("CartPole-v1", np.array([0, 2, 1]), "expected actions in Discrete"),
         ("CartPole-v1", np.array([0.0, 1.0, 1.0]), "expected actions in Discrete"),
         ("Pendulum-v1", np.full((3, 1), np.nan), "expected finite numbers"),
+        ("Pendulum-v1", np.full((3, 1), 1e39), "expected finite numbers"),  # infinite in float32
     ],
 )
 def test_what_is_no_action_is_refused(name, actions, error):
