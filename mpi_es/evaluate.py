@@ -32,8 +32,9 @@ from mpi_es.parallel.rank_loss import survivable
 from mpi_es.parallel.stop_signal import StopFlag
 from mpi_es.registration import CAR_RACING
 from mpi_es.run_file.scores import summary
+from mpi_es.text import counted
 
-# Options that have no effect with another.
+# By argument: the options that have no effect next to it.
 UNUSED = {"RUN": ("preset", "layout"), "--from-pretrained": ("candidate",), "--seeds": ("episodes",)}
 
 
@@ -71,7 +72,7 @@ class Options:
     """Import code that the file of the run names; --no-imports: refuse such a file"""
 
     def __post_init__(self) -> None:
-        """Refuse options that no evaluation can have."""
+        """Refuse invalid options."""
         check_episodes(self.episodes, self.seeds)
         check_files(self.csv, self.video)
         if self.preset not in PRESETS:
@@ -84,9 +85,9 @@ class Options:
 
 
 def check_files(table: str, video: str) -> None:
-    """Refuse a table and a film that are one file."""
+    """Refuse the same file for the table and the video."""
     if table and os.path.realpath(table) == os.path.realpath(video):
-        raise expected("--csv", "another file than --video", table)
+        raise expected("--csv", "a file other than that of --video", table)
 
 
 @dataclass(frozen=True)
@@ -140,12 +141,12 @@ def of_file(options: Options, arguments: list[str]) -> EvaluationPlan:
     given = preset(options.preset, evolve="all", layout=options.layout)
     agent = load.load(options.from_pretrained, given, "--from-pretrained", place(options))
     if agent.described:
-        command_line.refuse_unused(arguments, UNUSED["RUN"], "a file that names it", Options)
+        command_line.refuse_unused(arguments, UNUSED["RUN"], "a file that describes its agent", Options)
     return EvaluationPlan(options, _config(agent, options), agent, {}, options.from_pretrained)
 
 
 def place(options: Options) -> Place:
-    """Return the environment that the options name, to put an agent there; else it stays in its run's."""
+    """Return where the agent plays: in the environment that the options name, else in its run's."""
     changes: dict[str, Any] = {"env": CAR_RACING.get(options.env, options.env)} if options.env else {}
     if options.env or options.env_options:
         changes |= {"env_options": options.env_options, "held_out_env_options": ()}
@@ -192,7 +193,9 @@ def episode_seeds(plan: EvaluationPlan) -> NDArray[np.int64]:
 
 
 def compared(plan: EvaluationPlan, returns: NDArray[np.float64]) -> str:
-    """Return how the returns compare with those that the run logged of the candidate; empty without a log."""
+    """Return how the returns compare with those that the run logged for the candidate;
+    empty without a log.
+    """
     options = plan.options
     if not plan.content or options.env or options.env_options or options.seeds != "held-out":
         return ""
@@ -201,25 +204,28 @@ def compared(plan: EvaluationPlan, returns: NDArray[np.float64]) -> str:
 
 
 def chosen_by(plan: EvaluationPlan) -> str:
-    """Return a warning of a score that is the best of several on the same seeds; empty where it is not."""
+    """Return a warning if the score is the best of several on the same seeds; else an empty text."""
     options, looks = plan.options, len(plan.content.get("evaluations", {}).get("generation", ()))
     elsewhere = options.env or options.env_options or options.seeds != "held-out"
     if options.candidate != "best" or elsewhere or looks < 2:
         return ""
-    return f"this is the best of {looks} means on these seeds, which is partly luck; report --seeds fresh"
+    return (
+        f"this is the best of {looks} means on these seeds, which is partly luck; "
+        "to report a score, use --seeds fresh"
+    )
 
 
 def compared_with(logged: dict[str, Any], generation: int, returns: NDArray[np.float64]) -> str:
-    """Return how returns compare with those that were logged of a generation; empty if none were."""
+    """Return how returns compare with those logged for a generation; empty if none were."""
     found = np.flatnonzero(logged["generation"] == generation)
     if not found.size:
         return ""
     row = logged["returns"][found[-1]]
     row = row[~np.isnan(row)][: len(returns)]
     same = np.array_equal(row, returns[: len(row)])
-    verdict = "equal to the bit" if same else "DIFFERENT: other versions of the libraries?"
-    episodes = "episode is that" if len(row) == 1 else f"{len(row)} episodes are those"
-    return f"the first {episodes} logged at generation {generation}: {verdict}"
+    verdict = "bit-identical" if same else "DIFFERENT: other versions of the libraries?"
+    episodes = counted(len(row), "episode")
+    return f"first {episodes}, compared with the log of generation {generation}: {verdict}"
 
 
 def write_csv(path: Path, rows: Iterable[tuple[int, float, int]] | None) -> None:

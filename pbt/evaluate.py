@@ -38,7 +38,8 @@ class Options:
     episodes: int = 100
     """Number of episodes"""
     member: str = "best"
-    """best: the member of the best held-out evaluation as it was then; or the number of one as it is now"""
+    """best: the member with the best held-out evaluation, as it was then;
+    or a member's number, as it is now"""
     seeds: str = "held-out"
     """held-out: seeds of the run's own evaluations; fresh: seeds it never used; or a list such as 0-99,200"""
     csv: str = ""
@@ -53,7 +54,7 @@ class Options:
     """Import code that the file of the run names; --no-imports: refuse such a file"""
 
     def __post_init__(self) -> None:
-        """Refuse options that no evaluation can have."""
+        """Refuse invalid options."""
         check_episodes(self.episodes, self.seeds)
         check_files(self.csv, self.video)
         if not re.fullmatch(r"best|\d+", self.member):
@@ -71,7 +72,7 @@ class EvaluationPlan:
     state: Buffer
     hyperparameters: dict[str, float]
     logged: dict[str, Any]  # the evaluations of the run
-    generation: int  # of which the member is
+    generation: int  # of the member's state
 
 
 def main(comm: Comm, arguments: list[str]) -> int:
@@ -107,7 +108,7 @@ def prepare(arguments: list[str]) -> EvaluationPlan:
     if options.member == "best":
         kept = content["best"]
         if not kept["state"]:
-            hint = "use --member N for a member as it is now"
+            hint = "use --member N for a member in its current state"
             raise UserError(f"{run}: no held-out evaluation is done yet; {hint}")
         index, generation = int(kept["member"]), int(kept["generation"])
         values = {name: float(value) for name, value in kept["hyperparameters"].items()}
@@ -128,7 +129,7 @@ def episode_seeds(plan: EvaluationPlan) -> NDArray[np.int64]:
 
 
 def restored(config: Config, index: int, state: Buffer, hyperparameters: dict[str, float]) -> Member:
-    """Return the member, alone on this rank."""
+    """Return the member with this state, on this rank alone."""
     member = find(config)(config, index, SerialComm(), StopFlag())
     member.hyperparameters = hyperparameters
     set_state(member, unpack(state))
@@ -136,7 +137,7 @@ def restored(config: Config, index: int, state: Buffer, hyperparameters: dict[st
 
 
 def film(plan: EvaluationPlan, member: Member, seed: int) -> None:
-    """Show the first episode as the options ask for, and print what it came to."""
+    """Show the first episode as the options ask, and print its result."""
     options = plan.options
     if not (options.video or options.frames or options.render):
         return

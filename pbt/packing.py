@@ -19,7 +19,7 @@ def pack(state: State) -> Buffer:
     """Return a buffer with the whole state; refuse values that it or a file could not restore."""
     check_storable(state, "state")
     for name, value in state.items():
-        if isinstance(value, dict | np.generic):  # the JSON text would not give it back
+        if isinstance(value, dict | np.generic):  # JSON would not restore its type
             raise expected(f"state/{name}", "an array of numbers, a number or a text", type(value).__name__)
     arrays = {name: np.ascontiguousarray(value) for name, value in state.items() if _is_array(value)}
     plain = {name: value for name, value in state.items() if not _is_array(value)}

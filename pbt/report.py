@@ -1,6 +1,6 @@
 """python -m pbt.report RUN…: draw a population's scores and family tree, and write report.html.
 
---no-imports refuses the file of a run that names code to import.
+--no-imports refuses a file of a run that names code to import.
 """
 
 from collections.abc import Iterable
@@ -44,9 +44,9 @@ def draw(directory: Path, *, allow_imports: bool | None = None) -> list[Path]:
     """Write the pictures and the page of a run, and return their paths.
 
     Args:
-        allow_imports: of code that the file names; None where it is imported already.
+        allow_imports: whether to import code that the file names; None if it is imported already.
     """
-    # matplotlib takes a second to import, and rank 0 alone needs it
+    # matplotlib takes a second to import, and only rank 0 needs it
     with needed_for("pbt.report"):
         from mpi_es.reports.drawing import picture
         from pbt.papers import figure2

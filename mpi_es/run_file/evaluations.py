@@ -10,7 +10,9 @@ from mpi_es.run_file.records import HeldOut
 
 
 def content(evaluations: Sequence[HeldOut]) -> dict[str, NDArray[Any]]:
-    """Return `generation` (n,) and `returns` (n, episodes), NaN after the last episode of a shorter one."""
+    """Return `generation` (n,) and `returns` (n, episodes),
+    NaN after the last episode of shorter evaluations.
+    """
     widest = max((len(held_out.returns) for held_out in evaluations), default=0)
     returns = np.full((len(evaluations), widest), np.nan)
     for row, held_out in zip(returns, evaluations, strict=True):
