@@ -1,6 +1,6 @@
 """Evolve neural-network policies over MPI.
 
-What is imported from here and from `mpi_es.gest` is public; all else may change. `import mpi_es` costs
+The names in `__all__` here and in `mpi_es.gest` are public; everything else may change. `import mpi_es` costs
 milliseconds: a name's module is imported when the name is first used.
 """
 

@@ -1,4 +1,6 @@
-"""mpi-es COMMAND, or python -m mpi_es COMMAND: all commands under one name; only that one is imported."""
+"""mpi-es COMMAND, or python -m mpi_es COMMAND: all commands under one name;
+only the chosen one is imported.
+"""
 
 import os
 import runpy
@@ -10,13 +12,13 @@ from mpi_es import __version__
 
 @dataclass(frozen=True)
 class Command:
-    """A module that is run as a program, and where its words for completion stand."""
+    """A module that runs as a program, and where its words for tab completion are defined."""
 
     module: str
     line: str  # what it does
-    options: str = ""  # package.module:Class of the dataclass of its options
-    more: tuple[str, ...] = ()  # options that are no fields
-    presets: str = ""  # package.module:NAME of what its first argument may name
+    options: str = ""  # package.module:Class, the dataclass of its options
+    more: tuple[str, ...] = ()  # options that are not fields of that class
+    presets: str = ""  # package.module:NAME, the choices of its first argument
 
 
 _TRAINING = ("--resume", "--continue", "--config", "--no-imports")
@@ -24,7 +26,7 @@ _TRAINING = ("--resume", "--continue", "--config", "--no-imports")
 COMMANDS = {
     "train": Command(
         "mpi_es.train",
-        "evolve a policy; under mpiexec, on all of its ranks",
+        "evolve a policy; under mpiexec, on all ranks",
         "mpi_es.config.run:Config",
         (*_TRAINING, "--verbose"),
         "mpi_es.config.presets:PRESETS",
@@ -68,7 +70,7 @@ COMMANDS = {
 
 
 def main() -> int:
-    """Run the command that the arguments name, in this process; return the exit code of all else."""
+    """Run the command that the arguments name, or print help or an error; return the exit code."""
     words = sys.argv[1:]
     group = words[:1] if words[:1] == ["pbt"] else []
     name = words[len(group)] if len(words) > len(group) else ""
@@ -78,7 +80,7 @@ def main() -> int:
         runpy.run_module(command.module, run_name="__main__", alter_sys=True)
         return 0
     if not _is_first():
-        return 0  # a code of its own could end the rank that prints
+        return 0  # an exit code other than 0 could make the launcher kill the rank that prints
     if name in ("", "--help", "-h"):
         print(listing("pbt " if group else ""))
         return 0
@@ -92,14 +94,14 @@ def main() -> int:
 
 
 def script() -> int:
-    """Do as main, and find a user's modules in the working directory, where python -m finds them."""
+    """Call main with the working directory on the path, as python -m has it, for a user's modules."""
     if not sys.flags.safe_path:
         sys.path.insert(0, os.getcwd())
     return main()
 
 
 def words_after(words: list[str]) -> list[str]:
-    """Return the words that may follow these in the name of a command."""
+    """Return the words that may follow `words` in the name of a command."""
     names = [name.split() for name in COMMANDS]
     return list(dict.fromkeys(name[len(words)] for name in names if name[: len(words)] == words))
 
@@ -113,9 +115,9 @@ def listing(prefix: str = "") -> str:
 
 
 def _is_first() -> bool:
-    """Tell whether this process is the one of its job that prints; MPI is not started for that."""
+    """Return whether this process is rank 0 of its job, without starting MPI."""
     if not any(name.startswith(("OMPI_", "MV2_", "PMI_", "SLURM_")) for name in os.environ):
-        return True  # no launcher: what comes next imports numpy
+        return True  # no launcher; the import below would import numpy
 
     from mpi_es.parallel.start_mpi import find_launch
 

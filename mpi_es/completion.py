@@ -1,6 +1,6 @@
-"""mpi-es completion bash|zsh|fish: print the script with which that shell completes commands on Tab.
+"""mpi-es completion bash|zsh|fish: print a script that completes commands on Tab in that shell.
 
-The words are read from the commands' own tables, once, here: completing starts no Python.
+The words are read here, once, from the commands' own tables; completion itself starts no Python.
 """
 
 import shlex
@@ -12,9 +12,9 @@ from mpi_es.config.parts import every, parts_of
 from mpi_es.config.user_objects import load
 from mpi_es.errors import UserError, unknown
 
-_HELP = "mpi-es completion bash|zsh|fish: print the script with which that shell completes commands on Tab."
+_HELP = "mpi-es completion bash|zsh|fish: print a script that completes commands on Tab in that shell."
 _BASH = """\
-# For this shell: source <(mpi-es completion bash); for all, put that line into ~/.bashrc.
+# For this shell: source <(mpi-es completion bash); for all shells, add that line to ~/.bashrc.
 _mpi_es() {
     local words='' word=${COMP_WORDS[COMP_CWORD]}
     case "${COMP_WORDS[*]:1:$((COMP_CWORD - 1))}/${word:0:1}" in
@@ -22,15 +22,16 @@ CASES
     esac
     COMPREPLY=($(compgen -W "$words" -- "$word"))
 }
-# Where nothing fits, files are completed.
+# Without a match, complete file names.
 complete -o default -F _mpi_es mpi-es
 """
 _ZSH = """\
-# For this shell, after compinit: source <(mpi-es completion zsh); for all, put that line into ~/.zshrc.
+# For this shell, after compinit: source <(mpi-es completion zsh); for all shells, add that line to ~/.zshrc.
 autoload -Uz bashcompinit && bashcompinit
 """
 _FISH = """\
-# For this shell: mpi-es completion fish | source; for all, into ~/.config/fish/completions/mpi-es.fish.
+# For this shell: mpi-es completion fish | source; for all, write it to
+# ~/.config/fish/completions/mpi-es.fish.
 function __mpi_es
     set -l before (commandline -opc)
     set -l first (string sub -l 1 -- (commandline -ct))
@@ -46,9 +47,9 @@ SHELLS = {"bash": _BASH, "zsh": _ZSH + _BASH.partition("\n")[2], "fish": _FISH}
 
 
 def offers() -> dict[str, list[str]]:
-    """Return the words that complete a line, by its form; the first form that fits counts.
+    """Return the completions of a line, by pattern; the first pattern that matches counts.
 
-    A form is a pattern of the words before the last one, a slash, and the last one's first letter.
+    A pattern matches the words before the last one, a slash, and the first letter of the last one.
     """
     found: dict[str, list[str]] = {}
     for name, command in COMMANDS.items():
@@ -57,7 +58,7 @@ def offers() -> dict[str, list[str]]:
             kind = load("COMMAND", command.options)
             named = {flag: tuple(part.places) for flag, part in parts_of(kind).items()}
             for one in every(kind):
-                # Of a flag the name that changes the default.
+                # Of a flag, only the name that changes the default.
                 flags += map(off, one.names) if one.default is True else one.names
                 if choices := named.get(one.name, one.choices):
                     found |= {f"{name} *{each}/*": list(choices) for each in one.names}
@@ -68,18 +69,18 @@ def offers() -> dict[str, list[str]]:
 
 
 def script(shell: str) -> str:
-    """Return the script of a shell."""
+    """Return the completion script of a shell."""
     if shell not in SHELLS:
         raise unknown("SHELL", shell, SHELLS)
     lines = []
-    for form, words in offers().items():
+    for pattern, words in offers().items():
         if shell == "fish":
             lines.append(
-                f"        case '{form}'\n            string split ' ' -- {shlex.quote(' '.join(words))}"
+                f"        case '{pattern}'\n            string split ' ' -- {shlex.quote(' '.join(words))}"
             )
         else:
             lines.append(
-                f"        {form.replace(' ', chr(92) + ' ')}) words={shlex.quote(' '.join(words))} ;;"
+                f"        {pattern.replace(' ', chr(92) + ' ')}) words={shlex.quote(' '.join(words))} ;;"
             )
     return SHELLS[shell].replace("CASES", "\n".join(lines))
 

@@ -38,15 +38,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _start() -> tuple[Comm, Comm | None, list[Finding]]:
-    """Return the world, the ranks of this host, and the findings on MPI. Collective."""
+    """Return the world communicator, that of this host, and the findings on MPI. Collective."""
     try:
         comm = start_mpi.connect(os.environ)
     except UserError as error:
         seen, remedy = f"{error}; ".removeprefix("MPI: ").split("; ")[:2]
         return SerialComm(), None, [Finding("MPI", "fail", seen, remedy)]
     if isinstance(comm, SerialComm):
-        remedy = "for several ranks pip install 'mpi_es[mpich]', or load the cluster's module of an MPI"
-        return comm, None, [Finding("MPI", "warn", "mpi4py finds no library, one process", remedy)]
+        remedy = "for several ranks: pip install 'mpi_es[mpich]', or load the cluster's MPI module"
+        return comm, None, [Finding("MPI", "warn", "mpi4py finds no MPI library; one process", remedy)]
     from mpi4py import MPI
 
     node = of_this_node(comm)
@@ -64,8 +64,10 @@ def _parse(arguments: Sequence[str] | None) -> tuple[argparse.Namespace, int | N
     )
     parser.add_argument("run_dir", nargs="?", type=Path, default=Path("runs"), help="directory of a run")
     parser.add_argument("--env", help="environment to check, named as in mpi_es.train")
-    parser.add_argument("--env-options", nargs="*", default=[], metavar="NAME=VALUE", help="its options")
-    parser.add_argument("--policy", default="mlp", help="policy that plays its episodes")
+    parser.add_argument(
+        "--env-options", nargs="*", default=[], metavar="NAME=VALUE", help="arguments of the environment"
+    )
+    parser.add_argument("--policy", default="mlp", help="policy that plays the episodes")
     try:
         return parser.parse_args(arguments), None
     except SystemExit as end:
@@ -152,7 +154,9 @@ def show(findings: Sequence[Finding]) -> None:
 
 
 def launch() -> int:
-    """Return main's exit code; an unexpected exception on one rank ends all, which would wait for it."""
+    """Return main's exit code; after an unexpected exception abort all ranks,
+    which would wait for this one.
+    """
     try:
         return main()
     except Exception:

@@ -1,4 +1,4 @@
-"""Errors that are printed in one line: a user's mistake, and a rollout that failed."""
+"""Errors that are printed on one line: a user's mistake, and a rollout that failed."""
 
 import difflib
 import re
@@ -7,23 +7,25 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-_FEW = 8  # choices: the length of a short list
+_FEW = 8  # choices, at most, that a rule lists
 
 
-class _Told(Exception):
-    """An exception whose text is printed."""
+class _PrintedError(Exception):
+    """An exception whose text is printed; it is never empty."""
 
     def __str__(self) -> str:
         text = super().__str__()
-        return text if text.strip() else f"a {type(self).__name__} without a text"
+        return text if text.strip() else f"a {type(self).__name__} without text"
 
 
-class UserError(_Told):
+class UserError(_PrintedError):
     """A mistake that the user can correct: one line on rank 0, exit code 2."""
 
 
-class RolloutError(_Told):
-    """An episode or an update raised an exception or returned no finite number; with the rank's traceback.
+class RolloutError(_PrintedError):
+    """An episode or an update raised an exception or returned no finite number.
+
+    The text includes the rank's traceback.
 
     `x` is the argument of a function whose call failed, else None.
     """
@@ -54,7 +56,7 @@ def expected(name: str, rule: str, got: object, hint: str = "") -> UserError:
 def unknown(name: str, got: str, choices: Iterable[str]) -> UserError:
     """Build the error for a name that is not registered, with the nearest one that is.
 
-    A short list of choices is part of the rule; a long one is given where no name is near.
+    A short list of choices is part of the rule; a long one is added only if no name is near.
     """
     known = sorted(choices)
     near = difflib.get_close_matches(got, known, n=1)
@@ -66,10 +68,10 @@ def unknown(name: str, got: str, choices: Iterable[str]) -> UserError:
 
 @contextmanager
 def in_words_of_scripts(names: Mapping[str, str] = {}) -> Iterator[None]:
-    """Where an error names an option of the command line, name the argument instead.
+    """Raise a UserError again with the arguments of a script in place of the command line's options.
 
     Args:
-        names: of arguments that are not named as their options.
+        names: the argument for each option whose name differs.
     """
     try:
         yield

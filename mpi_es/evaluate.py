@@ -31,8 +31,9 @@ from mpi_es.parallel.entry_point import launch
 from mpi_es.parallel.rank_loss import survivable
 from mpi_es.parallel.stop_signal import StopFlag
 from mpi_es.run_file.scores import summary
+from mpi_es.text import counted
 
-# Options that have no effect with another.
+# By argument: the options that have no effect next to it.
 UNUSED = {"RUN": ("preset", "layout"), "--from-pretrained": ("candidate",), "--seeds": ("episodes",)}
 
 
@@ -160,7 +161,7 @@ def of_file(options: Options, arguments: list[str]) -> EvaluationPlan:
     given = preset(options.preset, evolve="all", layout=options.layout)
     agent = load.load(options.from_pretrained, given, "--from-pretrained", place(options))
     if agent.described:
-        command_line.refuse_unused(arguments, UNUSED["RUN"], "a file that names it", Options)
+        command_line.refuse_unused(arguments, UNUSED["RUN"], "a file that describes its agent", Options)
     return EvaluationPlan(options, _config(agent, options), agent, {}, options.from_pretrained)
 
 
@@ -197,7 +198,9 @@ def report(plan: EvaluationPlan, evaluator: Evaluator) -> None:
 
 
 def compared(plan: EvaluationPlan, returns: NDArray[np.float64]) -> str:
-    """Return how the returns compare with those that the run logged of the candidate; empty without a log."""
+    """Return how the returns compare with those that the run logged for the candidate;
+    empty without a log.
+    """
     options = plan.options
     if not plan.content or options.env or options.env_options or options.seeds != "held-out":
         return ""
@@ -206,25 +209,28 @@ def compared(plan: EvaluationPlan, returns: NDArray[np.float64]) -> str:
 
 
 def chosen_by(plan: EvaluationPlan) -> str:
-    """Return a warning of a score that is the best of several on the same seeds; empty where it is not."""
+    """Return a warning if the score is the best of several on the same seeds; else an empty text."""
     options, looks = plan.options, len(plan.content.get("evaluations", {}).get("generation", ()))
     elsewhere = options.env or options.env_options or options.seeds != "held-out"
     if options.candidate != "best" or elsewhere or looks < 2:
         return ""
-    return f"this is the best of {looks} means on these seeds, which is partly luck; report --seeds fresh"
+    return (
+        f"this is the best of {looks} means on these seeds, which is partly luck; "
+        "to report a score, use --seeds fresh"
+    )
 
 
 def compared_with(logged: dict[str, Any], generation: int, returns: NDArray[np.float64]) -> str:
-    """Return how returns compare with those that were logged of a generation; empty if none were."""
+    """Return how returns compare with those logged for a generation; empty if none were."""
     found = np.flatnonzero(logged["generation"] == generation)
     if not found.size:
         return ""
     row = logged["returns"][found[-1]]
     row = row[~np.isnan(row)][: len(returns)]
     same = np.array_equal(row, returns[: len(row)])
-    verdict = "equal to the bit" if same else "DIFFERENT: other versions of the libraries?"
-    episodes = "episode is that" if len(row) == 1 else f"{len(row)} episodes are those"
-    return f"the first {episodes} logged at generation {generation}: {verdict}"
+    verdict = "bit-identical" if same else "DIFFERENT: other versions of the libraries?"
+    episodes = counted(len(row), "episode")
+    return f"first {episodes}, compared with the log of generation {generation}: {verdict}"
 
 
 def write_csv(path: Path, rows: Iterable[tuple[int, float, int]] | None) -> None:

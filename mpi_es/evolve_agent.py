@@ -1,4 +1,4 @@
-"""mpi_es.evolve_policy and load_agent: the doors for a policy in an environment, in any script."""
+"""mpi_es.evolve_policy and load_agent: evolve, and later load, a policy in any script."""
 
 import copy
 import os
@@ -39,13 +39,13 @@ _OTHER_NAMES = OTHER_NAMES | {  # of mpi_es.evolve and of other libraries
 
 @dataclass(frozen=True)
 class PolicyResult:
-    """What a run came to, the same on every rank."""
+    """The result of a run, the same on every rank."""
 
     agent: Agent  # the centre with the best held-out evaluation
-    score: Scores  # of this evaluation, which chose the agent: agent.evaluate() has fresh episodes
+    score: Scores  # of that evaluation, which selected the agent; agent.evaluate() plays fresh episodes
     history: dict[str, NDArray[Any]]  # columns (generations,), with the names in run.h5
-    steps: int  # of the environments in training
-    episodes: int  # of training
+    steps: int  # of the environment, in training
+    episodes: int  # in training
     reason: str  # why the run ended
     run_dir: Path | None  # None where no files are written
 
@@ -70,20 +70,21 @@ def evolve_policy(
 ) -> PolicyResult:
     """Evolve a policy in an environment, on all ranks of an MPI job if there is one. Collective.
 
-    Under `mpiexec -n N python script.py` every rank calls it with an environment and a policy of its own; the
-    other arguments are rank 0's, and all return the same, which is also that of `python -m mpi_es.train` with
-    these options. A signal saves the run and raises RunStopped, which ends the script with exit code 0.
+    Under `mpiexec -n N python script.py` every rank calls it with its own environment and policy; the other
+    arguments are taken from rank 0. All ranks return the same result, which is also that of
+    `python -m mpi_es.train` with these options. A signal saves the run and raises RunStopped, which ends the
+    script with exit code 0.
 
     Args:
         env: a gymnasium id or another name that `--env` takes, or a function that returns an environment.
-        policy: the name of a built-in one, a class of torch modules that is called with the spaces of
-            observations and actions, or a torch module, whose weights are where the search begins; without
-            it the preset's or mlp.
-        strategy: its name; without it the preset's or cma_es.
-        preset: the name of tested settings, on top of which the other arguments come.
-        run_dir: directory of the run, which is continued if it is there; empty: a new one in runs/; None: no
-            files are written.
-        callback: is called on rank 0 with each Generation; the run ends after one for which it returns True.
+        policy: the name of a built-in policy; a torch module, whose weights are the start of the search; or a
+            class of torch modules, called with the observation and action spaces. Default: the preset's, or
+            mlp.
+        strategy: its name; default: the preset's, or cma_es.
+        preset: the name of tested settings; the other arguments override them.
+        run_dir: directory of the run, which is continued if it exists; empty: a new one in runs/; None: write
+            no files.
+        callback: called on rank 0 with each Generation; if it returns True, the run ends.
         options: those of `python -m mpi_es.train`, such as population_size=64; env_options and
             policy_options may be dicts.
     """
@@ -95,7 +96,7 @@ def evolve_policy(
         def own() -> dict[str, Any]:
             """Note this rank's objects; return the names of env, policy and strategy that are given."""
             if env is None and not preset:
-                raise UserError("env: expected an environment, here or by a preset, got nothing")
+                raise UserError("env: expected an environment, or a preset that has one, got nothing")
             evolved: dict[str, Any] = {} if strategy is None else {"strategy": strategy}
             made = module = None
             if env is not None:
@@ -121,9 +122,9 @@ def evolve_policy(
             plan, config = plan_on_ranks(world, prepare, directory)
             all_or_raise(world.comm, own)
             (mine,) = objects
-            mine = replace(mine, policy=_of_root(world.comm, mine.policy))
+            mine = replace(mine, policy=_with_weights_of_root(world.comm, mine.policy))
             base = bcast_object(world.comm, plan.base if plan else None)
-            with _draws_of_script():
+            with _restored_torch_generator():
                 found = run(world, plan, config, mine, callback, _outcome, base=base, options=options)
             learnt, others = found
             agent = Agent(config, make_policy(config, objects=mine), **learnt, objects=mine)
@@ -132,15 +133,15 @@ def evolve_policy(
     try:
         return on_all_ranks(call, WORLD)
     except (RolloutError, UserError) as error:
-        raise error.with_traceback(None) from None  # which shows the caller's mistake, and no frames of ours
+        raise error.with_traceback(None) from None  # show the caller's line, none of our frames
 
 
 def load_agent(source: str | os.PathLike[str], env: Any = None, policy: Any = None) -> Agent:
-    """Return the agent of a run's directory, of its run.h5, or of a file of Agent.save.
+    """Return the agent from a run's directory, its run.h5, or a file that Agent.save wrote.
 
     Args:
-        env: another environment than the run's, or the function of the script that made the run's.
-        policy: the torch module or the class of the script that the run evolved.
+        env: an environment other than the run's, or the script's function that made the run's.
+        policy: the script's torch module or class that the run evolved.
     """
     try:
         with in_words_of_scripts():
@@ -149,7 +150,10 @@ def load_agent(source: str | os.PathLike[str], env: Any = None, policy: Any = No
             if env is not None:
                 changes["env"], made = named_env(env)
             if isinstance(env, str):
-                changes |= {"env_options": (), "held_out_env_options": ()}  # they were the other's
+                changes |= {
+                    "env_options": (),
+                    "held_out_env_options": (),
+                }  # those belong to the run's environment
             if isinstance(policy, str):
                 raise expected("--policy", "a torch module or its class", policy)
             name = "" if policy is None else named_policy(policy)[0]
@@ -162,17 +166,17 @@ def load_agent(source: str | os.PathLike[str], env: Any = None, policy: Any = No
         raise error.with_traceback(None) from None
 
 
-def _draws_of_script() -> AbstractContextManager[None]:
-    """Leave torch's generator as it was, which a run seeds for modules that draw."""
+def _restored_torch_generator() -> AbstractContextManager[None]:
+    """Restore the state of torch's generator, which a run seeds for modules that draw, at the end."""
     torch: Any = sys.modules.get("torch")
     kept: AbstractContextManager[None] = torch.random.fork_rng(devices=[]) if torch else nullcontext()
     return kept
 
 
-def _of_root(comm: Comm, policy: Any) -> Any:
-    """Return a copy of a torch module with rank 0's weights and buffers; a class as it is. Collective.
+def _with_weights_of_root(comm: Comm, policy: Any) -> Any:
+    """Return a copy of a torch module with rank 0's weights and buffers; a class unchanged. Collective.
 
-    A script may draw them at random, and so others on each rank.
+    A script may draw them at random, so that they differ between ranks.
     """
     is_made = policy is not None and not isinstance(policy, type)
     drawn = bcast_object(comm, policy.state_dict() if is_made else None)
@@ -191,7 +195,7 @@ def _of_root(comm: Comm, policy: Any) -> Any:
 
 
 def _outcome(run: Run, reason: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return what a run's agent has learnt, and the fields of the result but for the agent."""
+    """Return what a run's agent has learnt, and the other fields of the result."""
     best, history = run.best, run.history
     chosen = next(one for one in history.evaluations if one.generation == best.generation)
     others = {

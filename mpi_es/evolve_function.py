@@ -1,4 +1,4 @@
-"""mpi_es.evolve: the door for a function instead of a policy in an environment, in any script."""
+"""mpi_es.evolve and minimise: optimise a function instead of a policy, in any script."""
 
 import math
 from collections.abc import Collection, Iterable
@@ -27,7 +27,7 @@ from mpi_es.scripts.arguments import OTHER_NAMES, refuse_without_effect
 from mpi_es.scripts.running import WORLD, Callback, named_directory, plan_of, plan_on_ranks, run, table, where
 from mpi_es.train import Plan, beginning
 
-ARGUMENTS = {  # whose names are not those of their options
+ARGUMENTS = {  # of evolve, by the option whose name differs
     "init-sigma": "sigma",
     "target-fitness": "goal",
     "target-consecutive": "goal_times",
@@ -44,11 +44,11 @@ _OTHER_NAMES = OTHER_NAMES | {  # of other libraries
 
 @dataclass(frozen=True)
 class Result:
-    """What a run came to, the same on every rank; values are the function's own, minimised or not."""
+    """The result of a run, the same on every rank; values are as the function returns them."""
 
-    x: Vector  # (dim,) the best; of a random function the centre with the best held-out evaluation
+    x: Vector  # (dim,) the best; for a random function, the centre with the best held-out evaluation
     value: float
-    constraints: Vector  # (count,) of x, feasible where all are <= 0; empty without constraints
+    constraints: Vector  # (count,) at x, which is feasible if all are <= 0; empty without constraints
     centre: Vector  # (dim,) of the search, after the last generation
     value_of_centre: float  # NaN where the call failed
     history: dict[str, NDArray[Any]]  # columns (generations,), with the names in run.h5
@@ -89,9 +89,9 @@ def evolve(
 ) -> Result:
     """Search for the best x of a function, on all ranks of an MPI job if there is one. Collective.
 
-    Under `mpiexec -n N python script.py` every rank calls it with a function of its own; the other arguments
-    are rank 0's, and all return the same. A signal saves the run and raises RunStopped, which ends the script
-    with exit code 0.
+    Under `mpiexec -n N python script.py` every rank calls it with its own function; the other arguments are
+    taken from rank 0, and all ranks return the same result. A signal saves the run and raises RunStopped,
+    which ends the script with exit code 0.
 
     Args:
         function: of x (dim,), an array of float64; if it takes an argument `seed`, it is random, and must
@@ -99,17 +99,17 @@ def evolve(
             ranks that call it together, `directory` an empty directory for each call.
         x0: (dim,), where the search begins: an array, a list or a torch vector.
         sigma: the standard deviation of the first population, a number or a vector.
-        minimise: the function, instead of maximising it.
-        bounds: lower and upper, a number or a vector each, or a pair for each parameter; None is unbounded.
-            x is reflected there.
-        constraints: a function of x that returns an array (n,); x is feasible where all are <= 0. Or n, if
-            the function itself returns a pair of value and array.
-        integers: indices of the parameters that are rounded; of the strategy cma_es.
-        goal: end the run at this value: of the best x, or of a random function's held-out mean.
-        goal_times: in a row, generations or held-out evaluations.
-        run_dir: directory of the run, which is continued if it is there; empty: a new one in runs/; None: no
-            files are written.
-        callback: is called on rank 0 with each Generation; the run ends after one for which it returns True.
+        minimise: minimise the function instead of maximising it.
+        bounds: lower and upper, each a number or a vector; or a pair for each parameter. None means
+            unbounded. x is reflected at the bounds.
+        constraints: a function of x that returns an array (n,); x is feasible if all are <= 0. Or the
+            number n, if the function itself returns a pair of value and array.
+        integers: indices of the parameters that are integers; only for the strategy cma_es.
+        goal: end the run when the best value, or a random function's held-out mean, reaches this.
+        goal_times: number of successive generations, or held-out evaluations, that must reach the goal.
+        run_dir: directory of the run, which is continued if it exists; empty: a new one in runs/; None: write
+            no files.
+        callback: called on rank 0 with each Generation; if it returns True, the run ends.
         options: those of `python -m mpi_es.train` that concern functions, such as population_size=64.
     """
     init_sigma, scale = overall(sigma)
@@ -136,13 +136,13 @@ def evolve(
 
         with in_words_of_scripts(ARGUMENTS):
             plan, config = plan_on_ranks(world, prepare, directory)
-            made[:] = [_with_beginning_of_root(world.comm, called, made)]
+            made[:] = [_with_settings_of_root(world.comm, called, made)]
             return run(world, plan, config, ScriptObjects(made[0]), callback, _result)
 
     try:
         return on_all_ranks(call, WORLD)
     except (RolloutError, UserError) as error:
-        raise error.with_traceback(None) from None  # which shows the caller's mistake, and no frames of ours
+        raise error.with_traceback(None) from None  # show the caller's line, none of our frames
 
 
 def minimise(function: Function, x0: Any, sigma: Any = 0.1, **options: Any) -> Result:
@@ -152,22 +152,22 @@ def minimise(function: Function, x0: Any, sigma: Any = 0.1, **options: Any) -> R
     return evolve(function, x0, sigma, minimise=True, **options)
 
 
-def _with_beginning_of_root(comm: Comm, function: Function, made: list[Problem]) -> Problem:
-    """Return the problem of this rank's function, all else of which is rank 0's. Collective.
+def _with_settings_of_root(comm: Comm, function: Function, made: list[Problem]) -> Problem:
+    """Return the problem of this rank's function, with rank 0's settings. Collective.
 
-    A script may draw x0 at random, and so a different one on each rank.
+    A script may draw x0 at random, so that it differs between ranks.
     """
     root = made[0] if comm.rank == 0 else None
-    beginning = bcast_object(
+    settings = bcast_object(
         comm,
         root
         and (root.x0, root.lower, root.upper, root.scale, root.minimise, root.integers, root.constraints),
     )
-    return all_or_raise(comm, lambda: Problem(function, *beginning))
+    return all_or_raise(comm, lambda: Problem(function, *settings))
 
 
 def _result(run: Run, reason: str) -> Result:
-    """Return what a run came to."""
+    """Return the result of a run."""
     best, factor = run.best, run.config.sign
     evaluations, last = run.history.evaluations, run.progress.generation
     of_centre = [held_out.returns.mean() for held_out in evaluations if held_out.generation == last]
@@ -206,10 +206,10 @@ def config_of(
     without: Collection[str] = (),
     caller: str = "evolve",
 ) -> Config:
-    """Return the config of the arguments, or refuse what has no effect or another type.
+    """Return the config for the arguments; refuse those without effect or of the wrong type.
 
     Args:
-        without: options that are not there.
+        without: options that the caller does not have.
     """
     evolved, others = {"function": name_of(function)}, dict(options)
     if "strategy" in others:

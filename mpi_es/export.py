@@ -56,7 +56,7 @@ def export(arguments: list[str]) -> None:
     """Write the files that the arguments name."""
     run, options = command_line.parse_run(arguments, Options(), "python -m mpi_es.export")
     if not (options.out or options.torchscript):
-        raise UserError("--out: expected a file, here or as --torchscript, got nothing")
+        raise UserError("--out: expected a file, or --torchscript FILE, got nothing")
     if not options.out:
         command_line.refuse_unused(arguments, ("layout",), "--torchscript alone", Options)
     load.check_there(run, "RUN")
@@ -79,13 +79,13 @@ def export(arguments: list[str]) -> None:
 
 
 def _refuse_clashes(run: str, options: Options) -> None:
-    """Refuse to write over what is read, or one file over the other."""
+    """Refuse to overwrite the input, or one output with the other."""
     places = [run, *(os.path.join(run, name) for name in (checkpoint.NAME, checkpoint.PREVIOUS))]
     taken = {os.path.realpath(place): "RUN's" for place in places}
     for option, name in (("--out", options.out), ("--torchscript", options.torchscript)):
         place = os.path.realpath(name)
         if name and place in taken:
-            raise expected(option, f"another file than {taken[place]}", name)
+            raise expected(option, f"a file other than {taken[place]}", name)
         taken[place] = f"that of {option}"
 
 
@@ -94,7 +94,9 @@ def _of_file(name: str, options: Options, arguments: list[str]) -> Agent:
     bare = preset(options.preset, layout=options.from_layout)
     agent = load.load(name, bare, "RUN", load.Place(allow_imports=options.imports))
     if agent.described:
-        command_line.refuse_unused(arguments, ("preset", "from_layout"), "a file that names it", Options)
+        command_line.refuse_unused(
+            arguments, ("preset", "from_layout"), "a file that describes its agent", Options
+        )
     return agent
 
 

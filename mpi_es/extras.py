@@ -1,11 +1,11 @@
-"""The packages that only some uses need, and the extra of ours that installs each."""
+"""The packages that only some uses need, and the extra of mpi_es that installs each."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from mpi_es.errors import UserError
 
-EXTRA_OF = {  # by the name that is imported
+EXTRA_OF = {  # by import name
     "gymnasium": "sim",
     "llvmlite": "sim",
     "numba": "sim",
@@ -28,7 +28,7 @@ EXTRA_OF = {  # by the name that is imported
 
 
 def needs(module: str) -> str:
-    """Return that a missing package is needed, and the command that installs it."""
+    """Return the message for a missing package, with the command that installs it."""
     package = module.partition(".")[0]
     extra = EXTRA_OF.get(package)
     what = f"'mpi_es[{extra}]'" if extra else "it"
@@ -37,7 +37,7 @@ def needs(module: str) -> str:
 
 @contextmanager
 def needed_for(what: str) -> Iterator[None]:
-    """Around an import: where a package of an extra is missing, say in one line which extra installs it."""
+    """Around an import: if a package of an extra is missing, raise a UserError that names the extra."""
     try:
         yield
     except ModuleNotFoundError as error:

@@ -30,7 +30,7 @@ __all__ = ["ESGenerator"]
 
 
 class ESGenerator(Generator):
-    """Suggests the candidates of a `Search`, one generation after the other.
+    """Suggests the candidates of a `Search`, one generation after another.
 
         generator = ESGenerator(vocs, population_size=16)
         while not generator.search.done:
@@ -65,9 +65,9 @@ class ESGenerator(Generator):
             ),
             **options,
         )
-        self._points: list[dict[str, Any]] = []  # of the generation; empty between two
-        self._suggested = 0  # of them
-        # With constraints, by _id; of the points that were evaluated
+        self._points: list[dict[str, Any]] = []  # of the current generation; empty between generations
+        self._suggested = 0  # how many of them
+        # By _id: value and constraints of the points that were evaluated.
         self._values: dict[int, tuple[float, list[float]]] = {}
         self._next_id = 0
 
@@ -83,7 +83,7 @@ class ESGenerator(Generator):
             raise ValueError(f"vocs.objectives: expected one, MINIMIZE or MAXIMIZE, got {got}")
 
     def suggest(self, num_points: int | None = None) -> list[dict[str, Any]]:
-        """Return the next points of the generation; without a number, all that are left."""
+        """Return the next points of the generation; without a number, all remaining ones."""
         if not self._points:
             self._begin_generation()
         left = len(self._points) - self._suggested
@@ -95,7 +95,7 @@ class ESGenerator(Generator):
         return [dict(point) for point in self._points[self._suggested - count : self._suggested]]
 
     def ingest(self, results: list[dict[str, Any]]) -> None:
-        """Take values of suggested points, and move on by a generation after its last one.
+        """Take the values of suggested points; the generation ends with its last one.
 
         A point ranks last if its value or a constraint is missing or NaN. Points without `_id` come from
         elsewhere and have no effect.
@@ -110,10 +110,14 @@ class ESGenerator(Generator):
             value = _number(result, self._objective)
             waiting.remove(identity)
             values[int(identity)] = value, self._constraints(result)
-        self._values |= values  # only now: of a call that raises nothing counts
+        self._values |= values  # only now: a call that raises has no effect
         if self._points and len(self._values) == len(self._points):
             told, constraints = zip(*(self._values[point["_id"]] for point in self._points), strict=True)
-            self._points, self._suggested, self._values = [], 0, {}  # also of points that all failed
+            self._points, self._suggested, self._values = (
+                [],
+                0,
+                {},
+            )  # before tell, which raises if all points failed
             self.search.tell(told, constraints if self.vocs.constraints else None)
 
     def _constraints(self, result: dict[str, Any]) -> list[float]:
@@ -141,7 +145,7 @@ class ESGenerator(Generator):
 
 
 def _number(result: dict[str, Any], name: str) -> float:
-    """Return a number of a result; NaN where it is missing: Xopt leaves out those of a failed call."""
+    """Return a number of a result; NaN if it is missing: Xopt leaves out the values of a failed call."""
     value = float(result.get(name, math.nan))
     if math.isinf(value):
         raise ValueError(f"{name}: expected a finite number, or NaN, got {value}")
@@ -162,6 +166,6 @@ def _check_variable(place: str, variable: Any) -> None:
 
 
 def _beginning(variable: Any) -> float:
-    """Return where the search begins."""
+    """Return the value of a variable at which the search begins."""
     given = variable.default_value
     return float(np.mean(variable.domain) if given is None else given)

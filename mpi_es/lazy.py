@@ -11,7 +11,7 @@ def attributes(package: str, modules: Mapping[str, Sequence[str]]) -> Callable[[
     """Return the package's `__getattr__` (PEP 562).
 
     Args:
-        modules: the names that each module has to offer; a module without names is offered itself.
+        modules: the names that each module provides; a module with no names is itself an attribute.
     """
     module_of = {name: module for module, names in modules.items() for name in names}
 

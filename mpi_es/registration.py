@@ -1,4 +1,4 @@
-"""Our environments in gymnasium's registry, without importing gymnasium, which takes 0.2 s."""
+"""Register our environments with gymnasium without importing it, which would take 0.2 s."""
 
 import importlib.util
 import sys
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
-WORLDS = {  # id: where the world's class is, and the steps after which an episode is cut
+WORLDS = {  # id: the world's class, and the steps after which an episode is cut
     "mpi_es/CartPole-v1": ("mpi_es.worlds.classic_control.cart_pole:CartPole", 500),
     "mpi_es/MountainCar-v0": ("mpi_es.worlds.classic_control.mountain_car:MountainCar", 200),
     "mpi_es/MountainCarContinuous-v0": (
@@ -22,9 +22,11 @@ WORLDS = {  # id: where the world's class is, and the steps after which an episo
     "mpi_es/CyclicMDP-v0": ("mpi_es.worlds.cyclic_mdp:CyclicMDP", 1000),
     "mpi_es/CarRacing-v3": ("mpi_es.worlds.car_racing.world:CarRacing", 1000),
 }
-ENVIRONMENTS = {"mpi_es/TakeCover-v0": ("mpi_es.envs.take_cover:TakeCover", 2100)}  # the same of others
+ENVIRONMENTS = {
+    "mpi_es/TakeCover-v0": ("mpi_es.envs.take_cover:TakeCover", 2100)
+}  # the same, not in compiled code
 _ENV, _VECTOR_ENV = "mpi_es.worlds.env:WorldEnv", "mpi_es.worlds.vector_env:WorldVectorEnv"
-_OWN = {  # the classes of a world that has its own: of gymnasium.make, and of make_vec
+_OWN = {  # the classes for gymnasium.make and make_vec, if a world has its own
     "mpi_es/CarRacing-v3": (
         "mpi_es.worlds.car_racing.env:CarRacingEnv",
         "mpi_es.worlds.car_racing.vector_env:CarRacingVectorEnv",
@@ -59,7 +61,7 @@ class _AfterGymnasium:
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Return where gymnasium is; None for any other module, which the next finder finds."""
+        """Return the spec of gymnasium; None for any other module."""
         if name != "gymnasium":
             return None
         sys.meta_path.remove(self)

@@ -18,7 +18,7 @@ from mpi_es.run_file.atomic_write import write_whole
 
 @dataclass(frozen=True)
 class Options:
-    """Draw the course of runs, and compare several runs."""
+    """Draw the curves of runs, and compare several runs."""
 
     out: str = ""
     """Directory of the report; empty: the directory of the run, if there is only one"""
@@ -46,7 +46,7 @@ def report(arguments: list[str]) -> None:
 
 
 def loaded(directories: Sequence[Path]) -> list[Curves]:
-    """Return the runs, and print warnings; where there are several, leave out those that cannot be drawn."""
+    """Return the runs that can be drawn, and print warnings; raise if none can."""
     runs: list[Curves] = []
     complaints = []
     for directory in directories:
@@ -69,7 +69,7 @@ def loaded(directories: Sequence[Path]) -> list[Curves]:
 
 def write(place: Path, runs: Sequence[Curves]) -> None:
     """Write the figures and the page into a directory, and print their paths."""
-    # matplotlib takes a second to import, and rank 0 alone needs it
+    # matplotlib takes a second to import, and only rank 0 needs it
     with needed_for("mpi_es.report"):
         from mpi_es.reports import figures
         from mpi_es.reports.drawing import picture

@@ -2,7 +2,7 @@
 
     ask -> evaluate (all ranks) -> tell -> held-out evaluation now and then -> save
 
-The other ranks serve meanwhile (parallel/command_loop.py). They hold nothing that a checkpoint would need.
+The other ranks serve meanwhile (parallel/command_loop.py). They hold no state that a checkpoint needs.
 """
 
 import contextlib
@@ -39,8 +39,8 @@ from mpi_es.telemetry.numbers import of_evaluation, of_generation
 from mpi_es.telemetry.sinks import Telemetry
 from mpi_es.text import number, thousands
 
-_SAME = 1e-6  # relative difference of a function's values on two machines
-_NEWEST = 0.2  # the weight of a generation among the last ones: the agreement of 64 candidates varies by 0.1
+_SAME = 1e-6  # relative difference, at most, of a function's values on two machines
+_NEWEST = 0.2  # weight of the newest generation's agreement, which varies by 0.1 with 64 candidates
 
 
 @dataclass
@@ -60,21 +60,23 @@ class Run:
     best: Solution = field(default_factory=Solution)
 
     def __post_init__(self) -> None:
-        self.exact = self.evaluator.rollout.exact  # a call tells a candidate's value; no seed matters
+        self.exact = self.evaluator.rollout.exact  # one call gives a candidate's value; it takes no seed
         self.saver = Saver(self.directory, self.config.checkpoint_interval)
         self.pending: dict[str, Any] = {}  # what the next save writes, as of the last generation
-        self.clock: list[float] = []  # when the generation under way began, and when its steps ended
+        self.clock: list[float] = []  # when the current generation began, and when each of its steps ended
         self.save_seconds = 0.0  # of the save after the last generation, if there was one
         self.seconds_between = 0.0  # of that save, the callback and the telemetry
         self.stopped_by_sink = ""  # why a callback ended the run
-        self.watch: Callable[[Run], object] | None = None  # is called after each generation
+        self.watch: Callable[[Run], object] | None = None  # called after each generation
         self.fitness = np.zeros(0)  # (popsize,) of the last generation; NaN where a call failed
         self.constraint_values = np.zeros((0, self.constraints.count))  # (popsize, count) of the same
 
     # The loop
 
     def evolve(self) -> str:
-        """Run until something ends it; print the reason and return it."""
+        """Run generations until a limit, a target or a signal ends the run;
+        print the reason and return it.
+        """
         held_out, finished, begun = None, False, self.progress.generation
         try:
             while not (reason := self.finished()):
@@ -88,7 +90,7 @@ class Run:
                 outcome += f", in {self.directory}"
             if begun == self.progress.generation:
                 again = "max_iter" if self.config.is_of_script else "--max-iter or --target-fitness"
-                outcome += f"; the run was finished already; to continue it, give another {again}"
+                outcome += f"; the run had already finished; to continue it, give another {again}"
         except Stopped:
             reason = f"stopped by {self.evaluator.stop_flag.name}"
             outcome = f"saved in {self.directory}"
@@ -99,7 +101,7 @@ class Run:
         except (RolloutError, UserError) as error:
             if isinstance(error, RolloutError) and error.x is not None:
                 self.pending["failure"] = {"x": error.x, "text": str(error)}
-            with contextlib.suppress(UserError):  # where saving is what went wrong
+            with contextlib.suppress(UserError):  # saving may be what failed
                 self.save(str(error).splitlines()[0])
             raise
         self.save(reason, finished=finished)
@@ -110,7 +112,7 @@ class Run:
         return reason
 
     def finished(self) -> str:
-        """Return why the run is at its end; empty while it is not."""
+        """Return why the run is over; empty while it is not."""
         config = self.config
         target, wanted = config.target_fitness, config.target_consecutive
         if target is not None and self.streak(config.sign * target) >= wanted:
@@ -131,7 +133,7 @@ class Run:
         return self.history.streak(target, self.config.eval_every)
 
     def one_generation(self) -> None:
-        """Do one generation; nothing of it counts unless all of it is done."""
+        """Run one generation; an incomplete one has no effect."""
         self.tell(*self.play(self.ask()))
         if self.saver.is_due:
             self.save()
@@ -148,7 +150,7 @@ class Run:
         return population
 
     def tell(self, population: Population, evaluation: Evaluation) -> None:
-        """Move on by a generation."""
+        """Tell the strategy the fitness of its population, and record the generation."""
         config, progress, strategy, clock = self.config, self.progress, self.strategy, self.clock
         popsize = len(population)
         fitness, of_centre = np.split(evaluation.returns.mean(axis=1), [popsize])
@@ -162,12 +164,12 @@ class Run:
         self.fitness, self.constraint_values = fitness, constraints
         if self.exact:
             self.keep_best(population, fitness, constraints)
-        # A candidate whose call failed is the last: just below the worst of the others.
+        # A candidate whose call failed ranks last: just below the worst of the others.
         ranked = self.constraints.penalised(fitness, constraints)
         below = np.nextafter(ranked[succeeded].min(), -np.inf)
         strategy.tell(population, np.where(succeeded, ranked, below))
         self.check_finite(strategy.centre, "centre is")
-        state = strategy.state  # refused where no file can hold it, before anything of this generation counts
+        state = strategy.state  # raises if no file can hold it, before this generation has any effect
         clock.append(time.perf_counter())
         row = summarize(
             progress.generation + 1,
@@ -196,14 +198,15 @@ class Run:
         self.save_seconds = 0.0
         self.keep(state)
         numbers = of_generation(config, row, timing, held_out, self.history.steps, feasibility)
-        # Before the save: after a kill in between a sink has more, never less.
+        # Before the save: if a kill comes in between, a sink has a generation more than the file, never
+        # fewer.
         self.stopped_by_sink = self.telemetry.generation(numbers)
         answer = self.watch and self.watch(self)
         if isinstance(answer, bool | np.bool_) and answer:
             self.stopped_by_sink = "stopped by callback"
 
     def check_function(self) -> None:
-        """Refuse to continue with a function that has another value at the best x than the saved one."""
+        """Refuse to continue with a function whose value at the best x differs from the saved one."""
         if not (self.config.function and self.best.candidate.size):
             return
         seed, saved = 0, self.best.fitness
@@ -221,12 +224,12 @@ class Run:
                 for fitness, *constraints in (now, before)
             )
             raise UserError(
-                f"{self.directory}: the function has changed: at the best x it is {is_now}, "
-                f"and was {was}; choose another --run-dir to start a new run"
+                f"{self.directory}: the function has changed: at the best x it is now {is_now}, "
+                f"but was {was}; choose another --run-dir to start a new run"
             )
 
     def deviation(self, population: Population) -> float:
-        """Return the deviation of the parameter that varies most, integers aside; NaN without --tolx."""
+        """Return the largest standard deviation of a parameter, without integers; NaN without --tolx."""
         if not self.config.tolerances[0]:
             return math.nan
         if isinstance(population, Dense) and self.config.integers:
@@ -235,16 +238,17 @@ class Run:
         return population.deviation
 
     def check_finite(self, numbers: Vector, what: str) -> None:
-        """Refuse what the strategy made of the parameters where no environment or function could take it."""
+        """Raise if the strategy's candidates or centre are no longer finite."""
         if not np.isfinite(numbers).all():
             cause = strategies.step_option(self.config.strategy)
             raise RolloutError(f"the strategy's {what} no longer finite; try a smaller {cause}")
 
     def play(self, population: Population) -> tuple[Population, Evaluation]:
-        """Evaluate a population, and others of its generation until --num-interactions are played.
+        """Evaluate a population, and more of its generation until --num-interactions are reached;
+        return both.
 
-        It depends on the episodes' lengths only, which are the same on any number of ranks. The centre's row,
-        if it is evaluated, is the last.
+        How many depends only on the episodes' lengths, which are the same on any number of ranks. The
+        centre's row, if it is evaluated, is the last.
         """
         config, size = self.config, len(population)
         wanted = 0 if config.function else getattr(config.strategy, "num_interactions", 0)
@@ -262,7 +266,7 @@ class Run:
         return joined(populations), joined_evaluations(evaluations, size)
 
     def evaluate_batch(self, population: Population, batch: int) -> Evaluation:
-        """Evaluate a population on its episode seeds, and with the first of a generation the centre."""
+        """Evaluate a population on its episode seeds; the first batch of a generation includes the centre."""
         config = self.config
         evaluated = population if batch else self.with_centre(population)
         episode_seeds = seeds.training_seeds(
@@ -279,11 +283,11 @@ class Run:
         return self.evaluator.evaluate(evaluated, episode_seeds, terms)
 
     def with_centre(self, population: Population) -> Population | WithCentre:
-        """Return a population, and the centre as one more candidate with --track-centre."""
+        """Return a population; with --track-centre, the centre is one more candidate."""
         return WithCentre(population, self.strategy.centre) if self.config.tracks_centre else population
 
     def advance(self, evaluation: Evaluation, agreement: float) -> None:
-        """Note what the next generation's episodes need to know of this one's."""
+        """Update what the next generation's episodes depend on."""
         progress = self.progress
         progress.generation += 1
         if self.config.obs_norm:
@@ -299,7 +303,7 @@ class Run:
             self.adapt_num_rollouts(rank_agreement.of_one(agreement, progress.num_rollouts))
 
     def adapt_num_rollouts(self, single: float) -> None:
-        """Set the next generation's number of episodes, so that halves of them agree by --agreement."""
+        """Set the next generation's number of episodes, so that two halves of them agree by --agreement."""
         config, progress = self.config, self.progress
         before = single if math.isnan(progress.agreement) else progress.agreement
         progress.agreement = (1 - _NEWEST) * before + _NEWEST * single
@@ -316,7 +320,7 @@ class Run:
             self.constraints.of_best = constraints[best]
 
     def held_out_terms(self) -> EpisodeRules:
-        """Return the terms of held-out episodes."""
+        """Return the rules of held-out episodes."""
         terms = self.evaluator.held_out_terms(self.config.episode_cap, self.normalisation)
         return replace(terms, generation=self.progress.generation)
 
@@ -328,12 +332,12 @@ class Run:
     # The held-out evaluation
 
     def due(self) -> bool:
-        """Return whether the generation that was done last is one to evaluate."""
+        """Return whether the last generation's centre is due for a held-out evaluation."""
         every = self.config.eval_every
         return every > 0 and not self.exact and self.progress.generation % every == 0
 
     def held_out(self) -> HeldOut | None:
-        """Evaluate the centre on episodes that training never draws, and remember it if it is the best.
+        """Evaluate the centre on episodes that training never draws, and keep it if it is the best.
 
         Return None where all calls failed.
         """
@@ -365,7 +369,7 @@ class Run:
         )
 
     def evaluate_last(self) -> HeldOut | None:
-        """Evaluate the last generation's centre, unless that was done."""
+        """Evaluate the last generation's centre, unless it is evaluated already."""
         done = self.history.evaluations
         if done and done[-1].generation == self.progress.generation:
             return None
@@ -376,10 +380,10 @@ class Run:
     # The file
 
     def keep(self, state: Any = None) -> None:
-        """Set aside all that a save writes, as it is after a whole generation.
+        """Collect what the next save writes, after a complete generation.
 
         Args:
-            state: the strategy's, where it was read already.
+            state: the strategy's, if it was read already.
         """
         progress = self.progress
         self.pending = {
@@ -392,12 +396,14 @@ class Run:
             self.pending["constraints"] = self.constraints.content()
 
     def save(self, reason: str = "", *, finished: bool = False) -> None:
-        """Save the last whole generation, and why none follows; a run that was over stays untouched."""
-        if self.pending and self.saver.writes:  # what is not written need not be collected
+        """Save the last complete generation, and why the run ended;
+        without a new generation, write nothing.
+        """
+        if self.pending and self.saver.writes:  # else collecting the content would be wasted
             self.saver.save(self.content(), reason, finished=finished)
 
     def content(self) -> dict[str, Any]:
-        """Return what a run's file holds of the last whole generation."""
+        """Return the content of the run's file after the last complete generation."""
         constant = {"config": flat(self.config), "libraries": self.libraries}
         if self.problem:
             constant["problem"] = self.problem
@@ -405,10 +411,11 @@ class Run:
 
 
 def _timing(clock: list[float], save: float, between: float, evaluation: Evaluation) -> Timing:
-    """Return the seconds of ask, evaluate and tell, of the save before, and of all.
+    """Return the timing of a generation.
 
     Args:
-        between: the seconds between the generation before and this one, with the save.
+        save: seconds of the save before this generation.
+        between: seconds between the previous generation and this one, including that save.
     """
     ask, evaluate, tell, _ = np.diff(clock).tolist()
     return Timing(

@@ -44,7 +44,7 @@ _OF_RUNS = (  # options that a search without calls and files has no use for
 
 
 class Search:
-    """A search for the best x of a function, which the caller calls: `evolve` is this in a loop.
+    """A search for the best x of a function that the caller calls; `evolve` is this in a loop.
 
         search = mpi_es.Search(x0, sigma, minimise=True)
         while not search.done:
@@ -53,7 +53,7 @@ class Search:
 
     Args:
         x0, sigma, minimise, bounds, integers, goal, goal_times, options: those of `evolve`.
-        constraints: how many there are.
+        constraints: the number of constraints.
     """
 
     def __init__(
@@ -96,21 +96,21 @@ class Search:
         self._asked: Population | None = None
 
     def ask(self) -> Vector:
-        """Return the candidates (population size, dim) of the next generation; until tell, the same again."""
+        """Return the candidates (population size, dim) of the next generation, the same until tell."""
         population = self._asked = self._asked or self._run.ask()
         whole, noise = self._run.evaluator.rollout.policy.whole, self._run.evaluator.noise
         return np.stack([whole(population.candidate(index, noise)) for index in range(len(population))])
 
     def tell(self, values: Any, constraints: Any = None) -> None:
-        """Move on by a generation, given the values (population size,) of what ask returned.
+        """Complete a generation with the values (population size,) of its candidates, in the order of ask.
 
-        A candidate whose value is NaN, or one of whose constraints, ranks last. Not all may.
+        A candidate ranks last if its value or a constraint is NaN; at least one candidate must have neither.
 
         Args:
-            constraints: (population size, count) of a search that has them.
+            constraints: (population size, count), if the search has constraints.
         """
         if self._asked is None:
-            raise UserError("Search.tell: expected a call of ask before it")
+            raise UserError("Search.tell: expected a call of ask first")
         returns = self._run.config.sign * np.asarray(values, np.float64)
         if returns.shape != (len(self._asked),):
             raise expected("Search.tell", f"values of shape ({len(self._asked)},)", returns.shape)
@@ -159,7 +159,7 @@ class Search:
 
     @property
     def generation(self) -> int:
-        """The number of generations that were told."""
+        """The number of completed generations."""
         return self._run.progress.generation
 
     @property
@@ -184,7 +184,7 @@ class Search:
         return search
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what a copy or a pickle holds: a file's bytes, and whether values are awaited."""
+        """Return what a copy or a pickle holds: a file's bytes, and whether it waits for values."""
         return {"image": self._image(), "asked": self._asked is not None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -193,7 +193,7 @@ class Search:
             self._asked = self._run.ask()
 
     def _image(self) -> bytes:
-        """Return the bytes of a file, of the search after the last tell."""
+        """Return the bytes of a file with the search after the last tell."""
         return bytes(checkpoint.encode(self._run.content() | {"life": stamp()}))
 
     def _continue(self, stored: dict[str, Any]) -> None:

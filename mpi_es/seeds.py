@@ -1,4 +1,4 @@
-"""Counter-based random numbers: every draw is named by (seed, stream, index…), none by who draws it."""
+"""Counter-based random numbers: a draw depends on (seed, stream, index…), not on who draws it."""
 
 from enum import IntEnum
 

@@ -40,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("runs", nargs="+", type=Path, metavar="RUN", help="directory of a run")
     parser.add_argument(
-        "--finished", action="store_true", help="print nothing; exit code 0: all are finished, 1: not"
+        "--finished", action="store_true", help="print nothing; exit code 0 if all are finished, else 1"
     )
     parser.add_argument(
         "--generations",
@@ -75,7 +75,9 @@ def generations(run: Path) -> int:
 
 
 def is_finished(run: Path) -> bool:
-    """Return whether a run is finished; false if its file is damaged, whatever the checkpoint before says."""
+    """Return whether a run is finished; false if its file is damaged,
+    whatever the previous checkpoint says.
+    """
     try:
         return run_status.is_finished(*checkpoint.load(run, check_progress))
     except UserError:
@@ -123,7 +125,7 @@ def left_of(content: dict[str, Any], seconds: float) -> str:
 
 
 def speed_of(content: dict[str, Any], seconds: float) -> str:
-    """Return steps a second where they are known, calls a second of a function, and seconds a generation."""
+    """Return steps per second, or calls of a function, if known, and seconds per generation."""
     if math.isnan(seconds):
         return "-"
     steps = content["timing"].get("steps_per_second", np.zeros(0))[-_RECENT:]

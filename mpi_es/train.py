@@ -1,4 +1,4 @@
-"""python -m mpi_es.train [PRESET] [options]: evolve a policy; under mpiexec, on all of its ranks."""
+"""python -m mpi_es.train [PRESET] [options]: evolve a policy; under mpiexec, on all ranks."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -42,10 +42,11 @@ from mpi_es.telemetry.view import view_of
 from mpi_es.text import counted, thousands
 
 _HELP = (
-    "Without PRESET and --env the preset is carracing. --resume RUN continues the run in that directory and "
-    "needs no other option. --continue starts the run, or continues it if its directory holds one. "
+    "Without PRESET, --env or --function the preset is carracing. --resume RUN continues the run in that "
+    "directory and needs no other option. "
+    "--continue starts the run, or continues it if its directory holds one. "
     "--config FILE takes options from a TOML file, such as the config.toml of a run. "
-    "--no-imports refuses the file of a run or an agent that names code to import. "
+    "--no-imports refuses a file of a run or an agent that names code to import. "
     "--verbose means --console lines."
 )
 _EXAMPLES = (
@@ -75,7 +76,7 @@ def main(comm: Comm, arguments: list[str]) -> int:
 
 
 def prepare(arguments: list[str]) -> Plan:
-    """Return the plan; every mistake that can be seen before the work begins is raised here."""
+    """Return the plan; raise every mistake that can be found before the work begins."""
     refuse, rest = command_line.take_flag(command_line.translated(arguments), imports.FLAG)
     file, words = command_line.take_file(rest, Config, PRESETS)
     with command_line.naming_file(file, words, Config):
@@ -86,7 +87,7 @@ def _plan(file: ConfigFile, words: list[str], allow_imports: bool) -> Plan:
     """Return the plan.
 
     Args:
-        allow_imports: of code that the file of a run or an agent names.
+        allow_imports: whether to import code that the file of a run or an agent names.
     """
     new_config = partial(_new_config, file)
     plan = plan_training("mpi_es.train", Config, words, new_config, file, allow_imports=allow_imports)
@@ -101,11 +102,11 @@ def _plan(file: ConfigFile, words: list[str], allow_imports: bool) -> Plan:
 
 
 def with_agents(plan: Plan, objects: ScriptObjects = NONE, *, allow_imports: bool = True) -> Plan:
-    """Return the plan of evolving a policy, with the agents that its search takes parameters from.
+    """Return the plan of evolving a policy, with the agents from which its search takes parameters.
 
     Args:
-        objects: of a script, for which names of its config stand.
-        allow_imports: of code that the file of an agent names.
+        objects: of a script, to which names in its config refer.
+        allow_imports: whether to import code that the file of an agent names.
     """
     config, stored = plan.config, plan.stored
     policy = make_policy(config, objects=objects)
@@ -137,7 +138,7 @@ def train(
 
     Args:
         rank_loss: what happens when a rank is lost, in words.
-        watch: is called after each generation, and ends the run by returning True.
+        watch: called after each generation; it ends the run by returning True.
     """
     run = make_run(plan, evaluator)
     run.watch = watch
@@ -153,11 +154,11 @@ def train(
 
 
 def make_run(plan: Plan, evaluator: Evaluator) -> Run:
-    """Return the run at its beginning, or where its file says that it is."""
+    """Return the run, at its beginning or in the state that its file holds."""
     config, stored = plan.config, plan.stored
     policy = evaluator.rollout.policy
     x0 = initial_centre(plan, policy).astype(float)
-    # A restart keeps near what was given: the x0 of a function, or an agent that was trained before.
+    # A restart stays near the start that was given: the x0 of a function, or a trained agent.
     given = config.function or config.from_pretrained
     draw = None if given else policy.initial
     grid = policy.grid if isinstance(policy, Problem) else None
@@ -194,7 +195,7 @@ def make_run(plan: Plan, evaluator: Evaluator) -> Run:
 
 
 def beginning(problem: Any) -> dict[str, Any]:
-    """Return what run.h5 holds of a function, to know it again; of a policy nothing."""
+    """Return what run.h5 stores to recognise a function when the run continues; for a policy nothing."""
     if not isinstance(problem, Problem):
         return {}
     ends = {"x0": problem.x0, "lower": problem.lower, "upper": problem.upper, "scale": problem.scale}
@@ -202,7 +203,11 @@ def beginning(problem: Any) -> dict[str, Any]:
 
 
 def first_observations(plan: Plan, size: int) -> ObservationStatistics:
-    """Return what is known of the `size` observed numbers before the first episode; 0: they stay."""
+    """Return the statistics of observations before the first episode.
+
+    Args:
+        size: of an observation; 0: observations are not normalised.
+    """
     if plan.start is None or not size:
         return ObservationStatistics.of_size(size)
     known = plan.start.normalisation
@@ -226,7 +231,7 @@ def describe(run: Run, rank_loss: str) -> list[str]:
     """Return the facts of a run that are printed before its first generation."""
     config, evaluator = run.config, run.evaluator
     ranks = counted(evaluator.loop.comm.size, "rank")
-    part = "" if config.evolve == "all" else f" whose {config.evolve} evolves,"
+    part = "" if config.evolve == "all" else f" (only its {config.evolve} evolves)"
     dispatch = where = ""
     ranks += evaluator.rollout.groups.describe(evaluator.loop.comm.size, evaluator.first_evaluating_rank)
     if evaluator.players > 1:
@@ -259,7 +264,7 @@ def unreachable(run: Run) -> str:
 
 
 def without_limit(config: Config, rollout: Any) -> str:
-    """Return where episodes are cut that have no step limit; empty where they have one."""
+    """Return after how many steps episodes without a step limit are cut; empty if they have a limit."""
     if rollout.limit or config.episode_cap:
         return ""
     cut = f"an episode is cut after {thousands(CAP)} steps"

@@ -1,4 +1,4 @@
-"""Every option of population-based training, declared once, as in mpi_es.config.run."""
+"""All options of population-based training, each declared once, as in mpi_es.config.run."""
 
 from dataclasses import dataclass
 from typing import Annotated, Literal
@@ -24,7 +24,7 @@ class Config:
     member_options: tuple[str, ...] = ()
     """Arguments of the algorithm, or options of mpi_es.train for es members: name=value"""
     obs_norm: bool = False
-    """Normalise the observations of sb3 and es members; their statistics travel with the weights"""
+    """Normalise the observations of sb3 and es members; their statistics are copied with the weights"""
     reward_norm: bool = False
     """Divide the training rewards of sb3 members by the standard deviation of discounted returns"""
     num_envs: Count = 1
@@ -35,7 +35,7 @@ class Config:
     """Seed of all random numbers of the run"""
 
     steps: Annotated[Count, Group("Generation")] = 5000
-    """Steps of a member between two selections: of the environment, or generations of es"""
+    """Training steps of a member per generation: environment steps, or generations of es"""
     max_iter: Annotated[Free[Count], Alias("--generations")] = 100
     """Number of generations after which the run ends"""
     num_rollouts: Count = 10
@@ -45,15 +45,15 @@ class Config:
     fraction: Annotated[float, Range(0, 0.5, with_low=False)] = 0.25
     """truncation and mf-pbt: share of the population that copies, and share that it copies from"""
     periods: tuple[int, ...] = (1, 5)
-    """mf-pbt: for each sub-population the number of generations between two of its selections"""
+    """mf-pbt: the number of generations between selections, for each sub-population"""
     copy: Literal["all", "weights", "nothing"] = "all"
     """What weak members copy: weights and hyperparameters, weights, or nothing (they still explore)"""
     explore: Literal["perturb", "pb2", "none"] = "perturb"
     """How members that copied change hyperparameters: by factors, by PB2's bandit, or not at all"""
     resample: Annotated[float, Range(0, 1)] = 0.25
-    """perturb: probability to sample a hyperparameter anew; otherwise it is multiplied by 0.8 or 1.2"""
+    """perturb: probability of resampling a hyperparameter; otherwise it is multiplied by 0.8 or 1.2"""
     tune: tuple[str, ...] = ()
-    """Hyperparameters to tune: name, or name=low:high; empty: all that a member declares; none: nothing"""
+    """Hyperparameters to tune: name, or name=low:high; empty: all that a member declares; none: none"""
 
     eval_every: Annotated[Free[Natural], Group("Held-out evaluations")] = 0
     """Generations between held-out evaluations of the best member; 0: only at the end"""
@@ -77,27 +77,29 @@ class Config:
     """Live panel, one line per generation, or nothing; auto: live on a terminal, else lines"""
 
     def __post_init__(self) -> None:
-        """Refuse values that no run can have."""
+        """Refuse invalid values and combinations."""
         check_ranges(self)
         if self.copy == "nothing" and self.explore == "none" and self.selection != "none":
             rule = "all or weights with --explore none; --selection none does neither"
             raise expected("--copy", rule, self.copy)
         if not self.periods or min(self.periods) < 1 or len(set(self.periods)) < len(self.periods):
-            raise expected("--periods", "different whole numbers ≥ 1", self.periods)
-        least = 4 * len(self.periods)  # one each that is copied, keeps its state, may migrate, and copies
+            raise expected("--periods", "distinct whole numbers ≥ 1", self.periods)
+        least = 4 * len(
+            self.periods
+        )  # one that is copied, one that copies, one that may migrate, one that stays
         if self.selection == "mf-pbt" and self.num_agents < least:
             raise expected("--num-agents", f"≥ {least}, 4 for each of --periods", self.num_agents)
 
     @property
     def trained(self) -> str:
-        """What it trains, in short."""
+        """What the run trains, in short."""
         if self.member == "toy" or ":" in self.member:
             return self.member
         return f"{self.algorithm if self.member == 'sb3' else 'OpenAI-ES'} on {self.env}"
 
     @property
     def extra(self) -> str:
-        """The extra of our package that installs its members."""
+        """The extra of mpi_es that installs the members; empty if none is needed."""
         return "pbt" if self.member == "sb3" else ""
 
     @property

@@ -54,7 +54,7 @@ class EvaluationPlan:
     state: Buffer
     hyperparameters: dict[str, float]
     logged: dict[str, Any]  # the evaluations of the run
-    generation: int  # of which the member is
+    generation: int  # of the member's state
 
 
 def main(comm: Comm, arguments: list[str]) -> int:
@@ -91,7 +91,7 @@ def prepare(arguments: list[str]) -> EvaluationPlan:
     if options.member == "best":
         kept = content["best"]
         if not kept["state"]:
-            hint = "use --member N for a member as it is now"
+            hint = "use --member N for a member in its current state"
             raise UserError(f"{run}: no held-out evaluation is done yet; {hint}")
         index, generation = int(kept["member"]), int(kept["generation"])
         values = {name: float(value) for name, value in kept["hyperparameters"].items()}
@@ -107,7 +107,7 @@ def prepare(arguments: list[str]) -> EvaluationPlan:
 
 
 def restored(config: Config, index: int, state: Buffer, hyperparameters: dict[str, float]) -> Member:
-    """Return the member, alone on this rank."""
+    """Return the member with this state, on this rank alone."""
     member = find(config)(config, index, SerialComm(), StopFlag())
     member.hyperparameters = hyperparameters
     set_state(member, unpack(state))

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from mpi_es.errors import expected, unknown
 
-_FACTORS = (0.8, 1.2)  # of the paper (arXiv:1711.09846)
+_FACTORS = (0.8, 1.2)  # the paper's (arXiv:1711.09846)
 
 
 @dataclass(frozen=True)
@@ -18,8 +18,8 @@ class Hyperparameter:
     """A number that a member trains with, and the range that exploration keeps it in.
 
     The scale `log` samples uniformly in the logarithm of the value, `complement` in that of 1 - value. A
-    discount needs the latter: its horizon is 1 / (1 - gamma), and 1.2 * gamma would mostly be the bound. A
-    perturbation of one of the `choices` takes a neighbour in their order.
+    discount needs the latter: its horizon is 1 / (1 - gamma), and 1.2 * gamma would mostly be the bound.
+    Perturbing one of the `choices` gives its neighbour in their order.
     """
 
     name: str
@@ -39,7 +39,7 @@ class Hyperparameter:
         if not self.choices and not (math.isfinite(low) and math.isfinite(high) and low <= high):
             raise expected(self.name, "a finite range low <= high", (low, high))
         if self.integer and not self.choices and not (float(low).is_integer() and float(high).is_integer()):
-            raise expected(self.name, "a range from a whole number to another", (low, high))
+            raise expected(self.name, "a range between whole numbers", (low, high))
         if self.scale == "log" and low <= (0.5 if self.integer else 0):
             raise expected(self.name, "a range above 0 for a log scale", (low, high))
         if self.scale == "complement" and high >= 1:
@@ -50,7 +50,7 @@ class Hyperparameter:
         return self.at(rng.random())
 
     def at(self, place: float) -> float:
-        """Return the value at a place in [0, 1], where the range lies on its scale."""
+        """Return the value at a position in [0, 1] of the range, on its scale."""
         if self.choices:
             return float(self.choices[min(int(place * len(self.choices)), len(self.choices) - 1)])
         begin, end = self._ends
@@ -60,7 +60,7 @@ class Hyperparameter:
         return self._fitted(1 - math.exp(scaled) if self.scale == "complement" else math.exp(scaled))
 
     def place(self, value: float) -> float:
-        """Return the place in [0, 1] of a value; one outside the range is at its end."""
+        """Return the position in [0, 1] of a value; one outside the range is at an end."""
         if self.choices:
             return (self.choices.index(value) + 0.5) / len(self.choices)
         begin, end = self._ends
@@ -68,7 +68,7 @@ class Hyperparameter:
 
     @property
     def _ends(self) -> tuple[float, float]:
-        """Both ends of the range on its scale; a complement's are turned round."""
+        """Both ends of the range on its scale; reversed for a complement."""
         half = 0.5 * self.integer  # the integers at the ends must be as likely as the others
         ends = self._scaled(self.low - half), self._scaled(self.high + half)
         return (ends[1], ends[0]) if self.scale == "complement" else ends
@@ -79,7 +79,7 @@ class Hyperparameter:
         return math.log(1 - value if self.scale == "complement" else value)
 
     def perturb(self, value: float, rng: np.random.Generator) -> float:
-        """Return the value times 0.8 or 1.2, within the range; an integer changes by 1 at least."""
+        """Return the value times 0.8 or 1.2, within the range; an integer changes by at least 1."""
         up = int(rng.integers(2))
         if self.choices:
             place = self.choices.index(value) + (1 if up else -1)
@@ -100,7 +100,7 @@ class Hyperparameter:
 def explore(
     space: Sequence[Hyperparameter], values: NDArray[np.float64], rng: np.random.Generator, resample: float
 ) -> NDArray[np.float64]:
-    """Return new values (len(space),): each is sampled anew with probability `resample`, else perturbed."""
+    """Return new values (len(space),): each is resampled with probability `resample`, else perturbed."""
     explored = np.empty(len(space))
     for place, one in enumerate(space):
         resampled = rng.random() < resample
@@ -109,10 +109,10 @@ def explore(
 
 
 def tuned(declared: Sequence[Hyperparameter], wanted: Sequence[str], member: str) -> list[Hyperparameter]:
-    """Return those of a member's hyperparameters that `--tune` names; all if it is empty, none if `none`.
+    """Return the hyperparameters of a member that `--tune` names; all if it is empty, none if `none`.
 
     Args:
-        wanted: `name`, or `name=low:high` for another range.
+        wanted: `name`, or `name=low:high` to change the range.
         member: its description for error messages.
     """
     if len(known := {one.name: one for one in declared}) < len(declared):
@@ -142,14 +142,14 @@ def _range(word: str, span: str) -> tuple[float, float]:
 
 
 def check_in_effect(wanted: Mapping[str, float], found: Mapping[str, float]) -> None:
-    """Refuse a training with other values than those that the population set, and records."""
+    """Refuse a training whose values differ from those that the population set and recorded."""
     for name, value in wanted.items():
         if found.get(name) != value:
             raise expected(name, f"{value!r} in the learner, as the population set it", found.get(name))
 
 
 def check_choices(space: Sequence[Hyperparameter], values: NDArray[np.float64]) -> None:
-    """Refuse values (n, space) that are not among the choices, which have no neighbours to explore."""
+    """Refuse values (n, space) that are not among the choices: they have no neighbours to explore."""
     for one, column in zip(space, values.T, strict=True):
         for value in column.tolist() if one.choices else ():
             if value not in one.choices:

@@ -1,4 +1,4 @@
-"""python -m pbt.export RUN --out FILE: the best member of a run as Stable-Baselines3 saves its own agents."""
+"""python -m pbt.export RUN --out FILE: the best member of a run in Stable-Baselines3's format."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,10 +17,10 @@ from pbt.schema import set_state
 
 @dataclass(frozen=True)
 class Options:
-    """Write the best member of a run of sb3 members into files that Stable-Baselines3 alone can load."""
+    """Write the best member of a run of sb3 members into files that Stable-Baselines3 loads by itself."""
 
     out: str = ""
-    """zip file for the model; if observations or rewards are normalised, FILE.pkl gets the VecNormalize"""
+    """zip file for the model; with normalised observations or rewards, a .pkl next to it for VecNormalize"""
     imports: bool = True
     """Import code that the file of the run names; --no-imports: refuse such a file"""
 

@@ -1,4 +1,4 @@
-"""The history of a population, as run.h5 keeps it, and the ancestors of a member."""
+"""The history of a population, as run.h5 stores it, and the ancestors of a member."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -15,17 +15,17 @@ from pbt.selection import best
 
 @dataclass(frozen=True)
 class Generation:
-    """One generation: the hyperparameters and scores of all members, and which members they then copied."""
+    """One generation: hyperparameters and scores of all members, and the members that they then copied."""
 
     number: int  # counts from 1
     score: NDArray[np.float64]  # (n,); NaN: diverged
     length: NDArray[np.float64]  # (n,) mean number of steps of an episode
     hyperparameters: NDArray[np.float64]  # (n, space)
-    source: NDArray[np.int64]  # (n,)
+    source: NDArray[np.int64]  # (n,) the member that each one copied, or itself
 
     @property
     def copies(self) -> int:
-        """How many members copied another."""
+        """The number of members that copied another."""
         return int((self.source != np.arange(len(self.source))).sum())
 
 
@@ -39,7 +39,7 @@ class Lineage:
     evaluations: list[tuple[int, HeldOut]] = field(default_factory=list)  # each with its member
 
     def content(self) -> dict[str, Any]:
-        """Return the groups of run.h5; all of /history is (generation, member)."""
+        """Return the groups of run.h5; all arrays of /history are (generation, member)."""
         values = self.stacked("hyperparameters")
         return {
             "history": {
@@ -54,7 +54,7 @@ class Lineage:
         }
 
     def winner_to_evaluate(self) -> int | None:
-        """Return the winner of the last generation; None if it has its held-out evaluation."""
+        """Return the winner of the last generation; None if it was evaluated already."""
         done, evaluated = self.generations, self.evaluations
         if not done or (evaluated and evaluated[-1][1].generation == done[-1].number):
             return None
@@ -67,7 +67,7 @@ class Lineage:
 
 
 def read(stored: dict[str, Any], names: Sequence[str]) -> Lineage:
-    """Return the lineage that a run file holds; refuse other hyperparameters than these."""
+    """Return the lineage in a run file; refuse one with hyperparameters other than `names`."""
     check_names(stored, names)
     history, held = stored["history"], stored["evaluations"]
     values = [history["hyperparameters"][name] for name in names]
@@ -88,7 +88,7 @@ def read(stored: dict[str, Any], names: Sequence[str]) -> Lineage:
 
 
 def ancestors(source: NDArray[np.int64], member: int) -> NDArray[np.int64]:
-    """Return the ancestor (generations,) in each generation of `member` of the last one.
+    """Return the ancestors (generations,) of a member of the last generation, one in each generation.
 
     Args:
         source: (generations, n); the copies after the last generation do not matter.

@@ -21,7 +21,7 @@ def pack(state: State) -> Buffer:
     if not state:
         raise expected("state", "an array, a number or a text at least", "nothing")
     for name, value in state.items():
-        if isinstance(value, dict | np.generic):  # the JSON text would not give it back
+        if isinstance(value, dict | np.generic):  # JSON would not restore its type
             raise expected(f"state/{name}", "an array of numbers, a number or a text", type(value).__name__)
     arrays = {name: np.ascontiguousarray(value) for name, value in state.items() if _is_array(value)}
     plain = {name: value for name, value in state.items() if not _is_array(value)}

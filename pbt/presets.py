@@ -6,7 +6,7 @@ from pbt.config import Config
 
 Preset = dict[str, Any]
 
-# Figure 2 of the paper: two agents, 200 steps, the loser copies after every 20th step.
+# Figure 2 of the paper: two agents, 200 steps, the loser copies every 20 steps.
 _TOY: Preset = dict(
     num_agents=2,
     steps=20,
@@ -29,7 +29,7 @@ _ROLLOUTS_OF_1024 = ("n_steps=1024", "batch_size=64", "n_epochs=4", "gae_lambda=
 # By default SB3 would initialise the weights orthogonally and add hidden layers after the features.
 _IMPALA = {"features_extractor_class": "pbt.papers.impala:Impala", "net_arch": [], "ortho_init": False}
 _IN_BFLOAT16 = {"features_extractor_kwargs": {"precision": "bfloat16"}}
-# Actions with a standard deviation of 1 cost Ant-v5 more than its reward for health: it learns to fall.
+# Actions with a standard deviation of 1 cost Ant-v5 more than its reward for health: they learn to fall.
 _SMALL_NOISE = {"log_std_init": -1}
 _PROCGEN = ("n_steps=256", "batch_size=2048", "n_epochs=3", "gae_lambda=0.95", "max_grad_norm=0.5")
 _BIGFISH = _PPO | dict(
@@ -91,7 +91,7 @@ PRESETS: dict[str, Preset] = {
         env="pbt.papers.centres:make",
         obs_norm=True,
         reward_norm=True,
-        steps=16384,  # of four steps of the car each
+        steps=16384,  # each repeats its action for four steps of the car
         max_iter=100,
         member_options=("n_steps=256", "batch_size=256", "policy_kwargs={'log_std_init': -0.5}"),
         tune=("learning_rate=1e-4:1e-3", "gamma=0.98:0.995", "ent_coef=1e-5:0.01"),

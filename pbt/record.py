@@ -1,4 +1,4 @@
-"""What rank 0 keeps of a population: run.h5, which it writes, and telemetry."""
+"""Rank 0's record of a population: run.h5, which it writes, and telemetry."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -27,11 +27,11 @@ from pbt.telemetry.view import of_generation
 
 @dataclass(frozen=True)
 class Winner:
-    """The member that scored best, with its held-out evaluation."""
+    """The member with the best score, and its held-out evaluation."""
 
     member: int
     held_out: HeldOut
-    states: Buffers  # its own, on rank 0
+    states: Buffers  # holds the member's state, on rank 0
     values: NDArray[np.float64]  # (space,) of its hyperparameters
 
 
@@ -58,7 +58,7 @@ class Record:
         self.saver = Saver(self.directory, self.config.checkpoint_interval)
 
     def generation(self, done: Generation, seconds: float, winner: Winner | None) -> tuple[str, bool]:
-        """Record a generation, and show it; return why it is the last, if it is, and whether to save."""
+        """Record and show a generation; return why it is the last (empty if not), and whether to save."""
         self.lineage.generations.append(done)
         self.lineage.seconds.append(seconds)
         if winner:
@@ -90,7 +90,7 @@ class Record:
         finished: bool = False,
         begin: float | None = None,
     ) -> None:
-        """Write run.h5, and why no generation follows; the states were collected from `begin` on."""
+        """Write run.h5 and, if the run ends, the reason; collecting the states started at `begin`."""
         columns: Mapping[str, Any] = self._named(values.T)
         content = {
             "config": flat(self.config),
@@ -103,7 +103,7 @@ class Record:
         self.saver.save(content | self.lineage.content(), reason, finished=finished, begin=begin)
 
     def _named(self, values: NDArray[np.float64]) -> dict[str, Any]:
-        """Return values (space,) or (space, n) by the hyperparameters' names."""
+        """Return values (space,) or (space, n) by hyperparameter."""
         return dict(zip(self.lineage.names, values, strict=True))
 
     def finish(self, generation: int, reason: str, *, finished: bool) -> None:
@@ -120,7 +120,7 @@ def load(run: str | Path, *, allow_imports: bool | None = None) -> tuple[Config,
     """Return the config and the content of a run's file, with a warning if it is the previous checkpoint.
 
     Args:
-        allow_imports: of code that the file names; None where it is imported already.
+        allow_imports: whether to import code that the file names; None if it is imported already.
     """
     content, warning = checkpoint.load_of("pbt.train", Path(run), schema.check)
     if warning:

@@ -1,7 +1,7 @@
 """python -m pbt.replay RUN: train one agent along the winner's recorded schedule of hyperparameters.
 
-With the run's own seed the agent becomes the winner again, bit-identical, unless members copy a part of a
-state only, as `toy` does. With another seed it shows what the schedule is worth without the population.
+With the run's own seed the agent is bit-identical to the winner, unless members copy only a part of a state,
+as `toy` does. With another seed it shows the value of the schedule without the population.
 """
 
 from collections.abc import Callable
@@ -48,7 +48,7 @@ class Options:
 
 @dataclass(frozen=True)
 class Schedule:
-    """The hyperparameters of the winner and of its ancestors."""
+    """The hyperparameters of the winner and of its ancestors, generation by generation."""
 
     config: Config
     names: list[str]
@@ -68,13 +68,13 @@ def schedule(stored: dict[str, Any], config: Config) -> Schedule:
 
 
 def agent_of(recorded: Schedule) -> Member:
-    """Return the agent as it was in the beginning."""
+    """Return the agent before its training."""
     config = recorded.config
     return find(config)(config, int(recorded.chain[0]), SerialComm(), StopFlag())
 
 
 def replay(recorded: Schedule, agent: Member, report: Callable[[int, float], None]) -> None:
-    """Train an agent until the schedule's end, and report its score in each generation.
+    """Train an agent along the whole schedule, and report its score in each generation.
 
     In each generation the agent draws the same random numbers as the winner's ancestor.
     """
@@ -97,7 +97,7 @@ def main(comm: Comm, arguments: list[str]) -> int:
 
 
 def _prepared(arguments: list[str]) -> tuple[Options, Schedule]:
-    """Return the options, and the schedule with their seed."""
+    """Return the options, and the schedule with the seed that they give."""
     run, options = command_line.parse_run(arguments, Options(), "python -m pbt.replay")
     config, stored = load(run, allow_imports=options.imports)
     if find(config).collective:

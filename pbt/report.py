@@ -47,7 +47,7 @@ def draw(directory: Path, *, allow_imports: bool) -> list[Path]:
     Args:
         allow_imports: of code that the file names.
     """
-    # matplotlib takes a second to import, and rank 0 alone needs it
+    # matplotlib takes a second to import, and only rank 0 needs it
     with needed_for("pbt.report"):
         from mpi_es.reports.drawing import picture
         from pbt.papers import figure2

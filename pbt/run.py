@@ -1,9 +1,9 @@
-"""One generation after the other, on all ranks: read this first.
+"""One generation after another, on all ranks: read this first.
 
     train and score the members -> share the scores -> select -> exchange -> explore -> save
 
-Every rank knows all scores and hyperparameters. It computes selection and exploration by itself, with
-generators that depend on seed, generation and member only. Only states travel.
+Every rank knows all scores and hyperparameters. It computes selection and exploration itself, with generators
+that depend only on seed, generation and member. Only states are sent.
 """
 
 import time
@@ -39,10 +39,10 @@ class Run:
 
     population: Population
     hyperparameters: NDArray[np.float64]  # (n, space) of the next generation
-    generation: int  # how many are done
+    generation: int  # number of completed generations
     record: Record | None  # on rank 0: the file and the telemetry
-    finished: bool = False  # the file says that nothing is left to do
-    ended: str = ""  # why, if its options are still the same
+    finished: bool = False  # whether the file says that nothing is left to do
+    ended: str = ""  # why it finished, if its options are unchanged
 
     def __post_init__(self) -> None:
         self.config, self.comm = self.population.config, self.population.comm
@@ -76,9 +76,9 @@ class Run:
         self.on_root(lambda record: record.finish(self.generation, reason, finished=finished))
 
     def one_generation(self) -> str:
-        """Do one generation; nothing of it counts unless all of it is done. Collective.
+        """Run one generation; an incomplete one has no effect. Collective.
 
-        Return why it is the last one, empty if another may follow.
+        Return why it is the last one; empty if another may follow.
         """
         begin, number = time.perf_counter(), self.generation + 1
         scores, lengths = self.train(number).T
@@ -97,11 +97,15 @@ class Run:
         return reason
 
     def all_or_raise(self, attempt: Callable[[], T]) -> T:
-        """Return what this rank's attempt gives, or raise on all ranks what any one raised. Collective."""
+        """Return this rank's result of `attempt`, or raise on all ranks what
+        any of them raised. Collective.
+        """
         return all_or_raise(self.comm, attempt, ENDINGS)
 
     def on_root(self, work: Callable[[Record], T]) -> T:
-        """Return on all ranks what rank 0 gets by writing or printing, or raise its UserError. Collective."""
+        """Return on all ranks the result of rank 0's work on its record,
+        or raise its UserError. Collective.
+        """
         return on_root(self.comm, lambda: work(self.record) if self.record else None)  # type: ignore[no-any-return]
 
     # The steps of a generation
@@ -115,7 +119,7 @@ class Run:
         return results
 
     def select(self, generation: int, scores: NDArray[np.float64]) -> Choice:
-        """Return what each member takes over, as far as --copy goes."""
+        """Return what each member copies, as --copy allows."""
         config, own = self.config, np.arange(len(scores))
         rng = seeds.rng(config.seed, Stream.SELECT, generation)
         choice = select(config.selection, scores, rng, Terms(config.fraction, generation, config.periods))
@@ -133,9 +137,8 @@ class Run:
         self.all_or_raise(lambda: population.adopt(source.tolist(), received))
 
     def explore(self, done: Generation, choice: Choice) -> NDArray[np.float64]:
-        """Return the next hyperparameters (n, space): the teacher's, changed where a member explores.
-
-        Collective.
+        """Return the next hyperparameters (n, space): the teacher's,
+        changed for members that explore. Collective.
         """
         config, space = self.config, self.population.space
         values, exploring = self.hyperparameters[choice.teacher], np.flatnonzero(choice.explores).tolist()
@@ -156,7 +159,7 @@ class Run:
     # The held-out evaluation of the winner
 
     def is_due(self, generation: int) -> bool:
-        """Return whether the winner of a generation is evaluated."""
+        """Return whether the winner of a generation is to be evaluated."""
         every, last = self.config.eval_every, generation == self.config.max_iter
         return last or (every > 0 and generation % every == 0)
 
@@ -172,10 +175,10 @@ class Run:
         return Winner(index, held_out, states, self.hyperparameters[index])
 
     def evaluate_last(self) -> None:
-        """Evaluate the winner of the last generation, unless that was done. Collective.
+        """Evaluate the winner of the last generation, unless it is evaluated already. Collective.
 
-        It was not if a smaller --max-iter ends a run at a generation that was not to be the last. The winner
-        copies nobody, so that its state and hyperparameters are still those with which it scored.
+        It is not if a smaller --max-iter ends a run at a generation that was not planned as the last. The
+        winner never copies, so its state and hyperparameters are still those with which it scored.
         """
         index = on_root(self.comm, lambda: self.record.lineage.winner_to_evaluate() if self.record else None)
         if index is None:
@@ -186,7 +189,7 @@ class Run:
     # The file
 
     def save(self, reason: str = "", *, finished: bool = False) -> None:
-        """Save the last whole generation, and why none follows. Collective."""
+        """Save the last complete generation, and why none follows. Collective."""
         begin, owners = time.monotonic(), self.population.owners
         states = collect(self.comm, self.pending, range(len(owners)), owners)
         self.on_root(

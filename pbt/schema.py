@@ -1,4 +1,4 @@
-"""What the run file of a population holds, given its config, and how members get their states from it."""
+"""The schema of a population's run file, given its config, and how members get their states from it."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -35,9 +35,9 @@ from pbt.packing import State
 
 
 def check(content: dict[str, Any]) -> None:
-    """Refuse a content that no run of pbt.train writes."""
+    """Refuse content that no run of pbt.train writes."""
     if "members" not in content:
-        return  # of the other program, which the caller refuses
+        return  # a run of mpi_es.train, which the caller refuses
     config = config_of(Config, content)
     done, n = generation_of(content), config.num_agents
     names = _names(content)
@@ -84,7 +84,7 @@ def _history(done: int, n: int, names: list[str]) -> dict[str, Any]:
 
 
 def _scores(done: int, n: int) -> Rule:
-    """Return the rule of scores: in each generation one is finite; NaN is that of a diverged member."""
+    """Return the rule of scores: at least one is finite in each generation; NaN marks a diverged member."""
     shaped = array("f8", done, n)
 
     def rule(value: Any) -> str:
@@ -130,13 +130,13 @@ def state(value: Any) -> str:
 
 
 def check_names(stored: dict[str, Any], names: Sequence[str]) -> None:
-    """Refuse a file whose hyperparameters are not those that the config's members tune."""
+    """Refuse a file whose hyperparameters differ from those that the config tunes."""
     if set(stored["hyperparameters"]) != set(names):
         raise expected("/hyperparameters", " ".join(sorted(names)) or "none", [*stored["hyperparameters"]])
 
 
 def set_state(member: Member, stored: State) -> None:
-    """Give a member a state of a file, or refuse it in one line."""
+    """Set a member's state from a file, or refuse it with an error on one line."""
     try:
         _check_shapes(member, stored)
         member.set_state(stored)
@@ -148,7 +148,7 @@ def set_state(member: Member, stored: State) -> None:
 
 
 def _check_shapes(member: Member, stored: State) -> None:
-    """Refuse arrays of another shape than the member has; those of sb3 grow, and torch looks at them."""
+    """Refuse arrays whose shapes differ from the member's; those of sb3 grow, and torch checks them."""
     if member.config.member == "sb3" or ":" in member.config.member:
         return
     for name, own in member.get_state().items():

@@ -1,8 +1,8 @@
-"""Selection: pure functions from the scores of a population to what each member takes over.
+"""Selection: pure functions from the scores of a population to what each member copies.
 
 Member i copies the state of source[i]; with source[i] == i it keeps its own. A member copies only from one
 with a strictly higher score: ties keep their states, and the best never copies. A score that is not finite
-means that the member diverged: it is below every other, and nobody copies from it.
+means that the member diverged: it ranks below all others, and no member copies it.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,18 +13,18 @@ from numpy.typing import NDArray
 
 from mpi_es.parallel.collectives import offsets
 
-_ROUNDING = 1e-9  # 0.29 of 100 is 29, and 28.999… in binary
+_ROUNDING = 1e-9  # 0.29 * 100 must give 29, but is 28.999… in floating point
 Scores = NDArray[np.float64]
 Source = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class Choice:
-    """What the members take over, (n,) each."""
+    """What each member copies; all arrays are (n,)."""
 
-    source: Source  # whose state
-    teacher: Source  # whose hyperparameters
-    explores: NDArray[np.bool_]  # whether it changes them
+    source: Source  # the member whose state it copies
+    teacher: Source  # the member whose hyperparameters it copies
+    explores: NDArray[np.bool_]  # whether it then changes them
 
 
 @dataclass(frozen=True)
@@ -37,9 +37,9 @@ class Terms:
 
 
 def select(name: str, scores: Scores, rng: np.random.Generator, terms: Terms) -> Choice:
-    """Return what each member takes over under the selection of this name.
+    """Return what each member copies under the selection of this name.
 
-    A migrant from a sub-population that is selected more often brings its state, not its hyperparameters:
+    From a sub-population that is selected more often, a migrant brings its state but not its hyperparameters:
     those that help soon are not those that help late. Migrants do not explore.
     """
     strength = np.where(np.isfinite(scores), scores, -np.inf)
@@ -57,7 +57,7 @@ def best(scores: Scores) -> int:
 
 
 def independent(strength: Scores, rng: np.random.Generator, terms: Terms) -> Source:
-    """Let all members keep what they have."""
+    """Let all members keep their own states."""
     return np.arange(len(strength))
 
 
@@ -67,14 +67,16 @@ def winner_takes_all(strength: Scores, rng: np.random.Generator, terms: Terms) -
 
 
 def truncation(strength: Scores, rng: np.random.Generator, terms: Terms) -> Source:
-    """Let the bottom fraction, and all that diverged, copy from uniformly drawn members of the top fraction.
+    """Let the bottom fraction, and all diverged members, copy uniformly drawn members of the top fraction.
 
     The fraction is at least one member.
     """
     n = len(strength)
     source, order, share = np.arange(n), _order(strength), _share(n, terms)
     top = order[:share][np.isfinite(strength[order[:share]])]
-    drawn = rng.integers(0, max(1, len(top)), n)  # for every member: a draw depends on no other's score
+    drawn = rng.integers(
+        0, max(1, len(top)), n
+    )  # for every member, so that a draw does not depend on others' scores
     weak = set(order[n - share :].tolist()) | set(np.flatnonzero(np.isinf(strength)).tolist())
     for member in weak if len(top) else ():
         source[member] = top[drawn[member]]
@@ -90,8 +92,8 @@ def tournament(strength: Scores, rng: np.random.Generator, terms: Terms) -> Sour
 def mf_pbt(strength: Scores, rng: np.random.Generator, terms: Terms) -> Source:
     """Select in sub-populations of different periods, with migration (arXiv:2506.03225).
 
-    A sub-population whose turn it is selects by truncation among its own. Those of the fraction above the
-    bottom each copy a uniformly drawn member of the others' top fractions, if that one is better.
+    A sub-population whose turn it is selects by truncation among its own members. Those in the fraction just
+    above the bottom each copy a uniformly drawn member of the others' top fractions, if that one is better.
     """
     n = len(strength)
     source, period = np.arange(n), _period(n, terms.periods)
@@ -112,7 +114,9 @@ def mf_pbt(strength: Scores, rng: np.random.Generator, terms: Terms) -> Source:
 
 
 def _period(n: int, periods: Sequence[int]) -> Source:
-    """Return the period (n,) of each member's sub-population; these are nearly equal, of neighbours."""
+    """Return the period (n,) of each member's sub-population,
+    of nearly equal sizes and consecutive members.
+    """
     return np.repeat(np.array(periods), np.diff(offsets(n, len(periods))))
 
 

@@ -1,4 +1,4 @@
-"""python -m pbt.train [PRESET] [options]: train a population; under mpiexec, on all of its ranks."""
+"""python -m pbt.train [PRESET] [options]: train a population; under mpiexec, on all ranks."""
 
 from contextlib import ExitStack
 from functools import partial
@@ -35,7 +35,7 @@ _HELP = (
     "--resume RUN continues the run in that directory; it needs no other option. "
     "--continue starts the run, or continues it if its directory holds one. "
     "--config FILE takes options from a TOML file, such as the config.toml of a run. "
-    "--no-imports refuses the file of a run that names code to import."
+    "--no-imports refuses a file of a run that names code to import."
 )
 
 _EXAMPLES = (
@@ -59,7 +59,7 @@ def main(comm: Comm, arguments: list[str]) -> int:
 
 
 def prepare(arguments: list[str]) -> TrainingPlan[Config]:
-    """Return the plan; every mistake that can be seen before the work begins is raised here."""
+    """Return the plan; raise every mistake that can be found before the work begins."""
     refuse, rest = command_line.take_flag(arguments, imports.FLAG)
     file, words = command_line.take_file(rest, Config, PRESETS)
     with command_line.naming_file(file, words, Config):
@@ -82,7 +82,7 @@ def _new_config(file: ConfigFile, words: list[str]) -> Config:
     """Return the config of a new run; refuse options that have no effect with the others."""
     config = command_line.parse(words, Config(), PRESETS, "python -m pbt.train", _HELP, _EXAMPLES, file)
     for name in find(config).unused:
-        if command_line.is_given(words, name, Config):  # also with the default's value
+        if command_line.is_given(words, name, Config):  # even with its default value
             raise unused(config, name)
     unused_options = {
         "truncation": ("periods",),
@@ -104,7 +104,7 @@ def train(comm: Comm, plan: TrainingPlan[Config] | None, population: Population,
     values, generation = begin(comm, plan, population)
     with ExitStack() as stack:
         records: list[Record] = []
-        # If rank 0 cannot open its files, all ranks raise, and what it did open is closed.
+        # If rank 0 cannot open its files, all ranks raise, and the files that it opened are closed.
         on_root(comm, lambda: records.append(opened(plan, population, rank_loss, stack)) if plan else None)
         finished, ended = on_root(comm, lambda: _end_of(plan) if plan else None)
         record = records[0] if records else None
@@ -112,7 +112,7 @@ def train(comm: Comm, plan: TrainingPlan[Config] | None, population: Population,
 
 
 def _end_of(plan: TrainingPlan[Config]) -> tuple[bool, str]:
-    """Return whether the run's file says that it is finished and, where no option is new, why."""
+    """Return whether the run's file says that it is finished, and why, unless options changed."""
     if not plan.is_finished or not plan.stored:
         return False, ""
     return True, "" if plan.has_new_options else plan.stored["life"]["reason"]
@@ -121,7 +121,7 @@ def _end_of(plan: TrainingPlan[Config]) -> tuple[bool, str]:
 def begin(
     comm: Comm, plan: TrainingPlan[Config] | None, population: Population
 ) -> tuple[NDArray[np.float64], int]:
-    """Return the hyperparameters (n, space) and how many generations are done. Collective."""
+    """Return the hyperparameters (n, space) and the number of generations done. Collective."""
     stored = plan.stored if plan else None
     done = on_root(comm, lambda: stored["progress"]["generation"] if stored else None)
     if done is None:
@@ -147,7 +147,7 @@ def begin(
 
 
 def opened(plan: TrainingPlan[Config], population: Population, rank_loss: str, stack: ExitStack) -> Record:
-    """Return rank 0's record; its directory is locked and its telemetry open until the stack is closed."""
+    """Return rank 0's record; its directory stays locked and its telemetry open until the stack closes."""
     config, directory, stored = plan.config, plan.directory, plan.stored
     lock = stack.enter_context(plan.locked_directory())
     past = lineage.read(stored, population.names) if stored else Lineage(population.names)

@@ -9,7 +9,7 @@ finish() {
     if flock --timeout "$patience" "$held"; then rm -rf "$copy"; fi
 }
 
-# What killed jobs have left.
+# Remove what killed jobs left.
 find "${copy%/*}" -maxdepth 1 -user "$UID" -name "mpi_es-$UID-*.tar" -mmin +60 -ignore_readdir_race -delete || true
 for other in "${copy%/*}/mpi_es-$UID"-*/; do
     [[ $other == "$copy/" || ! -d $other ]] || flock --nonblock "$other" rm -rf "$other" || true

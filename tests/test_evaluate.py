@@ -48,7 +48,7 @@ SEEDS = ("", "new", "1-", "-1", "1,,2", "5-3", "1,9-2", "2147483648", "0-9999999
         *(({"seeds": text}, "--seeds: expected") for text in SEEDS),
         ({"episodes": 0}, "--episodes: expected a whole number from 1 to 1000000, got 0"),
         ({"episodes": 1_000_001}, "--episodes: expected a whole number from 1 to 1000000, got 1000001"),
-        ({"csv": "a.mp4", "video": "./a.mp4"}, "--csv: expected another file than --video"),
+        ({"csv": "a.mp4", "video": "./a.mp4"}, "--csv: expected a file other than --video"),
         ({"preset": "cartpol"}, r"--preset: expected one of .*; did you mean .cartpole."),
     ],
 )
@@ -130,10 +130,10 @@ LOGGED = {"generation": np.array([3, 6]), "returns": np.array([[1.0, 2, np.nan],
 @pytest.mark.parametrize(
     ("generation", "returns", "line"),
     [
-        (3, [1, 2, 9], "the first 2 episodes are those logged at generation 3: equal to the bit"),
-        (3, [1], "the first episode is that logged at generation 3: equal to the bit"),
-        (6, [4, 5], "the first 2 episodes are those logged at generation 6: equal to the bit"),
-        (6, [4, 5.5, 6], "the first 3 episodes are those logged at generation 6: DIFFERENT"),
+        (3, [1, 2, 9], "first 2 episodes, compared with the log of generation 3: bit-identical"),
+        (3, [1], "first episode, compared with the log of generation 3: bit-identical"),
+        (6, [4, 5], "first 2 episodes, compared with the log of generation 6: bit-identical"),
+        (6, [4, 5.5, 6], "first 3 episodes, compared with the log of generation 6: DIFFERENT"),
         (7, [1], ""),
     ],
 )
@@ -188,7 +188,7 @@ def printed(capfd):
 def test_a_logged_evaluation_is_reproduced_to_the_bit(launch, printed, tmp_path, run, ranks, candidate):
     words = (run, "--episodes", 10, "--candidate", candidate, "--csv", tmp_path / "out.csv")
     out = launch(ranks, "-m", "mpi_es.evaluate", *words).stdout if ranks else printed(*words)
-    assert "the first 7 episodes are those logged at generation 2: equal to the bit" in out
+    assert "first 7 episodes, compared with the log of generation 2: bit-identical" in out
     rows = list(csv.DictReader((tmp_path / "out.csv").open()))
     logged = checkpoint.load(run)[0]["evaluations"]["returns"][-1]
     assert [float(row["return"]) for row in rows[:7]] == logged.tolist()
@@ -240,8 +240,8 @@ def test_a_run_s_held_out_environment_is_that_of_its_evaluation(printed, tmp_pat
     run_here(train, *options, *brief, "--hidden", 2, "--run-dir", tmp_path / "run", "--console", "silent")
     evaluation = (tmp_path / "run", "--episodes", 3)
     score, logged, _ = printed(*evaluation).splitlines()
-    assert "the first 3 episodes are those logged" in logged
-    assert "equal to the bit" in logged
+    assert "first 3 episodes, compared with the log" in logged
+    assert "bit-identical" in logged
     for gravity, same in (("g=1.0", True), ("g=9.0", False)):
         assert (printed(*evaluation, "--env-options", gravity) == score + "\n") == same
 

@@ -148,7 +148,7 @@ def test_environment_and_policy_may_be_of_the_script():
     config = mpi_es.load_run(result.run_dir)["config"]
     assert config["policy_options"] == ["width=7"]
     head = (result.run_dir / "config.toml").read_text()
-    assert head.startswith("# The options of this run, which a script began.\n")
+    assert head.startswith("# The options of this run, which a script started.\n")
 
 
 def test_options_of_an_environment_are_keywords_of_its_function():
@@ -230,7 +230,7 @@ def test_without_a_directory_no_files_are_written(tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"env": None}, "^env: expected an environment, here or by a preset, got nothing"),
+        ({"env": None}, "^env: expected an environment, or a preset that has one, got nothing"),
         ({"env": 3}, "^env: expected a name, or a function that returns an environment, got 3"),
         ({"env": lambda: 3}, "^env: expected a gymnasium.Env from test_evolve_agent.py:lambda, got 'int'"),
         ({"env": "CartPol-v1"}, "^env: expected a gymnasium id .*; did you mean 'CartPole-v1'"),

@@ -130,7 +130,7 @@ def test_the_history_has_the_functions_own_values():
     np.testing.assert_array_equal(content["best"]["candidate"], result.x)
     np.testing.assert_array_equal(content["problem"]["x0"], np.zeros(3))
     options = (result.run_dir / "config.toml").read_text()
-    assert options.startswith("# The options of this run, which a script began.\n")
+    assert options.startswith("# The options of this run, which a script started.\n")
     assert 'function = "tests.test_evolve_function:sphere"' in options
 
 
@@ -328,12 +328,12 @@ def test_a_function_that_was_changed_does_not_continue_a_run(capsys):
     for function in (cost, random_cost):
         evolve(function, max_iter=3, run_dir=function.__name__)
         evolve(function, max_iter=3, run_dir=function.__name__, console="lines")  # the same, no call but one
-        assert "the run was finished already; to continue it, give another max_iter" in " ".join(
+        assert "the run had already finished; to continue it, give another max_iter" in " ".join(
             capsys.readouterr().out.split()
         )
     centre = 3.0
     for function in (cost, random_cost):
-        with pytest.raises(UserError, match=r"the function has changed: at the best x it is .*, and was"):
+        with pytest.raises(UserError, match=r"the function has changed: at the best x it is now .*, but was"):
             evolve(function, max_iter=5, run_dir=function.__name__)
 
 
@@ -747,7 +747,7 @@ def test_a_wrong_option_is_told_in_one_line(mine, options, message):
 )
 def test_options_of_policies_and_episodes_have_no_effect(mine, capfd, options, warning):
     run_here(train, *COMMAND, "--x0", 1, "--max-iter", 1, "--population-size", 4, *options.split())
-    warning = warning.format(without="no effect on a function without an argument `seed`")
+    warning = warning.format(without="no effect with a function that has no argument `seed`")
     assert capfd.readouterr().err == f"warning: {warning}\n" * bool(warning)
 
 

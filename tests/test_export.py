@@ -54,7 +54,7 @@ def test_a_bare_file_is_exported_by_what_is_reported_of_it(tmp_path):
     told = ["--preset", "carracing-exp4", "--from-layout", "paper"]
     export.export([str(bare), *told, "--layout", "paper", "--out", str(out)])
     assert np.load(out)["params"].tobytes() == numbers.tobytes()
-    with pytest.raises(UserError, match=r"--preset: .* no effect with a file that names it"):
+    with pytest.raises(UserError, match=r"--preset: .* no effect with a file that describes its agent"):
         export.export([str(out), *told, "--out", str(bare)])
 
 
@@ -92,8 +92,8 @@ def test_a_run_begins_at_an_agent_that_normalises_and_with_its_normalisation(run
     ("arguments", "complaint"),
     [
         ("{run} --preset cartpole --out a", "--preset: .* no effect with a run"),
-        ("{run}", "--out: expected a file, here or as --torchscript, got nothing"),
-        ("{run} --out agent --torchscript ./agent", "--torchscript: expected another file than that"),
+        ("{run}", "--out: expected a file, or --torchscript FILE, got nothing"),
+        ("{run} --out agent --torchscript ./agent", "--torchscript: expected a file other than that"),
         ("{run} --out /dev/full", r"--out: cannot write /dev/full \(No space left"),
         ("{run} --torchscript /dev/full", r"--torchscript: cannot write /dev/full \(No space left"),
         ("{run} --out /nowhere/agent.npz", r"--out: cannot write /nowhere/agent.npz \(No such file"),
@@ -114,6 +114,6 @@ def test_a_mistake_is_reported(run, tmp_path, arguments, complaint):
 def test_a_run_is_not_written_over(run, option):
     before = (run / "run.h5").read_bytes()
     for source in (run, run / "run.h5"):
-        with pytest.raises(UserError, match=f"{option}: expected another file than RUN's"):
+        with pytest.raises(UserError, match=f"{option}: expected a file other than RUN's"):
             export.export([str(source), option, str(run / "run.h5")])
     assert (run / "run.h5").read_bytes() == before

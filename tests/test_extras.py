@@ -165,4 +165,4 @@ def test_every_command_runs_on_one_rank_without_mpi(light, runs, absent, monkeyp
         assert code == 0, err
     code, out, err = light(absent, sys.executable, "-m", "mpi_es.doctor")
     assert (code, err) == (0, "")
-    assert out.startswith("warn MPI            mpi4py finds no library, one process\n")
+    assert out.startswith("warn MPI            mpi4py finds no MPI library; one process\n")

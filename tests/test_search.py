@@ -143,10 +143,10 @@ def test_values_that_nothing_can_be_learnt_from_are_refused(values, rule):
 
 def test_values_before_candidates_are_refused():
     one = search()
-    with pytest.raises(UserError, match="expected a call of ask before it"):
+    with pytest.raises(UserError, match="expected a call of ask first"):
         one.tell([0.0] * 12)
     one.tell([sphere(x) for x in one.ask()])
-    with pytest.raises(UserError, match="expected a call of ask before it"):
+    with pytest.raises(UserError, match="expected a call of ask first"):
         one.tell([0.0] * 12)
 
 

@@ -76,7 +76,7 @@ def test_a_run_that_is_over_says_what_continues_it(tmp_path, capsys):
 
 @pytest.mark.parametrize(
     ("name", "way"),
-    [("Single", "in batches"), ("Branching", "one after the other: torch.func.vmap refuses it")],
+    [("Single", "in batches"), ("Branching", "one after another: torch.func.vmap refuses it")],
 )
 def test_the_first_lines_say_how_a_module_of_one_s_own_is_evaluated(tmp_path, capsys, name, way):
     policy = ("--env", "CartPole-v1", "--policy", f"tests.policies.user_policies:{name}")

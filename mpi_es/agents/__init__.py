@@ -1,1 +1,1 @@
-"""Trained agents: from files, and into them."""
+"""Trained agents: loading, evaluating and saving them."""

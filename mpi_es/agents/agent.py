@@ -44,16 +44,16 @@ class Agent:
         observation, _ = env.reset()
         observation, reward, terminated, truncated, _ = env.step(agent(observation))
 
-    It is called with one observation after the other, and remembers, normalises and repeats as its run did.
+    Call it with one observation after another. It remembers, normalises and repeats actions as in its run.
     """
 
     config: Config  # of its run
     policy: Policy
     parameters: Candidate  # (dim,) in torch's order
-    normalisation: Vector  # (2, size) of its observations; (2, 0) where they are not normalised
+    normalisation: Vector  # (2, size) of its observations; (2, 0) if they are not normalised
     described: bool = True  # its file holds all fields above
-    objects: ScriptObjects = NONE  # for which names of its config stand
-    observed: float = 0.0  # how many observations the normalisation is that of
+    objects: ScriptObjects = NONE  # to which names in its config refer
+    observed: float = 0.0  # number of observations that the normalisation comes from
 
     def __post_init__(self) -> None:
         """Begin an episode."""
@@ -70,17 +70,15 @@ class Agent:
     def __repr__(self) -> str:
         return f"Agent({self.config.policy.name} of {len(self.parameters)} parameters for {self.config.env})"
 
-    # One step after the other
-
     def reset(self, seed: int = 0) -> None:
-        """Begin an episode: forget the one before.
+        """Begin an episode, and forget the previous one.
 
         Args:
-            seed: of a module that draws random numbers.
+            seed: for a module that draws random numbers.
         """
         self._memory: Memory = self.policy.start(seed, 0)
         self._action: Any = None
-        self._repeats = 0  # steps for which the action holds
+        self._repeats = 0  # remaining steps of the action
 
     def __call__(self, observation: Any) -> Any:
         """Return the action for an observation."""
@@ -108,14 +106,12 @@ class Agent:
     def _weights(self) -> Weights:
         return unpacked(self.policy, [self.policy.as_candidate(self.parameters)])
 
-    # Its score
-
     def evaluate(self, episodes: int = 100, seeds: str | Sequence[int] = "fresh") -> Scores:
-        """Play episodes in this process, as `python -m mpi_es.evaluate` does.
+        """Return the scores of episodes played in this process, as `python -m mpi_es.evaluate` plays them.
 
         Args:
-            seeds: fresh ones that the run never used, those of its held-out evaluations ("held-out"), or
-                numbers, also as a text such as "0-99,200".
+            seeds: "fresh" ones that the run never used, the "held-out" ones of its evaluations, or numbers,
+                also as a text such as "0-99,200".
         """
         with in_words_of_scripts():
             if not isinstance(seeds, Iterable):
@@ -123,7 +119,9 @@ class Agent:
             words = seeds if isinstance(seeds, str) else ",".join(map(str, seeds))
             check_episodes(episodes, words)
         with threadpool_limits(1), self.policy.apart():  # as in a run: the number of cores has no effect
-            config = replace(deployed(self.config), evaluation_timeout=0.0)  # which would end this process
+            config = replace(
+                deployed(self.config), evaluation_timeout=0.0
+            )  # a timeout would end this process
             evaluator = make_evaluator(SerialComm(), config, StopFlag(), objects=self.objects)
             try:
                 returns = self.play(evaluator, chosen_seeds(words, episodes, config.seed)).returns
@@ -142,13 +140,11 @@ class Agent:
         return evaluator.held_out_terms(self.config.episode_cap, normalisation)
 
     def play(self, evaluator: Evaluator, seeds: NDArray[np.int64]) -> Evaluation:
-        """Return what the episodes (n,) came to, a single candidate's. Rank 0 calls it."""
+        """Return the evaluation of the agent on episodes with the seeds (n,). Rank 0 calls it."""
         return evaluator.evaluate(alone(self.parameters), seeds[None], self.rules(evaluator))
 
-    # What it is made of, and files
-
     def part(self, part: str) -> tuple[Shapes, Candidate]:
-        """Return shapes and numbers of the parameters of one part of the module, of all for ""."""
+        """Return the shapes and values of the parameters of one part of the module; "" means all."""
         shapes = {name: shape for name, shape in self.policy.shapes.items() if within(name, part)}
         if not part:
             return shapes, self.parameters
@@ -176,7 +172,7 @@ class Agent:
 
         Args:
             layout: the order of the parameters, torch or paper.
-            option: that named the file.
+            option: the one that named the file.
         """
         nowhere = replace(self.config, from_pretrained="", base_from_pretrained="", evolve="all", run_dir="")
         image = io.BytesIO()
@@ -194,7 +190,7 @@ class Agent:
         """Write the network as TorchScript, with the normalisation of its observations.
 
         Args:
-            option: that named the file.
+            option: the one that named the file.
         """
         with needed_for(option):
             from mpi_es.agents import torchscript  # torch, which parameters alone do not need

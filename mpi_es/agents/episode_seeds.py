@@ -1,4 +1,4 @@
-"""The episode seeds of an evaluation, by the words that ask for them."""
+"""The episode seeds of an evaluation, as --seeds names them."""
 
 import re
 
@@ -19,7 +19,7 @@ def check_episodes(episodes: int, seeds: str) -> None:
         raise expected("--seeds", "held-out, fresh or numbers such as 0-99,200", seeds)
     ranges = seed_ranges(seeds)
     if any(first > last or last >= 2**31 for first, last in ranges):
-        raise expected("--seeds", "ranges that go up, below 2147483648", seeds)
+        raise expected("--seeds", "ascending ranges below 2147483648", seeds)
     if (count := sum(last - first + 1 for first, last in ranges)) > MOST_EPISODES:
         raise expected("--seeds", f"at most {MOST_EPISODES} seeds", count)
 
@@ -31,7 +31,7 @@ def seed_ranges(seeds: str) -> list[tuple[int, int]]:
 
 
 def chosen_seeds(seeds: str, episodes: int, seed: int) -> NDArray[np.int64]:
-    """Return the seeds (episodes,) that the words ask for.
+    """Return the seeds (episodes,) that a value of --seeds names.
 
     Args:
         seed: of the run.

@@ -1,4 +1,4 @@
-"""Read an agent that was trained before from a run, a run file, or an npz file of parameters."""
+"""Read a trained agent from a run, a run file, or an npz file of parameters."""
 
 import json
 import os
@@ -32,11 +32,11 @@ _PAPERS = {name: flat(preset("carracing"))[name] for name in _FIELDS}
 
 @dataclass(frozen=True)
 class Place:
-    """What the caller puts in the place of a file's own."""
+    """What the caller replaces in the config of a file's agent."""
 
     changes: dict[str, Any] = field(default_factory=dict)  # fields of the config
-    objects: ScriptObjects = NONE  # of a script, for which names of the config stand
-    allow_imports: bool = True  # of code that the file names
+    objects: ScriptObjects = NONE  # of a script, to which names in the config refer
+    allow_imports: bool = True  # whether to import code that the file names
 
     def agent(self, stored: Config, source: object, size: int) -> tuple[Config, Policy]:
         """Return the config and the policy of a file's agent, which has `size` parameters.
@@ -46,7 +46,7 @@ class Place:
         """
         fields = [name for name in imports.AGENT if name not in self.changes]
         imports.check(stored, source, allowed=self.allow_imports, fields=fields)
-        device = "cpu" if stored.device == "cpu" else "auto"  # the run's GPU may not be here
+        device = "cpu" if stored.device == "cpu" else "auto"  # this machine may not have the run's GPU
         config = replace(stored, device=device, **self.changes)
         policy = make_policy(config, objects=self.objects)
         if self.changes and policy.dim != size:
@@ -62,9 +62,9 @@ def load(name: str, config: Config | None, option: str, place: Place = OWN) -> A
     """Return the agent of a run directory, a run file or an npz file.
 
     Args:
-        config: of a bare file's agent, unless its size is that of the paper's agent; None: bare ones are
-            refused.
-        option: that named the file.
+        config: for a file of bare parameters, unless their number is that of the paper's agent; None: refuse
+            such a file.
+        option: the one that named the file.
     """
     path = Path(name)
     check_there(name, option)
@@ -74,8 +74,8 @@ def load(name: str, config: Config | None, option: str, place: Place = OWN) -> A
 
 
 def check_there(name: str, option: str) -> None:
-    """Refuse a path at which there is nothing."""
-    if not os.path.exists(name):  # pathlib's raises where a directory is closed
+    """Refuse a path that does not exist."""
+    if not os.path.exists(name):  # pathlib's exists raises if a directory cannot be read
         raise expected(option, "a run or an npz file", name, "it does not exist or cannot be read")
 
 
@@ -89,7 +89,7 @@ def _best_of_run(path: Path, option: str, place: Place) -> Agent:
 
 
 def content_of(path: Path) -> dict[str, Any]:
-    """Return the content of the directory, or of the file, of a run that has an agent."""
+    """Return the content of a run, from its directory or its file; refuse one without an agent."""
     content, warning = (checkpoint.decode(path), "") if path.is_file() else checkpoint.load(path)
     checkpoint.check_agent(content, path)
     if warning:
@@ -116,7 +116,7 @@ def of_run(content: dict[str, Any], candidate: str, source: str, place: Place = 
 
 
 def check_size(candidate: NDArray[Any], dim: int, name: str) -> None:
-    """Refuse the agent of a run file that has another number of parameters than its policy."""
+    """Refuse an agent whose number of parameters is not that of its policy."""
     if len(candidate) != dim:
         raise expected(name, f"an agent of {dim} parameters, as many as its policy has", len(candidate))
 
@@ -158,7 +158,7 @@ def _arrays(path: Path, option: str) -> Arrays:
         if isinstance(file, np.lib.npyio.NpzFile):  # else a bare array
             with file:
                 arrays = dict(file)
-    except Exception as error:  # of a damaged one numpy raises whatever zipfile, zlib and tokenize do
+    except Exception as error:  # for a damaged file numpy raises whatever zipfile, zlib and tokenize do
         raise UserError(f"{option}: expected {rule}, got {str(path)!r}, which cannot be read") from error
     if "params" not in arrays:
         raise expected(option, rule, str(path), f"its arrays: {', '.join(arrays) or 'none'}")
@@ -179,7 +179,7 @@ def _numbers(arrays: Arrays, path: Path, option: str) -> Candidate:
 
 
 def _description(arrays: Arrays, path: Path, option: str) -> tuple[Config, str, Vector, float]:
-    """Return config, layout, normalisation and its observations from a file of mpi_es.export."""
+    """Return config, layout, normalisation and number of observations from a file of mpi_es.export."""
     try:
         config = description.config_of(Config, json.loads(str(arrays["config"])))
         layout, normalisation = str(arrays["layout"]), arrays["normalisation"].astype(np.float64)
@@ -195,7 +195,7 @@ def _description(arrays: Arrays, path: Path, option: str) -> tuple[Config, str, 
 
 
 def _owner(made: list[tuple[Config, Policy]], size: int, path: Path, option: str) -> tuple[Config, Policy]:
-    """Return the first config whose policy has `size` parameters, and this policy."""
+    """Return the first config whose policy has `size` parameters, and that policy."""
     for config, policy in made:
         if policy.dim == size:
             return config, policy

@@ -1,4 +1,4 @@
-"""The start of a run: the first centre and the fixed parts, taken from agents that were trained before."""
+"""The start of a run: the first centre and the fixed parts, taken from trained agents."""
 
 from dataclasses import replace
 from math import prod
@@ -30,7 +30,7 @@ def first_agent(config: Config, policy: Policy, allow_imports: bool = True) -> A
 
 
 def fixed_agent(config: Config, policy: Policy, allow_imports: bool = True) -> Candidate | None:
-    """Return a whole agent (policy.dim,) of which all parts but one stay fixed; None if all evolve."""
+    """Return the parameters (policy.dim,) that hold the fixed parts; None if all parts evolve."""
     if config.evolve == "all":
         return None
     if config.evolve not in policy.parts:

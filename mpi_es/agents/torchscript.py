@@ -26,7 +26,7 @@ class ScriptedAgent(nn.Module):
     """A network that reads the environment's observations; its memory is one tensor or several, never None.
 
     Args:
-        read: from observations to what the network reads, after they are normalised.
+        read: turns observations, once normalised, into the network's input.
     """
 
     def __init__(self, network: nn.Module, read: Read, normalisation: Vector) -> None:
@@ -75,7 +75,7 @@ def write(
 
     Args:
         space: of the environment's observations.
-        option: that named the file.
+        option: the one that named the file.
     """
     module = filled(policy.module(), agent)
     deployed = ScriptedAgent(module, reader(policy, space), normalisation).requires_grad_(False)

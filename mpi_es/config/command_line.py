@@ -47,7 +47,7 @@ def take_file(
     """Return the options in the file of `--config FILE`, none without it, and the other arguments.
 
     Args:
-        kind: of the config.
+        kind: the class of the config.
     """
     path, rest = take_option(arguments, "--config")
     resumes = any(word.partition("=")[0] == "--resume" for word in rest)
@@ -95,13 +95,13 @@ def parse_runs(arguments: Sequence[str], default: C, program: str) -> tuple[list
 
 
 def continued(arguments: Sequence[str]) -> list[str]:
-    """Return the arguments that continue the training that these began."""
+    """Return the arguments that continue the training that `arguments` began."""
     given = any(word.partition("=")[0] in ("--resume", "--continue") for word in arguments)
     return [*arguments] if given else [*arguments, "--continue"]
 
 
 def translated(arguments: Sequence[str]) -> list[str]:
-    """Return the arguments, with options of the systems that we replace translated to ours."""
+    """Return the arguments, with options of other systems translated to ours."""
     words: list[str] = []
     for word in arguments:
         if word.partition("=")[0].replace("_", "-") == "--num-workers":
@@ -129,14 +129,14 @@ def is_given(arguments: Sequence[str], name: str, config: Any) -> bool:
 
 
 def refuse_unused(arguments: Sequence[str], names: Sequence[str], other: str, config: Any) -> None:
-    """Refuse options that have no effect with another."""
+    """Refuse options that have no effect with `other`."""
     for name in names:
         if is_given(arguments, name, config):
             raise UserError(f"{option(name)}: expected to be left out, as it has no effect with {other}")
 
 
 def warn_unused(arguments: Sequence[str], config: object, also: Mapping[str, str]) -> None:
-    """Warn, in one line, of options that are among the arguments and have no effect with the config.
+    """Warn, on one line, of options in the arguments that have no effect with the config.
 
     Args:
         also: other fields without effect, each with the reason.
@@ -165,9 +165,9 @@ def parse(
     Args:
         extra: help on options that are not fields of the config.
         examples: commands with which the help begins.
-        file: what it holds comes on top of the preset and below the options.
-        imports: the code of a strategy of the user's own, which may have options.
-        minutes: that presets take, for the help; those that were measured.
+        file: its options override those of the preset, and the arguments override both.
+        imports: whether to import the user's strategy, which may have options.
+        minutes: that presets take, where measured, for the help.
     """
     words, named = list(arguments), file.preset
     if words and not words[0].startswith("-"):

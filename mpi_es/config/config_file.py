@@ -16,7 +16,7 @@ NAME = "config.toml"
 
 @dataclass(frozen=True)
 class ConfigFile:
-    """The options that a file holds; it is a preset of the user's own, perhaps on top of another preset."""
+    """The options in a file: the user's own preset, which may extend another one."""
 
     path: str = ""
     preset: str = ""
@@ -24,30 +24,32 @@ class ConfigFile:
     keys: Mapping[str, str] = field(default_factory=dict)  # of fields, as written in the file
 
     def without(self, name: str) -> "ConfigFile":
-        """Return the options less one."""
+        """Return the options without one of them."""
         return replace(self, values={one: value for one, value in self.values.items() if one != name})
 
 
 def read(path: str, kind: type, presets: Mapping[str, Any]) -> ConfigFile:
-    """Return the options in a file, or refuse what is no option or has another type.
+    """Return the options in a file; refuse unknown options and wrong types.
 
     Args:
-        kind: of the config.
-        presets: by their names; none where a config is given that the file may not replace.
+        kind: the class of the config.
+        presets: by name; empty if the file may not name one.
     """
     try:
         table = tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
         raise UserError(f"--config: cannot read {path} ({error.strerror})") from error
-    except ValueError as error:  # no TOML, or no UTF-8
-        raise UserError(f"--config: {path} is no TOML file: {error}") from error
+    except ValueError as error:  # neither TOML nor UTF-8, or only one of them
+        raise UserError(f"--config: {path} is not a TOML file: {error}") from error
     preset = str(table.pop("preset", ""))
     if preset and not presets:
         raise UserError(f"{path}: preset: expected to be left out, since the run has its options already")
     if preset and preset not in presets:
         raise unknown(f"{path}: preset", preset, presets)
     named = {part: table[part] for part in parts_of(kind) if isinstance(table.get(part), str)}
-    own = {part: name for part, name in named.items() if ":" in name}  # of the user, with options perhaps
+    own = {
+        part: name for part, name in named.items() if ":" in name
+    }  # the user's classes, which may have options
     options = [*every(kind), *declared(suited(kind, own)).values()]
     known = {name.removeprefix("--"): one for one in options for name in one.names}
     values: dict[str, Any] = {}
@@ -80,7 +82,7 @@ def text(config: Any, head: Sequence[str] = ()) -> str:
     return "\n".join([f"{top}\n# Options that differ from their defaults\n", *given, _OTHERS, *others, ""])
 
 
-_OTHERS = "\n# All other options and their defaults; without the # a line is an option of the file\n"
+_OTHERS = "\n# All other options and their defaults; remove the # of a line to set its option\n"
 
 
 def toml(value: Any) -> str:
@@ -93,5 +95,5 @@ def toml(value: Any) -> str:
         return str(value)
     if isinstance(value, float):
         return repr(value) if math.isfinite(value) else str(value)
-    # A string of JSON is one of TOML, but for the character DEL.
+    # A JSON string is a TOML string, except for the character DEL.
     return json.dumps("None" if value is None else value, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,4 +1,6 @@
-"""An option as its field declares it: names, values, default and help, for all that read or show options."""
+"""An option as its field declares it: names, values, default and help,
+for everything that reads or shows options.
+"""
 
 import ast
 import contextlib
@@ -14,7 +16,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from mpi_es.config.fields import LARGEST, Alias, Group, Range, option
 from mpi_es.errors import UserError, expected, unknown
 
-_LONG = 200  # signs of a value, which may be a whole array
+_LONG = 200  # characters of a value, which may be a whole array
 _KINDS = {int: "whole number", float: "number", str: "text", bool: "flag", types.NoneType: "None"}
 
 
@@ -27,12 +29,12 @@ class Declared:
     hint: Any  # its annotation, with the marks
     value: Any
     default: Any
-    part: str = ""  # the field of the config that holds it, where this is a part
+    part: str = ""  # the field of the config that holds the option's part; empty without one
     is_part: bool = False  # its value is the name of a part
 
     @property
     def marks(self) -> tuple[Any, ...]:
-        """What its annotation has in addition to the type."""
+        """What its annotation holds in addition to the type."""
         return getattr(self.hint, "__metadata__", ())
 
     @property
@@ -53,7 +55,7 @@ class Declared:
 
     @property
     def choices(self) -> tuple[str, ...]:
-        """Its values, where it has only some."""
+        """Its values, if they are listed."""
         return get_args(self.plain) if get_origin(self.plain) is Literal else ()
 
     @property
@@ -78,7 +80,7 @@ class Declared:
 
         Args:
             place: what the error begins with.
-            rule: what is expected there, if not the values in words.
+            rule: what the error says is expected; by default the values in words.
         """
         try:
             return _converted(value, self.plain)
@@ -94,7 +96,7 @@ class Declared:
 
         Args:
             flag: what the error begins with.
-            is_off: the name is that which switches a flag off.
+            is_off: whether the name switches a flag off.
         """
         if self.plain is bool:
             if words:
@@ -108,12 +110,12 @@ class Declared:
 
 
 def _kind(kind: type) -> str:
-    """Return a type in words; that of a user's option may be another than ours."""
+    """Return a type in words; a user's option may have a type that ours do not."""
     return _KINDS.get(kind, kind.__name__)
 
 
 def _number(word: str, kinds: Sequence[type]) -> int | float | str:
-    """Return the number that a word is, where one of these types is wanted, or the word."""
+    """Return a word as a number of one of these types, if it is one, else unchanged."""
     for kind in (int, float):
         if kind in kinds:
             with contextlib.suppress(ValueError):
@@ -132,7 +134,7 @@ def _converted(value: Any, kind: Any) -> Any:
         return tuple(_converted(one, get_args(kind)[0]) for one in value)
     if kind is float and type(value) is int and abs(value) <= LARGEST:
         return float(value)
-    if type(value) is kind:  # a bool is no int
+    if type(value) is kind:  # a bool is not an int
         return value
     raise TypeError
 

@@ -1,4 +1,4 @@
-"""What a config declares of its fields: group, names, range, effect, and whether it may change."""
+"""What a config declares about its fields: group, names, range, effect, and whether it may change."""
 
 import functools
 import math
@@ -28,7 +28,7 @@ class Range:
         return math.isfinite(value) and above and below
 
     def __str__(self) -> str:
-        """Return it as an inequality or an interval; empty where any number is in it."""
+        """Return it as an inequality or an interval; empty if it holds every number."""
         if self.low == -math.inf:
             return ""
         if self.high == math.inf:
@@ -39,7 +39,7 @@ class Range:
 
 @dataclass(frozen=True)
 class AtMost:
-    """A mark: the field is at most the value of another one, where its schedule begins."""
+    """A mark: the field is at most the value of another one, from which it decays."""
 
     name: str  # of the other field
 
@@ -52,7 +52,7 @@ Count = Annotated[int, Range(1)]
 Positive = Annotated[float, Range(0, with_low=False)]
 NotNegative = Annotated[float, Range(0)]
 Share = Annotated[float, Range(0, 1, with_low=False)]
-Decay = Share  # of a number, in each generation
+Decay = Share  # a factor in each generation
 AtLeastOne = Annotated[float, Range(1)]
 Proper = Annotated[float, Range(0, 1, with_low=False, with_high=False)]
 Fraction = Annotated[float, Range(0, 1, with_high=False)]
@@ -66,12 +66,12 @@ class Group:
 
     @property
     def name(self) -> str:
-        """What --help is given to show it: the title's first word."""
+        """The argument of --help that shows it: the title's first word."""
         return self.title.partition(" ")[0].strip(",").lower()
 
 
 class Alias:
-    """A mark: more names of the option, which it has in the systems that we replace."""
+    """A mark: more names of the option, from other systems."""
 
     def __init__(self, *names: str) -> None:
         self.names = names
@@ -89,7 +89,7 @@ class Of:
         return "" if value in self.values else f"with {option(self.name)} {value}"
 
 
-ENVIRONMENT = Of("function", "")  # of policies in environments, not of functions
+ENVIRONMENT = Of("function", "")  # for policies in environments, not for functions
 
 
 class Needs:
@@ -125,7 +125,9 @@ def hints_of(cls: Any) -> dict[str, Any]:
 
 
 def check_ranges(config: Any) -> None:
-    """Refuse numbers outside their ranges, and text that no file can hold or a terminal would obey."""
+    """Refuse numbers outside their ranges, and text that no file can hold or
+    that could control a terminal.
+    """
     for name, hint in hints_of(type(config)).items():
         value = getattr(config, name)
         for one in value if isinstance(value, tuple) else (value,):

@@ -20,13 +20,13 @@ Example = tuple[str, str]  # a command, and what it does
 
 @dataclass(frozen=True)
 class Page:
-    """What --help prints of a program."""
+    """What --help prints for a program."""
 
     usage: str
     config: Any
-    preset: str  # with which the config begins; empty without one
+    preset: str  # on which the config is based; empty without one
     presets: Mapping[str, Mapping[str, Any]]
-    minutes: Mapping[str, int]  # of presets, where they were measured
+    minutes: Mapping[str, int]  # that presets take, where measured
     extra: str
     examples: Sequence[Example]
 
@@ -89,7 +89,9 @@ class Page:
 
 
 def topic_of(words: Sequence[str]) -> str | None:
-    """Return what help is asked for, None if none is: the word after --help, if it is no option."""
+    """Return the topic of --help: the word after it, empty if an option or nothing follows;
+    None without --help.
+    """
     place = next((place for place, word in enumerate(words) if word in FLAGS), None)
     if place is None:
         return None

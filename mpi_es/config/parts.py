@@ -1,7 +1,7 @@
 """A config in parts: the run's own options, and those of the strategy and the policy that it names.
 
 A part is a frozen dataclass next to what it configures, and a field of the config. On the command line, in
-files and in presets all options lie side by side, and the part's field stands for the name.
+files and in presets all options are at one level, and the part's field takes the name.
 """
 
 import functools
@@ -20,24 +20,24 @@ C = TypeVar("C")
 
 @dataclass(frozen=True)
 class Named:
-    """Options of what a config names."""
+    """The options of something that a config names, such as a strategy."""
 
     name: str = ""  # the option of the part, not one of its fields
 
     def __post_init__(self) -> None:
-        """Refuse values that no run can have."""
+        """Refuse values outside their ranges."""
         check_ranges(self)
 
 
 @dataclass(frozen=True)
 class Part:
-    """A mark: the field holds the options of what its option names.
+    """A mark: the field is a part, whose option takes a built-in name or package.module:Class.
 
     Args:
-        places: package.module:Class by the names of the built-in ones; the class has its options as
-            `Options`, or is that of the options.
-        own: of the options of a class of the user's own that has none.
-        imports: whether a class of the user's own may have options, for which it is imported.
+        places: package.module:Class for each built-in name: a class with a dataclass `Options`, or that
+            dataclass.
+        own: package.module:Class of the options of a user's class that has no `Options`.
+        imports: whether a user's class may have `Options`, for which it is imported.
     """
 
     places: Mapping[str, str]
@@ -48,7 +48,7 @@ class Part:
         """Return the options of a name, all at their defaults.
 
         Args:
-            imports: the module of one of the user's own, for its options.
+            imports: whether to import a user's class, for its options.
         """
         if name in self.places:
             place = load(flag, self.places[name])
@@ -92,7 +92,7 @@ def _declared(config: Any, part: str = "") -> Iterator[Declared]:
 
 
 def kinds(cls: type) -> dict[str, dict[str, dict[str, Declared]]]:
-    """Return the options of what is built in, by the part, its names and the options' names."""
+    """Return the options of the built-in strategies and policies: by part, by name, and by option."""
     return {
         name: {one: declared(part.options(option(name), one)) for one in part.places}
         for name, part in parts_of(cls).items()
@@ -123,7 +123,7 @@ def suited(cls: type[C], values: Mapping[str, Any], *, imports: bool = True) -> 
     """Return the config of these values; values of options that it does not have are ignored.
 
     Args:
-        imports: code of the user's own, which may have options.
+        imports: whether to import a user's class, which may have options.
     """
     made, defaults, known = dict(values), cls(), hints_of(cls)
     for part, mark in parts_of(cls).items():
@@ -132,7 +132,7 @@ def suited(cls: type[C], values: Mapping[str, Any], *, imports: bool = True) -> 
         if name != options.name:
             options = mark.options(option(part), name, imports)
             if taken := {one.name for one in fields(options)} & known.keys():
-                rule = "no option with the name of one of a run"
+                rule = "names that no option of a run has"
                 raise expected(f"{option(part)} {name}: Options", rule, ", ".join(sorted(taken)))
         own = {one.name: values[one.name] for one in fields(options) if one.name in values}
         made[part] = replace(options, **own)
@@ -140,14 +140,16 @@ def suited(cls: type[C], values: Mapping[str, Any], *, imports: bool = True) -> 
 
 
 def built(cls: type[C], values: Mapping[str, Any]) -> C:
-    """Return the config of these values, all others at their defaults; refuse an option that it has not."""
+    """Return the config of these values, all others at their defaults;
+    refuse an option that it does not have.
+    """
     config = suited(cls, values)
     _refuse_strays(values, config)
     return config
 
 
 def changed(config: C, **values: Any) -> C:
-    """Return a config with other values; another strategy or policy takes what it has too."""
+    """Return a config with other values; another strategy or policy keeps the options that it shares."""
     made = suited(type(config), given(config) | values)
     _refuse_strays(values, made)
     return made
@@ -161,7 +163,7 @@ def _refuse_strays(values: Mapping[str, Any], config: Any) -> None:
 
 
 def stray(flag: str, config: Any) -> UserError:
-    """Return the error of an option that a config has not: whose it is, or which name is near."""
+    """Return the error for an option that a config does not have: whose it is, or the nearest name."""
     name = flag.replace("--no-", "--", 1)
     for part, named in kinds(type(config)).items():
         own = declared(load(option(part), parts_of(type(config))[part].own))
@@ -178,7 +180,7 @@ def stray(flag: str, config: Any) -> UserError:
 
 
 def no_option(place: str, name: str, known: Iterable[str]) -> UserError:
-    """Return the error of a name that no option has."""
+    """Return the error for a name that no option has."""
     near = get_close_matches(name, known, 1)
     meant = f"; did you mean {near[0]}?" if near else ""
     return UserError(f"{place}: no option has this name{meant} (--help lists the options)")
@@ -201,7 +203,9 @@ def without_effect(config: Any) -> dict[str, str]:
 
 
 def is_told(config: Any, one: Declared) -> bool:
-    """Return whether a config names an option where it is written: one that is not its default, or always."""
+    """Return whether a written config includes an option:
+    if it differs from its default, and always for some.
+    """
     return bool(one.value != one.default or one.name in getattr(config, "ALWAYS_GIVEN", ()))
 
 

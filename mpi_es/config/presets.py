@@ -13,7 +13,7 @@ from mpi_es.config.presets_mujoco import MUJOCO
 from mpi_es.config.run import Config, Preset
 
 PRESETS: dict[str, Preset] = CAR_RACING | CONTROL | MUJOCO | GAMES
-# Until the scores that docs/carracing.md, docs/environments.md and docs/bipedalwalker report, on one or two
+# To the scores that docs/carracing.md, docs/environments.md and docs/bipedalwalker report, on one or two
 # cores.
 MINUTES = {
     "carracing-fast": 5,

@@ -1,4 +1,4 @@
-"""The attention agent on CarRacing: the paper's run, its experiments, and faster forms of them."""
+"""The attention agent on CarRacing: the paper's run, its experiments, and faster variants."""
 
 from mpi_es.config.run import Preset, in_own_directories
 
@@ -15,7 +15,7 @@ CARRACING: Preset = dict(
     eval_every=10,
     num_eval_rollouts=100,
 )
-# One part learns; the others stay fixed, taken from an agent that was trained before.
+# One part learns; the others stay fixed, taken from a trained agent.
 CONTROLLER = CARRACING | dict(evolve="controller", eval_every=25, num_eval_rollouts=64)
 ATTENTION = CONTROLLER | dict(evolve="attention")
 EXPERIMENTS = {
@@ -28,8 +28,8 @@ EXPERIMENTS = {
 }
 
 
-# It learns in minutes on two cores: two episodes on common seeds rank the candidates. 64 candidates learnt
-# fastest, of the sizes 32 to 256 (docs/carracing/tried.md).
+# It learns in minutes on two cores: two episodes on common seeds rank the candidates. Of population sizes
+# from 32 to 256, 64 learnt fastest (docs/carracing/tried.md).
 FAST: Preset = dict(
     cma_variant="separable",
     population_size=64,
@@ -40,8 +40,8 @@ FAST: Preset = dict(
 )
 
 
-# With outputs of 0 the brake is pressed by half, and some seeds never leave the start. SNES hardly narrows
-# its population, whose centre becomes better than by CMA-ES (docs/carracing.md). A held-out evaluation takes
+# With outputs of 0 the brake is pressed by half, and some seeds never leave the start. SNES hardly reduces
+# sigma, and its centre becomes better than that of CMA-ES (docs/carracing.md). A held-out evaluation takes
 # as long as a generation or two.
 SNES: Preset = dict(strategy="snes", init_sigma=0.05, init_outputs=(0.0, 0.0, -1.5), eval_every=50)
 CAR_RACING = {

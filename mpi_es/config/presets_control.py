@@ -1,4 +1,4 @@
-"""Small tasks of control: ours, and those of pytorch-es, PyTorch-ES and the post on evolution strategies."""
+"""Small control tasks: ours, and those of pytorch-es, PyTorch-ES and karush17's post."""
 
 from collections.abc import Mapping
 
@@ -17,7 +17,7 @@ CARTPOLE: Preset = dict(
     target_fitness=490.0,
     target_consecutive=2,
 )
-# Where half of the episodes reach the end and score alike, ranks would mostly tell these apart.
+# Not ranks: once half of the episodes reach the end with similar scores, ranks mostly compare these.
 HARDCORE: Preset = dict(
     env="mpi_es/BipedalWalkerHardcore-v3",
     hidden=(40, 40),  # estool's network for it
@@ -45,8 +45,8 @@ WALKER: Preset = dict(
     target_fitness=303.0,
     target_consecutive=2,
 )
-# From a smaller sigma, or from torch's draw, it may learn to stand before it walks; also where a fall costs
-# 100. Where one costs 1, it may learn to run and fall.
+# With a smaller sigma, torch's initial weights, or a fall that costs 100, it may learn to stand before it
+# walks. With a fall that costs 1, it may learn to run and fall.
 WALKER_FAST = WALKER | dict(
     init_last_layer=0.0,
     population_size=64,
@@ -87,7 +87,7 @@ SMALL_NET: Preset = dict(
     target_fitness=490.0,
 )
 
-# PyTorch-ES: no mirrored pairs there, so that its 5 candidates are 6 here. Its CartPole ends after 200 steps.
+# PyTorch-ES has no mirrored pairs, so its 5 candidates are 6 here. Its CartPole ends after 200 steps.
 REWARDS: Preset = dict(
     strategy="openai_es",
     activation="relu",
@@ -127,7 +127,7 @@ PYTORCH_ES = {
 }
 
 # karush17's post: 100 mirrored pairs, sigma 1, Adam 0.1, centred ranks. It multiplies the weights of the last
-# layer by 0.1; ours are torch's, for which a sigma of 1 is nothing but noise.
+# layer by 0.1; ours are torch's, for which a sigma of 1 is only noise.
 POST: Preset = dict(
     hidden=(64, 64),
     strategy="openai_es",

@@ -1,10 +1,12 @@
-"""Games from pictures: Atari as pytorch-es and PyTorch-ES play it, and the attention paper's TakeCover."""
+"""Games played from pixels: Atari as pytorch-es and PyTorch-ES play it,
+and the attention paper's TakeCover.
+"""
 
 from mpi_es.config.presets_car_racing import CARRACING, FAST
 from mpi_es.config.run import Preset, in_own_directories
 
-# pytorch-es: 20 mirrored pairs, sigma 0.05. Its learning rate of 0.1 is twice sigma, with Adam a step out of
-# the population at each weight; a tenth of it is a fifth of sigma.
+# pytorch-es: 20 mirrored pairs, sigma 0.05. Its learning rate of 0.1 is twice sigma: with Adam, a step moves
+# each weight out of the population. A tenth of it is a fifth of sigma.
 GREY: Preset = dict(
     env="mpi_es.papers.atari_frames:make_grey",
     policy="mpi_es.papers.atari_networks:ConvolutionLSTM",
@@ -15,7 +17,7 @@ GREY: Preset = dict(
     shaping="log-rank",
     eval_every=10,
     num_eval_rollouts=8,
-    envs_per_rank=4,  # of each of which the network's weights take 2.4 MB
+    envs_per_rank=4,  # each needs 2.4 MB for its network's weights
 )
 # PyTorch-ES
 COLOUR: Preset = dict(
@@ -56,7 +58,7 @@ TAKECOVER = CARRACING | dict(
     num_rollouts=5,
     early_stop=0,
     target_fitness=750.0,
-    envs_per_rank=4,  # each a process of its own
+    envs_per_rank=4,  # each in its own process
 )
 
 GAMES = in_own_directories(

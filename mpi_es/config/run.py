@@ -30,7 +30,7 @@ from mpi_es.errors import expected
 Layout = Literal["auto", "torch", "paper"]
 Preset = dict[str, Any]  # options by their names
 _CONVERGED = 1e-11  # pycma's tolx and tolfun
-_OF_EXTRA = ("envpool:", "ALE/", "mpi_es.papers.atari", "mpi_es/TakeCover")  # beginnings of environments
+_OF_EXTRA = ("envpool:", "ALE/", "mpi_es.papers.atari", "mpi_es/TakeCover")  # prefixes of environments
 _FUNCTION = Needs("function")
 
 
@@ -44,7 +44,7 @@ STRATEGIES = {
 }
 
 
-POLICIES = {  # their options, which make them
+POLICIES = {  # the classes of their options, which also make them
     "mlp": "mpi_es.policies.options:MLPOptions",
     "rnn": "mpi_es.policies.options:RecurrentOptions",
     "lstm": "mpi_es.policies.options:RecurrentOptions",
@@ -54,7 +54,7 @@ POLICIES = {  # their options, which make them
 
 
 def default(part: str, name: str) -> Any:
-    """Return the options of what is taken where none is named."""
+    """Return the options of the default strategy or policy."""
     return parts_of(Config)[part].options(option(part), name)
 
 
@@ -84,9 +84,9 @@ class Config:
     dim: Annotated[Natural, _FUNCTION] = 0
     """Number of parameters of a function; 0: as many as --x0 has"""
     bounds: Annotated[tuple[float, ...], _FUNCTION] = ()
-    """Lower and upper bound of a function's parameters, which are reflected at them"""
+    """Lower and upper bound of a function's parameters; candidates are reflected at the bounds"""
     integers: Annotated[tuple[int, ...], _FUNCTION] = ()
-    """Indices of a function's parameters that are integers, for cma_es; the first parameter has index 0"""
+    """Indices, from 0, of a function's parameters that are integers; only for cma_es"""
     constraints: Annotated[Natural, _FUNCTION] = 0
     """Number of constraints of a function that returns (value, constraints), met where all are <= 0"""
     minimise: Annotated[bool, _FUNCTION] = False
@@ -94,7 +94,7 @@ class Config:
     on_failure: Annotated[Literal["stop", "worst"], _FUNCTION] = "stop"
     """When a call fails: end the run and keep its x, or rank its candidate last and continue"""
     call_timeout: Annotated[NotNegative, _FUNCTION] = 0.0
-    """Seconds after which a call of a function fails, if it runs Python code by then; 0: never"""
+    """Seconds after which a call of a function fails, as soon as it is in Python code; 0: never"""
     ranks_per_call: Annotated[Free[Count], _FUNCTION] = 1
     """Number of ranks that call a function f(x, comm) together"""
     call_dirs: Annotated[Free[Literal["failed", "all"]], _FUNCTION] = "failed"
@@ -122,7 +122,7 @@ class Config:
     tolfun: Free[Annotated[float | None, Range(0)]] = None
     """End the run when values and recent best values vary less; 0: never; None: 1e-11 for f(x), else 0"""
     restart_if_below: Annotated[float | None, Range(-math.inf)] = None
-    """Restart from another draw while the population's mean is worse; --tolx, --tolfun then default to 0"""
+    """Restart from a new draw if the population's mean is worse; --tolx, --tolfun then default to 0"""
     restart_after: Annotated[Count, Needs("restart_if_below")] = 40
     """Number of generations after which --restart-if-below applies"""
 
@@ -139,7 +139,7 @@ class Config:
     variable_ep_len: Annotated[bool, ENVIRONMENT] = False
     """Cut training episodes at twice their mean length in the last generation"""
     cap_growth: Annotated[AtLeastOne, ENVIRONMENT, Needs("episode_cap")] = 1.0
-    """Factor on --episode-cap after a generation in which a share of --cap-threshold reached it"""
+    """Factor on --episode-cap after a generation in which a share of at least --cap-threshold reached it"""
     cap_threshold: Annotated[Share, ENVIRONMENT, Needs("cap_growth")] = 0.5
     """Share of a generation's episodes that must reach the cap before --cap-growth applies"""
     early_stop: Annotated[Natural, ENVIRONMENT] = 0
@@ -147,7 +147,7 @@ class Config:
     clip_rewards: Annotated[tuple[float, ...], ENVIRONMENT] = ()
     """Lower and upper bound of an action's reward in training, as for Atari; empty: none"""
     action_repeat: Annotated[Count, Alias("--frame-skip"), ENVIRONMENT] = 1
-    """Environment steps for which an action is repeated; the policy sees the last observation"""
+    """Environment steps for which an action is repeated; the policy sees only the last observation"""
     action_noise: Annotated[NotNegative, ENVIRONMENT] = 0.0
     """Standard deviation of noise on continuous actions in training"""
 
@@ -165,11 +165,12 @@ class Config:
     """Number of successive held-out evaluations, for functions generations, that must reach the target"""
 
     dispatch: Annotated[Free[Literal["auto", "static", "dynamic"]], Group("Machine")] = "auto"
-    """Fixed shares, or episodes to free ranks; auto: static where one call steps many environments"""
+    """Fixed shares, or episodes to free ranks; auto: dynamic,
+    but static if one call steps many environments"""
     dedicated_root: Free[Literal["auto", "yes", "no"]] = "auto"
-    """Rank 0 evaluates no episodes; auto: from 128 ranks, if dispatch is dynamic"""
+    """Rank 0 evaluates no episodes; auto: yes from 128 ranks on, if dispatch is dynamic"""
     envs_per_rank: Annotated[Free[Natural], ENVIRONMENT] = 0
-    """Episodes that a rank steps together; 0: 16, or 64 where one call steps them all (envpool:, vector:)"""
+    """Episodes that a rank steps together; 0: 16, or 64 if one call steps them all (envpool:, vector:)"""
 
     threads_per_rank: Annotated[Free[Count], ENVIRONMENT, Of("compiled", True)] = 1
     """Threads per rank, each with its own episode, if episodes run in compiled code"""
@@ -196,11 +197,13 @@ class Config:
     ALWAYS_GIVEN = ("env",)  # in a file of options and in the README: without --env the preset is carracing
 
     def __reduce__(self) -> Any:
-        """Pickle the values alone, so that a class that cannot be imported is told as on the command line."""
+        """Pickle the values alone, so that a class that cannot be imported
+        gives the error of the command line.
+        """
         return built, (Config, flat(self))
 
     def __post_init__(self) -> None:
-        """Refuse values that no run can have."""
+        """Refuse invalid values and combinations."""
         check_ranges(self)
         if self.base_from_pretrained and self.evolve == "all":
             rule = "no file, since --evolve all fixes no part"
@@ -228,17 +231,21 @@ class Config:
 
     @property
     def tracks_centre(self) -> bool:
-        """Whether the centre is evaluated with each population; a function's is not, as calls may last."""
+        """Whether the centre is evaluated with each population;
+        never for functions, whose calls may be slow.
+        """
         return self.track_centre and not self.function
 
     @property
     def restarts(self) -> str:
-        """The rule of restarts of the strategy; one of the user's own has none."""
+        """The strategy's rule of restarts; a user's strategy has none."""
         return getattr(self.strategy, "restarts", "none") if self.strategy.name in STRATEGIES else "none"
 
     @property
     def tolerances(self) -> tuple[float, float]:
-        """The values of --tolx and --tolfun; a search that restarts goes on when a start has converged."""
+        """The values of --tolx and --tolfun; by default a search that restarts
+        does not end when a start has converged.
+        """
         restarts = self.restart_if_below is not None or self.restarts != "none"
         default = _CONVERGED if self.function and not restarts else 0.0
         tolx, tolfun = (default if value is None else value for value in (self.tolx, self.tolfun))
@@ -256,21 +263,21 @@ class Config:
 
     @property
     def trained(self) -> str:
-        """What it trains, in short."""
+        """What the run trains, in short."""
         policy, env = (re.split("[:/]", name)[-1] for name in (self.policy.name, self.env))
         what = policy if self.evolve == "all" else f"only the {self.evolve}"
         return f"{what} on {env}, {self.strategy.name}"
 
     @property
     def extra(self) -> str:
-        """The extra of our package that installs its environment."""
+        """The extra of mpi_es that installs the environment; empty if none is needed."""
         return "envs" if self.env.startswith(_OF_EXTRA) else ""
 
     @property
     def is_of_script(self) -> bool:
-        """Whether the run needs objects that only the script has which began it."""
+        """Whether the run needs objects of the script that started it."""
         if self.function:
-            return not self.x0  # which is an option on the command line
+            return not self.x0  # on the command line x0 is an option
         return any(map(user_objects.is_of_script, (self.env, self.policy.name)))
 
     @property

@@ -1,4 +1,4 @@
-"""What a user names as package.module:name, and the name=value with which it is made.
+"""Objects that a user names as package.module:name, and the name=value arguments that make them.
 
 An object of a script, which no other program can import, has the name SCRIPT.py:name.
 """
@@ -16,7 +16,7 @@ from mpi_es.errors import UserError, expected, one_line, unknown
 from mpi_es.extras import EXTRA_OF, needs
 
 _LITERALS = {"true": "True", "false": "False", "none": "None"}
-_SCRIPT = ".py"  # the end of a script's name, which no module has
+_SCRIPT = ".py"  # ends a script's name, and no module's
 
 
 def load(option: str, name: str) -> Any:
@@ -55,24 +55,26 @@ def load_module(option: str, name: str) -> Any:
 
 
 def is_of_script(name: str) -> bool:
-    """Tell whether a name stands for an object of a script."""
+    """Return whether a name stands for an object of a script."""
     return name.partition(":")[0].endswith(_SCRIPT)
 
 
 def name_of(thing: Any) -> str:
-    """Return package.module:name of what another program can import, else SCRIPT.py:name."""
+    """Return package.module:name of an object that another program can import, else SCRIPT.py:name."""
     inner = thing.func if isinstance(thing, partial) else thing
     kind = inner if hasattr(inner, "__qualname__") else type(inner)
     module, name = getattr(kind, "__module__", None) or "builtins", kind.__qualname__
     if module != "__main__" and getattr(sys.modules.get(module), name, None) is thing:
         return f"{module}:{name}"
-    holder = sys.modules.get(module if kind is inner else "__main__")  # a class may be anybody's
+    holder = sys.modules.get(
+        module if kind is inner else "__main__"
+    )  # an object's class may come from any module
     script = Path(getattr(holder, "__file__", None) or "interactive").stem
     return f"{script}{_SCRIPT}:{re.sub(r'[^0-9A-Za-z_]+', '_', name).strip('_')}"
 
 
 def words_of(values: Mapping[str, Any], option: str) -> list[str]:
-    """Return names with their values as `parsed` reads them: name=value."""
+    """Return the values as the words name=value that `parsed` reads."""
     words = []
     for name, value in values.items():
         word = next((word for word in (f"{name}={value}", f"{name}={value!r}") if _is(word, name, value)), "")
@@ -83,15 +85,15 @@ def words_of(values: Mapping[str, Any], option: str) -> list[str]:
 
 
 def _is(word: str, name: str, value: Any) -> bool:
-    """Tell whether a word is read as this name and value."""
+    """Return whether a word is read as this name and value."""
     try:
         return bool(parsed([word], "") == {name: value})
-    except (UserError, ValueError):  # the latter where arrays are compared
+    except (UserError, ValueError):  # ValueError: arrays are compared
         return False
 
 
 def parsed(words: Sequence[str], option: str) -> dict[str, Any]:
-    """Return the names with their values: a Python literal where it is one, else the text."""
+    """Return the values of the words name=value: a Python literal if it is one, else the text."""
     values: dict[str, Any] = {}
     for word in words:
         name, equals, value = word.partition("=")

@@ -1,1 +1,1 @@
-"""The checks of the doctor."""
+"""The checks of `mpi_es.doctor`."""

@@ -23,8 +23,8 @@ from mpi_es.text import counted
 
 _STEPS = 1000  # after which an episode is cut: an environment may never end one
 _PARTS = ("observation", "reward", "end")
-_REMEDY = "draw from self.np_random only, which reset(seed=...) seeds, and set all state anew in reset"
-_WORLD_REMEDY = "draw with mpi_es.worlds.numpy_random, begin_stream in reset, and set all state anew there"
+_REMEDY = "draw only from self.np_random, which reset(seed=...) seeds, and reset all state in reset"
+_WORLD_REMEDY = "draw with mpi_es.worlds.numpy_random, call begin_stream in reset, and reset all state there"
 
 
 class _StepDigests:
@@ -58,12 +58,12 @@ class _StepDigests:
 
 
 def _digest(observation: Any) -> bytes:
-    numbers = np.ascontiguousarray(observation) + 0  # which makes 0 of -0
+    numbers = np.ascontiguousarray(observation) + 0  # turns -0 into 0
     return hashlib.blake2b(numbers.tobytes(), digest_size=16).digest()
 
 
 def repeats(config: Config) -> Finding:
-    """Play an episode in a new environment, then again after another one, and compare them."""
+    """Play an episode in a new environment, repeat it after another one, and return how they compare."""
     name, remedy = "environment", _REMEDY
     try:
         world = user_world.of_user(config.env, config.env_options)
@@ -73,14 +73,14 @@ def repeats(config: Config) -> Finding:
                 return Finding(name, "fail", f"{config.env}: {stray.seen}", stray.remedy)
         played, undefined = _played(config)
     except UserError as error:
-        fix = "fix it, or give --env, --env-options and --policy as the training has them"
+        fix = "fix it, or give --env, --env-options and --policy as in training"
         return Finding(name, "fail", str(error), fix)
     except RolloutError as error:
         return Finding(
-            name, "fail", str(error).splitlines()[0], f"fix {config.env}, or a training ends there"
+            name, "fail", str(error).splitlines()[0], f"fix {config.env}: this error would end a training"
         )
     except Exception as error:  # whatever a user's function may raise
-        return Finding(name, "fail", one_line(error), f"fix {config.env}, or a training ends there")
+        return Finding(name, "fail", one_line(error), f"fix {config.env}: this error would end a training")
     first, other, again = played
     if first != again:
         seen = f"{config.env}: {_difference(first, again)}; a run cannot be repeated"
@@ -105,9 +105,9 @@ def _played(config: Config) -> tuple[list[list[Any]], int]:
     policy = make_policy(config)
     batch: Any = _StepDigests(open_batch(config.env, config.env_options))
     parameters, played = policy.initial(config.seed), []
-    others = rng(config.seed, Stream.SAMPLE).standard_normal(policy.dim)  # whose actions leave other traces
+    others = rng(config.seed, Stream.SAMPLE).standard_normal(policy.dim)  # their actions leave other traces
     with closing(Rollout(policy, batch, 1, config.action_repeat)) as rollout:
-        rollout.compile()  # what numba refuses is no failure of an episode
+        rollout.compile()  # first: what numba refuses is not an episode's failure
         for seed, candidate in ((0, parameters), (1, others), (0, parameters)):
             episode = Episode(0, 0, config.seed + seed, candidate)
             rollout.run(StaticSource([episode]), EpisodeRules(cap=_STEPS))
@@ -116,7 +116,7 @@ def _played(config: Config) -> tuple[list[list[Any]], int]:
 
 
 def _difference(first: list[Any], again: list[Any]) -> str:
-    """Return where two episodes of one seed part."""
+    """Return where two episodes of one seed first differ."""
     for number, (one, other) in enumerate(zip(first, again, strict=False)):
         parts = [part for part, a, b in zip(_PARTS, one, other, strict=True) if a != b]
         if parts:

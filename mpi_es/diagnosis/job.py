@@ -27,18 +27,20 @@ class Finding:
 
 
 def allocation(environ: Mapping[str, str], world_size: int, hosts: Iterable[str]) -> Finding:
-    """Compare the world with what Slurm has allocated."""
+    """Compare the world communicator with the Slurm allocation."""
     if "SLURM_JOB_ID" not in environ:
         return Finding("allocation", "ok", "not in a Slurm job")
     used, nodes = len(set(hosts)), int(environ.get("SLURM_JOB_NUM_NODES", "1"))
-    # Below an mpiexec that uses srun for its helpers, the number of tasks is that of the helpers.
+    # Under an mpiexec that starts its helpers with srun, the number of tasks is that of the helpers.
     tasks = 0 if "SLURM_EXTERNAL_LAUNCHER" in environ else int(environ.get("SLURM_NTASKS", "0"))
     seen = (
         f"{counted(world_size, 'rank')} on {counted(used, 'node')}; job {environ['SLURM_JOB_ID']} has {nodes}"
     )
     seen += f", with {counted(tasks, 'task')}" if tasks else ""
     if used < nodes or world_size < tasks:
-        return Finding("allocation", "warn", seen, "use it all: mpiexec, or srun --mpi=pmi2, without -n")
+        return Finding(
+            "allocation", "warn", seen, "to use the whole allocation: mpiexec, or srun --mpi=pmi2, without -n"
+        )
     return Finding("allocation", "ok", seen)
 
 
@@ -74,7 +76,7 @@ def ranks_per_host(places: Sequence[tuple[str, frozenset[int]]], quota: float, m
     if ranks[tightest] <= cores[tightest]:
         return Finding("cores", "ok", seen)
     remedy = (
-        f"start at most {counted(max(int(cores[tightest]), 1), 'rank')} a node, unless episodes mostly wait"
+        f"start at most {counted(max(int(cores[tightest]), 1), 'rank')} per node, unless episodes mostly wait"
     )
     if len(union[tightest]) < min(machine, ranks[tightest]):
         remedy = "the ranks are bound to few cores: mpiexec --bind-to none, srun --cpus-per-task=1, "
@@ -111,5 +113,5 @@ def versions(names: Sequence[str]) -> Finding:
             missing.append(name)
     if required := [name for name in missing if name not in EXTRA_OF]:
         return Finding("libraries", "fail", f"without {', '.join(required)}", "pip install them")
-    found += [f"without {name}, of mpi_es[{EXTRA_OF[name]}]" for name in missing]
+    found += [f"without {name} (in mpi_es[{EXTRA_OF[name]}])" for name in missing]
     return Finding("libraries", "ok", ", ".join(found))

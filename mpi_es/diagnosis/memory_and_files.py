@@ -23,9 +23,6 @@ _WRITABLE = "give --run-dir a directory that you can write to"
 _NETWORK = {"nfs", "nfs4", "cifs", "smb3", "9p", "fuse.sshfs"}
 
 
-# Memory that ranks share
-
-
 def shared_memory(directory: Path, ranks: int) -> Finding:
     """Check the size of the shared memory in which the ranks of a host exchange messages."""
     try:
@@ -35,7 +32,7 @@ def shared_memory(directory: Path, ranks: int) -> Finding:
         remedy = "mount a tmpfs there (docker: --shm-size=1g)"
         return Finding("shared memory", "fail", f"{directory}: {error.strerror}", remedy)
     seen = f"{thousands(usage.free // _MIB)} of {thousands(usage.total // _MIB)} MiB free in {directory}"
-    # Measured with MPICH: 4 to 34 MB a job; the rest is for the noise table.
+    # MPICH takes 4 to 34 MB per job (measured); the rest is for the noise table.
     if usage.free < needed(ranks):
         return Finding("shared memory", "fail", seen, REMEDY)
     if usage.free < (64 + 8 * ranks) * _MIB:
@@ -43,7 +40,7 @@ def shared_memory(directory: Path, ranks: int) -> Finding:
             "shared memory",
             "warn",
             seen,
-            "remove what ended jobs left there, or enlarge it (docker: --shm-size=1g)",
+            "remove files that ended jobs left there, or enlarge it (docker: --shm-size=1g)",
         )
     return Finding("shared memory", "ok", seen)
 
@@ -64,7 +61,7 @@ def window(node: Comm, allocate: Callable[..., Any]) -> Finding:
         win.Sync()
         total = int(shared.sum())
         win.Unlock_all()
-        wait(node.Ibarrier())  # before anybody frees it
+        wait(node.Ibarrier())  # before any rank frees it
         win.Free()
     except Exception as error:  # an MPI may raise anything
         return Finding(
@@ -74,13 +71,10 @@ def window(node: Comm, allocate: Callable[..., Any]) -> Finding:
         return Finding(
             "shared window",
             "fail",
-            f"{counted(node.size, 'rank')} read other numbers than they wrote",
+            f"{counted(node.size, 'rank')} read numbers that they did not write",
             "--noise-table 0",
         )
     return Finding("shared window", "ok", f"written and read by {counted(node.size, 'rank')} of a host")
-
-
-# Files
 
 
 def hdf5_write(directory: Path) -> Finding:
@@ -104,7 +98,7 @@ def hdf5_write(directory: Path) -> Finding:
         return Finding("HDF5", "fail", f"{directory}: {error.strerror or error}", remedy)
     if not same:
         return Finding(
-            "HDF5", "fail", f"{directory} returns other numbers than were written", "use another file system"
+            "HDF5", "fail", f"{directory} returns numbers that were not written", "use another file system"
         )
     return Finding("HDF5", "ok", f"written, synced, renamed and read in {nearest_directory(directory)}")
 
@@ -136,7 +130,7 @@ def _twice_locked(first: Any, second: Any) -> str:
     except BlockingIOError:
         return ""
     except OSError as error:
-        return f"a lock cannot be asked for ({error.strerror or error})"
+        return f"a lock cannot be requested ({error.strerror or error})"
     return "a file can be locked twice"
 
 
@@ -148,7 +142,7 @@ def file_system(directory: Path, mounts: str) -> Finding:
     """
     place = nearest_directory(directory).resolve()
     entries = [line.split() for line in mounts.splitlines()]
-    # The last mount at a place counts, and max returns the first: hence reversed.
+    # Reversed, since the last mount at a place counts and max returns the first.
     around = [(Path(entry[1].replace("\\040", " ")), entry[2]) for entry in reversed(entries)]
     inside = [(mount, kind) for mount, kind in around if place.is_relative_to(mount)]
     kind = max(inside, key=lambda one: len(one[0].parts))[1] if inside else "unknown"
@@ -158,7 +152,10 @@ def file_system(directory: Path, mounts: str) -> Finding:
         return Finding("file system", "warn", seen, "make room, or choose another --run-dir")
     if kind in ("tmpfs", "ramfs"):
         return Finding(
-            "file system", "warn", seen, "it is memory and is lost with the machine: choose another --run-dir"
+            "file system",
+            "warn",
+            seen,
+            "it is in memory, and lost when the machine stops: choose another --run-dir",
         )
     if kind in _NETWORK:
         return Finding("file system", "warn", seen, "if saving is slow, raise --checkpoint-interval")

@@ -1,4 +1,4 @@
-"""The doctor's checks of a user's own world. Its own process plays it first: a wrong index may end that."""
+"""The doctor's checks of a user's world, first in a process of its own, which a wrong index may end."""
 
 import os
 import subprocess
@@ -14,8 +14,8 @@ from mpi_es.envs import is_vectorised, make
 from mpi_es.worlds.refused import mistake
 
 _EPISODES, _STEPS = 5, 200
-_PATIENCE = 300  # seconds, of which the compilation may take a minute on a busy machine
-_MANY = 100  # environments, far more than the arguments of a call
+_PATIENCE = 300  # seconds; compilation alone may take a minute on a busy machine
+_MANY = 100  # environments: far more than a call has arguments
 
 
 class Complaint(NamedTuple):
@@ -26,7 +26,7 @@ class Complaint(NamedTuple):
 
 
 def of_user(name: str, options: Sequence[str]) -> Any:
-    """Return the world of that name if it is a user's own, else None; refuse what numba does not compile."""
+    """Return the world of that name if it is a user's, else None; refuse one that numba does not compile."""
     if is_vectorised(name) or ":" not in name:
         return None
     with closing(make(name, options)[0]) as env:
@@ -39,7 +39,9 @@ def of_user(name: str, options: Sequence[str]) -> Any:
 
 
 def stray(name: str, options: Sequence[str]) -> Complaint | None:
-    """Return what goes wrong where a world plays with checked indices, in another process."""
+    """Return what goes wrong when a world runs with checked indices, in another process;
+    None if nothing does.
+    """
     with tempfile.TemporaryDirectory() as cache:
         environ = os.environ | {"NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": cache}
         command = [sys.executable, "-m", __name__, name, *options]
@@ -56,7 +58,7 @@ def stray(name: str, options: Sequence[str]) -> Complaint | None:
 
 
 def wasteful(world: Any) -> Complaint | None:
-    """Return how many arrays a step of a world makes."""
+    """Return a complaint if a step of a world allocates arrays."""
     from numba.core.runtime import _nrt_python, rtsys
 
     from mpi_es.worlds.vector_env import WorldVectorEnv
@@ -67,7 +69,7 @@ def wasteful(world: Any) -> Complaint | None:
     vector.reset(seed=0)
     before = rtsys.get_allocation_stats().alloc
     vector.step(actions)
-    # numba makes some for the arguments of the call.
+    # numba makes some for the arguments of the call, fewer than there are environments.
     count = int(rtsys.get_allocation_stats().alloc - before) // _MANY
     if not count:
         return None
@@ -78,7 +80,7 @@ def wasteful(world: Any) -> Complaint | None:
 
 
 def _play(world: Any) -> str:
-    """Return what goes wrong in episodes of random actions, nothing if all is well."""
+    """Return what goes wrong in episodes of random actions; empty if nothing does."""
     from mpi_es.worlds.world import functions, new_state
 
     state = new_state(world)
@@ -99,7 +101,7 @@ def _play(world: Any) -> str:
                     break
     except IndexError:
         return f"{part} reads or writes beyond the end of an array"
-    except Exception:  # which names its episode elsewhere
+    except Exception:  # the caller plays it too, and reports it with its episode
         return ""
     left = int((~np.isnan(zeros) & (zeros != ones)).sum())
     return f"observe leaves {left} of {zeros.size} numbers unwritten" if left else ""

@@ -35,7 +35,7 @@ def open_batch(
     Args:
         name: see make; or envpool:ID; or vector:ID and vector:package.module:make, a VectorEnv of gymnasium's
             registry or of a function make(num_envs=...).
-        options: name=value.
+        options: arguments of the environment, name=value.
         function: see make.
     """
     if name.startswith(envpool.PREFIX):
@@ -45,20 +45,20 @@ def open_batch(
     return SeparateEnvs(partial(make, name, options, function=function))
 
 
-@cache  # to make one may take seconds
+@cache  # making an environment may take seconds
 def spaces(name: str, options: tuple[str, ...] = ()) -> tuple[Any, Any]:
     """Return the spaces of an environment's observations and actions."""
     return spaces_of(open_batch(name, options))
 
 
 def spaces_of(batch: EnvBatch) -> tuple[Any, Any]:
-    """Return the spaces of observations and actions of a batch, which is closed."""
+    """Return the spaces of observations and actions of a batch, and close it."""
     with closing(batch):
         return batch.observation_space, batch.action_space
 
 
 def is_vectorised(name: str) -> bool:
-    """Tell whether all environments of a batch of this name are stepped in one call."""
+    """Return whether all environments of a batch of this name are stepped by one call."""
     return name.startswith((envpool.PREFIX, vector.PREFIX))
 
 
@@ -70,15 +70,15 @@ def make(
 ) -> tuple[Any, int]:
     """Return the environment and its step limit, 0 for none.
 
-    The limit of a gymnasium id is not in the environment: the stepping code counts. Nor are the
+    The environment of a gymnasium id has neither its limit, since the stepping code counts, nor the
     wrappers that check every call.
 
     Args:
         name: a gymnasium id, such as CartPole-v1; module:id, where importing the module registers the
             id; or package.module:make, a function that returns an environment. What follows the colon
             is the id if it is registered, else the function; its environment keeps its own limit.
-        options: name=value.
-        function: of a script, for which the name stands.
+        options: arguments of the environment, name=value.
+        function: of a script, to which the name refers.
     """
     if is_vectorised(name):
         rule = "a single environment, not a vector"
@@ -95,14 +95,14 @@ def make(
 
 
 def _fresh(env: Any) -> Any:
-    """Return an environment whose episodes do not depend on those before."""
+    """Return the environment, wrapped if its episodes would depend on earlier ones."""
     kind = type(env.unwrapped)
     walker = (kind.__module__, kind.__name__) == ("gymnasium.envs.box2d.bipedal_walker", "BipedalWalker")
     return FreshWorld(env) if walker else env
 
 
 def _found(name: str) -> Any:
-    """Return the function that a name stands for; None where it is an id, registered by its module."""
+    """Return the function that a name refers to; None if it is an id, which its module registers."""
     module_name, colon, rest = name.rpartition(":")
     if not colon:
         _register_atari(rest)
@@ -113,7 +113,7 @@ def _found(name: str) -> Any:
 
 @contextmanager
 def held_out() -> Iterator[None]:
-    """Name --held-out-env-options in an error, around the call that makes the held-out environment."""
+    """Around the call that makes the held-out environment: name --held-out-env-options in an error."""
     try:
         yield
     except UserError as error:
@@ -153,7 +153,7 @@ def _made_vector(name: str, rest: str, options: Sequence[str], count: int) -> An
     if rest not in gym.registry:
         raise _unknown(rest)
     with _making(name, chosen):
-        threads = {"num_threads": 1} if rest.startswith("ALE/") else {}  # a rank is a core
+        threads = {"num_threads": 1} if rest.startswith("ALE/") else {}  # a rank has one core
         return gym.make_vec(rest, num_envs=count, **threads | chosen)
 
 
@@ -163,7 +163,7 @@ def _call(
     """Return the environment that the user's function makes.
 
     Args:
-        drawn: a render_mode or nothing. Who makes a world does not take it: its environment does.
+        drawn: a render_mode or nothing. A function that returns a world need not take it: WorldEnv does.
     """
     if not callable(function):
         raise expected("--env", "package.module:make, a function", name)
@@ -188,7 +188,7 @@ def _call(
 
 
 def _may_be_world(made: Any) -> bool:
-    """Tell whether a user's object is a world, of which something may be missing."""
+    """Return whether a user's object is a world, perhaps an incomplete one."""
     return hasattr(made, "fresh") or hasattr(made, "observe")
 
 
@@ -207,7 +207,7 @@ def _cannot_be_called(name: str, signature: inspect.Signature, options: dict[str
 
 @contextmanager
 def _making(name: str, options: dict[str, Any]) -> Iterator[None]:
-    """Raise one line, around the call that makes an environment, if it cannot or refuses its options."""
+    """Around the call that makes an environment: raise a UserError if it fails or refuses its options."""
     try:
         yield
     except UserError as error:
@@ -216,7 +216,7 @@ def _making(name: str, options: dict[str, Any]) -> Iterator[None]:
         raise UserError(f"--env-options {error}") from error
     except (ImportError, gym.error.Error) as error:
         raise UserError(f"--env: {name} cannot be made: {_missing(error)}") from error
-    except SystemExit as error:  # not that of --help
+    except SystemExit as error:  # raised by the user's code
         raise UserError(f"--env: {name} ends the program: {one_line(error)}") from error
     except Exception as error:
         innermost = traceback.extract_tb(error.__traceback__)[-1]
@@ -227,7 +227,7 @@ def _making(name: str, options: dict[str, Any]) -> Iterator[None]:
 
 
 def _unknown(env_id: str) -> UserError:
-    """Return the error, with the registered id that may be meant: there are too many to list."""
+    """Return the error for an unknown id, with the nearest registered one: there are too many to list."""
     stem, version = re.fullmatch(r"(.*?)(-v\d+)?", env_id).groups()  # type: ignore[union-attr]
     others = [known for known in gym.registry if re.fullmatch(re.escape(stem) + r"-v\d+", known)]
     rule = "a gymnasium id or package.module:make"
@@ -243,7 +243,7 @@ def _unknown(env_id: str) -> UserError:
 
 
 def _missing(error: Exception) -> str:
-    """Return what to install, or else the error."""
+    """Return the package to install, or else the error."""
     if isinstance(error, ModuleNotFoundError) and error.name:
         return f"it {needs(error.name)}"
     return one_line(error)

@@ -1,6 +1,6 @@
 """Becomes a program that ends when its parent does: python ends_with_parent.py PARENT PROGRAM [ARGUMENT …].
 
-It is run as a script where a library starts the program and says nothing about its end; Linux only.
+Run as a script in place of a program that a library starts and may leave behind; Linux only.
 """
 
 import ctypes
@@ -14,7 +14,7 @@ _SET_SIGNAL_OF_PARENT_S_END = 1  # PR_SET_PDEATHSIG of linux/prctl.h
 def main(parent: int, program: str, *arguments: str) -> None:
     """Become the program."""
     ctypes.CDLL(None).prctl(_SET_SIGNAL_OF_PARENT_S_END, signal.SIGKILL)
-    if os.getppid() == parent:  # else it has ended before
+    if os.getppid() == parent:  # else the parent has ended already
         os.execv(program, [program, *arguments])
 
 

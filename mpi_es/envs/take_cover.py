@@ -1,6 +1,6 @@
 """TakeCover of ViZDoom, as the attention agent's paper plays it (arXiv:2003.08165): survive the fireballs.
 
-A reward of 1 for each tick; 750 counts as solved. Literals are the paper's code's.
+A reward of 1 for each tick; 750 counts as solved. Literals are those of the paper's code.
 """
 
 import os
@@ -38,7 +38,7 @@ class TakeCover(gym.Env[Picture, NDArray[np.float32]]):
         self.render_mode = render_mode
         self._directory = TemporaryDirectory(prefix="mpi_es-vizdoom-")
         self._game = _open(Path(self._directory.name))
-        # Before the directory goes, also where the interpreter ends: Doom writes into it at its end.
+        # Close the game before the directory is removed, also at exit: Doom writes into it when it ends.
         self._end = weakref.finalize(self, self._game.close)
         self._screen = np.zeros((240, 320, 3), np.uint8)
         self.observation_space = gym.spaces.Box(0, 255, (SIDE, SIDE, 3), np.uint8)
@@ -49,7 +49,7 @@ class TakeCover(gym.Env[Picture, NDArray[np.float32]]):
     ) -> tuple[Picture, dict[str, Any]]:
         """Begin an episode."""
         super().reset(seed=seed)
-        # The first begins a process. It inherits what is blocked: a signal to the whole job is ours.
+        # The first reset starts a process, which inherits blocked signals: those sent to the job are for us.
         blocked = signal.pthread_sigmask(signal.SIG_BLOCK, CAUGHT)
         try:
             observation, info = self._game.reset(seed=seed)
@@ -58,7 +58,7 @@ class TakeCover(gym.Env[Picture, NDArray[np.float32]]):
         return self._picture(observation), info
 
     def step(self, action: NDArray[np.float32]) -> tuple[Picture, float, bool, bool, dict[str, Any]]:
-        """Move, and survive a tick or not."""
+        """Move for one tick; the reward is 1 if the player survives it."""
         wish = float(action[0])
         button = RIGHT if wish > THRESHOLD else LEFT if wish < -THRESHOLD else STAY
         observation, reward, terminated, truncated, info = self._game.step(button)
@@ -82,7 +82,7 @@ class TakeCover(gym.Env[Picture, NDArray[np.float32]]):
 def _open(directory: Path) -> Any:
     """Return ViZDoom's own environment, which keeps its settings in a file that no other rank writes.
 
-    The process that it begins ends with this one. Without that a rank that is killed leaves it behind.
+    The process that it starts ends with this one; otherwise a killed rank would leave it behind.
     """
     try:
         import vizdoom
@@ -96,6 +96,6 @@ def _open(directory: Path) -> Any:
         program = directory / "vizdoom"
         program.write_text(f'#!/bin/sh\nexec {shlex.join(map(str, words))} "$@"\n')
         program.chmod(0o700)
-        if os.access(program, os.X_OK):  # not where /tmp is mounted noexec
+        if os.access(program, os.X_OK):  # false if /tmp is mounted noexec
             env.game.set_vizdoom_path(str(program))
     return env

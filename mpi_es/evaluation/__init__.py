@@ -1,1 +1,1 @@
-"""Episodes, and which rank plays them."""
+"""Evaluation of candidates: episodes, and the ranks that play them."""

@@ -36,7 +36,7 @@ from mpi_es.strategies import noise_table, rank_of_noise
 from mpi_es.strategies.low_rank import Layout, LowRankNoise
 from mpi_es.strategies.noise import ComputedNoise, SlicedNoise, TableNoise, fill_table
 
-# Episodes of a rank in lockstep; benchmarks/backends.py has others.
+# Episodes that a rank steps in lockstep; benchmarks/backends.py compares other numbers.
 WIDTH, POOLED_WIDTH = 16, 64
 
 
@@ -50,7 +50,7 @@ def spaces_of(config: Config, objects: ScriptObjects = NONE) -> tuple[Any, Any]:
 
 
 def _needed(config: Config) -> AbstractContextManager[None]:
-    """Return what tells, around an import, which package the config's environment needs."""
+    """Return the context, around an import, that names a missing package of the config's environment."""
     return needed_for(f"--env {config.env}")
 
 
@@ -60,8 +60,8 @@ def make_policy(
     """Return the config's policy.
 
     Args:
-        spaces: of its environment's observations and actions, where they are known.
-        objects: of a script, for which the config's names stand.
+        spaces: of its environment's observations and actions, if they are known.
+        objects: of a script, to which the config's names refer.
     """
     observations, actions = spaces or spaces_of(config, objects)
     policy = policies.make(config, observations, actions, objects.policy)
@@ -69,16 +69,16 @@ def make_policy(
     if config.obs_norm and len(shape) != 1:
         raise expected("--obs-norm", "an environment that observes a vector", f"shape {shape}")
     if config.action_noise and not hasattr(actions, "low"):
-        raise expected("--action-noise", "0 where actions are discrete", config.action_noise)
+        raise expected("--action-noise", "0 for discrete actions", config.action_noise)
     return policy
 
 
 def training_terms(config: Config, cap: int, normalisation: Vector | None) -> EpisodeRules:
-    """Return the terms of a generation's episodes.
+    """Return the rules of a generation's episodes.
 
     Args:
-        cap: of their steps now; 0 is none.
-        normalisation: of observations now.
+        cap: the current step limit; 0 is none.
+        normalisation: the current one, of observations.
     """
     clip = (config.clip_rewards[0], config.clip_rewards[1]) if config.clip_rewards else None
     return EpisodeRules(
@@ -97,7 +97,7 @@ def make_problem(config: Config) -> Problem:
         raise UserError("--x0 is required; to continue a run that a script started, run that script again")
     x0, dim = np.array(config.x0), config.dim or len(config.x0)
     if len(x0) not in (1, dim):
-        raise expected("--x0", f"one number, or {dim} as --dim says", config.x0)
+        raise expected("--x0", f"one number, or {dim} as --dim has it", config.x0)
     bounds = (config.bounds[0], config.bounds[1]) if config.bounds else None
     start = np.broadcast_to(x0, dim)
     return problem_of(config, load("--function", config.function), start, bounds)
@@ -122,12 +122,12 @@ def make_rollout(
     objects: ScriptObjects = NONE,
     trained: AnyRollout | None = None,
 ) -> AnyRollout:
-    """Return what runs episodes in this process.
+    """Return the rollout that runs episodes in this process.
 
     Args:
-        base: a whole agent, of which all stays fixed but the part that the config names.
-        objects: of a script, for which the config's names stand.
-        trained: in whose spaces the episodes must be, where they are held out.
+        base: a whole agent, which stays fixed except for the part that the config names.
+        objects: of a script, to which the config's names refer.
+        trained: the training rollout, whose spaces held-out episodes must have.
     """
     if config.function:
         made = objects.problem or make_problem(config)
@@ -140,7 +140,7 @@ def make_rollout(
             groups=groups,
             directories=directories if takes(made.function, "directory") else None,
         )
-    with _needed(config):  # gymnasium and numba, which functions do without
+    with _needed(config):  # gymnasium and numba, which functions do not need
         from mpi_es import envs
         from mpi_es.evaluation.compiled.rollout import CompiledRollout, can_compile
         from mpi_es.evaluation.env_rollout import Rollout
@@ -156,7 +156,7 @@ def make_rollout(
         if base is not None:
             policy = PartlyFixed(policy, config.evolve, base)
         if config.compiled and can_compile(config, policy, batch):
-            return CompiledRollout(config, policy, batch)  # which needs its world and spaces only
+            return CompiledRollout(config, policy, batch)  # it needs only the batch's world and spaces
         on_failure.pop_all()
         return Rollout(policy, batch, width, config.action_repeat)
 
@@ -164,7 +164,7 @@ def make_rollout(
 def make_rollouts(
     config: Config, base: Candidate | None = None, objects: ScriptObjects = NONE
 ) -> tuple[AnyRollout, AnyRollout]:
-    """Return what runs episodes of training in this process, and what runs held-out ones, often the same.
+    """Return the rollouts for training and for held-out episodes in this process, often one and the same.
 
     Args:
         base, objects: as in make_rollout.
@@ -190,13 +190,13 @@ def make_evaluator(
     survives: bool = False,
     objects: ScriptObjects = NONE,
 ) -> Evaluator:
-    """Return this rank's evaluator, or raise on every rank what one of them met. Collective.
+    """Return this rank's evaluator, or raise on every rank the error of one. Collective.
 
     Args:
         base, objects: as in make_rollout.
-        survives: whether the other ranks go on when one dies.
+        survives: whether the other ranks continue when one dies.
     """
-    # The ranks agree before they make the noise, which they do together.
+    # The ranks agree on errors before they make the noise, which is collective.
     (rollout, held_out_rollout), table = all_or_raise(
         comm, lambda: (make_rollouts(config, base, objects), noise_table(config.strategy))
     )
@@ -219,7 +219,7 @@ def make_evaluator(
         survives=survives,
         held_out_rollout=held_out_rollout,
     )
-    evaluator.divide()  # what MPI cannot do is refused before the work begins
+    evaluator.divide()  # raises now if MPI cannot do it
     return evaluator
 
 
@@ -229,11 +229,11 @@ def _compile_apart(base: Candidate | None, config: Config) -> None:
 
 
 def dedicated(config: Config, size: int, *, dynamic: bool) -> bool:
-    """Return whether rank 0 leaves evaluation to the others.
+    """Return whether rank 0 only dispatches, and evaluates nothing.
 
     Args:
         size: the number of ranks, or of groups of ranks, that would ask it for work.
-        dynamic: whether they do.
+        dynamic: whether they ask.
     """
     if config.dedicated_root != "auto":
         return config.dedicated_root == "yes"
@@ -246,8 +246,8 @@ def is_dynamic(config: Config, rollout: AnyRollout) -> bool:
     """Return whether ranks get episodes as they become free."""
     if config.dispatch != "auto":
         return config.dispatch == "dynamic"
-    # Handed out in parts, a rank's share would come in several pools, each of which costs a call at each
-    # step, or in batches whose last episodes leave most lanes empty.
+    # Dispatched in parts, a rank's share would be in several pools, each with a call at every step, or in
+    # batches whose last episodes leave most lanes empty.
     return not rollout.steps_together
 
 
@@ -258,13 +258,13 @@ def make_noise(
 
     Args:
         size: of the table; 0 is none.
-        layout: of perturbations of low rank; None: they are full.
-        keeps_factors: of these, for a policy that takes them.
+        layout: of low-rank perturbations; None: full rank.
+        keeps_factors: whether to keep their factors, for a policy that takes them.
     """
     drawn = layout.size if layout else dim
     noise: SlicedNoise = ComputedNoise(seed, drawn)
     if size:
-        if size < 2 * drawn:  # of T numbers there are T - drawn + 1 rows, which must span all directions
+        if size < 2 * drawn:  # a table of T numbers has T - drawn + 1 rows, which must span all directions
             rule = f"at least {2 * drawn} numbers, two for each that a candidate draws"
             raise expected("--noise-table", rule, size)
         table, release = shared_table(comm, size, seed)
@@ -289,7 +289,7 @@ def shared_table(comm: Comm, size: int, seed: int) -> tuple[Any, Callable[[], No
     window = MPI.Win.Allocate_shared(4 * size if node.rank == 0 else 0, 4, comm=node)
     memory: Any = window.Shared_query(0)[0]  # rank 0 of the node allocated it all
     table = np.frombuffer(memory, np.float32, size)
-    # A share each; what lies where does not depend on the shares.
+    # Each rank fills a share; the content does not depend on the shares.
     fill_table(seed, table, size * node.rank // node.size, size * (node.rank + 1) // node.size)
     wait(node.Ibarrier())
     free(node, comm)

@@ -1,6 +1,6 @@
-"""Episodes handed out as ranks come free: rank 0 answers requests, the other ranks make them.
+"""Episodes handed out as ranks become free: rank 0 answers requests, the other ranks make them.
 
-What an episode returns does not depend on who plays it, or when.
+The return of an episode does not depend on the rank that plays it, or on when it does.
 """
 
 import threading
@@ -22,12 +22,12 @@ from mpi_es.run_file.records import EvaluationProgress
 
 REQUEST, WORK = 1, 2  # tags
 MORE, LEAVE = 1, 0  # the word of a request
-_PROBES = 3  # MPICH's second finds what is there; one more for other libraries
+_PROBES = 3  # MPICH finds a waiting message by the second; one more for other libraries
 _LONG_STEP = 5e-3  # seconds: below it requests wait for the step, above it a thread answers them
 
 
 class _Request:
-    """A worker's request that is still to come, as something to wait for."""
+    """The next request of a worker, as an object that can be waited for."""
 
     def __init__(self, comm: Comm) -> None:
         from mpi4py import MPI  # there are workers, so this runs under MPI
@@ -38,20 +38,20 @@ class _Request:
 
     def Test(self) -> bool:  # noqa: N802  (mpi4py's name)
         # Right after a receive a probe may find nothing although messages wait; with one probe rank 0 would
-        # answer one rank at a poll.
+        # answer one rank per poll.
         return any(self.comm.Iprobe(tag=REQUEST, status=self.status) for _ in range(_PROBES))
 
     def receive(self, message: NDArray[np.int64]) -> None:
-        """Receive what was found."""
-        # Not from any source: over a network, MPICH 5.0.2 forgets such a receive, and it never returns.
+        """Receive the request that was found."""
+        # Not from ANY_SOURCE: over a network, MPICH 5.0.2 loses such a receive, which then never returns.
         self.comm.Recv(message, source=self.status.source, tag=REQUEST)
 
 
 class _Answers:
-    """The form of rank 0's messages: episodes first, from a fixed place on the rows of their candidates.
+    """The format of rank 0's messages: the episodes, then at a fixed offset the rows of their candidates.
 
     Args:
-        dim: 0 where the candidates do not travel.
+        dim: 0 if candidates are not sent.
     """
 
     def __init__(self, header: Header, dim: int) -> None:
@@ -66,7 +66,7 @@ class _Answers:
     def pack(
         self, buffer: NDArray[np.uint8], episode_ids: list[int], plenty: bool, lookup: Lookup
     ) -> NDArray[np.uint8]:
-        """Return the part of a buffer that has the message."""
+        """Write the message into a buffer; return the part of the buffer that holds it."""
         words = buffer[: self.head].view(np.int64)
         words[:2] = len(episode_ids), plenty
         words[2 : 2 + len(episode_ids)] = episode_ids
@@ -80,7 +80,7 @@ class _Answers:
         return buffer[:end]
 
     def unpack(self, buffer: NDArray[np.uint8]) -> tuple[list[int], bool, Lookup | None]:
-        """Return episodes, whether plenty are left, and how to find the candidates that came with them."""
+        """Return episodes, whether plenty remain, and the lookup of the candidates that came with them."""
         words = buffer[: self.head].view(np.int64).tolist()
         episode_ids, plenty = words[2 : 2 + words[0]], bool(words[1])
         if not self.dim:
@@ -90,14 +90,14 @@ class _Answers:
         return episode_ids, plenty, dict(zip(candidates, rows, strict=True)).__getitem__
 
     def _distinct(self, episode_ids: list[int]) -> list[int]:
-        """Return the candidates of some episodes, each once: in this order they travel."""
+        """Return the candidates of these episodes, each once, in the order in which they are sent."""
         return [*dict.fromkeys(map(self.header.candidate, episode_ids))]
 
 
 class DynamicRoot(Source):
-    """Rank 0's side: hands out episodes, to itself too, and answers requests between two steps.
+    """Rank 0's side: hands out episodes, also to itself, and answers requests between steps.
 
-    Where a step lasts longer than a request should wait, a thread answers.
+    If a step takes longer than a request should wait, a thread answers.
     """
 
     def __init__(
@@ -117,13 +117,13 @@ class DynamicRoot(Source):
         self.working = comm.size - 1  # ranks that have not left
         self.answers = _Answers(header, 0 if header.keys is not None else dim)
         self.free: list[NDArray[np.uint8]] = []  # buffers of answers
-        self.sent: list[tuple[Any, NDArray[np.uint8]]] = []  # requests, whose buffers must live as long
+        self.sent: list[tuple[Any, NDArray[np.uint8]]] = []  # each with its buffer, which must live as long
         self.request = _Request(comm)
         self.message = np.empty(3 + 2 * header.episodes_at_once, np.int64)
         self._lock = threading.Lock()
         self._polled = time.monotonic()
         self._halted = threading.Event()
-        self._error: BaseException | None = None  # that the thread met
+        self._error: BaseException | None = None  # that the thread raised
         self._thread = threading.Thread(target=self._answer_in_long_steps, daemon=True)
         if self.request.threads:
             self._thread.start()
@@ -152,7 +152,7 @@ class DynamicRoot(Source):
         super().poll()
 
     def close(self, *, complete: bool) -> None:
-        """Serve until every rank has left; unless this one's part is complete, hand out no more."""
+        """Serve until every rank has left; if this rank's part is not complete, hand out no more episodes."""
         self.halt()
         if self._error:
             raise self._error
@@ -165,7 +165,7 @@ class DynamicRoot(Source):
             self.waited += wait(request)
 
     def halt(self) -> None:
-        """End the thread."""
+        """End the answering thread."""
         self._halted.set()
         if self._thread.is_alive():
             self._thread.join()
@@ -187,7 +187,7 @@ class DynamicRoot(Source):
             self._answer()
 
     def _answer(self) -> None:
-        """Send episodes to the rank whose request is next; one that leaves gets no answer."""
+        """Answer the next request with episodes; a rank that leaves gets no answer."""
         self.request.receive(self.message)
         rank, word, over, *notes = self.message.tolist()
         for place in range(0, 2 * over, 2):
@@ -198,7 +198,7 @@ class DynamicRoot(Source):
         count = at_once(self.header, left, self.comm.size)
         if word == LEAVE or count == 0:
             self.working -= 1
-        if word == LEAVE:  # before the end: it failed or was stopped, and the evaluation with it
+        if word == LEAVE:  # early: that rank failed or was stopped, which ends the evaluation
             self.schedule.left = 0
             return
         episode_ids = [self.schedule.next() for _ in range(count)]
@@ -207,12 +207,12 @@ class DynamicRoot(Source):
         self.sent.append((self.comm.Isend(message, dest=rank, tag=WORK), buffer))
 
     def _free_buffer(self) -> NDArray[np.uint8]:
-        """Return a buffer that no answer on its way is read from."""
+        """Return a buffer that no pending answer uses."""
         if not self.free:
-            under_way = []
+            pending = []
             for pair in self.sent:
-                (self.free.append(pair[1]) if pair[0].Test() else under_way.append(pair))
-            self.sent = under_way
+                (self.free.append(pair[1]) if pair[0].Test() else pending.append(pair))
+            self.sent = pending
         return self.free.pop() if self.free else self.answers.buffer()
 
 
@@ -220,7 +220,7 @@ class DynamicWorker(Source):
     """The other ranks' side: asks rank 0 when its own queue is empty.
 
     Args:
-        lookup: None where rank 0 sends the candidates.
+        lookup: None if rank 0 sends the candidates.
         share: the first episodes, which come without a request.
         found: the lookup of their candidates.
     """
@@ -239,27 +239,29 @@ class DynamicWorker(Source):
         self.answers = _Answers(header, 0 if lookup else dim)
         self.answer = self.answers.buffer()
         self.queue = deque(header.episode(episode_id, found) for episode_id in share.tolist())
-        self.over_since: list[int] = []  # episode, length and so on, of episodes that rank 0 does not know of
+        self.over_since: list[
+            int
+        ] = []  # episode, length, episode, length …: finished, but not yet reported to rank 0
         self.pending: Any = None  # the answer to the pending request
         self.over, self.plenty = False, are_plenty(header.unplayed, comm.size)
 
     def take(self, block: bool) -> Episode | None:
-        """Return an episode of the queue, which is filled by asking."""
+        """Return an episode from the queue; if it is empty, ask rank 0 first."""
         if not self.queue and not self.over:
             self._receive(block)
         episode = self.queue.popleft() if self.queue else None
-        # Asked for early, the next episodes are there when these are done. Not so in the end, when an episode
-        # in the queue of a rank that is busy would be missing to one that is not.
+        # Asked for early, the next episodes arrive before these are done. Not so near the end, when an
+        # episode in a busy rank's queue would leave another rank idle.
         if self.plenty and not self.queue and self.pending is None:
             self._ask()
         return episode
 
     def done(self, episode_id: int, length: int) -> None:
-        """Note an episode that is over, for the next request."""
+        """Note a finished episode, to report it with the next request."""
         self.over_since += (episode_id, length)
 
     def close(self, *, complete: bool) -> None:
-        """Tell rank 0, which would wait otherwise, that this rank asks for nothing more."""
+        """Tell rank 0, which would otherwise wait, that this rank asks for no more episodes."""
         if self.pending is not None:
             self._receive(block=True)
         if not self.over:
@@ -300,9 +302,10 @@ def dynamic_source(
     stop: StopFlag,
     progress: EvaluationProgress,
 ) -> Source:
-    """Return what hands out the episodes on rank 0, and what asks for them elsewhere. Collective.
+    """Return the source that hands out the episodes on rank 0,
+    and one that asks for them elsewhere. Collective.
 
-    The other ranks' first episodes are scattered: a thousand requests at once would wait for each other.
+    The other ranks' first episodes are scattered: a thousand simultaneous requests would queue.
     """
     starts, schedule = first_shares(header, comm.size), None
     if episode_ids is not None:

@@ -1,4 +1,4 @@
-"""Episodes in environments: several in lockstep, so that one call answers for the networks of all."""
+"""Episodes in environments: several in lockstep, so that one call computes the actions of all networks."""
 
 import traceback
 from math import prod
@@ -24,16 +24,16 @@ from mpi_es.evaluation.rollout import (
 from mpi_es.policies.base import Policy
 from mpi_es.seeds import Stream, rng
 
-# Where several episodes begin as fast as one: half of the width at a time, since each pool of envpool costs a
+# If several episodes begin as fast as one, half of the width begins at a time: each pool of envpool costs a
 # hand-over to its thread at each step, 0.1 to 0.2 ms.
 _BEGIN_SHARE = 2
-_DROP_SHARE = 4  # an idle row costs the policy's answer; dropping idle rows costs a copy of the others
+_DROP_SHARE = 4  # an idle row costs a forward pass; dropping idle rows costs a copy of the others
 
 
 class Rollout(AnyRollout):
     """Runs episodes of a policy in up to `width` environments in lockstep.
 
-    What an episode returns depends on its candidate and seed only, not on its neighbours.
+    The return of an episode depends on its candidate and seed only, not on its neighbours.
 
     Args:
         action_repeat: steps of the environment that an action lasts; lengths, cap and limit count steps.
@@ -45,13 +45,13 @@ class Rollout(AnyRollout):
         self.policy, self.envs, self.width, self.action_repeat = policy, envs, width, action_repeat
         self.steps_together = not isinstance(envs, SeparateEnvs)
         self.limit, self.spaces = envs.limit, (envs.observation_space, envs.action_space)
-        self.unused = {"threads_per_rank": "where episodes are not run in compiled code"}
+        self.unused = {"threads_per_rank": "since episodes do not run in compiled code"}
         space = envs.observation_space
         self.shape, self.dtype = space.shape or (), space.dtype
         self.size = int(np.prod(self.shape))
 
     def compile(self) -> None:
-        """Have the machine code ready of a policy and an environment that are compiled: one step of it."""
+        """Compile the machine code of a compiled policy or environment now, by one step."""
         self.envs.compile()
         if self.policy.kernel is not None:
             weights = self.policy.unpack(np.zeros((1, self.policy.dim), np.float32))
@@ -59,7 +59,7 @@ class Rollout(AnyRollout):
             self.policy.act(weights, observation, self.policy.initial_memory(1))
 
     def run(self, source: Source, terms: EpisodeRules, width: int | None = None) -> Rows:
-        """Return the rows of all episodes that the source gives."""
+        """Run all episodes that the source gives, and return their rows."""
         batch = _Batch(self, terms, min(width or self.width, self.width))
         try:
             while batch.fill(source):
@@ -75,24 +75,24 @@ class Rollout(AnyRollout):
 
 
 class _Rows(NamedTuple):
-    """The running episodes: row i of every array is one."""
+    """The running episodes: row i of every array belongs to one."""
 
-    running: NDArray[np.bool_]  # the others are over, and their rows idle
-    places: NDArray[np.int64]  # in the environments
+    running: NDArray[np.bool_]  # false: the episode is over, and its row idle
+    places: NDArray[np.int64]  # (k,) in the batch of environments
     totals: NDArray[np.float64]
     lengths: NDArray[np.int64]
-    losing: NDArray[np.int64]  # actions in a row of negative reward
+    losing: NDArray[np.int64]  # successive actions with negative rewards
     observations: NDArray[Any]
-    acts: NDArray[np.int64]  # how many observations were collected
-    firsts: NDArray[np.float64]  # observation of each episode
+    acts: NDArray[np.int64]  # number of collected observations
+    firsts: NDArray[np.float64]  # first observation of each episode
     sums: NDArray[np.float64]  # (k, 2, size) of differences to it, and of their squares
 
 
 class _Batch:
     """Episodes in lockstep.
 
-    Idle rows are dropped, or given to other episodes, several at a time: the policy unpacks the parameters of
-    all rows anew then, and some environments begin several episodes as fast as one.
+    Idle rows are dropped, or given to other episodes, several at a time, since the policy then unpacks the
+    parameters of all rows again, and since some environments begin several episodes as fast as one.
     """
 
     def __init__(self, rollout: Rollout, terms: EpisodeRules, width: int) -> None:
@@ -104,7 +104,7 @@ class _Batch:
         empty = np.empty((0, *rollout.shape), rollout.dtype)
         self.at = self._begun(np.zeros(0, np.int64), empty)
         self.memory = self.policy.initial_memory(0)
-        self.weights: Any = None  # unpacked anew where it is None
+        self.weights: Any = None  # None: to be unpacked again
         self.rows: list[Rows] = []
 
     def _begun(self, places: NDArray[np.int64], observations: NDArray[Any]) -> _Rows:
@@ -141,7 +141,7 @@ class _Batch:
         return running + len(fresh)
 
     def step(self, source: Source) -> None:
-        """Let every episode act once."""
+        """Let every running episode act once."""
         if self.weights is None:
             self.weights = unpacked(self.policy, [episode.parameters for episode in self.episodes])
         rows = np.flatnonzero(self.at.running)
@@ -229,7 +229,7 @@ class _Batch:
         self.weights = None
 
     def _end(self, rows: NDArray[np.int64], source: Source) -> None:
-        """Note what the episodes in these rows came to."""
+        """Record the results of the episodes in these rows, which are over."""
         self.envs.end(self.at.places[rows])
         self.at.running[rows] = False
         seen = np.empty((len(rows), 0))
@@ -241,7 +241,7 @@ class _Batch:
             if not np.isfinite(self.at.totals[row]):
                 raise RolloutError(f"{place}: expected a finite return, got {self.at.totals[row]}")
             if not np.isfinite(own).all():
-                raise RolloutError(f"{place}: expected finite observations, which --obs-norm adds up")
+                raise RolloutError(f"{place}: expected finite observations, which --obs-norm sums")
             head = [episode.episode_id, self.at.totals[row], length]
             self.rows.append(np.concatenate([head, own])[None])
             source.done(episode.episode_id, length)
@@ -252,7 +252,9 @@ class _Batch:
         return f"candidate {episode.candidate}, episode seed {episode.seed}, step {step}"
 
     def _failure(self, rows: NDArray[np.int64], error: BaseException) -> RolloutError:
-        """Return the error of an episode in these rows, the first where it is not known which."""
+        """Return the error of the failed episode in these rows;
+        the first one if it is not known which failed.
+        """
         row = int(rows[error.index if isinstance(error, EpisodeFailed) else 0])
         cause = error.__cause__ if isinstance(error, EpisodeFailed) and error.__cause__ else error
         text = "".join(traceback.format_exception(cause))

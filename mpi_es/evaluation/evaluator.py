@@ -33,9 +33,9 @@ from mpi_es.text import counted
 
 _EVALUATE, _PLAYED, _CALL = "evaluate", "played", "call"  # rank 0's commands
 FINE, STOPPED, FAILED = range(3)  # how a rank's part ended
-# Of short episodes many go out in a message while many are left; their candidates must not make it long.
+# Many short episodes go into a message while many remain; their candidates must not make it long.
 _EPISODES_AT_ONCE, _MESSAGE_BYTES = 8, 1 << 18
-_ATTEMPTS = 4  # at an evaluation: an episode that kills its rank must not kill all, one after the other
+_ATTEMPTS = 4  # at an evaluation: an episode that kills its rank must not kill all ranks in turn
 
 
 class Evaluator:
@@ -63,17 +63,21 @@ class Evaluator:
         self.loop.handlers |= {_EVALUATE: self._play, _PLAYED: self._share_played, _CALL: self._call}
         self.noise = SharedNoise(self.loop, noise)
         self.rollout, self.held_out_rollout = rollout, held_out_rollout or rollout
-        self.stop_flag = StopFlag() if stop_flag is None else stop_flag  # one that is down is false
+        self.stop_flag = (
+            StopFlag() if stop_flag is None else stop_flag
+        )  # not `or`: a flag that is not set is false
         self._dynamic, self._dedicated_root = dynamic, dedicated_root
         self.heartbeat = heartbeat
         self.dim = rollout.policy.dim
         self.evaluation_id = 0  # of the running evaluation, or the last
-        self.progress = EvaluationProgress()  # of rank 0
-        self.played: list[Rows] = []  # of its episodes, those that this rank played
-        self.abandoned: list[Source] = []  # of evaluations in which a rank was lost: MPI may still read there
+        self.progress = EvaluationProgress()  # on rank 0
+        self.played: list[Rows] = []  # of this evaluation's episodes that this rank played
+        self.abandoned: list[
+            Source
+        ] = []  # from evaluations in which a rank was lost: MPI may still read their buffers
 
     def close(self) -> None:
-        """End the signs of life, and give the noise's memory back. Collective."""
+        """End the heartbeat, and free the noise's memory. Collective."""
         if self.heartbeat:
             self.heartbeat.end()
         if self.loop.comm is self._begun_with:  # ranks that were lost cannot take part
@@ -81,21 +85,21 @@ class Evaluator:
             self.rollout.groups.free()
 
     def close_environments(self) -> None:
-        """Close this rank's environments; it is called however the run ended."""
+        """Close this rank's environments; called however the run ended."""
         self.rollout.close()
         if self.held_out_rollout is not self.rollout:
             self.held_out_rollout.close()
 
-    # What rank 0 calls
+    # Called by rank 0
 
     def held_out_terms(self, cap: int, normalisation: Vector | None) -> EpisodeRules:
-        """Return the terms of held-out episodes; the arguments are Rollout.whole's."""
+        """Return the rules of held-out episodes; the arguments are those of Rollout.whole."""
         return replace(self.held_out_rollout.whole(cap, normalisation), held_out=True)
 
     def evaluate(
         self, population: Population | WithCentre, seeds: NDArray[np.int64], terms: EpisodeRules
     ) -> Evaluation:
-        """Return what each candidate came to on its row of episode seeds (candidates, episodes)."""
+        """Return the evaluation of each candidate on its row of episode seeds (candidates, episodes)."""
         evaluation_id, attempts = self.evaluation_id + 1, 0
 
         def attempt() -> Evaluation:
@@ -113,7 +117,9 @@ class Evaluator:
             begin = time.perf_counter()
             self.loop.send(_EVALUATE, header)
             rows, busy = self._play(header, population, episode_ids)
-            self.progress.done = self.progress.total  # the last of other ranks came with their rows
+            self.progress.done = (
+                self.progress.total
+            )  # other ranks report their last episodes with their rows only
             idle = 1 - busy / (self.loop.comm.size * (time.perf_counter() - begin))
             return arranged(header, rows, idle)
 
@@ -127,7 +133,7 @@ class Evaluator:
         unplayed: int,
         terms: EpisodeRules,
     ) -> Header:
-        """Return what all ranks need to know of an evaluation with so many episodes to play."""
+        """Return what all ranks need to know about an evaluation."""
         side_by_side = self._side_by_side(unplayed)
         seeded = _seeded(population)
         return Header(
@@ -147,7 +153,7 @@ class Evaluator:
         )
 
     def _has_other_centre(self, population: Population | WithCentre) -> bool:
-        """Tell whether a seeded population comes with another centre than its own."""
+        """Return whether a seeded population comes with a centre other than its own."""
         seeded = _seeded(population)
         if seeded is None or not isinstance(population, WithCentre):
             return False
@@ -156,7 +162,7 @@ class Evaluator:
         return not np.array_equal(ours, its)
 
     def _played(self, evaluation_id: int) -> NDArray[np.float64]:
-        """Return the episodes that the ranks have played in the evaluation of that number."""
+        """Return the ids of the episodes that the ranks have played in the evaluation with that id."""
         self.loop.send(_PLAYED, evaluation_id)
         return np.concatenate(self._share_played(evaluation_id) or [])
 
@@ -177,18 +183,18 @@ class Evaluator:
 
     @property
     def first_evaluating_rank(self) -> int:
-        """The lowest rank that evaluates: 1 where rank 0 only directs."""
+        """The lowest rank that evaluates: 1 if rank 0 only directs."""
         return int(self._dedicated_root and self.loop.comm.size > 1)
 
     @property
     def dynamic(self) -> bool:
-        """Whether episodes are handed out as ranks come free; a rank that is alone takes them itself."""
+        """Whether episodes are handed out as ranks become free; a single rank takes them itself."""
         return self._dynamic and self.players > 1
 
     def _side_by_side(self, episodes: int) -> int:
         """Return how many episodes a rank holds side by side.
 
-        Where they are handed out as ranks come free, none should hold many while others have none.
+        With dynamic dispatch, no rank should hold many while others have none.
         """
         share = episodes // (self.players - self.first_evaluating_rank)
         return max(1, min(self.rollout.width, share // SHARES_LEFT if self.dynamic else share))
@@ -198,7 +204,7 @@ class Evaluator:
         row = self.dim * np.dtype(self.rollout.parameter_precision).itemsize if rows_travel else 1
         return max(1, min(_EPISODES_AT_ONCE, _MESSAGE_BYTES // row))
 
-    # What every rank does
+    # Called on every rank
 
     def _play(
         self,
@@ -206,7 +212,8 @@ class Evaluator:
         population: Population | WithCentre | None = None,
         episode_ids: EpisodeIds | None = None,
     ) -> tuple[Rows, float]:
-        """Play this rank's episodes; return on rank 0 the rows of all and the seconds of work. Collective.
+        """Play this rank's episodes; return on rank 0 the rows of all ranks
+        and the seconds of work. Collective.
 
         Args:
             population, episode_ids: on rank 0.
@@ -226,7 +233,7 @@ class Evaluator:
         return self._collect(header, outcome, failure, busy)
 
     def divide(self) -> Comm | None:
-        """Return the communicator of those to whom episodes are handed out; None elsewhere. Collective."""
+        """Return the communicator of the ranks that are handed episodes; None on other ranks. Collective."""
         return self.rollout.groups.divide(self.loop.comm, self.first_evaluating_rank)
 
     def _help(self) -> float:
@@ -235,7 +242,9 @@ class Evaluator:
         return self.rollout.groups.help(self.rollout.attempt, note)
 
     def _call(self, arguments: tuple[Vector, int]) -> list[float]:
-        """Call the function by the first that evaluates; rank 0 returns or raises the outcome. Collective."""
+        """Call the function on the first rank that evaluates;
+        rank 0 returns or raises the outcome. Collective.
+        """
         rollout, leaders = self.rollout, self.divide()
         assert isinstance(rollout, FunctionRollout)
         outcome: Any = None
@@ -262,12 +271,12 @@ class Evaluator:
         return shared
 
     def _begin(self, evaluation_id: int) -> None:
-        """Forget what was played in another evaluation than this."""
+        """Forget the episodes of any evaluation but this one."""
         if evaluation_id != self.evaluation_id:
             self.evaluation_id, self.played, self.rollout.failure = evaluation_id, [], ""
 
     def _lookup(self, header: Header, population: Population | WithCentre | None) -> Lookup | None:
-        """Return how this rank finds a candidate; None where rank 0 sends them. Collective."""
+        """Return the lookup of candidates on this rank; None if rank 0 sends them. Collective."""
         if header.keys is not None:
             seeded = None if population is None else _seeded(population)
             centre = self._shared(header, None if seeded is None else seeded.centre)
@@ -285,7 +294,7 @@ class Evaluator:
     def _play_from(
         self, source: Source, header: Header, leaders: Comm | None
     ) -> tuple[int, RolloutError | None]:
-        """Play the episodes of a source; return how that ended, and why they failed.
+        """Play the episodes of a source; return how this ended, and the error if it failed.
 
         Args:
             leaders: the communicator of the source.
@@ -298,7 +307,7 @@ class Evaluator:
         try:
             source.waited += self._help()
             with rollout.groups.led():
-                if self.stop_flag:  # a rank that has no episodes would never look
+                if self.stop_flag:  # a rank without episodes would not check it otherwise
                     raise Stopped
                 if self.loop.comm.rank >= header.first_evaluating_rank:
                     chosen = stopping if self.loop.survives else playing
@@ -327,7 +336,7 @@ class Evaluator:
     def _collect(
         self, header: Header, outcome: int, failure: RolloutError | None, busy: float
     ) -> tuple[Rows, float]:
-        """Gather the rows on rank 0, or raise there what a rank met. Collective."""
+        """Gather the rows on rank 0, or raise there the error of a rank. Collective."""
         comm, width = self.loop.comm, columns(header.terms, self.rollout.size, header.constraints)
         rows = np.concatenate([np.empty((0, width)), *self.played])
         ends = gather_objects(comm, (outcome, failure, busy, len(rows)))
@@ -347,12 +356,12 @@ class Evaluator:
         return gathered, sum(seconds)
 
     def _share_played(self, evaluation_id: int) -> list[NDArray[np.float64]] | None:
-        """Return on rank 0 the episodes that each rank has played. Collective."""
+        """Return on rank 0 the ids of the episodes that each rank has played. Collective."""
         self._begin(evaluation_id)
         return gather_objects(self.loop.comm, np.concatenate([np.empty(0), *(r[:, 0] for r in self.played)]))
 
 
 def _seeded(population: Population | WithCentre) -> Seeded | None:
-    """Return the population if every rank can make its candidates; None where rank 0 sends them."""
+    """Return the population if every rank can make its candidates; None if rank 0 sends them."""
     whole = population.population if isinstance(population, WithCentre) else population
     return whole if isinstance(whole, Seeded) else None

@@ -1,4 +1,4 @@
-"""One evaluation: what rank 0 sends to all ranks, and the result."""
+"""The messages of one evaluation: the header that rank 0 sends to all ranks, and the result."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,22 +17,22 @@ EpisodeIds = NDArray[np.int64]  # (n,)
 class Header:
     """What every rank knows about an evaluation. Episode k of candidate i has the id i * episodes + k."""
 
-    evaluation_id: int  # one that is begun again keeps its number
+    evaluation_id: int  # the same when it is restarted
     seeds: NDArray[np.int64]  # (candidates, episodes)
-    unplayed: int  # episodes to play: all, unless it is begun again
+    unplayed: int  # episodes to play: all, unless it is restarted
     terms: EpisodeRules
     dynamic: bool = False
     first_evaluating_rank: int = 0
     episodes_side_by_side: int = 1  # on a rank
-    episodes_at_once: int = 1  # that rank 0 hands out where dispatch is dynamic, at most
-    keys: NDArray[np.int64] | None = None  # of a seeded population's noise; a dense one has none
+    episodes_at_once: int = 1  # at most, that rank 0 hands out in dynamic dispatch
+    keys: NDArray[np.int64] | None = None  # of a seeded population's noise; None for a dense one
     sigma: float = 0.0  # of a seeded population
-    other_centre: bool = False  # the last candidate is another centre than a seeded population's
-    precision: str = "f4"  # in which candidates travel, as numpy names it
-    constraints: int = 0  # numbers that a call of a function returns next to its value
+    other_centre: bool = False  # the last candidate is a centre other than the seeded population's
+    precision: str = "f4"  # in which candidates are sent, as numpy names it
+    constraints: int = 0  # numbers that a function returns next to its value
 
     def candidate(self, episode_id: Any) -> Any:
-        """Return the candidate of an episode, or of each of several."""
+        """Return the candidate of an episode, or those of several."""
         return episode_id // self.seeds.shape[1]
 
     def episode(self, episode_id: int, lookup: Lookup) -> Episode:
@@ -48,8 +48,8 @@ class Evaluation:
     returns: Vector  # (candidates, episodes)
     lengths: NDArray[np.int64]  # (candidates, episodes)
     observations: Vector  # (candidates * episodes, 1 + 2 * size): rows of normalisation.of_episodes
-    constraints: Vector  # (candidates, episodes, number) of a function
-    idle: float  # share of the ranks' time that was waiting
+    constraints: Vector  # (candidates, episodes, count) of a function
+    idle: float  # share of the ranks' time spent waiting
 
 
 def joined(evaluations: Sequence[Evaluation], popsize: int) -> Evaluation:

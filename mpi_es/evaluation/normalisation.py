@@ -1,4 +1,4 @@
-"""Observation normalisation: what episodes saw, and observations as a policy gets them."""
+"""Observation normalisation: the statistics of episodes, and the observations that a policy gets."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from mpi_es.arrays import Vector
 
-CLIP = 5.0  # as OpenAI's starter: beyond it a rare observation would drive the network alone
+CLIP = 5.0  # as in OpenAI's starter code; larger values would let one rare observation dominate
 
 
 def of_episodes(counts: NDArray[np.int64], firsts: Vector, sums: Vector) -> Vector:

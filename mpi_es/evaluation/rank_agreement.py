@@ -1,7 +1,8 @@
-"""How far the episodes of candidates agree, and how many each candidate needs.
+"""How far a candidate's episodes agree with each other, and how many episodes each candidate needs.
 
-Where two halves of a generation's episodes rank the candidates differently, noise is loud. Their rank
-correlation says how much one episode tells, and by the formula of Spearman and Brown how much several tell.
+The more two halves of a generation's episodes differ in their ranking of the candidates, the noisier the
+returns are. From their rank correlation follows that of single episodes, and by the Spearman-Brown formula
+that of any number.
 """
 
 import math
@@ -10,17 +11,17 @@ import numpy as np
 
 from mpi_es.arrays import Vector
 
-# The least that an episode is thought to tell; where ranks are chance, the estimate may be negative.
+# Lower bound on the agreement of single episodes; if ranks are chance, the estimate may be negative.
 _LEAST = 1e-3
 
 
 def agreement(returns: Vector) -> float:
     """Return the rank correlation of the means of two halves of each candidate's episodes.
 
-    NaN where there is one episode each, or where a half does not tell the candidates apart.
+    NaN if each candidate has only one episode, or if all candidates are equal in a half.
 
     Args:
-        returns: (candidates, episodes); of an odd number the last is left out.
+        returns: (candidates, episodes); the last of an odd number of episodes is ignored.
     """
     half = returns.shape[1] // 2
     if not half:
@@ -32,13 +33,15 @@ def agreement(returns: Vector) -> float:
 
 
 def of_one(agreement: float, episodes: int) -> float:
-    """Return the agreement of single episodes that halves of `episodes` with this agreement imply."""
+    """Return the agreement of single episodes, given that of the halves of `episodes`."""
     half = episodes // 2
     return agreement / (half - (half - 1) * agreement)
 
 
 def needed(single: float, wanted: float) -> int:
-    """Return the even number of episodes whose halves agree as wanted where single ones agree by `single`."""
+    """Return the even number of episodes whose halves agree as wanted if
+    single episodes agree by `single`.
+    """
     single = max(single, _LEAST)
     return 2 * max(1, math.ceil(wanted * (1 - single) / (single * (1 - wanted)) - 1e-9))
 

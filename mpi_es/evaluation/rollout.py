@@ -1,4 +1,6 @@
-"""What all rollouts share, which play the episodes of a process: the episode, its rules, and their source."""
+"""What all rollouts share: an episode, its rules, and the source of episodes.
+A rollout plays those of a process.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -17,7 +19,7 @@ from mpi_es.strategies.low_rank import Factored
 Lookup = Callable[[int], Candidate | Vector | Factored]  # from a candidate to its parameters
 # Of an episode: its id, return, length, then the constraints of a function or the statistics of observations.
 Rows = NDArray[np.float64]
-CAP = 10_000  # steps of an episode for which neither the environment nor the config has a limit
+CAP = 10_000  # steps of an episode, if neither the environment nor the config sets a limit
 
 
 class Episode(NamedTuple):
@@ -26,39 +28,43 @@ class Episode(NamedTuple):
     episode_id: int
     candidate: int
     seed: int
-    parameters: Any  # (dim,), or Factored where the policy takes factors
+    parameters: Any  # (dim,), or Factored if the policy takes factors
     number: int = 0  # among those of its candidate
 
 
 @dataclass(frozen=True)
 class EpisodeRules:
-    """What all episodes of one evaluation have in common; it travels to all ranks."""
+    """The rules of all episodes of one evaluation, sent to all ranks."""
 
     cap: int = 0  # steps; 0 is no cap
     normalisation: Vector | None = None  # (2, size) of the observations' normalisation
     action_noise: float = 0.0
     collect: bool = False  # sum up the observations
-    early_stop: int = 0  # actions in a row of negative reward that an episode survives; 0 is no such rule
+    early_stop: int = 0  # successive actions with negative rewards that do not end it; 0 is no rule
     clip: tuple[float, float] | None = None  # lower and upper bound of an action's reward
-    held_out: bool = False  # in the held-out environment
-    first_candidate: int = 0  # the number of candidate 0 in its generation, for random draws
+    held_out: bool = False  # whether they run in the held-out environment
+    first_candidate: int = 0  # number of candidate 0 within its generation, for random draws
     generation: int = 0  # the first is 1
 
 
 def unpacked(policy: Policy, candidates: Sequence[Any]) -> Weights:
-    """Return candidates, all of them parameters (dim,) or all Factored, as the policy computes with them."""
+    """Return candidates, either all parameters (dim,) or all Factored,
+    in the form that the policy computes with.
+    """
     if isinstance(candidates[0], Factored):
         return policy.unpack_factors(candidates[0].centre, np.stack([one.numbers for one in candidates]))
     return policy.unpack(np.stack(candidates).astype(np.float32, copy=False))
 
 
 def columns(terms: EpisodeRules, size: int, constraints: int = 0) -> int:
-    """Return the columns of Rows, where an observation has this size and a function so many constraints."""
+    """Return the number of columns of Rows, given the sizes of an observation
+    and of a function's constraints.
+    """
     return 3 + constraints + (1 + 2 * size if terms.collect else 0)
 
 
 def shortest(*limits: int) -> int:
-    """Return the smallest limit of an episode's steps, of which 0 is none."""
+    """Return the smallest step limit of an episode; 0 is no limit."""
     return min((limit for limit in limits if limit), default=0)
 
 
@@ -66,25 +72,25 @@ class Source:
     """Where a process gets its episodes from; this one has none."""
 
     stop: StopFlag | None = None
-    waited = 0.0  # seconds, for answers of other ranks
+    waited = 0.0  # seconds spent waiting for other ranks
 
     def take(self, block: bool) -> Episode | None:
-        """Return the next episode, or None: there is none (now, unless `block`: none at all)."""
+        """Return the next episode. None: no more with `block`, none at the moment without."""
         return None
 
     def done(self, episode_id: int, length: int) -> None:
-        """Take note of how many steps an episode took that is over."""
+        """Note that an episode is over, and its length in steps."""
 
     def poll(self) -> None:
-        """Do what cannot wait until the episodes are over; raise Stopped to end them."""
+        """Handle requests that cannot wait until the episodes are over; raise Stopped to end them."""
         if self.stop:
             raise Stopped
 
     def close(self, *, complete: bool) -> None:
-        """Serve or tell the ranks that wait for this one.
+        """Serve or notify the ranks that wait for this one.
 
         Args:
-            complete: all of this rank's episodes are over.
+            complete: whether all of this rank's episodes are over.
         """
 
     def halt(self) -> None:
@@ -96,34 +102,38 @@ class AnyRollout:
 
     policy: Any
     spaces: tuple[Any, Any]  # of observations and actions
-    parameter_precision = "f4"  # of the candidates that it takes, as numpy names it
-    exact = False  # what an episode returns does not depend on its seed
+    parameter_precision = "f4"  # of its candidates, as numpy names it
+    exact = False  # the return of an episode does not depend on its seed
     size = 0  # of an observation that may be normalised
-    constraints = 0  # numbers that a call of a function returns next to its value
+    constraints = 0  # numbers that a function returns next to its value
     width: int  # episodes side by side, at most
     steps_together = False  # one call steps many of them
     limit: int  # steps of an episode; 0 is none
     unused: dict[str, str]  # fields of a config that have no effect here, each with the reason
     groups = RankGroups(0)  # each rank plays its episodes by itself
-    failure = ""  # of this evaluation's first call that failed in this process and did not end the run
+    failure = (
+        ""  # of the first failed call of this evaluation in this process, if failures do not end the run
+    )
 
     def compile(self) -> None:
-        """Have all machine code ready: from the cache, or compiled now."""
+        """Load all machine code from the cache, or compile it now."""
 
     def whole(self, cap: int, normalisation: Vector | None) -> EpisodeRules:
-        """Return the terms of episodes that are undisturbed, and whole where the environment ends them.
+        """Return the rules of full episodes, without noise and without a cap if the environment has a limit.
 
         Args:
-            cap: the steps of an episode whose environment names no limit and might never end.
+            cap: the step limit if the environment has none.
         """
         return EpisodeRules(0 if self.limit else cap or CAP, normalisation)
 
     def training_cap(self, cap: int) -> int:
-        """Return the cap of training episodes: the config's, or one where the environment has no limit."""
+        """Return the cap of training episodes: the config's,
+        or CAP if the environment has no limit either.
+        """
         return cap or (0 if self.limit else CAP)
 
     def run(self, source: Source, terms: EpisodeRules, width: int | None = None) -> Rows:
-        """Return the rows of all episodes that the source gives."""
+        """Run all episodes that the source gives, and return their rows."""
         raise NotImplementedError
 
     def attempt(self, comm: Comm, work: Work) -> tuple[Any, Failure | None]:
@@ -131,4 +141,4 @@ class AnyRollout:
         raise NotImplementedError
 
     def close(self) -> None:
-        """Close what it holds."""
+        """Close environments and threads."""

@@ -1,4 +1,4 @@
-"""Which episodes go out next, and how many of them to a rank."""
+"""Which episodes are dispatched next, and how many of them to a rank."""
 
 from collections import deque
 
@@ -8,11 +8,11 @@ from mpi_es.evaluation.messages import EpisodeIds, Header
 
 
 class Schedule:
-    """The order in which episodes go out; it changes no result.
+    """The order in which episodes are dispatched; it changes no result.
 
-    How long an episode takes is not known beforehand, but a candidate that lasted in one tends to last in
-    the next. So each candidate gets a first episode, and then the candidates with the longest episodes come
-    first: what goes out last, when other ranks have nothing left to do, is short.
+    The length of an episode is not known beforehand, but a candidate with a long episode tends to have
+    another. So each candidate gets a first episode, then those with the longest episodes come first: the last
+    episodes, during which other ranks are idle, are short.
     """
 
     def __init__(self, header: Header, episode_ids: EpisodeIds) -> None:
@@ -28,39 +28,36 @@ class Schedule:
         self.urgency = np.where([bool(queue) for queue in self.waiting], np.inf, -np.inf)
 
     def next(self) -> int:
-        """Return the episode that goes out next."""
+        """Return the next episode to dispatch."""
         candidate = int(self.urgency.argmax())
         episode_id = self.waiting[candidate].popleft()
         self.left -= 1
-        self._rank(candidate)
+        self._update_urgency(candidate)
         return episode_id
 
     def note(self, episode_id: int, length: int) -> None:
-        """Learn how many steps an episode took."""
+        """Note how many steps an episode took."""
         candidate = self.candidate(episode_id)
         self.over[candidate] += 1
         self.steps[candidate] += (length - self.steps[candidate]) / self.over[candidate]
-        self._rank(candidate)
+        self._update_urgency(candidate)
 
-    def _rank(self, candidate: int) -> None:
+    def _update_urgency(self, candidate: int) -> None:
         more = bool(self.waiting[candidate])
         self.urgency[candidate] = self.steps[candidate] if more else -np.inf
 
 
-# Of what is left a rank takes at most its part over this number, so that all finish together.
+# A rank takes at most its share of the remaining episodes over this number, so that all finish together.
 SHARES_LEFT = 4
 
 
 def at_once(header: Header, left: int, ranks: int) -> int:
-    """Return how many episodes go to a rank at once where `left` are left.
-
-    Many at first, one at a time in the end.
-    """
+    """Return how many of `left` episodes go to a rank at once: many at first, one at the end."""
     return min(left, header.episodes_at_once, max(1, left // (SHARES_LEFT * ranks)))
 
 
 def are_plenty(left: int, ranks: int) -> bool:
-    """Return whether so many are left that a rank should ask for more before its queue is empty."""
+    """Return whether enough episodes remain that a rank should ask for more before its queue is empty."""
     return left > SHARES_LEFT * ranks
 
 

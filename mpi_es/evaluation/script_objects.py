@@ -1,4 +1,4 @@
-"""What a script passes as an object, where a config has only its name."""
+"""The objects that a script passes, of which a config has only the names."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,14 +10,14 @@ from mpi_es.evaluation.function.rollout import Problem
 from mpi_es.extras import needed_for
 from mpi_es.policies import has_kernel
 
-MakeEnv = Callable[..., Any]  # which returns an environment
+MakeEnv = Callable[..., Any]  # returns an environment
 
 
 @dataclass(frozen=True)
 class ScriptObjects:
-    """The objects of a script; None where the config's name is enough. Each rank has its own."""
+    """The objects of a script; None if the config's name is enough. Each rank has its own."""
 
-    problem: Problem | None = None  # the function, and where to search
+    problem: Problem | None = None  # the function, and where to search it
     env: MakeEnv | None = None
     policy: Any = None  # a torch module, its class, or a class with a kernel
 
@@ -31,7 +31,7 @@ NONE = ScriptObjects()
 
 
 def named_env(env: Any) -> tuple[str, MakeEnv | None]:
-    """Return the name of an environment, and the function that makes it where the name is not enough."""
+    """Return the name of an environment, and the function that makes it if the name is not enough."""
     if isinstance(env, str):
         return env, None
     if not callable(env):
@@ -41,7 +41,7 @@ def named_env(env: Any) -> tuple[str, MakeEnv | None]:
 
 
 def named_policy(policy: Any) -> tuple[str, Any]:
-    """Return the name of a policy, and the torch module or the class where the name is not enough."""
+    """Return the name of a policy, and the torch module or class if the name is not enough."""
     if isinstance(policy, str):
         return policy, None
     if has_kernel(policy):
@@ -52,7 +52,7 @@ def named_policy(policy: Any) -> tuple[str, Any]:
 
     if not (isinstance(policy, nn.Module) or (isinstance(policy, type) and issubclass(policy, nn.Module))):
         raise expected(
-            "--policy", "a name, a torch module or a class of torch modules or with a kernel", policy
+            "--policy", "a name, a torch module, a class of torch modules or a class with a kernel", policy
         )
     name = name_of(policy)
     return name, policy if isinstance(policy, nn.Module) or is_of_script(name) else None

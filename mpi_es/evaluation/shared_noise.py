@@ -1,4 +1,4 @@
-"""A seeded strategy's noise, whose sums all ranks share."""
+"""A seeded strategy's noise, whose sums all ranks compute together."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ class SharedNoise:
     """A strategies.base.Noise for rank 0: it sums while the other ranks serve.
 
     Args:
-        noise: this rank's own.
+        noise: this rank's.
     """
 
     def __init__(self, loop: CommandLoop, noise: SlicedNoise) -> None:

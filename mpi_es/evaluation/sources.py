@@ -44,10 +44,10 @@ def static_source(
     stop: StopFlag,
     progress: EvaluationProgress,
 ) -> StaticSource:
-    """Scatter rank 0's episodes, and the rows of a dense population. Collective.
+    """Scatter rank 0's episodes and the rows of a dense population; return this rank's source. Collective.
 
     Args:
-        lookup: None where this rank has no population.
+        lookup: None if this rank has no population.
     """
     starts = offsets(header.unplayed, comm.size, header.first_evaluating_rank)
     share, lookup = scatter_episodes(comm, header, episode_ids, starts, dim, lookup)
@@ -68,7 +68,7 @@ def scatter_episodes(
 
     Args:
         starts: rank r gets episodes starts[r] to starts[r + 1].
-        lookup: None where this rank has no population.
+        lookup: None if this rank has no population.
     """
     share = np.empty(starts[comm.rank + 1] - starts[comm.rank], np.int64)
     scatter_rows(comm, episode_ids, starts, share)

@@ -1,4 +1,4 @@
-"""Write frames as a film, h264 in an mp4 or a gif, by the ffmpeg of imageio-ffmpeg."""
+"""Write frames as a film, an mp4 (h264) or a gif, with the ffmpeg of imageio-ffmpeg."""
 
 import os
 import subprocess
@@ -10,29 +10,31 @@ from PIL import Image
 
 from mpi_es.errors import UserError, expected
 
-# What a README shows: half the frames and at most 640 pixels wide are a quarter of the bytes. Colours are not
-# dithered, since a gif is small where nothing changes; they are those of the first four seconds, since until
-# they are known ffmpeg keeps all frames in memory.
+# A gif is for a README: half the frames, at most 640 pixels wide, are a quarter of the bytes. Colours are not
+# dithered, since a gif is small where nothing changes. They are those of the first four seconds, since ffmpeg
+# keeps all frames in memory until it knows them.
 _GIF = (
     "fps=25,scale='min(640,iw)':-1:flags=area,split[all][first];"
     "[first]trim=end_frame=100,palettegen=max_colors=128[colours];[all][colours]paletteuse=dither=none"
 )
-# 4:2:0 lets browsers play it, an index at the front lets them start at once. 18 is almost lossless.
+# Browsers play 4:2:0 only, and start at once if the index is at the front. CRF 18 is almost lossless.
 _MP4 = ["-codec:v", "libx264", "-crf", "18", "-pix_fmt", "yuv420p", "-movflags", "+faststart"]
 ENDINGS = {".mp4": _MP4, ".gif": ["-filter_complex", _GIF, "-loop", "0"]}
 
 
 class Film:
-    """A film file: takes frames of one size, one after the other, and appears when it is complete.
+    """A film file: it takes frames of one size, and appears when it is complete.
 
     Args:
         path: ends in one of ENDINGS.
-        fps: frames in a second.
+        fps: frames per second.
     """
 
     def __init__(self, path: Path, fps: float) -> None:
         self.path, self.fps = path, fps
-        self.fresh = path.with_name(f".{path.stem}.tmp{path.suffix}")  # ffmpeg goes by the ending
+        self.fresh = path.with_name(
+            f".{path.stem}.tmp{path.suffix}"
+        )  # ffmpeg chooses the format by the ending
         self.process: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> "Film":
@@ -67,11 +69,14 @@ class Film:
     def _start(self, size: tuple[int, int]) -> "subprocess.Popen[bytes]":
         raw = ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{size[0]}x{size[1]}", "-r", f"{self.fps}"]
         command = [imageio_ffmpeg.get_ffmpeg_exe(), "-y", "-v", "error", *raw, "-i", "-"]
-        command += [*ENDINGS[self.path.suffix], f"file:{self.fresh}"]  # a colon in it is no protocol
+        command += [
+            *ENDINGS[self.path.suffix],
+            f"file:{self.fresh}",
+        ]  # so that a colon in it names no protocol
         return subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE)
 
     def _finish(self, process: "subprocess.Popen[bytes]") -> None:
-        """Wait for ffmpeg, and raise its complaint."""
+        """Wait for ffmpeg, and raise its error."""
         _, said = process.communicate()
         if process.returncode:
             lines = said.decode(errors="replace").splitlines()

@@ -37,7 +37,7 @@ class Footage:
         if self.video:
             if Path(self.video).suffix not in ENDINGS:
                 raise expected("--video", f"a file that ends in {' or '.join(ENDINGS)}", self.video)
-            if os.path.isdir(self.video):  # pathlib's raises where a directory is closed
+            if os.path.isdir(self.video):  # pathlib's is_dir raises if a directory cannot be read
                 raise expected("--video", "a file", self.video, "it is a directory")
             _try("--video", self.video, Path(self.video).parent)
         if self.frames:
@@ -60,7 +60,7 @@ class Footage:
         pictures = Frames(Path(self.frames)) if self.frames else None
         with contextlib.ExitStack() as stack:
             window = stack.enter_context(Window(title)) if self.render else None
-            recorder = Recorder(self.config, policy)  # which sees to it that SDL opens no window later
+            recorder = Recorder(self.config, policy)  # after the window: it tells SDL to open none
             film = stack.enter_context(Film(Path(self.video), recorder.fps)) if self.video else None
 
             def show(step: Step) -> None:

@@ -22,20 +22,20 @@ from mpi_es.jit.warm_up import prepare
 from mpi_es.parallel.collectives import SerialComm
 from mpi_es.policies.base import Attention, Policy
 
-_FPS = 30.0  # frames per second of an environment that names no rate
+_FPS = 30.0  # frames per second, if the environment does not set it
 
 
 @dataclass(frozen=True)
 class Step:
-    """A step of the episode, with what is drawn of it and stored."""
+    """A step of the episode, with all that is drawn and stored."""
 
     number: int  # the first is 1
     picture: Any  # (height, width, 3) uint8, rendered by the environment before the step
-    observation: NDArray[Any]  # on which the policy acted
+    observation: NDArray[Any]  # that the policy acted on
     attention: Attention | None
     action: Any
     reward: float
-    score: float  # with this step's reward
+    score: float  # sum of rewards, including this step's
 
 
 class StepRecorder(gym.Wrapper[Any, Any, Any, Any]):
@@ -72,7 +72,7 @@ class StepRecorder(gym.Wrapper[Any, Any, Any, Any]):
         return observation, reward, terminated, truncated, info
 
     def _draw(self) -> Any:
-        """Return the environment's picture, or the reason why there is none."""
+        """Return the environment's picture, or the error as text."""
         try:
             return self.env.render()
         except Exception as error:
@@ -114,11 +114,11 @@ class Recorder:
 
 def make_env(config: Config) -> tuple[Any, int]:
     """Return the config's environment, which must render itself, and its step limit."""
-    # Nothing is shown on a screen, and SDL fails where there is none.
+    # Nothing is shown on a screen, and without one SDL fails otherwise.
     os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
     rule = "an environment that renders rgb_array"
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # gymnasium warns of a mode that is an error below
+        warnings.simplefilter("ignore")  # gymnasium warns of a missing render mode, which is an error below
         try:
             env, limit = envs.make(config.env, config.env_options, "rgb_array")
         except UserError as error:
@@ -130,7 +130,7 @@ def make_env(config: Config) -> tuple[Any, int]:
 
 
 def _checked(step: Step) -> Step:
-    """Return the step if its picture is one."""
+    """Return the step; refuse one without a valid picture."""
     picture = step.picture
     if isinstance(picture, np.ndarray) and picture.dtype == np.uint8 and picture.shape[2:] == (3,):
         return step

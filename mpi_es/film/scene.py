@@ -9,11 +9,9 @@ from mpi_es.policies.base import Attention
 
 _GROUND, _TEXT, _FAINT = "#14181d", "#f4f4f4", "#97a1ab"
 _LEGEND = "white squares: the patches that the network reads, brighter where more important"
-_WIDTH = (
-    480  # pixels: narrower pictures are enlarged to this or more, by a whole factor, or words are cut off
-)
+_WIDTH = 480  # pixels: narrower pictures are enlarged to at least this, by a whole factor, or text is cut off
 _SEEN = 576  # what the attention agent sees is enlarged by a whole factor up to this
-_BRIGHTEST = 0.85  # of the most important patch: what lies under it stays visible
+_BRIGHTEST = 0.85  # opacity of the most important patch, under which the picture stays visible
 _MARGIN, _STRIP = 20, 120
 _SMALL, _LARGE = ImageFont.load_default(15), ImageFont.load_default(38)
 

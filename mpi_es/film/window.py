@@ -9,7 +9,7 @@ from mpi_es.errors import UserError
 
 
 class Window:
-    """A window that takes frames of one size, one after the other. Once it is closed it ignores them.
+    """A window that shows frames of one size. Once it is closed it ignores them.
 
     Args:
         title: of the window.
@@ -27,7 +27,7 @@ class Window:
         except pygame.error as error:
             raise _no_screen(error) from error
         driver = pygame.display.get_driver()
-        if driver in ("dummy", "offscreen") and not chosen:  # what SDL takes where nothing else works
+        if driver in ("dummy", "offscreen") and not chosen:  # SDL's fallback if no display works
             raise _no_screen("no display")
         os.environ["SDL_VIDEODRIVER"] = driver  # an environment that is made later keeps it
         self._clock = pygame.time.Clock()

@@ -1,1 +1,1 @@
-"""numba as we use it."""
+"""Compilation with numba: options, caching, and intrinsics."""

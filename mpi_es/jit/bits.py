@@ -1,4 +1,6 @@
-"""An int64's lowest and highest bit, and bytes read as words: LLVM has instructions, Python has none."""
+"""An int64's lowest and highest bit, bytes read as words, and fma:
+operations that LLVM has and Python lacks.
+"""
 
 from typing import Any
 
@@ -9,7 +11,7 @@ from numba.extending import intrinsic
 
 @intrinsic  # type: ignore[untyped-decorator]
 def lowest(typing_context: Any, number: Any) -> Any:
-    """Return which bit of an int64 is the lowest 1; one must be."""
+    """Return the index of the lowest set bit of an int64, which must not be 0."""
 
     def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         return builder.cttz(args[0], cgutils.true_bit)
@@ -19,7 +21,7 @@ def lowest(typing_context: Any, number: Any) -> Any:
 
 @intrinsic  # type: ignore[untyped-decorator]
 def highest(typing_context: Any, number: Any) -> Any:
-    """Return which bit of an int64 is the highest 1; one must be."""
+    """Return the index of the highest set bit of an int64, which must not be 0."""
 
     def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         return builder.sub(cgutils.intp_t(63), builder.ctlz(args[0], cgutils.true_bit))
@@ -28,9 +30,9 @@ def highest(typing_context: Any, number: Any) -> Any:
 
 
 def _reader(kind: Any) -> Any:
-    """Return an intrinsic: the bytes of a contiguous uint8 array (n,) from a place on, as one number.
+    """Return an intrinsic: the bytes of a contiguous uint8 array (n,) from an index on, as one number.
 
-    The place may be any, and bounds are not checked.
+    The index may be unaligned, and bounds are not checked.
     """
 
     @intrinsic  # type: ignore[untyped-decorator]
@@ -50,7 +52,7 @@ read_uint32, read_uint64 = _reader(types.uint32), _reader(types.uint64)
 
 @intrinsic  # type: ignore[untyped-decorator]
 def fma(typing_context: Any, a: Any, b: Any, c: Any) -> Any:
-    """Return a * b + c of float32, rounded once where the machine can, else twice."""
+    """Return a * b + c of float32, rounded once if the machine can, else twice."""
 
     def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         number = ir.FloatType()

@@ -1,7 +1,7 @@
-"""Where machine code is kept: in a folder for each state of the sources that it is made from.
+"""Where machine code is cached: in a folder for each state of the sources that it is made from.
 
-numba compiles anew when a function's own file changes, but machine code also holds what the function calls in
-other modules. So a change of any of them leads to another folder.
+numba recompiles a function only when its own file changes, but machine code also contains the functions that
+it calls in other modules. So a change in any of these leads to another folder.
 """
 
 import ast
@@ -20,14 +20,14 @@ CACHE_REMEDY = "export NUMBA_CACHE_DIR to a directory that you can write to"
 
 
 def cache_places(environ: Mapping[str, str], package: Path) -> list[Path]:
-    """Return where machine code may be kept, in the order in which these are tried."""
+    """Return the directories in which machine code may be cached, in the order in which they are tried."""
     places = [package / "__pycache__", Path(environ.get("XDG_CACHE_HOME", "~/.cache"), "numba").expanduser()]
     given = environ.get("NUMBA_CACHE_DIR")
     return [Path(given), *places] if given else places
 
 
 def cache_directory(environ: Mapping[str, str], package: Path) -> Path | None:
-    """Return where machine code is kept: the first of these that can be written to, or None."""
+    """Return the first of the cache places that can be written to, or None."""
     for place in cache_places(environ, package):
         existing = next(path for path in (place, *place.absolute().parents) if os.path.exists(path))
         with contextlib.suppress(OSError), tempfile.TemporaryFile(dir=existing):
@@ -37,10 +37,10 @@ def cache_directory(environ: Mapping[str, str], package: Path) -> Path | None:
 
 @functools.cache
 def folder(module: Path, *others: Path) -> Path | None:
-    """Return where to keep a module's machine code, or None; remove what its other states have left.
+    """Return the folder of a module's machine code, or None; remove the folders of its other states.
 
     Args:
-        others: modules whose functions are in the code, too, without being imported.
+        others: modules whose functions are also in the code, but which the module does not import.
     """
     place, modules = cache_directory(os.environ, PACKAGE), (module, *others)
     if place is None or not all(path.exists() for path in modules):  # a notebook's cell has no file
@@ -58,7 +58,7 @@ def _hash(*parts: bytes) -> str:
 
 
 def sources(*modules: Path) -> list[Path]:
-    """Return the files of modules, and those of their packages and of this one that they need."""
+    """Return the files of modules, and all files of their packages and of mpi_es that they import."""
     found = [*modules]
     for path in found:
         found += sorted(_imports(path) - set(found))
@@ -67,7 +67,7 @@ def sources(*modules: Path) -> list[Path]:
 
 @functools.cache
 def _imports(source: Path) -> set[Path]:
-    """Return the modules that one imports of its own package, or of its folder, and of this package."""
+    """Return the files that a module imports from its own package or folder, and from mpi_es."""
     top = next(folder for folder in source.parents if not (folder / "__init__.py").exists())
     packages = {top / source.relative_to(top).parts[0], PACKAGE}
     found = set()
@@ -79,7 +79,7 @@ def _imports(source: Path) -> set[Path]:
 
 
 def _statements(block: list[Any]) -> Iterator[ast.stmt]:
-    """Yield the statements of a block and of those in it; ast.walk would visit each expression."""
+    """Yield the statements of a block, nested ones too; ast.walk would visit each expression."""
     for statement in block:
         yield statement
         for inner in ("body", "orelse", "handlers", "finalbody"):
@@ -87,7 +87,7 @@ def _statements(block: list[Any]) -> Iterator[ast.stmt]:
 
 
 def _stems(statement: ast.Import | ast.ImportFrom, source: Path, tops: set[Path]) -> Iterator[Path]:
-    """Yield where the modules would be that a statement may import, without suffix."""
+    """Yield the paths, without suffix, of the modules that a statement may import."""
     level, module = getattr(statement, "level", 0), getattr(statement, "module", None) or ""
     for base in {source.parents[level - 1]} if level else tops:
         place = base / module.replace(".", "/")

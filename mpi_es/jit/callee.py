@@ -1,9 +1,9 @@
 """How a function is compiled for compiled code that calls it: to LLVM IR, which the caller copies.
 
-By itself numba optimises each function and makes machine code of it, and does so again with the copies in its
-callers and theirs. Here it optimises only what Python calls, once and as a whole. With an empty cache
-CarRacing's simulator and agent take half the processor time (31 s instead of 61 s). numba has no option for
-this: `inline="always"` would take a function its own fastmath.
+By default numba optimises each function and compiles it to machine code, and does so again with its copies in
+all callers. Here it optimises only the functions that Python calls, each once and as a whole. With an empty
+cache, CarRacing's simulator and agent then compile in half the processor time (31 s instead of 61 s). numba
+has no option for this: with `inline="always"` a function loses its own fastmath.
 """
 
 from collections.abc import Callable
@@ -17,7 +17,7 @@ class CalleeCompiler(Compiler):
     """numba's compiler without the steps after LLVM IR."""
 
     def compile_extra(self, function: Callable[..., Any]) -> Any:
-        """Return the result for a function."""
+        """Return the compile result of a function."""
         context = self.state.targetctx
         self.state.library = _IRLibrary(context.codegen(), function.__qualname__)
         self.state.targetctx = context.subtarget(get_executable=_finish)
@@ -36,6 +36,6 @@ class _IRLibrary(JITCodeLibrary):
 
 
 def _finish(library: _IRLibrary, *_: Any) -> Any:
-    """Copy the IR of what a library calls; return numba's key for it: a builtin function, new each time."""
+    """Link the IR of a library's callees; return numba's key for it: a builtin function, new each time."""
     library.finalize()
     return [].append

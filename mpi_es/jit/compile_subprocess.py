@@ -1,4 +1,4 @@
-"""Compile in a process of its own: numba and LLVM keep hundreds of megabytes until a process ends."""
+"""Compile in a separate process: numba and LLVM hold hundreds of megabytes until a process ends."""
 
 import contextlib
 import os
@@ -10,7 +10,7 @@ from typing import Any
 
 
 def compile_apart(module: str, task: tuple[Any, ...]) -> None:
-    """Run a module that compiles what the task says; if it fails, the caller compiles and meets the error."""
+    """Run a module that compiles the task; if it fails, the caller compiles too, and gets the error."""
     command, nowhere = [sys.executable, "-m", module], subprocess.DEVNULL
     with (
         contextlib.suppress(OSError),
@@ -23,12 +23,12 @@ def compile_apart(module: str, task: tuple[Any, ...]) -> None:
 
 
 def read_task() -> Any:
-    """Return the task in the process that compiles, which ends at once when the other one does."""
+    """Return the task, in the process that compiles; that process ends as soon as the caller does."""
     task = pickle.load(sys.stdin.buffer)
     threading.Thread(target=_end_with_the_caller, daemon=True).start()
     return task
 
 
 def _end_with_the_caller() -> None:
-    os.read(sys.stdin.fileno(), 1)  # it waits until the pipe is closed
+    os.read(sys.stdin.fileno(), 1)  # returns when the pipe is closed
     os._exit(1)

@@ -23,19 +23,19 @@ _CHOOSING = threading.Lock()  # numba has one cache directory for all threads
 def compiled(
     *, fastmath: bool | set[str] = False, inline: bool = False, borrowing: bool = False
 ) -> Callable[[F], F]:
-    """Return a decorator: machine code that is kept in numba's cache and runs without the interpreter's lock.
+    """Return a decorator that compiles to machine code, cached by numba and run without the GIL.
 
     A division by zero gives infinity, as in numpy.
 
     Args:
-        inline: put the function's code into its callers before anything is compiled.
-        borrowing: the function makes no array and no view of one, and numba does not count references to the
-            arrays that it is given. Each count is an atomic instruction; numba omits most of them, but not
+        inline: copy the function's code into its callers before compilation.
+        borrowing: the function makes no array and no view, so numba need not count references to its
+            arguments. Each count is an atomic instruction; numba omits most of them, but not
             those around loops.
     """
     options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "fastmath": fastmath}
     if borrowing:
-        options["_nrt"] = False  # no "numba runtime", which counts
+        options["_nrt"] = False  # no "numba runtime", which counts references
 
     def decorated(function: F) -> F:
         result: Any = Compiled(function, options)
@@ -47,7 +47,7 @@ def compiled(
 
 
 class Compiled:
-    """A function as Python calls it and as compiled code does; each form is made when it is first needed."""
+    """A function in two forms, for Python and for compiled code; each is made when it is first needed."""
 
     def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
         functools.update_wrapper(self, function)
@@ -57,7 +57,7 @@ class Compiled:
         """Call the machine code."""
         try:
             return self.entry(*arguments)
-        except OSError:  # numba could not write it, as on a full disk, but has it now
+        except OSError:  # numba compiled it, but could not write it, as on a full disk
             return self.entry(*arguments)
 
     @functools.cached_property
@@ -69,7 +69,7 @@ class Compiled:
             # Nodes with other processors may share the file system.
             with _kept_in(folder / get_host_cpu_name()), contextlib.suppress(RuntimeError):
                 entry = numba.njit(cache=True, **options)(self.function)
-                # Elsewhere numba would find code of other sources.
+                # In any other folder numba would find code of other sources.
                 if folder in Path(entry.stats.cache_path).parents:
                     return entry
         return numba.njit(**options)(self.function)
@@ -82,12 +82,12 @@ class Compiled:
 
     @property
     def enclosed(self) -> list[Any]:
-        """What the function reads of the function in which it is written."""
+        """What the function reads from its enclosing function."""
         return [cell.cell_contents for cell in self.function.__closure__ or ()]
 
     @property
     def modules(self) -> list[Path]:
-        """The files of the function and of the compiled functions that are enclosed, each once."""
+        """The files of the function and of the compiled functions that it encloses, each once."""
         found = {Path(self.function.__code__.co_filename): None}
         for value in self.enclosed:
             if isinstance(value, Compiled):
@@ -95,16 +95,16 @@ class Compiled:
         return [*found]
 
     def __reduce__(self) -> Any:
-        """Be pickled by name: numba tells functions of one text apart by what they enclose."""
+        """Pickle by name and enclosed values, by which numba distinguishes functions of the same source."""
         return _named, (self.function.__module__, self.function.__qualname__, *self.enclosed)
 
     @property
-    def _numba_type_(self) -> Any:  # numba's protocol: what compiled code takes this object for
+    def _numba_type_(self) -> Any:  # numba's protocol: the type of this object in compiled code
         return numba.typeof(self.callee)
 
 
 def _named(module: str, name: str, *enclosed: Any) -> Any:
-    """Return the function of a module; refuse others, whose pickles numba only compares."""
+    """Return the function of that name; refuse a nested one, whose pickle numba only compares."""
     found = getattr(sys.modules.get(module), name, None)
     if isinstance(found, Compiled):
         return found
@@ -113,7 +113,7 @@ def _named(module: str, name: str, *enclosed: Any) -> Any:
 
 @contextlib.contextmanager
 def _kept_in(folder: Path) -> Iterator[None]:
-    """Have numba keep the functions there that are decorated inside the block."""
+    """Have numba cache in that folder the functions decorated inside the block."""
     with _CHOOSING:
         before, config.CACHE_DIR = config.CACHE_DIR, str(folder)
         try:
@@ -123,7 +123,7 @@ def _kept_in(folder: Path) -> Iterator[None]:
 
 
 class _Announcer(event.Listener):
-    """Announces each compilation; numba loads what is in the cache without one."""
+    """Announces each compilation; loading from the cache is none."""
 
     def on_start(self, event: Any) -> None:
         announce_compilation()

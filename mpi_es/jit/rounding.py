@@ -1,4 +1,4 @@
-"""A product and a sum with one rounding, in float64: C's fma, which Python has from 3.13 on only."""
+"""A product and a sum with one rounding, in float64: C's fma, which Python has only since 3.13."""
 
 from typing import Any
 

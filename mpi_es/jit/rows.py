@@ -1,6 +1,6 @@
-"""Several of a thing as one: arrays with a first axis more, records, named tuples of these; and one row.
+"""Batches of a structure, and their rows: arrays with a further first axis, records, named tuples of these.
 
-All rows have the same working space: a part whose class has that decorator.
+All rows share a working space: a part whose class has that decorator.
 """
 
 from copy import deepcopy
@@ -17,13 +17,13 @@ T = TypeVar("T")
 
 
 def working_space(kind: type[T]) -> type[T]:
-    """Let all rows share a class of named tuples."""
+    """Mark a class of named tuples as shared by all rows; return it."""
     kind.is_shared = True  # type: ignore[attr-defined]
     return kind
 
 
 def repeat(one: T, count: int) -> T:
-    """Return a named tuple with `count` copies of each array; all else stays the same."""
+    """Return a named tuple with `count` copies of each array; everything else stays the same."""
     if isinstance(one, np.ndarray):
         return np.repeat(one[None], count, axis=0)  # type: ignore[return-value]
     if not isinstance(one, tuple) or _is_shared(type(one)):
@@ -32,7 +32,7 @@ def repeat(one: T, count: int) -> T:
 
 
 def rows(several: T, first: int, last: int) -> T:
-    """Return rows first to last - 1, views, with a copy of what all rows share."""
+    """Return rows first to last - 1 as views, with a copy of the parts that all rows share."""
     if isinstance(several, np.ndarray):
         return several[first:last]  # type: ignore[return-value]
     if not isinstance(several, tuple) or _is_shared(type(several)):
@@ -43,7 +43,7 @@ def rows(several: T, first: int, last: int) -> T:
 def row(several: T, i: int) -> T:
     """Return row i: a view of an array, a record, a named tuple of these; in Python and in compiled code.
 
-    In compiled code nothing counts references to the views: the arrays must stay until they are used no more.
+    Compiled code counts no references to the views: the arrays must outlive them.
     """
     if isinstance(several, np.ndarray):
         return several[i]  # type: ignore[no-any-return]
@@ -53,7 +53,7 @@ def row(several: T, i: int) -> T:
 
 
 def _is_shared(kind: type) -> bool:
-    """Tell whether all rows have the same of a class of named tuples."""
+    """Return whether all rows share the parts of a class of named tuples."""
     return hasattr(kind, "is_shared")
 
 
@@ -85,15 +85,15 @@ def _row_type(kind: Any) -> Any:
 
 
 def _is_of_records(kind: Any) -> bool:
-    """Tell whether an array's rows are records."""
+    """Return whether an array's rows are records."""
     return isinstance(kind, types.Array) and kind.ndim == 1 and isinstance(kind.dtype, types.Record)
 
 
 def _emit_row(context: Any, builder: Any, kind: Any, value: Any, i: Any, shared: bool = False) -> Any:
-    """Return a row of a value of that type.
+    """Emit row i of a value of type `kind`.
 
     Args:
-        shared: it is part of what all rows share.
+        shared: whether it is part of a working space.
     """
     if isinstance(kind, types.BaseNamedTuple):
         shared = shared or _is_shared(kind.instance_class)
@@ -111,7 +111,7 @@ def _emit_row(context: Any, builder: Any, kind: Any, value: Any, i: Any, shared:
 
 
 def _emit_borrowed(context: Any, builder: Any, kind: Any, value: Any) -> Any:
-    """Return an array whose references are not counted."""
+    """Emit an array whose references are not counted."""
     if not isinstance(kind, types.Array):
         return value
     array = context.make_array(kind)(context, builder, value)
@@ -120,7 +120,7 @@ def _emit_borrowed(context: Any, builder: Any, kind: Any, value: Any) -> Any:
 
 
 def _emit_view(context: Any, builder: Any, kind: Any, value: Any, i: Any) -> Any:
-    """Return a view of an array's row."""
+    """Emit a view of an array's row."""
     array = context.make_array(kind)(context, builder, value)
     shape = cgutils.unpack_tuple(builder, array.shape)
     strides = cgutils.unpack_tuple(builder, array.strides)

@@ -1,7 +1,7 @@
-"""Vectors of 8 float32, of as many as a register holds, and of several registers, as types in compiled code.
+"""Vectors of 8 float32, of a register's width, and of several registers, as types in compiled code.
 
-For loops that LLVM does not vectorise by itself. Additions keep the order in which they are written, whatever
-vectors the machine has: LLVM splits or joins vectors.
+For loops that LLVM does not vectorise by itself. Additions keep the order in which they are written on any
+machine: LLVM splits or joins the vectors to fit its registers.
 """
 
 import operator
@@ -31,7 +31,7 @@ class _LanesType(types.Type):
 
     @property
     def integers(self) -> Any:
-        """LLVM's type of whole numbers of the same size."""
+        """LLVM's type of integers of the same size."""
         return ir.VectorType(ir.IntType(32), self.width)
 
 
@@ -46,7 +46,7 @@ class _LanesModel(models.PrimitiveModel):
 
 
 def _operator(function: Any, emit: Callable[..., Any]) -> None:
-    """Let +, -, * or / of two vectors mean one vector instruction."""
+    """Compile +, -, * or / of two vectors to one vector instruction."""
 
     class Template(ConcreteTemplate):
         cases = tuple(signature(kind, kind, kind) for kind in _KINDS.values())
@@ -79,12 +79,12 @@ def _splat(builder: Any, kind: _LanesType, number: Any) -> Any:
 
 
 def _shuffle(builder: Any, a: Any, b: Any, places: list[int]) -> Any:
-    """Return the lanes at some places of two vectors, one behind the other."""
+    """Return the lanes at these places of the concatenation of two vectors."""
     return builder.shuffle_vector(a, b, ir.Constant(ir.VectorType(ir.IntType(32), len(places)), places))
 
 
 def _address(context: Any, builder: Any, array_kind: Any, array: Any, i: Any) -> Any:
-    """Return a pointer to place i of a contiguous array (n,)."""
+    """Return a pointer to element i of a contiguous array (n,)."""
     return builder.gep(context.make_array(array_kind)(context, builder, array).data, [i])
 
 
@@ -147,7 +147,7 @@ def store(typing_context: Any, array: Any, i: Any, lanes: Any) -> Any:
 
 @intrinsic  # type: ignore[untyped-decorator]
 def get(typing_context: Any, field: Any) -> Any:
-    """Return an array of a record, whose type tells its length: 8, 16 or 32 float32."""
+    """Return a record's array as a vector; its type gives the length: 8, 16 or 32 float32."""
     kind = _KINDS[field.shape[0]]
 
     def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
@@ -159,7 +159,7 @@ def get(typing_context: Any, field: Any) -> Any:
 
 @intrinsic  # type: ignore[untyped-decorator]
 def put(typing_context: Any, field: Any, lanes: Any) -> Any:
-    """Write all of an array of a record."""
+    """Write a vector to a record's array of the same length."""
 
     def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         place = context.make_array(sig.args[0])(context, builder, args[0]).data
@@ -187,7 +187,7 @@ where_less, where_more, where_at_least = _chooser("<"), _chooser(">"), _chooser(
 
 @intrinsic  # type: ignore[untyped-decorator]
 def total(typing_context: Any, lanes: Any) -> Any:
-    """Return the sum of the lanes: the upper half is added to the lower until one number is left."""
+    """Return the sum of the lanes: the upper half is added to the lower one until one number remains."""
 
     def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         (rest,) = args
@@ -213,7 +213,7 @@ def first(typing_context: Any, lanes: Any) -> Any:
 
 @intrinsic  # type: ignore[untyped-decorator]
 def fma(typing_context: Any, a: Any, b: Any, c: Any) -> Any:
-    """Return a * b + c, rounded once where the machine can, else twice."""
+    """Return a * b + c, rounded once if the machine can, else twice."""
 
     def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         kind = ir.FunctionType(a.floats, [a.floats] * 3)
@@ -225,7 +225,7 @@ def fma(typing_context: Any, a: Any, b: Any, c: Any) -> Any:
 
 @intrinsic  # type: ignore[untyped-decorator]
 def maximum(typing_context: Any, a: Any, b: Any) -> Any:
-    """Return the larger of each lane; b where one of them is no number."""
+    """Return the larger of a and b in each lane; b where one of them is NaN."""
 
     def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         return builder.select(builder.fcmp_ordered(">", *args), *args)
@@ -235,7 +235,7 @@ def maximum(typing_context: Any, a: Any, b: Any) -> Any:
 
 @intrinsic  # type: ignore[untyped-decorator]
 def minimum(typing_context: Any, a: Any, b: Any) -> Any:
-    """Return the smaller of each lane; b where one of them is no number."""
+    """Return the smaller of a and b in each lane; b where one of them is NaN."""
 
     def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         return builder.select(builder.fcmp_ordered("<", *args), *args)
@@ -245,11 +245,15 @@ def minimum(typing_context: Any, a: Any, b: Any) -> Any:
 
 @intrinsic  # type: ignore[untyped-decorator]
 def shift_into_exponent(typing_context: Any, lanes: Any, numbers: Any) -> Any:
-    """Return lanes * 2**e, of the whole numbers e in the lowest nine bits; the result must be normal."""
+    """Return lanes * 2**e, where e is the integer in the lowest nine bits of `numbers`;
+    results must be normal.
+    """
 
     def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         values, exponents = (builder.bitcast(arg, lanes.integers) for arg in args)
-        shift = ir.Constant(lanes.integers, [23] * lanes.width)  # an exponent lies above 23 bits of fraction
+        shift = ir.Constant(
+            lanes.integers, [23] * lanes.width
+        )  # the exponent is above the 23 bits of the fraction
         return builder.bitcast(builder.add(values, builder.shl(exponents, shift)), lanes.floats)
 
     return lanes(lanes, lanes), emit
@@ -257,7 +261,7 @@ def shift_into_exponent(typing_context: Any, lanes: Any, numbers: Any) -> Any:
 
 @intrinsic  # type: ignore[untyped-decorator]
 def store_bytes(typing_context: Any, array: Any, i: Any, a: Any, b: Any, c: Any) -> Any:
-    """Write the whole parts of three vectors, a lane of each in turn, from array[i] on, of uint8."""
+    """Write three vectors as uint8, interleaved by lane and truncated, from array[i] on."""
 
     def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         width, bits = a.width, ir.IntType(8)

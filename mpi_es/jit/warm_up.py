@@ -1,4 +1,4 @@
-"""Machine code before the work begins: compiled by one rank of a node, then loaded by the others."""
+"""Compile machine code before the work begins: on one rank of a node, from which the others load it."""
 
 import contextlib
 import functools
@@ -16,7 +16,7 @@ from mpi_es.parallel.waiting import saying_after
 _QUIET_TIME = 3.0  # seconds before the message is printed: a start from the cache takes less
 
 
-class _NotCached(BaseException):  # `explained` would take an Exception for a user's mistake
+class _NotCached(BaseException):  # not an Exception, which `explained` reports as a user's mistake
     """Machine code must be compiled."""
 
 
@@ -26,7 +26,7 @@ def prepare(comm: Comm, compile_all: Callable[[], None], apart: Callable[[], Non
     Rank 0 prints what the ranks wait for.
 
     Args:
-        apart: does the same in another process, where the result can be kept.
+        apart: does the same in another process; used if the result can be cached.
     """
     cache = cache_directory(os.environ, PACKAGE)
     with _announced(cache) if comm.rank == 0 else contextlib.nullcontext():
@@ -56,7 +56,7 @@ def _refuse() -> None:
 
 
 def _announced(cache: Path | None) -> contextlib.AbstractContextManager[None]:
-    """Print that compilation goes on, here or on another rank, if it takes long."""
+    """Return a context that prints a line if compilation takes long, here or on another rank."""
     return saying_after(_QUIET_TIME, _print, _line("environment and policy", cache))
 
 
@@ -68,7 +68,7 @@ def announced(what: str) -> Iterator[None]:
 
 
 def _line(what: str, cache: Path | None) -> str:
-    """Return what is compiled, and where the result is kept, if anywhere."""
+    """Return the line on what is compiled, and where the result is cached, if anywhere."""
     places = ", ".join(map(str, cache_places(os.environ, PACKAGE)))
     kept = f"kept in {cache}" if cache else f"not kept: cannot write to {places}; {CACHE_REMEDY}"
     return f"compiling {what}, up to a minute ({kept}) …"

@@ -1,1 +1,1 @@
-"""What slurm/*.sh call before they start a run."""
+"""Programs that slurm/*.sh call before they start a run."""

@@ -1,4 +1,4 @@
-"""python -m mpi_es.jobs.launchers: commands that may start ranks here, the likeliest first."""
+"""python -m mpi_es.jobs.launchers: commands that may start ranks here, most likely first."""
 
 import os
 import re
@@ -9,12 +9,12 @@ import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-# What srun can offer each library, in the order in which it is likely to be understood.
+# srun's protocols for each library, most likely first.
 _PROTOCOLS = {"Open MPI": ("pmix",), "": ("cray_shasta", "pmi2", "pmix")}
 
 
 def main() -> int:
-    """Print one command a line, quoted for a shell."""
+    """Print one command per line, quoted for a shell."""
     offered = offered_by_srun() if shutil.which("srun") else ""
     for command in candidates(loaded_library(), Path(sys.prefix, "bin", "mpiexec"), offered, os.environ):
         print(shlex.join(command))
@@ -39,7 +39,7 @@ def candidates(
     mpiexec = str(own) if own.exists() else which("mpiexec")
     plain = [[mpiexec, *count]] if mpiexec else []
     version = re.match(r"Open MPI v(\d+)", library)
-    outlives = version is not None and int(version[1]) >= 5  # its ranks can survive the death of another
+    outlives = version is not None and int(version[1]) >= 5  # its ranks can survive another's death
     surviving = [[mpiexec, "--with-ft", "ulfm", *count]] if mpiexec and outlives else []
     srun = "SLURM_JOB_ID" in environ and which("srun") and not own.exists()
     return [*surviving, *(srun_commands(library, offered) if srun else []), *plain]
@@ -49,7 +49,7 @@ def srun_commands(library: str, offered: str) -> list[list[str]]:
     """Return srun with each protocol that Slurm offers and the library may know, then the site's default."""
     kinds = _PROTOCOLS["Open MPI" if "Open MPI" in library else ""]
     named = [["--mpi=" + kind] for kind in kinds if kind in offered.split()]
-    # Without -K, srun waits for ever where one rank was killed.
+    # Without -K, srun waits for ever after one rank was killed.
     return [["srun", "-K", *protocol] for protocol in (*named, [])]
 
 

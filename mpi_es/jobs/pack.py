@@ -1,8 +1,8 @@
 """python -m mpi_es.jobs.pack KEPT PLACE: pack Python, its packages and this project for the disks of nodes.
 
-Prints the packed file, which is kept in the directory KEPT until something changes. A node unpacks it in
-PLACE, into a directory that has the file's name: env/ is the environment, base/ the Python from which it was
-made, project/ these packages.
+It prints the path of the packed file, which stays in the directory KEPT until something changes. A node
+unpacks it in PLACE, into a directory with the file's name: env/ is the environment, base/ its base Python,
+project/ these packages.
 """
 
 import contextlib
@@ -24,22 +24,22 @@ PROJECT = Path(mpi_es.__file__).parents[1]
 PACKAGES = ("mpi_es", "pbt")
 SYSTEM = Path("/usr")  # every node has it
 STDLIB = Path(sysconfig.get_path("stdlib"))
-_BLOCK = 2**20  # bytes that are copied at once: parallel file systems are slow with tarfile's 16 kB
-_NOT_COPIED = (".nbi", ".nbc")  # numba's machine code, which is valid in its own place only
+_BLOCK = 2**20  # bytes copied at once: parallel file systems are slow with tarfile's 16 kB
+_NOT_COPIED = (".nbi", ".nbc")  # numba's machine code, valid only in its own place
 _OMITTED = {
-    "env/pkgs",  # of conda's base environment: what it has downloaded
-    "env/envs",  # and the other environments
+    "env/pkgs",  # conda's base environment: downloaded packages
+    "env/envs",  # conda's other environments
     f"base/lib/{STDLIB.name}/site-packages",  # a virtual environment does not see them
     f"base/lib/{STDLIB.name}/test",
 }
-# First on the path, as Python has it, these directories would be searched for each module.
+# If they were first on the path, as by default, each import would search these directories.
 _SEARCHED_LAST = (
     "import os, sys; sys.path += filter(None, os.environ.get('MPI_ES_PATH', '').split(os.pathsep))\n"
 )
 
 
 def main(arguments: list[str]) -> int:
-    """Print the packed file, or a mistake."""
+    """Print the path of the packed file, or an error; return the exit code."""
     try:
         print(packed(*map(Path, arguments)))
     except UserError as error:
@@ -55,7 +55,7 @@ def main(arguments: list[str]) -> int:
 
 
 def packed(kept: Path, place: Path) -> Path:
-    """Return the packed file; if it is missing, write it and remove the former one."""
+    """Return the path of the packed file; if it is missing, write it and remove the previous one."""
     if Path(sys.prefix) == SYSTEM:
         raise UserError(f"MPI_ES_LOCAL: expected a virtual or conda environment, got {sys.executable}")
     kept.mkdir(parents=True, exist_ok=True)
@@ -63,8 +63,8 @@ def packed(kept: Path, place: Path) -> Path:
     path = kept / f"{origin}-{_hash(*_state())}.tar"
     with _locked(kept / f".{origin}.lock"):
         if not path.exists():
-            for former in kept.glob(f"{origin}-*.tar"):
-                former.unlink(missing_ok=True)
+            for previous in kept.glob(f"{origin}-*.tar"):
+                previous.unlink(missing_ok=True)
             unfinished = path.with_suffix(f".{os.getpid()}")
             try:
                 with tarfile.TarFile(unfinished, "w", copybufsize=_BLOCK) as archive:
@@ -76,7 +76,7 @@ def packed(kept: Path, place: Path) -> Path:
 
 
 def _write(archive: tarfile.TarFile, copy: Path) -> None:
-    """Write all into an archive, which will be unpacked into `copy`."""
+    """Write everything into an archive, which will be unpacked into `copy`."""
     add = functools.partial(archive.add, filter=_filtered)
     for package in PACKAGES:
         add(PROJECT / package, f"project/{package}")
@@ -90,7 +90,7 @@ def _write(archive: tarfile.TarFile, copy: Path) -> None:
     add(interpreter, f"base/bin/{interpreter.name}")
     for folder in {STDLIB, base / sys.platlibdir / STDLIB.name}:  # two on some systems
         add(folder, f"base/{folder.relative_to(base)}")
-    # Later members of one name replace those before.
+    # Later members replace earlier ones of the same name.
     home = f"home = {copy}/base/bin\n"
     lines = [home if line.startswith("home") else line for line in venv.read_text().splitlines(keepends=True)]
     _add_text(archive, "env/pyvenv.cfg", "".join(lines))
@@ -101,7 +101,7 @@ def _write(archive: tarfile.TarFile, copy: Path) -> None:
 
 
 def _filtered(member: tarfile.TarInfo) -> tarfile.TarInfo | None:
-    """Return a member of the archive, or None to leave it out."""
+    """Return a member of the archive, or None to omit it."""
     return None if member.name in _OMITTED or member.name.endswith(_NOT_COPIED) else member
 
 
@@ -113,7 +113,7 @@ def _add_text(archive: tarfile.TarFile, name: str, text: str) -> None:
 
 
 def _state() -> Iterator[str]:
-    """Yield what changes when a package is installed or removed, and when this project changes."""
+    """Yield texts that change when a package is installed or removed, or when this project changes."""
     yield sys.version
     for folder in (sysconfig.get_path("purelib"), sysconfig.get_path("platlib"), f"{sys.prefix}/conda-meta"):
         with contextlib.suppress(FileNotFoundError):
@@ -126,7 +126,7 @@ def _state() -> Iterator[str]:
 
 @contextlib.contextmanager
 def _locked(path: Path) -> Iterator[None]:
-    """Let one job at a time pack, where the file system has locks."""
+    """Let only one job pack at a time, if the file system has locks."""
     with path.open("w") as file:
         with contextlib.suppress(OSError):
             fcntl.flock(file, fcntl.LOCK_EX)

@@ -1,6 +1,6 @@
 """python -m mpi_es.jobs.where MODULE ARGUMENTS…: the directory of the run that a command begins or continues.
 
-It starts no MPI, and prints a mistake in the arguments as the command itself would. Only the directory goes
+It does not start MPI, and reports mistakes in the arguments like the command itself. Only the directory goes
 to stdout; everything else, such as output of an environment's module, goes to stderr.
 """
 

@@ -1,1 +1,3 @@
-"""What repeats papers and other projects: Atari's frames and networks, the order of parameters in a file."""
+"""Parts that reproduce papers and other projects: Atari's frames and networks,
+the order of parameters in a file.
+"""

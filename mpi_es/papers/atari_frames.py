@@ -1,9 +1,9 @@
-"""Atari's games as the systems that we replace see them: one frame of 42 x 42, or one in colour of 128 x 128.
+"""Atari games as other systems see them: a grey frame of 42 x 42, or a colour frame of 128 x 128.
 
 `--env mpi_es.papers.atari_frames:make_grey --env-options game=Pong`. make_stacked is gymnasium's own
 preprocessing. Every action lasts four frames, none is repeated at random, and a game ends after 108,000
-frames. The games have no other randomness than the idle frames at their beginning, up to 30 as in the
-literature; pytorch-es and PyTorch-ES have none (`noop_max=0`), so that each of their agents plays one game.
+frames. The only randomness is the number of idle frames at the beginning, up to 30 as in the literature;
+pytorch-es and PyTorch-ES have none (`noop_max=0`), so each of their agents always plays the same game.
 """
 
 from typing import Any
@@ -18,7 +18,7 @@ from mpi_es.errors import expected
 FRAMES = 4  # that an action lasts
 IDLE = 30  # idle frames at a game's beginning, at most; gymnasium's and DeepMind's number
 CROP = (slice(34, 194), slice(0, 160))  # the field without score and edges, as pytorch-es cuts it
-HALF, SMALL = 80, 42  # pixels of a side: it shrinks to one, then to the other
+HALF, SMALL = 80, 42  # pixels of a side: a frame shrinks to 80, then to 42
 FORGETTING = 0.9999  # of the running mean and deviation of pytorch-es
 COLOUR = 128  # pixels of a side of PyTorch-ES's pictures
 
@@ -45,7 +45,7 @@ def _make(game: str, render_mode: str | None, frameskip: int = FRAMES) -> Any:
     from mpi_es import envs  # which registers Atari's ids, or says what to install
 
     if not game.isidentifier():  # a colon in an id would import a module
-        raise expected("--env-options game", "the name of a game of Atari, such as SpaceInvaders", game)
+        raise expected("--env-options game", "the name of an Atari game, such as SpaceInvaders", game)
     options = (f"frameskip={frameskip}", "repeat_action_probability=0.0")
     env, limit = envs.make(f"ALE/{game}-v5", options, render_mode)
     return gym.wrappers.TimeLimit(env, limit)
@@ -73,14 +73,14 @@ class IdleStart(gym.Wrapper[Any, Any, Any, Any]):
 class Grey(gym.ObservationWrapper[NDArray[np.float32], Any, Any]):
     """A frame cut, shrunk, grey, and normalised by a running mean and deviation of its episode.
 
-    pytorch-es keeps the running values from episode to episode; here they begin anew with each, since an
-    episode would otherwise depend on those before it.
+    pytorch-es keeps the running values across episodes; here they start again with each, since an episode
+    would otherwise depend on earlier ones.
     """
 
     def __init__(self, env: gym.Env[Any, Any]) -> None:
         super().__init__(env)
         self.observation_space = gym.spaces.Box(-np.inf, np.inf, (1, SMALL, SMALL), np.float32)
-        # Both steps of shrinking are linear, and so is the mean of the colours: one matrix for each axis.
+        # Both resizing steps and the mean of the colours are linear: one matrix for each axis.
         self._shrink = (_bilinear(HALF, SMALL) @ _bilinear(160, HALF)).astype(np.float32)
         self._steps, self._mean, self._deviation = 0, 0.0, 0.0
 
@@ -96,7 +96,7 @@ class Grey(gym.ObservationWrapper[NDArray[np.float32], Any, Any]):
         self._steps += 1
         self._mean = FORGETTING * self._mean + (1 - FORGETTING) * float(small.mean())
         self._deviation = FORGETTING * self._deviation + (1 - FORGETTING) * float(small.std())
-        weight = 1 - FORGETTING**self._steps  # of all frames so far; it makes the two unbiased
+        weight = 1 - FORGETTING**self._steps  # sum of all frames' weights, which corrects the bias
         normalised: NDArray[np.float32] = (small - np.float32(self._mean / weight)) / np.float32(
             self._deviation / weight + 1e-8
         )

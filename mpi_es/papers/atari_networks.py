@@ -1,7 +1,7 @@
-"""Networks for Atari's games, as torch modules: pytorch-es's convolutions with an LSTM, and PyTorch-ES's.
+"""Networks for Atari games as torch modules: pytorch-es's convolutions with an LSTM, and PyTorch-ES's.
 
 `--policy mpi_es.papers.atari_networks:ConvolutionLSTM` for frames of atari_frames.make_grey, `:Convolution`
-for those of make_colour, `:Stacked` for four frames of 84 x 84, as of envpool and ale_py.
+for those of make_colour, `:Stacked` for four frames of 84 x 84, as from envpool and ale_py.
 """
 
 from functools import cache
@@ -44,13 +44,13 @@ class ConvolutionLSTM(nn.Module):
 class Convolution(nn.Module):
     """Six convolutions with batch normalisation and LeakyReLU, for (128, 128, 3) bytes.
 
-    The normalisation is a virtual one (arXiv:1606.03498, as arXiv:1703.03864 uses it): mean and variance are
-    those of a fixed batch of frames, which a network passes through its own layers when an episode begins.
+    It is virtual batch normalisation (arXiv:1606.03498, as arXiv:1703.03864 uses it): mean and variance are
+    those of a fixed batch of frames, which a network passes through its layers when an episode begins.
 
     Args:
-        reference: the function that makes the environment whose frames the batch holds.
+        reference: package.module:make of the environment whose frames the batch holds.
         game: its argument.
-        frames: of the batch; 128 as in OpenAI's code.
+        frames: their number; 128 as in OpenAI's code.
     """
 
     def __init__(
@@ -82,7 +82,7 @@ class Convolution(nn.Module):
         return self._pass(observations, memory, measured=True), memory
 
     def _pass(self, frames: Any, statistics: list[Memory], *, measured: bool) -> Tensor:
-        """Return the outputs for frames; measure the layers' statistics where that was not done."""
+        """Return the outputs for frames; unless measured, append the layers' statistics."""
         x = frames.permute(0, 3, 1, 2) / 255
         x = functional.leaky_relu(self.convolutions[0](x), 0.2)
         for layer, convolution in enumerate(self.convolutions[1:]):
@@ -118,7 +118,7 @@ class Stacked(nn.Module):
 
 @cache  # modules are made several times
 def random_frames(reference: str, game: str, count: int, seed: int = 0) -> Any:
-    """Return frames (count, …) of random play, every eighth of an episode after the other."""
+    """Return frames (count, …) of random play: every eighth frame of successive episodes."""
     env = load("--policy-options reference", reference)(game=game)
     generator, frames, over = np.random.default_rng(seed), [], True
     for step in range(8 * count):

@@ -1,4 +1,4 @@
-"""The order of the parameters in a file that does not name it: drive the agent with each order."""
+"""The order of the parameters in a file that does not name it: found by driving the agent with each order."""
 
 from dataclasses import replace
 from typing import Any
@@ -18,24 +18,25 @@ from mpi_es.strategies.base import Dense
 
 _EXPORTS = "--from-layout of mpi_es.export"
 _EPISODES = 4
-# Options that a run may have and a drive does not need.
+# Options of a run that a drive does not need.
 _UNUSED: dict[str, Any] = {"held_out_env_options": (), "evaluation_timeout": 0.0}
 # Mean returns. The published weights score 900, and 6 in the wrong order. The best of 1200 random agents,
-# 400 of them with weights as large as the published, scored 26.
+# 400 of them with weights as large as the published ones, scored 26.
 _DRIVES, _LOST = 200.0, 50.0
 
 
 def recognised(numbers: Candidate, shapes: Shapes, config: Config, option: str) -> str:
-    """Return the layout with which an attention agent drives; refuse the file if neither or both do.
+    """Return the layout with which an attention agent drives;
+    refuse the file if it drives with neither or both.
 
     Args:
         config: of the agent.
-        option: that named the file.
+        option: the one that named the file.
     """
     if config.policy.name != "attention":
         rule = f"torch or paper for an npz file of --policy {config.policy.name}"
         raise expected(f"--layout ({_EXPORTS})", rule, config.layout)
-    # Of the environment's options the one on which the number of actions depends.
+    # Of the environment's options, only the one that changes the number of actions.
     kept = tuple(word for word in config.env_options if word.partition("=")[0] == "continuous")
     alone = replace(
         config,
@@ -45,8 +46,8 @@ def recognised(numbers: Candidate, shapes: Shapes, config: Config, option: str) 
         **_UNUSED,
     )
     if (dim := make_policy(alone).dim) != len(numbers):
-        hint = f"an agent that drives has {dim}; give --layout ({_EXPORTS})"
-        raise expected(option, "parameters whose order a drive on CarRacing can show", len(numbers), hint)
+        hint = f"an agent for it has {dim}; give --layout ({_EXPORTS})"
+        raise expected(option, "parameters whose order driving on CarRacing can show", len(numbers), hint)
     returns = _returns(np.stack([to_torch(numbers, shapes, layout) for layout in LAYOUTS]), alone)
     found = int(returns.argmax())
     if returns[found] < _DRIVES or returns[1 - found] > _LOST:

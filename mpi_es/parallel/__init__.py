@@ -1,1 +1,1 @@
-"""The ranks of a job: start, talk, wait, stop, lose one."""
+"""The ranks of a job: starting, communicating, waiting, stopping, and losing one."""

@@ -1,4 +1,4 @@
-"""Ranks that go on together, or raise the same exception."""
+"""Ranks continue together, or raise the same exception."""
 
 import pickle
 from collections.abc import Callable, Sequence
@@ -35,17 +35,17 @@ def plan_on_root(comm: Comm, decision: Callable[[], Any]) -> tuple[Any, Any]:
         return pickle.dumps(plans[0].config)
 
     text = on_root(comm, config)
-    # Its options may be those of a class of the user's own, which each rank imports.
+    # It may have the options of a user's class, which each rank imports.
     shared = all_or_raise(comm, lambda: plans[0].config if comm.rank == 0 else pickle.loads(text))
     return plans[0], shared
 
 
 def all_or_raise(comm: Comm, attempt: Callable[[], T], kinds: Sequence[type[Exception]] = (UserError,)) -> T:
-    """Return what this rank's attempt gives, or raise on all ranks what any of them raised. Collective.
+    """Return this rank's result of `attempt`, or raise on all ranks what any of them raised. Collective.
 
     Args:
         kinds: the exceptions that are shared, from the mildest to the worst. All ranks raise the worst kind
-            that any of them met, with the text of the first rank that met it.
+            that any of them raised, with the text of the first rank that raised it.
     """
     if comm.size == 1:
         return attempt()

@@ -1,4 +1,4 @@
-"""Between the loop and MPI: collectives over arrays, and a world of one."""
+"""Between the loop and MPI: collectives over arrays and objects, and a communicator of one rank."""
 
 import pickle
 from collections.abc import Callable, Sequence
@@ -14,7 +14,7 @@ Comm = Any  # an mpi4py communicator or a SerialComm
 
 
 def bcast(comm: Comm, array: NDArray[Any]) -> None:
-    """Copy rank 0's array into everybody's, of the same shape and type. Collective."""
+    """Copy rank 0's array into that of every rank, of the same shape and type. Collective."""
     wait(comm.Ibcast(array, root=0))
 
 
@@ -35,7 +35,7 @@ def gather_rows(comm: Comm, rows: NDArray[Any], counts: Sequence[int] | None = N
     """Return on rank 0 the rows of all ranks, in the order of ranks; None elsewhere. Collective.
 
     Args:
-        counts: the number of rows of each rank, on rank 0; None: as many as its own.
+        counts: the number of rows of each rank, on rank 0; None: as many as rank 0 has.
     """
     if comm.rank != 0:
         wait(comm.Igatherv(rows, None, root=0))
@@ -63,7 +63,7 @@ def share_rows(comm: Comm, rows: NDArray[Any], counts: Sequence[int]) -> NDArray
 
 
 def offsets(count: int, ranks: int, first: int = 0, block: int = 1) -> list[int]:
-    """Return where each rank's share of `count` things begins, and the end: ranks + 1 numbers.
+    """Return where each rank's share of `count` items begins, and the end: ranks + 1 numbers.
 
     Args:
         first: ranks below it get nothing.
@@ -83,13 +83,13 @@ class _Done:
 
 
 class SerialComm:
-    """A world of one rank: the few methods of mpi4py that this package uses."""
+    """A communicator of one rank, with the few methods of mpi4py that this package uses."""
 
     rank = 0
     size = 1
 
     def Ibcast(self, array: Any, root: int = 0) -> _Done:  # noqa: N802
-        """Do nothing: everybody has it."""
+        """Do nothing: the only rank has it."""
         return _Done()
 
     def Iscatterv(self, send: Any, receive: NDArray[Any], root: int = 0) -> _Done:  # noqa: N802
@@ -103,15 +103,15 @@ class SerialComm:
         return _Done()
 
     def Ibarrier(self) -> _Done:  # noqa: N802
-        """Do nothing: everybody is there."""
+        """Do nothing: the only rank is there."""
         return _Done()
 
     def Abort(self, code: int) -> None:  # noqa: N802
-        """Do nothing: there is nobody else, and the caller ends this process."""
+        """Do nothing: there are no other ranks, and the caller ends this process."""
 
 
 def bcast_object(comm: Comm, item: Any) -> Any:
-    """Return rank 0's object on every rank, waiting politely: rank 0 may take long to have it. Collective."""
+    """Return rank 0's object on every rank; ranks that wait for it leave their cores idle. Collective."""
     text = np.frombuffer(bytearray(pickle.dumps(item) if comm.rank == 0 else b""), np.uint8)
     size = np.array([len(text)])
     bcast(comm, size)
@@ -140,15 +140,15 @@ def of_this_node(comm: Comm) -> Comm:
 
 
 def free(comm: Comm, whole: Comm) -> None:
-    """Free a part of a communicator, where it is not the whole: MPI has some two thousand. Collective."""
+    """Free a communicator unless it is the whole one: MPI has only some two thousand. Collective."""
     if comm is not whole:
         comm.Free()
 
 
 def split(comm: Comm, divide: Callable[[], Comm]) -> Comm:
     """Return this rank's part of a communicator. Collective."""
-    wait(comm.Ibarrier())  # the split itself would poll at full speed until the last rank is there
+    wait(comm.Ibarrier())  # the split itself would poll at full speed until the last rank arrives
     part = divide()
     if survivable():
-        shrink(comm, END)  # where a rank was lost, no other may wait for it in a part
+        shrink(comm, END)  # if a rank was lost, no rank may wait for it in a part
     return part

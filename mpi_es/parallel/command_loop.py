@@ -1,4 +1,4 @@
-"""Ranks in step: rank 0 sends commands, the others handle them, and continue without a rank that dies."""
+"""Rank 0 sends commands; the other ranks handle them, and continue without a rank that dies."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -14,10 +14,10 @@ _STOP = "stop"  # the command that ends serve
 class CommandLoop:
     """Rank 0 works in run_on_root and sends commands; the other ranks handle them in serve.
 
-    `handlers` has, on every rank, what a rank other than 0 does at each command, given its payload.
+    `handlers` holds, on every rank, the function of a payload that ranks other than 0 call for each command.
 
     Args:
-        survives: whether the other ranks go on when one dies, where MPI lets them.
+        survives: whether the other ranks continue when one dies, if MPI lets them.
     """
 
     def __init__(self, comm: Comm, *, survives: bool = False) -> None:
@@ -32,7 +32,7 @@ class CommandLoop:
         """Do the work on rank 0 while the others serve; then all return. Collective.
 
         A UserError or RolloutError of `work` ends serve on the other ranks, since both are raised between
-        two commands. After any other exception the ranks are out of step, and the job must end.
+        commands. After any other exception the ranks are out of step, and the job must end.
         """
         if self.comm.rank != 0:
             self.serve()
@@ -45,12 +45,12 @@ class CommandLoop:
         self.stop()
 
     def serve(self) -> None:
-        """Handle what rank 0 sends, until it stops. Collective."""
+        """Handle rank 0's commands until it stops. Collective."""
         while self.retry_without_lost_ranks(self._serve_one):
             continue
 
     def _serve_one(self) -> bool:
-        """Handle the next command; return whether there is more to come."""
+        """Handle the next command; return whether more are to come."""
         command, payload = bcast_object(self.comm, None)
         if command == _STOP:
             return not self._all_at_end()
@@ -67,10 +67,8 @@ class CommandLoop:
         while not self.retry_without_lost_ranks(attempt):
             continue
 
-    # Losing a rank
-
     def retry_without_lost_ranks(self, attempt: Callable[[], T]) -> T:
-        """Return what the attempt returns; when a rank is lost, the ranks that are left make it again."""
+        """Return what `attempt` returns; when a rank is lost, the remaining ranks repeat it."""
         while True:
             try:
                 with losses(self.comm):
@@ -81,11 +79,13 @@ class CommandLoop:
                 self._regroup(ONWARD)
 
     def _all_at_end(self) -> bool:
-        """Return whether all ranks know of the end; else one was lost meanwhile. Collective."""
+        """Return whether all ranks have seen the end; false if one was lost meanwhile. Collective."""
         return not self.survives or self._regroup(END)
 
     def _regroup(self, word: int) -> bool:
-        """Go on without the dead ranks; return whether there are none. Collective over the ranks left."""
+        """Continue without dead ranks; return whether there were none.
+        Collective over the remaining ranks.
+        """
         before, self.comm = self.comm, shrink(self.comm, word)
         if self.comm is before:
             return True

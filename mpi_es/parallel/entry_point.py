@@ -1,4 +1,4 @@
-"""From a command to all ranks: what every entry module starts with and ends in."""
+"""Run a command on all ranks: how every entry module starts and ends."""
 
 import io
 import os
@@ -22,23 +22,23 @@ from mpi_es.parallel.watch import watched
 def launch(
     main: Callable[[Comm, list[str]], int], again: Callable[[list[str]], list[str]] = list
 ) -> NoReturn:
-    """Run `main` on every rank and exit with its code, or 2 after a line that says what went wrong.
+    """Run `main` on every rank and exit with its code, or print an error on one line and exit with 2.
 
-    `main` raises UserError and RolloutError only where the ranks agree that it is over. Anything else
-    ends the whole job at once, since the other ranks would wait for this one; but a rank that dies,
-    where others can outlive it, is left behind, and where `main` cannot go on without it, it is called again.
+    `main` raises UserError and RolloutError only on all ranks together. Any other exception ends the whole
+    job at once, since the other ranks would wait for this one. If others can outlive a rank that dies, they
+    continue without it; if `main` cannot, it is called again.
 
     Args:
-        again: the arguments with which it goes on where it was, of those that it was called with.
+        again: turns the arguments of `main` into those with which it continues.
     """
     if sys.stdout is None:  # it was closed
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="replace")  # a terminal without our signs must not end a run
-    # Until main catches Ctrl-C it ends a process, as SIGTERM does: an exception on some ranks could hang.
+        sys.stdout.reconfigure(errors="replace")  # a terminal that lacks a character must not end a run
+    # Until main catches Ctrl-C it ends the process, as SIGTERM does: an exception on some ranks could hang.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     try:
-        comm = connect(os.environ)  # which may end a process that has nothing to print
+        comm = connect(os.environ)  # it may end a process that has nothing to print
     except UserError as error:
         sys.exit(_print_error(error))
     arguments, code = sys.argv[1:], None
@@ -60,22 +60,22 @@ def launch(
 
 
 def _unread(comm: Comm | None, error: BaseException) -> bool:
-    """Tell whether the reader of the only rank's output is gone, as with `| head`; then write to nobody."""
+    """Return whether the reader of the only rank's output is gone, as with `| head`; if so, drop output."""
     if not isinstance(error, BrokenPipeError) or (comm is not None and comm.size > 1):
         return False
     return drop_unread()
 
 
 def _once(main: Callable[[Comm, list[str]], int], comm: Comm, arguments: list[str]) -> int:
-    """Return main's exit code, or raise BeginAnew where a rank was lost that main cannot go on without."""
+    """Return main's exit code, or raise BeginAnew if main cannot continue without a lost rank."""
     try:
-        # One thread a rank; and linear algebra whose results do not depend on the number of cores.
+        # One thread per rank; also, results of linear algebra then do not depend on the number of cores.
         with threadpool_limits(1), watched(comm):
             code = _answered(main, comm, arguments)
             ignore()
         return code
     except RankLost:
-        shrink(comm, ANEW)  # which raises BeginAnew
+        shrink(comm, ANEW)  # raises BeginAnew
         raise
 
 
@@ -84,17 +84,17 @@ def _leave(comm: Comm | None, code: int) -> NoReturn:
     if comm is not None and (survivable() or launcher_watch.LOST.is_set()):
         sys.stdout.flush()
         sys.stderr.flush()
-        os._exit(code)  # MPI's own end waits now and then for dead ranks, and needs the launcher
+        os._exit(code)  # MPI_Finalize may wait for dead ranks, and needs the launcher
     sys.exit(code)
 
 
 def _answered(main: Callable[[Comm, list[str]], int], comm: Comm, arguments: list[str]) -> int:
-    """Return main's exit code, or 2 after the line that says what went wrong."""
+    """Return main's exit code, or 2 after printing an error."""
     try:
         return main(comm, arguments)
     except (UserError, RolloutError) as error:
         return _print_error(error) if comm.rank == 0 else 2
-    except SystemExit as end:  # --help, or code of the user's
+    except SystemExit as end:  # --help, or the user's code
         if end.code is None or isinstance(end.code, int):
             return end.code or 0
         print(end.code, file=sys.stderr, flush=True)

@@ -1,8 +1,8 @@
-"""Ends a rank whose launcher is gone.
+"""End a rank whose launcher is gone.
 
-The ranks of a launcher that is killed are ended by its helper on each node, such as MPICH's hydra_pmi_proxy.
-Where the helper is killed, nobody ends its ranks: they would run for ever, and hold the lock of their run.
-Linux can signal the death of a parent (PR_SET_PDEATHSIG), but not to a rank that a script started. A watchdog
+If a launcher is killed, its helper on each node, such as MPICH's hydra_pmi_proxy, ends its ranks. If the
+helper is killed, nothing ends them: they would run for ever, and hold the lock of their run.
+Linux can signal the death of a parent (PR_SET_PDEATHSIG), but not to a rank that a script starts. A watchdog
 could be killed with the helper, so each rank has a thread for this.
 """
 
@@ -14,16 +14,16 @@ from pathlib import Path
 from mpi_es.parallel.output import drop_unread
 from mpi_es.parallel.stop_signal import LAUNCHER_LOST
 
-_LOOK = 1.0  # seconds between two looks
+_LOOK = 1.0  # seconds between checks
 _STOPS, _SAVES = 5.0, 20.0  # seconds in which the ranks of a node stop together, and rank 0 then saves
-LOST, ALONE = threading.Event(), threading.Event()  # the launcher is gone; so may be the ranks of other nodes
+LOST, ALONE = threading.Event(), threading.Event()  # the launcher is gone; other nodes' ranks may be gone too
 
 
 def start(variable: str) -> None:
-    """Watch the process that started this rank, in a thread; it costs a system call a second.
+    """Watch the process that started this rank, in a thread, at the cost of a system call per second.
 
     Args:
-        variable: of the environment, with which the launcher tells a rank its number.
+        variable: the environment variable in which the launcher passes the rank.
     """
     rank = _outermost(variable)
     launcher = _parent_of(rank)
@@ -46,7 +46,7 @@ def _outermost(variable: str) -> int:
 
 
 def _parent_of(process: int) -> int:
-    """Return the parent of a process; 0 where there is none."""
+    """Return the parent of a process; 0 if there is none."""
     if process == os.getpid():
         return os.getppid()
     try:

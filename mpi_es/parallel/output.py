@@ -5,20 +5,20 @@ import select
 
 
 def drop_unread() -> bool:
-    """Redirect the standard streams whose reader is gone to /dev/null; return whether the output's is.
+    """Redirect the standard streams whose reader is gone to /dev/null; return whether stdout's is.
 
-    Otherwise each further line would raise an exception.
+    Otherwise each further print would raise an exception.
     """
     gone = [stream for stream in (1, 2) if _is_gone(stream)]
     for stream in gone:
-        nobody = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nobody, stream)
-        os.close(nobody)
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, stream)
+        os.close(null)
     return 1 in gone
 
 
 def _is_gone(stream: int) -> bool:
-    """Return whether a descriptor that is open has lost its reader."""
+    """Return whether an open descriptor has lost its reader."""
     output = select.poll()
-    output.register(stream, 0)  # which reports errors only
+    output.register(stream, 0)  # reports errors only
     return any(event & (select.POLLERR | select.POLLHUP) for _, event in output.poll(0))

@@ -1,4 +1,4 @@
-"""Groups of ranks that do a piece of work together: the first of a group leads, the others help it."""
+"""Groups of ranks that do a piece of work together: the first rank of a group leads, the others help it."""
 
 import os
 import socket
@@ -16,13 +16,13 @@ from mpi_es.parallel.start_mpi import connect
 from mpi_es.parallel.waiting import saying_after, wait
 from mpi_es.text import counted
 
-_PATIENCE = 10.0  # seconds after which a rank that failed says that it waits for the others
+_PATIENCE = 10.0  # seconds after which a failed rank warns that it waits for the others
 
 
 class Failure(NamedTuple):
     """Why a piece of work failed."""
 
-    text: str  # a line
+    text: str  # one line
     frames: str = ""  # of the traceback
 
 
@@ -33,18 +33,18 @@ class Work(NamedTuple):
     arguments: Any
 
 
-# Does this rank's part of the work, with a communicator of the group; returns the value, and why it failed.
+# Does this rank's part of the work, with a communicator of the group; returns the value and the failure.
 Attempt = Callable[[Comm, Work], tuple[Any, Failure | None]]
 
 
 class Group:
-    """The ranks that work together, seen from one of them."""
+    """A group of ranks that work together, as one of them sees it."""
 
     def __init__(self, comm: Comm) -> None:
         self.comm, self.of_work = comm, _copied(comm)
 
     def lead(self, work: Work, attempt: Attempt) -> tuple[Any, Failure | None]:
-        """Return the leader's value, and why the work failed if it did on any rank."""
+        """Return the leader's value, and the failure if the work failed on any rank."""
         with losses(self.comm):
             bcast_object(self.comm, work)
             return self._together(work, attempt)
@@ -53,7 +53,7 @@ class Group:
         """Take part in the work until the leader dismisses this rank; return the seconds it waited for work.
 
         Args:
-            note: is told the name of the work that begins, and an empty one when it is done.
+            note: called with the name of the work when it begins, and with "" when it is done.
         """
         tell = note or str
         waited = 0.0
@@ -69,17 +69,17 @@ class Group:
                 tell("")
 
     def dismiss(self) -> None:
-        """End help on the other ranks."""
+        """End `help` on the other ranks."""
         with losses(self.comm):
             bcast_object(self.comm, None)
 
     def free(self) -> None:
-        """Give the communicators back. Collective."""
+        """Free the communicators. Collective."""
         self.of_work.Free()
         self.comm.Free()
 
     def _together(self, work: Work, attempt: Attempt) -> tuple[Any, Failure | None]:
-        """Do this rank's part; return on the leader what all of them came to. Collective."""
+        """Do this rank's part; return on the leader the result of the group. Collective."""
         value, failure = attempt(self.of_work, work)
         if self.comm.size == 1:
             return value, failure
@@ -87,7 +87,7 @@ class Group:
             where = f"rank {self.comm.rank} of the group, on {socket.gethostname()}"
             failure = failure._replace(text=f"{where}: {failure.text}")
         if failure and survivable():
-            self.of_work.Revoke()  # those who wait in it for this rank fail too
+            self.of_work.Revoke()  # ranks that wait in it for this one fail too
         with _saying(failure):
             failed = share_rows(self.comm, np.array([[failure is not None]]), [1] * self.comm.size)
         if failed.any():
@@ -96,9 +96,9 @@ class Group:
         return value, failure
 
     def _renew(self) -> None:
-        """Replace the work's communicator, where messages to a rank that failed may lie unread. Collective.
+        """Replace the work's communicator, which may hold messages to a failed rank. Collective.
 
-        The old one is not freed: MPI would give its number to a new one, which would receive them.
+        The old one is not freed: MPI would reuse its number for a new one, which would receive them.
         """
         try:
             with losses(self.comm):
@@ -114,14 +114,14 @@ class Group:
 def _copied(comm: Comm) -> Comm:
     """Return a communicator of the same ranks. Collective."""
     copy = comm.Dup()
-    # Open MPI 5 crashes where a revocation comes before the communicator is complete on this rank.
+    # Open MPI 5 crashes if a revocation arrives before the communicator is complete on this rank.
     wait(comm.Ibarrier())
     return copy
 
 
 @contextmanager
 def _saying(failure: Failure | None) -> Iterator[None]:
-    """Say why this rank failed, if the others do not come: they may wait for it for ever."""
+    """Warn why this rank failed if the others do not arrive: they may wait for it for ever."""
     if failure is None:
         yield
         return
@@ -142,16 +142,17 @@ def _first(failures: list[Failure | None] | None) -> Failure | None:
 class RankGroups:
     """The groups of a job, each of up to `size` consecutive ranks, which launchers tend to put on one node.
 
-    A job with fewer ranks has one group. Ranks below the first that works and those left over belong to none.
+    A job with fewer ranks has one group. Ranks below the first that works, and those left over, belong to
+    none.
 
     Args:
-        size: 0: each rank works by itself, without a communicator.
+        size: of a group; 0: each rank works alone, without a communicator.
     """
 
     def __init__(self, size: int) -> None:
         self.size = size
         self.divided: Comm = None
-        self.leaders: Comm | None = None  # of the ranks that lead, and those below the first; else None
+        self.leaders: Comm | None = None  # of the ranks that lead, and those below the first; None on others
         self.group: Group | None = None
 
     def width(self, ranks: int, first: int) -> int:
@@ -159,13 +160,13 @@ class RankGroups:
         return min(self.size, ranks - first)
 
     def count(self, ranks: int, first: int) -> int:
-        """Return the number of groups, or of ranks that work by themselves."""
+        """Return the number of groups, or of ranks that work alone."""
         if not self.size:
             return ranks - first
         return (ranks - first) // self.width(ranks, first)
 
     def describe(self, ranks: int, first: int) -> str:
-        """Return the groups in words, after the number of ranks; nothing where each rank is one."""
+        """Return the groups in words, to follow the number of ranks; empty if each rank works alone."""
         if self.size < 2:
             return ""
         width, count = self.width(ranks, first), self.count(ranks, first)
@@ -174,7 +175,7 @@ class RankGroups:
         return f"{words}, {counted(idle, 'rank')} idle" if idle else words
 
     def divide(self, comm: Comm, first: int) -> Comm | None:
-        """Return the communicator of the leaders and of ranks below the first; None elsewhere. Collective."""
+        """Return the communicator of the leaders and of ranks below the first; None on others. Collective."""
         if not self.size:
             return comm
         if comm is not self.divided:
@@ -188,7 +189,7 @@ class RankGroups:
         from mpi4py import MPI
 
         if comm.size > 1 and MPI.Query_thread() < MPI.THREAD_MULTIPLE:
-            # Rank 0 hands out work in a thread, while the work communicates.
+            # A thread of rank 0 hands out work while the work itself communicates.
             raise expected("MPI", "a library with THREAD_MULTIPLE", MPI.Query_thread())
         width = self.width(comm.size, first)
         number, place = divmod(comm.rank - first, width)
@@ -214,7 +215,7 @@ class RankGroups:
                 self.group.dismiss()
 
     def free(self) -> None:
-        """Give the communicators back. Collective."""
+        """Free the communicators. Collective."""
         if self.leaders is not None and not isinstance(self.leaders, SerialComm):
             self.leaders.Free()
         if self.group:

@@ -1,7 +1,7 @@
-"""Losing a rank. Where the MPI has ULFM the others go on without it; elsewhere the launcher ends them all.
+"""Losing a rank. If MPI has ULFM, the others continue without it; otherwise the launcher ends them all.
 
-ULFM lets an operation fail in which a dead rank takes part, and lets a communicator be revoked, upon which
-all that others do with it fails as well. Those who are left then agree on what to do and shrink it.
+With ULFM, an operation that involves a dead rank fails, and a communicator can be revoked, after which all
+operations of other ranks on it fail as well. The remaining ranks then agree on what to do, and shrink it.
 """
 
 import os
@@ -17,17 +17,17 @@ from mpi_es.parallel.waiting import wait
 
 Comm = Any  # an mpi4py communicator
 
-# Words on what to do next; the ranks agree on their bits' conjunction, which is the least.
+# What to do next. The ranks agree on the bitwise AND of their words, which is the least of them.
 ANEW, ONWARD, END = 0b00, 0b01, 0b11
-_FT = "OMPI_MCA_mpi_ft_enable"  # what Open MPI's mpiexec sets
+_FT = "OMPI_MCA_mpi_ft_enable"  # set by Open MPI's mpiexec
 
 
 class RankLost(OutOfStep):
-    """A rank has died, and its communicator is of no more use."""
+    """A rank has died, and its communicator is unusable."""
 
 
 class BeginAnew(OutOfStep):
-    """The ranks that are left cannot go on where they are: they are to begin anew, as a smaller world."""
+    """The remaining ranks cannot continue where they are: they must begin anew, in a smaller world."""
 
     def __init__(self, comm: Comm) -> None:
         super().__init__()
@@ -40,9 +40,9 @@ def survivable() -> bool:
 
 
 def apply_rank_loss_option(comm: Comm, option: str) -> tuple[bool, str]:
-    """Return whether the other ranks go on when one dies, and that in words; empty on a rank that is alone.
+    """Return whether the other ranks continue when one dies, also in words; empty for a single rank.
 
-    Where the job is to end, it is MPI that ends it.
+    If the job is to end, MPI ends it.
 
     Args:
         option: auto, shrink or abort.
@@ -70,7 +70,7 @@ def _is_death(error: Exception) -> bool:
 
 @contextmanager
 def losses(comm: Comm) -> Iterator[None]:
-    """Raise RankLost where MPI reports a death, and let all ranks of the communicator know."""
+    """Raise RankLost if MPI reports a death, and revoke the communicator, so that all its ranks notice."""
     try:
         yield
     except RankLost:  # in a part of this communicator
@@ -84,25 +84,25 @@ def losses(comm: Comm) -> Iterator[None]:
 
 
 def _agree(comm: Comm, word: int) -> int:
-    """Return the least of the words of all ranks that are left. Collective over them."""
+    """Return the least of the remaining ranks' words. Collective over them."""
     while True:
         comm.Ack_failed()
         agreed = np.array([word], np.int32)
         try:
             wait(comm.Iagree(agreed))
             return int(agreed[0])
-        except Exception as error:  # on all ranks alike: one died whose death was not acknowledged
+        except Exception as error:  # on all ranks: a rank died, and its death is not acknowledged yet
             if not _is_death(error):
                 raise
 
 
 def shrink(comm: Comm, word: int) -> Comm:
-    """Return a communicator of the ranks that are left, or raise BeginAnew with it. Collective over them.
+    """Return a communicator of the remaining ranks, or raise BeginAnew with it. Collective over them.
 
-    Where all are at their end, it is the old one.
+    If all of them are at their end, it is the old one.
 
     Args:
-        word: END, ONWARD from a rank that can go on where it is if rank 0 lives, or else ANEW.
+        word: END; ONWARD from a rank that can continue where it is if rank 0 lives; otherwise ANEW.
     """
     from mpi4py import MPI
 

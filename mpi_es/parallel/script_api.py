@@ -1,4 +1,4 @@
-"""From a script to all ranks: a call of the library that every rank makes."""
+"""Run a script's call of the library on all ranks."""
 
 import atexit
 import os
@@ -19,7 +19,7 @@ from mpi_es.parallel.watch import watched
 
 T = TypeVar("T")
 _ONE_AT_A_TIME = "one call at a time, got one from a second thread; use a process for each"
-_CALL, _END = 0, 1  # what a rank is at when it meets the others: a call, or the end of its script
+_CALL, _END = 0, 1  # where a rank is when it meets the others: at a call, or at the end of its script
 
 
 class RunStopped(SystemExit):
@@ -27,7 +27,7 @@ class RunStopped(SystemExit):
 
 
 class World:
-    """The ranks of this process's job: all that its launcher started, less those that were lost."""
+    """The ranks of this process's job: all that its launcher started, without those that were lost."""
 
     def __init__(self) -> None:
         self.comm: Comm = None
@@ -36,7 +36,7 @@ class World:
         self.ended: list[int] = []  # ranks whose script is at its end
 
     def join(self) -> Comm:
-        """Return the communicator; the first call starts MPI where there is a launcher. Collective."""
+        """Return the communicator; the first call starts MPI if there is a launcher. Collective."""
         if self.comm is None:
             launched = find_launch(os.environ)
             finalizes = not survivable() or "mpi4py.MPI" in sys.modules
@@ -48,8 +48,8 @@ class World:
     def meet(self, at: int) -> list[int]:
         """Return the ranks whose script is at its end. Collective, as long as there are none.
 
-        Every call begins with it and every script ends with it. So a call that some ranks do not make fails,
-        and does not wait for them for ever.
+        Every call begins with this and every script ends with it. So a call that some ranks do not make
+        fails instead of waiting for them for ever.
         """
         if not self.ended:
             places = share_rows(self.comm, np.array([[at]]), [1] * self.comm.size)
@@ -57,13 +57,14 @@ class World:
         return self.ended
 
     def _watch_the_script(self, size: int, *, finalizes: bool) -> None:
-        """End the job where the script raises on some ranks only, since the others would wait for them.
+        """End the job if the script raises on some ranks only, since the others would wait for them.
 
-        What all ranks of a call raised is printed once, and ends them with code 2, as it ends a command.
+        An exception that all ranks of a call raised is printed once, and ends them with code 2, as in a
+        command.
 
         Args:
             size: how many ranks the launcher started.
-            finalizes: whether mpi4py ends MPI with the script, as where the script has imported it itself.
+            finalizes: whether mpi4py ends MPI with the script, for instance since the script imported it.
         """
         print_exception = sys.excepthook
 
@@ -76,7 +77,7 @@ class World:
             if self.comm.rank == min({*range(self.comm.size)}.difference(self.ended)):
                 print(f"error: {error}", file=sys.stderr, flush=True)
             leave(2)
-            sys.exit(2)  # which ends Python here too
+            sys.exit(2)  # ends Python even in an excepthook
 
         def leave(code: int = 0) -> None:
             lost = self.comm.size < size
@@ -88,7 +89,7 @@ class World:
             if lost and finalizes:
                 sys.stdout.flush()
                 sys.stderr.flush()
-                os._exit(code)  # MPI's own end waits now and then for dead ranks
+                os._exit(code)  # MPI_Finalize may wait for dead ranks
 
         sys.excepthook = end
         atexit.register(leave)
@@ -97,8 +98,8 @@ class World:
 def on_all_ranks(work: Callable[[World], T], world: World) -> T:
     """Return what `work` returns. Collective: every rank calls it.
 
-    `work` raises UserError, RolloutError and RunStopped only where all ranks do. Where a rank is lost that it
-    cannot go on without, it is called again in a smaller world.
+    `work` raises UserError, RolloutError and RunStopped only on all ranks together. If it cannot continue
+    without a lost rank, it is called again in a smaller world.
     """
     if world.caller is not None:
         nested = world.caller == threading.get_ident()
@@ -119,7 +120,7 @@ def on_all_ranks(work: Callable[[World], T], world: World) -> T:
 
 
 def _once(work: Callable[[World], T], world: World) -> T:
-    """Return what `work` returns, or raise BeginAnew where a rank was lost that it cannot go on without."""
+    """Return what `work` returns, or raise BeginAnew if it cannot continue without a lost rank."""
     comm = world.comm
     outcome: list[T] = []
     world.raised = None
@@ -133,7 +134,7 @@ def _once(work: Callable[[World], T], world: World) -> T:
         else:
             outcome = _outcome(work, world)
     except RankLost:
-        shrink(comm, ANEW)  # which raises BeginAnew
+        shrink(comm, ANEW)  # raises BeginAnew
         raise
     except BeginAnew:
         raise
@@ -148,8 +149,8 @@ def _once(work: Callable[[World], T], world: World) -> T:
 
 
 def _outcome(work: Callable[[World], T], world: World) -> list[T]:
-    """Return what `work` returns; nothing where it raises what all ranks raise, which is kept."""
-    # One thread a rank; and linear algebra whose results do not depend on the number of cores.
+    """Return what `work` returns, in a list; the list is empty if all ranks raise, and the error is kept."""
+    # One thread per rank; also, results of linear algebra then do not depend on the number of cores.
     with threadpool_limits(1), watched(world.comm):
         try:
             return [work(world)]

@@ -1,6 +1,6 @@
 """The shared memory of a node, in which its ranks exchange messages: whether MPI finds room there.
 
-MPI maps files there and writes to them. Where no room is left, Linux ends the rank by SIGBUS, without a word.
+MPI maps files there and writes to them. If no room is left, Linux ends the rank with SIGBUS and no message.
 """
 
 import contextlib
@@ -15,8 +15,8 @@ from mpi_es.text import counted, number
 
 DIRECTORY = Path("/dev/shm")
 REMEDY = "remove leftovers there, or mount more (docker: --shm-size=1g)"
-# Bytes that MPICH writes to when it starts: for each rank, and once. Measured with 1, 2, 3 and 7 ranks: once
-# 8 KiB with MPICH 5.0.2, up to 32 with 4.3.1.
+# Bytes that MPICH writes when it starts: for each rank, and once. Measured with 1, 2, 3 and 7 ranks: once
+# 8 KiB with MPICH 5.0.2, up to 32 KiB with 4.3.1.
 _EACH, _ONCE = 1032 * 2**10, 32 * 2**10
 _MIB = 2**20
 _JUST_NOW = 60.0  # seconds
@@ -32,18 +32,18 @@ def needed(ranks: int) -> int:
 
 
 def room(directory: Path = DIRECTORY) -> float:
-    """Return how many bytes are free; infinity where nothing limits them."""
+    """Return how many bytes are free; infinity without a limit."""
     try:
         found = os.statvfs(directory)
-    except OSError:  # MPI names what it misses
+    except OSError:  # MPI reports a missing directory itself
         return math.inf
     return found.f_bavail * found.f_frsize if found.f_blocks else math.inf
 
 
 def check(environ: Mapping[str, str], directory: Path = DIRECTORY) -> NoRoom | None:
-    """Return the complaint if MPICH could not start this node's ranks; call it before it starts.
+    """Return an error if MPICH could not start this node's ranks; call it before MPI starts.
 
-    All ranks of a node come to the same result, also where others have taken their memory already.
+    All ranks of a node get the same result, even if some have taken their memory already.
     """
     ranks = int(environ.get("MPI_LOCALNRANKS", "1"))
     there = room(directory) + _taken_just_now(directory)

@@ -1,4 +1,4 @@
-"""Start MPI, or say why this launcher and this MPI library cannot do it together; before anything else."""
+"""Start MPI, or explain why this launcher and this MPI library do not fit; before anything else."""
 
 import faulthandler
 import re
@@ -19,10 +19,10 @@ from mpi_es.parallel.rank_loss import survivable
 from mpi_es.parallel.shared_memory import NoRoom
 from mpi_es.parallel.stop_signal import keep_hang_up
 
-# Of the launchers, the one that comes first here is the outermost that starts ranks itself: an mpiexec may
-# use srun for its helpers, one on each node, and srun's variables then count nodes.
+# srun comes last: an mpiexec may start its helpers with srun, one on each node, and srun's variables then
+# count nodes.
 _OPEN_MPI, _MVAPICH, _MPICH, _SRUN = "mpiexec of Open MPI", "mpiexec of MVAPICH", "mpiexec of MPICH", "srun"
-_VARIABLES = (  # launcher, its number of ranks, this process's place among them
+_VARIABLES = (  # launcher, variable of the number of ranks, variable of this process's rank
     (_OPEN_MPI, "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"),
     (_MVAPICH, "MV2_COMM_WORLD_SIZE", "MV2_COMM_WORLD_RANK"),
     (_MPICH, "PMI_SIZE", "PMI_RANK"),
@@ -35,7 +35,7 @@ _LOCAL_RANKS = {
     _SRUN: "SLURM_LOCALID",
 }
 _STARTED = 300  # seconds: 32 ranks need 3, thousands on a busy file system minutes
-FORWARDED = 0.3  # seconds until mpiexec has what was printed; on an abort it drops the rest
+FORWARDED = 0.3  # seconds until mpiexec has forwarded output; on an abort it drops the rest
 
 
 class Launch(NamedTuple):
@@ -43,9 +43,9 @@ class Launch(NamedTuple):
 
     launcher: str = "no launcher"
     size: int = 1  # ranks
-    rank: int = 0  # as the launcher counts, which holds in worlds of one too
-    variable: str = ""  # of the environment, with the rank; empty without a launcher
-    local_rank: int = 0  # its place among the ranks of its node; the rank where the launcher does not tell it
+    rank: int = 0  # as the launcher counts, even if each rank is a world of its own
+    variable: str = ""  # environment variable of the rank; empty without a launcher
+    local_rank: int = 0  # its index among the ranks of its node, if the launcher gives it, else the rank
 
 
 def find_launch(environ: Mapping[str, str]) -> Launch:
@@ -56,7 +56,7 @@ def find_launch(environ: Mapping[str, str]) -> Launch:
         if launcher is _MPICH and "MPI_LOCALNRANKS" not in environ and "SLURM_STEP_ID" in environ:
             launcher = _SRUN  # srun --mpi=pmi2 speaks the protocol of MPICH's mpiexec
         # An interactive shell in a step is one process, whatever its size, and a step may only carry an
-        # mpiexec's helpers; SLURM_NTASKS is no use at all, since a batch script has it too.
+        # mpiexec's helpers; SLURM_NTASKS is useless, since a batch script has it too.
         if size == "SLURM_STEP_NUM_TASKS" and {"SLURM_PTY_PORT", "SLURM_EXTERNAL_LAUNCHER"} & set(environ):
             continue
         own = int(environ.get(rank, "0"))
@@ -65,9 +65,9 @@ def find_launch(environ: Mapping[str, str]) -> Launch:
 
 
 def abort(comm: Comm | None) -> None:
-    """Print the exception that is being handled and end all ranks, which would wait for this one.
+    """Print the current exception and end all ranks, which would wait for this one.
 
-    It may return before the launcher ends this process. Without a world it only prints.
+    It may return before the launcher ends this process. Without a communicator it only prints.
     """
     drop_unread()
     traceback.print_exc()
@@ -78,21 +78,21 @@ def abort(comm: Comm | None) -> None:
 
 
 def library_name(mpi_library: str) -> str:
-    """Return name and version out of the text of MPI_Get_library_version."""
+    """Return name and version from the text of MPI_Get_library_version."""
     first = mpi_library.strip().split("\n")[0].split(",")[0]
     return re.sub(r"\s*Version\s*:?\s*", " ", first)
 
 
 def check(environ: Mapping[str, str], world_size: int | None, mpi_library: str) -> UserError | None:
-    """Return the complaint if the launcher's ranks are not one world.
+    """Return an error if the launcher's ranks are not one world.
 
     Args:
-        world_size: None before MPI has started, which a wrong launcher may not let it survive.
+        world_size: None before MPI has started, since it may abort under a wrong launcher.
         mpi_library: the text of MPI_Get_library_version.
     """
     launcher, size, *_ = find_launch(environ)
     if world_size is None:
-        # MPICH built without PMIx (as the wheel is) aborts in MPI_Init, with a stack, where it finds PMIx.
+        # MPICH built without PMIx (as the wheel is) aborts in MPI_Init, with a stack, if it finds PMIx.
         if "PMIX_NAMESPACE" not in environ or not re.match(r"MPICH(?!.*pmix)", mpi_library, re.DOTALL):
             return None
         got = "none that this MPI can join"
@@ -109,9 +109,9 @@ def check(environ: Mapping[str, str], world_size: int | None, mpi_library: str) 
 
 
 def _remedy(launcher: str, mpi_library: str) -> str:
-    """Return how to start a world of this library's."""
+    """Return how to start ranks with this library."""
     own = Path(sys.prefix, "bin", "mpiexec")
-    wheel = own.exists() and "Open MPI" not in mpi_library  # the mpich wheel brings an mpiexec
+    wheel = own.exists() and "Open MPI" not in mpi_library  # the mpich wheel includes an mpiexec
     mpiexec = str(own) if wheel else "the mpiexec that belongs to it"
     if launcher is not _SRUN:
         return f"start it with {mpiexec}"
@@ -120,16 +120,16 @@ def _remedy(launcher: str, mpi_library: str) -> str:
 
 
 def connect(environ: Mapping[str, str]) -> Comm:
-    """Start MPI and return the world. Collective. Call it in an entry module's main().
+    """Start MPI and return the world communicator. Collective. Call it in an entry module's main().
 
-    Without a launcher and without an MPI library it is a world of one, a SerialComm.
+    Without a launcher and without an MPI library it is a SerialComm.
 
-    What is wrong with the launcher raises UserError in its first rank. The others, which may all be rank 0
-    of a world of one, exit with 0: if they failed, the launcher might end the first before it has printed.
+    If the launcher does not fit, its first rank raises UserError. The others, which may each be rank 0 of a
+    world of one, exit with 0: if they failed, the launcher might end the first before it has printed.
     """
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RuntimeWarning)  # mpi4py's own words on wrong launchers
+            warnings.simplefilter("ignore", RuntimeWarning)  # mpi4py's own warnings about wrong launchers
             return _start(environ)
     except UserError as error:
         launch = find_launch(environ)
@@ -141,8 +141,8 @@ def connect(environ: Mapping[str, str]) -> Comm:
 
 @contextmanager
 def _patient() -> Iterator[None]:
-    """End this process, with its stack, if MPI does not start, as where a rank died before."""
-    faulthandler.dump_traceback_later(_STARTED, exit=True)  # MPI_Init keeps Python's lock
+    """End this process, and print its stack, if MPI does not start, for instance since a rank died."""
+    faulthandler.dump_traceback_later(_STARTED, exit=True)  # MPI_Init holds the GIL
     try:
         yield
     finally:
@@ -154,13 +154,13 @@ def _start(environ: Mapping[str, str]) -> Comm:
     try:
         import mpi4py
 
-        # MPI's own end waits now and then for dead ranks.
+        # MPI_Finalize may wait for dead ranks.
         mpi4py.rc.initialize, mpi4py.rc.finalize = False, not survivable()
         from mpi4py import MPI
     except (ImportError, RuntimeError) as error:
         if not find_launch(environ).variable:
             return SerialComm()
-        hint = "pip install 'mpi_es[mpich]', or load the cluster's module of one"
+        hint = "pip install 'mpi_es[mpich]', or load the cluster's MPI module"
         reason = " ".join(str(error).split())
         raise UserError(
             f"MPI: expected a library that mpi4py can load, got none; {hint} ({reason})"
@@ -174,7 +174,7 @@ def _start(environ: Mapping[str, str]) -> Comm:
         if variable := find_launch(environ).variable:
             launcher_watch.start(variable)
         with _patient() if survivable() else nullcontext():
-            MPI.Init_thread(MPI.THREAD_MULTIPLE)  # the level that mpi4py itself asks for
+            MPI.Init_thread(MPI.THREAD_MULTIPLE)  # the level that mpi4py itself requests
         keep_hang_up()
     if complaint := check(environ, MPI.COMM_WORLD.size, library):
         raise complaint

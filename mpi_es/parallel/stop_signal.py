@@ -1,4 +1,4 @@
-"""A signal asks a run to stop; the run looks when it can."""
+"""A signal asks a run to stop; the run checks for it when it can."""
 
 import contextlib
 import os
@@ -11,34 +11,34 @@ from types import FrameType
 from mpi_es.parallel.output import drop_unread
 
 CAUGHT = (signal.SIGTERM, signal.SIGUSR1, signal.SIGINT, signal.SIGHUP)
-# What a rank sends to itself when its launcher is gone. Nobody else sends it.
+# A rank sends this to itself when its launcher is gone. Nothing else sends it.
 LAUNCHER_LOST = signal.SIGRTMIN if sys.platform == "linux" else signal.SIGUSR2
 
 
 def caught() -> list[int]:
-    """Return the signals to catch: all, but a hang-up that is ignored from the start, as under nohup."""
+    """Return the signals to catch: all, except a hang-up that was ignored from the start, as under nohup."""
     kept = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
     return [number for number in (*CAUGHT, LAUNCHER_LOST) if not (kept and number == signal.SIGHUP)]
 
 
 def keep_hang_up() -> None:
-    """Undo what another has made of SIGHUP: MPICH ignores it."""
+    """Restore Python's handler of SIGHUP, which MPICH makes the process ignore."""
     if threading.current_thread() is threading.main_thread():
         signal.signal(signal.SIGHUP, signal.getsignal(signal.SIGHUP) or signal.SIG_DFL)
 
 
 def ignore() -> None:
-    """Let a process that is about to end do so in peace: launchers repeat a signal that they pass on."""
+    """Ignore further signals in a process that is about to end: launchers repeat the signals they forward."""
     for number in caught():
         signal.signal(number, signal.SIG_IGN)
 
 
 class Stopped(Exception):
-    """An evaluation that was given up because a signal came."""
+    """A signal ended an evaluation."""
 
 
 class StopFlag:
-    """Whether a signal has come, and which. A second Ctrl-C ends the process at once."""
+    """Whether a signal has arrived, and which. A second Ctrl-C ends the process at once."""
 
     def __init__(self) -> None:
         self.name = ""
@@ -46,7 +46,7 @@ class StopFlag:
     def install(self) -> "StopFlag":
         """Catch the signals of a time limit, a preemption and a user.
 
-        A signal that the flag installed before has caught counts for this one, too.
+        A signal that an earlier installed flag has caught counts for this one too.
         """
         earlier = getattr(signal.getsignal(signal.SIGTERM), "__self__", None)
         for number in caught():
@@ -57,16 +57,16 @@ class StopFlag:
 
     @contextlib.contextmanager
     def installed(self) -> Iterator["StopFlag"]:
-        """Catch the signals inside the block; in a thread, which can catch none, do nothing."""
+        """Catch the signals inside the block; in a thread, which cannot catch any, do nothing."""
         if threading.current_thread() is not threading.main_thread():
             yield self
             return
-        former = {number: signal.getsignal(number) for number in caught()}
+        previous = {number: signal.getsignal(number) for number in caught()}
         self.install()
         try:
             yield self
         finally:
-            for number, handler in former.items():
+            for number, handler in previous.items():
                 signal.signal(number, handler)
 
     def _note(self, number: int, frame: FrameType | None) -> None:
@@ -76,7 +76,7 @@ class StopFlag:
         if number in (signal.SIGHUP, LAUNCHER_LOST):
             drop_unread()
         if number == signal.SIGUSR1 and self.name:
-            return  # a job's script also passes on other signals by this one
+            return  # a job's script also forwards other signals as this one
         lost = number == LAUNCHER_LOST
         self.name = "the end of its launcher" if lost else signal.Signals(number).name
 

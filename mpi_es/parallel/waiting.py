@@ -10,15 +10,15 @@ from mpi_es.parallel import launcher_watch
 from mpi_es.parallel.stop_signal import Stopped
 
 _SPINS = 50  # tests before the first sleep: a message that is already there costs no sleep
-_SHORT, _LONGEST = 1e-3, 1e-2  # seconds of a sleep: what waiting may add to a message
-_SHARE = 1 / 50  # of the time waited so far, which a sleep between these takes: who waits long wakes seldom
+_SHORT, _LONGEST = 1e-3, 1e-2  # seconds of a sleep, which waiting may add to a message's latency
+_SHARE = 1 / 50  # share of the time waited so far that a sleep takes, between these limits
 
 
 def wait(request: Any) -> float:
     """Wait for a non-blocking operation and return the seconds that it took.
 
-    Every wait goes through here. MPI's own polls at full speed, and with more ranks than cores that
-    starves the ranks that work. Where the launcher is gone, so may be the others: then raise Stopped.
+    Every wait goes through here. MPI_Wait polls at full speed, which with more ranks than cores starves the
+    ranks that work. If the launcher is gone, other ranks may be gone too: raise Stopped.
     """
     begin = time.perf_counter()
     spins, pause = 0, 1e-5
@@ -35,7 +35,7 @@ def wait(request: Any) -> float:
 
 @contextmanager
 def saying_after(seconds: float, say: Callable[[str], object], text: str) -> Iterator[None]:
-    """Say something, from another thread, if what is in the block takes longer."""
+    """Call `say` with the text, from another thread, if the block takes longer than `seconds`."""
     timer = threading.Timer(seconds, say, [text])
     timer.daemon = True
     timer.start()

@@ -19,7 +19,7 @@ from mpi_es.parallel.waiting import wait
 
 
 class Line:
-    """This rank's line to a watchdog, and its slot for signs of life.
+    """This rank's connection to a watchdog, and its slot for the heartbeat.
 
     Args:
         process: the watchdog, on the rank that started it.
@@ -37,7 +37,7 @@ class Line:
         os.close(file)
 
     def end(self) -> None:
-        """Say that all is well with this rank."""
+        """Tell the watchdog that this rank ends normally."""
         with self.socket, suppress(OSError):
             self.socket.send(watchdog.ALL_WELL)
         if self.process is not None:
@@ -68,18 +68,18 @@ def watched(comm: Comm) -> Iterator[None]:
     if line:
         line.end()
     with suppress(RankLost), losses(comm):
-        wait(comm.Ibarrier())  # nobody ends before every watchdog knows that it may
+        wait(comm.Ibarrier())  # no rank ends before every watchdog knows that it may
     if survivable():
         shrink(comm, END)
 
 
 def _start(comm: Comm) -> Line:
-    """Start a watchdog on each node, by one of its ranks; return this rank's line to it. Collective."""
+    """Start a watchdog on each node, by one of its ranks; return this rank's connection to it. Collective."""
     node, rank, process = of_this_node(comm), f"{os.getpid()}:{comm.rank}", None
     ranks = gather_objects(node, rank)
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as door:
         if ranks:
-            door.bind("")  # to a name that Linux chooses, in no directory
+            door.bind("")  # to an abstract name that Linux chooses
             door.listen(len(ranks))
             whom = watchdog.EACH if survivable() else watchdog.FIRST
             whom = whom if comm.size > 1 else watchdog.NONE
@@ -88,7 +88,7 @@ def _start(comm: Comm) -> Line:
                 command,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
-                start_new_session=True,  # it outlives the signals with which a launcher cleans up
+                start_new_session=True,  # it survives the signals with which a launcher cleans up
                 pass_fds=[door.fileno()],
             )
         address = bcast_object(node, door.getsockname())
@@ -97,7 +97,7 @@ def _start(comm: Comm) -> Line:
 
 
 class Heartbeat:
-    """Signs of life of this rank, which is killed where none comes for `timeout` seconds."""
+    """The heartbeat of this rank, which is killed after `timeout` seconds without a beat."""
 
     def __init__(self, timeout: float) -> None:
         if sys.platform != "linux":
@@ -106,12 +106,14 @@ class Heartbeat:
         self.timeout, self.line, self.alone = timeout, line or _start(SerialComm()), line is None
 
     def write(self, text: str) -> None:
-        """Give a sign of life, with the running episodes; nothing: the rank waits for others."""
+        """Write a heartbeat, with the running episodes;
+        an empty text means that the rank waits for others.
+        """
         slot, begin = self.line.slot, watchdog.HEAD.size
         slot[begin:] = text.encode()[: watchdog.SLOT - begin].ljust(watchdog.SLOT - begin, b"\0")
         watchdog.HEAD.pack_into(slot, 0, time.monotonic() if text else 0.0, self.timeout)
 
     def end(self) -> None:
-        """End the watchdog of a rank that is alone: no other evaluation follows."""
+        """End the watchdog of a single rank: no other evaluation follows."""
         if self.alone:
             self.line.end()

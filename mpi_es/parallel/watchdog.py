@@ -1,12 +1,13 @@
-"""Watches the ranks of a node, as a process: reports which rank died, and kills one that hangs.
+"""A process that watches the ranks of a node: it reports which rank died, and kills one that hangs.
 
-Launchers name any rank that they ended. This process sees the end of a rank before the launcher can end the
-others. A simulator that hangs may never give Python's lock back, so it is killed from outside. watch.py runs
-this as a script, which imports nothing but the standard library, to be there at once.
+Launchers name any of the ranks that they ended. This process sees the end of a rank before the launcher can
+end the others. A simulator that hangs may never release the GIL, so its rank is killed from outside. watch.py
+runs this as a script, which imports only the standard library, to start at once.
 
 A dying process closes its files a moment before its own end can be seen. On busy cores that moment is long
-enough for a launcher, at the other end of such a file, to end the others. So every rank keeps a line to this
-process: Linux closes last what was opened first, and the launcher's file was.
+enough for a launcher, at the other end of such a file, to end the others. So every rank keeps a connection to
+this
+process: Linux closes the files opened last first, and the launcher's file was opened earlier.
 """
 
 import contextlib
@@ -19,18 +20,18 @@ import sys
 import time
 
 ON_WATCH, ALL_WELL = b"!", b"."
-# Whose death to report. Where the others outlive a rank, each is worth a line; one that is alone just ends.
+# Whose death to report: each one's if the others outlive it; none for a single rank.
 FIRST, EACH, NONE = "first", "each", "none"
-SLOT = 512  # bytes of a rank: the time of its last sign, 0 for idle, the timeout, and the running episodes
+SLOT = 512  # bytes per rank: time of its last heartbeat (0: idle), the timeout, and the running episodes
 HEAD = struct.Struct("dd")
-_LOOK = 1.0  # seconds between two looks at the slots
+_LOOK = 1.0  # seconds between checks of the slots
 
 
 class Watchdog:
-    """Watches ranks, `process:rank` each, until the first of them says that all is well, or until all end.
+    """Watches ranks, each given as `process:rank`, until the first one reports a normal end or all end.
 
     Args:
-        door: where each rank opens its line, and says which it is.
+        door: the socket on which each rank connects and names itself.
     """
 
     def __init__(self, whom: str, door: socket.socket, ranks: list[str]) -> None:
@@ -38,8 +39,8 @@ class Watchdog:
         self.left = set(ranks)
         self.lines: dict[int, tuple[socket.socket, str]] = {}
         self.processes: dict[int, str] = {}
-        self.slots: dict[str, int] = {}  # the files in which the ranks give signs of life
-        self.poll = select.epoll()  # it returns what happened in the order in which it did
+        self.slots: dict[str, int] = {}  # the files with the ranks' heartbeats
+        self.poll = select.epoll()  # returns events in the order in which they happened
         self.poll.register(door, select.EPOLLIN)
         for rank in ranks:
             self._open(rank)
@@ -55,7 +56,7 @@ class Watchdog:
         self.poll.register(handle, select.EPOLLIN)
 
     def run(self) -> None:
-        """Watch."""
+        """Watch until no rank is left to watch."""
         while self.left:
             for place, _ in self.poll.poll(_LOOK, maxevents=1):
                 if place == self.door.fileno():
@@ -68,7 +69,7 @@ class Watchdog:
             self._kill_hanging()
 
     def _let_in(self) -> None:
-        """Open a line."""
+        """Accept a rank's connection."""
         line, _ = self.door.accept()
         rank, files = heard(line)
         self.lines[line.fileno()] = line, rank.decode()
@@ -78,30 +79,32 @@ class Watchdog:
             line.send(ON_WATCH)
 
     def _hear(self, place: int) -> None:
-        """Note what a rank says: that all is well; or that it is gone."""
+        """Read a rank's message: its normal end, or its death."""
         self.poll.unregister(place)
         line, rank = self.lines[place]
         if heard(line)[0] != ALL_WELL:
             self._dead(rank)
         elif rank == self.first:
-            self.left.clear()  # it waits for the end of this process, and others may wait for it
+            self.left.clear()  # this rank waits for this process to end, and others may wait for it
         self.left.discard(rank)
 
     def _dead(self, rank: str) -> None:
-        """Report a rank that has ended, unless it said before that all is well."""
+        """Report a rank that has ended, unless it reported a normal end before."""
         if rank in self.left:
             self.left.discard(rank)
             now = time.time()
             clock = time.strftime("%H:%M:%S", time.localtime(now)) + f".{int(now % 1 * 1000):03d}"
-            if self.whom != NONE:  # where several nodes report one, the earliest is the cause
+            if self.whom != NONE:  # if several nodes report a rank, the earliest is the cause
                 report(rank, f"(process {_process(rank)}) died at {clock}")
             if self.whom == FIRST:
                 self.left.clear()
             if rank == self.first:
-                os.dup2(1, 2)  # to nowhere: the rank's launcher may wait until nobody holds its output open
+                os.dup2(
+                    1, 2
+                )  # /dev/null: the launcher may wait until no process holds the rank's output open
 
     def _kill_hanging(self) -> None:
-        """Kill the ranks that have given no sign for too long."""
+        """Kill the ranks without a heartbeat for too long."""
         for process, rank in self.processes.items():
             if rank not in self.slots:
                 continue
@@ -111,7 +114,7 @@ class Watchdog:
                 episodes = slot[HEAD.size :].rstrip(b"\0").decode(errors="replace")
                 rule = f"no episode began or ended for {timeout:g} s (--evaluation-timeout)"
                 report(rank, f"hangs: {rule}; running: {episodes}")
-                # The launcher ends the job, or the others go on without it.
+                # Then the launcher ends the job, or the other ranks continue.
                 signal.pidfd_send_signal(process, signal.SIGKILL)
                 del self.slots[rank]
 
@@ -121,7 +124,7 @@ def _process(rank: str) -> int:
 
 
 def heard(line: socket.socket) -> tuple[bytes, list[int]]:
-    """Return what a rank says; nothing if it is gone, which is an error where it had not read all."""
+    """Return a rank's message and files; empty if it is gone, or went before it had read everything."""
     try:
         return socket.recv_fds(line, 64, 1)[:2]
     except OSError:
@@ -129,7 +132,7 @@ def heard(line: socket.socket) -> tuple[bytes, list[int]]:
 
 
 def report(rank: str, what: str) -> None:
-    """Write a line on a rank."""
+    """Print an error about a rank."""
     os.write(2, f"error: rank {rank.partition(':')[2]} on {socket.gethostname()} {what}\n".encode())
 
 

@@ -1,4 +1,4 @@
-"""The policy of a config. Importing this does not import torch, which workers do without."""
+"""The policy of a config. Importing this does not import torch, which most ranks do not need."""
 
 import os
 from functools import partial
@@ -19,7 +19,8 @@ def make(config: Config, observation_space: Any, action_space: Any, module: Any 
     """Return the policy that the config names, for the spaces of its environment.
 
     Args:
-        module: of a script, for which the name stands: a torch module, its class, or a class with a kernel.
+        module: the script's object to which the name refers: a torch module, its class, or a class with a
+            kernel.
     """
     options: Any = config.policy
     if not isinstance(options, OwnOptions):
@@ -53,12 +54,12 @@ def make(config: Config, observation_space: Any, action_space: Any, module: Any 
 
 
 def _require_cpu(config: Config) -> None:
-    """Refuse another device for a policy that is no torch module of the user's own."""
+    """Refuse a device other than the CPU for a policy that is not the user's torch module."""
     if config.device not in ("cpu", "auto"):
         rule = f"cpu or auto with --policy {config.policy.name}, which is not a torch module of your own"
         raise expected("--device", rule, config.device)
 
 
 def has_kernel(policy: Any) -> bool:
-    """Tell whether a policy of the user's own is a class whose step numba compiles."""
+    """Return whether a user's policy is a class whose step numba compiles."""
     return isinstance(policy, type) and hasattr(policy, "kernel")

@@ -19,9 +19,9 @@ def actions_for(space: Any, kind: str, policy: str, squashed: bool = False) -> t
     """Return how many outputs a network needs, and the function outputs (k, n) -> actions (k, *shape).
 
     Args:
-        kind: "argmax", "tanh" scaled to the bounds, "clip" to the bounds, or "auto": argmax where the
-            actions are discrete, else tanh.
-        squashed: the network ends with the tanh itself; its outputs are only scaled.
+        kind: "argmax", "tanh" scaled to the bounds, "clip" to the bounds, or "auto": argmax for
+            discrete actions, else tanh.
+        squashed: whether the network itself ends with a tanh; its outputs are then only scaled.
     """
     if isinstance(space, spaces.Box) and np.issubdtype(space.dtype, np.floating):
         return _box(space, kind, squashed)
@@ -71,13 +71,13 @@ def _box(space: Any, kind: str, squashed: bool) -> tuple[int, ToActions]:
     if not space.is_bounded():
         rule = f"clip for actions without bounds (shape {shape})"
         raise expected("--output", rule, kind, "use --output clip")
-    middle, half = low / 2 + high / 2, high / 2 - low / 2  # halved first: a bound may be the largest number
+    middle, half = low / 2 + high / 2, high / 2 - low / 2  # halved first: a bound may be the largest float
 
     def actions(outputs: Outputs) -> Actions:
         scaled = (outputs.copy() if squashed else tanh_all(outputs)).astype(dtype, copy=False)
         scaled *= half
         scaled += middle
-        np.maximum(scaled, low, out=scaled)  # rounding may leave the bounds by a last bit
+        np.maximum(scaled, low, out=scaled)  # rounding may exceed the bounds by one bit
         np.minimum(scaled, high, out=scaled)
         return scaled.reshape(-1, *shape)
 

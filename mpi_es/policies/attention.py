@@ -1,4 +1,4 @@
-"""The self-attention agent of arXiv:2003.08165 in torch: few patches, then a controller."""
+"""The self-attention agent of arXiv:2003.08165 in torch: the most important patches, then a controller."""
 
 import math
 from collections.abc import Callable
@@ -20,14 +20,14 @@ _PAPERS = AttentionOptions()
 
 
 class AttentionAgent(nn.Module):
-    """Finds the `top_k` most important patches; a controller maps their places to outputs.
+    """Finds the `top_k` most important patches; a controller maps their positions to outputs.
 
     Called as module(observations, memory) -> (outputs in [-1, 1], memory), with pictures uint8 (batch,
     size, size, 3) and memory None at an episode's start. An mlp reads the centres of the last frames, the
-    oldest first; an episode's first one stands for those before it. The defaults are the paper's.
+    oldest first; the first frame of an episode stands for earlier ones. The defaults are the paper's.
 
     Args:
-        outputs: actions.
+        outputs: their number.
     """
 
     Options = AttentionOptions
@@ -53,7 +53,9 @@ class AttentionAgent(nn.Module):
         return self.attention(self.patches(observations)).sum(1)
 
     def chosen(self, importance: Tensor) -> Tensor:
-        """Return the most important patches, (batch, top_k), highest first; of equals that of lower index."""
+        """Return the most important patches, (batch, top_k), highest first;
+        of equal ones, lower indices first.
+        """
         return torch.sort(importance, dim=1, descending=True, stable=True).indices[:, : self.top_k]
 
     def read(self, chosen: Tensor) -> Tensor:
@@ -80,9 +82,9 @@ class SelfAttention(nn.Module):
         self.k = nn.Linear(width, query_dim, bias=bias)
 
     def forward(self, patches: Tensor) -> Tensor:
-        """Return the attention (batch, queries, keys); each query's adds up to one."""
+        """Return the attention (batch, queries, keys); each query's row sums to one."""
         scores = self.q(patches) @ self.k(patches).transpose(1, 2)
-        # By the width of the data, as the paper's code has it, not by that of the queries.
+        # Scaled by the width of the data, as in the paper's code, not by that of the queries.
         return functional.softmax(scores / math.sqrt(patches.shape[2]), dim=2)
 
 
@@ -126,7 +128,7 @@ def _centres(patch: int, stride: int, size: int) -> Tensor:
 
 
 class InTorch(ModulePolicy):
-    """The agent in torch, in the forms that are not compiled; it evaluates one network after the other."""
+    """The agent in torch, for options that are not compiled; it evaluates one network after another."""
 
     def __init__(
         self, options: AttentionOptions, size: int, observation_space: Any, action_space: Any
@@ -140,14 +142,16 @@ class InTorch(ModulePolicy):
         self._init_outputs = initialisation.biases(options.init_outputs, self.size)
 
     def initial(self, seed: int) -> Candidate:
-        """Return torch's default initialisation, (dim,), drawn from the seed, with the first biases."""
+        """Return torch's default initialisation (dim,), drawn from the seed,
+        with --init-outputs as last biases.
+        """
         return initialisation.ending_with(self._init_outputs, super().initial(seed))
 
     def _choose(self, rank: int) -> tuple[None, str]:
-        return None, "its attention is looked at after a step"  # `look` reads the weights that the module has
+        return None, "its attention is looked at after a step"  # `look` needs the weights of the last step
 
     def look(self, observation: NDArray[Any]) -> Attention:
-        """Return what the network that answered last, whose weights the module still has, sees here."""
+        """Return the attention, on an observation, of the network that acted last."""
         agent: Any = self._module
         with torch.inference_mode():
             importance = agent.importance(torch.from_numpy(observation[None].copy()))

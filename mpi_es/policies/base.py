@@ -21,7 +21,7 @@ Shapes = dict[str, tuple[int, ...]]  # of the parameters, by torch's names and i
 
 @dataclass(frozen=True)
 class Attention:
-    """What a network looked at, of square patches of a picture that are numbered row by row."""
+    """The attention of a network: square patches of a picture, numbered row by row."""
 
     importance: NDArray[np.float32]  # (patches,)
     chosen: NDArray[np.int64]  # (top_k,) the most important patches, highest first
@@ -32,15 +32,15 @@ class Attention:
 class Policy(Protocol):
     """k networks of one shape, evaluated side by side.
 
-    The answer to a row must not depend, to the last bit, on the other rows or on how many there are:
-    that is what keeps a run independent of the number of ranks.
+    The action of a row must be bit-identical whatever the other rows are and however many there are:
+    this makes a run independent of the number of ranks.
     """
 
     shapes: Shapes
     to_actions: Callable[[NDArray[np.float32]], Actions]  # from outputs (k, n)
-    # One network's compiled step, where there is one: (weights, observation, memory, scratch, outputs).
+    # One network's compiled step, or None: (weights, observation, memory, scratch, outputs).
     kernel: Any = None
-    squashed: bool = False  # the outputs lie in [-1, 1] by themselves
+    squashed: bool = False  # whether the network's outputs are in [-1, 1] already
     layout: Layout | None = None  # of the factors that `unpack_factors` takes; None: it takes none
 
     @property
@@ -50,7 +50,7 @@ class Policy(Protocol):
 
     @property
     def parts(self) -> dict[str, slice]:
-        """The layers and their parameters by name, each before those within it."""
+        """The slices of layers and parameters by name, each before its own parts."""
         return parts_of(self.shapes)
 
     def whole(self, parameters: Candidate) -> Candidate:
@@ -62,11 +62,13 @@ class Policy(Protocol):
         return parameters if self.layout is None else self.layout.centre(parameters)
 
     def apart(self) -> AbstractContextManager[None]:
-        """Return a context in which torch has one thread; after it all is as before."""
+        """Return a context in which torch has one thread and the script's
+        settings are restored at the end.
+        """
         return nullcontext()
 
     def leave(self) -> None:
-        """Undo what the constructor changed of the script that called it."""
+        """Undo the constructor's changes to the calling script's settings."""
         return
 
     def initial(self, seed: int) -> Candidate:
@@ -79,14 +81,14 @@ class Policy(Protocol):
 
     def unpack_factors(self, centre: Candidate, numbers: NDArray[np.float32]) -> Weights:
         """Return k candidates of low rank, numbers (k, size) around a centre (dim,), as `act` uses them."""
-        raise AssertionError("only a policy that takes factors is given some")
+        raise AssertionError("this policy takes no factors")
 
     def initial_memory(self, k: int) -> Memory:
         """Return the memory of k networks at an episode's start."""
         ...
 
     def start(self, episode_seed: int, candidate: int) -> Memory:
-        """Return the memory (1,) at the start of an episode, from whose names all is drawn that is random."""
+        """Return the memory (1,) at the start of an episode; the arguments seed all that is random in it."""
         return self.initial_memory(1)
 
     def act(self, weights: Weights, observations: NDArray[Any], memory: Memory) -> tuple[Actions, Memory]:
@@ -101,7 +103,7 @@ class Policy(Protocol):
         ...
 
     def look(self, observation: NDArray[Any]) -> Attention | None:
-        """Return what the network that acted last looked at; None if it has no attention."""
+        """Return the attention of the network that acted last; None if it has none."""
         return None
 
     def module(self) -> Any:
@@ -114,7 +116,7 @@ class Policy(Protocol):
 
 
 def parts_of(shapes: Shapes) -> dict[str, slice]:
-    """Return the parts of parameters in the order in which they lie, by names: a.b.c is within a.b and a."""
+    """Return the slice of each part of the parameters by name, in their order: a.b.c is within a.b and a."""
     parts: dict[str, slice] = {}
     end = 0
     for name, shape in shapes.items():
@@ -127,7 +129,7 @@ def parts_of(shapes: Shapes) -> dict[str, slice]:
 def split(parameters: NDArray[np.float32], shapes: Shapes) -> dict[str, NDArray[np.float32]]:
     """Return each parameter of k networks, (k, rows, columns), from all of them, (k, dim).
 
-    A bias has one column. It is copied: adding rows that lie apart costs a sixth of a whole step.
+    A bias has one column. It is copied: adding rows that are not contiguous costs a sixth of a step.
     """
     arrays, end = {}, 0
     for name, shape in shapes.items():
@@ -139,5 +141,5 @@ def split(parameters: NDArray[np.float32], shapes: Shapes) -> dict[str, NDArray[
 
 
 def within(name: str, part: str) -> bool:
-    """Return whether a part or parameter is another part or within it; all are within ""."""
+    """Return whether a part or parameter is `part` or within it; all are within ""."""
     return not part or f"{name}.".startswith(f"{part}.")

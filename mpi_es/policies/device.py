@@ -1,4 +1,4 @@
-"""The device on which a rank's torch modules answer."""
+"""The device on which a rank's torch modules run."""
 
 from mpi_es.errors import expected
 
@@ -7,8 +7,8 @@ def device_for(name: str, local_rank: int, count: int) -> str:
     """Return torch's name of the device that --device names.
 
     Args:
-        local_rank: the place of this rank among those of its node.
-        count: of the CUDA devices that this rank sees.
+        local_rank: the index of this rank among those of its node.
+        count: the number of CUDA devices that this rank sees.
     """
     if name == "cpu" or (name == "auto" and not count):
         return "cpu"

@@ -1,6 +1,6 @@
-"""Networks that share their matrices but for factors of low rank: x W^T + (x B) A^T, never W + A B^T.
+"""Networks that share their matrices except for low-rank factors: x W^T + (x B) A^T, never W + A B^T.
 
-The product with W is one for all networks of a tile, those with the factors are thin.
+One product with W serves all networks of a tile; the products with the factors are small.
 """
 
 from collections.abc import Callable, Iterable
@@ -16,9 +16,9 @@ from mpi_es.strategies.low_rank import Layout, Part
 
 
 class FactoredParameters(TileParameters):
-    """Of each matrix a tile has three tensors: W, A^T (TILE, rank, a) and B^T (TILE, rank, b); else one.
+    """For each matrix a tile has three tensors: W, A^T (TILE, rank, a) and B^T (TILE, rank, b); else one.
 
-    The numbers of a network are those of a strategies.low_rank.Factored.
+    A network's numbers are those of a strategies.low_rank.Factored.
     """
 
     shares = True
@@ -38,7 +38,7 @@ class FactoredParameters(TileParameters):
     def unpack(self, rows: Tensor, centre: Tensor | None) -> list[Tile]:
         """Return the tiles of numbers (k, size) around a centre (dim,)."""
         assert centre is not None
-        # Each copied to an address of its own, see ModulePolicy._own.
+        # Each is copied to its own address, see ModulePolicy._own.
         shared = [
             centre[part.start : part.stop].reshape(parameter.shape).to(parameter.dtype, copy=True)
             for (_, parameter), part in self._parts
@@ -57,7 +57,7 @@ class FactoredParameters(TileParameters):
         return tile
 
     def named(self, tensors: Iterable[Tensor]) -> dict[str, Tensor]:
-        """Return the vectors and the shared matrices by their names."""
+        """Return the vectors and the shared matrices by name."""
         rest = iter(tensors)
         named = {}
         for (name, _), part in self._parts:
@@ -67,7 +67,7 @@ class FactoredParameters(TileParameters):
         return named
 
     def products(self, tensors: Iterable[Tensor]) -> "LowRankProducts":
-        """Return the context in which a product with a shared matrix is one with the network's own."""
+        """Return the context in which a product with a shared matrix gives that with the network's own."""
         rest = iter(tensors)
         factors = {}
         for (name, _), part in self._parts:
@@ -96,10 +96,10 @@ def _factors(rows: Tensor, part: Part) -> tuple[Tensor, Tensor]:
 
 
 class LowRankProducts(TorchFunctionMode):
-    """Adds the factors' part to the products with shared matrices; what else reads a matrix is refused.
+    """Adds the factors' part to products with shared matrices; refuses other operations on a matrix.
 
     Args:
-        factors: by the id of W, its name, A^T (rank, a) and B^T (rank, b).
+        factors: name, A^T (rank, a) and B^T (rank, b) of each W, by its id.
     """
 
     def __init__(self, factors: dict[int, tuple[str, Tensor, Tensor]]) -> None:
@@ -107,7 +107,7 @@ class LowRankProducts(TorchFunctionMode):
         self._factors = factors
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        """Return what a function of torch returns for the network's own matrices."""
+        """Return the result of a torch function for the network's own matrices."""
         kwargs = kwargs or {}
         read = [
             self._factors[id(one)] for one in pytree.tree_leaves((args, kwargs)) if id(one) in self._factors
@@ -120,7 +120,9 @@ class LowRankProducts(TorchFunctionMode):
             return _PRODUCTS[called](*factors, *args, **kwargs)
         answer = func(*args, **kwargs)
         if any(isinstance(leaf, Tensor) for leaf in pytree.tree_leaves(answer)):  # else it read a shape
-            raise Refused(f"{called} reads the matrix {name}; --noise low-rank knows {', '.join(_PRODUCTS)}")
+            raise Refused(
+                f"{called} reads the matrix {name}; --noise low-rank supports only {', '.join(_PRODUCTS)}"
+            )
         return answer
 
 
@@ -141,11 +143,11 @@ def _conv2d(
     groups: int = 1,
 ) -> Tensor:
     if groups != 1:
-        raise Refused(f"a convolution has {groups} groups; --noise low-rank knows those of one")
+        raise Refused(f"a convolution has {groups} groups; --noise low-rank supports only one")
     product = functional.conv2d(x, kernels, None, stride, padding, dilation)
     channels, *size = kernels.shape[1:]
     for outputs, inputs in zip(left.unbind(), right.unbind(), strict=True):
-        # A kernel for each channel, added up afterwards, takes a hundredth of the time of one for all.
+        # A kernel per channel, summed afterwards, takes a hundredth of the time of one for all channels.
         own = inputs.reshape(channels, 1, *size)
         thin = functional.conv2d(x, own, None, stride, padding, dilation, channels).sum(1, keepdim=True)
         product = product + outputs[:, None, None] * thin
@@ -154,7 +156,7 @@ def _conv2d(
 
 def _embedding(left: Tensor, right: Tensor, index: Tensor, matrix: Tensor, **options: Any) -> Tensor:
     if options.get("max_norm") is not None:
-        raise Refused("an embedding has a max_norm; --noise low-rank knows those without")
+        raise Refused("an embedding has a max_norm; --noise low-rank supports only those without")
     return functional.embedding(index, matrix) + functional.embedding(index, left.T) @ right
 
 

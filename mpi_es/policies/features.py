@@ -12,7 +12,7 @@ from mpi_es.errors import expected
 Features = NDArray[np.float32]
 ToFeatures = Callable[[NDArray[Any]], Features]
 
-LARGEST = 10_000  # numbers in an observation; beyond it dense weights are the wrong network
+LARGEST = 10_000  # numbers in an observation; a dense layer does not suit larger ones
 
 
 def features_for(space: Any, policy: str) -> tuple[int, ToFeatures]:
@@ -26,7 +26,7 @@ def features_for(space: Any, policy: str) -> tuple[int, ToFeatures]:
     if size > LARGEST:
         rule = f"observations of at most {LARGEST} numbers for --policy {policy}"
         raise expected(
-            "--env", rule, space.shape, "for pictures there are --policy attention and package.module:Class"
+            "--env", rule, space.shape, "for pictures, use --policy attention or package.module:Class"
         )
     return size, _flatten
 
@@ -41,7 +41,7 @@ def require_array(space: Any, policy: str) -> None:
 
 def _flatten(observations: NDArray[Any]) -> Features:
     rows = observations.reshape(len(observations), -1)
-    return np.ascontiguousarray(rows, np.float32)  # other strides would take another path through BLAS
+    return np.ascontiguousarray(rows, np.float32)  # with other strides BLAS would take another path
 
 
 def _one_hot(n: int, start: int) -> ToFeatures:

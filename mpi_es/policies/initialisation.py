@@ -1,7 +1,8 @@
-"""What torch draws for new layers, to the bit, without torch: its import costs a second and 200 MB.
+"""The initial parameters of torch's layers, bit-identical, without torch:
+its import costs a second and 200 MB.
 
-Torch draws a layer's numbers from 24 bits each of its Mersenne twister, uniform in [-bound, bound]. Where the
-processor multiplies and adds in one rounding, torch's kernels do; here every processor gets that result.
+Torch draws each number from 24 bits of its Mersenne twister, uniform in [-bound, bound]. Torch's kernels use
+a fused multiply-add if the processor has one; here every processor gets that result.
 """
 
 import math
@@ -17,8 +18,8 @@ Draw = tuple[int, float]  # how many numbers, and their bound
 
 
 def linear(inputs: int, outputs: int, bias: bool = True, scale: float = 1.0) -> list[Draw]:
-    """Return the draws of an nn.Linear, each times a factor."""
-    # torch's kaiming_uniform_(a=sqrt(5)), operation by operation, as the last bit counts.
+    """Return the draws of an nn.Linear, with bounds times `scale`."""
+    # torch's kaiming_uniform_(a=sqrt(5)), operation by operation, since the last bit matters.
     gain = math.sqrt(2 / (1 + math.sqrt(5) ** 2))
     weights = (outputs * inputs, scale * (math.sqrt(3) * (gain / math.sqrt(inputs))))
     return [weights, (outputs, scale * (1 / math.sqrt(inputs)))] if bias else [weights]
@@ -32,7 +33,7 @@ def recurrent(gates: int, inputs: int, hidden: int) -> list[Draw]:
 
 
 def biases(numbers: Sequence[float], outputs: int) -> Candidate:
-    """Return the last layer's first biases, (outputs,) or none; refuse another count."""
+    """Return the last layer's initial biases, (outputs,) or none; refuse another count."""
     checked = np.array(numbers, np.float32)
     if len(checked) not in (0, outputs) or not np.isfinite(checked).all():
         rule = f"{outputs} finite numbers, one for each output, or none"
@@ -41,18 +42,18 @@ def biases(numbers: Sequence[float], outputs: int) -> Candidate:
 
 
 def ending_with(last: Candidate, parameters: Candidate) -> Candidate:
-    """Return the parameters with others as the last ones."""
+    """Return the parameters with the last ones replaced by `last`."""
     return np.concatenate([parameters[: len(parameters) - len(last)], last])
 
 
 def draw(seed: int, draws: Iterable[Draw]) -> Candidate:
-    """Return the numbers of all draws one after the other, from the run's seed."""
-    twister = np.random.RandomState(torch_seed(seed) & 0xFFFFFFFF)  # torch takes as many bits
+    """Return the numbers of all draws, concatenated, from the run's seed."""
+    twister = np.random.RandomState(torch_seed(seed) & 0xFFFFFFFF)  # torch uses as many bits
     return np.concatenate([_uniform(twister, *each) for each in draws])
 
 
 def torch_seed(seed: int) -> int:
-    """Return what torch's generator is seeded with in a run of this seed."""
+    """Return the seed of torch's generator in a run with this seed."""
     return int(rng(seed, Stream.INITIAL).integers(2**63))
 
 

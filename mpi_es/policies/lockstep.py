@@ -1,10 +1,10 @@
 """The networks of a user's torch module side by side: vmap of the module, traced to a program of operations.
 
-A row of the answer must not depend, to the last bit, on its neighbours, their number or its place. So a
-program always computes TILE rows, unused ones are filled up, and it consists of operations that treat all
-rows of such a tile alike (operations.py). A module that needs others is refused, and so is one whose rows
-fail a test. That depends on the module, torch and the type of CPU or GPU, never on how many networks there
-are: the two ways round differently, and a run must not change from one to the other.
+A row of the outputs must be bit-identical whatever its neighbours, their number and its place. So a program
+always computes TILE rows, with unused ones padded, and consists only of operations that treat all rows of a
+tile alike (operations.py). A module that needs other operations is refused, and so is one whose rows fail a
+test. This decision depends on the module, torch and the type of CPU or GPU, never on the number of networks:
+batched and single networks round differently, and a run must not change from one to the other.
 """
 
 import copy
@@ -23,13 +23,14 @@ from mpi_es.policies import operations
 from mpi_es.policies.factored import FactoredParameters
 from mpi_es.policies.tiles import TILE, OwnParameters, Refused, Tile, TileParameters, filled, flat
 
-# 16 networks of 18,000 parameters take half as long together as one by one, of 40,000 to 70,000 0.7 to 1.2
-# times as long. A convolution uses a parameter often, so multiplications count too: with 258,000 it is 0.54
-# times as long, with 1.2 million 0.8.
+# Time of 16 networks together, relative to one by one: 0.5 with 18,000 parameters, 0.7 to 1.2 with 40,000 to
+# 70,000. A convolution reuses its parameters, so multiplications count too: 0.54 with 258,000 of them, 0.8
+# with
+# 1.2 million.
 LARGEST = 20_000  # parameters
 MOST = 250_000  # multiplications of a network
-TRIALS = 8  # tests of the rows at construction, of some milliseconds each …
-AFFORDED = 800_000_000  # … if a network's multiplications in all of them are not more; then fewer tests
+TRIALS = 8  # tests of the rows at construction, some milliseconds each …
+AFFORDED = 800_000_000  # … fewer if a network's multiplications in all of them would exceed this
 
 Content = tuple[Tensor, ...]  # the tensors of a module's memory, each as the module returned it
 
@@ -41,7 +42,7 @@ class Lockstep:
         module: in evaluation mode; it is left as it is.
         observe: draws an observation (1, *shape) as the module reads it.
         remembers: whether the module takes a memory.
-        rank: of the factors that distinguish the networks from a centre; 0: they have own parameters.
+        rank: of the factors in which the networks differ from a centre; 0: each has its own parameters.
     """
 
     def __init__(
@@ -49,7 +50,9 @@ class Lockstep:
     ) -> None:
         size = sum(parameter.numel() for parameter in module.parameters())
         if not rank and size > LARGEST:
-            raise Refused(f"{size} parameters are more than {LARGEST}, up to which a batch is faster")
+            raise Refused(
+                f"{size} parameters are more than {LARGEST}, the limit up to which a batch is faster"
+            )
         try:
             self._module = copy.deepcopy(module)  # a forward may change the module, here with tensors of vmap
         except Exception as error:
@@ -67,7 +70,7 @@ class Lockstep:
             self._build(observe)
         except Refused:
             raise
-        except Exception as error:  # of the user's module, which now reads other numbers than zeros
+        except Exception as error:  # raised by the user's module, which now reads numbers other than zeros
             raise Refused(f"it failed in a test: {one_line(error)}") from error
         if _attributes(self._module) != attributes:
             raise Refused("its forward changes its attributes")
@@ -85,7 +88,7 @@ class Lockstep:
             self._check_rows(observe)
 
     def unpack(self, rows: Tensor, centre: Tensor | None = None) -> list[Tile]:
-        """Return the tiles of parameters (k, dim), or of numbers (k, size) of factors around a centre."""
+        """Return the tiles of parameters (k, dim), or of factors (k, size) around a centre."""
         return self._parameters.unpack(rows, centre)
 
     def __call__(
@@ -114,7 +117,7 @@ class Lockstep:
             empty = tuple(map(torch.zeros_like, next(content for content in contents if content is not None)))
             known = [content or empty for content in contents] + [empty] * (TILE - k)
             answer = self._go_on(*given, *map(torch.stack, zip(*known, strict=True)))
-            if any(fresh):  # those rows of another program's answer
+            if any(fresh):  # these rows come from the first step's program
                 begun = torch.tensor(fresh + [False] * (TILE - k), device=observations.device)
                 pairs = zip(self._begin(*given), answer, strict=True)
                 answer = [torch.where(begun.view(-1, *[1] * (b.ndim - 1)), a, b) for a, b in pairs]
@@ -123,8 +126,6 @@ class Lockstep:
         after: list[Content | None] = []
         after += zip(*(leaf.unbind()[:k] for leaf in answer[1:]), strict=True)
         return answer[0][:k, 0], after
-
-    # Construction
 
     def _trace(self, observe: Callable[[], Tensor], memory: Any) -> tuple[Callable[..., Any], Any]:
         """Return the program of a tile, and the shapes and structure of the memory that it returns."""
@@ -150,11 +151,11 @@ class Lockstep:
 
         [stacked] = self._parameters.unpack(self._parameters.own().expand(TILE, -1), self._centre)
         others = [torch.stack([tensor] * TILE) for tensor in (observe(), *leaves)]
-        own = [buffer.clone() for buffer in self._buffers.values()]  # what is traced is also done
+        own = [buffer.clone() for buffer in self._buffers.values()]  # tracing also executes
         in_dims = (*axes, *[None] * buffers, *[0] * len(others))
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # of slow forms, which the program does not keep
+                warnings.simplefilter("ignore")  # about slow operations, which the program does not keep
                 mapped = functionalize(vmap(network, in_dims=in_dims), remove="mutations")
                 program = make_fx(mapped)(*stacked, *own, *others)
         except Refused:
@@ -167,12 +168,14 @@ class Lockstep:
             raise Refused(complaint)
         work = operations.multiplications(program.graph) // TILE
         if not self._parameters.shares and work > MOST:
-            raise Refused(f"{work} multiplications are more than {MOST}, up to which a batch is faster")
+            raise Refused(
+                f"{work} multiplications are more than {MOST}, the limit up to which a batch is faster"
+            )
         self._work = max(self._work, work)
         return operations.compiled(program), after
 
     def _check_rows(self, observe: Callable[[], Tensor]) -> None:
-        """Compare rows of a tile that must be equal, and with what the module itself answers."""
+        """Compare rows of a tile that must be equal, also with the outputs of the module itself."""
         own = self._parameters.own()
         trials = max(1, min(TRIALS, AFFORDED // max(1, self._work)))
         for trial in range(trials):
@@ -188,12 +191,12 @@ class Lockstep:
                 given[place] = mine
             mixed = self._two_steps(among, seen)[place]
             if any(other.numpy().tobytes() != alone[0].numpy().tobytes() for other in (*equal, mixed)):
-                raise Refused("its rows depend on their places or neighbours")
+                raise Refused("its rows depend on their place or neighbours")
             if not torch.allclose(alone[0], self._itself(row, inputs), rtol=1e-3, atol=1e-4, equal_nan=True):
-                raise Refused("it answers otherwise under torch.func.vmap")
+                raise Refused("its outputs differ under torch.func.vmap")
 
     def _two_steps(self, rows: Tensor, seen: list[list[Tensor]]) -> Tensor:
-        """Return all numbers, (k, …), that the program answers in an episode's first two steps."""
+        """Return all outputs and memories (k, …) of the program in an episode's first two steps."""
         tiles = self.unpack(rows, self._centre)
         first, memory = self(tiles, torch.cat(seen[0]), [None] * len(rows))
         second, after = self(tiles, torch.cat(seen[1]), memory)
@@ -201,7 +204,7 @@ class Lockstep:
         return torch.cat([first.double().cpu(), second.double().cpu(), torch.stack(kept)], dim=1)
 
     def _itself(self, row: Tensor, inputs: Sequence[Tensor]) -> Tensor:
-        """Return what the module answers, in the same order."""
+        """Return the same numbers from the module itself, in the same order."""
         names = [name for name, _ in self._module.named_parameters()]
         named = dict(zip(names, self._parameters.whole(row), strict=True))
 
@@ -216,7 +219,7 @@ class Lockstep:
 
 
 def _leaves(memory: Any) -> tuple[list[Tensor], Any]:
-    """Return the tensors of a memory, and how they lie in it."""
+    """Return the tensors of a memory, and its structure."""
     if memory is None:
         return [], None
     leaves, structure = pytree.tree_flatten(memory)
@@ -231,8 +234,8 @@ def _numbers(tensors: Sequence[Tensor]) -> Tensor:
 
 
 def _attributes(module: nn.Module) -> dict[str, str]:
-    """Return what a forward might count or collect: the attributes of all layers, as text."""
-    # A program that changes one of these is refused by its operations.
+    """Return the attributes of all layers as text: a forward might count or collect in them."""
+    # A program that changes parameters or buffers is refused for its operations.
     hidden = ("_parameters", "_buffers", "_modules")
     return {
         name: repr({key: value for key, value in vars(layer).items() if key not in hidden})

@@ -32,11 +32,11 @@ class MLP(Policy):
         self._init_outputs = initialisation.biases(options.init_outputs, self.n)
         self.shapes = {}
         for place, (columns, rows) in enumerate(pairwise(self.sizes)):
-            # Each layer but the last is followed by its activation, which has a number too.
+            # torch numbers the activation after each layer too.
             self.shapes |= {f"{2 * place}.weight": (rows, columns), f"{2 * place}.bias": (rows,)}
 
     def initial(self, seed: int) -> Candidate:
-        """Return what torch draws from the seed, (dim,), but for the last layer's factor and first biases."""
+        """Return torch's draw from the seed (dim,), with --init-last-layer and --init-outputs applied."""
         *hidden, outputs = pairwise(self.sizes)
         layers = chain.from_iterable(starmap(initialisation.linear, hidden))
         last = initialisation.linear(*outputs, scale=self._init_last_layer)
@@ -65,7 +65,7 @@ class MLP(Policy):
         return weights
 
     def initial_memory(self, k: int) -> Memory:
-        """Return None: it remembers nothing."""
+        """Return None: it has no memory."""
         return None
 
     def outputs(

@@ -1,4 +1,4 @@
-"""The built-in policies as torch modules. Imported where torch is wanted: workers do without it."""
+"""The built-in policies as torch modules. Imported only if torch is wanted: most ranks do not need it."""
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
@@ -38,14 +38,14 @@ class RecurrentNetwork(nn.Module):
 
 
 def seeded(build: Callable[[], nn.Module], seed: int) -> nn.Module:
-    """Return what `build` builds, its draws made from the run's seed and torch's own left as they were."""
+    """Return the module that `build` makes, drawn from the run's seed; restore torch's generator."""
     with torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(torch_seed(seed))
         return build()
 
 
 def filled(module: nn.Module, parameters: Candidate) -> nn.Module:
-    """Return a module in evaluation mode, after it was given parameters (dim,) that no gradient changes."""
+    """Return a module in evaluation mode, with these parameters (dim,) and without gradients."""
     module.eval().requires_grad_(False)
     mine = list(module.parameters())
     parts = torch.from_numpy(parameters.copy()).split([one.numel() for one in mine])

@@ -1,4 +1,4 @@
-"""The torch operations with which networks run side by side, equal to the last bit in every row of a tile."""
+"""The torch operations for networks side by side: bit-identical in every row of a tile."""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,9 +8,9 @@ from torch import Tensor, fx
 from torch.nn import functional
 from torch.overrides import TorchFunctionMode
 
-# A program may consist of these. Each either moves numbers, or computes number by number, or within a row.
-# What is missing is missing for a reason: mm and addmm join the rows of a tile to one matrix, of whose
-# rows the last ones go another way (see shared_product); the others nobody measured.
+# A program may consist of these. Each either moves numbers, or computes elementwise, or within a row. mm and
+# addmm are missing since they join the rows of a tile to one matrix, whose last rows are computed differently
+# (see shared_product); other operations are missing since nobody tested them.
 _MOVES = """alias cat clone constant_pad_nd detach expand full lift_fresh_copy new_zeros ones permute repeat
     select slice split split_with_sizes squeeze stack t _to_copy transpose unbind unfold unsqueeze
     _unsafe_view view _reshape_alias zeros zeros_like ones_like full_like arange scalar_tensor"""
@@ -20,8 +20,8 @@ _BY_NUMBER = """abs add addcmul clamp clamp_min clamp_max div elu eq erf exp ge 
 _WITHIN_A_ROW = """amax amin mean sum var var_mean _softmax _log_softmax native_layer_norm native_group_norm
     native_batch_norm _native_batch_norm_legit_no_training argmax bmm convolution"""
 _KNOWN = {f"aten::{name}" for name in f"{_MOVES} {_BY_NUMBER} {_WITHIN_A_ROW}".split()}
-_SHARED = {"aten::mm", "aten::embedding"}  # where networks share matrices, with the products of this module
-_ALIGNED = 16  # floats in 64 bytes, at a multiple of which torch's own arrays begin
+_SHARED = {"aten::mm", "aten::embedding"}  # if networks share matrices, with the products of this module
+_ALIGNED = 16  # floats in 64 bytes, to which torch aligns its own arrays
 
 
 def complaint(graph: fx.Graph, tile: int, *, shares: bool = False) -> str:
@@ -41,12 +41,12 @@ def complaint(graph: fx.Graph, tile: int, *, shares: bool = False) -> str:
             return f"the rows of {schema.name.replace('::', '.')} may differ"
         for value in _values(node):
             if value.is_floating_point() and value.dtype not in (torch.float32, torch.float64):
-                return f"the rows of {value.dtype} may differ"  # more numbers in a vector, see TILE
+                return f"the rows of {value.dtype} may differ"  # a vector holds more of them, see TILE
     return ""
 
 
 def multiplications(graph: fx.Graph) -> int:
-    """Return how many multiplications the products and convolutions of a program have."""
+    """Return the number of multiplications in the products and convolutions of a program."""
     count = 0
     for node in graph.nodes:
         if node.target in (torch.ops.aten.bmm.default, torch.ops.aten.mm.default):
@@ -68,16 +68,16 @@ def compiled(program: fx.GraphModule) -> Callable[..., Any]:
         elif _does_nothing(node):
             node.replace_all_uses_with(node.args[0])
             graph.erase_node(node)
-    graph.set_codegen(fx.graph.CodeGen())  # without a structure of arguments to take apart
+    graph.set_codegen(fx.graph.CodeGen())  # without code that unpacks structured arguments
     program.recompile()
     forward: Callable[..., Any] = program.forward
     return forward
 
 
 def product(left: Tensor, right: Tensor) -> Tensor:
-    """Return the products (b, m, n) of matrices (b, m, k) and (b, k, n), each as if it were alone.
+    """Return the products (b, m, n) of matrices (b, m, k) and (b, k, n), each as if it were computed alone.
 
-    MKL begins its sums where 64 bytes begin, so matrices that do not all begin there may round otherwise.
+    MKL aligns its sums to 64 bytes, so matrices with different alignments may round differently.
     """
     if left.shape[2] % _ALIGNED == 0 and right.shape[2] % _ALIGNED == 0:
         return torch.bmm(left, right)
@@ -85,25 +85,25 @@ def product(left: Tensor, right: Tensor) -> Tensor:
 
 
 def shared_product(left: Tensor, right: Tensor) -> Tensor:
-    """Return the product of rows (m, k), of all networks of a tile, and a matrix (k, n) that they share."""
+    """Return the product of the rows (m, k) of all networks of a tile and a matrix (k, n) that they share."""
     # With the networks as columns all are rounded alike, since a tile has 32 of them. As rows they are not
-    # where k and n are odd.
+    # if k and n are odd.
     return torch.mm(right.t(), left.t().contiguous()).t().contiguous()
 
 
 def _by_groups(node: fx.Node, tile: int) -> bool:
-    """Tell whether a node, if it is a convolution, convolves each row with kernels of its own."""
+    """Return whether a node, if it is a convolution, convolves each row with its own kernels."""
     return node.target is not torch.ops.aten.convolution.default or bool(node.args[8] % tile == 0)
 
 
 def _values(node: fx.Node) -> list[Tensor]:
-    """Return the tensors that a node of a program computed when it was traced."""
+    """Return the tensors that a node of a program computed during tracing."""
     value = node.meta.get("val")
     return [v for v in (value if isinstance(value, (tuple, list)) else [value]) if isinstance(v, Tensor)]
 
 
 def _does_nothing(node: fx.Node) -> bool:
-    """Tell whether a node returns its argument: a view of the same shape, or a product with 1."""
+    """Return whether a node returns its argument: a view of the same shape, or a product with 1."""
     if node.target is torch.ops.aten.mul.Scalar:
         return bool(node.args[1] == 1) and _values(node)[0].dtype == _values(node.args[0])[0].dtype
     views = torch.ops.aten.expand.default, torch.ops.aten.view.default, torch.ops.aten._unsafe_view.default
@@ -114,7 +114,7 @@ class Cells(TorchFunctionMode):
     """Computes torch's recurrent cells, for which vmap has no rule, by their equations."""
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        """Return what a function of torch, or a cell's own equation, returns."""
+        """Return the result of a torch function, or of a cell's equations."""
         return _CELLS.get(getattr(func, "__name__", ""), func)(*args, **(kwargs or {}))
 
 

@@ -1,4 +1,4 @@
-"""The options of policies, which every config has: they import neither numba nor torch before `make`."""
+"""The options of policies. Every config has some, so they import neither numba nor torch before `make`."""
 
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
@@ -11,7 +11,7 @@ from mpi_es.policies.base import Policy
 
 @dataclass(frozen=True)
 class Options(Named):
-    """What every policy is made with."""
+    """The options of every policy."""
 
     output: Literal["auto", "argmax", "tanh", "clip"] = "auto"
     """From network outputs to actions; auto: argmax for discrete ones, else tanh, scaled to the bounds"""
@@ -22,7 +22,7 @@ class OwnOptions(Options):
     """Options of a policy of your own."""
 
     policy_options: tuple[str, ...] = ()
-    """Arguments of your own policy: name=value, keywords of its constructor"""
+    """Keyword arguments of your own policy's constructor: name=value"""
 
 
 @dataclass(frozen=True)
@@ -35,13 +35,13 @@ class NetworkOptions(Options):
     """Initial biases of the last layer, before any tanh, one for each output; empty: torch's"""
 
     def __post_init__(self) -> None:
-        """Refuse values that no network can have."""
+        """Refuse invalid values."""
         super().__post_init__()
         if any(width < 1 for width in self.hidden):
             raise expected("--hidden", "widths above 0, or none for a linear policy", self.hidden)
 
     def check_one_layer(self) -> None:
-        """Refuse more or fewer hidden layers than one."""
+        """Refuse any number of hidden layers but one."""
         if len(self.hidden) != 1:
             hint = "for example --hidden 16"
             raise expected("--hidden", f"one width for --policy {self.name}", self.hidden, hint)
@@ -53,7 +53,7 @@ class NetworkOptions(Options):
 
 @dataclass(frozen=True)
 class ScaledOptions(NetworkOptions):
-    """Options of networks whose last layer may begin small."""
+    """Options of networks whose last layer may start small."""
 
     init_last_layer: Annotated[NotNegative, Of("from_pretrained", "")] = 1.0
     """Factor on torch's initial parameters of the last layer; 0: outputs start at 0"""
@@ -61,7 +61,7 @@ class ScaledOptions(NetworkOptions):
 
 @dataclass(frozen=True)
 class MLPOptions(ScaledOptions):
-    """The layers of a multilayer perceptron; without hidden ones it is linear."""
+    """The layers of a multilayer perceptron; without hidden layers it is linear."""
 
     name: str = "mlp"
     activation: Literal["tanh", "relu", "selu"] = "tanh"
@@ -85,7 +85,7 @@ class RecurrentOptions(ScaledOptions):
     """Activation function of the rnn; lstm and gru have their own"""
 
     def __post_init__(self) -> None:
-        """Refuse values that no network can have."""
+        """Refuse invalid values."""
         super().__post_init__()
         self.check_one_layer()
         if self.name != "rnn" and self.activation != "tanh":
@@ -112,7 +112,7 @@ class AttentionOptions(NetworkOptions):
     controller: Literal["lstm", "rnn", "mlp"] = "lstm"
     """Controller network: LSTM, or RNN or MLP with ReLU"""
     num_frames: Count = 1
-    """Number of last frames whose patches the mlp controller reads"""
+    """Number of latest frames whose patches the mlp controller reads"""
     patch_size: Count = 7
     """Side of the patches, in pixels"""
     stride: Count = 4
@@ -123,14 +123,14 @@ class AttentionOptions(NetworkOptions):
     """Order of these patches: the most important first, or from left to right, by column"""
 
     def __post_init__(self) -> None:
-        """Refuse values that no agent can have."""
+        """Refuse invalid values."""
         super().__post_init__()
         self.check_one_layer()
         if self.num_frames > 1 and self.controller != "mlp":
             raise expected("--num-frames", "1 with a recurrent controller", self.num_frames)
 
     def make(self, observation_space: Any, action_space: Any) -> Policy:
-        """Return the compiled agent, or where the options do not allow it the one in torch."""
+        """Return the compiled agent, or the one in torch if the options do not allow compilation."""
         from mpi_es.policies.attention_compiled import patches
         from mpi_es.policies.attention_compiled.policy import AttentionPolicy, size_of
 
@@ -146,7 +146,7 @@ class AttentionOptions(NetworkOptions):
 
 
 def _check_patches(options: AttentionOptions, size: int) -> None:
-    """Refuse patches that no picture of the size has."""
+    """Refuse patches that do not fit into pictures of this size."""
     if options.patch_size > size:
         raise expected("--patch-size", f"at most {size}, the picture's size", options.patch_size)
     patches = ((size - options.patch_size) // options.stride + 1) ** 2

@@ -1,4 +1,4 @@
-"""A policy whose one part evolves, while the other parts stay as in a given agent."""
+"""A policy of which one part evolves, while the others stay as in a given agent."""
 
 from typing import Any
 
@@ -11,10 +11,10 @@ from mpi_es.strategies.low_rank import Layout
 
 
 class PartlyFixed:
-    """Another policy with the parameters of one of its parts only; all else is the other policy's.
+    """A wrapper of a policy with the parameters of one part only; everything else is the policy's.
 
     Args:
-        policy: the whole one.
+        policy: the whole policy.
         part: the name of its part that evolves.
         agent: parameters of the whole policy, (policy.dim,); those of the part do not matter.
     """
@@ -54,6 +54,6 @@ class PartlyFixed:
         assert layout is not None, "it takes factors"
         named = zip(self.policy.shapes, layout.parts, strict=True)
         evolving = [part for name, part in named if within(name, self.name)]
-        factors = np.zeros((len(numbers), layout.size), np.float32)  # which add nothing to what is fixed
+        factors = np.zeros((len(numbers), layout.size), np.float32)  # zero for the fixed parts
         factors[:, evolving[0].drawn : evolving[-1].right.stop] = numbers
         return self.policy.unpack_factors(self.whole(centre), factors)

@@ -21,7 +21,7 @@ Array = NDArray[np.float32]
 class Recurrent(Policy):
     """One layer of torch's nn.RNN, nn.LSTM or nn.GRU, then a linear one.
 
-    The memory's rows are the hidden state (hidden,), for an lstm followed by its cell (hidden,).
+    A row of the memory is the hidden state (hidden,), for an lstm followed by its cell (hidden,).
     """
 
     kernel = act
@@ -47,7 +47,7 @@ class Recurrent(Policy):
         }
 
     def initial(self, seed: int) -> Candidate:
-        """Return what torch draws from the seed, (dim,), but for the last layer's factor and first biases."""
+        """Return torch's draw from the seed (dim,), with --init-last-layer and --init-outputs applied."""
         cell = initialisation.recurrent(self._gates, self.inputs, self.hidden)
         outputs = initialisation.linear(self.hidden, self.n, scale=self._init_last_layer)
         drawn = initialisation.draw(seed, [*cell, *outputs])
@@ -70,7 +70,7 @@ class Recurrent(Policy):
         sizes = sizes_of(self._scratch)
         weights = aligned(k, sum(sizes))
         first, second, third = np.split(weights, np.cumsum(sizes)[:2], axis=1)
-        # Each gate begins with a vector.
+        # Each gate is padded to whole vectors.
         for gate in range(gates):
             rows = slice(gate * self.hidden, (gate + 1) * self.hidden)
             for layer, matrix, bias in ((first, inner, inner_bias), (second, hidden, hidden_bias)):

@@ -6,23 +6,24 @@ from typing import Any, Protocol
 
 from torch import Tensor, nn
 
-# Torch's loops take up to 32 floats at a time (two vectors of AVX-512) and compute the rest of an array by
-# other instructions, which round otherwise: with 8 or 16 rows the last ones differ after sigmoid, SELU, pow …
+# Torch's loops take up to 32 floats at a time (two vectors of AVX-512) and compute the rest of an array with
+# other instructions, which round differently: with 8 or 16 rows the last ones differ after sigmoid, SELU, pow
+# …
 TILE = 32
 
-Tile = list[Tensor]  # what TILE networks compute with
-Parameters = dict[str, nn.Parameter]  # of a module, by their names
+Tile = list[Tensor]  # the parameters of TILE networks
+Parameters = dict[str, nn.Parameter]  # of a module, by name
 
 
 class Refused(Exception):
-    """Why a module's networks are evaluated one after the other."""
+    """The reason why a module's networks are evaluated one after another."""
 
 
 class TileParameters(Protocol):
-    """How a tile's tensors follow from the numbers of its networks, and a module's parameters from these."""
+    """Make a tile's tensors from the numbers of its networks, and a module's parameters from the tensors."""
 
-    axes: list[int | None]  # of a tile's tensors: 0 where each network has one, None where all share it
-    shares: bool  # whether they share any
+    axes: list[int | None]  # of a tile's tensors: 0 if each network has its own, None if all share one
+    shares: bool  # whether networks share tensors
 
     def own(self) -> Tensor:
         """Return the numbers (n,) of the module's own network."""
@@ -32,12 +33,12 @@ class TileParameters(Protocol):
         """Return the tiles of networks that have numbers (k, n).
 
         Args:
-            centre: (dim,) parameters to which the numbers are added, where they are not the parameters.
+            centre: (dim,) parameters around which the numbers lie, if they are not parameters themselves.
         """
         ...
 
     def named(self, tensors: Iterable[Tensor]) -> dict[str, Tensor]:
-        """Return one network's parameters by their names, from its part of a tile's tensors."""
+        """Return one network's parameters by name, from its part of a tile's tensors."""
         ...
 
     def products(self, tensors: Iterable[Tensor]) -> AbstractContextManager[Any]:
@@ -50,7 +51,7 @@ class TileParameters(Protocol):
 
 
 class OwnParameters(TileParameters):
-    """Every network has parameters of its own."""
+    """Every network has its own parameters."""
 
     shares = False
 
@@ -87,7 +88,7 @@ class OwnParameters(TileParameters):
 
 
 def filled(rows: Tensor) -> Tensor:
-    """Return a tile whose first rows are these."""
+    """Return a tile whose first rows are these; the others are zeros."""
     tile = rows.new_zeros(TILE, *rows.shape[1:])
     tile[: len(rows)] = rows
     return tile

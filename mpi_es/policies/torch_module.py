@@ -1,4 +1,4 @@
-"""A torch module as a policy, whatever it computes: a user's own, or one of ours that is not compiled."""
+"""A torch module as a policy, whatever it computes: a user's, or one of ours that is not compiled."""
 
 import copy
 import inspect
@@ -23,21 +23,21 @@ from mpi_es.policies.tiles import Refused, Tile
 from mpi_es.seeds import Stream, rng
 from mpi_es.strategies.low_rank import Layout
 
-# What evaluates tiles of networks, None where each is alone, and the tensors of each tile or network
+# The program for tiles of networks (None: one network at a time), and the tensors of each tile or network
 Weights = tuple[Lockstep | None, list[Tile]]
 Network = Callable[[Any, Any], nn.Module]  # of observation space and action space
 
 
 def network_of(found: Any, options: Mapping[str, Any], name: str) -> Network:
-    """Return what makes the user's modules: `Class(observation_space, action_space, **options)`, or copies.
+    """Return the function that makes the user's modules: Class(spaces, **options), or copies of a module.
 
     Args:
         found: a class of modules, or a module.
-        name: of it in errors.
+        name: how errors name it.
     """
     if isinstance(found, nn.Module):
         if options:
-            raise expected("--policy-options", "none with a module that is made already", dict(options))
+            raise expected("--policy-options", "none with a module instead of a class", dict(options))
         return lambda *spaces: copy.deepcopy(found)
     if not (isinstance(found, type) and issubclass(found, nn.Module)):
         raise expected("--policy", "a subclass of torch.nn.Module, or a class with a kernel", name)
@@ -45,11 +45,11 @@ def network_of(found: Any, options: Mapping[str, Any], name: str) -> Network:
 
 
 class _Recall(NamedTuple):
-    """What a running episode continues from."""
+    """The state of a running episode."""
 
-    # The module's memory, side by side the tuple of its tensors; None at an episode's start
+    # The module's memory, in a tile the tuple of its tensors; None at an episode's start
     content: Any = None
-    seed: int = 0  # of torch's generator, plus the step
+    seed: int = 0  # torch's generator gets the seed plus the step
     step: int = 0
 
 
@@ -57,21 +57,21 @@ class ModulePolicy(Policy):
     """A torch module in evaluation mode.
 
     It is called as `module(observations, memory) -> (outputs, memory)`, with memory None at an episode's
-    start, or, where its forward takes one argument, as `module(observations) -> outputs`. Observations
+    start, or, if its forward takes one argument, as `module(observations) -> outputs`. Observations
     (1, *shape) are float32, or the environment's own integers (uint8 pictures); outputs are (1, n).
-    The parameters are evolved; buffers (running statistics) stay as the module makes them.
+    The parameters evolve; buffers (running statistics) stay as the module makes them.
 
-    Small networks are evaluated in batches where `Lockstep` accepts the module, and so are candidates of
-    low rank; the others one after the other. `description` says which and why. The choice depends on
-    the module, torch and the type of processor, so equal machines make the same, and so does a resumed run.
+    Small networks and low-rank candidates are evaluated in batches if `Lockstep` accepts the module, the
+    others one after another; `description` says which and why. The choice depends only on the module, torch
+    and the type of processor, so equal machines, and a resumed run, make the same choice.
 
     Args:
         name: of the policy, as the user gave it.
-        network: what makes the module.
+        network: the function that makes the module.
         output: from outputs to actions, see `actions_for`.
-        squashed: the outputs lie in [-1, 1] by themselves.
-        rank: of the candidates' perturbations; 0: they are full.
-        device: torch's name of where parameters, observations and memory lie.
+        squashed: whether the outputs are in [-1, 1] already.
+        rank: of the candidates' perturbations; 0: full rank.
+        device: torch's name of the device of parameters, observations and memory.
     """
 
     def __init__(
@@ -85,8 +85,8 @@ class ModulePolicy(Policy):
         rank: int = 0,
         device: str = "cpu",
     ) -> None:
-        # Sums that are split between threads depend on their number. The program's own limit may have
-        # been set before torch was loaded, which then knows nothing of it.
+        # Sums that are split between threads depend on the number of threads. The program's own limit does
+        # not reach torch if it was set before torch was loaded.
         self._threads = torch.get_num_threads()
         torch.set_num_threads(1)
         self.name, self.network = name, network
@@ -96,7 +96,7 @@ class ModulePolicy(Policy):
         self.device = torch.device(device)
         self._module = networks.seeded(self._build, 0).requires_grad_(False)
         if device != "cpu":
-            self._module = self._answering(self._module, self.device)
+            self._module = self._checked_on(self._module, self.device)
         self._remembers = remembers(self._module)
         self._parameters = list(self._module.parameters())
         self.shapes = {name: tuple(p.shape) for name, p in self._module.named_parameters()}
@@ -115,7 +115,7 @@ class ModulePolicy(Policy):
             self.factored, not_by_factors = self._choose(rank)
         if not self.factored:
             self.lockstep, not_together = self._choose(0)
-        way = f"one after the other: {not_together}" if not_together else "in batches"
+        way = f"one after another: {not_together}" if not_together else "in batches"
         self.description = f"networks are evaluated {way}"
         if not_by_factors:
             self.description += f"; not by their factors: {not_by_factors}"
@@ -125,7 +125,7 @@ class ModulePolicy(Policy):
 
     @contextmanager
     def apart(self) -> Iterator[None]:
-        """Leave torch's generator and its threads as they were."""
+        """Return a context with one thread that restores torch's generator and threads at the end."""
         threads = torch.get_num_threads()
         torch.set_num_threads(1)
         try:
@@ -135,7 +135,7 @@ class ModulePolicy(Policy):
             torch.set_num_threads(threads)
 
     def leave(self) -> None:
-        """Give torch back the threads that the constructor took."""
+        """Restore torch's number of threads, which the constructor set to one."""
         torch.set_num_threads(self._threads)
 
     def initial(self, seed: int) -> Candidate:
@@ -167,7 +167,7 @@ class ModulePolicy(Policy):
         return _objects([_Recall()] * k)
 
     def start(self, episode_seed: int, candidate: int) -> Memory:
-        """Return the memory (1,) of an episode, whose random numbers depend on nothing but its names."""
+        """Return the memory (1,) of an episode; its random numbers depend on these arguments only."""
         seed = rng(episode_seed, Stream.MODULE, candidate).integers(2**62)
         return _objects([_Recall(seed=int(seed))])
 
@@ -188,7 +188,7 @@ class ModulePolicy(Policy):
     def _in_sequence(
         self, networks: list[list[Tensor]], batch: Tensor, memory: NDArray[Any]
     ) -> tuple[Tensor, list[Any]]:
-        """Return the outputs (k, n) of one network after the other, and the contents of their memories."""
+        """Return the outputs (k, n) of one network after another, and the contents of their memories."""
         outputs = torch.empty((len(networks), self.size), device=self.device)
         after = []
         for i, tensors in enumerate(networks):
@@ -222,20 +222,20 @@ class ModulePolicy(Policy):
             raise expected(f"--policy {self.name}", rule, "another", hint)
 
     def _seed(self, seed: int) -> None:
-        """Let a module that draws do so as if its episode were alone."""
+        """Seed torch's generators, so that a module draws as if its episode were alone."""
         torch.default_generator.manual_seed(seed)  # 4 us
         if self.device.type == "cuda":
             torch.cuda.default_generators[self.device.index].manual_seed(seed)
 
     def _choose(self, rank: int) -> tuple[Lockstep | None, str]:
-        """Return what evaluates networks side by side, or None and why nothing does."""
+        """Return the program that evaluates networks side by side, or None and the reason."""
         try:
             return Lockstep(self._module, self._observe(), self._remembers, rank), ""
         except Refused as refused:
             return None, str(refused)
 
     def _observe(self) -> Callable[[], Tensor]:
-        """Return what draws observations (1, *shape): numbers around 0, integers of the space."""
+        """Return a function that draws observations (1, *shape): normal numbers, or integers of the space."""
         space = copy.deepcopy(self.spaces[0])
         space.seed(0)
         generator = np.random.default_rng(0)
@@ -249,7 +249,7 @@ class ModulePolicy(Policy):
 
     @staticmethod
     def _own(part: Tensor, parameter: Tensor) -> Tensor:
-        # Torch aligns what it allocates; sums over memory that is aligned otherwise may round otherwise.
+        # Torch aligns its allocations; sums over memory with another alignment may round differently.
         return part.view_as(parameter).to(parameter.dtype, copy=True)
 
     def _tensor(self, array: NDArray[Any]) -> Tensor:
@@ -257,15 +257,15 @@ class ModulePolicy(Policy):
         return _tensor(array).to(self.device)
 
     def _build(self) -> nn.Module:
-        """Return a module that has answered an observation as it should; a lazy one is complete then."""
+        """Return a module after a first valid forward, which completes a lazy module."""
         try:
             module = self.network(*self.spaces).eval()
         except (Exception, SystemExit) as error:
             raise UserError(f"--policy {self.name}: its constructor failed: {one_line(error)}") from error
-        return self._answering(module, torch.device("cpu"))
+        return self._checked_on(module, torch.device("cpu"))
 
-    def _answering(self, module: nn.Module, device: torch.device) -> nn.Module:
-        """Return the module on a device, where it has answered an observation as it should."""
+    def _checked_on(self, module: nn.Module, device: torch.device) -> nn.Module:
+        """Return the module on a device, after a first valid forward there."""
         space = self.spaces[0]
         observation = _tensor(np.zeros((1, *space.shape), space.dtype)).to(device)
         shown = f"observations {tuple(observation.shape)} {observation.dtype}"
@@ -299,7 +299,7 @@ def _tensor(array: NDArray[Any]) -> Tensor:
 
 
 def remembers(module: nn.Module) -> bool:
-    """Tell whether a module's forward takes a memory: a second argument by position."""
+    """Return whether a module's forward takes a memory: a second argument by position."""
     kinds = [parameter.kind for parameter in inspect.signature(module.forward).parameters.values()]
     positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     return sum(kind in positional for kind in kinds) > 1

@@ -1,4 +1,4 @@
-"""A compiled policy of a user's own: a class with a kernel, which numba decorates, over named parameters."""
+"""A user's compiled policy: a class with a kernel, decorated by numba, over named parameters."""
 
 from collections.abc import Callable
 from functools import cache
@@ -26,7 +26,7 @@ class KernelPolicy(Policy):
 
     Args:
         name: of the policy, as the user gave it.
-        make: called as make(observation_space, action_space) it returns an object of the class.
+        make: make(observation_space, action_space) returns an object of the class.
         output: from outputs to actions, see `actions_for`.
     """
 
@@ -71,7 +71,7 @@ class KernelPolicy(Policy):
         return checked
 
     def initial(self, seed: int) -> Candidate:
-        """Return what the class draws, (dim,)."""
+        """Return the initial parameters (dim,) that the class draws."""
         try:
             drawn = np.asarray(self._own.initial(rng(seed, Stream.INITIAL)))
         except (Exception, SystemExit) as error:
@@ -81,7 +81,7 @@ class KernelPolicy(Policy):
         return drawn.astype(np.float32)
 
     def new_scratch(self) -> int:
-        """Return nothing: a kernel computes in its memory."""
+        """Return 0: a user's kernel has no scratch."""
         return 0
 
     def unpack(self, parameters: NDArray[np.float32]) -> NDArray[np.void]:
@@ -95,7 +95,7 @@ class KernelPolicy(Policy):
     def outputs(
         self, weights: NDArray[np.void], observations: NDArray[Any], memory: Memory
     ) -> tuple[Outputs, Memory]:
-        """Return what the kernel writes for each network: the outputs (k, n) and the memory afterwards."""
+        """Return the outputs (k, n) that the kernel writes for each network, and the memory afterwards."""
         assert memory is not None
         seen = observations.astype(np.float32) if self._reads_vectors else observations
         outputs, after = np.empty((len(seen), self.n), np.float32), memory.copy()
@@ -109,7 +109,9 @@ class KernelPolicy(Policy):
 
 @cache
 def _kernel_of(act: Any) -> Any:
-    """Return a kernel as the built-in policies have it, which gives the outputs to the user's as zeros."""
+    """Return a kernel with the signature of the built-in policies';
+    it passes zeros as outputs to the user's.
+    """
 
     @compiled()
     def kernel(weights: Any, observation: Any, memory: Any, scratch: Any, outputs: Any) -> None:

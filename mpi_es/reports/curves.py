@@ -19,12 +19,12 @@ from mpi_es.run_file.history import History
 from mpi_es.run_file.records import FITNESS, HeldOut
 
 AXES = ("generations", "steps", "seconds")
-_LONGEST_LABEL = 40  # characters: what fits into a legend
+_LONGEST_LABEL = 40  # characters that fit into a legend
 
 
 @dataclass(frozen=True)
 class Words:
-    """What a report calls an episode and its return; of functions it is a call and its value."""
+    """The words of a report for episodes and returns; for functions, calls and values."""
 
     steps: str = "environment steps"  # of the training
     value: str = "return of an episode"
@@ -46,7 +46,7 @@ _OF_FUNCTIONS = Words(
 
 @dataclass(frozen=True, eq=False)
 class Curves:
-    """A run as its file is now."""
+    """A run, as its file has it now."""
 
     directory: Path
     config: Config
@@ -56,7 +56,7 @@ class Curves:
 
     @cached_property
     def axes(self) -> dict[str, Vector]:
-        """What was spent on each axis, (n + 1,): 0 at first, then the sum after each generation."""
+        """The totals of each axis, (n + 1,): 0 at first, then the sum after each generation."""
         spent = (self.history["steps"], self.content["timing"]["total"])
         totals = [np.concatenate([[0.0], np.cumsum(costs)]) for costs in spent]
         return dict(zip(AXES, [np.arange(len(totals[0]), dtype=float), *totals], strict=True))
@@ -73,7 +73,9 @@ class Curves:
         return self.config.sign
 
     def line(self, axis: str, quantity: str) -> tuple[Vector, Vector]:
-        """Return x and y of a column of the history or the times, or of the held-out mean, where known."""
+        """Return x and y of a column of the history or the times, or of the held-out mean,
+        where y is known.
+        """
         if quantity == "held_out":
             after = np.array([held.generation for held in self.evaluations], int)
             values = self.factor * np.array([held.returns.mean() for held in self.evaluations], float)
@@ -94,7 +96,7 @@ class Curves:
 
     @cached_property
     def phases(self) -> dict[str, float]:
-        """What the run's time was spent on, in seconds."""
+        """The seconds that each phase of the run took."""
         timing = self.content["timing"]
         seconds = {name: float(timing[name].sum()) for name in ("ask", "evaluate", "tell", "save")}
         idle = float((timing["evaluate"] * timing["idle"]).sum())
@@ -110,7 +112,7 @@ class Curves:
 
     @cached_property
     def best(self) -> NDArray[np.float64] | None:
-        """The values (n,) of the best centre or, of a function, of the best x; None before there is one."""
+        """The values (n,) of the best centre or, for a function, of the best x; None before there is one."""
         best = self.content["best"]
         if not best["candidate"].size:
             return None
@@ -121,11 +123,11 @@ class Curves:
 
     @property
     def exact(self) -> bool:
-        """Whether a call tells a candidate's value: of functions without a seed."""
+        """Whether one call gives a candidate's value: for functions without a seed."""
         return bool(self.content.get("problem", {}).get("exact", False))
 
     def first_at_target(self) -> int | None:
-        """Return the first generation at which the run itself judged its target reached; None without."""
+        """Return the first generation at which the run found its target reached; None if there is none."""
         target = self.config.target_fitness
         if target is None:
             return None
@@ -149,7 +151,7 @@ class Group:
     runs: list[Curves]
 
     def summary(self, axis: str, quantity: str) -> tuple[Vector, Vector, Vector, Vector]:
-        """Return x and the runs' lowest, median and highest values there, where all runs have values."""
+        """Return x, and there the runs' lowest, median and highest values, where all runs have values."""
         lines = [line for run in self.runs if len((line := run.line(axis, quantity))[0])]
         if not lines:
             return (np.zeros(0),) * 4
@@ -161,7 +163,7 @@ class Group:
 
 
 def spread(values: Sequence[float], written: Callable[[float], str]) -> str:
-    """Return the median of a number over the runs that have it, and its range where there are several."""
+    """Return the median of the values, and their range if there are several."""
     if not values:
         return "-"
     middle, low, high = (written(float(f(values))) for f in (np.median, np.min, np.max))
@@ -193,7 +195,7 @@ def grouped(runs: Sequence[Curves]) -> list[Group]:
 
 
 def words(runs: Sequence[Curves]) -> Words:
-    """Return the words for runs: those of functions only where all are."""
+    """Return the words for runs: those of functions only if all runs optimise one."""
     return _OF_FUNCTIONS if all(run.config.function for run in runs) else Words()
 
 
@@ -203,7 +205,7 @@ def said(value: object) -> str:
 
 
 def _beginning(run: Curves) -> tuple[tuple[float, ...], ...]:
-    """Return where a function's search began and its bounds, which a script's run has in no option."""
+    """Return the start and bounds of a function's search, which a script's run does not have as options."""
     problem = run.content.get("problem", {})
     return tuple(tuple(np.ravel(problem[name]).tolist()) for name in sorted(problem))
 
@@ -219,7 +221,9 @@ def _short(value: object) -> str:
 
 
 def _labels(runs: Sequence[Curves], differing: Sequence[str]) -> list[str]:
-    """Return names of runs: their differing options, or if one is too long the values, or the directories."""
+    """Return labels of runs: their differing options, or if that is too long only the values,
+    or the directories.
+    """
     for word, between in (("{option} {value}", " "), ("{value}", ", ")):
         labels = []
         for run in runs:

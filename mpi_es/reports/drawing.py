@@ -23,7 +23,7 @@ from mpi_es.text import number, thousands
 
 # The colours of Okabe and Ito, which colour-blind people can distinguish.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-WIDE, NARROW, SMALL = (11.0, 3.6), (3.7, 2.8), (2.4, 2.0)  # inches; letters are of one size on the page
+WIDE, NARROW, SMALL = (11.0, 3.6), (3.7, 2.8), (2.4, 2.0)  # inches; text has the same size in all of them
 _STYLE: dict[Any, Any] = {
     "font.size": 9.0,
     "axes.titlesize": 9.0,
@@ -38,16 +38,16 @@ _STYLE: dict[Any, Any] = {
     "lines.linewidth": 1.2,
     "figure.constrained_layout.use": True,
     "text.parse_math": False,  # a name may have dollars
-    "svg.fonttype": "none",  # letters stay letters: small, crisp and found by a search
+    "svg.fonttype": "none",  # text stays text: small, crisp and searchable
 }
 _NO_METADATA = {"Date": None, "Creator": None, "Format": None, "Type": None}
-_MANY = 4000  # points of an artist: more are painted, since their outlines would be megabytes
+_MANY = 4000  # points of an artist: more are rasterised, since their outlines would be megabytes
 _DPI = 160
 _DECADES = 3  # values that span more may be drawn on a logarithmic axis
 _UNITS = (("s", 1.0), ("min", 60.0), ("h", 3600.0))  # two minutes are still 120 s
-_LONG = 7  # characters of a number of which fewer fit below an axis
+_LONG = 7  # characters of a number; with longer ones an axis has fewer
 # Attributes that a page does not need: its style sets the size, HTML knows the namespaces, and nothing
-# refers to the names that matplotlib numbers anew in each figure.
+# refers to the ids that matplotlib numbers in each figure.
 _NEEDLESS = re.compile(r' xmlns(?::xlink)?="[^"]*"| id="[a-zA-Z0-9.]+_\d+"')
 _SIZE = re.compile(r' (?:width|height)="[\d.]+pt"')
 
@@ -56,31 +56,31 @@ Pair = tuple[Markup, Markup]  # for a wide and for a narrow screen
 
 @dataclass(frozen=True)
 class Panel:
-    """A drawing of its own."""
+    """One plot: its title, labels and the function that draws it."""
 
     title: str
-    across: str  # what x is
+    across: str  # label of x
     draw: Callable[[Axes], None]
-    unit: float = 1.0  # of x, in which its labels count
-    up: str = ""  # what y is, where the title does not say it
-    whole: bool = True  # x counts something
+    unit: float = 1.0  # of the numbers on x
+    up: str = ""  # label of y, if the title does not give it
+    whole: bool = True  # whether x has whole numbers only
 
 
 @dataclass(frozen=True)
 class Figures:
-    """Panels as SVG, below their key."""
+    """Panels as SVG, with their key above them."""
 
     key: Pair | None
     first: Pair | None  # as wide as the page
     panels: list[Markup]
-    small: bool  # two stand next to each other on a narrow screen too
+    small: bool  # two fit next to each other even on a narrow screen
 
 
 def figures(panels: Sequence[Panel], *, first: Panel | None = None, small: bool = False) -> Figures:
-    """Draw panels that share a key.
+    """Return panels as SVG that share a key.
 
     Args:
-        first: stands above the others, as wide as the page.
+        first: a panel above the others, as wide as the page.
     """
     handles: dict[str, Any] = {}
     pair = (_drawn(first, WIDE, handles), _drawn(first, NARROW, handles)) if first else None
@@ -110,7 +110,7 @@ def picture(panels: Sequence[Panel], columns: int) -> bytes:
 def set_view(
     axes: Axes, values: Iterable[Vector], scale: Literal["linear", "log", "auto"] = "linear"
 ) -> tuple[float, float] | None:
-    """Set the limits of y so that all these values are seen with a margin; return them, None without values.
+    """Set the limits of y so that all these values show, with a margin; return them, or None without values.
 
     Args:
         scale: auto is logarithmic if the values are positive and span orders of magnitude.
@@ -133,7 +133,7 @@ def set_view(
 
 
 def cut_off(values: Vector, limits: tuple[float, float] | None) -> str:
-    """Return what a key says of values that lie beyond the limits of an axis; empty if none does."""
+    """Return the note in a key on values beyond the limits of an axis; empty if there are none."""
     known = values[np.isfinite(values)]
     if limits is None or not known.size:
         return ""
@@ -148,8 +148,8 @@ def by_each_axis(
     """Return a panel by generations, one by steps and one by wall time.
 
     Args:
-        steps: their name.
-        last: the greatest number of steps, and of seconds.
+        steps: what steps are called.
+        last: the largest number of steps and of seconds.
     """
     million = ("million ", 1e6) if last["steps"] >= 3e6 else ("", 1.0)
     name, unit = [one for one in _UNITS if last["seconds"] >= 3 * one[1] or one[1] == 1][-1]
@@ -165,13 +165,13 @@ def by_each_axis(
 
 
 def _log_scale(axes: Axes, low: float, high: float) -> None:
-    """Make y logarithmic between two positive values, with numbers that can be read."""
+    """Make y logarithmic between two positive values, with legible tick labels."""
     axes.set_yscale("log")
     axes.set_ylim(low, high)
     decades = np.log10(high / low)
     subs = (1, 2, 5) if decades < 2.5 else (1,)
     locator = LogLocator(subs=subs, numticks=8)
-    if decades < 0.7:  # a log axis would have one number or none
+    if decades < 0.7:  # a log locator would give one tick or none
         ticks = np.asarray(MaxNLocator(4).tick_values(low, high))
         axes.yaxis.set_major_locator(FixedLocator(ticks[(ticks > low) & (ticks < high)].tolist()))
     else:
@@ -181,11 +181,11 @@ def _log_scale(axes: Axes, low: float, high: float) -> None:
 
 
 def _drawn(panel: Panel, size: tuple[float, float], handles: dict[str, Any]) -> Markup:
-    """Return a panel as SVG that scales with the page and says what it shows.
+    """Return a panel as SVG that scales with the page and has a label for screen readers.
 
     Args:
-        size: width and height in inches, on which depends how large the letters are.
-        handles: takes what has a label in the panel, by the label.
+        size: width and height in inches, which determine the size of the text.
+        handles: gets the panel's labelled artists, by label.
     """
     with mpl.rc_context({**_STYLE, "svg.hashsalt": f"{panel.title} {panel.across} {size}"}):
         figure = Figure(size)
@@ -196,7 +196,7 @@ def _drawn(panel: Panel, size: tuple[float, float], handles: dict[str, Any]) -> 
 
 
 def _key(handles: dict[str, Any], columns: int) -> Markup:
-    """Return the key of figures as SVG: each mark with what it means."""
+    """Return the key of figures as SVG: each mark with its meaning."""
     with mpl.rc_context(_STYLE | {"figure.constrained_layout.use": False, "svg.hashsalt": str(columns)}):
         figure = Figure()
         figure.legend([*handles.values()], [*handles], ncols=columns, borderpad=0.2, borderaxespad=0)
@@ -212,7 +212,7 @@ def _saved(figure: Figure, **options: Any) -> str:
 
 
 def _fill(axes: Axes, panel: Panel, handles: dict[str, Any]) -> None:
-    """Draw a panel, label it, and add what has a label in it to the handles."""
+    """Draw a panel, label it, and add its labelled artists to the handles."""
     axes.xaxis.set_major_locator(_Multiples(panel.unit, whole=panel.whole))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: thousands(value / panel.unit)))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: thousands(value)))
@@ -229,7 +229,7 @@ def _fill(axes: Axes, panel: Panel, handles: dict[str, Any]) -> None:
 
 
 def _mark(drawn: Any) -> Any:
-    """Return what stands for it in the key of another figure, into which matplotlib puts no area."""
+    """Return an artist for a key: a patch for an area, which matplotlib cannot put into another figure."""
     if not isinstance(drawn, PolyCollection):
         return drawn
     colours: Any = drawn.get_facecolor()  # (n, 4)

@@ -15,7 +15,7 @@ from mpi_es.run_file.scores import half_interval
 from mpi_es.text import number
 
 _LOOKS = [(colour, dash) for dash, colour in product(("-", "--", ":"), COLOURS)]  # of groups
-_LEGIBLE = 120  # points of a curve above which each gets no dot of its own
+_LEGIBLE = 120  # points of a curve, above which they get no dots
 
 
 def learning(run: Curves) -> list[Panel]:
@@ -34,13 +34,13 @@ def comparison(groups: Sequence[Group]) -> dict[str, list[Panel]]:
 
 
 def search(groups: Sequence[Group]) -> list[Panel]:
-    """Return the course of the search by generations: step size, spread, length of episodes and speed."""
+    """Return step size, spread of fitness, length of episodes and speed of runs by generations."""
     functions = all(run.config.function for group in groups for run in group.runs)
     titles = {
         "sigma": "step size of the search, sigma",
         "std": "deviation of fitness in the population",
         "mean_length": "steps of a training episode, mean",
-        "steps_per_second": "calls in a second" if functions else "training steps in a second",
+        "steps_per_second": "calls per second" if functions else "training steps per second",
     }
     if functions:
         del titles["mean_length"]
@@ -84,7 +84,7 @@ def _draw_learning(run: Curves, axis: str, axes: Axes) -> None:
 
 
 def _near(values: Vector, others: Vector) -> Vector:
-    """Return the values no farther from others than these span: what lies beyond are penalties."""
+    """Return the values no farther from `others` than their span; values beyond that are penalties."""
     known = others[np.isfinite(others)]
     span = np.ptp(known) if known.size else 0.0
     return values[np.abs(values - np.clip(values, known.min(), known.max())) <= span] if span else values
@@ -112,7 +112,7 @@ def _draw_groups(groups: Sequence[Group], quantity: str, axis: str, axes: Axes) 
 
 
 def _draw_lines(axes: Axes, groups: Sequence[Group], quantity: str, axis: str) -> None:
-    """Draw each group: a line, or the median, range and single lines of several runs."""
+    """Draw each group: one line, or the median, range and single lines of several runs."""
     for group, (colour, dash) in zip(groups, cycle(_LOOKS), strict=False):
         x, low, median, high = group.summary(axis, quantity)
         axes.plot(x, median, color=colour, ls=dash, lw=1.6, label=group.label)

@@ -24,39 +24,39 @@ from mpi_es.text import duration
 _KINDS = {".mp4": "video/mp4", ".gif": "image/gif"}
 # A page with films of this size can still be sent by mail. Larger ones stay files next to it.
 _EMBEDDED = 5_000_000  # bytes of all films of a run
-# Control characters, those that turn the direction of a text around, and what UTF-8 cannot encode.
+# Control characters, those that reverse the direction of text, and those that UTF-8 cannot encode.
 _UNSEEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of text below titles."""
+    """Rows of text, with a title above each column."""
 
     titles: Sequence[str]
     rows: Sequence[Sequence[str]]
     left: int = 1  # columns that are aligned to the left; the others hold numbers
-    code: bool = False  # in the letters of a command line
-    stack: bool = False  # on a narrow screen a row becomes a list; else the table is scrolled there
+    code: bool = False  # in the font of a command line
+    stack: bool = False  # on a narrow screen rows become lists; else the table scrolls there
 
 
 @dataclass(frozen=True)
 class Section:
-    """A part of a page, which shows what it has in this order."""
+    """A part of a page, which shows its fields in this order."""
 
     title: str = ""
     level: int = 2  # of the title
-    about: Sequence[str] = ()  # lines that step back
-    state: Mapping[str, str] | None = None  # why a run ended, or that it goes on
+    about: Sequence[str] = ()  # lines in a muted colour
+    state: Mapping[str, str] | None = None  # why a run ended, or that it is running
     warning: str = ""
-    facts: Sequence[tuple[str, str, str]] = ()  # name, value, and what is said of it in small
+    facts: Sequence[tuple[str, str, str]] = ()  # name, value, and a small note
     figures: Figures | None = None
     bar: Sequence[Mapping[str, str]] = ()
     text: str = ""
     table: Table | None = None
     note: str = ""
-    commands: tuple[str, Sequence[str]] | None = None  # what they do, and they
+    commands: tuple[str, Sequence[str]] | None = None  # what they do, and the command lines
     films: Sequence[Mapping[str, Any]] = ()
-    folded: Sequence[tuple[str, Sequence["Section"]]] = ()  # shown only where a reader opens it
+    folded: Sequence[tuple[str, Sequence["Section"]]] = ()  # collapsed until the reader opens it
 
 
 def render(title: str, sections: Iterable[Section]) -> str:
@@ -108,11 +108,11 @@ def options(
     program: str,
     commands: tuple[str, Sequence[Sequence[str]]] | None,
 ) -> Section:
-    """Return the options that differ from the defaults, commands, and the versions of the libraries.
+    """Return a section: options that differ from their defaults, commands, and library versions.
 
     Args:
-        program: the package whose commands they are.
-        commands: what they do, and those that follow the one that repeats the run; None for none at all.
+        program: the package of the commands.
+        commands: their description, and those after the one that repeats the run; None: no commands.
     """
     rows = [
         (option(name), said(one.value), said(one.default))
@@ -135,12 +135,12 @@ def options(
 
 
 def films(directory: Path, place: Path) -> list[Section]:
-    """Return the section of the films in a run's directory; none where there is no film.
+    """Return a section with the films in a run's directory, in a list that is empty without films.
 
     Args:
         place: directory of the page, from which large films are loaded.
     """
-    # A hidden one is a film that is still being written, or whose writer was killed.
+    # A hidden file is a film that is still being written, or whose writer was killed.
     found = sorted(path for path in directory.glob("[!.]*") if path.suffix in _KINDS and path.is_file())
     embedded = sum(path.stat().st_size for path in found) <= _EMBEDDED
     shown = []

@@ -1,4 +1,4 @@
-"""The page of runs: how each ended, its curves, what its time was spent on, films, options and commands."""
+"""The page of runs: how each ended, its curves, where its time went, films, options and commands."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -12,19 +12,19 @@ from mpi_es.run_file.imports import IN_ONE_CALL
 from mpi_es.run_file.scores import interval
 from mpi_es.text import counted, duration, number, thousands
 
-_LINES = """Several seeds of one config have one colour: the strong line is their median, the band is their
-range up to the end of the shortest run, and the pale lines are the single runs."""
-_MEDIAN = "The median over the runs, and in brackets the lowest and the highest."
-_BEST = """Held-out episodes are played by the centre of the search. Best is the centre with the best mean
-over them; the 95 % interval is in brackets. This score chose the centre, so it is a little too high: for
-an unbiased one evaluate with --seeds fresh."""
+_LINES = """Seeds of one config share a colour: the strong line is their median, the band is their range up
+to the end of the shortest run, and the pale lines are the single runs."""
+_MEDIAN = "The median over the runs, with the lowest and the highest in brackets."
+_BEST = """The centre of the search plays the held-out episodes. The best centre is the one with the highest
+mean over them; the 95 % interval is in brackets. This score selected the centre, so it is biased upwards:
+for an unbiased score evaluate with --seeds fresh."""
 
 
 def page(runs: Sequence[Curves], place: Path) -> str:
     """Return the page of runs.
 
     Args:
-        place: the directory in which the page lies.
+        place: the directory of the page.
     """
     if len(runs) == 1:
         (run,) = runs
@@ -45,7 +45,7 @@ def page(runs: Sequence[Curves], place: Path) -> str:
 
 
 def _head(run: Curves) -> Section:
-    """Return the name of a run, its state, and its progress in numbers."""
+    """Return a section with the name of a run, its state, and its progress in numbers."""
     config, spoken = run.config, words([run])
     what = [config.problem, config.strategy.name, f"seed {config.seed}"]
     what.append(f"{counted(config.strategy.population_size, 'candidate')} in a generation")
@@ -73,23 +73,25 @@ def _head(run: Curves) -> Section:
 
 
 def _phases(run: Curves, level: int) -> Section:
-    """Return what the time of a run was spent on."""
-    return Section("What the time was spent on", level, bar=bar(run.phases))
+    """Return a section on where the time of a run went."""
+    return Section("Where the time went", level, bar=bar(run.phases))
 
 
 def _note(runs: Sequence[Curves]) -> str:
-    """Return what best means where there are several episodes."""
+    """Return the note on the best centre, if it has several episodes."""
     return _BEST if any(run.best is not None and len(run.best) > 1 for run in runs) else ""
 
 
 def _options(run: Curves) -> Section:
-    """Return the options of a run, and what repeats, evaluates and films it unless a script began it."""
+    """Return a section with the options of a run and, unless a script started it, the commands to repeat,
+    evaluate and film it.
+    """
     config, directory = run.config, str(run.directory)
     text, lines = "The same run again, on any number of ranks", []
     if not config.function:
         lines.append(["evaluate", directory])
         text += "; its score"
-        if not config.env.startswith(IN_ONE_CALL):  # those draw nothing
+        if not config.env.startswith(IN_ONE_CALL):  # those cannot be rendered
             lines.append(["evaluate", directory, "--video", f"{directory}/film.mp4"])
             text += "; and a film, which the next report shows"
     return options(config, run.content, "mpi_es", None if config.is_of_script else (text, lines))
@@ -106,9 +108,6 @@ def _best(run: Curves) -> tuple[str, str, str]:
     return score, f"[{low}, {high}]", at
 
 
-# Several runs
-
-
 def _compared(groups: Sequence[Group]) -> list[Section]:
     """Return the curves of groups of runs, and a table of their spread over the seeds."""
     compared = figures.comparison(groups)
@@ -122,7 +121,7 @@ def _compared(groups: Sequence[Group]) -> list[Section]:
 
 
 def _table_over_seeds(groups: Sequence[Group]) -> Table:
-    """Return a row for each group: the median and the range of what its runs came to."""
+    """Return a row for each group: the median and the range of its runs' results."""
     runs = [run for group in groups for run in group.runs]
     spoken = words(runs)
     titles = ["Runs", "Number", spoken.best.capitalize(), spoken.last.capitalize(), "Generations"]

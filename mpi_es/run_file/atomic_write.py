@@ -14,9 +14,9 @@ def write_whole(path: Path, content: bytes, option: str) -> None:
     """Write a file completely, or leave the old one; write directly to a device or a pipe.
 
     Args:
-        option: that named the file.
+        option: the one that named the file.
     """
-    place = path.resolve()  # a link stays one
+    place = path.resolve()  # a link stays a link
     special = os.path.exists(place) and not os.path.isfile(place)
     fresh = place if special else place.with_name(f".{place.name}.{os.getpid()}-{next(_COUNT)}.tmp")
     try:
@@ -33,7 +33,7 @@ def write_whole(path: Path, content: bytes, option: str) -> None:
 
 
 def nearest_directory(directory: Path) -> Path:
-    """Return the directory or the nearest one above that exists."""
+    """Return the directory, or the nearest existing one above it."""
     return next(
         path for path in (directory.absolute(), *directory.absolute().parents) if os.path.exists(path)
     )

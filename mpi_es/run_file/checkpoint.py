@@ -23,13 +23,13 @@ PREVIOUS = "run.previous.h5"
 DAMAGED = "run.damaged.h5"
 NOWHERE = Path(os.devnull)  # the directory of a run that writes no files
 VERSION = 1
-_COMMANDS = {  # what reads a run of each program
+_COMMANDS = {  # that read a run of each program
     "mpi_es.train": "use python -m mpi_es.report, .evaluate or .export; mpi_es.train continues it",
     "pbt.train": "use python -m pbt.report, .evaluate, .replay or .export; pbt.train continues it",
 }
-_BLOCK = 512  # the smallest user block that HDF5 knows
+_BLOCK = 512  # the smallest user block of HDF5
 
-Check = Callable[[dict[str, Any]], None]  # raises Unfit for a content that no run has
+Check = Callable[[dict[str, Any]], None]  # raises Unfit for content that is not a run's
 
 
 class Damaged(UserError):
@@ -37,11 +37,11 @@ class Damaged(UserError):
 
 
 def save(directory: Path, content: dict[str, Any], lock: Lock | None = None) -> None:
-    """Replace run.h5 by one with this content; the last one is kept as run.previous.h5.
+    """Replace run.h5 by one with this content; keep the old one as run.previous.h5.
 
     Args:
         content: what `load` returns: strings, numbers, arrays, and dicts of these.
-        lock: of the directory; nothing is written where another directory has taken its place.
+        lock: of the directory; refuse to write if another directory has taken its place.
     """
     image = encode(content)
     path, fresh = directory / NAME, directory / f".{NAME}.tmp"
@@ -60,9 +60,9 @@ def save(directory: Path, content: dict[str, Any], lock: Lock | None = None) -> 
         with contextlib.suppress(OSError):
             fresh.unlink()
         if lock:
-            lock.check()  # a directory that went away since is the cause
+            lock.check()  # if the directory was moved meanwhile, that is the cause
         held = [name for name in (NAME, PREVIOUS) if os.path.exists(directory / name)]
-        state = f"{held[0]} holds the generation before" if held else "none was ever written"
+        state = f"{held[0]} holds an earlier generation" if held else "none was ever written"
         raise UserError(f"{path}: could not be saved ({error.strerror or error}); {state}") from error
     try:
         _sync(directory)
@@ -80,19 +80,19 @@ def exists(directory: Path) -> bool:
 
 
 def directory_of(run: Path) -> Path:
-    """Return the directory of a run that is given as its directory or its run.h5."""
-    if not os.path.isfile(run):  # pathlib's raises where a directory is closed
+    """Return the directory of a run, given its directory or its run.h5."""
+    if not os.path.isfile(run):  # pathlib's is_file raises if a directory cannot be read
         return run
     if run.name == NAME:
         return run.parent
     hint = f"use {run.parent}"
     if run.name == PREVIOUS:
-        hint += f", where it is read if {NAME} is damaged; to go back to it, copy it to DIRECTORY/{NAME}"
+        hint += f", which reads it if {NAME} is damaged; to go back to it, copy it to DIRECTORY/{NAME}"
     raise expected("run", f"a directory that holds {NAME}", str(run), hint)
 
 
 def fingerprint(directory: Path) -> bytes:
-    """Return the first blocks of a directory's files, which differ from those of any other save."""
+    """Return the first blocks of a directory's files, which differ between any two saves."""
     blocks = []
     for name in (NAME, PREVIOUS):
         try:
@@ -104,10 +104,10 @@ def fingerprint(directory: Path) -> bytes:
 
 
 def load(directory: Path, check: Check = schema.check) -> tuple[dict[str, Any], str]:
-    """Return the content of the run's file, and a warning: empty, or why the previous file was read.
+    """Return the content of the run's file, and a warning: empty, or why run.previous.h5 was read instead.
 
     Args:
-        check: of the content.
+        check: the check of the content.
     """
     directory = directory_of(directory)
     path, previous = directory / NAME, directory / PREVIOUS
@@ -116,16 +116,16 @@ def load(directory: Path, check: Check = schema.check) -> tuple[dict[str, Any], 
     try:
         return decode(path, check), ""
     except Damaged as error:
-        if not os.path.exists(previous):  # pathlib's raises if the file system is gone
+        if not os.path.exists(previous):  # pathlib's exists raises if the file system is gone
             raise
-        warning = f"{error}; continuing from {PREVIOUS}, the checkpoint before"
+        warning = f"{error}; continuing from {PREVIOUS}, the previous checkpoint"
         return decode(previous, check), warning
 
 
 def load_run(directory: str | Path) -> dict[str, Any]:
     """Return the content of a run's file as nested dicts of arrays and plain values.
 
-    Where run.h5 is damaged, read the checkpoint before it, with a warning.
+    If run.h5 is damaged, read the previous checkpoint, with a warning.
     """
     content, warning = load(Path(directory))
     if warning:
@@ -134,7 +134,7 @@ def load_run(directory: str | Path) -> dict[str, Any]:
 
 
 def load_of(program: str, directory: Path, check: Check = schema.check) -> tuple[dict[str, Any], str]:
-    """Return the content and the warning of a run of `program`; refuse a run of the other program."""
+    """Return content and warning, as `load` does, of a run of `program`; refuse one of the other program."""
     content, warning = load(directory, check)
     check_program(program, content, directory)
     return content, warning
@@ -170,7 +170,7 @@ def set_aside(directory: Path) -> None:
 
 
 def decode(path: Path, check: Check = schema.check) -> dict[str, Any]:
-    """Return the content of one file, after its digest, its structure and its content were checked."""
+    """Return the content of one file, after checking its digest, structure and content."""
     try:
         with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:  # a pipe must not block
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
@@ -187,20 +187,20 @@ def content_of(image: bytes, path: Path, check: Check = schema.check) -> dict[st
     """Return the content of the bytes of a file, as `decode` does.
 
     Args:
-        path: what an error names.
+        path: of the file, for errors.
     """
     version = _version(image, path)
     try:
         content = hdf5.read(image)
         named = {name: content.pop(name, None) for name in ("format", "version")}
         if type(named["version"]) is not int or named["version"] != version:
-            raise hdf5.Unfit("it has two versions")
+            raise hdf5.Unfit("it has two different versions")
         if version > VERSION:
             newer = f"expected format {VERSION}, got {version}; use a newer mpi_es"
             raise UserError(f"{path}: {newer}")
         check(content)
     except hdf5.Unfit as error:
-        raise Damaged(f"{path}: damaged, or no run's: {error}") from error
+        raise Damaged(f"{path}: damaged, or not a run file: {error}") from error
     return named | content
 
 
@@ -208,7 +208,7 @@ def _version(image: bytes, path: Path) -> int:
     """Return the format version of a file; refuse one that does not belong to its first block."""
     block, rest = image[:_BLOCK], memoryview(image)[_BLOCK:]
     if not block.startswith(b"mpi_es "):
-        raise Damaged(f"{path}: expected a run file of mpi_es, got another or a damaged file")
+        raise Damaged(f"{path}: expected a run file of mpi_es, got another file or a damaged one")
     words = block.split()
     version = int(words[2]) if len(words) > 2 and words[2].isdigit() and len(words[2]) < 10 else VERSION
     if block != _block(rest, version):
@@ -217,7 +217,7 @@ def _version(image: bytes, path: Path) -> int:
 
 
 def encode(content: dict[str, Any]) -> memoryview:
-    """Return the bytes of a run file, without a copy: they may be gigabytes."""
+    """Return the bytes of a run file, without copying them: they may be gigabytes."""
     named = content | {"format": "mpi_es run", "version": VERSION}
     image = hdf5.written(named, _BLOCK).getbuffer()
     image[:_BLOCK] = _block(image[_BLOCK:], VERSION)
@@ -231,7 +231,7 @@ def _block(content: memoryview, version: int) -> bytes:
 
 
 def _keep(path: Path, previous: Path) -> None:
-    """Give the file at `path` the name `previous` too, so that one of them is complete at every moment."""
+    """Give the file at `path` the name `previous` too, so that one complete file exists at every moment."""
     if not path.exists():
         return
     link = previous.with_suffix(".tmp")

@@ -1,4 +1,4 @@
-"""Dataclasses in a run file: a state from its plain values, and a config that obeys its rules."""
+"""Dataclasses in a run file: records from plain values, and configs, whose values are checked."""
 
 from dataclasses import fields, is_dataclass
 from typing import Any, TypeVar, get_origin, get_type_hints
@@ -18,7 +18,7 @@ def to_plain(value: Any) -> dict[str, Any]:
 
 
 def from_plain(cls: type, plain: dict[str, Any]) -> Any:
-    """Return the dataclass `cls` from what was read; a field that the file lacks takes its default."""
+    """Return the dataclass `cls` from the values of a file; a field that the file lacks has its default."""
     names = {field.name for field in fields(cls)}
     if extra := sorted(set(plain) - names):
         raise UserError(f"run file: expected fields of {cls.__name__}, got {', '.join(extra)}")
@@ -27,17 +27,17 @@ def from_plain(cls: type, plain: dict[str, Any]) -> Any:
 
 
 def _of_field(hint: Any, value: Any) -> Any:
-    """Return a value that was read in the type that its field declares."""
+    """Return a value of a file in the type that its field declares."""
     if get_origin(hint) is tuple:
         return tuple(np.atleast_1d(value).tolist())
     return from_plain(hint, value) if isinstance(hint, type) and is_dataclass(hint) else value
 
 
 def config_of(cls: type[C], stored: Any, imports: bool = False) -> C:
-    """Return the config that a file holds; its values obey the rules of the command line.
+    """Return the config that a file holds; refuse values that the command line would refuse.
 
     Args:
-        imports: the code of a strategy of the user's own, whose options are left out otherwise.
+        imports: whether to import a user's strategy, whose options are otherwise ignored.
     """
     if not isinstance(stored, dict):
         raise UserError("expected a group of options, got none")

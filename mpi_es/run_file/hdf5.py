@@ -1,7 +1,7 @@
-"""Write nested dicts as HDF5, and read a file that a stranger may have made.
+"""Write nested dicts as HDF5, and read files that may come from a stranger.
 
 Links, types and sizes are checked before a value is read. h5py's low-level functions take a third of the
-time of its high-level ones, for the same file.
+time of its high-level ones for the same file.
 """
 
 import dataclasses
@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 from mpi_es.errors import UserError, one_line
 from mpi_es.run_file.description import to_plain
 
-DEEPEST = 32  # groups in each other; a strategy of the user's may have a state of nested dicts
-LARGEST_RATIO = 100  # of all values to the file: few bytes may declare any size; gzip shrinks a run 10-fold
-LONG = 1000  # numbers of a list that are still an attribute, for which HDF5 has 64 kB
+DEEPEST = 32  # nested groups; the state of a user's strategy may have nested dicts
+LARGEST_RATIO = 100  # of all values to the file: a few bytes can declare any size; gzip shrinks a run 10-fold
+LONG = 1000  # numbers of the longest list stored as an attribute, which HDF5 limits to 64 kB
 _TEXT = h5py.string_dtype()
 _NOTHING, _ONE = h5s.create(h5s.NULL), h5s.create(h5s.SCALAR)
 _TIMELESS = h5p.create(h5p.DATASET_CREATE)
@@ -29,16 +29,13 @@ _TIMELESS.set_obj_track_times(False)  # the same content gives the same bytes
 
 
 class Unfit(UserError):
-    """The file is no valid run file; the message says why."""
-
-
-# Writing
+    """The file is not a valid run file; the message says why."""
 
 
 def written(content: dict[str, Any], block: int) -> io.BytesIO:
-    """Return a file, with a user block of `block` bytes before it.
+    """Return an HDF5 file with this content, after a user block of `block` bytes.
 
-    Arrays and long lists become datasets, dicts and dataclasses groups, and all else attributes.
+    Arrays and long lists become datasets, dicts and dataclasses groups, and everything else attributes.
     """
     buffer = io.BytesIO()
     with h5py.File(buffer, "w", userblock_size=block) as file:
@@ -78,11 +75,8 @@ def _write_value(group: Any, key: bytes, value: Any) -> None:
 
 @lru_cache(64)
 def _types_of(dtype: np.dtype[Any]) -> tuple[Any, Any]:
-    """Return HDF5's types in the file and in memory for numpy's."""
+    """Return HDF5's types, in the file and in memory, for numpy's type."""
     return h5t.py_create(dtype, logical=True), h5t.py_create(dtype)
-
-
-# Reading
 
 
 def read(image: bytes) -> dict[str, Any]:
@@ -97,10 +91,10 @@ def read(image: bytes) -> dict[str, Any]:
 
 
 class _Reader:
-    """What is known of a file while it is read.
+    """Reads a file, and keeps what is known of it so far.
 
     Args:
-        left: bytes that its values may still take.
+        left: the bytes that its values may still take.
     """
 
     def __init__(self, left: int) -> None:
@@ -110,16 +104,16 @@ class _Reader:
     def group(self, path: list[str], group: Any) -> dict[str, Any]:
         """Return the content of a group."""
         if len(path) > DEEPEST:
-            raise Unfit(f"more than {DEEPEST} groups are in each other")
+            raise Unfit(f"more than {DEEPEST} groups are nested")
         self._known.add(h5o.get_info(group).addr)
         content = dict(self._attributes(path, group))
         for link in group:
             inner = [*path, _text(link, path)]
             if group.links.get_info(link).type != h5l.TYPE_HARD:
-                raise Unfit(f"{_shown(inner)} is a link to elsewhere")
+                raise Unfit(f"{_shown(inner)} is a link to another place")
             item = h5o.open(group, link)
             if (address := h5o.get_info(item).addr) in self._known:
-                raise Unfit(f"{_shown(inner)} is there twice")
+                raise Unfit(f"{_shown(inner)} occurs twice")
             self._known.add(address)
             if isinstance(item, h5g.GroupID):
                 content[inner[-1]] = self.group(inner, item)
@@ -138,7 +132,7 @@ class _Reader:
         dtype, memory = _types_in(kind.encode())
         null = space.get_simple_extent_type() == h5s.NULL
         if kind.committed() or dtype.kind not in "biuf" or null:
-            raise Unfit(f"{_shown(path)} is no array of numbers")
+            raise Unfit(f"{_shown(path)} is not an array of numbers")
         values = self._empty(path, space.shape, dtype)
         if values.size:
             item.read(h5s.ALL, h5s.ALL, values, memory)
@@ -154,7 +148,7 @@ class _Reader:
             null = space.get_simple_extent_type() == h5s.NULL
             text = dtype.kind == "O" and h5py.check_string_dtype(dtype)
             if kind.committed() or not (text or dtype.kind in "biuf") or not (null or len(space.shape) < 2):
-                raise Unfit(f"{_shown([*path, name])} is no number, text or list of them")
+                raise Unfit(f"{_shown([*path, name])} is not a number, a text or a list of them")
             if null:
                 yield name, None
                 continue
@@ -167,7 +161,7 @@ class _Reader:
                 yield name, _text(values.item(), place) if text else values.item()
 
     def _empty(self, path: list[str], shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
-        """Return an array for values of the file; refuse more than a file of its size holds."""
+        """Return an empty array for values of the file; refuse a size that the file cannot hold."""
         self._left -= math.prod(shape) * dtype.itemsize
         if self._left < 0:
             raise Unfit(f"{_shown(path)} is too large for the file")
@@ -176,7 +170,7 @@ class _Reader:
 
 @lru_cache(64)
 def _types_in(encoded: bytes) -> tuple[np.dtype[Any], Any]:
-    """Return numpy's type and HDF5's in memory for an encoded type of a file, which takes long to make."""
+    """Return numpy's type and HDF5's in memory for an encoded type of a file; cached, since this is slow."""
     dtype = h5t.decode(encoded).dtype
     return dtype, h5t.py_create(dtype)
 

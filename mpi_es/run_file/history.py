@@ -76,14 +76,14 @@ class History:
         return _last_in_a_row(held.returns.mean() >= target for held in reversed(due))
 
     def streak_of_best(self, target: float) -> int:
-        """Return the number of last generations in a row of which a candidate reached the target."""
+        """Return how many of the latest generations in a row had a candidate that reached the target."""
         return _last_in_a_row(self.rows.content()["best"][::-1] >= target)
 
     def why_converged(self, tolx: float, tolfun: float, dim: int, penalised: dict[str, Any]) -> str:
         """Return why the search has converged, by pycma's criteria; empty if it has not.
 
         Args:
-            penalised: columns of Feasibility, whose fitness is compared where there are constraints.
+            penalised: columns of Feasibility, whose fitness is compared if there are constraints.
         """
         if not self.rows.length:
             return ""
@@ -117,5 +117,5 @@ def read_evaluations(stored: dict[str, Any]) -> list[HeldOut]:
 
 
 def _last_in_a_row(reached: Iterable[Any]) -> int:
-    """Return how many are true before the first that is not."""
+    """Return how many are true before the first false one."""
     return sum(1 for _ in takewhile(bool, reached))

@@ -1,4 +1,4 @@
-"""Code that a run file names as package.module:name, which those who resume or evaluate the run import."""
+"""Code that a run file names as package.module:name, and that resuming or evaluating the run imports."""
 
 import sys
 from collections.abc import Iterator, Sequence
@@ -10,8 +10,8 @@ from mpi_es.config.parts import flat
 from mpi_es.errors import UserError
 
 FLAG = "--no-imports"
-# What our presets name. Other names in our packages count as code of others: one that is called with the
-# options of a file, such as user_objects.load, would import whatever they say.
+# The names in our presets. Any other name in our packages counts as foreign code: one that is called with a
+# file's options, such as user_objects.load, would import whatever they say.
 _OURS = frozenset(
     f"{module}:{name}"
     for module, names in {
@@ -28,12 +28,12 @@ IN_ONE_CALL = ("vector:", "envpool:")  # prefixes of environments that are stepp
 
 
 def named(config: Any, fields: Sequence[str] = TRAINING) -> Iterator[tuple[str, str]]:
-    """Yield the options of a config that name code of others, each with the name."""
+    """Yield the options of a config that name foreign code, each with the name."""
     values = flat(config)
     for field in fields:
         value = values.get(field, "")
         if field == "function" and getattr(config, "is_of_script", False):
-            continue  # the script has it
+            continue  # the script provides it
         parts = user_objects.parsed(value, option(field)) if isinstance(value, tuple) else None
         for name in _in_name(value) if parts is None else _in_values(parts):
             if name not in _OURS and not _registers_ours(name) and not user_objects.is_of_script(name):
@@ -41,7 +41,7 @@ def named(config: Any, fields: Sequence[str] = TRAINING) -> Iterator[tuple[str, 
 
 
 def check(config: Any, source: object, *, allowed: bool, fields: Sequence[str] = TRAINING) -> None:
-    """Print what will be imported because a file says so, or refuse the file.
+    """Print the code that will be imported because a file names it, or refuse the file.
 
     Args:
         source: the file or the run, for the message.
@@ -57,17 +57,17 @@ def check(config: Any, source: object, *, allowed: bool, fields: Sequence[str] =
 
 
 def _in_name(name: str) -> list[str]:
-    """Return the name in the value of an option, if it is of code."""
+    """Return the name in an option's value if it names code, in a list."""
     for prefix in IN_ONE_CALL:
         name = name.removeprefix(prefix)
     return [name] if ":" in name else []
 
 
 def _in_values(value: Any) -> Iterator[str]:
-    """Yield the names of code within a value, as deep as it goes."""
+    """Yield the names of code within a value, at any depth."""
     if isinstance(value, str):
         module, _, name = value.partition(":")
-        if module and name.isidentifier():  # what user_objects.load takes
+        if module and name.isidentifier():  # as user_objects.load accepts it
             yield value
     elif isinstance(value, dict):
         yield from _in_values([*value.keys(), *value.values()])
@@ -77,6 +77,8 @@ def _in_values(value: Any) -> Iterator[str]:
 
 
 def _registers_ours(name: str) -> bool:
-    """Return whether a name is an id of gymnasium that our package registers: mpi_es:mpi_es/CarRacing-v3."""
+    """Return whether a name is a gymnasium id that our package registers, such as
+    mpi_es:mpi_es/CarRacing-v3.
+    """
     module, _, identifier = name.partition(":")
     return module == "mpi_es" and not identifier.isidentifier()

@@ -1,4 +1,4 @@
-"""The lock of a run's directory: one job at a time writes the run, and only there."""
+"""The lock of a run's directory: only one job at a time writes the run, and only there."""
 
 import contextlib
 import fcntl
@@ -14,10 +14,10 @@ NAME = ".lock"
 
 
 class Lock:
-    """A directory that this process has locked, held open so that it is known again.
+    """A directory that this process has locked, kept open so that it can be recognised.
 
     Args:
-        file: a descriptor of its lock file; None where there can be none.
+        file: a descriptor of its lock file; None if it cannot have one.
     """
 
     def __init__(self, directory: Path, file: int | None) -> None:
@@ -27,7 +27,7 @@ class Lock:
             self.handle = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
 
     def check(self) -> None:
-        """Refuse to write where the path leads to another directory now, or to another job's lock."""
+        """Refuse to write if the path now leads to another directory, or to another job's lock."""
         for handle, path in ((self.handle, self.directory), (self.file, self.directory / NAME)):
             if handle is None:
                 continue
@@ -42,14 +42,14 @@ class Lock:
                 raise UserError(f"{self.directory}: {what}; the last checkpoint is in the moved directory")
 
     def close(self) -> None:
-        """Give the lock back."""
+        """Release the lock."""
         for handle in (self.handle, self.file):
             if handle is not None:
                 _close(handle)
 
 
 def _close(handle: int) -> None:
-    """Close a file that nothing was written to, so that an error loses nothing."""
+    """Close a file to which nothing was written; ignore errors, which lose nothing."""
     with contextlib.suppress(OSError):
         os.close(handle)
 
@@ -70,7 +70,7 @@ def locked(directory: Path) -> Iterator[Lock]:
 
 
 def _open(path: Path) -> int | None:
-    """Return a descriptor of a lock file, or refuse what is no file; a fifo would wait for its other end."""
+    """Return a descriptor of a lock file; refuse anything else, such as a fifo, which would block."""
     options = os.O_NONBLOCK | os.O_NOCTTY
     try:
         try:
@@ -78,7 +78,9 @@ def _open(path: Path) -> int | None:
         except PermissionError:
             if not os.path.lexists(path):
                 raise
-            file = os.open(path, os.O_RDONLY | options)  # another user's; on local disks it can be locked too
+            file = os.open(
+                path, os.O_RDONLY | options
+            )  # another user's file, which on local disks can be locked too
     except OSError as error:
         if os.path.lexists(path) and not os.path.isfile(path) and not isinstance(error, PermissionError):
             raise _no_file(path) from error
@@ -99,7 +101,7 @@ def _no_file(path: Path) -> UserError:
 
 
 def _take(file: int, directory: Path) -> None:
-    """Lock the file, and write into it who holds it."""
+    """Lock the file, and write the holder into it."""
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -113,13 +115,13 @@ def _take(file: int, directory: Path) -> None:
 
 
 def _this_process() -> str:
-    """Return what another job prints of this one when it finds the lock held."""
+    """Return how another job names this one when it finds the lock held."""
     job = os.environ.get("SLURM_JOB_ID")
     return f"host {socket.gethostname()}, process {os.getpid()}" + (f", Slurm job {job}" if job else "")
 
 
 def _holder(lock: Path) -> str:
-    """Return in brackets what is written in the lock's file; empty if it cannot be read."""
+    """Return the content of the lock's file, in brackets; empty if it cannot be read."""
     try:
         text = lock.read_text(encoding="utf-8").strip()
     except (OSError, UnicodeError):

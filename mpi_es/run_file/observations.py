@@ -1,4 +1,4 @@
-"""The group /progress/observations of run.h5: mean and deviation of all observations that were made."""
+"""The group /progress/observations of run.h5: mean and deviation of all observations."""
 
 from dataclasses import dataclass, field
 from typing import Annotated
@@ -8,13 +8,13 @@ import numpy as np
 from mpi_es.arrays import Vector
 from mpi_es.config.fields import Range
 
-_FLOOR = 1e-4  # of a variance: a number that hardly changes is not blown up by more than 100
-_PRIOR = 1e-2  # observations of deviation 1, at the mean of the first real ones, that count before these
+_FLOOR = 1e-4  # of a variance: a number that hardly changes is scaled up by at most 100
+_PRIOR = 1e-2  # observations in the prior: deviation 1, at the mean of the first real ones
 
 
 @dataclass
 class ObservationStatistics:
-    """What was seen so far of each of `size` observed numbers."""
+    """Running statistics of each of the `size` numbers of an observation."""
 
     count: Annotated[float, Range(1e-3, 1e300)] = _PRIOR
     mean: Vector = field(default_factory=lambda: np.zeros(0))
@@ -22,12 +22,12 @@ class ObservationStatistics:
 
     @classmethod
     def of_size(cls, size: int) -> "ObservationStatistics":
-        """Return the statistics before anything was seen."""
+        """Return the statistics before the first observation."""
         return cls(_PRIOR, np.zeros(size), np.full(size, _PRIOR))
 
     @classmethod
     def known(cls, normalisation: Vector, count: float) -> "ObservationStatistics":
-        """Return statistics with the normalisation of an agent that was trained on `count` observations."""
+        """Return the statistics of an agent trained on `count` observations, from its normalisation."""
         return cls(count, normalisation[0].astype(float), count / normalisation[1].astype(float) ** 2)
 
     def updated(self, episodes: Vector) -> "ObservationStatistics":

@@ -1,4 +1,4 @@
-"""The records of a run and of its generations: the loop makes them, run.h5 and all sinks take them."""
+"""The records of a run and of its generations: the loop makes them, run.h5 and all sinks store them."""
 
 import functools
 import math
@@ -17,7 +17,7 @@ from mpi_es.run_file.scores import deviation
 
 @dataclass(frozen=True)
 class Row:
-    """The exact numbers of a generation. The names are those in /history, the marks TensorBoard's tags."""
+    """The exact numbers of a generation. Names are those in /history, marks are TensorBoard's tags."""
 
     generation: int  # the first is 1
     best: Annotated[float, "fitness/best"]
@@ -33,11 +33,13 @@ class Row:
     mean_length: Annotated[float, "episode_length/mean"]
     popsize: Annotated[int, "popsize"]
     episode_cap: Annotated[int, "episode_length/cap"] = 0  # 0: none
-    learning_rate: Annotated[float, "learning_rate"] = math.nan  # NaN where the strategy has none
-    start: Annotated[int, "start"] = 0  # the first is 0; restarts count on
+    learning_rate: Annotated[float, "learning_rate"] = math.nan  # NaN if the strategy has none
+    start: Annotated[int, "start"] = 0  # the first is 0; each restart adds 1
     agreement: Annotated[float, "agreement"] = math.nan  # rank correlation of two halves of the episodes
     failures: Annotated[int, "failures"] = 0  # calls of a function that failed
-    deviation: Annotated[float, "deviation"] = math.nan  # of the parameter that varies most among candidates
+    deviation: Annotated[float, "deviation"] = (
+        math.nan
+    )  # of the parameter that varies most among candidates; NaN without --tolx
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,7 @@ class Timing:
     evaluate: Annotated[float, "seconds/evaluate"]
     tell: Annotated[float, "seconds/tell"]
     save: Annotated[float, "seconds/save"]
-    total: Annotated[float, "seconds/total"]  # with the held-out evaluation, where there was one
+    total: Annotated[float, "seconds/total"]  # with the held-out evaluation, if there was one
     episodes_per_second: Annotated[float, "speed/episodes_per_second"]
     steps_per_second: Annotated[float, "speed/steps_per_second"]
     idle: Annotated[float, "speed/idle"]  # share of the ranks' time spent waiting
@@ -59,8 +61,8 @@ class Feasibility:
     """How a generation's candidates meet a function's constraints. The names are those in /constraints."""
 
     feasible: Annotated[int, "constraints/feasible"]  # candidates that meet all
-    violation: Annotated[float, "constraints/violation"]  # the least one: the sum of what is above 0
-    penalised: Annotated[float, "constraints/penalised"]  # the best fitness less its penalties
+    violation: Annotated[float, "constraints/violation"]  # smallest of the candidates' sums of values above 0
+    penalised: Annotated[float, "constraints/penalised"]  # the best fitness after penalties
     penalised_min: Annotated[float, "constraints/penalised_min"]  # the worst one
 
 
@@ -76,7 +78,7 @@ class HeldOut:
 class Solution:
     """A centre as it is deployed, with the mean return of its held-out evaluation: /best and /last.
 
-    Of a function f(x) it is any candidate, since one value tells all.
+    For a function f(x) it may be any candidate, since one call gives its value.
     """
 
     generation: int = 0
@@ -87,20 +89,22 @@ class Solution:
 
 @dataclass
 class Progress:
-    """How far a run is, next to its strategy's state and its history: /progress."""
+    """The progress of a run, apart from its strategy's state and its history: /progress."""
 
-    generation: int = 0  # how many are done
+    generation: int = 0  # number of completed generations
     episode_cap: int = 0  # of the next generation; 0 is none
     num_rollouts: int = 1  # of each candidate in the next generation
-    agreement: Annotated[float, Range(-1, 1)] = math.nan  # of single episodes, lately; NaN before the first
+    agreement: Annotated[float, Range(-1, 1)] = (
+        math.nan
+    )  # of single episodes, a running mean; NaN before the first
     observations: ObservationStatistics = field(default_factory=ObservationStatistics)
 
 
 @dataclass
 class EvaluationProgress:
-    """Progress of the running evaluation, or the last one: rank 0 counts, its console looks.
+    """Progress of the running evaluation, or the last one: rank 0 counts, its console reads.
 
-    Where each rank has a fixed share of the episodes, rank 0 knows only of its own.
+    If each rank has a fixed share of the episodes, rank 0 knows only its own.
     """
 
     done: int = 0  # episodes
@@ -110,7 +114,7 @@ class EvaluationProgress:
     listener: Callable[[], None] | None = None  # called when episodes are over
 
     def begin(self, total: int, done: int, *, held_out: bool, share: bool) -> None:
-        """Begin to count."""
+        """Start counting."""
         self.total, self.done, self.held_out, self.share = total, done, held_out, share
 
     def add(self, episodes: int = 1) -> None:
@@ -125,7 +129,7 @@ R = TypeVar("R", Row, Feasibility)
 
 
 def shown(record: R, sign: float) -> R:
-    """Return a record of a generation with the values that a user sees; `min` is always the worst."""
+    """Return a record of a generation with the values that a user sees; `min` is always the worst one."""
     if sign > 0:
         return record
     # 0.0 - 0.0 has no sign
@@ -145,7 +149,7 @@ def summarize(
     """Return the row of a generation, from the fitness of its candidates and its episode lengths.
 
     Args:
-        popsize: with the candidates whose calls failed.
+        popsize: including the candidates whose calls failed.
         known: the other fields of the row.
     """
     above = float((fitness > fitness_of_centre).sum())

@@ -1,4 +1,4 @@
-"""Rules of the values of a run file; a rule returns what it expects, in words, of a value that breaks it."""
+"""Rules for the values of a run file; a rule returns what it expects, in words, or "" for a valid value."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -14,16 +14,13 @@ Rule = Callable[[Any], str]
 Rules = Mapping[str, "Rule | Rules"]
 
 
-# Plain values
-
-
 def is_number(value: Any, low: float = -math.inf, high: float = math.inf) -> bool:
-    """Return whether a value is a number, and no NaN, between two others."""
+    """Return whether a value is a number in [low, high], and not NaN."""
     return isinstance(value, int | float) and not isinstance(value, bool) and low <= value <= high
 
 
 def is_count(value: Any, high: float = LARGEST, low: float = 0) -> bool:
-    """Return whether a value is a whole number between two others, from 0 on."""
+    """Return whether a value is a whole number from `low` to `high`."""
     return type(value) is int and low <= value <= high
 
 
@@ -34,13 +31,13 @@ def count(high: int = LARGEST, low: int = 0) -> Rule:
 
 
 def number(low: float = -math.inf, high: float = math.inf, *, may_be_nan: bool = False) -> Rule:
-    """Return the rule of a number between two others."""
+    """Return the rule of a number in [low, high]."""
     words = f"a number in [{low:g}, {high:g}]" + (" or NaN" if may_be_nan else "")
     return lambda value: "" if is_number(value, low, high) or (may_be_nan and not nan(value)) else words
 
 
 def nan(value: Any) -> str:
-    """Require the NaN of a fitness that is not known."""
+    """Require NaN, the fitness that is not known."""
     return "" if isinstance(value, float) and math.isnan(value) else "NaN"
 
 
@@ -52,9 +49,6 @@ def text(value: Any) -> str:
 def flag(value: Any) -> str:
     """Require a truth value."""
     return "" if isinstance(value, bool) else "true or false"
-
-
-# Arrays
 
 
 def array(kinds: str, *shape: int | None) -> Rule:
@@ -104,9 +98,6 @@ def require(place: str, value: Any, rule: Rule) -> None:
         raise Unfit(f"{place}: expected {words}, got {shown(value)}")
 
 
-# Groups
-
-
 def any_group(value: Any) -> str:
     """Require a group, whatever is in it."""
     return "" if isinstance(value, dict) else "a group"
@@ -138,7 +129,7 @@ def _of_field(field: Field[Any], hint: Any) -> Rule:
 
 
 def check_group(group: Any, rules: Rules, path: str = "", optional: Sequence[str] = ()) -> None:
-    """Refuse a group whose content does not obey its rules, or is more than they name."""
+    """Refuse a group whose content breaks its rules, or has names that are not in them."""
     if not isinstance(group, dict):
         raise Unfit(f"{path or '/'}: expected a group, got {shown(group)}")
     if extra := sorted(set(group) - set(rules)):
@@ -157,7 +148,7 @@ def check_group(group: Any, rules: Rules, path: str = "", optional: Sequence[str
 
 
 def shown(value: Any) -> str:
-    """Return a value of a file as it is printed, on one line."""
+    """Return a value of a file as a message shows it, on one line."""
     if isinstance(value, dict):
         return "a group"
     if isinstance(value, np.ndarray):

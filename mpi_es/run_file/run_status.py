@@ -1,4 +1,6 @@
-"""The group /life of run.h5: when and where it was saved, and why the run stopped. It is not exact."""
+"""The group /life of run.h5: when and where the run was saved, and why it stopped.
+It is not bit-identical between runs.
+"""
 
 import os
 import socket
@@ -9,8 +11,8 @@ from typing import Annotated, Any
 
 from mpi_es.config.fields import Range
 
-# A run counts as silent after three of its longest generations, since one with a held-out evaluation takes
-# longer, and a minute, in which a job starts.
+# A run counts as silent after the time of three of its longest generations, since one with a held-out
+# evaluation takes longer, and a minute, in which a job starts.
 _SILENT_AFTER = 3.0
 _START = 60.0  # seconds
 LATEST = 1e12  # seconds, some 30,000 years: no run takes longer, and no clock shows a later time
@@ -22,7 +24,7 @@ def is_finished(content: dict[str, Any] | None, warning: str = "") -> bool:
 
 
 def may_end_earlier(config: dict[str, Any]) -> bool:
-    """Tell whether something but the last generation may end a run with these options."""
+    """Return whether a run with these options may end before its last generation."""
     others = ("function", "max_evaluations", "tolx", "tolfun", "callback")  # functions converge by default
     return config.get("target_fitness") is not None or any(map(config.get, others))
 
@@ -35,19 +37,19 @@ class Life:
     host: str
     job: str  # Slurm's number
     reason: str  # empty while it runs
-    finished: bool  # nothing is left to do
+    finished: bool  # whether nothing is left to do
     rest: Annotated[float, Range(0, LATEST)]  # seconds before the next save, at least
 
 
 def stamp(reason: str = "", *, finished: bool = False, rest: float = 0.0) -> Life:
-    """Return the group's content now."""
+    """Return the group's content for a save now."""
     job = os.environ.get("SLURM_JOB_ID", "")
     return Life(time.time(), socket.gethostname(), job, _printable(reason), finished, rest)
 
 
 def seconds_of(timing: dict[str, Any]) -> Any:
     """Return the seconds that each generation took."""
-    return timing["total" if "total" in timing else "seconds"]  # of mpi_es, of pbt
+    return timing["total" if "total" in timing else "seconds"]  # mpi_es has total, pbt seconds
 
 
 def state_of(content: Mapping[str, Any], now: float) -> tuple[str, float]:
@@ -67,5 +69,5 @@ def state_of(content: Mapping[str, Any], now: float) -> tuple[str, float]:
 
 
 def _printable(text: str) -> str:
-    """Return a text of a file without what a terminal would obey."""
+    """Return a text of a file without characters that could control a terminal."""
     return "".join(one if one.isprintable() else "?" for one in text)

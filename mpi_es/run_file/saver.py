@@ -1,4 +1,4 @@
-"""The saving of a run: seldom enough to cost little, and whenever something ends the run."""
+"""Save a run: rarely enough to cost little, and always when the run ends."""
 
 import math
 import time
@@ -16,7 +16,7 @@ class Saver:
     """Save the content of a run.
 
     Args:
-        interval: the least time between two saves in seconds; 0: always save.
+        interval: the minimum seconds between saves; 0: save every time.
         lock: of the directory.
     """
 
@@ -46,9 +46,9 @@ class Saver:
         """Write run.h5.
 
         Args:
-            reason: why the run stops; empty: it goes on.
-            finished: nothing is left to do.
-            begin: when the content was begun to be collected, of time.monotonic.
+            reason: why the run stops; empty: it continues.
+            finished: whether nothing is left to do.
+            begin: when collecting the content began, by time.monotonic.
         """
         if not self.writes:
             return

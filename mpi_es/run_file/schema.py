@@ -1,4 +1,4 @@
-"""What a run file holds: which groups, arrays and attributes, of which type and shape given the config."""
+"""The schema of a run file: its groups, arrays and attributes, with types and shapes given the config."""
 
 from typing import Any, get_type_hints
 
@@ -34,11 +34,8 @@ from mpi_es.run_file.run_status import LATEST, Life
 LIFE = of_record(Life)
 
 
-# A run of mpi_es.train
-
-
 def check(content: dict[str, Any]) -> None:
-    """Refuse a content that no run writes; of a population only what mpi_es.status reads is looked at."""
+    """Refuse content that no run writes; of a population, check only what mpi_es.status reads."""
     if "members" in content:
         check_progress(content)
         return
@@ -85,7 +82,7 @@ def _episodes(config: Any) -> Rule:
 
 
 def _length(content: dict[str, Any], *path: str) -> int:
-    """Return the length of an array (n,), which others are measured by."""
+    """Return the length of an array (n,), on which other shapes depend."""
     value: Any = content
     for name in path:
         value = value.get(name) if isinstance(value, dict) else None
@@ -95,7 +92,7 @@ def _length(content: dict[str, Any], *path: str) -> int:
 
 
 def config_of(cls: type, content: dict[str, Any]) -> Any:
-    """Return the config of a content."""
+    """Return the config in a file's content."""
     try:
         return description.config_of(cls, content.get("config"))
     except UserError as error:
@@ -118,7 +115,7 @@ def history_rules(rows: int) -> dict[str, Rule]:
 
 def _columns(record: type, rows: int) -> dict[str, Rule]:
     """Return the rules of the columns of a table of records."""
-    most = LARGEST // max(rows, 1)  # so that sums are right
+    most = LARGEST // max(rows, 1)  # so that sums do not overflow
     kinds: dict[Any, Rule] = {int: between(0, most, "i8", rows), float: array("f8", rows)}
     return {name: kinds[hint] for name, hint in get_type_hints(record).items()}
 
@@ -153,14 +150,11 @@ def evaluation_rules(content: dict[str, Any], done: int) -> dict[str, Rule]:
 
 
 def check_evaluations(content: dict[str, Any]) -> None:
-    """Refuse held-out evaluations whose returns are not finite numbers, and then NaN in a shorter one."""
+    """Refuse held-out evaluations whose returns are not finite numbers, followed by NaN in shorter ones."""
     returns = content["evaluations"]["returns"]
     known = ~np.isnan(returns)
     if len(returns) and not (returns.shape[1] and known[:, 0].all() and np.isfinite(returns[known]).all()):
         raise Unfit("/evaluations/returns: expected finite numbers, then NaN")
-
-
-# What mpi_es.status reads
 
 
 def check_progress(content: dict[str, Any]) -> None:

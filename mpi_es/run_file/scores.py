@@ -43,16 +43,16 @@ def summary(returns: Vector) -> str:
 
 
 def mean_and_deviation(returns: Vector) -> str:
-    """Return `mean ± deviation (deviation)`; the mean alone where one episode has no deviation."""
+    """Return `mean ± deviation (deviation)`; the mean alone for one episode, which has no deviation."""
     mean, spread = number(float(returns.mean())), deviation(returns)
     return mean if math.isnan(spread) else f"{mean} ± {number(spread)} (deviation)"
 
 
 def deviation(returns: Vector) -> float:
-    """Return the sample's standard deviation, by n - 1; NaN for one episode."""
+    """Return the sample standard deviation, with n - 1; NaN for one episode."""
     if len(returns) == 1:
         return math.nan
-    return float((returns - returns[0]).std(ddof=1))  # of equal returns exactly 0
+    return float((returns - returns[0]).std(ddof=1))  # exactly 0 for equal returns
 
 
 def interval(returns: Vector) -> tuple[float, float]:
@@ -68,7 +68,7 @@ def half_interval(returns: Vector) -> float:
 
 
 def _student(freedom: int) -> float:
-    """Return the 97.5 % quantile of Student's t; of many degrees of freedom it is the normal one, 1.96."""
+    """Return the 97.5 % quantile of Student's t; for many degrees of freedom it is the normal one, 1.96."""
     if freedom <= len(_FEW):
         return _FEW[freedom - 1]
     z = NormalDist().inv_cdf(0.975)

@@ -1,4 +1,4 @@
-"""The values of a strategy's or a member's state that a run file gives back as they were."""
+"""The values that a run file can store and return unchanged, in the state of a strategy or a member."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,7 +13,7 @@ _PLAIN = (bool, int, float, str, np.bool_, np.integer)
 
 
 def check_storable(state: Mapping[str, Any], name: str) -> None:
-    """Refuse a state that a run file could not give back.
+    """Refuse a state that a run file cannot store and return unchanged.
 
     Args:
         name: of the state, for the message.
@@ -29,7 +29,7 @@ def check_storable(state: Mapping[str, Any], name: str) -> None:
 
 
 def _unfit(value: Any) -> str:
-    """Return in words what a value is that no run file holds; empty if one does."""
+    """Return in words what a value is that no run file can hold; empty if it can be held."""
     if isinstance(value, np.ndarray):
         return "" if value.dtype.kind in "biuf" else f"an array of {value.dtype}"
     if not isinstance(value, _PLAIN):

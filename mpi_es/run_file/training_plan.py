@@ -1,4 +1,4 @@
-"""What rank 0 makes of a training's command line: a run that begins, or one that its file resumes."""
+"""Rank 0's plan of a training from the command line: of a new run, or of one that is resumed."""
 
 import contextlib
 import dataclasses
@@ -21,7 +21,7 @@ from mpi_es.run_file.run_status import is_finished
 
 
 class TrainingConfig(Protocol):
-    """A program's config: a dataclass with a field run_dir, which knows the directory of its run."""
+    """A program's config: a dataclass with a field run_dir and the directory of its run."""
 
     __dataclass_fields__: ClassVar[dict[str, dataclasses.Field[Any]]]
 
@@ -44,7 +44,7 @@ class TrainingPlan(Generic[C]):
     fingerprint: bytes  # of the directory, before anything was read
     stored: dict[str, Any] | None = None  # the content of run.h5
     warning: str = ""  # why stored is the previous checkpoint
-    has_new_options: bool = True  # others than the run was begun with
+    has_new_options: bool = True  # whether they differ from those that the run began with
     base: Candidate | None = None  # a whole agent of which a part evolves
     start: Any = None  # the agent at which the strategy begins
 
@@ -57,7 +57,7 @@ class TrainingPlan(Generic[C]):
     def locked_directory(self) -> Iterator[Lock | None]:
         """Create the directory, hold its lock inside the block, and set a damaged run.h5 aside.
 
-        The options of a run that begins, or that is resumed with others, are written there too. A run that
+        The options of a new run, or of one resumed with other options, are written there too. A run that
         writes no files has no lock.
         """
         if self.directory == checkpoint.NOWHERE:
@@ -80,10 +80,10 @@ class TrainingPlan(Generic[C]):
     def _write_options(self) -> None:
         """Write config.toml into the directory."""
         path = self.directory / config_file.NAME
-        head = ["The options of this run. To begin it anew in another directory:"]
+        head = ["The options of this run. To repeat it in another directory:"]
         head.append(f"python -m {self.program} --config {shlex.quote(str(path))} --run-dir DIRECTORY")
         if getattr(self.config, "is_of_script", False):
-            head = ["The options of this run, which a script began."]
+            head = ["The options of this run, which a script started."]
         write_whole(path, config_file.text(self.config, head).encode(errors="replace"), "--run-dir")
 
 
@@ -97,18 +97,18 @@ def plan_training(
     *,
     allow_imports: bool = True,
 ) -> TrainingPlan[C]:
-    """Return the plan; mistakes in the arguments and in the run's directory are raised here.
+    """Return the plan; raise mistakes in the arguments and in the run's directory.
 
     `--resume RUN` resumes the run in that directory. `--continue` resumes the run in the config's directory,
-    or begins it if the directory holds none. A run for which no directory is named gets one of its own.
+    or begins it if the directory holds none. A run for which no directory is named gets a new one.
 
     Args:
         program: mpi_es.train or pbt.train.
-        kind: of its config.
-        parse: the config of a new run from the other arguments.
-        file: options for a run that is resumed.
-        check: of the content of its file.
-        allow_imports: of code that the file names.
+        kind: the class of its config.
+        parse: returns the config of a new run from the other arguments.
+        file: options for a resumed run.
+        check: the check of its file's content.
+        allow_imports: whether to import code that the file names.
     """
     resume_if_begun, words = command_line.take_flag(arguments, "--continue")
     run, rest = command_line.take_option(words, "--resume")
@@ -117,7 +117,7 @@ def plan_training(
         directory = checkpoint.directory_of(Path(run))
 
         def changed(begun: C, imported: bool) -> C:
-            options = file.without("run_dir")  # where a run began, which may be another place
+            options = file.without("run_dir")  # where the run began; it may have been moved
             wanted = command_line.parse(rest, begun, {}, usage, file=options, imports=imported)
             if not imported:
                 before, after = flat(begun), flat(wanted)
@@ -140,7 +140,7 @@ def unused(directory: str) -> str:
 
 
 def numbered(directory: str, number: int) -> str:
-    """Return the name of the directory of one of several runs of a name."""
+    """Return the name of a directory for the run of this number among runs of one name."""
     return directory if number == 1 else f"{directory}-{number}"
 
 
@@ -155,8 +155,8 @@ def plan_run(
     """Return the plan of a run in the config's directory, which may hold it already.
 
     Args:
-        resume_if_begun: resume the run that is there; else it is refused.
-        check: of the content of its file.
+        resume_if_begun: whether to resume a run that is there; else refuse it.
+        check: the check of its file's content.
     """
     directory = Path(config.directory)
     fingerprint = checkpoint.fingerprint(directory)
@@ -182,8 +182,8 @@ def _resumed(
     """Return the plan of resuming a run.
 
     Args:
-        changed: the wanted config from that with which the run began, and whether code that this names may be
-            imported; it is called without at first, to check the names.
+        changed: returns the wanted config, given the one with which the run began and whether its code may be
+            imported. It is called first without importing, to check the names.
     """
     fingerprint = checkpoint.fingerprint(directory)
     stored, warning = checkpoint.load_of(program, directory, check)

@@ -9,7 +9,7 @@ _LIBRARIES = ("numpy", "cma", "gymnasium", "h5py", "mpi4py", "torch")
 
 
 def libraries() -> dict[str, str]:
-    """Return the installed versions of what computes a run, by name."""
+    """Return the installed versions of the libraries that compute a run, by name."""
     found = {"mpi_es": __version__, "python": platform.python_version()}
     for name in _LIBRARIES:
         try:

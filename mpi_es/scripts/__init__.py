@@ -1,1 +1,1 @@
-"""What scripts call: arguments, directories, and a run on all ranks; the doors are one level up."""
+"""The implementation of calls from scripts: arguments, directories, and a run on all ranks."""

@@ -31,14 +31,14 @@ def config_of(
     other_names: Mapping[str, str] = OTHER_NAMES,
     preset: str = "",
 ) -> Config:
-    """Return the config of a call, or refuse an option that has no effect or another type.
+    """Return the config of a call; refuse options without effect or of the wrong type.
 
     Args:
-        evolved: the fields that name what is evolved, and by which strategy.
+        evolved: the fields that name the environment, policy or function, and the strategy.
         given: other fields that arguments of the caller set.
-        hidden: fields that are no options of the caller.
-        other_names: our names by those of other libraries.
-        preset: on top of which all others come; empty for none.
+        hidden: fields that are not options of the caller.
+        other_names: our names, by the names in other libraries.
+        preset: which all other arguments override; empty for none.
     """
     if preset and preset not in PRESETS:
         raise unknown("preset", preset, PRESETS)
@@ -65,7 +65,7 @@ def refuse_without_effect(options: Collection[str], reasons: Mapping[str, str]) 
     """Refuse an option that has no effect.
 
     Args:
-        reasons: of the fields without effect.
+        reasons: by field without effect.
     """
     for option, reason in reasons.items():
         if option in options:
@@ -73,7 +73,7 @@ def refuse_without_effect(options: Collection[str], reasons: Mapping[str, str]) 
 
 
 def _plain(value: Any, option: str) -> Any:
-    """Return a value as files hold it: a number of Python's, a list, and for a dict name=value."""
+    """Return a value as files hold it: a Python number, a list, and for a dict a list of name=value."""
     if isinstance(value, dict):
         return words_of(value, flag(option))
     if isinstance(value, os.PathLike):

@@ -1,4 +1,4 @@
-"""The directories of a script's runs: new ones, and those that a job of slurm/function.sh knows."""
+"""The directories of a script's runs: new ones, and those of a job of slurm/function.sh."""
 
 import itertools
 import os
@@ -9,9 +9,9 @@ from mpi_es.run_file.checkpoint import NOWHERE
 from mpi_es.run_file.training_plan import numbered
 from mpi_es.train import Plan
 
-RUNS = "MPI_ES_RUNS"  # the variable by which slurm/function.sh names the directory of a job's runs
-LIST = ".runs"  # the file there with all directories of the job's runs, a line each
-CALLS: dict[str, int] = {}  # of a directory that is named after what is evolved
+RUNS = "MPI_ES_RUNS"  # the variable in which slurm/function.sh passes the directory of a job's runs
+LIST = ".runs"  # the file there that lists the directories of the job's runs, one per line
+CALLS: dict[str, int] = {}  # number of runs so far, by directory without a number
 
 
 def new_directory(config: Config) -> str:
@@ -28,7 +28,7 @@ def new_directory(config: Config) -> str:
 
 
 def list_for_job(plan: Plan) -> None:
-    """Tell a job of slurm/function.sh which run this is; it does not mind to be told twice."""
+    """Append the run's directory to the list of a job of slurm/function.sh; duplicates do no harm."""
     if RUNS in os.environ and plan.directory != NOWHERE:
         path = os.path.join(os.environ[RUNS], LIST)
         try:
@@ -39,7 +39,7 @@ def list_for_job(plan: Plan) -> None:
 
 
 def _is_made(directory: str) -> bool:
-    """Make a directory; return whether it was not there, perhaps of a script that began at the same time."""
+    """Make a directory; return false if it exists, since another script may have made it just now."""
     try:
         os.makedirs(directory)
     except FileExistsError:

@@ -1,4 +1,4 @@
-"""What a script sees of a generation."""
+"""The record of a generation that a script's callback gets."""
 
 import math
 from dataclasses import dataclass
@@ -11,21 +11,21 @@ from mpi_es.run import Run
 
 @dataclass(frozen=True)
 class Generation:
-    """What a callback gets after each generation; values are the function's own, minimised or not.
+    """The argument of a callback after each generation; values are as the function returns them.
 
-    Of a policy, x is the parameters of the best centre, and value its held-out mean.
+    For a policy, x is the parameters of the best centre, and value its held-out mean.
     """
 
     number: int  # the first is 1
-    x: Vector | None  # (dim,) the best so far; None before the first held-out evaluation, where there are any
+    x: Vector | None  # (dim,) the best so far; None before the first held-out evaluation, if the run has any
     value: float  # of x
     centre: Vector  # (dim,) of the search
-    values: Vector  # (population size,) of the generation, mean returns of a policy; NaN where a call failed
-    constraints: Vector  # (population size, count) of a function; none of a policy
+    values: Vector  # (population size,) or mean returns of a policy's candidates; NaN for a failed call
+    constraints: Vector  # (population size, count) of a function; for a policy count is 0
 
 
 def generation_of(run: Run) -> Generation:
-    """Return what a callback gets of the run's last generation."""
+    """Return the record of the run's last generation."""
     factor, known = run.config.sign, run.best.candidate.size > 0
     return Generation(
         number=run.progress.generation,

@@ -1,4 +1,4 @@
-"""A run on all ranks of a script, from its config to what it came to."""
+"""A run on all ranks of a script, from its config to its result."""
 
 import os
 import traceback
@@ -46,7 +46,7 @@ def named_directory(run_dir: Any) -> list[str]:
 
 
 def plan_of(config: Config, directory: list[str]) -> Plan:
-    """Return the plan of a run that begins or, if its directory holds it, continues.
+    """Return the plan of a new run, or of continuing the run that its directory holds.
 
     Args:
         directory: of the run, in a list that is empty before it is chosen.
@@ -80,10 +80,10 @@ def run(
     base: Candidate | None = None,
     options: Collection[str] = (),
 ) -> T:
-    """Run or continue; return on every rank what `outcome` makes of it on rank 0, or raise. Collective.
+    """Run or continue; return on every rank the `outcome` that rank 0 makes, or raise. Collective.
 
     Args:
-        outcome: of the run and the reason why it ended.
+        outcome: makes the result from the run and the reason why it ended.
         base: a whole agent of which a part evolves.
         options: those that the script gave.
     """
@@ -98,7 +98,7 @@ def run(
     def watch(run: Run) -> object:
         try:
             return callback and callback(generation_of(run))
-        except Exception as error:  # the run is saved, and the other ranks do not wait for ever
+        except Exception as error:  # so that the run is saved and the other ranks do not wait for ever
             text = f"callback failed: {one_line(error)}\n{traceback.format_exc()}"
             raise RolloutError(text) from error
 
@@ -109,7 +109,7 @@ def run(
         except (RolloutError, UserError) as error:
             ended[:] = [error]
         evaluator.close_environments()
-        evaluator.close()  # a script may make a thousand calls
+        evaluator.close()  # a script may call this a thousand times
         world.comm = evaluator.loop.comm
 
     def result() -> T:
@@ -126,7 +126,7 @@ def run(
 
 
 def where(run: Run) -> Path | None:
-    """Return the directory of a run; None where no files are written."""
+    """Return the directory of a run; None if it writes no files."""
     return None if run.directory == NOWHERE else run.directory
 
 

@@ -1,4 +1,4 @@
-"""Strategies by their names: a built-in one, or the user's own as package.module:Class."""
+"""Strategies by name: a built-in one, or the user's as package.module:Class."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -37,8 +37,8 @@ def make(
     """Return the config's strategy, started at x0 (dim,).
 
     Args:
-        draw: where a restart begins, by its seed; None: at x0 and a step of the first population.
-        grid: (dim,) the distance of two integers, 0 where a parameter is continuous; None: all are.
+        draw: returns the start of a restart, given its seed; None: x0 plus a step of the first population.
+        grid: (dim,) the distance between integers, 0 for continuous parameters; None: all are continuous.
     """
     integers = {} if grid is None else {"grid": grid}
     options, found = config.strategy, class_of(config.strategy)
@@ -59,17 +59,17 @@ def make(
 
 
 def noise_table(options: Options) -> int:
-    """Return the size of the table from which a strategy reads its noise; 0: it has none."""
+    """Return the size of the table from which a strategy reads its noise; 0: it has no table."""
     return options.noise_table if isinstance(options, WithNoise) else 0
 
 
 def rank_of_noise(options: Options) -> int:
-    """Return the rank of a strategy's perturbations of matrices; 0: they are full."""
+    """Return the rank of a strategy's perturbations of matrices; 0: full rank."""
     return options.rank if isinstance(options, WithNoise) and options.noise == "low-rank" else 0
 
 
 def kind_of_noise(options: Options) -> Options:
-    """Return options of a built-in strategy that has noise of this rank and makes no table."""
+    """Return options of a built-in strategy with noise of the same rank and without a table."""
     rank = rank_of_noise(options)
     noise = {"noise": "low-rank", "rank": rank} if rank else {}
     strategy: Options = replace(default("strategy", "openai_es"), **noise)
@@ -77,7 +77,7 @@ def kind_of_noise(options: Options) -> Options:
 
 
 def step_option(options: Options) -> str:
-    """Return the option to lower where the centre runs off to infinity."""
+    """Return the option to lower if the centre diverges."""
     return str(getattr(class_of(options), "step_option", Strategy.step_option))
 
 

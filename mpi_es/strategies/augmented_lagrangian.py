@@ -1,7 +1,7 @@
 """An augmented Lagrangian: constraints g(x) <= 0 as penalties, whose coefficients adapt.
 
-Atamna, Auger and Hansen, FOGA 2017, hal-01455379. The first coefficients and the adaptation of mu are pycma's
-(cma.constraints_handler.AugmentedLagrangian), which are not in the paper. Literals are pycma's.
+Atamna, Auger and Hansen, FOGA 2017, hal-01455379. The initial coefficients and the adaptation of mu are not
+in the paper but pycma's (cma.constraints_handler.AugmentedLagrangian). Literals are pycma's.
 """
 
 import math
@@ -13,18 +13,18 @@ from numpy.typing import NDArray
 from mpi_es.arrays import Vector
 
 DAMPING = 5  # of the changes of lambda
-LARGEST = 1e100  # of a constraint: its square times a coefficient is finite
+LARGEST = 1e100  # of a constraint, so that its square times a coefficient is finite
 
 
 @dataclass(frozen=True)
 class LagrangianState:
-    """The coefficients of m constraints, and what decides on their next ones."""
+    """The coefficients of m constraints, and what their next values depend on."""
 
     lam: Vector  # (m,) the Lagrange multipliers
     mu: Vector  # (m,) the weights of the squares
-    ready: NDArray[np.bool_]  # (m,) whose first coefficients are final
-    streak: NDArray[np.int64]  # (m,) how often in a row mu grew; negative: shrank
-    recent: Vector  # (n, m) the constraints of the best candidates of the last generations
+    ready: NDArray[np.bool_]  # (m,) whether the initial coefficients are final
+    streak: NDArray[np.int64]  # (m,) how many times in a row mu grew; negative: shrank
+    recent: Vector  # (n, m) the constraints of the best candidates of the latest generations
     updates: int = 0
 
 
@@ -39,12 +39,14 @@ class AugmentedLagrangian:
         )
 
     def loss(self, values: Vector, constraints: Vector) -> Vector:
-        """Return values (n,) to minimise plus the penalties of their constraints (n, m), (n,)."""
+        """Return the losses (n,): values (n,) to minimise, plus the penalties of their constraints (n, m)."""
         s, constraints = self.state, _limited(constraints)
-        with np.errstate(divide="ignore", invalid="ignore"):  # mu is 0 where no bound is taken
+        with np.errstate(divide="ignore", invalid="ignore"):  # where mu is 0, the bound is not used
             bounded = np.where(s.mu * constraints < -s.lam, -s.lam / s.mu, constraints)
         penalties = s.lam * bounded + 0.5 * s.mu * bounded**2
-        added: Vector = values + sum(penalties.T)  # in the order of the constraints, however many they are
+        added: Vector = values + sum(
+            penalties.T
+        )  # not .sum(), whose order depends on the number of constraints
         return added
 
     def update(self, values: Vector, constraints: Vector) -> None:
@@ -61,11 +63,11 @@ class AugmentedLagrangian:
         self._adapt(chosen, penalised)
 
     def _are_penalised(self, constraints: Vector) -> NDArray[np.bool_]:
-        """Return which columns of constraints (n, m) change a loss, (m,)."""
+        """Return which columns of constraints (n, m) affect a loss, (m,)."""
         return np.asarray((self.state.mu * constraints > -self.state.lam).any(axis=0))
 
     def _begin(self, values: Vector, constraints: Vector) -> None:
-        """Set the coefficients of constraints that are violated now and then, from how much all varies."""
+        """Set the initial coefficients of constraints that are sometimes violated, from the spreads."""
         s = self.state
         sign = -1 + 2 * np.mean(constraints > 0, axis=0)  # 1: all candidates violate it, -1: none
         chosen = (~s.ready | (s.mu == 0)) & (sign > -0.8)
@@ -91,17 +93,19 @@ class AugmentedLagrangian:
 
         Args:
             constraints: (m,) of the best candidate.
-            penalised: (m,) whether it changed the loss of a candidate.
+            penalised: (m,) whether each constraint affected the loss of a candidate.
         """
         s = self.state
         lam, mu, streak = s.lam.copy(), s.mu.copy(), s.streak.copy()
-        feasible = np.mean((s.recent < 0) + 0.5 * (s.recent == 0), axis=0)  # share of the last best ones
+        feasible = np.mean(
+            (s.recent < 0) + 0.5 * (s.recent == 0), axis=0
+        )  # share of the recent best candidates
         for i, g in enumerate(constraints):
             if mu[i] == 0:
                 continue
             if g * mu[i] > -lam[i] or penalised[i]:
                 lam[i] += mu[i] * g / DAMPING
-            if lam[i] < 0:  # it would diverge where the constraint has no effect, and mu too
+            if lam[i] < 0:  # else it and mu would diverge while the constraint has no effect
                 lam[i] = 0.0
                 continue
             if g * mu[i] < -lam[i]:
@@ -118,12 +122,12 @@ class AugmentedLagrangian:
 
     @property
     def _factor(self) -> float:
-        """The factor of four changes of mu."""
+        """The factor on mu of four changes."""
         return math.pow(2, 1.0 / 5 / self._dim)
 
     def _haste(self, times: int) -> float:
-        """Return by how much a change grows that mu made so many times in a row: by 4 in the end."""
-        wait = 2 + len(self.state.mu)  # as in pycma, where the paper has no such thing
+        """Return by how much a change of mu is enlarged after so many in a row, at most 4."""
+        wait = 2 + len(self.state.mu)  # as in pycma; not in the paper
         return 4 / wait * min(wait, max(0, times - wait))
 
 

@@ -1,4 +1,4 @@
-"""What a strategy is: ask for a population, tell its fitness, deploy the centre."""
+"""The interface of strategies: ask for a population, tell its fitness, deploy the centre."""
 
 import math
 from abc import ABC, abstractmethod
@@ -14,11 +14,11 @@ from mpi_es.config.fields import ENVIRONMENT, Alias, Count, Natural, Needs, Of, 
 from mpi_es.config.parts import Named
 from mpi_es.errors import expected
 
-SMALLEST_SIGMA = 1e-100  # where all rows are equal sigma falls to zero, and zero over zero is no step
+SMALLEST_SIGMA = 1e-100  # with equal rows sigma would fall to zero, and steps would be zero over zero
 
 
 class Noise(Protocol):
-    """Standard normal perturbations, each named by an integer key and never stored."""
+    """Standard normal perturbations, each identified by an integer key and never stored."""
 
     dim: int
 
@@ -33,14 +33,14 @@ class Noise(Protocol):
     def weighted_sum(self, keys: NDArray[np.int64], weights: Vector) -> Candidate:
         """Return the sum over i of weights[i] * row(keys[i]), (dim,), added in the order of i.
 
-        Collective where the noise is shared between ranks: rank 0 calls it, the others serve.
+        Collective if ranks share the noise: rank 0 calls it, the others serve.
         """
         ...
 
 
 @dataclass(frozen=True)
 class Dense:
-    """A population that is an array, rows (popsize, dim), and travels row by row."""
+    """A population given as an array, rows (popsize, dim), which are sent to ranks."""
 
     rows: Vector
 
@@ -62,7 +62,7 @@ class Dense:
 class Seeded:
     """A population of mirrored pairs around a centre (dim,), given by the keys (pairs,) of its noise.
 
-    Candidate 2i adds perturbation keys[i], candidate 2i+1 subtracts it. They have the centre's precision.
+    Candidate 2i adds perturbation keys[i], candidate 2i + 1 subtracts it. They have the centre's precision.
     """
 
     centre: Candidate | Vector
@@ -74,7 +74,7 @@ class Seeded:
 
     @property
     def deviation(self) -> float:
-        """The standard deviation of each parameter among the candidates."""
+        """The standard deviation of every parameter among the candidates."""
         return self.sigma
 
     def candidate(self, index: int, noise: Noise) -> Candidate | Vector:
@@ -107,12 +107,12 @@ class WithCentre:
 
 
 def alone(centre: Candidate | Vector) -> WithCentre:
-    """Return a centre (dim,) as the only candidate, which each rank receives once."""
+    """Return a population whose only candidate is this centre (dim,), sent once to each rank."""
     return WithCentre(Seeded(centre, 0.0, np.zeros(0, np.int64)), centre)
 
 
 def joined(populations: Sequence[Population]) -> Population:
-    """Return populations of one kind, and of one centre, as one."""
+    """Concatenate populations of one kind and one centre."""
     first = populations[0]
     if isinstance(first, Seeded):
         keys = [population.keys for population in populations if isinstance(population, Seeded)]
@@ -123,7 +123,7 @@ def joined(populations: Sequence[Population]) -> Population:
 
 def row_sum(weights: Vector, rows: Vector) -> Vector:
     """Return the sum over i of weights[i] * rows[i], (dim,)."""
-    # Not a matrix product: the order of BLAS's additions depends on its threads.
+    # Not a matrix product: BLAS adds in an order that depends on its threads.
     return np.asarray((weights[:, np.newaxis] * rows).sum(axis=0))
 
 
@@ -135,7 +135,7 @@ def check_pairs(popsize: int) -> None:
 
 @dataclass(frozen=True)
 class Options(Named):
-    """What every strategy is made with; one of your own may have more."""
+    """The options of every strategy; your own may have more."""
 
     name: str = ""
     population_size: Annotated[Count, Alias("--n", "--popsize")] = 32
@@ -149,12 +149,12 @@ class Growing(Options):
     """Options of strategies whose population can grow within a generation."""
 
     num_interactions: Annotated[Natural, ENVIRONMENT] = 0
-    """Steps per generation, up to which the population grows by --population-size; 0: it is fixed"""
+    """Environment steps per generation, until which --population-size candidates are added; 0: never"""
     popsize_max: Annotated[Natural, Needs("num_interactions")] = 0
     """Largest population with --num-interactions; 0: no limit"""
 
     def __post_init__(self) -> None:
-        """Refuse values that no run can have."""
+        """Refuse invalid values."""
         super().__post_init__()
         if self.num_interactions and 0 < self.popsize_max < self.population_size:
             rule = f"0, or at least --population-size {self.population_size}"
@@ -166,7 +166,7 @@ class WithNoise(Options):
     """Options of strategies with seeded populations."""
 
     noise: Annotated[Literal["full", "low-rank"], ENVIRONMENT] = "full"
-    """Independent noise for each parameter, or for each matrix a product of two thin random ones"""
+    """Independent noise for each parameter, or for each matrix a product of two thin random matrices"""
     rank: Annotated[Count, ENVIRONMENT, Of("noise", "low-rank")] = 1
     """Rank of the perturbation of a matrix"""
     noise_table: Natural = 0
@@ -183,23 +183,24 @@ class Strategy(ABC):
 
     `state` is one dataclass whose fields are arrays, numbers, strings or dicts of these. Assigning a
     state continues exactly from where it was read. It is read and assigned between tell and ask, and
-    later calls do not change what was read. If it has `centre` and `sigma`, the properties below follow.
+    later calls do not change a state that was read. If it has `centre` and `sigma`, the properties below
+    follow.
 
-    A strategy may also have `description`, a line that is printed before the first generation. One that can
-    have --num-interactions has `ask_more(batch)`, which returns popsize other candidates of the generation
-    for batch 1, 2 …; all are then told together. Its constructor refuses a population size that it cannot
-    have, with an error that begins with `--population-size: expected`.
+    A strategy may also have `description`, a line that is printed before the first generation. To support
+    --num-interactions it has `ask_more(batch)`, which returns popsize further candidates of the generation
+    for batch 1, 2 …; all are then told together. Its constructor refuses a population size that it does not
+    support, with an error that begins with `--population-size: expected`.
 
     Args:
         options: an object of the class's own Options.
         x0: (dim,), where the search begins.
-        seed: of all of its random numbers.
-        noise: of seeded populations; collective where ranks share the work.
+        seed: of all its random numbers.
+        noise: of seeded populations; collective if ranks share the work.
     """
 
     Options: ClassVar[type[Options]] = Options
     mirrored: ClassVar[bool] = False  # candidates 2i and 2i + 1 are pairs, which may share episode seeds
-    step_option: ClassVar[str] = "--init-sigma"  # the option to lower where the centre runs off to infinity
+    step_option: ClassVar[str] = "--init-sigma"  # the option to lower if the centre diverges
     state: Any
 
     def __init__(self, options: Any, x0: Vector, seed: int, noise: Noise) -> None:
@@ -219,13 +220,13 @@ class Strategy(ABC):
 
     @property
     def sigma(self) -> float:
-        """The overall step size, for the log: the geometric mean where each parameter has one."""
+        """The overall step size, for the log: the geometric mean if each parameter has its own."""
         sigma = self.state.sigma
         return float(np.exp(np.log(sigma).mean())) if np.ndim(sigma) else float(sigma)
 
     @property
     def learning_rate(self) -> float:
-        """The learning rate of the next generation, for the log; NaN where there is none."""
+        """The learning rate of the next generation, for the log; NaN if there is none."""
         return float(getattr(self.state, "learning_rate", math.nan))
 
     @abstractmethod
@@ -234,4 +235,4 @@ class Strategy(ABC):
 
     @abstractmethod
     def tell(self, population: Population, fitness: Vector) -> None:
-        """Move on by one generation, given the fitness (popsize,) of what ask returned."""
+        """Update the state by one generation, given the fitness (popsize,) of the population of ask."""

@@ -24,46 +24,46 @@ from mpi_es.strategies.base import Dense, Noise, Population, Strategy
 from mpi_es.strategies.import_without import import_without
 from mpi_es.strategies.integer_centering import centre_integers
 
-SMALLEST_POPULATION = 4  # with 3, one parent is left and the VD and VkD updates divide zero by zero
-# Of the covariance (full): where pycma would stop. Where some parameters have no effect and the others have
-# converged it would go on to grow, until rounding makes a variance negative.
+SMALLEST_POPULATION = 4  # with 3 there is only one parent, and the VD and VkD updates divide zero by zero
+# Of the covariance (full): pycma would stop there. If some parameters have no effect and the others have
+# converged, it would grow further, until rounding makes a variance negative.
 LARGEST_CONDITION = 1e14
 
-# Rank 0 updates while all other ranks wait. A tenth of a second is lost in the seconds that a generation of
-# CarRacing or MuJoCo takes, and makes 200 s of a run of 2000 generations. Where full costs more it also has
-# little to give: at popsize 256 that is above 690 parameters, whose covariance takes some 3600 generations to
-# learn, (n + 2)^2 / 2 mu_eff. Separable takes time and memory in proportion to n.
+# Rank 0 updates while all other ranks wait. A tenth of a second is little in the seconds that a generation of
+# CarRacing or MuJoCo takes: 200 s in a run of 2000 generations. Where full costs more, it also gains little:
+# at popsize 256 that is above 690 parameters, whose covariance takes some 3600 generations to learn,
+# (n + 2)^2 / 2 mu_eff. The time and memory of separable are proportional to n.
 AUTO_SECONDS = 0.1
 AUTO_BYTES = 256e6
 
-# The attributes of pycma's objects that decide how a run goes on. All others are constants, follow from
-# these, or matter only to pycma's own loop, log and stopping rules, none of which is used.
+# The attributes of pycma's objects on which a run depends. All others are constants, follow from these, or
+# matter only to pycma's own loop, log and stopping rules, which are not used.
 _COMMON = (
     "mean sigma pc "
     "adapt_sigma.ps adapt_sigma.s "  # the paths of cumulative and of two-point step-size adaptation
-    "pop_injection_directions"  # rows (0 or 2, dim) that the next population tries for the latter
+    "pop_injection_directions"  # rows (0 or 2, dim) in the next population, for two-point adaptation
 )
-_DIAGONAL = "sigma_vec.scaling sm.standard_deviations"  # the latter when sigma has grown 1e9-fold
+_DIAGONAL = "sigma_vec.scaling sm.standard_deviations"  # standard_deviations: once sigma has grown 1e9-fold
 _STATE = {
-    # C moves on every generation; B and D are its eigenvectors and axes of some generations ago.
+    # C changes in every generation; B and D are its eigenvectors and axes some generations ago.
     "full": "sm.C sm.B sm.D sm.last_update sm.count_tell",
     "separable": _DIAGONAL,
     "isotropic": _DIAGONAL,
     # C = D (I + v v') D (GECCO 2014): v, its norms, and its own evolution path.
     "vd": "sm.dvec sm.vvec sm.norm_v2 sm.norm_v sm.vn sm.vnn sm.pc",
-    # C = D (I + V S V') D (PPSN 2016), its own step size and path, and what decides on the rank k.
+    # C = D (I + V S V') D (PPSN 2016), its own step size and path, and what the rank k depends on.
     "vkd": "sm.D sm.V sm.S sm.k sm.k_active sm.pc sm.dx sm.sigma sm.sigma_fac sm.ps sm.flg_injection "
     "sm.itr_after_k_inc sm.last_log_sigma sm.last_log_d sm.last_log_cond_corr "
     "sm.ema_log_sigma.M sm.ema_log_d.M sm.ema_log_s.M",
 }
-_RESTRICTED = ("vd", "vkd")  # variants with samplers of their own, which take fewer of pycma's options
+_RESTRICTED = ("vd", "vkd")  # variants with their own samplers, which take fewer of pycma's options
 
 Value = NDArray[Any] | float | int | bool | str
 
 
 @dataclass(frozen=True)
 class CMAState:
-    """What a generation leaves to the next: pycma's attributes by their path, such as sm.C."""
+    """The state between two generations: pycma's attributes by path, such as sm.C."""
 
     generation: int
     variant: str
@@ -81,20 +81,20 @@ def predict_full(dim: int, popsize: int) -> tuple[float, float]:
 
 
 def choose(variant: str, dim: int, popsize: int) -> tuple[str, str]:
-    """Return the variant to run, and a line that says why: what full would cost."""
+    """Return the variant to run, and a line that says why, with the cost of full."""
     if variant not in ("auto", *_STATE):
         raise unknown("--cma-variant", variant, ("auto", *_STATE))
     seconds, size = predict_full(dim, popsize)
-    cost = f"{seconds:.2g} s and {size / 1e6:.0f} MB a generation"
+    cost = f"{seconds:.2g} s and {size / 1e6:.0f} MB per generation"
     if variant != "auto":
         advice = "; pycma advises against vd below 10 parameters" if variant == "vd" and dim < 10 else ""
-        return variant, f"CMA-ES, {variant} as asked; full covariance takes about {cost}{advice}"
+        return variant, f"CMA-ES, {variant} as requested; full covariance takes about {cost}{advice}"
     if seconds < AUTO_SECONDS and size < AUTO_BYTES:
         return "full", f"CMA-ES, full: covariance of {dim} parameters takes about {cost}"
     limit = f"{AUTO_SECONDS:g} s and {AUTO_BYTES / 1e6:.0f} MB"
     return "separable", (
         f"CMA-ES, separable: full covariance of {dim} parameters would take about {cost}; "
-        f"auto takes it below {limit} only, --cma-variant full always"
+        f"auto uses it only below {limit}, --cma-variant full always"
     )
 
 
@@ -121,9 +121,9 @@ class CMAESOptions(base.Options):
 
 @functools.cache
 def pycma() -> Any:
-    """Return pycma, imported when it is first needed: workers do without.
+    """Return pycma, imported when it is first needed: only rank 0 needs it.
 
-    Nine tenths of its import are for plots and surrogate models.
+    Nine tenths of its import time are for plots and surrogate models.
     """
     with import_without("scipy.stats", "matplotlib"):
         import cma
@@ -135,11 +135,11 @@ def pycma() -> Any:
 class CMAES(Strategy):
     """A full or a restricted covariance; `description` says which one, and why.
 
-    Its linear algebra may take more threads than one, since the other ranks wait. Their number is part of
-    what a run is: LAPACK rounds by it, the same each time, also on fewer cores.
+    Its linear algebra may use several threads, since the other ranks wait. Their number affects the results:
+    LAPACK's rounding depends on it, but not on the number of cores.
 
     Args:
-        grid: (dim,) the distance of two integers; 0 where a parameter is continuous; None: all are.
+        grid: (dim,) the distance between integers, 0 for continuous parameters; None: all are continuous.
     """
 
     Options = CMAESOptions
@@ -152,7 +152,7 @@ class CMAES(Strategy):
         if grid is not None and options.cma_variant in _RESTRICTED:
             rule = "auto, full, separable or isotropic with --integers"
             raise expected("--cma-variant", rule, options.cma_variant)
-        if grid is not None and len(x0) == 1:  # which pycma cannot adapt
+        if grid is not None and len(x0) == 1:  # pycma cannot adapt a single integer
             raise expected("--integers", "none, since there is no other parameter", [0])
         self._grid = grid
         if self.popsize < SMALLEST_POPULATION:
@@ -180,13 +180,15 @@ class CMAES(Strategy):
 
     @property
     def is_exhausted(self) -> bool:
-        """Whether the floats end the search: pycma's noeffectcoord, noeffectaxis and tolconditioncov."""
+        """Whether floating-point precision ends the search:
+        pycma's noeffectcoord, noeffectaxis, tolconditioncov.
+        """
         es, mean = self._es, self._es.mean
         if (mean == mean + 0.2 * es.stds).any():
             return True
         if self._variant != "full":
             return False
-        axis = es.countiter % len(mean)  # as in pycma another one in each generation
+        axis = es.countiter % len(mean)  # as in pycma, a different one in each generation
         step = 0.1 * es.sigma * es.sm.D[axis] * es.sigma_vec.scaling * es.sm.B[:, axis]
         return bool((mean == mean + step).all() or es.sm.condition_number > LARGEST_CONDITION)
 
@@ -194,12 +196,12 @@ class CMAES(Strategy):
         """Sample the next generation."""
         self._rng = rng(self.seed, Stream.SAMPLE, self._es.countiter)
         with self._computing():
-            # ask would also file each row under its hash, for transformations that we do not use
+            # `ask` would also store each row under its hash, for transformations that we do not use
             rows = self._es.ask_geno()
             model = self._es.sm
             if self._variant == "full" and model.condition_number > LARGEST_CONDITION:
                 model.limit_condition(LARGEST_CONDITION)
-                model._inverse_root_C = None  # made of what was before
+                model._inverse_root_C = None  # computed from the old C
             return Dense(rows)
 
     def tell(self, population: Population, fitness: Vector) -> None:
@@ -212,16 +214,16 @@ class CMAES(Strategy):
 
     @contextlib.contextmanager
     def _computing(self) -> Iterator[None]:
-        """Lend pycma the threads, and raise one line where it cannot go on."""
+        """Around pycma's computations: set the threads, and raise a RolloutError if pycma fails."""
         try:
-            # Remarks without a remedy: separable's on long steps of two-point adaptation, vd's on underflow.
+            # Warnings without a remedy: separable's on long steps of two-point adaptation, vd's on underflow.
             with self._with_threads(), warnings.catch_warnings(action="ignore"):
                 yield
         except (RuntimeError, AssertionError, ValueError, ArithmeticError, IndexError) as error:
-            raise RolloutError(f"CMA-ES, {self._variant}, cannot go on: {one_line(error)}") from error
+            raise RolloutError(f"CMA-ES, {self._variant}, cannot continue: {one_line(error)}") from error
 
     def _with_threads(self) -> contextlib.AbstractContextManager[Any]:
-        """Return a context with the threads of linear algebra; to set them takes 40 us, to look 3."""
+        """Return a context with the threads of linear algebra; setting them takes 40 us, a check 3."""
         threads = self.options.root_threads
         if all(library.num_threads == threads for library in self._libraries.lib_controllers):
             return contextlib.nullcontext()
@@ -242,7 +244,7 @@ class CMAES(Strategy):
         if size != self._x0.size:
             raise expected("state", f"a mean of {self._x0.size} parameters", size)
         self._es = self._build()
-        if state.generation > 0:  # a made-up generation creates the attributes that pycma creates late
+        if state.generation > 0:  # a dummy generation creates the attributes that pycma creates late
             self.tell(self.ask(), np.arange(self.popsize, dtype=np.float64))
         missing = set(self._present()) - state.values.keys()
         if missing:
@@ -254,19 +256,19 @@ class CMAES(Strategy):
         self._es.countiter = state.generation
 
     def _rule(self, path: str) -> Rule:
-        """Return the rule of a value of the state: the shape that it has now, with exceptions."""
+        """Return the rule of a value of the state: its current shape, with exceptions."""
         dim = self._x0.size
         if path == "pop_injection_directions":
             return numbers((0,), (2, dim))
-        if path == "sm.V":  # as many rows as the rank, which adapts
+        if path == "sm.V":  # one row for each rank, whose number adapts
             return numbers(*((rank, dim) for rank in range(dim + 1)))
         try:
             return numbers(np.shape(attrgetter(path)(self._es)))
-        except AttributeError:  # pycma creates it late: the deviations, when sigma has grown much
+        except AttributeError:  # the deviations, which pycma creates only once sigma has grown much
             return numbers((dim,))
 
     def _present(self) -> Iterator[str]:
-        """Yield the paths of the state that exist by now."""
+        """Yield the paths of the state that exist so far."""
         for path in self._paths():
             with contextlib.suppress(AttributeError):
                 attrgetter(path)(self._es)
@@ -282,9 +284,9 @@ class CMAES(Strategy):
 
     def _build(self) -> Any:
         """Return pycma's object before its first generation."""
-        self._rng = rng(self.seed, Stream.SAMPLE, 0, 1)  # vd draws its first direction at once
+        self._rng = rng(self.seed, Stream.SAMPLE, 0, 1)  # vd draws its first direction during construction
         cma = pycma()
-        rules = {  # what pycma takes for auto depends on the number of parameters
+        rules = {  # pycma's choice for auto depends on the number of parameters
             "auto": True,
             "csa": cma.sigma_adaptation.CMAAdaptSigmaCSA,
             "two-point": cma.sigma_adaptation.CMAAdaptSigmaTPA,
@@ -293,10 +295,10 @@ class CMAES(Strategy):
         options = {
             "popsize": self.popsize,
             "randn": self._draw,
-            "seed": math.nan,  # leaves numpy's global generator alone
+            "seed": math.nan,  # so that pycma does not seed numpy's global generator
             "verbose": -9,
             "CMA_mirrors": 0,  # below popsize 6 pycma would mirror, which needs more state
-            "conditioncov_alleviate": False,  # else C and the meaning of mean change at a condition of 1e12
+            "conditioncov_alleviate": False,  # at 1e12 pycma would change C and the meaning of mean
             "AdaptSigma": rules[self.options.sigma_rule],
         }
         if self._variant in ("separable", "isotropic"):
@@ -311,10 +313,11 @@ class CMAES(Strategy):
         # vd prints its advice, which is in `description`; pycma adds filters of warnings.
         with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
             es = cma.CMAEvolutionStrategy(self._x0, self.options.init_sigma, options)
-        es.timer = cma.utilities.utils.ElapsedWCTime()  # tell wants one; nothing depends on it
+        es.timer = cma.utilities.utils.ElapsedWCTime()  # tell requires one; nothing depends on it
         # Two-point adaptation, from 300 parameters on, checks points that numpy's global generator chooses.
         es.adapt_sigma.check_consistency = lambda es: None
-        # These archives look up a told row's genotype, which is the row, by its hash: half of a tell.
+        # These archives look up a row's genotype, which is the row itself, by its hash: half the time of a
+        # tell.
         es.sent_solutions = cma.evolution_strategy.get_CMASolutionDict(False)()
         es._injected_solutions_archive = cma.evolution_strategy.get_CMASolutionDict(False)()
         if self._grid is not None:
@@ -322,25 +325,25 @@ class CMAES(Strategy):
         return es
 
     def _add_integers(self, es: Any, grid: Vector) -> None:
-        """Have pycma's object handle integers as with its option integer_variables, but with any distance."""
+        """Make pycma's object handle integers as with its option integer_variables, but with any distance."""
         bound = pycma().options_parameters.integer_std_lower_bound
         lowest = bound(es.N, es.sp.weights.mueff, np.count_nonzero(grid))
         es.opts["minstd"] = lowest * grid
-        # A vector from the first generation on, as its shape is in the state.
+        # A vector from the first generation on, since its shape is part of the state.
         es.sigma_vec._init_(es.N).is_identity = False
         es._stds_into_limits()
         es.integer_centering = functools.partial(centre_integers, grid=grid)
 
 
 def _plain(value: Any) -> Value:
-    """Return a copy: an array in the order of files, or a Python number where it has no dimension."""
+    """Return a copy: an array in C order, or a Python number for a scalar."""
     copy = np.array(value, order="C")
     plain: Value = copy if copy.ndim else copy.item()
     return plain
 
 
 def _place(es: Any, path: str, value: Value) -> None:
-    """Assign a copy of a value of the state to an attribute that our own table names."""
+    """Assign a copy of a value of the state to the attribute at `path`, which comes from our own table."""
     parent, _, name = path.rpartition(".")
     owner = attrgetter(parent)(es) if parent else es
     old: Any = getattr(owner, name, None)
@@ -348,5 +351,7 @@ def _place(es: Any, path: str, value: Value) -> None:
     if isinstance(old, list):
         new = list(new)
     elif isinstance(old, np.ndarray) and old.flags.fnc:
-        new = np.asfortranarray(new)  # B lies by columns, and BLAS rounds in the order of memory
+        new = np.asfortranarray(
+            new
+        )  # B is stored by columns, and BLAS's rounding depends on the order in memory
     setattr(owner, name, new)

@@ -1,6 +1,6 @@
-"""The constraints of a run: penalties for its strategy, and how near to feasible its candidates are.
+"""The constraints of a run: penalties for its strategy, and how close to feasible its candidates are.
 
-Constraints are arrays (…, count), feasible where all are <= 0. A run without constraints has 0 of them.
+Constraints are arrays (…, count), met where all are <= 0. A run without constraints has a count of 0.
 """
 
 import math
@@ -19,7 +19,7 @@ from mpi_es.text import number
 
 
 def violation(constraints: Vector) -> Vector:
-    """Return the sums of the constraints that are not met."""
+    """Return the sums (…) of the constraints that are violated."""
     return np.maximum(constraints, 0).sum(axis=-1)  # type: ignore[no-any-return]
 
 
@@ -27,13 +27,13 @@ class Constraints:
     """The constraints of a run of `dim` parameters.
 
     Args:
-        stored: what a run file holds of them.
+        stored: the group of a run file.
     """
 
     def __init__(self, dim: int, count: int, stored: dict[str, Any] | None = None) -> None:
         self.count = count
         self._lagrangian = AugmentedLagrangian(dim, count)
-        self.of_best = np.full(count, np.inf)  # of the run's best x; infinite before there is one
+        self.of_best = np.full(count, np.inf)  # at the run's best x; infinite before there is one
         self._rows = Table(Feasibility, stored)
         if stored:
             self.of_best = stored["of_best"]
@@ -47,7 +47,7 @@ class Constraints:
 
     def best(self, fitness: Vector, constraints: Vector) -> int:
         """Return the candidate with the highest fitness among those with the least violation."""
-        if not self.count:  # here and below: the general form takes 15 us of each generation
+        if not self.count:  # here and below: the general form would take 15 us per generation
             return int(np.nanargmax(fitness))
         violations = violation(constraints)
         return int(np.nanargmax(np.where(violations == np.nanmin(violations), fitness, np.nan)))
@@ -65,7 +65,7 @@ class Constraints:
         return float(feasible.max()) if len(feasible) else math.nan
 
     def update(self, fitness: Vector, constraints: Vector) -> Feasibility | None:
-        """Move on by a generation."""
+        """Adapt the penalties to a generation; return its record, None without constraints."""
         if not self.count:
             return None
         violations, penalised = violation(constraints), self.penalised(fitness, constraints)
@@ -80,10 +80,10 @@ class Constraints:
         return row
 
     def remark(self) -> str:
-        """Return what to say of a best x or last candidates that are not feasible; empty if they are."""
+        """Return a remark if the best x or the last candidates are not feasible; else an empty text."""
         least, last = float(violation(self.of_best)), self._rows.content()["violation"][-1:]
         if least:
-            return f", which is not feasible: the least violation is {number(least)}"
+            return f", which is not feasible: the smallest violation is {number(least)}"
         if (last > 0).any():
             return f"; the last candidates violate the constraints by {number(float(last[0]))} or more"
         return ""
@@ -94,6 +94,6 @@ class Constraints:
         return self._rows.content() if self.count else {}
 
     def content(self) -> dict[str, Any]:
-        """Return what a run file holds of them."""
+        """Return the group of a run file."""
         state = to_plain(self._lagrangian.state)
         return {"of_best": self.of_best, "lagrangian": state} | self.history

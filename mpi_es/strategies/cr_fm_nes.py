@@ -1,7 +1,7 @@
 """CR-FM-NES, the cost-reduced fast moving natural evolution strategy (Nomura and Ono 2022, arXiv:2201.11422).
 
 Candidates are centre + sigma D (I + v v^T)^(1/2) z with a diagonal D and one direction v, as in VD-CMA
-(Akimoto, Auger and Hansen, GECCO 2014): each costs time and memory in proportion to its size.
+(Akimoto, Auger and Hansen, GECCO 2014): time and memory per candidate are proportional to its size.
 """
 
 import math
@@ -17,33 +17,33 @@ from mpi_es.strategies import base
 from mpi_es.strategies.base import Dense, Noise, Population, Strategy, check_pairs, row_sum
 from mpi_es.strategies.shaping import log_rank
 
-# Relative, of D in a generation: its change and that of v are scaled down. The paper has no limit: with few
-# parameters D then becomes negative in some runs, from which there is no way back.
+# Largest relative decrease of D in a generation; larger changes, and those of v, are scaled down. The paper
+# has no limit, and with few parameters D becomes negative in some runs, which do not recover.
 LARGEST_FALL = 0.9
 
 
 @dataclass(frozen=True)
 class CRFMNESState:
-    """What a run of CR-FM-NES knows after a generation; its arrays are replaced, never written to."""
+    """The state of CR-FM-NES between generations; its arrays are replaced, never written to."""
 
     generation: int
     centre: Vector
     sigma: float
     d: Vector  # the diagonal of D; the determinant of D (I + v v^T)^(1/2) is 1
     v: Vector
-    p_sigma: Vector  # evolution path of z, which tells how fast the search moves
+    p_sigma: Vector  # evolution path of z, whose length is the speed of the search
     p_c: Vector  # evolution path of the centre, over sigma
 
 
 @dataclass(frozen=True)
 class CRFMNESOptions(base.Options):
-    """The paper has no others."""
+    """No options besides those of every strategy, as in the paper."""
 
     name: str = "cr_fm_nes"
 
 
 class CRFMNES(Strategy):
-    """Mirrored pairs, whose covariance is one axis and a scale for each parameter."""
+    """Mirrored pairs from a covariance with one axis and a scale for each parameter."""
 
     Options = CRFMNESOptions
     mirrored = True
@@ -58,7 +58,8 @@ class CRFMNES(Strategy):
         self._mu_eff = 1 / np.square(log_rank(-np.arange(k, dtype=np.float64))).sum()
         self._c_sigma = (self._mu_eff + 2) / (n + self._mu_eff + 5)
         self._c_c = (4 + self._mu_eff / n) / (n + 4 + 2 * self._mu_eff / n)
-        # Below five parameters the paper's c_1 is negative, and would forget the path instead of learning it.
+        # Below five parameters the paper's c_1 is negative, and would unlearn the path instead of learning
+        # it.
         self._c_1 = max(0.0, (n - 5) / 6) * 2 / ((n + 1.3) ** 2 + self._mu_eff)
         self._eta_b = math.tanh((min(0.02 * k, 3 * math.log(n)) + 5) / (0.23 * n + 25))
         self._eta_stagnating = math.tanh((0.024 * k + 0.7 * n + 20) / (n + 12))
@@ -66,7 +67,8 @@ class CRFMNES(Strategy):
         self._chi = math.sqrt(n) * (1 - 1 / (4 * n) + 1 / (21 * n * n))  # the expected |z|
         self._alpha = _distance_weight(n) * min(1.0, math.sqrt(k / n))
         v = seeds.rng(seed, Stream.SAMPLE, 0, 1).standard_normal(n) / math.sqrt(n)
-        # The paper begins with D = I. Ours has the determinant of later ones, so that sigma means the same.
+        # The paper begins with D = I. Ours is normalised as later ones are, so that sigma has the same
+        # meaning.
         d, zeros = _normalised(np.ones(n), v), np.zeros(n)
         self.state = CRFMNESState(0, x0.astype(np.float64), options.init_sigma, d, v, zeros, zeros)
 
@@ -114,9 +116,10 @@ class CRFMNES(Strategy):
         return (1 - rate) * path + math.sqrt(rate * (2 - rate) * self._mu_eff) * step
 
     def _speed(self, path: float, ranked: Vector, z: Vector) -> tuple[float, Vector]:
-        """Return the learning rate of sigma and the weights (popsize,) at a length of the path.
+        """Return the learning rate of sigma and the weights (popsize,) for a length of the path.
 
-        Where the search moves, far candidates weigh more (DX-NES); where it stands, sigma may fall fast.
+        While the search moves, distant candidates weigh more (DX-NES); while it stagnates, sigma may fall
+        fast.
         """
         if path < self._chi:
             eta = self._eta_stagnating if path >= 0.1 * self._chi else self._eta_converging
@@ -127,7 +130,7 @@ class CRFMNES(Strategy):
 
 
 def _norm(vector: Vector) -> float:
-    """Return the Euclidean norm, with numpy's order of additions and not that of BLAS."""
+    """Return the Euclidean norm, added in numpy's order, not in that of BLAS."""
     return math.sqrt(np.square(vector).sum())
 
 
@@ -139,15 +142,15 @@ def _stretched(rows: Vector, v: Vector, power: int) -> Vector:
 
 
 def _normalised(d: Vector, v: Vector) -> Vector:
-    """Return D over the geometric mean of the axes of D (I + v v^T)^(1/2)."""
+    """Return D divided by the geometric mean of the axes of D (I + v v^T)^(1/2)."""
     volume = np.log(d).sum() + math.log1p(float(np.square(v).sum())) / 2
     return np.asarray(d / math.exp(volume / len(d)))
 
 
 def _natural_gradients(y: Vector, v: Vector) -> tuple[Vector, Vector]:
-    """Return the natural gradients of log p(y) by D, over D, and by v, times |v|; rows as y has, (k, dim).
+    """Return the natural gradients of log p(y) in D, divided by D, and in v, times |v|, each (k, dim) like y.
 
-    They are those of VD-CMA; alpha keeps the Fisher matrix positive where one parameter dominates v.
+    They are those of VD-CMA; alpha keeps the Fisher matrix positive if one parameter dominates v.
     """
     v2 = float(np.square(v).sum())
     u = v / math.sqrt(v2)
@@ -168,9 +171,9 @@ def _natural_gradients(y: Vector, v: Vector) -> tuple[Vector, Vector]:
 
 
 def _distance_weight(dim: int) -> float:
-    """Return the h of DX-NES, at which (1 + h^2) exp(h^2 / 2), which grows with h, is 0.24 (dim + 10)."""
+    """Return the h of DX-NES, the root of (1 + h^2) exp(h^2 / 2) = 0.24 (dim + 10), by bisection."""
     low, high = 0.0, 40.0  # exp(40^2 / 2) is near the largest float
-    for _ in range(64):  # more halvings change no bit
+    for _ in range(64):  # further halvings change no bit
         middle = (low + high) / 2
         too_low = (1 + middle**2) * math.exp(middle**2 / 2) < 0.24 * (dim + 10)
         low, high = (middle, high) if too_low else (low, middle)

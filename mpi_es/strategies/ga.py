@@ -17,20 +17,20 @@ from mpi_es.strategies.optimizers import decayed
 
 @dataclass(frozen=True)
 class GAState:
-    """What a run of the GA knows after a generation; its arrays are replaced, never written to."""
+    """The state of the GA between generations; its arrays are replaced, never written to."""
 
     generation: int
-    parents: Vector  # (up to `parents`, dim), the best first: it is the elite
+    parents: Vector  # (up to `parents`, dim), the best first, which is the elite
     sigma: float
 
 
 @dataclass(frozen=True)
 class GAOptions(base.Options):
-    """How many have children, and how far these are from them."""
+    """The number of parents, and the size of mutations."""
 
     name: str = "ga"
     parents: Natural = 0
-    """Number of best candidates that have children; 0: a tenth of the population"""
+    """Number of best candidates that become parents; 0: a tenth of the population"""
     sigma_decay: Decay = 1.0
     """Factor on sigma after each generation"""
     sigma_min: Annotated[NotNegative, AtMost("init_sigma")] = 0.0
@@ -38,10 +38,10 @@ class GAOptions(base.Options):
 
 
 class GA(Strategy):
-    """Candidates are the elite and mutated copies of the best of the last generation.
+    """Candidates are the elite and mutated copies of the best candidates of the last generation.
 
-    The elite is the best of a generation. It is evaluated again with its children, on their terms, so that
-    luck does not keep it; where fitness is exact it is the best candidate so far. It is the centre.
+    The elite is the best candidate of a generation, and the centre. It is evaluated again with its children
+    on new episodes, so that it does not stay by luck; if fitness is exact it is the best candidate so far.
     """
 
     Options = GAOptions
@@ -62,7 +62,7 @@ class GA(Strategy):
         return elite
 
     def ask(self) -> Population:
-        """Return the elite, and children of parents that are drawn uniformly."""
+        """Return the elite, and children of uniformly drawn parents."""
         s = self.state
         rng = seeds.rng(self.seed, Stream.SAMPLE, s.generation)
         chosen = rng.integers(0, len(s.parents), self.popsize - 1)
@@ -70,7 +70,7 @@ class GA(Strategy):
         return Dense(np.concatenate([s.parents[:1], s.parents[chosen] + s.sigma * mutations]))
 
     def tell(self, population: Population, fitness: Vector) -> None:
-        """Make the best candidates the next parents; where they are equal the elite comes first."""
+        """Make the best candidates the next parents; the elite comes first among equal ones."""
         assert isinstance(population, Dense)
         s = self.state
         best = np.argsort(-fitness, kind="stable")[: self._parents]

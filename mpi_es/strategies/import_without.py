@@ -1,4 +1,4 @@
-"""Importing a package without those modules that it imports in turn and that are not needed here."""
+"""Import a package without some of the modules that it imports itself."""
 
 import sys
 import warnings
@@ -8,15 +8,15 @@ from contextlib import contextmanager
 
 @contextmanager
 def import_without(*names: str) -> Iterator[None]:
-    """Let modules be as if not installed for imports in the block; those that are loaded stay.
+    """Make imports in the block behave as if these modules were not installed; loaded ones stay.
 
-    It does so in our own programs only: in a user's script others may need what is hidden.
+    Only in our own programs: in a user's script, other code may need the hidden modules.
     """
     program = getattr(sys.modules["__main__"], "__spec__", None)
     ours = program is not None and program.name.partition(".")[0] in ("mpi_es", "pbt")
     hidden = [name for name in names if ours and name not in sys.modules]
     for name in hidden:
-        sys.modules[name] = None  # type: ignore[assignment]  # Python's own sign for it
+        sys.modules[name] = None  # type: ignore[assignment]  # makes the import raise ModuleNotFoundError
     try:
         with warnings.catch_warnings(action="ignore"):
             yield

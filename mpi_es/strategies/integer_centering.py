@@ -1,8 +1,8 @@
 """Integers in CMA-ES: Marty, Hansen, Auger, Semet and Héron, LB+IC-CMA-ES, PPSN 2024, as in pycma.
 
-A function sees an integer rounded, so that a step below the distance of two integers changes nothing. A lower
-bound on its standard deviation (cma_es.py) keeps some candidates on other integers than the mean. These are
-moved to the middle of theirs before the update, so that the mean follows them.
+A function gets integers rounded, so a step below the distance between integers changes nothing. A lower bound
+on the standard deviation (cma_es.py) keeps some candidates on integers other than the mean's. These are moved
+to the middle of their integers before the update, so that the mean follows them.
 """
 
 import numpy as np
@@ -11,12 +11,12 @@ from mpi_es.arrays import Vector
 
 
 def centre_integers(rows: Vector, mean: Vector, grid: Vector) -> None:
-    """Move candidates (n, dim) in place to their integers, where these are not the mean's.
+    """Move candidates (n, dim) in place to their integers, where these differ from the mean's.
 
-    The others move towards the mean's integer, as far as it takes to undo the shift of the average.
+    The other candidates move towards the mean's integer, so far that the average does not shift.
 
     Args:
-        grid: (dim,) the distance of two integers; 0 where a parameter is continuous.
+        grid: (dim,) the distance between integers; 0 for continuous parameters.
     """
     whole = np.flatnonzero(grid)
     x, at_mean = rows[:, whole] / grid[whole], np.round(mean[whole] / grid[whole])

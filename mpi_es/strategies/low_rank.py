@@ -1,7 +1,7 @@
-"""Perturbations of low rank (EGGROLL, arXiv:2511.16652): of each matrix two thin factors are drawn.
+"""Low-rank perturbations (EGGROLL, arXiv:2511.16652): two thin factors are drawn for each matrix.
 
 The perturbation of a matrix (a, b) is A B^T / sqrt(rank) with A (a, rank) and B (b, rank) standard normal.
-Parameters of one dimension, such as biases, get noise of their own.
+Vectors, such as biases, get independent noise.
 """
 
 from collections.abc import Iterable
@@ -18,15 +18,15 @@ from mpi_es.strategies.noise import SlicedNoise
 
 
 class Factored(NamedTuple):
-    """A candidate as the centre, which all share, and its own numbers in the order of a Layout."""
+    """A candidate as the shared centre, and its own numbers in the order of a Layout."""
 
     centre: Candidate  # (dim,)
-    numbers: Candidate  # (size,); A and the vectors' noise are multiplied by the step already
+    numbers: Candidate  # (size,); A and the vectors' noise already include the step
 
 
 @dataclass(frozen=True)
 class Part:
-    """A parameter: where it lies among all, and its numbers among those that are drawn."""
+    """A parameter: its offset among all parameters, and the offset of its numbers among those drawn."""
 
     start: int
     drawn: int
@@ -51,12 +51,12 @@ class Part:
 
 
 class Layout:
-    """Where the factors of a candidate lie: of each matrix A^T (rank, a), then B^T (rank, b).
+    """The order of a candidate's factors: for each matrix A^T (rank, a), then B^T (rank, b).
 
     The kernels of a convolution are the matrix (outputs, inputs * height * width).
 
     Args:
-        shapes: of the parameters, in their order.
+        shapes: of the parameters, in order.
     """
 
     def __init__(self, shapes: Iterable[tuple[int, ...]], rank: int) -> None:
@@ -70,11 +70,13 @@ class Layout:
             self.dim, self.size = part.stop, part.right.stop
 
     def centre(self, centre: Candidate) -> Factored:
-        """Return a centre (dim,) as a candidate that adds nothing to it."""
+        """Return a centre (dim,) as a candidate with zero factors."""
         return Factored(centre, np.zeros(self.size, np.float32))
 
     def stepped(self, numbers: Candidate, step: float) -> Candidate:
-        """Return drawn numbers (size,) with the factor of A and of the vectors, 1 / sqrt(rank) included."""
+        """Return drawn numbers (size,) with A and the vectors multiplied by the step,
+        A also by 1 / sqrt(rank).
+        """
         stepped = numbers.copy()
         for part in self.parts:
             stepped[part.moved] *= np.float32(step / np.sqrt(self.rank) if part.columns else step)
@@ -82,16 +84,16 @@ class Layout:
 
 
 class LowRankNoise(SlicedNoise):
-    """Perturbations of low rank, made of numbers of another noise: some thousands for a million parameters.
+    """Low-rank perturbations, made from numbers of another noise: some thousands for a million parameters.
 
     Args:
-        drawn: of layout.size numbers.
-        keeps_factors: candidates are Factored, for policies that take these.
+        drawn: the noise of layout.size numbers.
+        keeps_factors: whether candidates are Factored, for policies that take these.
     """
 
     block = 1
-    # The numbers of a chunk are drawn anew for it, which takes as long as 2**17 products. Larger chunks leave
-    # the cache.
+    # Each chunk draws its numbers again, which takes as long as 2**17 products. Larger chunks do not fit the
+    # cache.
     _chunk = 2**18
 
     def __init__(self, drawn: SlicedNoise, layout: Layout, *, keeps_factors: bool = False) -> None:
@@ -103,7 +105,7 @@ class LowRankNoise(SlicedNoise):
         return self._drawn.keys(generation, count)
 
     def close(self) -> None:
-        """Give back the memory of what draws."""
+        """Free the memory of the underlying noise."""
         self._drawn.close()
 
     def candidate(self, population: Seeded, index: int) -> Any:
@@ -134,7 +136,7 @@ class LowRankNoise(SlicedNoise):
 
 
 def _product(part: Part, left: Candidate, right: Candidate, start: int, stop: int) -> Candidate:
-    """Return numbers start to stop of A B^T / sqrt(rank), summed over the rank in its order."""
+    """Return numbers start to stop of A B^T / sqrt(rank), summed over the rank in order."""
     first, last = start // part.columns, -(-stop // part.columns)
     lefts = left.reshape(part.rank, -1)[:, first:last] * np.float32(1 / np.sqrt(part.rank))
     first_right, *rights = right.reshape(part.rank, -1)

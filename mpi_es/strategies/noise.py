@@ -1,4 +1,4 @@
-"""Perturbations named by keys, so that a million parameters never travel: any rank can add up any slice."""
+"""Perturbations identified by keys, so that parameters are never sent: any rank can sum any slice."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
@@ -12,20 +12,21 @@ from mpi_es.errors import expected
 from mpi_es.seeds import Stream, rng
 from mpi_es.strategies.base import Seeded
 
-# Numbers that one generator draws. To start one takes 12 us, to draw a block 95 us: smaller blocks would be
-# mostly starts, larger ones too few to share (a network of 10,000 parameters has two).
+# Numbers that one generator draws. Making a generator takes 12 us, drawing a block 95 us: smaller blocks
+# would cost mostly generators, larger ones would be too few to share (a network of 10,000 parameters has
+# two).
 BLOCK = 2**13
-_KEYS = 2**20  # keys of a generation
+_KEYS = 2**20  # keys reserved for a generation
 
 
 class SlicedNoise(ABC):
-    """A base.Noise of which any slice can be added up alone, with the same bits as in the whole.
+    """A base.Noise of which any slice can be summed alone, bit-identical to the whole sum.
 
-    `block` is the granularity at which a cut wastes no work; any cut gives the same numbers.
+    `block` is the granularity at which slicing wastes no work; any slicing gives the same numbers.
     """
 
     block: int
-    _chunk: int  # numbers added up at a time: their sum and product should stay in the cache
+    _chunk: int  # numbers summed at a time: their sum and product should fit the cache
 
     def __init__(self, seed: int, dim: int) -> None:
         self.seed = seed
@@ -39,8 +40,8 @@ class SlicedNoise(ABC):
     def read(self, key: int, start: int, stop: int) -> Candidate:
         """Return numbers start to stop of the perturbation of a key, not to be written to."""
 
-    def close(self) -> None:  # noqa: B027  (most have nothing to give back)
-        """Give back what memory the noise takes of the node."""
+    def close(self) -> None:  # noqa: B027  (most have nothing to free)
+        """Free the noise's shared memory, if it has any."""
 
     def row(self, key: int) -> Candidate:
         """Return the perturbation (dim,) of a key."""
@@ -55,14 +56,14 @@ class SlicedNoise(ABC):
         return self.partial_sum(keys, weights, 0, self.dim)
 
     def partial_sum(self, keys: NDArray[np.int64], weights: Vector, start: int, stop: int) -> Candidate:
-        """Return weighted_sum(keys, weights)[start:stop], the same to the last bit, (stop - start,)."""
+        """Return weighted_sum(keys, weights)[start:stop], bit-identical, (stop - start,)."""
         total = np.zeros(stop - start, dtype=np.float32)
         product = np.empty_like(total, shape=min(self._chunk, stop - start))
-        # A weight of 0 (candidates that tied) changes no sum, so its row need not be made.
+        # A weight of 0 (candidates that tied) changes no sum, so its row is not needed.
         used = [(int(k), w) for k, w in zip(keys, weights.astype(np.float32), strict=True) if w != 0]
         for _, first, last in _pieces(start, stop, self._chunk):
             part, scaled = total[first - start : last - start], product[: last - first]
-            # Not a matrix product: BLAS orders its additions by the shapes.
+            # Not a matrix product: BLAS's order of additions depends on the shapes.
             for key, weight in used:
                 np.multiply(self.read(key, first, last), weight, out=scaled)
                 np.add(part, scaled, out=part)
@@ -70,7 +71,7 @@ class SlicedNoise(ABC):
 
 
 class ComputedNoise(SlicedNoise):
-    """Noise that is drawn anew whenever it is needed: no memory, and no two keys share a number."""
+    """Noise that is drawn whenever it is needed: it takes no memory, and no two keys share a number."""
 
     block = _chunk = BLOCK
 
@@ -79,14 +80,16 @@ class ComputedNoise(SlicedNoise):
         self._last: tuple[int, Candidate] | None = None
 
     def row(self, key: int) -> Candidate:
-        """Return the perturbation (dim,) of a key; the last one is kept for its twin and its episodes."""
+        """Return the perturbation (dim,) of a key; the last one is cached for
+        the mirrored candidate and for further episodes.
+        """
         if self._last is None or self._last[0] != key:
             self._last = (key, super().row(key))
         return self._last[1]
 
     def keys(self, generation: int, count: int) -> NDArray[np.int64]:
         """Return keys (count,) that no other generation has."""
-        if count > _KEYS:  # those of two generations would overlap
+        if count > _KEYS:  # keys of two generations would overlap
             raise expected("--population-size", f"at most {2 * _KEYS}", 2 * count)
         return generation * _KEYS + np.arange(count)
 
@@ -102,11 +105,11 @@ class TableNoise(SlicedNoise):
 
     Args:
         table: float32, of at least 2 * `dim` numbers from fill_table, shared by the ranks of a node.
-        release: gives its memory back.
+        release: frees its memory.
     """
 
     block = 1
-    _chunk = 2**16  # smaller ones spend their time in calls: 2**14 takes a third longer
+    _chunk = 2**16  # with smaller chunks calls dominate: 2**14 takes a third longer
 
     def __init__(
         self, table: Candidate, dim: int, seed: int, release: Callable[[], None] = lambda: None
@@ -121,7 +124,7 @@ class TableNoise(SlicedNoise):
         return drawn.integers(0, len(self._table) - self.dim + 1, size=count)
 
     def close(self) -> None:
-        """Give the table's memory back."""
+        """Free the table's memory."""
         self._release()
 
     def read(self, key: int, start: int, stop: int) -> Candidate:
@@ -135,15 +138,15 @@ def fill_table(seed: int, table: Candidate, start: int, stop: int) -> None:
 
 
 def _fill(out: Candidate, start: int, generator: Callable[[int], np.random.Generator]) -> None:
-    """Write numbers `start` and following of the sequence whose block b generator(b) draws."""
+    """Fill `out` with the sequence from `start` on; its block b is drawn by generator(b)."""
     for block, first, last in _pieces(start, start + len(out), BLOCK):
-        head = block * BLOCK  # a piece that begins later draws what precedes it, too
+        head = block * BLOCK  # a piece that begins within a block draws the numbers before it, too
         drawn = generator(block).standard_normal(last - head, dtype=np.float32)
         out[first - start : last - start] = drawn[first - head :]
 
 
 def _pieces(start: int, stop: int, size: int) -> Iterator[tuple[int, int, int]]:
-    """Cut [start, stop) at the multiples of size; yield (multiple, first, last)."""
+    """Cut [start, stop) at multiples of `size`; yield (multiple, first, last)."""
     while start < stop:
         last = min((start // size + 1) * size, stop)
         yield start // size, start, last

@@ -20,7 +20,7 @@ from mpi_es.strategies.shaping import SHAPINGS
 
 @dataclass(frozen=True)
 class OpenAIESState:
-    """What a run of OpenAI-ES knows after a generation; its arrays are replaced, never written to."""
+    """The state of OpenAI-ES between generations; its arrays are replaced, never written to."""
 
     generation: int
     centre: Vector
@@ -31,7 +31,7 @@ class OpenAIESState:
 
 @dataclass(frozen=True)
 class OpenAIESOptions(WithNoise, optimizers.Options):
-    """The optimizer and the noise, the schedule of sigma, and how many pairs a step uses."""
+    """Options of the optimizer and the noise, the schedule of sigma, and how many pairs a step uses."""
 
     name: str = "openai_es"
     top_directions: Natural = 0
@@ -43,7 +43,7 @@ class OpenAIESOptions(WithNoise, optimizers.Options):
 
 
 class OpenAIES(Strategy):
-    """For many parameters: candidates are a centre and the keys of their noise."""
+    """Suits many parameters: candidates are a centre and the keys of their noise."""
 
     Options = OpenAIESOptions
     mirrored = True
@@ -64,11 +64,11 @@ class OpenAIES(Strategy):
     def ask_more(self, batch: int) -> Population:
         """Return another population of the generation."""
         pairs = self.popsize // 2
-        keys = self.noise.keys(self.state.generation, (batch + 1) * pairs)  # a longer call adds keys
+        keys = self.noise.keys(self.state.generation, (batch + 1) * pairs)  # a larger count only adds keys
         return Seeded(self.state.centre, self.state.sigma, keys[-pairs:])
 
     def tell(self, population: Population, fitness: Vector) -> None:
-        """Climb the gradient of the expected utility. Collective where the noise is."""
+        """Climb the gradient of the expected utility. Collective if the noise is."""
         assert isinstance(population, Seeded)
         s, options = self.state, self.options
         pairs = fitness.reshape(-1, 2)
@@ -89,6 +89,6 @@ class OpenAIES(Strategy):
         )
 
     def _used(self, pairs: NDArray[np.float64]) -> NDArray[np.int64]:
-        """Return the places of the pairs (n, 2) that a step uses, in their order."""
+        """Return the indices of the pairs (n, 2) that a step uses, in ascending order."""
         best_first = np.argsort(-pairs.max(axis=1), kind="stable")
         return np.sort(best_first[: self.options.top_directions or None])

@@ -1,8 +1,8 @@
 """From an estimated gradient to a step uphill: the optimizers and schedules of openai_es and pepg.
 
-What an optimizer remembers is a dict that goes in and comes out; nothing is changed in place, so that a
-memory once read stays as it was. Its arrays are single precision, as in torch: they average gradients
-whose sampling error is far above 1e-7. Centres are double, or the small steps of a decayed learning rate
+An optimizer's memory is a dict that is passed in and returned; nothing is changed in place, so a memory once
+read stays as it was. Its arrays are in single precision, as in torch: they average gradients whose sampling
+error is far above 1e-7. Centres are in double precision; otherwise the small steps of a decayed learning rate
 would be rounded away.
 """
 
@@ -24,7 +24,7 @@ Gradient = NDArray[np.floating[Any]]
 
 @dataclass(frozen=True)
 class Options(Growing):
-    """Options of strategies that follow a gradient: what they make of fitness, and how they step."""
+    """Options of strategies that follow a gradient: the shaping of fitness, and the optimizer."""
 
     shaping: Literal["centered", "log-rank", "standardized", "raw"] = "centered"
     """Transformation of the fitness"""
@@ -45,7 +45,7 @@ class Options(Growing):
 
 
 class Optimizer(Protocol):
-    """How steps follow from gradients."""
+    """Turns gradients into steps."""
 
     def start(self, dim: int) -> Memory:
         """Return the memory before the first step."""
@@ -65,7 +65,7 @@ class Adam:
     epsilon: float = 1e-8
 
     def start(self, dim: int) -> Memory:
-        """Return no steps and moments of 0."""
+        """Return a memory with a step count of 0 and zero moments."""
         return {"steps": 0, "first": _zeros(dim), "second": _zeros(dim)}
 
     def step(self, memory: Memory, gradient: Gradient, learning_rate: float) -> tuple[Candidate, Memory]:
@@ -76,10 +76,10 @@ class Adam:
         m = self.beta_1 * memory["first"] + (1 - self.beta_1) * g
         with np.errstate(over="ignore"):
             v = self.beta_2 * memory["second"] + (1 - self.beta_2) * np.square(g)
-        if not np.isfinite(v).all():  # infinite moments would end all steps, in silence
+        if not np.isfinite(v).all():  # infinite moments would silently end all steps
             largest = float(np.abs(gradient).max())
             raise expected("--optimizer adam", "a gradient below 1e19", largest, "use --shaping centered")
-        # Both start at 0 and are corrected for it.
+        # Both moments start at 0, and are corrected for that bias.
         deviation = np.sqrt(v / (1 - self.beta_2**t))
         step = float(learning_rate) / (1 - self.beta_1**t) * m / (deviation + self.epsilon)
         return step, {"steps": t, "first": m, "second": v}
@@ -87,12 +87,12 @@ class Adam:
 
 @dataclass(frozen=True)
 class SGD:
-    """Gradient ascent with the momentum of torch: the steady step is learning rate / (1 - momentum)."""
+    """Gradient ascent with torch's momentum: a constant gradient steps by learning rate / (1 - momentum)."""
 
     momentum: float
 
     def start(self, dim: int) -> Memory:
-        """Return a velocity of 0."""
+        """Return a memory with a velocity of 0."""
         return {"velocity": _zeros(dim)}
 
     def step(self, memory: Memory, gradient: Gradient, learning_rate: float) -> tuple[Candidate, Memory]:
@@ -113,12 +113,12 @@ class ClipUp:
     max_speed: float
 
     def start(self, dim: int) -> Memory:
-        """Return a velocity of 0."""
+        """Return a memory with a velocity of 0."""
         return {"velocity": _zeros(dim)}
 
     def step(self, memory: Memory, gradient: Gradient, learning_rate: float) -> tuple[Candidate, Memory]:
         """Add the learning rate in the gradient's direction to the velocity, then clip its norm."""
-        # Where fitness is flat there is no direction, and a gradient of 0 stays 0.
+        # If fitness is flat there is no direction, and a gradient of 0 stays 0.
         direction = (gradient / (_norm(gradient) or 1.0)).astype(np.float32)
         velocity = self.momentum * memory["velocity"] + float(learning_rate) * direction
         speed, fastest = _norm(velocity), self.max_speed or 2 * float(learning_rate)
@@ -149,5 +149,5 @@ def _zeros(dim: int) -> Candidate:
 
 
 def _norm(vector: Gradient) -> float:
-    # Not linalg.norm: the order of BLAS's additions depends on its threads.
+    # Not linalg.norm: BLAS adds in an order that depends on its threads.
     return float(np.sqrt(np.sum(np.square(vector, dtype=np.float64))))

@@ -1,6 +1,6 @@
 """PEPG, or PGPE, with symmetric sampling (Sehnke et al. 2010, Neural Networks 23(4), 551-559).
 
-As in estool and EvoTorch: the centre is moved by an optimizer, and each parameter has its own deviation.
+As in estool and EvoTorch, an optimizer moves the centre, and each parameter has its own deviation.
 """
 
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from mpi_es.strategies.shaping import SHAPINGS, standardized
 
 @dataclass(frozen=True)
 class PEPGState:
-    """What a run of PEPG knows after a generation; its arrays are replaced, never written to."""
+    """The state of PEPG between generations; its arrays are replaced, never written to."""
 
     generation: int
     centre: Vector
@@ -31,7 +31,7 @@ class PEPGState:
 
 @dataclass(frozen=True)
 class PEPGOptions(optimizers.Options):
-    """Those of its optimizer, and of the deviations."""
+    """Options of the optimizer and of the deviations."""
 
     name: str = "pepg"
     sigma_min: Annotated[NotNegative, AtMost("init_sigma")] = 0.0
@@ -96,7 +96,7 @@ class PEPG(Strategy):
     def _centre_gradient(self, epsilon: Vector, utilities: Vector) -> Vector:
         """Return the mean over pairs of epsilon (r+ - r-) / 2, (dim,), less the weight decay.
 
-        It is sigma^2 times the gradient. The decay is counted as in openai_es, where epsilon is over sigma.
+        It is sigma^2 times the gradient. The decay is scaled as in openai_es, where epsilon is over sigma.
         """
         half_difference = (utilities[0::2] - utilities[1::2]) / 2
         decay = self.options.weight_decay * self.state.sigma * self.state.centre
@@ -105,8 +105,8 @@ class PEPG(Strategy):
     def _sigma_gradient(self, epsilon: Vector, utilities: Vector) -> Vector:
         """Return the mean over pairs of ((r+ + r-) / 2 - b) (epsilon^2 - sigma^2) / sigma, (dim,).
 
-        The baseline b is the mean utility. Whatever the shaping, utilities are brought to the deviation of
-        centred ranks here, so that a learning rate means what it means in EvoTorch, and half of estool's.
+        The baseline b is the mean utility. Whatever the shaping, utilities are scaled here to the deviation
+        of centred ranks, so that a learning rate has the same effect as in EvoTorch, and half that in estool.
         """
         n = len(utilities)
         scores = standardized(utilities) * np.sqrt((n + 1) / (12 * (n - 1)))

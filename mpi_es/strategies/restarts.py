@@ -1,6 +1,6 @@
-"""Restarts: IPOP (Auger and Hansen 2005), BIPOP (Hansen 2009), and those of a start that learns nothing.
+"""Restarts: IPOP (Auger and Hansen 2005), BIPOP (Hansen 2009), and restarts of a start that learns nothing.
 
-A start has a seed of its own, from which its centre and all of its candidates are drawn.
+A start has its own seed, from which its centre and all its candidates are drawn.
 """
 
 from collections.abc import Callable
@@ -21,49 +21,50 @@ MOST_DOUBLINGS = 9  # of the population, as in the BIPOP paper; later starts kee
 
 
 class Build(Protocol):
-    """How a start's own strategy is made."""
+    """Makes a start's strategy."""
 
     def __call__(self, x0: Vector, sigma: float, popsize: int, seed: int, generation: int) -> Any:
-        """Return it; `generation` is the run's, at which the start begins."""
+        """Return the strategy; `generation` is the run's generation at which the start begins."""
         ...
 
 
 @dataclass(frozen=True)
 class Start:
-    """How one start begins; the first has number 0."""
+    """The settings of a start; the first has number 0."""
 
     number: int
     seed: int
     popsize: int
     sigma: float
-    doublings: int = 0  # of the candidates so far
-    small: bool = True  # one of BIPOP's with few candidates; the first counts as one, as in pycma
-    limit: int = 0  # evaluations after which it ends; 0: no such limit
+    doublings: int = 0  # of the population so far
+    small: bool = True  # whether it is one of BIPOP's small starts; the first counts as one, as in pycma
+    limit: int = 0  # evaluations after which it ends; 0: no limit
 
 
 @dataclass(frozen=True)
 class RestartsState:
-    """What a run with restarts knows after a generation; its values are replaced, never written to."""
+    """The state of a run with restarts between generations; its values are replaced, never written to."""
 
     generation: int
     x0: Vector  # of the first start
     start: dict[str, Any]
     begun: int  # the generation at which the start began
-    evaluations: dict[str, int]  # of all starts with few and with many candidates
+    evaluations: dict[str, int]  # of all small and of all large starts
     record: stopping.Record
     over: str  # why the start is over: the next ask begins another
     inner: dict[str, Any]  # the state of the start's own strategy
 
 
 class Restarts:
-    """A base.Strategy that begins another one anew, from another draw, when that is over.
+    """A base.Strategy that restarts another strategy from a new draw whenever that is over.
 
     Args:
         build: makes the strategy of a start.
-        draw: the centre (dim,) of a later start by its seed; None: x0 and a step of the first population.
-        rule: ipop, bipop, or none, where only `if_below` ends a start.
-        if_below: ends a start if the mean fitness of its populations stays below it...
-        after: ...for so many generations.
+        draw: returns the centre (dim,) of a later start, given its seed; None: x0 plus a step of the first
+            population.
+        rule: ipop, bipop, or none; with none only `if_below` ends a start.
+        if_below: ends a start if the mean fitness of its populations stays below this for …
+        after: … this number of generations.
     """
 
     def __init__(
@@ -88,7 +89,7 @@ class Restarts:
         self._state = RestartsState(0, x0, dict(vars(first)), 0, counts, stopping.begun(), "", {})
 
     def __getattr__(self, name: str) -> Any:
-        if name in ("learning_rate", "description", "ask_more"):  # what a strategy may have
+        if name in ("learning_rate", "description", "ask_more"):  # optional attributes of strategies
             return getattr(self._inner, name)
         raise AttributeError(name)
 
@@ -114,7 +115,7 @@ class Restarts:
 
     @property
     def popsize(self) -> int:
-        """The number of candidates that ask returns, which may begin a start."""
+        """The number of candidates that ask returns, perhaps of a new start."""
         return self._next().popsize if self._state.over else self._inner.popsize
 
     @property
@@ -129,14 +130,14 @@ class Restarts:
         return float(self._inner.sigma)
 
     def ask(self) -> Population:
-        """Return the next population, of another start if the last one is over."""
+        """Return the next population, of a new start if the last one is over."""
         if self._state.over:
             self._begin(self._next())
         population: Population = self._inner.ask()
         return population
 
     def tell(self, population: Population, fitness: Vector) -> None:
-        """Move on by one generation, and note whether the start is over."""
+        """Update the running start by one generation, and note whether it is over."""
         self._inner.tell(population, fitness)
         s = self._state
         kind = "small" if s.start["small"] else "large"
@@ -157,14 +158,14 @@ class Restarts:
         if self._rule == "none":
             return ""
         if start.limit and record["generations"] * start.popsize >= start.limit:
-            return "it has had its evaluations"
+            return "it has used its evaluations"
         if self._inner.is_exhausted:  # of cma_es
             return "steps are too small for floating-point numbers"
         deviations: Vector = self._inner.deviations
         return stopping.why_over(record, start.popsize, deviations, start.sigma)
 
     def _next(self) -> Start:
-        """Return how the next start begins."""
+        """Return the settings of the next start."""
         s = self._state
         last = Start(**s.start)
         number = last.number + 1
@@ -183,7 +184,7 @@ class Restarts:
         return replace(again, popsize=popsize, sigma=self._sigma, doublings=doublings, small=False)
 
     def _begin(self, start: Start) -> None:
-        """Begin a start, from a draw of its own."""
+        """Begin a start from its own draw."""
         s = self._state
         if self._draw:
             x0 = np.asarray(self._draw(start.seed), np.float64)
@@ -212,5 +213,5 @@ class LaterNoise:
         return self._noise.row(key)
 
     def weighted_sum(self, keys: NDArray[np.int64], weights: Vector) -> Candidate:
-        """Return the sum over i of weights[i] * row(keys[i]), (dim,). Collective where the noise is."""
+        """Return the sum over i of weights[i] * row(keys[i]), (dim,). Collective if the noise is."""
         return self._noise.weighted_sum(keys, weights)

@@ -1,4 +1,4 @@
-"""Restore a strategy's state from a run file, if its names, types and shapes are the strategy's own."""
+"""Restore a strategy's state from a run file, if its names, types and shapes match the strategy's."""
 
 import sys
 from collections.abc import Mapping
@@ -23,21 +23,21 @@ from mpi_es.run_file.rules import (
 )
 from mpi_es.strategies.user_strategy import UserStrategy
 
-MOST = 2**53  # of what is counted
-# Arrays with any number of rows, and what the strategy itself looks at when the state is assigned.
+MOST = 2**53  # of counters
+# Arrays with any number of rows, and values that the strategy itself checks when the state is assigned.
 _ANY_ROWS = ("parents", "best", "median", "recent")
-_LOOKED_AT = ("values", "inner")
+_CHECKED_BY_STRATEGY = ("values", "inner")
 _MAY_BE_INFINITE = ("highest_mean", "spread", "best", "median")  # of fitness
 
 
 def restore(strategy: Any, stored: dict[str, Any], generation: int) -> None:
-    """Assign a state that a run file holds, or refuse it in one line.
+    """Assign a state from a run file, or refuse it with an error on one line.
 
     Args:
         generation: of the run.
     """
     example = strategy.state
-    if isinstance(strategy, UserStrategy):  # whose states may grow
+    if isinstance(strategy, UserStrategy):  # its state may grow
         try:
             strategy.state = from_plain(type(example), stored)
         except Exception as error:
@@ -51,7 +51,7 @@ def restore(strategy: Any, stored: dict[str, Any], generation: int) -> None:
 
 
 def rules_like(example: Mapping[str, Any]) -> Rules:
-    """Return the rules of a state that differs from an example in nothing but its numbers."""
+    """Return the rules of states that differ from an example only in their numbers."""
     return {name: _rule_like(name, value) for name, value in example.items()}
 
 
@@ -62,7 +62,7 @@ def _one_row_or_more(rule: Rule) -> Rule:
 def _rule_like(name: str, example: Any) -> Rule | Rules:
     """Return the rule of a value of a state."""
     most = np.inf if name in _MAY_BE_INFINITE else sys.float_info.max
-    if name in _LOOKED_AT:
+    if name in _CHECKED_BY_STRATEGY:
         return any_group
     if isinstance(example, dict):
         return rules_like(example)

@@ -1,4 +1,6 @@
-"""From fitness (popsize,) to utilities (popsize,): what a strategy makes of returns before it averages."""
+"""From fitness (popsize,) to utilities (popsize,): the transformation of
+returns before a strategy averages them.
+"""
 
 from collections.abc import Callable
 
@@ -19,10 +21,11 @@ def centered(fitness: Vector) -> Vector:
 
 
 def log_rank(fitness: Vector) -> Vector:
-    """Return max(0, log2(n/2 + 1) - log2(rank + 1)) over its sum; the best has rank 0, ties the best's rank.
+    """Return max(0, log2(n/2 + 1) - log2(rank + 1)), normalised to sum 1;
+    the best has rank 0, ties the lowest rank.
 
-    The utilities of pytorch-es, and of natural evolution strategies (arXiv:1106.4487, section 3.1), up to
-    a constant, which cancels between mirrored candidates.
+    They are the utilities of pytorch-es, and of natural evolution strategies (arXiv:1106.4487, section 3.1)
+    up to a constant, which cancels between mirrored candidates.
     """
     rank = np.searchsorted(np.sort(-fitness), -fitness, side="left")
     utilities = np.maximum(0.0, np.log2(len(fitness) / 2 + 1) - np.log2(rank + 1))
@@ -30,16 +33,18 @@ def log_rank(fitness: Vector) -> Vector:
 
 
 def standardized(fitness: Vector) -> Vector:
-    """Return (fitness - mean) / deviation, or zeros where all are equal."""
-    if fitness.max() == fitness.min():  # their deviation need not round to 0
+    """Return (fitness - mean) / deviation, or zeros if all are equal."""
+    if fitness.max() == fitness.min():  # the deviation of equal numbers may not round to 0
         return np.zeros(len(fitness))
     centred = fitness - fitness.mean()
-    centred /= np.abs(centred).max()  # lest squares of the tiny or huge leave the range of floats
+    centred /= np.abs(
+        centred
+    ).max()  # so that squares of tiny or huge numbers stay within the range of floats
     return np.asarray(centred / centred.std())
 
 
 def raw(fitness: Vector) -> Vector:
-    """Return the fitness as it is."""
+    """Return the fitness unchanged."""
     return fitness.astype(np.float64)
 
 

@@ -20,7 +20,7 @@ from mpi_es.strategies.shaping import log_rank
 
 @dataclass(frozen=True)
 class SNESState:
-    """What a run of SNES knows after a generation; its arrays are replaced, never written to."""
+    """The state of SNES between generations; its arrays are replaced, never written to."""
 
     generation: int
     centre: Vector
@@ -30,11 +30,11 @@ class SNESState:
 
 @dataclass(frozen=True)
 class SNESOptions(Growing):
-    """The paper's are the defaults, and the rate of the deviations."""
+    """Options of the centre's learning rate; the paper's values are the defaults."""
 
     name: str = "snes"
     centre_learning_rate: Annotated[Positive, Alias("--center-learning-rate")] = 1.0
-    """Factor on the steps of the centre, 1 in the paper; a larger factor leaves a flat start sooner"""
+    """Factor on the steps of the centre, 1 in the paper; larger factors leave a flat start sooner"""
     lr_decay: Annotated[Decay, Alias("--decay")] = 1.0
     """Factor on the learning rate after each generation"""
     lr_min: Annotated[NotNegative, AtMost("centre_learning_rate"), Needs("lr_decay")] = 0.0
@@ -70,7 +70,7 @@ class SNES(Strategy):
         """Follow the natural gradient of the expected utility, in the centre and in the deviations."""
         assert isinstance(population, Dense)
         s = self.state
-        utilities = log_rank(fitness) - 1 / len(fitness)  # their sum is 0: equal fitness changes nothing
+        utilities = log_rank(fitness) - 1 / len(fitness)  # they sum to 0: equal fitness changes nothing
         steps = (population.rows - s.centre) / s.sigma
         growth = self._eta_sigma / 2 * row_sum(utilities, np.square(steps) - 1)
         self.state = SNESState(

@@ -1,7 +1,7 @@
-"""When a start of CMA-ES is over: the criteria of arXiv:1604.00772, B.3, that hold for noisy fitness too.
+"""When a start of CMA-ES is over: the criteria of arXiv:1604.00772, B.3, that also suit noisy fitness.
 
-One of pycma's is left out: a single generation of equal fitness (tolflatfitness) is common where rewards are
-rare. Those that regard the covariance (noeffectaxis, noeffectcoord, tolconditioncov) are in cma_es.
+One of pycma's is omitted: a single generation of equal fitness (tolflatfitness) is common with sparse
+rewards. Those on the covariance (noeffectaxis, noeffectcoord, tolconditioncov) are in cma_es.
 """
 
 import math
@@ -11,16 +11,18 @@ import numpy as np
 
 from mpi_es.arrays import Vector
 
-GROWN = 1e3  # tolfacupx: a deviation that many times sigma of the start was begun far too small, or diverges
+GROWN = (
+    1e3  # tolfacupx: with a deviation this many times the initial sigma, that was too small, or it diverges
+)
 VANISHED = 1e-11  # tolx, as a share of sigma
 FLAT = 1e-11  # tolfun, in units of fitness
-LONGEST = 20_000  # generations that are remembered
+LONGEST = 20_000  # generations that are recorded
 SHORTEST = 500  # generations before a start may stagnate, as in pycma
-# Generations that the test of stagnation looks back at first, at most: with the parameters of a network
-# pycma's 100 + 100 dim^1.5 / popsize are longer than a run.
+# Most generations that the test of stagnation compares at first: with a network's number of parameters,
+# pycma's 100 + 100 dim^1.5 / popsize is longer than a run.
 WINDOW = 2_000
 
-Record = dict[str, Any]  # what a start has come to; its values are replaced, never written to
+Record = dict[str, Any]  # the results of a start; its values are replaced, never written to
 
 
 def begun() -> Record:
@@ -35,18 +37,18 @@ def extended(record: Record, fitness: Vector) -> Record:
     return {
         "generations": record["generations"] + 1,
         "highest_mean": max(record["highest_mean"], float(fitness.mean())),
-        "spread": 0.0 if best == worst else best - worst,  # also where both are infinite
+        "spread": 0.0 if best == worst else best - worst,  # also if both are infinite
         "best": np.append(record["best"], best)[-LONGEST:],
         "median": np.append(record["median"], float(np.median(fitness)))[-LONGEST:],
     }
 
 
 def why_over(record: Record, popsize: int, deviations: Vector, sigma: float) -> str:
-    """Return why a start should end; empty if it should go on.
+    """Return why a start should end; empty if it should continue.
 
     Args:
-        deviations: of each parameter (dim,), now.
-        sigma: with which it began.
+        deviations: the current ones of the parameters, (dim,).
+        sigma: the initial one of the start.
     """
     if (deviations > GROWN * sigma).any():
         return f"a deviation has grown {GROWN:g} times"
@@ -63,8 +65,8 @@ def why_over(record: Record, popsize: int, deviations: Vector, sigma: float) -> 
 def stagnates(record: Record, popsize: int, dim: int) -> bool:
     """Return whether neither the best nor the median fitness rises any more: pycma's tolstagnation.
 
-    The medians of the two halves of the last generations are compared, so that noise of single generations
-    averages out.
+    It compares medians over the two halves of the latest generations, which averages out the noise of single
+    generations.
     """
     generations = record["generations"]
     window = min(100 + 100 * dim**1.5 / popsize, WINDOW)

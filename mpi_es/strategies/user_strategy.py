@@ -1,4 +1,4 @@
-"""A strategy of the user's: made from its class, and held to what the loop and the run file need of it."""
+"""A user's strategy: made from its class, and checked for what the loop and the run file need."""
 
 import dataclasses
 import traceback
@@ -13,16 +13,16 @@ from mpi_es.run_file.description import to_plain
 from mpi_es.run_file.storable import HOLDS, check_storable
 from mpi_es.strategies.base import Dense, Population, Seeded, check_pairs
 
-CENTRE = "centre"  # the attribute of a strategy that is deployed and evaluated
+CENTRE = "centre"  # the attribute with the parameters that are deployed and evaluated
 REQUIRED = ("ask", "tell", "popsize", CENTRE, "sigma", "state")
 _NUMBERS = "biuf"  # kinds of arrays
 
 
 class UserStrategy:
-    """A user's strategy whose populations and states are checked; all else is the strategy's own.
+    """A wrapper of a user's strategy that checks its populations and states.
 
     Args:
-        make: the class, which is called with the other arguments.
+        make: the class, called with the other arguments.
     """
 
     def __init__(self, make: Callable[..., Any], options: Any, x0: Vector, seed: int, noise: Any) -> None:
@@ -50,7 +50,7 @@ class UserStrategy:
 
     @property
     def state(self) -> Any:
-        """The strategy's state, which a run file can hold."""
+        """The strategy's state; refused if a run file cannot hold it."""
         state = self._strategy.state
         if not dataclasses.is_dataclass(state) or isinstance(state, type):
             raise expected(f"{self._option}: state", f"a dataclass of {HOLDS}", type(state).__name__)
@@ -70,7 +70,7 @@ class UserStrategy:
         return self._population("ask_more", batch)
 
     def _population(self, method: str, *arguments: int) -> Population:
-        """Return the population that a method of the strategy's returns; refuse one of another form."""
+        """Return the population from a method of the strategy; refuse an invalid one."""
         population: Any = self._attempt(method, *arguments)
         popsize = self._strategy.popsize
         if isinstance(population, Dense):
@@ -85,31 +85,31 @@ class UserStrategy:
         raise expected(f"{self._option}: {method}", "a Dense or a Seeded population", got)
 
     def tell(self, population: Population, fitness: Vector) -> None:
-        """Move on by one generation."""
+        """Tell the strategy the fitness of its population."""
         self._attempt("tell", population, fitness)
 
     def _attempt(self, method: str, *arguments: Any) -> Any:
-        """Return what a method of the strategy's returns; name the strategy if it raises."""
+        """Return the result of a method of the strategy; name the strategy if it raises."""
         try:
             return getattr(self._strategy, method)(*arguments)
-        except (UserError, RolloutError, OutOfStep):  # the last from noise.weighted_sum
+        except (UserError, RolloutError, OutOfStep):  # OutOfStep: from noise.weighted_sum
             raise
         except (Exception, SystemExit) as error:  # the other ranks would wait for ever
             text = f"{self._option}: {method} failed: {one_line(error)}"
             raise RolloutError(f"{text}\n{traceback.format_exc()}") from error
 
     def _check_array(self, what: str, value: Any, shape: tuple[int, ...]) -> None:
-        """Refuse what is no array of numbers of that shape."""
+        """Refuse anything but an array of numbers of that shape."""
         if not (isinstance(value, np.ndarray) and value.dtype.kind in _NUMBERS and value.shape == shape):
             got = f"{value.dtype} {value.shape}" if isinstance(value, np.ndarray) else type(value).__name__
             raise expected(f"{self._option}: {what}", f"an array of numbers {shape}", got)
 
     def _check_resume(self) -> None:
-        """Refuse a state that a resumed run could not make from its fields and assign."""
+        """Refuse a state that a resumed run could not rebuild from its fields and assign."""
         state = self.state
         try:
             get_type_hints(type(state))
             self.state = type(state)(**to_plain(state))
         except Exception as error:
-            text = "cannot be made from its fields and assigned, as a resume does"
+            text = "cannot be rebuilt from its fields and assigned, as a resumed run does"
             raise UserError(f"{self._option}: its state {text}: {one_line(error)}") from error

@@ -1,1 +1,1 @@
-"""What a run prints and logs."""
+"""The output and logs of a run."""

@@ -1,4 +1,4 @@
-"""A callback of the user's: `--callback package.module:Class`, called on rank 0 after each generation."""
+"""A user's callback: `--callback package.module:Class`, called on rank 0 after each generation."""
 
 import traceback
 from collections.abc import Sequence
@@ -14,9 +14,9 @@ from mpi_es.telemetry.view import Numbers
 
 
 class Callback:
-    """An object of the user's; what it raises ends the run, which is saved before.
+    """A sink that calls a user's object; an exception there ends the run, after it is saved.
 
-    Its class is called with the options as a dict and the run's directory.
+    The object's class is called with the options as a dict and the run's directory.
     """
 
     def __init__(self, config: Any, directory: Path) -> None:
@@ -27,26 +27,26 @@ class Callback:
             raise expected(self._option, "a class with a method generation", config.callback)
 
     def start(self, facts: Sequence[str], done: int) -> None:
-        """Make the object, when the run's directory exists."""
+        """Make the object, once the run's directory exists."""
         try:
             self._object = self._class(flat(self._config), self._directory)
         except (Exception, SystemExit) as error:
             raise UserError(f"{self._option}: its constructor failed: {one_line(error)}") from error
 
     def generation(self, numbers: Numbers) -> str:
-        """Pass on a generation; if the object returns True, return that it stopped the run."""
+        """Pass a generation to the object; if it returns True, return that it stopped the run."""
         answer = self._call("generation", dict(numbers))
-        # True itself: a method that happens to return a number, such as that of characters written, goes on
+        # Only True itself: a method may happen to return a number, such as that of characters written.
         stops = isinstance(answer, bool | np.bool_) and bool(answer)
         return f"stopped by {self._option}" if stops else ""
 
     def finish(self, text: str) -> None:
-        """Pass on why the run ended, if the object has a method for it."""
+        """Tell the object why the run ended, if it has a method for that."""
         if hasattr(self._object, "finish"):
             self._call("finish", text)
 
     def close(self) -> None:
-        """Close the object, if it has a method for it; also after an exception."""
+        """Close the object, if it has a method for that; also after an exception."""
         if hasattr(self._object, "close"):
             self._call("close")
 

@@ -1,4 +1,4 @@
-"""A run's progress as plain lines, one for each generation, as in a log file."""
+"""A run's progress as plain lines, one per generation, as in a log file."""
 
 import math
 import signal
@@ -14,12 +14,12 @@ from mpi_es.telemetry.view import Numbers, View
 from mpi_es.text import compact, duration, number, thousands
 
 _WIDTH = 80  # of a line
-_LONG = 10.0  # seconds of an evaluation after which a terminal shows how far it is, once a second
+_LONG = 10.0  # seconds of an evaluation after which a terminal shows its progress, once per second
 _HEADER_EVERY = 25  # lines
 
 
 class TimeLeft:
-    """The time left of a run, estimated from its last generations."""
+    """The time left of a run, estimated from its latest generations."""
 
     def __init__(self, max_iter: int) -> None:
         self._max_iter = max_iter
@@ -33,14 +33,14 @@ class TimeLeft:
 
 
 def episodes_done(progress: EvaluationProgress, view: View) -> str:
-    """Return how far an evaluation is, as far as rank 0 knows."""
+    """Return the progress of an evaluation, as far as rank 0 knows it."""
     kind = ("held-out " if progress.held_out else "") + view.episodes
     where = " of rank 0" if progress.share else ""
     return f"{kind}{where} {thousands(progress.done)} of {thousands(progress.total)}"
 
 
 class Lines:
-    """Write a line for each generation, with a header every 25; flush each: a log is read while it grows.
+    """Write and flush a line for each generation, with a header every 25 lines.
 
     Args:
         progress: of the running evaluation.
@@ -54,7 +54,7 @@ class Lines:
         rest = _WIDTH - sum(width + 1 for width in widths.values())
         self._widths = widths | {view.left: min(rest, 11)}
         self._rows = 0
-        self._restarts = math.inf  # before the last generation, which are not known at first
+        self._restarts = math.inf  # before the last generation; unknown at first
         self._evaluation: Numbers = {}  # after the last generation
         self._passing = ""  # text on the terminal that the next line replaces
 
@@ -86,25 +86,25 @@ class Lines:
         self._next = time.monotonic() + _LONG
 
     def finish(self, text: str) -> None:
-        """Write the score of an evaluation after the last generation, and the text."""
+        """Write the score of the evaluation after the last generation, if there was one, and the text."""
         if known := self._evaluation:
             spread = f" ± {number(known['held_out/std'])} (deviation)" if "held_out/std" in known else ""
             score = f"{self._view.held_out} {number(known['held_out/mean'])}{spread}"
             self._write(f"{score} at generation {known['generation']}")
         first, *commands = text.split("\n")
         self._write(first)
-        for command in commands:  # which is pasted whole
+        for command in commands:  # not wrapped, so that it can be pasted
             self._write_line(command)
 
     def close(self) -> None:
-        """Leave the stream to its owner, below what is shown."""
+        """End the line that is shown, and stop listening."""
         if self._progress and self._progress.listener:
             self._progress.listener = None
             if self._passing:
                 self._write_line(self._passing)
 
     def _episodes(self) -> None:
-        """Show how far a long evaluation is, as far as rank 0 knows."""
+        """Show the progress of a long evaluation, as far as rank 0 knows it."""
         if self._progress and time.monotonic() >= self._next:
             self._next = time.monotonic() + 1.0
             text = f"generation {self._done + 1}: {episodes_done(self._progress, self._view)}"
@@ -130,8 +130,10 @@ class Lines:
     def _print(self, text: str, end: str) -> None:
         try:
             print(text, file=self._stream, end=end, flush=True)
-        except BrokenPipeError:  # the reader has left: stop the run as the end of a terminal does
-            if signal.getsignal(signal.SIGHUP) is signal.SIG_DFL:  # which would save nothing
+        except BrokenPipeError:  # the reader is gone: stop the run as a hang-up of the terminal does
+            if (
+                signal.getsignal(signal.SIGHUP) is signal.SIG_DFL
+            ):  # then the signal would end the process without a save
                 raise
             signal.raise_signal(signal.SIGHUP)
         except OSError as error:

@@ -1,4 +1,4 @@
-"""A run's progress in a Jupyter notebook: one line below the cell, which is replaced."""
+"""A run's progress in a Jupyter notebook: one line below the cell, updated in place."""
 
 import sys
 import time
@@ -11,18 +11,18 @@ from mpi_es.telemetry.lines import TimeLeft, episodes_done
 from mpi_es.telemetry.view import Numbers, View
 from mpi_es.text import duration, number
 
-_EVERY = 0.25  # seconds from one line to the next: a run may do a thousand generations in a second
+_EVERY = 0.25  # seconds between updates: a run may do a thousand generations per second
 
 
 def find_cell() -> Any:
-    """Return what shows a line below the running cell; None where this is no notebook."""
+    """Return a handle that shows a line below the running cell; None outside notebooks."""
     ipython: Any = sys.modules.get("IPython")
     shell = ipython and ipython.get_ipython()
     return import_module("IPython.display").DisplayHandle() if hasattr(shell, "kernel") else None
 
 
 class NotebookLine:
-    """Show the last generation, and how far the running evaluation is.
+    """Show the last generation, and the progress of the running evaluation.
 
     Args:
         cell: a DisplayHandle of IPython.
@@ -37,7 +37,7 @@ class NotebookLine:
         self._next = 0.0  # when a line may be shown
 
     def start(self, facts: Sequence[str], done: int) -> None:
-        """Show what is evolved."""
+        """Show the first fact: what the run evolves."""
         self._last = facts[0]
         self._cell.display(_text(self._last), raw=True)
         if self._progress:
@@ -61,12 +61,12 @@ class NotebookLine:
         self._cell.update(_text(text), raw=True)
 
     def close(self) -> None:
-        """Let the evaluation go on unseen."""
+        """Stop listening to the evaluation."""
         if self._progress:
             self._progress.listener = None
 
     def _show(self) -> None:
-        """Show the last generation and the running evaluation, unless that was done a moment ago."""
+        """Show the last generation and the running evaluation, unless the line was updated a moment ago."""
         if time.monotonic() < self._next:
             return
         self._next = time.monotonic() + _EVERY

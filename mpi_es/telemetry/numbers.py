@@ -7,7 +7,7 @@ from mpi_es.run_file.history import History
 from mpi_es.run_file.records import Feasibility, HeldOut, Row, Timing, scalars, shown
 from mpi_es.telemetry.view import Numbers
 
-# A function's runs have other names: an episode is a call.
+# Names in runs of functions, where an episode is a call.
 _OF_FUNCTIONS = {
     "fitness/min": "fitness/worst",
     "generation/episodes": "generation/calls",
@@ -30,10 +30,10 @@ def of_generation(
     steps: int,
     feasibility: Feasibility | None = None,
 ) -> Numbers:
-    """Return the known numbers of a generation.
+    """Return the numbers of a generation that are known.
 
     Args:
-        steps: of all generations until then.
+        steps: of all generations so far.
     """
     named = {"generation": row.generation} | dict(scalars(shown(row, config.sign))) | dict(scalars(timing))
     named |= {"total/steps": float(steps)} | (of_evaluation(config, held_out) if held_out else {})

@@ -22,17 +22,17 @@ from mpi_es.text import duration, number, thousands
 
 _WIDEST, _WIDEST_TABLE = 100, 120  # columns
 _CURVE, _AROUND_CURVE = 4, 14  # lines
-_FRAME, _AROUND_TABLE = 4, 4  # columns and lines: the frame, the titles and the line below all
+_FRAME, _AROUND_TABLE = 4, 4  # columns and lines of the frame, the titles and the line below the table
 
 
 @dataclass
 class PanelData:
-    """The data of the panel: the run's last generation and its course."""
+    """The data of the panel: the run's last generation, and its curves."""
 
     view: View
     done: int = 0  # generations
-    left: float = math.nan  # seconds to the end, when the last generation was done
-    at: float = 0.0  # seconds from the start until then
+    left: float = math.nan  # seconds left after the last generation
+    at: float = 0.0  # seconds from the start to that moment
     over: bool = False
     progress: EvaluationProgress = field(default_factory=EvaluationProgress)
     latest: Numbers = field(default_factory=dict)
@@ -40,7 +40,7 @@ class PanelData:
     held_out: list[Numbers] = field(default_factory=list)
 
     def add(self, numbers: Numbers) -> None:
-        """Add a generation or an evaluation to the course."""
+        """Add a generation or an evaluation to the curves."""
         if self.view.course in numbers:
             self.course.append(numbers[self.view.course])
         if "held_out/mean" in numbers:
@@ -70,7 +70,7 @@ def draw(data: PanelData, elapsed: float, width: int, height: int) -> Renderable
         for title, values in view.speeds(data.latest).items():
             grid.add_row(title, _pairs(*values))
         if view.table:
-            grid.columns[1].no_wrap = True  # so that a row is a line
+            grid.columns[1].no_wrap = True  # so that each row takes one line
             lines = max(2, height - grid.row_count - _AROUND_TABLE)
             parts += view.table(data.latest, width - _FRAME, lines)
     return Panel(
@@ -93,7 +93,7 @@ def _grid(*columns: str) -> Table:
 
 
 def _pairs(*pairs: tuple[str, str]) -> Text:
-    """Return names, dim, and values."""
+    """Return names, dimmed, and values as one text."""
     text = Text()
     for name, value in pairs:
         text.append(f"{name} " if name else "", "dim").append(value.replace(" ", "\xa0")).append("  ")
@@ -102,7 +102,7 @@ def _pairs(*pairs: tuple[str, str]) -> Text:
 
 
 def _progress(data: PanelData, elapsed: float) -> RenderableType:
-    """Return the generations that are done, and the time left, which goes down within a generation."""
+    """Return the number of generations done, and the time left, which counts down within a generation."""
     times = Text.assemble((duration(elapsed), "not dim"), " elapsed")
     if not (data.over or math.isnan(data.left)):
         left = duration(max(0.0, data.left - (elapsed - data.at)))
@@ -112,7 +112,7 @@ def _progress(data: PanelData, elapsed: float) -> RenderableType:
 
 
 def _within(progress: EvaluationProgress) -> RenderableType:
-    """Return how far the running evaluation is."""
+    """Return the progress of the running evaluation."""
     words = (("held-out", progress.held_out), ("of rank 0", progress.share))
     return _bar(progress.done, progress.total, Text(" ".join(word for word, known in words if known)))
 
@@ -125,7 +125,7 @@ def _bar(done: int, total: int, text: Text) -> RenderableType:
 
 
 def _add_held_out(grid: Table, data: PanelData, lines: int) -> None:
-    """Add the held-out scores, with a curve of some lines."""
+    """Add the held-out scores, with a curve of `lines` lines."""
     choose = min if data.view.minimise else max
     last, best = data.held_out[-1], choose(data.held_out, key=lambda one: one["held_out/mean"])
     values = pairs(last, {"": "held_out/mean", "deviation": "held_out/std"})
@@ -165,7 +165,7 @@ class LivePanel:
         )
 
     def generation(self, numbers: Numbers) -> None:
-        """Store what the next redraw shows."""
+        """Store the numbers that the next redraw shows."""
         data = self._data
         data.add(numbers)
         if data.view.course in numbers:

@@ -16,8 +16,8 @@ from mpi_es.telemetry.view import Numbers, View
 class Sink(Protocol):
     """A destination of a run's progress, such as a console. Rank 0 alone has sinks.
 
-    A generation is reported before it is saved: a file of the sink's own may be ahead of run.h5 when a run is
-    resumed. A write that fails raises UserError with the option that switches the sink off.
+    A generation is reported before it is saved, so a sink's own file may be ahead of run.h5 when a run is
+    resumed. A failed write raises UserError with the option that switches the sink off.
     """
 
     def start(self, facts: Sequence[str], done: int) -> None:
@@ -27,7 +27,7 @@ class Sink(Protocol):
     def generation(self, numbers: Numbers) -> str | None:
         """Report a generation; return the reason if the run is to end after it.
 
-        An evaluation after the last generation has `generation` and the numbers of the evaluation only.
+        An evaluation after the last generation has only `generation` and the numbers of the evaluation.
         """
         ...
 
@@ -50,7 +50,7 @@ class Telemetry(ExitStack):
             self.callback(sink.close)
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        """Close all; what ended the run is raised, not what a sink met at its close after that."""
+        """Close all sinks; raise the error that ended the run rather than a later one of a sink."""
         try:
             super().__exit__(kind, error, trace)
         except Exception:
@@ -58,12 +58,12 @@ class Telemetry(ExitStack):
                 raise
 
     def start(self, facts: Sequence[str], done: int) -> None:
-        """Begin."""
+        """Start all sinks."""
         for sink in self._sinks:
             sink.start(facts, done)
 
     def generation(self, numbers: Numbers) -> str:
-        """Report a generation; return why the run is to end, empty if it goes on."""
+        """Report a generation; return why the run is to end; empty if it continues."""
         reasons = [sink.generation(numbers) for sink in self._sinks]
         return next(filter(None, reasons), "")
 
@@ -74,7 +74,7 @@ class Telemetry(ExitStack):
 
 
 def events_missing(config: Any, directory: Path) -> str:
-    """Return that no TensorBoard events are written since the package is missing; empty where it is not."""
+    """Return a note if the package for TensorBoard events is missing; else an empty text."""
     if not config.tensorboard or directory == NOWHERE or find_spec("tensorboard"):
         return ""
     return f"no TensorBoard events: --tensorboard {needs('tensorboard')}"
@@ -88,13 +88,13 @@ def open_telemetry(
     progress: EvaluationProgress | None = None,
     stream: TextIO | None = None,
 ) -> Telemetry:
-    """Return the sinks that the config asks for; of panel, lines and a notebook's line the one that suits.
+    """Return the sinks that the config asks for, among them one console: panel, lines or a notebook's line.
 
     Args:
         view: what the console shows.
-        past: the numbers of earlier generations whose course the panel draws.
+        past: the numbers of earlier generations, which the panel draws.
         progress: of the running evaluation, for the console.
-        stream: another standard output.
+        stream: replaces standard output.
     """
     # Imported here, so that the other ranks start without TensorBoard and rich.
     from mpi_es.telemetry.callback import Callback

@@ -20,15 +20,15 @@ from mpi_es.telemetry.view import Numbers
 
 
 class TensorBoard:
-    """Write a record for each generation, without the thread of TensorBoard's and torch's own writers."""
+    """Write a record for each generation, without the thread that TensorBoard's and torch's writers start."""
 
     def __init__(self, config: Any, directory: Path) -> None:
         self._config, self._directory = config, directory
         self._file: BinaryIO | None = None
 
     def start(self, facts: Sequence[str], done: int) -> None:
-        """Begin a file, and hide the generations of an earlier file that this run makes again."""
-        # Nanoseconds, since readers take the files in the order of their names.
+        """Begin a file, and hide the generations of an earlier file that this run repeats."""
+        # Nanoseconds, since readers take files in the order of their names.
         name = f"events.out.tfevents.{time.time_ns()}.{socket.gethostname()}.{os.getpid()}"
         try:
             self._file = (self._directory / name).open("xb")
@@ -51,7 +51,7 @@ class TensorBoard:
     def close(self) -> None:
         """Close the file."""
         if self._file:
-            with contextlib.suppress(OSError):  # a full disk, which was reported
+            with contextlib.suppress(OSError):  # a full disk, which was reported already
                 self._file.close()
 
     def _write(self, **content: Any) -> None:
@@ -65,7 +65,7 @@ class TensorBoard:
 
 
 def _hyperparameters(config: Any) -> Any:
-    """Return the options as the table of TensorBoard's HParams page has them."""
+    """Return the options in the form of TensorBoard's HParams page."""
     start = SessionStartInfo()
     kinds = {bool: "bool_value", int: "number_value", float: "number_value"}
     for name, value in flat(config).items():

@@ -23,17 +23,17 @@ from mpi_es.text import number
 _LAUNCHERS = {"mpiexec", "mpiexec.hydra", "mpirun", "hydra_pmi_proxy", "prterun", "prted", "orterun", "orted"}
 _LAUNCHERS |= {"mpiexec.mpich", "mpiexec.openmpi"[:15], "mpirun.openmpi", "mpirun.mpich"}  # Debian's
 _BLOCKS, _ASCII_BLOCKS = "▁▂▃▄▅▆▇█", "_.-=*#"
-_PLAIN = {"±": "+/-", "\xa0": " ", "…": "."}  # what a terminal that is not UTF-8 shows for them
+_PLAIN = {"±": "+/-", "\xa0": " ", "…": "."}  # what a terminal without UTF-8 shows instead
 Draw = Callable[[float, ConsoleDimensions], RenderableType]  # seconds since the start, room
-_BELOW = 2  # lines that MPICH's mpiexec prints at a Ctrl-C
-_SAVE, _RESTORE = f"\x1b[{_BELOW}A\x1b7", f"\x1b8\x1b[{_BELOW}B"  # the cursor's place, above that room
+_BELOW = 2  # lines that MPICH's mpiexec prints on Ctrl-C
+_SAVE, _RESTORE = f"\x1b[{_BELOW}A\x1b7", f"\x1b8\x1b[{_BELOW}B"  # the cursor's position, above that room
 
 
 def find_terminal(stream: TextIO) -> TextIO | None:
     """Return the terminal that shows `stream`, the standard output of this process, or None.
 
-    A rank's output goes to its launcher, by a pipe or (Open MPI, srun -u) by a pseudo-terminal that no user
-    sees. So the output of the launcher decides: a file or another pipe means a batch job.
+    A rank's output goes to its launcher, through a pipe or (Open MPI, srun -u) a pseudo-terminal that no user
+    sees. So the launcher's output decides: a file or another pipe means a batch job.
     """
     if os.environ.get("TERM", "dumb") in ("dumb", "unknown"):
         return None
@@ -53,7 +53,7 @@ def find_terminal(stream: TextIO) -> TextIO | None:
 
 
 def _launcher_output(process: int) -> Path | None:
-    """Return standard output of the outermost launcher above us; None if there is none."""
+    """Return the standard output of the outermost launcher above this process; None if there is none."""
     output = None
     while (name := _status(process, "comm").strip()) in _LAUNCHERS:
         output = Path("/proc", str(process), "fd", "1")
@@ -75,20 +75,20 @@ def terminal_size(terminal: TextIO) -> ConsoleDimensions:
 
 
 class Anchor:
-    """A terminal on which a drawing with room below it is found again, whatever is printed into that room."""
+    """A terminal that finds a drawing again after other output in the room below it."""
 
     def __init__(self, terminal: TextIO) -> None:
         self._terminal = terminal
         self.holds = self._held = False
 
     def write(self, text: str) -> int:
-        """Write where the last text ended."""
+        """Write from where the last text ended."""
         before, after = _RESTORE if self._held else "", _SAVE if self.holds else ""
         self._held = self.holds
         return self._terminal.write(before + text + after)
 
     def __getattr__(self, name: str) -> Any:
-        """Be the terminal in all else."""
+        """Forward everything else to the terminal."""
         return getattr(self._terminal, name)
 
 
@@ -101,15 +101,15 @@ class Display:
         self._live: Live | None = None
 
     def start(self, facts: Sequence[str], draw: Draw) -> None:
-        """Print the facts and begin to draw below."""
+        """Print the facts, and start drawing below them."""
         begin = time.monotonic()
 
         def render() -> RenderableType:
-            # At each redraw, since the window may be resized.
+            # Read at each redraw, since the window may be resized.
             columns, lines = terminal_size(self._terminal)
             self._console.size = size = ConsoleDimensions(columns, max(lines - _BELOW, 1))
             drawn = draw(time.monotonic() - begin, size)
-            # Below it also an empty line, for the ^C: at the end of a full line it would move all.
+            # And an empty line below, for the ^C, which at the end of a full line would shift everything.
             return Group(drawn, *[""] * (1 + _BELOW)) if self._live else drawn
 
         for fact in facts:
@@ -117,7 +117,7 @@ class Display:
         self._live = Live(console=self._console, get_renderable=render, refresh_per_second=2)
         self._anchor.holds = True
         self._live.start()
-        self._console.show_cursor(True)  # after a SIGKILL nothing else shows it
+        self._console.show_cursor(True)  # after a SIGKILL nothing would show it again
 
     def finish(self, reason: str) -> None:
         """Leave the last drawing on the terminal, and print the reason below."""
@@ -154,7 +154,7 @@ codecs.register_error(_ERRORS, _plain)
 
 @dataclass(frozen=True)
 class Chart:
-    """Values as columns of blocks that fill the width; next to several lines stand the extremes."""
+    """Values as columns of blocks that fill the width; with several lines, the extremes are labelled."""
 
     values: Sequence[float]
     lines: int = 1
@@ -173,7 +173,7 @@ class Chart:
             yield Text.assemble(line, "  ", (label, "dim"), no_wrap=True)
 
     def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
-        """Return the least and the greatest width."""
+        """Return the minimum and the maximum width."""
         return Measurement(1, options.max_width)
 
 
@@ -181,13 +181,15 @@ def chart(values: Sequence[float], width: int, lines: int, blocks: str = _BLOCKS
     """Draw finite values as blocks: a line of at most `width` characters, or an area of several lines.
 
     Args:
-        blocks: from the lowest to the full one; the lowest value has the lowest block.
+        blocks: from the lowest to the full block; the lowest value gets the lowest.
     """
     parts = np.array_split(np.asarray(values), max(1, min(width, len(values))))
     means = np.asarray([part.mean() for part in parts if len(part)])
     span = np.ptp(means) if len(means) else 0.0
-    heights = (means - means.min()) / span if span > 0 else np.full(len(means), 0.5)  # equal ones: the middle
-    if lines > 1:  # an area that has the whole width
+    heights = (
+        (means - means.min()) / span if span > 0 else np.full(len(means), 0.5)
+    )  # equal values: the middle
+    if lines > 1:  # an area fills the whole width
         heights = np.interp(np.linspace(0, len(heights) - 1, width), np.arange(len(heights)), heights)
     levels = 1 + np.rint(heights * (lines * len(blocks) - 1)).astype(int)
     filled = [np.clip(levels - line * len(blocks), 0, len(blocks)) for line in reversed(range(lines))]

@@ -1,4 +1,4 @@
-"""What consoles show of a run: which numbers of a generation, and under which titles."""
+"""What consoles show of a run: the numbers of a generation, and their titles."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -11,7 +11,7 @@ from mpi_es.run_file.run_status import may_end_earlier
 from mpi_es.text import number, thousands
 
 Numbers = dict[str, float]  # of a generation, by the names that TensorBoard and callbacks show
-Rows = dict[str, Sequence[tuple[str, str]]]  # of the panel: values with their names, by the row's title
+Rows = dict[str, Sequence[tuple[str, str]]]  # of the panel: names and values, by the row's title
 _COLUMNS = {
     "best": (7, "fitness/best"),
     "mean": (7, "fitness/mean"),
@@ -22,7 +22,7 @@ _COLUMNS = {
     "steps/s": (7, "speed/steps_per_second"),
     "seconds": (7, "seconds/total"),
 }
-_FUNCTION_COLUMNS = {  # of what has no episodes
+_FUNCTION_COLUMNS = {  # without episodes
     "best": (9, "fitness/best"),
     "mean": (9, "fitness/mean"),
     "held-out": (8, "held_out/mean"),
@@ -40,11 +40,13 @@ class View:
     details: str  # about it
     directory: str
     max_iter: int
-    columns: Mapping[str, tuple[int, str]]  # of the lines: by title the width and the number
-    course: str  # the number that the panel draws over the generations
+    columns: Mapping[str, tuple[int, str]]  # of the lines: width and number, by title
+    course: str  # the number that the panel draws as a curve
     scores: Callable[[Numbers], Rows]  # of the panel, above the held-out score
     speeds: Callable[[Numbers], Rows] = lambda numbers: {}  # below it
-    table: Callable[[Numbers, int, int], Sequence[Any]] | None = None  # below all, of some columns and lines
+    table: Callable[[Numbers, int, int], Sequence[Any]] | None = (
+        None  # below everything, in this many columns and lines
+    )
     left: str = "left"  # title of the time left
     episodes: str = "episodes"
     held_out: str = "held-out mean"
@@ -71,7 +73,7 @@ def view_of(config: Config) -> View:
 
 
 def pairs(numbers: Numbers, names: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Return the known ones of some numbers with their titles.
+    """Return titles and texts of the numbers that are known.
 
     Args:
         names: of the numbers, by title.

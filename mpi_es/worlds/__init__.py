@@ -1,6 +1,6 @@
-"""Compiled environments: whole episodes of them run without the interpreter.
+"""Compiled environments, whose whole episodes run without the interpreter.
 
-What is imported from here is public; a name's module is imported when the name is first used.
+The names in `__all__` are public; a name's module is imported when the name is first used.
 """
 
 from typing import TYPE_CHECKING

@@ -20,11 +20,11 @@ EDGES = POINTS - 1
 HEIGHT = 400 / SCALE / 4
 START = 20  # points of even ground
 FRICTION = 2.5
-# With the grass before it an obstacle takes five points for each of its polygons; the last may be cut.
+# With the grass before it, an obstacle takes five points per polygon; the last obstacle may be cut.
 MOST_POLYGONS = (POINTS - START) // 5 + 4
 
 _GRASS, _STUMP, _STAIRS, _PIT = range(4)
-_STAIR_WIDTH = 4  # points: gymnasium draws it from one number
+_STAIR_WIDTH = 4  # points; gymnasium "draws" it from a single value
 
 
 @compiled()
@@ -51,7 +51,7 @@ def make_terrain(state: Any) -> None:
 
 @compiled()
 def _continue(state: Any, i: int) -> None:
-    """Find the height of point i, and begin an obstacle there if it is time."""
+    """Set the height of point i, and begin an obstacle there if it is due."""
     mode, x, y = state.mode, i * STEP, state.height
     if mode == _GRASS and not state.is_new:
         state.velocity = 0.8 * state.velocity + 0.01 * np.sign(HEIGHT - y)
@@ -69,7 +69,7 @@ def _continue(state: Any, i: int) -> None:
 
 @compiled()
 def _climb(state: Any, x: float, y: float) -> None:
-    """Begin stairs, up or down, or go on with them."""
+    """Begin stairs, up or down, or continue them."""
     if not state.is_new:
         done = state.steps * _STAIR_WIDTH - state.counter - state.way
         state.height = state.before + (done / _STAIR_WIDTH * state.way) * STEP
@@ -85,7 +85,7 @@ def _climb(state: Any, x: float, y: float) -> None:
 
 @compiled()
 def _dig(state: Any, x: float, y: float) -> None:
-    """Begin a pit between two walls, or go on with it."""
+    """Begin a pit between two walls, or continue it."""
     if not state.is_new:
         state.height = state.before - 4 * STEP if state.counter > 1 else state.before
         return
@@ -99,7 +99,7 @@ def _dig(state: Any, x: float, y: float) -> None:
 
 @compiled()
 def _put_box(state: Any, left: float, right: float, y1: float, y2: float) -> None:
-    """Put a polygon with sides along the axes."""
+    """Add an axis-aligned box to the scene."""
     corners = state.corners
     corners[0, 0], corners[0, 1], corners[1, 0], corners[1, 1] = F32(left), F32(y1), F32(right), F32(y1)
     corners[2, 0], corners[2, 1], corners[3, 0], corners[3, 1] = F32(right), F32(y2), F32(left), F32(y2)

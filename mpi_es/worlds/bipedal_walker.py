@@ -1,7 +1,8 @@
-"""BipedalWalker-v3 as a world, also its hardcore form. The literals are gymnasium's.
+"""BipedalWalker-v3 and its hardcore variant as worlds. The literals are gymnasium's.
 
-gymnasium keeps Box2D's world from episode to episode, where old bodies change the order of contacts. Here
-an episode is that of its seed and actions, as gymnasium's in a new Box2D world (mpi_es/envs/fresh_world.py).
+gymnasium keeps Box2D's world across episodes, so that old bodies change the order of contacts. Here an
+episode depends only on its seed and actions, as in gymnasium with a new Box2D world
+(mpi_es/envs/fresh_world.py).
 """
 
 import math
@@ -42,7 +43,7 @@ _HULL, _LOWER_1, _LOWER_2 = 0, 2, 4  # bodies; 1 and 3 are the upper legs
 _TORQUE = F32(80)
 _SPEEDS = (F32(4), F32(6), F32(4), F32(6))  # of the joints: hip, knee, hip, knee
 _COST = F32(0.00035 * 80)  # of a motor at full torque
-_MOST_CONTACTS = 64  # 28 are the most that were seen
+_MOST_CONTACTS = 64  # at most 28 were ever seen
 
 
 class BipedalWalker:
@@ -59,7 +60,7 @@ class BipedalWalker:
             start=numpy_random.allocate(),  # the generator as the episode began
             shaping=0.0,
             hardcore=hardcore,
-            # Of the terrain
+            # State of the terrain
             heights=np.zeros(POINTS),
             corners=np.zeros((records.QUAD, 2), np.float32),
             **dict.fromkeys(("mode", "counter", "steps", "way", "polygons"), 0),
@@ -96,7 +97,7 @@ class BipedalWalkerHardcore(BipedalWalker):
 
 
 def _look(env: Any, state: Any) -> None:
-    """Scroll gymnasium's picture to the walker, and cast the rays of which it shows one now and then."""
+    """Scroll gymnasium's picture to the walker, and cast the rays, some of which it draws."""
     place = env.hull.position
     env.scroll = place.x - 600 / SCALE / 5
     for i, ray in enumerate(env.lidar):
@@ -142,7 +143,7 @@ def _add_limb(
 
 @compiled()
 def reset(state: Any, seed: int) -> None:
-    """Begin on a new terrain, and make a step with idle motors."""
+    """Begin on a new terrain, with one step with idle motors."""
     generator = state.generator
     numpy_random.begin_stream(generator, seed)
     for i in range(len(generator)):
@@ -162,7 +163,7 @@ def reset(state: Any, seed: int) -> None:
 
 @compiled()
 def step(state: Any, action: NDArray[np.float32]) -> tuple[float, bool]:
-    """Turn the joints for a step, each to one side with a part of its torque."""
+    """Turn the joints for a step, each in the direction of its action with that share of its torque."""
     _turn_joints(state.scene, action)
     step_scene(state.scene)
     return _score(state, action)
@@ -170,7 +171,7 @@ def step(state: Any, action: NDArray[np.float32]) -> tuple[float, bool]:
 
 @compiled()
 def step_lanes(states: Any, actions: Any, rewards: Any, overs: Any, scratch: Any) -> None:
-    """Do `step` for several states."""
+    """Step several states at once."""
     for i in range(len(states)):
         _turn_joints(states[i].scene, actions[i])
     step_several(states, scratch)
@@ -193,7 +194,7 @@ def _turn_joints(scene: Any, action: NDArray[np.float32]) -> None:
 def _score(state: Any, action: NDArray[np.float32]) -> tuple[float, bool]:
     """Return a step's reward, and whether the episode is over."""
     shaping = _shaping(state)
-    # In gymnasium the actions' float32 makes the reward float32 too, at each subtraction.
+    # In gymnasium the float32 of the actions makes the reward float32 at each subtraction.
     reward = F32(shaping - state.shaping)
     for i in range(len(action)):
         reward = F32(reward - _COST * lesser(abs(action[i]), ONE))
@@ -206,14 +207,14 @@ def _score(state: Any, action: NDArray[np.float32]) -> tuple[float, bool]:
 
 @compiled()
 def _shaping(state: Any) -> float:
-    """Return what a step's reward is the gain of: far ahead, with the head straight."""
+    """Return the potential whose increase is a step's reward: progress, less the tilt of the hull."""
     hull = state.scene.bodies[_HULL]
     return 130 * F64(hull.origin_x) / SCALE - 5.0 * abs(F64(hull.angle))
 
 
 @compiled()
 def observe(state: Any, out: NDArray[np.float32]) -> None:
-    """Write the hull's motion, each leg's joints and whether it is on the ground, and what the lidar sees."""
+    """Write the hull's motion, each leg's joints and ground contact, and the lidar's distances."""
     scene = state.scene
     hull = scene.bodies[_HULL]
     out[0], out[1] = hull.angle, 2.0 * F64(hull.spin) / _FPS
@@ -251,7 +252,7 @@ def _scan(state: Any, out: NDArray[np.float32]) -> None:
         x2 = F32(F64(x1) + math.sin(1.5 * i / 10.0) * _LIDAR_RANGE)
         y2 = F32(F64(y1) - math.cos(1.5 * i / 10.0) * _LIDAR_RANGE)
         ray = Ray(x1, y1, x2, y2)
-        # Edges lie side by side; one more at each end covers the margin of their boxes.
+        # Edges are adjacent; one more at each end covers the margin of their boxes.
         first, last = max(0, int(x1 / STEP) - 1), min(EDGES, int(x2 / STEP) + 2)
         nearest = cast(state.scene, ray, 0, state.polygons, ONE)
         out[14 + i] = cast(state.scene, ray, state.polygons + first, state.polygons + last, nearest)

@@ -1,4 +1,4 @@
-"""CyclicMDP: three states in a ring, where a learner that values one step at a time stops early.
+"""CyclicMDP: three states in a ring, in which a greedy learner stops early.
 
 From karush17's post on evolution strategies, https://karush17.github.io/posts/2012/08/blog-post-10/.
 """
@@ -17,7 +17,7 @@ MISTAKE = -1.0  # the reward of any other action, which ends the episode
 
 
 class CyclicMDP:
-    """A ring of three states, observed one-hot; every turn of it is worth 4."""
+    """A ring of three states, observed one-hot; every round is worth 4."""
 
     limit = 1000
     metadata = {"render_modes": ["ansi"]}  # noqa: RUF012  (gymnasium's form)
@@ -29,12 +29,12 @@ class CyclicMDP:
         self.reset, self.step, self.observe = reset, step, observe
 
     def window(self, render_mode: str) -> "Text":
-        """Return what writes the ring."""
+        """Return the object that shows the ring as text."""
         return Text()
 
 
 class Text:
-    """The ring as text, its state in brackets."""
+    """Shows the ring as text, with the state in brackets."""
 
     def render(self, state: Any) -> str:
         """Return the text."""
@@ -62,6 +62,6 @@ def step(state: Any, action: int) -> tuple[float, bool]:
 
 @compiled()
 def observe(state: Any, out: NDArray[np.float32]) -> None:
-    """Write a 1 at the state's place."""
+    """Write the state one-hot."""
     for i in range(3):
         out[i] = 1.0 if i == state.place else 0.0

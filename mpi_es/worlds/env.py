@@ -31,17 +31,17 @@ from mpi_es.worlds.world import (
     tell_of,
 )
 
-CONTINUE = -1  # in place of a seed: the next episode of the random numbers
+CONTINUE = -1  # in place of a seed: continue the random numbers
 _STEP = -2  # no episode begins
 
 
 class WorldEnv(gym.Env[NDArray[Any], Any]):
-    """A world alone: an episode is that of its seed and actions.
+    """A single environment of a world: an episode depends on its seed and actions only.
 
     Args:
-        world: it, or where its class is, "package.module:Class".
+        world: a world, or "package.module:Class" of one.
         render_mode: one of the world's.
-        options: of its class.
+        options: of the world's class.
     """
 
     compiled = True  # the first step takes long
@@ -58,24 +58,24 @@ class WorldEnv(gym.Env[NDArray[Any], Any]):
         self._prepare()
 
     def _prepare(self) -> None:
-        """Make what no copy can have: a view of the state, and compiled code."""
+        """Make the parts that cannot be copied: a view of the state, and compiled code."""
         self.state = row(self._states, 0)
         self._turn = _turn_of(*functions(self.world), tell_of(self.world))
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what a copy has; it opens a window of its own."""
+        """Return the attributes of a copy, which opens its own window."""
         own = ("state", "_turn", "_window")
         return {name: value for name, value in self.__dict__.items() if name not in own}
 
     def __setstate__(self, parts: dict[str, Any]) -> None:
-        """Become the copy."""
+        """Set the attributes of a copy, and make the other parts."""
         self.__dict__.update(parts)
         self._prepare()
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[NDArray[Any], dict[str, Any]]:
-        """Begin an episode: that of the seed, or the next one."""
+        """Begin an episode, with the seed or the next one."""
         prepare(self.world, self._states, options or {})
         super().reset(seed=seed)
         given = int(seeds(seed, 1)[0])
@@ -114,7 +114,7 @@ class WorldEnv(gym.Env[NDArray[Any], Any]):
 
     @property
     def _idle(self) -> Any:
-        """An action that is not looked at."""
+        """An action that is ignored."""
         return 0 if self.discrete else np.zeros(self.action_space.shape, np.float32)
 
     def _play(self, seed: int, action: Any) -> tuple[NDArray[Any], float, bool]:
@@ -144,9 +144,9 @@ class WorldEnv(gym.Env[NDArray[Any], Any]):
 
 @functools.cache
 def _turn_of(reset: Reset, step: Step, observe: Observe, tell: Tell) -> Any:
-    """Return turn(states, seed, action, out, facts) -> reward, over: an episode begins, or a step is made."""
+    """Return turn(states, seed, action, out, facts) -> reward, over: begin an episode, or make a step."""
 
-    # An array of one state: numba looks at a record for 8 us to find its type.
+    # An array of one state: for a single record numba takes 8 us to find its type.
     @compiled()
     def turn(
         states: Any, seed: int, action: Any, out: NDArray[Any], facts: NDArray[np.bool_]
@@ -165,10 +165,10 @@ def _turn_of(reset: Reset, step: Step, observe: Observe, tell: Tell) -> Any:
 
 
 def made(world: World | str, options: dict[str, Any]) -> World:
-    """Return a world, of its class if its name is given."""
+    """Return a world; make it if the name of its class is given."""
     if not isinstance(world, str):
         if options:
-            raise expected("options", "none for a world that is made already", options)
+            raise expected("options", "none with a world instead of its class", options)
         return world
     module, _, name = world.partition(":")
     chosen: World = getattr(import_module(module), name)(**options)
@@ -179,10 +179,10 @@ def checked_mode(world: World, render_mode: str | None, shown: bool = True) -> s
     """Return a render mode that the world has, or None.
 
     Args:
-        shown: on the screen, too.
+        shown: whether human, on the screen, is allowed too.
     """
     modes = [mode for mode in metadata_of(world)["render_modes"] if shown or mode != "human"]
     if render_mode is not None and render_mode not in modes:
-        hint = "" if modes else "a world that is drawn has metadata and window"
+        hint = "" if modes else "a world needs metadata and window to be drawn"
         raise expected("render_mode", f"one of {', '.join(modes)}" if modes else "none", render_mode, hint)
     return render_mode

@@ -27,7 +27,7 @@ _PAD = _HEIGHT / 4
 _HULL_CORNERS = ((-14, +17), (-17, 0), (-17, -10), (+17, -10), (+17, 0), (+14, +17))
 _HULL, _LEG_1, _LEG_2 = range(3)  # bodies
 _MAIN, _SIDE = range(2)  # engines
-# Power of the main engine, which of the side engines fires (-1 the left, 1 the right), and its power
+# Power of the main engine, side engine that fires (-1 left, 1 right), and its power
 Engines = tuple[float, float, float]
 Eight = tuple[float, float, float, float, float, float, float, float]
 _OFF: Engines = (0.0, 0.0, 0.0)
@@ -55,7 +55,7 @@ class LunarLander:
             start=numpy_random.allocate(),  # the generator as the episode began
             heights=np.zeros(_CHUNKS + 1),
             shaping=0.0,
-            flames=np.zeros((2, 5)),  # of the main engine and of one at a side: see _flare
+            flames=np.zeros((2, 5)),  # of the main and of a side engine, see _flare
             enable_wind=flag("enable_wind", enable_wind),
             wind_power=number("wind_power", wind_power),
             turbulence_power=number("turbulence_power", turbulence_power),
@@ -90,7 +90,7 @@ class LunarLanderContinuous(LunarLander):
 
 
 def _fly_flames(env: Any, state: Any) -> None:
-    """Add the flames of the last step to gymnasium's, and let Box2D move them all."""
+    """Add the flames of the last step to gymnasium's drawing, and let Box2D move all flames."""
     for mass, flame in zip((3.5, 0.7), state["flames"].tolist(), strict=True):
         power, x, y, *impulse = flame
         if power > 0:
@@ -124,7 +124,7 @@ def _scene(gravity: float) -> NDArray[np.void]:
 
 @compiled()
 def reset(state: Any, seed: int) -> None:
-    """Begin above a new moon, and make a step without engines."""
+    """Begin above a new moon, with one step without engines."""
     numpy_random.begin_stream(state.generator, seed)
     for i in range(len(state.start)):
         state.start[i] = state.generator[i]
@@ -170,7 +170,7 @@ def step_discrete(state: Any, action: int) -> tuple[float, bool]:
 
 @compiled()
 def step_continuous(state: Any, action: NDArray[np.float32]) -> tuple[float, bool]:
-    """Fire the main engine and those at the sides with these throttles for a step."""
+    """Fire the main engine and a side engine with these throttles for a step."""
     _fire(state, _throttled(action))
     step_scene(state.scene)
     return _score(state)
@@ -178,7 +178,7 @@ def step_continuous(state: Any, action: NDArray[np.float32]) -> tuple[float, boo
 
 @compiled()
 def step_discrete_lanes(states: Any, actions: Any, rewards: Any, overs: Any, scratch: Any) -> None:
-    """Do `step_discrete` for several states."""
+    """Step several states at once, as `step_discrete` does."""
     for i in range(len(states)):
         _fire(states[i], _chosen(actions[i]))
     step_several(states, scratch)
@@ -188,7 +188,7 @@ def step_discrete_lanes(states: Any, actions: Any, rewards: Any, overs: Any, scr
 
 @compiled()
 def step_continuous_lanes(states: Any, actions: Any, rewards: Any, overs: Any, scratch: Any) -> None:
-    """Do `step_continuous` for several states."""
+    """Step several states at once, as `step_continuous` does."""
     for i in range(len(states)):
         _fire(states[i], _throttled(actions[i]))
     step_several(states, scratch)
@@ -198,7 +198,7 @@ def step_continuous_lanes(states: Any, actions: Any, rewards: Any, overs: Any, s
 
 @compiled()
 def _chosen(action: int) -> Engines:
-    """Return which engines a discrete action fires."""
+    """Return the engines that a discrete action fires."""
     if action == 2:
         return 1.0, 0.0, 0.0
     if action == 0:
@@ -208,7 +208,7 @@ def _chosen(action: int) -> Engines:
 
 @compiled()
 def _throttled(action: NDArray[np.float32]) -> Engines:
-    """Return which engines a continuous action fires."""
+    """Return the engines that a continuous action fires."""
     main, side = min(max(F64(action[0]), -1.0), 1.0), min(max(F64(action[1]), -1.0), 1.0)
     main_power = (main + 1.0) * 0.5 if main > 0.0 else 0.0
     if abs(side) > 0.5:
@@ -226,7 +226,7 @@ def _fire(state: Any, engines: Engines) -> None:
     angle, x, y = F64(hull.angle), F64(hull.origin_x), F64(hull.origin_y)
     tip_x, tip_y = math.sin(angle), math.cos(angle)
     side_x, side_y = -tip_y, tip_x
-    # Two draws in each step, also without engines
+    # Two draws in each step, even without engines
     noise_1 = numpy_random.uniform(state.generator, -1.0, 1.0) / _SCALE
     noise_2 = numpy_random.uniform(state.generator, -1.0, 1.0) / _SCALE
     o_x = tip_x * (4 / _SCALE + 2 * noise_1) + side_x * noise_2
@@ -285,7 +285,7 @@ def _gust(index: int) -> float:
 
 @compiled()
 def observe(state: Any, out: NDArray[np.float32]) -> None:
-    """Write place, velocities, angle, spin, and which legs are on the ground."""
+    """Write position, velocity, angle, spin, and which legs are on the ground."""
     numbers = _numbers(state)
     for i in range(len(numbers)):
         out[i] = numbers[i]
@@ -309,7 +309,7 @@ def _numbers(state: Any) -> Eight:
 
 @compiled()
 def _shaping(numbers: Eight) -> float:
-    """Return what a step's reward is the gain of."""
+    """Return the potential whose increase is a step's reward, without fuel."""
     x, y, velocity_x, velocity_y, angle, _, leg_1, leg_2 = numbers
     far = -100 * math.sqrt(x * x + y * y) - 100 * math.sqrt(velocity_x * velocity_x + velocity_y * velocity_y)
     return far - 100 * abs(angle) + 10 * leg_1 + 10 * leg_2

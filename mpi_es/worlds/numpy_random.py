@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from mpi_es.jit.decorator import compiled
 
-# Places in the generator's array
+# Indices in the generator's array
 STATE_HIGH, STATE_LOW, INCREMENT_HIGH, INCREMENT_LOW, HALF_WAITS, HALF = range(6)
 
 U64 = np.uint64
@@ -32,7 +32,7 @@ TO_UNIT = 1.0 / 2.0**53  # 53 random bits to [0, 1)
 
 
 def allocate() -> NDArray[np.uint64]:
-    """Return the array of a generator that is yet to be seeded."""
+    """Return the array of a generator that is not seeded yet."""
     return np.zeros(6, np.uint64)
 
 
@@ -45,7 +45,7 @@ def state_of(generator: NDArray[np.uint64]) -> dict[str, Any]:
 
 @compiled()
 def seed_generator(generator: NDArray[np.uint64], seed: int) -> None:
-    """Make the generator what gymnasium's `np_random(seed)` is.
+    """Seed the generator as gymnasium's `np_random(seed)` does.
 
     Args:
         seed: from 0 to 2**63 - 1.
@@ -64,20 +64,22 @@ def seed_generator(generator: NDArray[np.uint64], seed: int) -> None:
 
 @compiled()
 def begin_stream(generator: NDArray[np.uint64], seed: int) -> None:
-    """Seed the generator as `seed_generator`; with a negative seed leave it where it stands."""
+    """Seed the generator as `seed_generator` does; with a negative seed leave it unchanged."""
     if seed >= 0:
         seed_generator(generator, seed)
 
 
 @compiled()
 def uniform(generator: NDArray[np.uint64], low: float, high: float) -> float:
-    """Return a draw from [low, high), as Generator.uniform."""
+    """Return a draw from [low, high), as Generator.uniform does."""
     return low + (high - low) * (float(_next_64(generator) >> U64(11)) * TO_UNIT)
 
 
 @compiled()
 def integers(generator: NDArray[np.uint64], high: int) -> int:
-    """Return one of 0 … high - 1, as Generator.integers for `high` below 2**32, by Lemire's method."""
+    """Return a draw from 0 … high - 1, as Generator.integers does for `high` below 2**32,
+    by Lemire's method.
+    """
     if high < 1:
         raise ValueError("high <= 0")  # in numpy's words
     if high == 1:
@@ -85,10 +87,10 @@ def integers(generator: NDArray[np.uint64], high: int) -> int:
     count = U64(high)
     product = _next_32(generator) * count
     if product & MASK_32 < count:
-        threshold = (MASK_32 + U64(1) - count) % count  # below it some results would be too frequent
+        threshold = (MASK_32 + U64(1) - count) % count  # below this some results would be too frequent
         while product & MASK_32 < threshold:
             product = _next_32(generator) * count
-    return int(np.int64(product >> SHIFT_32))  # signed as 0 is, or numba would make floats of both
+    return int(np.int64(product >> SHIFT_32))  # signed like the 0 above, or numba would turn both into floats
 
 
 @compiled()
@@ -115,7 +117,7 @@ def _seed_words(seed: np.uint64) -> tuple[np.uint64, np.uint64, np.uint64, np.ui
 
 @compiled()
 def _hash(value: np.uint64, constant: np.uint64, multiplier: np.uint64) -> tuple[np.uint64, np.uint64]:
-    """Return SeedSequence's hash of a word of 32 bits, and the constant for the next."""
+    """Return SeedSequence's hash of a word of 32 bits, and the constant for the next one."""
     following = (constant * multiplier) & MASK_32
     hashed = ((value ^ constant) * following) & MASK_32
     return hashed ^ (hashed >> SHIFT_16), following

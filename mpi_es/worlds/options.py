@@ -26,7 +26,7 @@ def step_limit(steps: object, registered: int) -> int:
     """Return the steps after which an episode is cut; 0 is none.
 
     Args:
-        steps: as the user gives them; None is the registered limit, -1 is none.
+        steps: the user's value; None is the registered limit, -1 is none.
         registered: the limit of the environment's id, 0 for none.
     """
     if steps is None:
@@ -37,5 +37,5 @@ def step_limit(steps: object, registered: int) -> int:
 
 
 def is_whole(value: object) -> TypeGuard[int]:
-    """Tell whether a value is an integer, of Python or of numpy."""
+    """Return whether a value is an integer, of Python or of numpy."""
     return isinstance(value, Integral) and not isinstance(value, bool)

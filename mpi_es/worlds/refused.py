@@ -1,4 +1,4 @@
-"""What numba refuses in a world, in one line that names the function and its line."""
+"""Errors of numba about a world, on one line with the function and the line at fault."""
 
 import contextlib
 import re
@@ -16,20 +16,20 @@ from mpi_es.worlds.user_world import as_compiled
 from mpi_es.worlds.world import facts_of, new_state
 
 types: Any = numba_types  # its classes are not in its stubs
-_REMEDIES = {  # by what numba's message says
+_REMEDIES = {  # by a part of numba's message
     "<class 'function'>": "decorate it with numba.njit",
-    "setitem(readonly array": "a global array is constant: keep in fresh what changes",
-    "STORE_GLOBAL": "a global is constant: keep in fresh what changes",
+    "setitem(readonly array": "a global array is constant: keep changing values in fresh",
+    "STORE_GLOBAL": "a global is constant: keep changing values in fresh",
     "AssertionError": "is an array of fresh replaced? write to its elements",
 }
 
 
 @contextlib.contextmanager
 def explained(world: Any) -> Iterator[None]:
-    """Name the function of a world at fault, around what compiles it together with other code."""
+    """Around code that compiles a world with other code: name the function at fault in an error."""
     try:
         yield
-    except Exception as error:  # numba lets some of other types out
+    except Exception as error:  # numba lets some exceptions of other types through
         found = mistake(world)
         if found is None:
             raise
@@ -57,14 +57,14 @@ def mistake(world: Any) -> UserError | None:
 
 
 def _is_step(returned: Any) -> bool:
-    """Tell whether a step returns a reward and whether the episode is over."""
+    """Return whether a return type is that of `step`: a reward, and whether the episode is over."""
     kinds = (types.Number | types.Boolean, types.Integer | types.Boolean)
     pair = isinstance(returned, types.BaseTuple) and len(returned) == len(kinds)
     return pair and all(map(isinstance, returned, kinds))
 
 
 def _reason(error: Exception) -> str:
-    """Return the first sentence of numba's message, and the line of the source that it is about."""
+    """Return the first sentence of numba's message, and the source line at fault."""
     text = re.sub(r"\x1b\[\d*m", "", str(error))
     lines = [" ".join(line.split()) for line in text.splitlines() if line.strip()]
     lines = [line for line in lines if not line.startswith("Failed in nopython mode")] or [""]

@@ -23,7 +23,7 @@ from mpi_es.worlds.world import (
     tell_of,
 )
 
-WAIT, BEGIN, STEP, ENDED = range(4)  # orders; a step that ends an episode makes STEP to ENDED
+WAIT, BEGIN, STEP, ENDED = range(4)  # orders; a step that ends an episode turns STEP into ENDED
 
 
 @working_space
@@ -34,7 +34,7 @@ class Scratch(NamedTuple):
 
 
 class Several(NamedTuple):
-    """The states of n environments, what they are ordered to do, and what came of it."""
+    """The states of n environments, their orders, and the results."""
 
     states: Any  # (n,)
     scratch: Scratch
@@ -42,7 +42,7 @@ class Several(NamedTuple):
     recent: NDArray[Any]  # (n, frames, …) the last observations, the oldest first
 
     order: NDArray[np.uint8]  # (n,) WAIT, BEGIN or STEP
-    seeds: NDArray[np.int64]  # (n,) of the episodes that begin, or -1 for the next one
+    seeds: NDArray[np.int64]  # (n,) of the episodes that begin; -1: continue the random numbers
     actions: NDArray[Any]  # (n,) int64 or (n, size) float32
 
     gains: NDArray[np.float64]  # (n,) rewards of one step
@@ -50,15 +50,17 @@ class Several(NamedTuple):
     terminated: NDArray[np.bool_]  # (n,)
     truncated: NDArray[np.bool_]  # (n,)
     facts: NDArray[np.bool_]  # (n, k) of the episodes that are over
-    finals: NDArray[Any]  # (n, frames, …) last observations of episodes where the next one begins at once
+    finals: NDArray[
+        Any
+    ]  # (n, frames, …) last observations of episodes, if the next one begins in the same call
 
 
 class Rules(NamedTuple):
-    """What holds for all environments."""
+    """The rules of all environments."""
 
     frame_skip: int  # steps for an action
     limit: int  # steps after which an episode is cut; 0 is none
-    begin_at_once: bool  # where an episode is over the next one begins in the same call
+    begin_at_once: bool  # whether the next episode begins in the call that ends one
 
 
 def allocate(world: World, n: int, frames: int, with_finals: bool) -> Several:
@@ -83,7 +85,7 @@ def allocate(world: World, n: int, frames: int, with_finals: bool) -> Several:
 
 
 def advance_of(world: Any) -> Any:
-    """Return advance(several, rules, observations), which carries out their orders."""
+    """Return advance(several, rules, observations), which executes their orders."""
     reset, step, observe = functions(world)
     step_row = _step_together_of(as_compiled(world.step_lanes)) if has_lanes(world) else _step_each_of(step)
     return _advance_of(reset, _step_all_of(step_row), observe, tell_of(world))
@@ -120,7 +122,9 @@ def _step_each_of(step: Step) -> Any:
 
 @cache
 def _step_all_of(step_row: Any) -> Any:
-    """Return step_all(several, limit): all that are to step do so, some in a row at once."""
+    """Return step_all(several, limit), which executes all STEP orders,
+    those of adjacent environments together.
+    """
 
     @compiled()
     def step_all(several: Several, limit: int) -> None:
@@ -173,7 +177,7 @@ def _advance_of(reset: Reset, step_all: Any, observe: Observe, tell: Tell) -> An
 
 @compiled()
 def _shift(recent: NDArray[Any]) -> None:
-    """Let each observation take the place of the one before."""
+    """Move each observation one place towards the oldest."""
     for frame in range(1, len(recent)):
         _copy(row(recent, frame), row(recent, frame - 1))
 

@@ -1,4 +1,4 @@
-"""Shares of a vector's environments, each stepped in a thread of its own, outside the interpreter's lock."""
+"""Shares of a vector's environments, each stepped in its own thread without the GIL."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -10,7 +10,7 @@ import numpy as np
 
 
 class Shares:
-    """The shares of `count` environments, no more than there are."""
+    """The shares of `count` environments: one per thread, none of them empty."""
 
     def __init__(self, count: int, threads: int) -> None:
         self.threads = min(threads, count)
@@ -22,7 +22,7 @@ class Shares:
         return {name: value for name, value in self.__dict__.items() if name != "_pool"}
 
     def run(self, work: Callable[[int, int, int], object]) -> None:
-        """Call work(first, last, thread) for each share; return, or raise, when all are over."""
+        """Call work(first, last, thread) for each share; return, or raise, when all are done."""
         others = [self._pool.submit(work, *share) for share in self.parts[1:]]
         try:
             work(*self.parts[0])

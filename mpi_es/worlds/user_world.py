@@ -1,4 +1,4 @@
-"""A user's own world: what it must have, and its functions, which numba decorates."""
+"""A user's world: checks of what it must have, and its functions, which numba decorates."""
 
 from functools import cache
 from typing import Any
@@ -18,7 +18,7 @@ def checked(world: Any, name: str) -> Any:
     """Return a world; refuse one that cannot be compiled.
 
     Args:
-        name: of it in errors.
+        name: how errors name it.
     """
     state = () if hasattr(world, "allocate") else ("fresh",)
     missing = [part for part in (*_PARTS, *state) if not hasattr(world, part)]
@@ -40,7 +40,7 @@ def checked(world: Any, name: str) -> Any:
 
 
 def _check_functions(world: Any, name: str) -> None:
-    """Refuse functions that cannot be compiled, or that miss what belongs to them."""
+    """Refuse functions that are not compiled, or that lack a function they need."""
     lanes = ("step_lanes",) if hasattr(world, "step_lanes") else ()
     tells = ("tell",) if getattr(world, "facts", ()) else ()
     if tells and not hasattr(world, "tell"):
@@ -72,7 +72,7 @@ def _check_record(record: Any) -> None:
 
 @cache
 def as_compiled(function: Any) -> Any:
-    """Return a function as ours are, whose machine code numba keeps together with that of the episode."""
+    """Return a user's function as a Compiled one, so that numba caches its code with that of the episode."""
     if not isinstance(function, Dispatcher):
         return function
     given = function.targetoptions

@@ -14,7 +14,7 @@ _MOST = 2**63 - 1  # the largest seed
 
 
 def counts(**given: object) -> None:
-    """Refuse what is no whole number from 1."""
+    """Refuse values that are not whole numbers from 1."""
     for name, value in given.items():
         if not is_whole(value) or value < 1:
             raise expected(name, "a whole number from 1", value)
@@ -32,7 +32,7 @@ def seeds(seed: Any, count: int) -> NDArray[np.int64]:
     """Return a seed for each environment, -1 for none.
 
     Args:
-        seed: of the first environment, and the following of the others; or one for each, or None.
+        seed: of the first environment, the others get the following ones; or one for each; or None.
     """
     if seed is None:
         return np.full(count, -1)

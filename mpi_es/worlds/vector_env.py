@@ -1,4 +1,4 @@
-"""gymnasium's VectorEnv of any world: all its environments are stepped in one call of compiled code."""
+"""gymnasium's VectorEnv of any world: one call of compiled code steps all its environments."""
 
 from collections.abc import Sequence
 from functools import cached_property
@@ -25,16 +25,16 @@ Step = tuple[NDArray[Any], NDArray[np.float64], NDArray[np.bool_], NDArray[np.bo
 
 
 class WorldVectorEnv(VectorEnv[NDArray[Any], Any, NDArray[Any]]):
-    """Several environments of a world: each does what WorldEnv does with its seeds and actions.
+    """Several environments of a world: each behaves like a WorldEnv with its seeds and actions.
 
     Args:
-        world: it, or where its class is, "package.module:Class".
-        max_episode_steps: as gymnasium.make's; -1 is no limit.
+        world: a world, or "package.module:Class" of one.
+        max_episode_steps: as in gymnasium.make; -1 is no limit.
         autoreset_mode: gymnasium's NextStep, SameStep or Disabled.
-        threads: that step the environments, outside the interpreter's lock.
-        frame_skip: steps for which an action is repeated; their rewards are added, and the last is observed.
-        frame_stack: the number of observations in one (frame_stack, …), if more than one.
-        render_mode: rgb_array or another that shows nothing.
+        threads: that step the environments without the GIL.
+        frame_skip: steps for which an action is repeated; rewards are summed, only the last step is observed.
+        frame_stack: if above 1, the number of last observations in one, (frame_stack, …).
+        render_mode: rgb_array, or another that opens no window.
         options: of the world's class.
     """
 
@@ -96,9 +96,9 @@ class WorldVectorEnv(VectorEnv[NDArray[Any], Any, NDArray[Any]]):
         """Begin episodes of all environments, or of those in options["reset_mask"] (num_envs,).
 
         Args:
-            seed: of the first environment, and the following of the others; or one for each, None for its
-                next episode.
-            options: also those of the environment alone.
+            seed: of the first environment, the others get the following ones; or one for each, None to
+                continue the random numbers.
+            options: of each environment, and reset_mask.
         """
         chosen = dict(options or {})
         mask = reset_mask(chosen.pop("reset_mask", None), self.num_envs)
@@ -117,7 +117,7 @@ class WorldVectorEnv(VectorEnv[NDArray[Any], Any, NDArray[Any]]):
         return observations, {}
 
     def step(self, actions: Any) -> Step:
-        """Step all environments; an action is one of the environment alone for each."""
+        """Step all environments, each with its own action."""
         if not self.begun.all():
             raise ResetNeeded("reset: expected a call before the first step")
         if self.mode == AutoresetMode.DISABLED and self.over.any():
@@ -132,7 +132,7 @@ class WorldVectorEnv(VectorEnv[NDArray[Any], Any, NDArray[Any]]):
         return observations, self.envs.rewards.copy(), terminated, truncated, self._infos()
 
     def _checked(self, actions: Any) -> NDArray[Any]:
-        """Return the actions as an array, if they are actions."""
+        """Return the actions as an array; refuse invalid ones."""
         space, given = self.single_action_space, np.asarray(actions)
         if isinstance(space, gym.spaces.Box):
             with np.errstate(over="ignore"):
@@ -148,7 +148,7 @@ class WorldVectorEnv(VectorEnv[NDArray[Any], Any, NDArray[Any]]):
         return given
 
     def _advance(self) -> NDArray[Any]:
-        """Let the environments carry out their orders, a share in each thread; return the observations."""
+        """Execute the orders of all environments, a share in each thread; return the observations."""
         observations = np.empty_like(self.envs.recent)
         advance = several.advance_of(self.world)
 
@@ -159,7 +159,7 @@ class WorldVectorEnv(VectorEnv[NDArray[Any], Any, NDArray[Any]]):
         return observations.reshape(self.observation_space.shape or ())
 
     def _infos(self) -> dict[str, Any]:
-        """Return what gymnasium's SyncVectorEnv makes of the infos of the environments alone."""
+        """Return the infos in the form of gymnasium's SyncVectorEnv."""
         infos: dict[str, Any] = {}
         names = facts_of(self.world)
         for i in np.flatnonzero(self.over).tolist() if names or self.rules.begin_at_once else ():

@@ -25,35 +25,35 @@ class Window(Protocol):
         ...
 
     def close(self) -> None:
-        """Close what is open on the screen."""
+        """Close the window, if one is open."""
         ...
 
 
 class World(Protocol):
-    """An environment with its options. Several episodes are several states, which share nothing."""
+    """An environment with its options. Each running episode has its own state; states share nothing."""
 
-    # (1,) the state before the first reset, with the options. A world whose state is no record, but a named
-    # tuple of arrays, has a method `allocate` that returns one.
+    # (1,) the state before the first reset, with the options. A world whose state is not a record but a named
+    # tuple of arrays has a method `allocate` that returns one instead.
     fresh: NDArray[np.void]
     observation_space: Any  # gymnasium's, a Box
     action_space: Any  # gymnasium's, a Discrete or a Box of float32
     limit: int  # steps of an episode; 0 is none
-    metadata: dict[str, Any]  # gymnasium's: render_modes, render_fps; if it has none, nothing is drawn
+    metadata: dict[str, Any]  # gymnasium's: render_modes, render_fps; without it nothing can be drawn
 
-    # The functions, which are compiled.
-    reset: Reset  # of a state; a negative seed goes on with the random numbers of the episode before
-    step: Step  # takes the int64 of a Discrete or the float32 array (n,) of a Box: reward, whether it is over
-    observe: Observe  # writes an array of the shape and dtype of the space
+    # The compiled functions.
+    reset: Reset  # of a state; a negative seed continues the random numbers of the last episode
+    step: Step  # takes an int64 (Discrete) or a float32 array (n,) (Box); returns reward, over
+    observe: Observe  # writes an observation into an array of the space's shape and dtype
 
-    # What a world may also have:
-    # step_lanes(states, actions, rewards, overs, scratch), compiled: it does what `step` does for each of
-    # several states, to the bit, with the working space scratch()[0];
-    # facts, names of what an info tells of an episode that is over, and tell(state, out), compiled: it writes
-    # them, true or false, into a bool array;
-    # prepare(states, options): it takes the options of a reset before it, and none after it.
+    # Optional members of a world:
+    # step_lanes(states, actions, rewards, overs, scratch), compiled: steps several states, bit-identical to
+    # `step`, with the working space scratch()[0];
+    # facts, names of entries in the info of an episode that is over, and tell(state, out), compiled, which
+    # writes them, true or false, into a bool array;
+    # prepare(states, options): called before each reset with its options, and after it with none.
 
     def window(self, render_mode: str) -> Window:
-        """Return what draws states: human or rgb_array."""
+        """Return the object that draws states, in the mode human or rgb_array."""
         ...
 
 
@@ -63,17 +63,17 @@ def new_state(world: Any) -> Any:
 
 
 def new_states(world: Any, count: int) -> Any:
-    """Return states of a world before their first resets, as mpi_es.jit.rows has them."""
+    """Return states of a world before their first resets, as rows (mpi_es.jit.rows)."""
     return repeat(new_state(world), count) if hasattr(world, "allocate") else np.repeat(world.fresh, count)
 
 
 def facts_of(world: Any) -> tuple[str, ...]:
-    """Return the names of what a world tells of an episode that is over."""
+    """Return the names of a world's facts about an episode that is over."""
     return tuple(getattr(world, "facts", ()))
 
 
 def tell_of(world: Any) -> Tell:
-    """Return tell(state, out) of a world, which does nothing where it tells nothing."""
+    """Return tell(state, out) of a world, which does nothing if the world has no facts."""
     tell: Tell = as_compiled(world.tell) if facts_of(world) else _tell_nothing
     return tell
 
@@ -84,7 +84,7 @@ def _tell_nothing(state: Any, out: NDArray[np.bool_]) -> None:
 
 
 def prepare(world: Any, states: Any, options: dict[str, Any]) -> None:
-    """Let a world take the options of a reset, if it has any."""
+    """Pass the options of a reset to a world; refuse options that it does not take."""
     if hasattr(world, "prepare"):
         world.prepare(states, options)
     elif options:
@@ -92,12 +92,12 @@ def prepare(world: Any, states: Any, options: dict[str, Any]) -> None:
 
 
 def has_lanes(world: Any) -> bool:
-    """Tell whether one call steps several states of a world."""
+    """Return whether one call steps several states of a world."""
     return hasattr(world, "step_lanes")
 
 
 def new_scratch(world: Any) -> NDArray[Any]:
-    """Return a working space (1,) for a world's step_lanes; a zero if it has none."""
+    """Return a working space (1,) for a world's step_lanes; a zero if it needs none."""
     return np.asarray(world.scratch()) if has_lanes(world) else np.zeros(1)
 
 
@@ -107,7 +107,7 @@ def functions(world: World) -> tuple[Reset, Step, Observe]:
 
 
 def metadata_of(world: World) -> dict[str, Any]:
-    """Return a world's metadata; one of a user may have none."""
+    """Return a world's metadata; a user's world may have none."""
     return getattr(world, "metadata", {"render_modes": []})
 
 

@@ -1,4 +1,4 @@
-"""The registry of members: a config names one of these, or the user's own as package.module:Class."""
+"""The registry of members: a config names a built-in one, or the user's as package.module:Class."""
 
 from mpi_es.config import user_objects
 from mpi_es.config.fields import option
@@ -12,9 +12,9 @@ MEMBERS = {
     "sb3": "pbt.members.sb3.member:SB3",
     "toy": "pbt.members.toy:Toy",
 }
-_USED_BY = {  # what to do about an option that the members do not have
+_USED_BY = {  # hints on options that the members do not have
     "env": "use --member sb3 or --member es, which play environments",
-    "algorithm": "use --member sb3, whose algorithms these are",
+    "algorithm": "use --member sb3, which has algorithms",
 }
 
 
@@ -43,7 +43,7 @@ def space(config: Config) -> list[Hyperparameter]:
     names = {member.options.get(one.name, one.name) for one in chosen}
     for word in config.member_options:
         if word.partition("=")[0] in names:
-            raise expected("--member-options", "no hyperparameter that is tuned (--tune lists these)", word)
+            raise expected("--member-options", "no tuned hyperparameter (see --tune)", word)
     if not chosen and config.explore != "none" and config.selection != "none":
         raise UserError(f"--tune: expected hyperparameters to explore, got none of {config.trained}")
     return chosen

@@ -25,7 +25,9 @@ Values = dict[str, float]
 
 
 class Diverged(Exception):
-    """A member cannot train on, for example since its weights are NaN: it scores NaN and copies another."""
+    """A member cannot continue training, for example since its weights are NaN:
+    it scores NaN and copies another.
+    """
 
 
 @dataclass(frozen=True)
@@ -43,10 +45,10 @@ class Score:
 
 @dataclass(frozen=True)
 class Player:
-    """What shows a member in an episode: a policy, and the environment of a config of mpi_es."""
+    """What is needed to show a member in an episode: a policy, and an environment by a config of mpi_es."""
 
     config: RunConfig
-    policy: Any  # of the Policy that a rollout uses
+    policy: Any  # a Policy, as a rollout uses it
     parameters: Candidate | Factored  # as the policy takes a candidate
     terms: EpisodeRules
 
@@ -54,20 +56,20 @@ class Player:
 class Member(ABC):
     """One agent of a population.
 
-    All its random numbers come from `self.rng()`, the environments' seeds included, and only its state lasts
-    from one generation to the next. That makes a run independent of ranks and interruptions.
+    All its random numbers come from `self.rng()`, the environments' seeds included, and only its state is
+    kept from one generation to the next. This makes a run independent of ranks and interruptions.
     """
 
     collective: ClassVar[bool] = False  # whether several ranks train one member together
     unused: ClassVar[Sequence[str]] = ()  # fields of the config that have no effect on such members
-    options: ClassVar[Mapping[str, str]] = {}  # names in --member-options of hyperparameters, if they differ
+    options: ClassVar[Mapping[str, str]] = {}  # names of hyperparameters in --member-options, if they differ
     hyperparameters: Values  # for training; may be a property whose setter applies them
 
     def __init__(self, config: Config, index: int, comm: Comm, stop: StopFlag) -> None:
         """Set the attributes; a subclass then makes its initial state.
 
         Args:
-            comm: the ranks that hold this member, one unless it is collective.
+            comm: of the ranks that hold this member, one unless it is collective.
             stop: true after a signal; `train` may then raise Stopped.
         """
         self.config, self.index, self.comm, self.stop = config, index, comm, stop
@@ -78,17 +80,17 @@ class Member(ABC):
         return seeds.rng(self.config.seed, stream, self.generation, self.index)
 
     def in_effect(self) -> Values:
-        """Return the hyperparameters of the training before, read from the learner itself.
+        """Return the hyperparameters of the last training, read from the learner itself.
 
-        The population compares them with those that it set. A member overrides this if its learner has a copy
-        of a value; of copies that differ it returns one that was not set.
+        The population compares them with those that it set. A member overrides this if its learner has copies
+        of a value; if copies differ it returns one that was not set.
         """
         return self.hyperparameters
 
     @classmethod
     @abstractmethod
     def declared(cls, config: Config) -> Sequence[Hyperparameter]:
-        """Return all that can be tuned. Raise UserError for a config that no member can have."""
+        """Return all hyperparameters that can be tuned. Raise UserError for an invalid config."""
 
     @classmethod  # noqa: B027  (most members compile nothing)
     def compile(cls, config: Config) -> None:
@@ -112,28 +114,28 @@ class Member(ABC):
         return self.score(episode_seeds)
 
     def player(self) -> Player:
-        """Return what shows the member in a held-out episode. Raise UserError if it plays no environment."""
+        """Return the player of held-out episodes. Raise UserError if the member plays no environment."""
         rule = "to be left out, since these members play no environment that renders"
         raise expected("--video, --frames and --render", rule, self.config.member)
 
     @abstractmethod
     def get_state(self) -> State:
-        """Return all that training continues from, except the hyperparameters."""
+        """Return everything that training continues from, except the hyperparameters."""
 
     @abstractmethod
     def set_state(self, state: State) -> None:
         """Continue from this state."""
 
     def adopt(self, state: State) -> None:
-        """Copy the state of a stronger member; a subclass may take over a part of it only."""
+        """Copy the state of a stronger member; a subclass may copy only a part of it."""
         self.set_state(state)
 
     def close(self) -> None:  # noqa: B027  (most members hold nothing open)
-        """Close what the member holds open; it is called however the run ended."""
+        """Close what the member holds open; called however the run ended."""
 
 
 def close(member: Member) -> None:
-    """Let a member close what it holds open; what it raises is a warning, since the work is done."""
+    """Let a member close what it holds open; an exception becomes a warning, since the work is done."""
     try:
         member.close()
     except Exception as error:

@@ -26,7 +26,7 @@ from pbt.explore import Hyperparameter
 from pbt.members.base import Member, Player, Score, Values
 from pbt.packing import State
 
-# Options of mpi_es.train that a member may be given; the population sets the others, or does not use them.
+# Options of mpi_es.train that a member takes; the population sets the others, or does not use them.
 _OPTIONS = {
     "init_sigma",
     "learning_rate",
@@ -90,7 +90,7 @@ class ES(Member):
         ]
 
     def train(self, steps: int) -> None:
-        """Do `steps` generations of the strategy. Collective over the group."""
+        """Run `steps` generations of the strategy. Collective over the group."""
 
         def generations() -> None:
             for _ in range(steps):
@@ -99,7 +99,7 @@ class ES(Member):
         self._run_on_root(generations)
 
     def in_effect(self) -> Values:
-        """Return the step sizes and the number of pairs of the strategy, on the first rank of the group."""
+        """Return the strategy's step sizes and number of pairs, on the first rank of the group."""
         state, pairs = self.strategy.state, self.strategy.popsize / 2
         read = {"sigma": state.sigma, "learning_rate": state.learning_rate, "pairs": pairs}
         return {name: read[name] for name in self.hyperparameters}
@@ -110,15 +110,15 @@ class ES(Member):
         return self.observations.normalisation if self.config.obs_norm else None
 
     def score(self, episode_seeds: NDArray[np.int64]) -> Score:
-        """Return the score of the mean on the first rank of the group, none elsewhere. Collective over it."""
+        """Return the score of the centre on the group's first rank, an empty one on others. Collective."""
         return self._score(self.evaluator.rollout.whole, episode_seeds)
 
     def evaluate(self, episode_seeds: NDArray[np.int64]) -> Score:
-        """Return the score of the mean in the held-out environment. Collective, as `score` is."""
+        """Return the score of the centre in the held-out environment. Collective, like `score`."""
         return self._score(self.evaluator.held_out_terms, episode_seeds)
 
     def _score(self, terms_of: Callable[..., EpisodeRules], episode_seeds: NDArray[np.int64]) -> Score:
-        """Return the score of the mean in whole episodes."""
+        """Return the score of the centre in full episodes."""
         results: list[Score] = []
         terms = terms_of(self.run.episode_cap, self.normalisation)
 
@@ -172,7 +172,7 @@ class ES(Member):
             raise raised[0]
 
     def _one_generation(self) -> None:
-        """Ask, evaluate and tell, with the present hyperparameters."""
+        """Ask, evaluate and tell, with the current hyperparameters."""
         strategy = self._tuned_strategy()
         run, state = self.run, strategy.state
         population = strategy.ask()
@@ -188,7 +188,7 @@ class ES(Member):
         self.strategy = strategy
 
     def _tuned_strategy(self) -> Any:
-        """Return the strategy with its state and the present hyperparameters."""
+        """Return the strategy with its state and the current hyperparameters."""
         values = self.hyperparameters
         popsize = 2 * int(values.get("pairs", self.run.strategy.population_size // 2))
         run = changed(self.run, population_size=popsize)

@@ -1,6 +1,6 @@
-"""The toy problem of figure 2 in the paper of population-based training (arXiv:1711.09846).
+"""The toy problem of figure 2 in the paper on population-based training (arXiv:1711.09846).
 
-The score is Q = 1.2 - sum(theta^2). An agent can ascend 1.2 - sum(h * theta^2) only. With h = (1, 0) or
+The score is Q = 1.2 - sum(theta^2). An agent can only ascend 1.2 - sum(h * theta^2). With h = (1, 0) or
 (0, 0.1) this improves one of the two parameters.
 """
 
@@ -18,8 +18,8 @@ from pbt.packing import State
 _DECAY, _STEP, _EPSILON = 0.9, 0.01, 1e-5  # of RMSprop
 _START = 0.9  # both parameters
 _WEIGHTS = ((1.0, 0.0), (0.0, 0.1))  # h of even and of odd members
-# A weight of 0 would stay 0 when it is multiplied. From this floor, where epsilon slows the ascent,
-# exploration alone reaches a Q of 1.198 to 1.200 in 200 steps.
+# A weight of 0 would stay 0 when multiplied. From this floor, at which epsilon slows the ascent, exploration
+# alone reaches a Q of 1.198 to 1.200 in 200 steps.
 _FLOOR = 0.0035
 
 

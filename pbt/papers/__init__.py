@@ -1,1 +1,1 @@
-"""What repeats one paper: the figure, the environment and the network of presets."""
+"""Parts that reproduce papers: a figure, and the environment and network of presets."""

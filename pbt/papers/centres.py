@@ -1,4 +1,4 @@
-"""Experiment 2 of the attention agent: CarRacing as the attention of a trained agent sees it.
+"""Experiment 2 of the attention agent: CarRacing as seen through a trained agent's attention.
 
 `--env pbt.papers.centres:make --env-options base_from_pretrained=AGENT`
 """
@@ -40,9 +40,9 @@ class Centres(gym.ObservationWrapper[NDArray[np.float32], Any, NDArray[np.uint8]
 
 
 class Decisions(gym.Wrapper[Any, NDArray[np.float32], Any, NDArray[np.float32]]):
-    """Asks for an action once in some steps: for steering and a pedal, gas above zero and brake below it.
+    """Repeats each action for some steps; an action is steering and a pedal, gas above zero and brake below.
 
-    With two pedals a policy that draws its actions brakes and gives gas at once, and hardly moves.
+    With two pedals, a policy that samples its actions brakes and accelerates at once, and hardly moves.
     """
 
     def __init__(self, env: Any, steps: int) -> None:
@@ -74,10 +74,10 @@ def make(
 
     Args:
         base_from_pretrained: a run or an npz file of an attention agent.
-        picture: of mpi_es/CarRacing-v3.
-        variant: of mpi_es/CarRacing-v3.
-        steps_of_action: for which an action lasts.
-        frames: observed together, the last ones that the policy saw.
+        picture: an option of mpi_es/CarRacing-v3.
+        variant: an option of mpi_es/CarRacing-v3.
+        steps_of_action: number of steps for which an action is repeated.
+        frames: number of last observations that are stacked.
     """
     if not base_from_pretrained:
         raise expected(_OPTION, "a run or an npz file with an attention agent", "nothing")
@@ -91,6 +91,6 @@ def make(
 def _agent(name: str) -> Agent:
     """Return the agent; cached, since finding the layout of its file may take some episodes.
 
-    A file that names code is refused: the run's file may have brought this name.
+    A file that names code is refused, since the file's name may come from an untrusted run file.
     """
     return load.load(name, preset("carracing"), _OPTION, load.Place(allow_imports=False))

@@ -1,4 +1,6 @@
-"""Figure 2 of the paper (arXiv:1711.09846): four ways of training the toy problem, by theta and by Q."""
+"""Figure 2 of the paper (arXiv:1711.09846): four ways of training the toy problem,
+shown by theta and by Q.
+"""
 
 from dataclasses import replace
 from functools import partial
@@ -19,7 +21,7 @@ from pbt.presets import preset
 from pbt.run import Run
 
 NAME = "figure2.png"
-_LOOKS = ((COLOURS[1], 3.0), ("black", 1.0))  # both members are visible where they coincide
+_LOOKS = ((COLOURS[1], 3.0), ("black", 1.0))  # so that both members are visible where they coincide
 
 
 class Traced(Toy):
@@ -36,7 +38,7 @@ class Traced(Toy):
             self.path.append(self.theta)
 
     def adopt(self, state: State) -> None:
-        """Take over theta, and record it in place of the last one."""
+        """Copy theta, and record it in place of the last one."""
         super().adopt(state)
         self.path[-1] = self.theta
 

@@ -1,4 +1,4 @@
-"""The network of IMPALA (arXiv:1802.01561) for Stable-Baselines3; the paper of Procgen trains with it.
+"""The network of IMPALA (arXiv:1802.01561) for Stable-Baselines3; the Procgen paper uses it.
 
 `--member-options "policy_kwargs={'features_extractor_class': 'pbt.papers.impala:Impala', 'net_arch': [],
 'ortho_init': False}"`
@@ -19,7 +19,7 @@ class Impala(nn.Module):
     """From pictures (batch, channels, height, width) in [0, 1] to features (batch, width).
 
     Args:
-        depths: channels of each part; a part halves height and width.
+        depths: channels of each part; each part halves height and width.
         width: of the features.
         precision: of the layers' arithmetic, "float32" or "bfloat16"; weights and features are float32.
     """
@@ -49,8 +49,8 @@ class Impala(nn.Module):
 
     def forward(self, observations: Tensor) -> Tensor:
         """Return the features."""
-        # With channels last in memory all layers take 0.6 of the time. The weights keep their layout, so that
-        # a copied state has the layout of its original.
+        # With channels last in memory, all layers take 0.6 of the time. The weights keep their layout, so
+        # that a copied state has the same layout as its original.
         pictures = observations.contiguous(memory_format=torch.channels_last)
         half = self.precision != torch.float32
         with torch.autocast(pictures.device.type, dtype=self.precision, enabled=half):
@@ -59,7 +59,7 @@ class Impala(nn.Module):
 
 
 class Part(nn.Module):
-    """A convolution, a pooling that halves the picture, and two residual blocks."""
+    """A convolution, a pooling layer that halves the picture, and two residual blocks."""
 
     def __init__(self, inputs: int, depth: int) -> None:
         super().__init__()
@@ -73,7 +73,7 @@ class Part(nn.Module):
 
 
 class Residual(nn.Module):
-    """Two convolutions; their result is added to their input."""
+    """Two convolutions whose result is added to their input."""
 
     def __init__(self, depth: int) -> None:
         super().__init__()

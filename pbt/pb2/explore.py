@@ -1,9 +1,9 @@
 """PB2's exploration: members that copied get the hyperparameters with the highest upper confidence bound.
 
-The bandit's reward is the change of a score in one generation. It depends on the generation, on the score
-before and on the hyperparameters; the bandit chooses the last. Members of one generation are served one after
-the other: for each, the hyperparameters of those that train next to it count as tried, with a gain that is
-not known yet, so that they lower the variance only (GP-BUCB, Desautels et al. 2014).
+The bandit's reward is the change of a score in one generation. It depends on the generation, on the previous
+score and on the hyperparameters, which the bandit chooses. Members of one generation are handled one after
+another: for each, the hyperparameters of those that train at the same time count as tried, with a gain that
+is not known yet, so that they only lower the variance (GP-BUCB, Desautels et al. 2014).
 """
 
 import math
@@ -17,9 +17,9 @@ from pbt.lineage import Generation
 from pbt.pb2.gaussian_process import Process, Rows, fitted
 
 _C_1, _C_2 = 0.2, 0.4  # beta_t = c_1 + log(c_2 t)
-_NEWEST = 256  # rows that the process is given: its time grows with their cube, and old ones are forgotten
-_UNIFORM, _NEAR = 512, 128  # places at which the bound is searched, and then those near the best
-_STEPS = (0.1, 0.03, 0.01)  # deviations of the latter
+_NEWEST = 256  # rows given to the process: its time grows with their cube, and it forgets old ones
+_UNIFORM, _NEAR = 512, 128  # points at which the bound is evaluated: uniform ones, then ones near the best
+_STEPS = (0.1, 0.03, 0.01)  # standard deviations of the near ones
 
 
 def explore(
@@ -31,8 +31,8 @@ def explore(
     """Return the next hyperparameters (n, space).
 
     Args:
-        past: all generations; after the last one the members copied.
-        values: of the next generation before exploration, (n, space).
+        past: all generations; the members copied after the last one.
+        values: of the next generation, before exploration, (n, space).
         generators: of the members that explore.
     """
     rows, gains = data(space, past)
@@ -45,7 +45,7 @@ def explore(
         spread = Process(process.kernel, tried, np.zeros(len(tried)))
         place = _highest(_bound(process, spread, ahead[member, :2]), len(space), rng)
         explored[member] = [one.at(each) for one, each in zip(space, place.tolist(), strict=True)]
-        ahead[member, 2:] = _places(space, explored[member])  # those of an integer or a choice moved
+        ahead[member, 2:] = _places(space, explored[member])  # rounding moves those of integers and choices
         busy.append(member)
     return explored
 
@@ -66,7 +66,9 @@ def data(space: Sequence[Hyperparameter], past: Sequence[Generation]) -> tuple[R
 
 
 def _ahead(space: Sequence[Hyperparameter], last: Generation, values: Rows) -> Rows:
-    """Return the rows (n, 2 + space) of the next generation; a diverged member begins at the lowest score."""
+    """Return the rows (n, 2 + space) of the next generation;
+    a diverged member starts from the lowest score.
+    """
     start = np.where(np.isfinite(last.score), last.score, last.score[np.isfinite(last.score)].min())
     places = [_places(space, row) for row in values]
     return np.column_stack([np.full(len(values), last.number + 1.0), start[last.source], places])
@@ -77,7 +79,7 @@ def _places(space: Sequence[Hyperparameter], values: Rows) -> list[float]:
 
 
 def _normalise(rows: Rows, ahead: Rows) -> None:
-    """Bring the scores of both to [0, 1]."""
+    """Scale the scores of both tables to [0, 1], in place."""
     scores = np.concatenate([rows[:, 1], ahead[:, 1]])
     for table in (rows, ahead):
         table[:, 1] = (table[:, 1] - scores.min()) / (np.ptp(scores) or 1.0)
@@ -88,7 +90,7 @@ def _standardised(gains: Rows) -> Rows:
 
 
 def _bound(process: Process, spread: Process, context: Rows) -> Callable[[Rows], Rows]:
-    """Return the upper confidence bound at places (k, space), given generation and score."""
+    """Return the upper confidence bound as a function of positions (k, space), given generation and score."""
     beta = _C_1 + math.log(max(1.0, _C_2 * len(process.rows)))
 
     def bound(places: Rows) -> Rows:
@@ -100,7 +102,7 @@ def _bound(process: Process, spread: Process, context: Rows) -> Callable[[Rows],
 
 
 def _highest(bound: Callable[[Rows], Rows], dim: int, rng: np.random.Generator) -> Rows:
-    """Return the place (dim,) where a bound is highest: of uniform ones, then of those near the best."""
+    """Return the position (dim,) of the highest bound found: among uniform points, then near the best one."""
     places: Rows = rng.random((_UNIFORM, dim))
     best: Rows = places[np.argmax(bound(places))]
     for step in _STEPS:

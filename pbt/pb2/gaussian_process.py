@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 Rows = NDArray[np.float64]
 
-# Kernels to choose from. Values have a deviation of 1, so that a variance of 1 is noise alone.
+# Kernels to choose from. Values have a deviation of 1, so a noise variance of 1 means noise only.
 _LENGTHS = (0.1, 0.2, 0.4, 0.8, 1.6)
 _FORGETTINGS = (0.0, 0.05, 0.2, 0.5)
 _NOISES = (0.01, 0.1, 0.5, 1.0)
@@ -19,7 +19,7 @@ _NOISES = (0.01, 0.1, 0.5, 1.0)
 
 @dataclass(frozen=True)
 class Kernel:
-    """k = exp(-|x - x'|^2 / 2 length^2) (1 - forgetting)^(|t - t'| / 2), and the variance of noise."""
+    """k = exp(-|x - x'|^2 / 2 length^2) (1 - forgetting)^(|t - t'| / 2), and the noise variance."""
 
     length: float
     forgetting: float
@@ -34,7 +34,7 @@ class Kernel:
 
 
 class Process:
-    """The process given noisy values (k,) at rows (k, 1 + d); its mean before them is 0, its variance 1."""
+    """The process given noisy values (k,) at rows (k, 1 + d); its prior mean is 0, its prior variance 1."""
 
     def __init__(self, kernel: Kernel, rows: Rows, values: Rows) -> None:
         self.kernel, self.rows = kernel, rows
@@ -43,7 +43,7 @@ class Process:
 
     @property
     def log_likelihood(self) -> float:
-        """The logarithm of the likelihood of the values, without its constant."""
+        """The log-likelihood of the values, without its constant."""
         return float(-0.5 * (self.whitened**2).sum() - np.log(np.diag(self.factor)).sum())
 
     def predict(self, rows: Rows) -> tuple[Rows, Rows]:
@@ -53,6 +53,6 @@ class Process:
 
 
 def fitted(rows: Rows, values: Rows) -> Process:
-    """Return the process of the kernel under which the values are most likely."""
+    """Return the process with the kernel that maximises the likelihood of the values."""
     kernels = (Kernel(*parts) for parts in product(_LENGTHS, _FORGETTINGS, _NOISES))
     return max((Process(kernel, rows, values) for kernel in kernels), key=lambda one: one.log_likelihood)

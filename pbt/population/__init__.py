@@ -1,1 +1,1 @@
-"""The members on the ranks, and how their states travel."""
+"""The members on the ranks, and the exchange of their states."""

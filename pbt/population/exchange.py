@@ -9,16 +9,16 @@ from mpi_es.parallel.waiting import wait
 from pbt.packing import Buffer
 
 Buffers = dict[int, Buffer]  # by member
-Move = tuple[int, int]  # of a member's buffer, to a rank
+Move = tuple[int, int]  # a member, and the rank that gets its buffer
 
 
 def exchange(
     comm: Comm, buffers: Mapping[int, Buffer], source: Sequence[int], owners: Sequence[int]
 ) -> Buffers:
-    """Return the buffers that this rank's members copy, by the member that they come from. Collective.
+    """Return the buffers that this rank's members copy, by source member. Collective.
 
     Args:
-        buffers: of this rank's members, at least of those that are copied.
+        buffers: of this rank's members that are copied, or of all.
         source: member i copies from source[i].
         owners: the rank that holds each member.
     """

@@ -30,7 +30,7 @@ T = TypeVar("T")
 
 
 class MemberFailed(RolloutError):
-    """A member that raised, with its rank, its index and its traceback."""
+    """A member raised an exception; the text has its rank, its index and the traceback."""
 
 
 ENDINGS = (Diverged, Stopped, MemberFailed)  # of a member's work, from the mildest to the worst
@@ -60,10 +60,10 @@ class Population:
         colour = comm.rank if single else group
         self.group = split(comm, lambda: comm.Split(colour)) if comm.size > 1 else comm
         self.members = all_or_raise(comm, partial(self._make, member_class), (UserError, MemberFailed))
-        self.applied: dict[int, Values] = {}  # the hyperparameters that each was told to train with
+        self.applied: dict[int, Values] = {}  # the hyperparameters that each member trains with
 
     def _make(self, member_class: type[Member]) -> dict[int, Member]:
-        """Return this rank's members; a wrong option raises UserError, all else MemberFailed."""
+        """Return this rank's members; a wrong option raises UserError, any other exception MemberFailed."""
         members = {}
         for index in self.mine:
             make = partial(member_class, self.config, index, self.group, self.stop)
@@ -77,7 +77,7 @@ class Population:
 
     @property
     def names(self) -> list[str]:
-        """The hyperparameters that are tuned."""
+        """The names of the tuned hyperparameters."""
         return [one.name for one in self.space]
 
     @property
@@ -119,7 +119,7 @@ class Population:
         episode_seeds = score_seeds(self.config, generation)
 
         def check() -> None:
-            if self.leads:  # the learner may be on the first rank of a group alone
+            if self.leads:  # only the first rank of a group may have the learner
                 check_in_effect(self.applied[index], member.in_effect())
 
         def score() -> Score:
@@ -131,12 +131,12 @@ class Population:
             result = self._in_group(index, score)
         except Diverged:
             return np.nan, np.nan
-        if not self.leads or not np.isfinite(result.returns).all():  # the score is on the rank that leads
+        if not self.leads or not np.isfinite(result.returns).all():  # only the rank that leads has the score
             return np.nan, np.nan
         return float(result.returns.mean()), float(result.lengths.mean())
 
     def _in_group(self, index: int, work: Callable[[], T]) -> T:
-        """Return what the work gives; if it raises on one rank of the group, it raises on all of them."""
+        """Return the result of `work`; if it raises on one rank of the group, raise on all of them."""
         return all_or_raise(self.group, lambda: self._guarded(index, work, (Diverged,)), ENDINGS)
 
     def _check_stop(self) -> None:
@@ -151,7 +151,7 @@ class Population:
         return score
 
     def evaluate(self, index: int, episode_seeds: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return a member's held-out returns (episodes, 1) on the rank that holds it, no rows elsewhere."""
+        """Return a member's held-out returns (episodes, 1) on the rank that holds it, no rows on others."""
         if index not in self.members:
             return np.zeros((0, 1))
         member, episodes = self.members[index], len(episode_seeds)
@@ -173,7 +173,7 @@ class Population:
         return score.returns[:, None] if self.leads else np.zeros((0, 1))
 
     def buffers(self, wanted: Container[int] | None = None) -> Buffers:
-        """Return the states of this rank's members, or of those wanted."""
+        """Return the states of this rank's members, or only of the wanted ones."""
         if not self.leads:
             return {}
         chosen = self.mine if wanted is None else [index for index in self.mine if index in wanted]
@@ -188,13 +188,13 @@ class Population:
             self._guarded(index, partial(set_state, self.members[index], unpack(buffer)))
 
     def adopt(self, source: Sequence[int], buffers: Buffers) -> None:
-        """Give each member that copies the state of its source."""
+        """Give the state of its source to each member that copies."""
         for index, member in self.members.items():
             if self.leads and source[index] != index:
                 self._guarded(index, partial(member.adopt, unpack(buffers[source[index]])))
 
     def _guarded(self, index: int, work: Callable[[], T], passed: tuple[type[Exception], ...] = ()) -> T:
-        """Return what the work gives, or raise MemberFailed with rank and member.
+        """Return the result of `work`, or raise MemberFailed with rank and member.
 
         Args:
             passed: exceptions that are raised unchanged, like Stopped and RankLost.
@@ -205,7 +205,7 @@ class Population:
             raise
         except passed:
             raise
-        except BaseException as error:  # without it the other ranks would wait for ever
+        except BaseException as error:  # uncaught, it would make the other ranks wait for ever
             where = f"rank {self.comm.rank} on {socket.gethostname()}: member {index}"
             known = isinstance(error, UserError)
             text = str(error) if known else f"{one_line(error)}\n{traceback.format_exc().rstrip()}"

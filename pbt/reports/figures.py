@@ -19,7 +19,7 @@ from pbt.selection import best
 _LOGARITHMIC = ("log", "complement")
 _MEMBERS, _ENDED, _OTHERS = "#aab3bb", "#c9cfd5", "#8c969f"
 _LINES = COLOURS[:6]  # of founders; black is the winner's
-_LEGIBLE = 60  # generations above which each gets no dot of its own
+_LEGIBLE = 60  # generations, above which they get no dots
 
 
 def scores(past: Lineage, steps: int) -> list[Panel]:
@@ -55,12 +55,12 @@ def hyperparameters(past: Lineage, scales: Mapping[str, str]) -> list[Panel]:
 
 
 def has_lengths(past: Lineage) -> bool:
-    """Tell whether the episodes of the members have more than one step."""
+    """Return whether members have episodes of more than one step."""
     return bool((past.stacked("length") > 1).any())
 
 
 def lengths(past: Lineage) -> list[Panel]:
-    """Return the panel of the mean number of steps of an episode, if there are several."""
+    """Return a panel of the mean length of episodes, in a list that is empty if all have one step."""
     if not has_lengths(past):
         return []
     values = past.stacked("length")
@@ -69,7 +69,7 @@ def lengths(past: Lineage) -> list[Panel]:
 
 
 def tree(past: Lineage) -> Panel:
-    """Return the family tree: a line from each member to those that took over its state."""
+    """Return the family tree: a line from each member to those that copied its state."""
     return Panel("family tree", AXES[0], partial(_draw_tree, past), up="member")
 
 
@@ -79,7 +79,7 @@ def winner_line(past: Lineage) -> NDArray[np.int64]:
 
 
 def _draw_scores(past: Lineage, x: Vector, axes: Axes) -> None:
-    """Draw the scores at the places x of the generations. The worst member does not own the axis."""
+    """Draw the scores over x (generations,). The axis is not scaled to the worst member."""
     values = past.stacked("score")
     known = np.where(np.isfinite(values), values, np.nan)
     line, most = _of_line(known, past), np.nanmax(known, axis=1)
@@ -97,7 +97,7 @@ def _draw_scores(past: Lineage, x: Vector, axes: Axes) -> None:
 
 
 def _draw_values(past: Lineage, values: Vector, log: bool, axes: Axes) -> None:
-    """Draw what each member had in each generation, (generations, n)."""
+    """Draw the values (generations, n) of each member."""
     x = np.arange(1, len(values) + 1, dtype=float)
     _draw_members(axes, x, values, "each member")
     _draw_winner(axes, x, _of_line(values, past))
@@ -126,9 +126,9 @@ def _of_line(values: Vector, past: Lineage) -> Vector:
 
 
 def _draw_tree(past: Lineage, axes: Axes) -> None:
-    """Draw the line of each founder: in a colour if members descend from it at the end, else in light grey.
+    """Draw the line of each founder: in colour if members descend from it at the end, else in light grey.
 
-    Copies after the last generation are not drawn: nobody trains after them.
+    Copies after the last generation are not drawn, since no training follows them.
     """
     source = past.stacked("source")
     count, n = source.shape

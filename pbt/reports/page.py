@@ -19,12 +19,12 @@ from pbt.members import find
 from pbt.reports import figures
 from pbt.selection import best
 
-_SHOWN = 12  # members in the table; the others are folded away
-_TREE = """A line leads from each member to the members that took over its state. Lines are coloured by
-founder: the member of the first generation from which a member descends."""
+_SHOWN = 12  # members in the table; the others are collapsed
+_TREE = """A line leads from each member to the members that copied its state. Lines are coloured by founder:
+the member of the first generation from which a member descends."""
 _BEST = """The held-out score is the mean return of the generation's winner over held-out episodes; its 95 %
-interval is in brackets. The best of these scores is a little too high, since it was chosen: for an unbiased
-one evaluate with --seeds fresh."""
+interval is in brackets. The best of these scores is biased upwards, since it was selected: for an unbiased
+score evaluate with --seeds fresh."""
 
 
 def page(
@@ -80,13 +80,13 @@ def _facts(config: Config, content: dict[str, Any], past: Lineage) -> list[tuple
         (
             "Steps of each member",
             thousands(done * config.steps),
-            f"{thousands(config.steps)} in a generation",
+            f"{thousands(config.steps)} per generation",
         ),
-        ("Copies", thousands(copies), f"{number(copies / done)} in a generation"),
+        ("Copies", thousands(copies), f"{number(copies / done)} per generation"),
         (
             "Wall time",
             duration(sum(past.seconds)),
-            f"{number(sum(past.seconds) / done)} s a generation",
+            f"{number(sum(past.seconds) / done)} s per generation",
         ),
     ]
 
@@ -104,7 +104,7 @@ def _best(content: dict[str, Any], past: Lineage) -> tuple[str, str]:
 
 
 def _members(past: Lineage) -> Section:
-    """Return a table of the members, the best first; those behind the first dozen are folded away."""
+    """Return a table of the members, the best first; those after the first dozen are collapsed."""
     last, lines = past.generations[-1], founders(past.stacked("source"))[-1]
     order = np.argsort(-np.where(np.isfinite(last.score), last.score, -np.inf), kind="stable").tolist()
     length = ["Length"] if figures.has_lengths(past) else []
@@ -123,22 +123,24 @@ def _members(past: Lineage) -> Section:
 
 
 def _options(directory: Path, config: Config, content: dict[str, Any]) -> Section:
-    """Return the options of a run, and what repeats, evaluates, films and exports it."""
+    """Return a section with the options of a run, and the commands to repeat, evaluate,
+    film and export it.
+    """
     run = str(directory)
     lines = [["evaluate", run]]
-    if config.member in ("es", "sb3") and not config.env.startswith(IN_ONE_CALL):  # those draw nothing
+    if config.member in ("es", "sb3") and not config.env.startswith(IN_ONE_CALL):  # those cannot be rendered
         lines.append(["evaluate", run, "--video", f"{run}/film.mp4"])
     if _is_replayed(config):
         lines.append(["replay", run])
     if config.member == "sb3":
         lines.append(["export", run, "--out", "agent.zip"])
-    text = "The same run again, on any number of ranks, and what can be done with it"
+    text = "The same run again, on any number of ranks; its score; and other uses"
     return options(config, content, "pbt", (text, lines))
 
 
 def _is_replayed(config: Config) -> bool:
-    """Tell whether one rank can train such a member."""
+    """Return whether one rank can train such a member, so that it can be replayed."""
     try:
         return not find(config).collective
-    except UserError:  # of the user's own, and not installed here
+    except UserError:  # a user's member that is not installed here
         return False

@@ -1,1 +1,1 @@
-"""What a population prints and logs while it trains."""
+"""The output and logs of a population's training."""

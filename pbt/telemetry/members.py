@@ -16,8 +16,8 @@ def draw(names: Sequence[str], numbers: Numbers, width: int, lines: int) -> list
     """Return a table of the best members: score, length, hyperparameters and the member that each copied.
 
     Args:
-        names: of the hyperparameters; where there are too many for the width, the last are left out.
-        lines: of the table, of which one says what is left out.
+        names: of the hyperparameters; the last ones are omitted if they do not fit the width.
+        lines: of the table, one of which says what is omitted.
     """
     scores = [value for name, value in numbers.items() if name.removeprefix("score/").isdigit()]
     count = len(scores)

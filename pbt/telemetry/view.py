@@ -87,7 +87,7 @@ def _scores(numbers: Numbers) -> Rows:
 
 
 def _members(names: Sequence[str], numbers: Numbers, width: int, lines: int) -> list[Any]:
-    """Draw the best members, as many as fit into some lines, with as many hyperparameters as fit."""
+    """Return a table of the best members and hyperparameters, as many as fit."""
     from pbt.telemetry.members import draw  # rich, which only rank 0 needs
 
     return draw(names, numbers, width, lines)

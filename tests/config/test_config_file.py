@@ -133,7 +133,7 @@ def test_options_are_checked_together_not_one_by_one(tmp_path):
         ),
         ("preset = 3", f"my.toml: preset: expected one of {len(PRESETS)} names, got '3'"),
         ("preset = []", f"my.toml: preset: expected one of {len(PRESETS)} names, got '[]'"),
-        ("seed == 1", "my.toml is no TOML file: "),
+        ("seed == 1", "my.toml is not a TOML file: "),
     ],
 )
 def test_a_mistake_is_one_line_with_file_and_key(text, complaint, tmp_path):
@@ -152,7 +152,7 @@ def test_a_file_that_cannot_be_read_is_reported(tmp_path):
     with pytest.raises(UserError, match=r"--config: cannot read .*none.toml \(No such file or directory\)"):
         config_file.read(str(tmp_path / "none.toml"), Config, PRESETS)
     (tmp_path / "bytes.toml").write_bytes(b"\xff")
-    with pytest.raises(UserError, match=r"--config: .*bytes.toml is no TOML file: .*utf-8"):
+    with pytest.raises(UserError, match=r"--config: .*bytes.toml is not a TOML file: .*utf-8"):
         config_file.read(str(tmp_path / "bytes.toml"), Config, PRESETS)
 
 

@@ -161,7 +161,7 @@ def mended(target: Target) -> Iterator[None]:
 
 
 def over(cluster: Cluster, job: Job) -> bool:
-    """Tell whether a job will not come back."""
+    """Return whether a job will not come back."""
     if cluster.state(job) not in OVER:
         return False
     time.sleep(1)  # one that is being requeued may show for a moment how its script ended
@@ -169,7 +169,7 @@ def over(cluster: Cluster, job: Job) -> bool:
 
 
 def finished(directory: Path) -> bool:
-    """Tell whether a run says that there is nothing left to do."""
+    """Return whether a run says that there is nothing left to do."""
     return checkpoint.exists(directory) and bool(checkpoint.load(directory)[0]["life"]["finished"])
 
 

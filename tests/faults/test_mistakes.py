@@ -43,7 +43,7 @@ MISTAKES = [
     ("cartpol", r"preset: expected one of .*did you mean 'cartpole'\?"),
     ("--env Pendulum-v1 --output argmax", r"--output: expected auto, tanh or clip"),
     ("--env CartPole-v1 --output tanh", r"--output: expected"),
-    ("--env CartPole-v1 --action-noise 1", r"--action-noise: expected 0 where actions are discrete"),
+    ("--env CartPole-v1 --action-noise 1", r"--action-noise: expected 0 for discrete actions"),
     ("--env CartPole-v1 --policy lstm --hidden 4 4", r"--hidden: expected one width for --policy lstm"),
     ("--num-workers 32", r"--num-workers: expected mpiexec -n N before the command"),
     ("--evolve controller", r"--base-from-pretrained: expected a run or an npz file with the attention"),

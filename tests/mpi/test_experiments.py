@@ -41,7 +41,7 @@ def test_resumed_on_other_ranks_without_the_file_it_is_the_same_run(
     for kept in ("best", "last"):
         np.testing.assert_array_equal(content[kept]["candidate"][:-16], fixed)
     run_here(evaluate, tmp_path / "broken", "--episodes", 4)
-    assert "equal to the bit" in capsys.readouterr().out
+    assert "bit-identical" in capsys.readouterr().out
 
 
 def test_another_base_is_another_run(tmp_path, base, capfd):

@@ -12,7 +12,7 @@ from tests.policies.attention_reference import PUBLISHED, needs_published, publi
 
 def test_the_order_for_another_number_of_actions_is_to_be_given():
     policy = make_policy(preset("carracing", env="CartPole-v1", policy="mlp"))
-    with pytest.raises(UserError, match=r"can show, got 114; an agent that drives has 3667"):
+    with pytest.raises(UserError, match=r"can show, got 114; an agent for it has 3667"):
         recognised(policy.initial(0), policy.shapes, preset("carracing"), "--from-pretrained")
 
 

@@ -41,7 +41,7 @@ def test_a_logged_score_is_reproduced_and_the_film_is_its_first_episode(trained,
     stored = trained(tmp_path, *options)
     table, video = tmp_path / "out.csv", tmp_path / "out.mp4"
     shot, score, verdict = printed(capsys, tmp_path, "--episodes", 20, "--csv", table, "--video", video)
-    assert verdict == "the first 20 episodes are those logged at generation 2: equal to the bit"
+    assert verdict == "first 20 episodes, compared with the log of generation 2: bit-identical"
     assert f"best of generation 2: mean {stored['best']['fitness']:.4g}" in score
     rows = [*csv.DictReader(table.open())]
     assert [int(row["episode_seed"]) for row in rows] == held_out_seeds(1143, 20).tolist()

@@ -41,7 +41,7 @@ def test_a_choice_moves_to_a_neighbour(value, reached):
 
 
 def holds(one, value):
-    """Tell whether a value is in the range."""
+    """Return whether a value is in the range."""
     return value in one.choices if one.choices else one.low <= value <= one.high
 
 
@@ -129,7 +129,7 @@ def test_a_name_is_tuned_once():
     [
         (
             {"low": 1.5, "high": 3, "integer": True},
-            "n: expected a range from a whole number to another",
+            "n: expected a range between whole numbers",
         ),
         ({"choices": ("tanh", "relu")}, r"n: expected choices that are numbers"),
         ({"name": "", "choices": (1, 2)}, r"hyperparameter: expected a name without '/', .*, got ''"),

@@ -40,7 +40,7 @@ MISTAKES = [
     ("--selection none --explore none", r"--explore: expected .*no effect with --selection none"),
     ("--copy nothing --explore none", r"--copy: expected all or weights with --explore none"),
     ("--periods 1 3", r"--periods: expected .*no effect with --selection truncation"),
-    ("--selection mf-pbt --periods 2 2", r"--periods: expected different whole numbers ≥ 1, got \(2, 2\)"),
+    ("--selection mf-pbt --periods 2 2", r"--periods: expected distinct whole numbers ≥ 1, got \(2, 2\)"),
     ("--selection mf-pbt --num-agents 7", r"--num-agents: expected ≥ 8, 4 for each of --periods, got 7"),
     ("--tune none", r"--tune: expected hyperparameters to explore, got none of toy"),
     ("toy --env CartPole-v0", r"--env: expected to be left out, since members toy do not use it"),

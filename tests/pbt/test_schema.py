@@ -46,7 +46,7 @@ def test_a_real_population_is_read_and_a_forged_one_is_refused_in_one_line_or_re
 )
 def test_what_is_expected_where_is_said(tmp_path, image, path, attribute, value, why):
     _, said = is_read(tmp_path, changed(image, (path, attribute, value)), load)
-    assert f"run.h5: damaged, or no run's: {why}" in said
+    assert f"run.h5: damaged, or not a run file: {why}" in said
 
 
 def toy():

@@ -114,7 +114,11 @@ class Norm(nn.Embedding):
 @pytest.mark.parametrize(
     ("make_module", "shape", "reason"),
     [
-        (Bare, (5,), "__get__ reads the matrix weight; --noise low-rank knows linear, conv2d, embedding"),
+        (
+            Bare,
+            (5,),
+            "__get__ reads the matrix weight; --noise low-rank supports only linear, conv2d, embedding",
+        ),
         (lambda: nn.Sequential(nn.Conv2d(4, 4, 3, groups=2), nn.Flatten()), (4, 5, 5), "has 2 groups"),
         (Norm, (1,), "an embedding has a max_norm"),
     ],
@@ -146,7 +150,7 @@ def test_a_policy_whose_module_is_refused_says_why():
     assert policy.layout is None
     assert policy.description == (
         "networks are evaluated in batches; not by their factors: __get__ reads the matrix weight; "
-        "--noise low-rank knows linear, conv2d, embedding"
+        "--noise low-rank supports only linear, conv2d, embedding"
     )
 
 

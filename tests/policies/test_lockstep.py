@@ -196,7 +196,7 @@ class Leaking(Lockstep):
 @pytest.mark.parametrize("place", [0, TILE - 1])
 def test_the_first_and_the_last_row_of_a_tile_are_among_those_that_are_checked(monkeypatch, place):
     monkeypatch.setattr(Leaking, "place", place)
-    with pytest.raises(Refused, match="its rows depend on their places or neighbours"):
+    with pytest.raises(Refused, match="its rows depend on their place or neighbours"):
         Leaking(nn.Linear(5, 3).requires_grad_(False), lambda: torch.randn(1, 5), False)
 
 

@@ -80,7 +80,7 @@ def test_a_module_remembers_where_its_forward_takes_a_second_argument_by_positio
 
 @pytest.mark.parametrize(
     ("name", "description"),
-    [("Plain", "evaluated in batches"), ("Drawing", "one after the other: torch.func.vmap refuses it")],
+    [("Plain", "evaluated in batches"), ("Drawing", "one after another: torch.func.vmap refuses it")],
 )
 def test_a_policy_describes_how_it_evaluates_and_chooses_so_again(name, description):
     box = spaces.Box(-1, 1, (5,), np.float32)

@@ -105,7 +105,7 @@ def test_a_function_that_falls_by_decades_has_a_logarithmic_axis():
     config = replace(CONFIG, function="m:f", minimise=True, x0=(1.0,))
     one = whole(config=config, mean=(-1e6, -10.0, -2.0))
     assert axes_of(figures.learning(one)[0]).get_yscale() == "log"
-    assert [panel.title for panel in figures.search(grouped([one]))][-1] == "calls in a second"
+    assert [panel.title for panel in figures.search(grouped([one]))][-1] == "calls per second"
 
 
 def test_seeds_are_drawn_as_their_median_and_other_configs_beside_them():

@@ -159,7 +159,7 @@ def test_the_file_stands_for_its_directory(tmp_path):
         ("", "", r"expected a directory that holds run\.h5"),
         ("", "run.h5", "expected a run file of mpi_es"),
         ("other", "other", r"got '.*other'; use {place}"),
-        ("run.previous.h5", "run.previous.h5", r"got '.*run.previous.h5'; use {place}, where it is read if"),
+        ("run.previous.h5", "run.previous.h5", r"got '.*run.previous.h5'; use {place}, which reads it if"),
     ],
 )
 def test_what_is_no_run_is_reported(tmp_path, name, written, why):

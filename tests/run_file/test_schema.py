@@ -37,15 +37,15 @@ def test_a_forged_file_is_refused_in_one_line_or_read(tmp_path, images):
         ("evaluations/returns", "", np.full((2, 2), np.nan), "/evaluations/returns: expected finite"),
         ("last/candidate", "", np.full(30, np.inf, np.float32), "/last/candidate: expected finite"),
         ("more/less", "", 1, "/more: expected nothing of this name"),
-        ("history/more", "", h5py.SoftLink("/history/mean"), "/history/more is a link to elsewhere"),
-        ("/".join("g" * 40), "", 1, "more than 32 groups are in each other"),
-        ("/", "version", "two", "it has two versions"),
-        ("/", "version", None, "it has two versions"),
+        ("history/more", "", h5py.SoftLink("/history/mean"), "/history/more is a link to another place"),
+        ("/".join("g" * 40), "", 1, "more than 32 groups are nested"),
+        ("/", "version", "two", "it has two different versions"),
+        ("/", "version", None, "it has two different versions"),
     ],
 )
 def test_what_is_expected_where_is_said(tmp_path, images, path, attribute, value, why):
     _, said = is_read(tmp_path, changed(images("full"), (path, attribute, value)), checkpoint.load)
-    assert said.startswith(f"{tmp_path / 'run.h5'}: damaged, or no run's: {why}"), said
+    assert said.startswith(f"{tmp_path / 'run.h5'}: damaged, or not a run file: {why}"), said
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_what_is_expected_where_is_said(tmp_path, images, path, attribute, value
 )
 def test_what_is_expected_of_constraints_is_said(tmp_path, images, path, value, why):
     _, said = is_read(tmp_path, changed(images("constraints"), (path, "", value)), checkpoint.load)
-    assert said.startswith(f"{tmp_path / 'run.h5'}: damaged, or no run's: {why}"), said
+    assert said.startswith(f"{tmp_path / 'run.h5'}: damaged, or not a run file: {why}"), said
 
 
 @pytest.mark.parametrize("name", ["lam", "recent", "ready"])

@@ -196,7 +196,7 @@ def test_a_preempted_job_comes_back(begin, ends_well, cluster, submit, place):
 
 
 def catches(pid, number):
-    """Tell whether a process has a handler for a signal."""
+    """Return whether a process has a handler for a signal."""
     status = Path(f"/proc/{pid}/status").read_text()
     return bool(int(status.partition("SigCgt:")[2].split()[0], 16) >> (number - 1) & 1)
 

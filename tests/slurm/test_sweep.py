@@ -53,4 +53,4 @@ def test_a_population_and_an_evaluation(cluster, submit, place):
     assert cluster.end(job) == "COMPLETED"
     job = submit(["--ntasks=2"], "evaluate.sh", "run", "--episodes", 3)
     assert cluster.end(job) == "COMPLETED"
-    assert "equal to the bit" in job.log
+    assert "bit-identical" in job.log

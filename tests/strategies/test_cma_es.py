@@ -66,7 +66,9 @@ def test_where_pycma_cannot_go_on_is_told_in_a_line():
     strategy = make("full")
     population = strategy.ask()
     strategy._es.sm.C[:] = -np.eye(5)
-    with pytest.raises(RolloutError, match=r"^CMA-ES, full, cannot go on: RuntimeError: A sampler") as caught:
+    with pytest.raises(
+        RolloutError, match=r"^CMA-ES, full, cannot continue: RuntimeError: A sampler"
+    ) as caught:
         strategy.tell(population, ellipsoid(population.rows))
     assert "\n" not in str(caught.value)
 
@@ -213,7 +215,7 @@ def test_four_candidates_are_enough(variant):
             588,
             256,
             "full",
-            "covariance of 588 parameters takes about 0.065 s and 22 MB a generation$",
+            "covariance of 588 parameters takes about 0.065 s and 22 MB per generation$",
         ),
         (
             "auto",
@@ -238,7 +240,7 @@ def test_the_choice_is_the_strategy_s_and_its_description():
     strategy = made(CMAES, np.zeros(3667), 0.1, 256, 1)
     assert strategy.state.variant == "separable"
     assert strategy.description.endswith(
-        "a generation; auto takes it below 0.1 s and 256 MB only, --cma-variant full always"
+        "per generation; auto uses it only below 0.1 s and 256 MB, --cma-variant full always"
     )
 
 

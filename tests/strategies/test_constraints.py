@@ -73,7 +73,7 @@ def test_without_a_feasible_call_the_result_is_the_least_violation_and_says_so(c
     assert "not feasible" in repr(result)
     assert np.isnan(result.history["best"]).all()
     told = " ".join(capsys.readouterr().out.split())
-    assert f"which is not feasible: the least violation is {result.constraints[0]:.4g}"[:50] in told
+    assert f"which is not feasible: the smallest violation is {result.constraints[0]:.4g}"[:50] in told
 
 
 def test_a_goal_counts_feasible_values_only():
@@ -224,7 +224,9 @@ def test_other_constraints_do_not_continue_a_run(tmp_path):
     with pytest.raises(UserError, match=r"^constraints: expected 2, with which the run began, got 1"):
         evolve(sphere, **options | {"constraints": 1})
     edge = 0.5
-    with pytest.raises(UserError, match=r"the function has changed: at the best x it is .*, -.*, and was"):
+    with pytest.raises(
+        UserError, match=r"the function has changed: at the best x it is now .*, -.*, but was"
+    ):
         evolve(sphere, **options)
 
 

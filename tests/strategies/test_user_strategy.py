@@ -25,7 +25,10 @@ MISTAKES = [
     ("Loose", "state: expected a dataclass of .*, got 'SimpleNamespace'"),
     ("Listing", "state/seen: expected arrays of numbers, .*, got 'list'"),
     ("Generating", "state/generator/state/state: expected .*, got 'an integer of more than 64 bits'"),
-    ("Fixed", "its state cannot be made from its fields and assigned, as a resume does: AttributeError"),
+    (
+        "Fixed",
+        "its state cannot be rebuilt from its fields and assigned, as a resumed run does: AttributeError",
+    ),
     ("Wide", r"Wide: sigma: expected a number, got"),
     ("Elsewhere", r"centre: expected an array of numbers \(3,\), got 'float64 \(2,\)'"),
 ]

@@ -39,7 +39,7 @@ def test_first_episodes_without_a_seed_differ():
 
 def test_a_world_that_is_made_already_takes_no_options():
     assert WorldEnv(CartPole(sutton_barto_reward=True)).reset(seed=0)[0].shape == (4,)
-    with pytest.raises(UserError, match="options: expected none for a world that is made already"):
+    with pytest.raises(UserError, match="options: expected none with a world instead of its class"):
         WorldEnv(CartPole(), sutton_barto_reward=True)
 
 

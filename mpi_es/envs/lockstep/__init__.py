@@ -1,1 +1,1 @@
-"""Environments that are stepped together: one after the other in Python, or at once in compiled code."""
+"""Environments that are stepped together: one after another in Python, or at once in compiled code."""

@@ -1,4 +1,4 @@
-"""What a rollout sees of its environments: episodes begin, are stepped together, and end."""
+"""The interface of environments to a rollout: episodes begin, are stepped together, and end."""
 
 from collections.abc import Sequence
 from typing import Any, Protocol
@@ -8,11 +8,11 @@ from numpy.typing import NDArray
 
 from mpi_es.errors import one_line, warn
 
-Places = NDArray[np.int64]  # (k,) of episodes in a batch, each its own
+Places = NDArray[np.int64]  # (k,), one for each running episode of a batch
 
 
 class EpisodeFailed(Exception):
-    """An environment raised an exception, which is the cause of this one."""
+    """An environment raised an exception, which is this one's __cause__."""
 
     def __init__(self, index: int) -> None:
         super().__init__(index)
@@ -20,7 +20,7 @@ class EpisodeFailed(Exception):
 
 
 class EnvBatch(Protocol):
-    """Environments of one kind. What an episode does depends on its seed and its actions only."""
+    """Environments of one kind. An episode depends on its seed and its actions only."""
 
     observation_space: Any  # of one environment
     action_space: Any
@@ -46,7 +46,7 @@ class EnvBatch(Protocol):
         ...
 
     def compile(self) -> None:
-        """Have all machine code ready."""
+        """Compile all machine code now."""
         ...
 
     def close(self) -> None:
@@ -55,7 +55,7 @@ class EnvBatch(Protocol):
 
 
 def close(*envs: Any) -> None:
-    """Close environments of gymnasium or a user; what one raises is a warning, since the work is done."""
+    """Close environments of gymnasium or a user; an exception becomes a warning, since the work is done."""
     errors = []
     for env in envs:
         try:

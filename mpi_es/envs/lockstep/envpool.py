@@ -1,7 +1,7 @@
 """envpool's environments, stepped in compiled code.
 
-Their seeds are given at construction, one for each environment, and `reset` takes none: every group of
-episodes gets a pool of its own. Making one of 64 takes some milliseconds, with MuJoCo a tenth of a second.
+Their seeds are given at construction, one for each environment, and `reset` takes none: so every group of
+episodes gets its own pool. Making a pool of 64 takes some milliseconds, with MuJoCo a tenth of a second.
 """
 
 import difflib
@@ -22,11 +22,11 @@ from mpi_es.errors import UserError, expected, one_line
 from mpi_es.extras import needs
 
 PREFIX = "envpool:"
-Make = Callable[[Sequence[int]], Any]  # from seeds
+Make = Callable[[Sequence[int]], Any]  # seeds -> a pool
 
 
 def maker(name: str, options: Sequence[str]) -> Make:
-    """Return what makes envpool's environments of this name, one for each seed."""
+    """Return the function that makes envpool's environments of this name, one for each seed."""
     if not importlib.util.find_spec("envpool"):
         raise UserError(f"--env: {PREFIX}{name} {needs('envpool')}")
     import envpool
@@ -44,11 +44,11 @@ def _make(name: str, options: Mapping[str, Any], seeds: Sequence[int]) -> Any:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # gymnasium warns of the precision of envpool's bounds
-            # One thread: a rank is a core.
+            # One thread: a rank has one core.
             pool = envpool.make(
                 name, env_type="gymnasium", num_envs=len(seeds), seed=list(seeds), num_threads=1, **options
             )
-            _ = pool.observation_space  # which is made when it is first asked for
+            _ = pool.observation_space  # makes the space, which envpool does when it is first read
             return pool
     except Exception as error:
         raise UserError(f"--env: {PREFIX}{name} cannot be made: {one_line(error)}") from error
@@ -83,7 +83,7 @@ class EnvPool:
         self._next = 0  # place
 
     def begin(self, seeds: Sequence[int]) -> tuple[Places, NDArray[Any]]:
-        """Make a pool."""
+        """Make a pool with an episode for each seed."""
         envs = self._make(seeds)
         places = np.arange(self._next, self._next + len(seeds))
         self._pools.append(_Pool(envs, self._next, len(seeds)))
@@ -106,7 +106,7 @@ class EnvPool:
         return observations, rewards, ended
 
     def end(self, places: Places) -> None:
-        """Close the pools all of whose episodes are over."""
+        """Close the pools in which all episodes are over."""
         for pool, rows in self._by_pool(places):
             pool.running -= len(rows)
             if not pool.running:

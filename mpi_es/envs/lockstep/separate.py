@@ -1,4 +1,4 @@
-"""Environments of gymnasium or a user, stepped one after the other."""
+"""Environments of gymnasium or a user, stepped one after another."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -12,7 +12,7 @@ MakeEnv = Callable[[], tuple[Any, int]]  # the environment, and its step limit
 
 
 class SeparateEnvs:
-    """As many environments as there are episodes at once, made when they are first needed."""
+    """As many environments as episodes run at once, each made when it is first needed."""
 
     begins_together = False
 
@@ -31,7 +31,7 @@ class SeparateEnvs:
         for i, (place, seed) in enumerate(zip(places.tolist(), seeds, strict=True)):
             try:
                 observations[i] = self.envs[place].reset(seed=seed)[0]
-            except BaseException as error:  # a simulator may call exit, or be in Rust
+            except BaseException as error:  # a simulator may call exit, or panic in Rust
                 raise EpisodeFailed(i) from error
         return places, observations
 
@@ -47,7 +47,7 @@ class SeparateEnvs:
             try:
                 observations[i], reward, terminated, truncated, _ = self.envs[place].step(listed[i])
                 rewards[i] = float(reward)
-            except BaseException as error:  # a simulator may call exit, or be in Rust
+            except BaseException as error:  # a simulator may call exit, or panic in Rust
                 raise EpisodeFailed(i) from error
             over[i] = terminated or truncated
         return observations, rewards, over

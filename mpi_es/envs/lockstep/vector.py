@@ -1,4 +1,4 @@
-"""gymnasium's VectorEnv, such as ale_py's AtariVectorEnv: a step is one of all its environments."""
+"""gymnasium's VectorEnv, such as ale_py's AtariVectorEnv: a step steps all its environments."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -13,11 +13,11 @@ from mpi_es.envs.step_limit import frame_limit, own_limit
 from mpi_es.errors import expected, one_line
 
 PREFIX = "vector:"
-MakeVector = Callable[[int], Any]  # from a number of environments
+MakeVector = Callable[[int], Any]  # number of environments -> VectorEnv
 
 
 class VectorEnvs:
-    """The environments of a VectorEnv. Those that have no episode are stepped too, and ignored.
+    """The environments of a VectorEnv. Those without an episode are stepped too, and ignored.
 
     Args:
         make: makes the VectorEnv.
@@ -61,7 +61,7 @@ class VectorEnvs:
         self._free = np.ones(self._width, np.bool_)
 
     def compile(self) -> None:
-        """Do nothing: what a VectorEnv compiles is its own."""
+        """Do nothing: a VectorEnv compiles for itself."""
 
     def close(self) -> None:
         """Close the VectorEnv."""
@@ -69,8 +69,10 @@ class VectorEnvs:
 
 
 def _reset(env: Any, mask: NDArray[np.bool_], seeds: NDArray[np.int64]) -> NDArray[Any]:
-    """Begin episodes where the mask is set, each with a seed of its own; return all observations."""
-    if type(env.unwrapped).__module__.startswith("ale_py"):  # which wants no seeds where the mask is not set
+    """Begin episodes where the mask is set, each with its own seed; return all observations."""
+    if type(env.unwrapped).__module__.startswith(
+        "ale_py"
+    ):  # it takes seeds only for the environments of the mask
         given: Any = seeds
     else:
         places = np.flatnonzero(mask).tolist()
@@ -82,17 +84,17 @@ def _reset(env: Any, mask: NDArray[np.bool_], seeds: NDArray[np.int64]) -> NDArr
 
 
 def _limit(env: Any) -> int:
-    """Return the steps of an episode; 0 where the VectorEnv does not tell."""
+    """Return the step limit of an episode; 0 if the VectorEnv does not give one."""
     if isinstance(env.unwrapped, gym.vector.SyncVectorEnv):
         return own_limit(env.unwrapped.envs[0])
     if not env.spec:
         return 0
-    given = env.spec.kwargs.get("max_episode_steps")  # gymnasium.make_vec passes it on, and tells the id's
+    given = env.spec.kwargs.get("max_episode_steps")  # gymnasium.make_vec passes it on, but spec has the id's
     return max(given or env.spec.max_episode_steps or frame_limit(env.spec.kwargs), 0)
 
 
 def _check_seeds(name: str, env: Any) -> None:
-    """Refuse a VectorEnv of two environments whose episodes do not depend on seeds of their own."""
+    """Refuse a VectorEnv of two environments whose episodes do not depend on their own seeds only."""
     if env.metadata.get("autoreset_mode") == AutoresetMode.DISABLED:
         close(env)
         rule = "a VectorEnv that resets its environments"

@@ -1,1 +1,1 @@
-"""Whole episodes without the interpreter."""
+"""Whole episodes in compiled code, without the interpreter."""

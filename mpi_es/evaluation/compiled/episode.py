@@ -1,6 +1,6 @@
 """Whole episodes of any world and any kernel in one compiled function, without the interpreter.
 
-They are the episodes of env_rollout.py, to the bit.
+They are bit-identical to the episodes of env_rollout.py.
 """
 
 from functools import cache
@@ -20,11 +20,11 @@ _CLIP = np.float32(CLIP)
 
 
 class Rules(NamedTuple):
-    """What all episodes of a call have in common; 0 is no such rule."""
+    """The rules of all episodes of a call; 0 is no rule."""
 
     limit: int  # steps of the world
-    repeat: int  # of these, how many an action lasts
-    early_stop: int  # actions in a row of negative reward that an episode survives
+    repeat: int  # steps that an action lasts
+    early_stop: int  # successive actions with negative rewards that do not end an episode
     clip: tuple[float, float]  # lower and upper bound of an action's reward
     collect: bool  # sum up the observations
     normalisation: Vector  # (2, size) of the observations, or (0, 0)
@@ -32,7 +32,7 @@ class Rules(NamedTuple):
 
 
 class Driver(NamedTuple):
-    """What a thread works with, but for the world's state."""
+    """The buffers of a thread, except the world's state."""
 
     observation: NDArray[Any]  # as the world has it
     seen: NDArray[Any]  # as the network reads it: (size,) float32, or the same array
@@ -46,16 +46,16 @@ class Driver(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """Episodes of a thread, and what they came to."""
+    """Episodes of a thread, and their results."""
 
     seeds: NDArray[np.int64]  # (k,)
     network: NDArray[np.int64]  # (k,) the row of the weights
-    noise: Vector  # (k, actions, n) standard normal numbers, if actions are disturbed
-    running: NDArray[np.int64]  # (1,) the episode that is played; -1: those in all lanes are stepped
+    noise: Vector  # (k, actions, n) standard normal numbers, if actions get noise
+    running: NDArray[np.int64]  # (1,) the running episode; -1: all lanes are being stepped
     totals: Vector  # (k,)
     lengths: NDArray[np.int64]  # (k,)
-    acts: NDArray[np.int64]  # (k,) how many observations were collected
-    firsts: Vector  # (k, size) observation of each episode
+    acts: NDArray[np.int64]  # (k,) number of actions, and of collected observations
+    firsts: Vector  # (k, size) first observation of each episode
     sums: Vector  # (k, 2, size) of differences to it, and of their squares
 
 
@@ -91,7 +91,7 @@ def see_of(space: Any, policy: Any) -> Any:
 
 
 def _flattens(policy: Any) -> bool:
-    """Tell whether a policy reads any observation as a row of numbers (features.py)."""
+    """Return whether a policy reads any observation as a row of numbers (features.py)."""
     return hasattr(policy, "features")
 
 
@@ -122,7 +122,7 @@ def _step_of(step: Step) -> Any:
 def _play_of(reset: Reset, step: Step, observe: Observe, see: Any, kernel: Any, choose: Any) -> Any:
     """Return the function, which is compiled once for all worlds and kernels with these functions."""
 
-    # In one piece: a call with all that a driver holds takes longer than a step of CartPole.
+    # One function: a call that passes all of a driver takes longer than a step of CartPole.
     @compiled()
     def play(state: Any, driver: Driver, batch: Batch, weights: Any, rules: Rules) -> None:
         for i in range(len(batch.seeds)):
@@ -167,7 +167,7 @@ def _see_flat(observation: NDArray[Any], seen: Candidate, batch: Batch, rules: R
 
 @compiled(borrowing=True)
 def _see_vector(observation: NDArray[Any], seen: Candidate, batch: Batch, rules: Rules, i: int) -> None:
-    """Write an observation as float32, collected and normalised if so ruled, as env_rollout.py does."""
+    """Write an observation as float32, collected and normalised by the rules, as env_rollout.py does."""
     if rules.collect:
         _collect(observation, batch, i)
     for j in range(len(seen)):

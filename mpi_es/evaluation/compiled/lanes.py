@@ -1,6 +1,6 @@
 """Whole episodes of a world side by side: each network answers, then one call steps all of them.
 
-They are the episodes of episode.py, to the bit.
+They are bit-identical to the episodes of episode.py.
 """
 
 from functools import cache
@@ -17,21 +17,21 @@ from mpi_es.policies.kernels.choices import within
 from mpi_es.worlds.user_world import as_compiled
 from mpi_es.worlds.world import Observe, Reset, functions, new_scratch
 
-LANES = 64  # of a thread; more bring nothing (benchmarks/box2d.py)
+LANES = 64  # of a thread; more are no faster (benchmarks/box2d.py)
 
 
 class Lanes(NamedTuple):
-    """What is under way in each lane; those with a running episode come first."""
+    """The episode in each lane; lanes with a running one come first."""
 
     states: NDArray[np.void]  # (w,)
     scratch: Any  # of the world's step_lanes
-    episode: NDArray[np.int64]  # (w,) its place in the batch
+    episode: NDArray[np.int64]  # (w,) its index in the batch
     memory: Candidate  # (w, m)
     actions: NDArray[Any]  # (w, n)
-    rewards: Vector  # (w,) of a step
+    rewards: Vector  # (w,) of the last step
     overs: NDArray[np.bool_]  # (w,) whether that step ended the episode
-    gains: Vector  # (w,) of an action
-    losing: NDArray[np.int64]  # (w,) actions in a row of negative reward
+    gains: Vector  # (w,) sum of rewards of the current action
+    losing: NDArray[np.int64]  # (w,) successive actions with negative rewards
 
 
 def allocate_lanes(world: Any, driver: Driver) -> Lanes:
@@ -122,8 +122,8 @@ def _play_lanes_of(
 
 @compiled()
 def _after_step(lanes: Lanes, batch: Batch, rules: Rules, running: int) -> int:
-    """Count a step of the running episodes; return how many of them go on."""
-    for lane in range(running - 1, -1, -1):  # whatever moves to this lane has been counted
+    """Count a step of the running episodes; return how many of them continue."""
+    for lane in range(running - 1, -1, -1):  # backwards: an episode that moves to this lane has been counted
         i = lanes.episode[lane]
         lanes.gains[lane] += lanes.rewards[lane]
         batch.lengths[i] += 1
@@ -149,7 +149,7 @@ def _after_action(lanes: Lanes, batch: Batch, rules: Rules, running: int) -> int
 
 @compiled()
 def _move(lanes: Lanes, source: int, target: int) -> None:
-    """Move an episode to a lane whose own is over."""
+    """Move an episode to a lane whose episode is over."""
     if source == target:
         return
     lanes.states[target] = lanes.states[source]

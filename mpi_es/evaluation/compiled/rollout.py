@@ -1,6 +1,7 @@
-"""Episodes that run wholly in compiled code, in threads of this process: a world and a policy with a kernel.
+"""Episodes of a world and a policy with a kernel, run wholly in compiled code by threads of this process.
 
-Meanwhile this thread answers other ranks and watches for signals, as the ordinary rollout does between steps.
+Meanwhile the main thread answers other ranks and watches for signals, as the ordinary rollout does between
+steps.
 """
 
 import math
@@ -35,17 +36,17 @@ from mpi_es.worlds.env import WorldEnv
 from mpi_es.worlds.refused import explained
 from mpi_es.worlds.world import has_lanes, new_state
 
-_POLL = 1e-3  # seconds between two looks at what cannot wait
-# Seconds of episodes that a thread gets at once: enough to make a hand-over, 0.1 ms, cheap, and so few that
-# other ranks are not left without work.
+_POLL = 1e-3  # seconds between two polls of other ranks and signals
+# Seconds of episodes that a thread gets at once: enough that the hand-over, 0.1 ms, is cheap, and so few
+# that other ranks still find work.
 _AT_ONCE = 5e-3
-_MOST = 64  # episodes of a thread
-# In lanes most are empty when the last episodes of a batch run: few batches, and large ones.
+_MOST = 64  # episodes that a thread gets at once
+# While the last episodes of a batch run, most lanes are empty: so few batches, and large ones.
 _MOST_IN_LANES = 4 * LANES
 
 
 def can_compile(config: Config, policy: Any, batch: EnvBatch) -> bool:
-    """Tell whether a policy's episodes in an environment can run here."""
+    """Return whether a policy's episodes in an environment can run in compiled code."""
     if policy.kernel is None or not (isinstance(batch, SeparateEnvs) and _is_its_world(batch.envs[0])):
         return False
     # The noise of a whole episode is drawn before it begins.
@@ -54,7 +55,7 @@ def can_compile(config: Config, policy: Any, batch: EnvBatch) -> bool:
 
 
 def _is_its_world(env: Any) -> bool:
-    """Tell whether an environment does what its world does; a user's subclass may do something else."""
+    """Return whether an environment does what its world does; a user's subclass may do something else."""
     if not isinstance(env, WorldEnv):
         return False
     kind, world = type(env), env.world
@@ -64,7 +65,7 @@ def _is_its_world(env: Any) -> bool:
 
 @dataclass
 class _Thread:
-    """What a thread works with, and the episodes that it runs."""
+    """A thread's buffers, and the episodes that it runs."""
 
     state: Any  # of the world, or Lanes of states
     driver: Driver
@@ -74,12 +75,12 @@ class _Thread:
 
 
 class CompiledRollout(AnyRollout):
-    """Runs episodes of a policy in a world, in each thread one after the other, or side by side in lanes.
+    """Runs episodes of a policy in a world, in each thread one after another, or side by side in lanes.
 
-    Returns and lengths are those of the ordinary rollout, to the bit.
+    Returns and lengths are bit-identical to those of the ordinary rollout.
 
     Args:
-        batch: its world's environment.
+        batch: the environment of the world.
     """
 
     def __init__(self, config: Config, policy: Any, batch: Any) -> None:
@@ -88,7 +89,7 @@ class CompiledRollout(AnyRollout):
         observations, actions = batch.observation_space, batch.action_space
         self.policy, self.limit, self.repeat = policy, batch.limit, config.action_repeat
         self.spaces, self.size = (observations, actions), vector_size(observations)
-        self.unused = {"envs_per_rank": "where whole episodes are run in compiled code"}
+        self.unused = {"envs_per_rank": "since whole episodes run in compiled code"}
         self.steps_together = has_lanes(world)
         self.width = threads * (_MOST_IN_LANES if self.steps_together else _MOST)
         choose = choice_for(actions, config.policy.output, policy.squashed)
@@ -98,18 +99,18 @@ class CompiledRollout(AnyRollout):
             _Thread(allocate_lanes(world, driver) if self.steps_together else new_state(world), driver)
             for driver in drivers
         ]
-        self._seconds = _AT_ONCE  # that an episode takes
+        self._seconds = _AT_ONCE  # that an episode takes: an estimate
         self.pool = ThreadPoolExecutor(threads, thread_name_prefix="episodes")
 
     def compile(self) -> None:
-        """Have the machine code ready: from the cache, or compiled now."""
+        """Load the machine code from the cache, or compile it now."""
         thread, terms = self.threads[0], EpisodeRules(cap=1)
         thread.episodes = [Episode(0, 0, 0, np.zeros(self.policy.dim, np.float32))]
         with explained(self._world):
             self._run(thread, terms)
 
     def run(self, source: Source, terms: EpisodeRules, width: int | None = None) -> Rows:
-        """Return the rows of all episodes that the source gives."""
+        """Run all episodes that the source gives, and return their rows."""
         width = min(width or self.width, self.width)
         threads = self.threads[:width]
         rows = [np.empty((0, columns(terms, self.size)))]
@@ -128,7 +129,7 @@ class CompiledRollout(AnyRollout):
         self.pool.shutdown()
 
     def _start(self, threads: list[_Thread], source: Source, terms: EpisodeRules, most: int) -> bool:
-        """Give episodes to each thread that has none; return whether any has some."""
+        """Give episodes to each idle thread; return whether any thread is busy."""
         count = most if self.steps_together else max(1, min(most, int(_AT_ONCE / self._seconds)))
         for thread in threads:
             if thread.result is not None:
@@ -146,7 +147,7 @@ class CompiledRollout(AnyRollout):
         return True
 
     def _run(self, thread: _Thread, terms: EpisodeRules) -> float:
-        """Play a thread's episodes; return the seconds that one took."""
+        """Play a thread's episodes; return the mean seconds of one."""
         begin = time.perf_counter()
         rows = {episode.candidate: episode.parameters for episode in thread.episodes}
         weights = self.policy.unpack(np.stack([*rows.values()]).astype(np.float32, copy=False))
@@ -167,7 +168,7 @@ class CompiledRollout(AnyRollout):
         )
 
     def _batch(self, episodes: list[Episode], rows: dict[int, int], terms: EpisodeRules) -> Batch:
-        """Return what the machine code reads of episodes and writes about them."""
+        """Return the arrays that the machine code reads and writes for these episodes."""
         k, size = len(episodes), self.size if terms.collect else 0
         return Batch(
             seeds=np.array([episode.seed for episode in episodes]),
@@ -182,7 +183,7 @@ class CompiledRollout(AnyRollout):
         )
 
     def _noise(self, episodes: list[Episode], terms: EpisodeRules) -> Vector:
-        """Return the noise (k, actions, n) of the longest episodes that there may be."""
+        """Return the noise (k, actions, n), enough for the longest possible episodes."""
         if not terms.action_noise:
             return np.zeros((0, 0, 0))
         shape = (-(-shortest(self.limit, terms.cap) // self.repeat), len(self.threads[0].driver.action))
@@ -198,7 +199,7 @@ class CompiledRollout(AnyRollout):
             result, thread.result = thread.result, None
             try:
                 self._seconds = result.result()
-            except Exception as error:  # of a user's world
+            except Exception as error:  # raised by a user's world
                 raise self._failure(thread, error) from error
             found.append(_rows(thread, terms))
             for episode, length in zip(thread.episodes, thread.batch.lengths.tolist(), strict=True):
@@ -211,7 +212,7 @@ class CompiledRollout(AnyRollout):
         return RolloutError(f"{place}: {one_line(error)}\n{''.join(traceback.format_exception(error))}")
 
     def _abandon(self) -> None:
-        """End the running episodes; nothing of them counts."""
+        """End the running episodes, and drop their results."""
         running = [thread for thread in self.threads if thread.result is not None]
         for thread in running:
             thread.driver.abandon[0] = 1
@@ -231,14 +232,14 @@ def _rows(thread: _Thread, terms: EpisodeRules) -> Rows:
     if terms.collect:
         seen = of_episodes(batch.acts, batch.firsts, batch.sums)
         for i in np.flatnonzero(~np.isfinite(seen).all(axis=1)).tolist():
-            rule = "expected finite observations, which --obs-norm adds up"
+            rule = "expected finite observations, which --obs-norm sums"
             raise RolloutError(f"{_place(thread, i)}: {rule}")
         rows.append(seen)
     return np.concatenate(rows, axis=1)
 
 
 def _place(thread: _Thread, i: int) -> str:
-    """Return which episode it is, and how far it came; -1 is none of them alone."""
+    """Return the episode and its step as text; -1 means that all are stepped together."""
     if i < 0:
         return f"one of {counted(len(thread.episodes), 'episode')}, which are stepped together"
     episode, step = thread.episodes[i], thread.batch.lengths[i] if thread.batch else 0

@@ -1,1 +1,1 @@
-"""Calls of a function that is optimised."""
+"""Calls of the function that a run optimises."""

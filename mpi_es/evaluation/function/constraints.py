@@ -1,4 +1,4 @@
-"""A function and its constraints in two functions, as one that returns both."""
+"""Combine a function and a function of its constraints into one that returns both."""
 
 import functools
 from collections.abc import Callable
@@ -13,7 +13,7 @@ Constraints = Callable[..., Any]  # of x (dim,); returns an array, or a number; 
 
 
 def with_constraints(function: Function, constraints: Constraints | int) -> Function:
-    """Return a function of the same signature, and in a pair with its values the constraints.
+    """Return a function of the same signature that returns a pair of value and constraints.
 
     Args:
         constraints: their number, if the function returns such a pair already.
@@ -29,7 +29,7 @@ def with_constraints(function: Function, constraints: Constraints | int) -> Func
 
 
 def count_constraints(constraints: Constraints | int, x0: Any) -> int:
-    """Return the number of constraints, which a function of them tells at x0."""
+    """Return the number of constraints, found by calling their function at x0."""
     if not callable(constraints):
         return constraints
     try:

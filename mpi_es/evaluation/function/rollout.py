@@ -21,13 +21,13 @@ from mpi_es.evaluation.rollout import AnyRollout, Episode, EpisodeRules, Rows, S
 from mpi_es.parallel.collectives import Comm
 from mpi_es.parallel.rank_groups import Failure, RankGroups, Work
 
-# Of x (dim,), and of seed, comm, directory if it takes them; returns a number, or a pair of it and an array
-# of constraints.
+# Of x (dim,), and of seed, comm, directory if it takes them; returns a number, or a pair of a number and an
+# array of constraints.
 Function = Callable[..., Any]
 _SHOWN = 100  # numbers of x that an error shows
 _UNLIMITED = nullcontext()
-_HERE = os.path.dirname(__file__)  # frames of this folder are left out of tracebacks
-OF_RANDOM = (  # fields that have no effect on a function that draws nothing
+_HERE = os.path.dirname(__file__)  # tracebacks omit frames of this folder
+OF_RANDOM = (  # fields without effect for a function that takes no seed
     "num_rollouts",
     "num_rollouts_max",
     "agreement",
@@ -54,7 +54,7 @@ class Problem:
     constraints: int = 0  # how many numbers the function returns next to its value
 
     def __post_init__(self) -> None:
-        """Refuse what no search can begin with."""
+        """Refuse a problem that cannot be searched."""
         if not callable(self.function):
             raise expected("function", "something that can be called", self.function)
         if any(not 0 <= index < len(self.x0) for index in self.integers):
@@ -83,7 +83,7 @@ class Problem:
         return -1.0 if self.minimise else 1.0
 
     def whole(self, x: Candidate | Vector) -> Vector:
-        """Return the x (dim,) of a candidate, within the bounds: reflected at them, as often as it takes."""
+        """Return the x (dim,) of a candidate, reflected at the bounds until it is within them."""
         inside = self._reflected(np.multiply(x, self.scale, dtype=np.float64))
         if self.integers:
             where = list(self.integers)
@@ -92,7 +92,9 @@ class Problem:
 
     @property
     def grid(self) -> Vector | None:
-        """The distance (dim,) of two integers to a strategy, 0 for other parameters; None: no integers."""
+        """The distance (dim,) between integers in a strategy's units, 0 for other parameters; None:
+        no integers.
+        """
         if not self.integers:
             return None
         grid, where = np.zeros(self.dim), list(self.integers)
@@ -102,20 +104,20 @@ class Problem:
     def _reflected(self, inside: Vector) -> Vector:
         """Return an x (dim,) within the bounds."""
         if self._is_unbounded or ((self.lower <= inside) & (inside <= self.upper)).all():
-            return inside  # mostly; the rest takes 50 us a call
+            return inside  # the usual case; the code below takes 50 us
         for bound, side in ((self.lower, -1.0), (self.upper, 1.0)):
             lone = np.isfinite(bound) & ~(np.isfinite(self.lower) & np.isfinite(self.upper))
             beyond = lone & (side * inside > side * bound)
             inside[beyond] = 2 * bound[beyond] - inside[beyond]
         both = np.isfinite(self.lower) & np.isfinite(self.upper)
-        outside = both & ((inside < self.lower) | (inside > self.upper))  # else x stays as it is, to the bit
+        outside = both & ((inside < self.lower) | (inside > self.upper))  # the others stay bit-identical
         low, width = self.lower[outside], (self.upper - self.lower)[outside]
         folded = np.mod(inside[outside] - low, 2 * width)
         inside[outside] = np.clip(low + np.minimum(folded, 2 * width - folded), low, low + width)
         return inside
 
     def initial(self, seed: int) -> Vector:
-        """Return the candidate that is x0."""
+        """Return x0 as a candidate."""
         return self.x0 / self.scale
 
 
@@ -132,8 +134,9 @@ def problem(
     """Return the problem; the bounds of integers are rounded inwards.
 
     Args:
-        x0: (dim,), of any type that numpy or torch makes an array of.
-        bounds: lower and upper, a number or a vector each, or a pair for each parameter; None is unbounded.
+        x0: (dim,), an array, a list or a torch vector.
+        bounds: lower and upper, each a number or a vector; or a pair for each parameter. None means
+            unbounded.
         scale: a number or a vector.
     """
     start, scales = as_vector("--x0", x0), as_vector("--init-sigma", scale)
@@ -154,7 +157,7 @@ def problem(
 
 def _bounds(bounds: Any, x0: Vector) -> tuple[Vector, Vector]:
     """Return lower and upper bounds (dim,)."""
-    rule = "a lower and an upper one, or a pair for each parameter"
+    rule = "a lower and an upper bound, or a pair for each parameter"
     if not hasattr(bounds, "__len__"):
         raise expected("--bounds", rule, _short(bounds))
     readings = [bounds] if len(bounds) == 2 else []
@@ -166,14 +169,14 @@ def _bounds(bounds: Any, x0: Vector) -> tuple[Vector, Vector]:
         raise expected("--bounds", rule, _short(bounds))
     ends = [(_end(low, -math.inf, x0), _end(high, math.inf, x0)) for low, high in readings]
     possible = [(low, high) for low, high in ends if (low < high).all()]
-    if len(possible) == 2 and not np.array_equal(possible[0], possible[1]):  # of two parameters
+    if len(possible) == 2 and not np.array_equal(possible[0], possible[1]):  # with two parameters
         hint = "a tuple of two arrays is read as lower and upper"
-        raise expected("--bounds", "numbers that can be read in one way only", _short(bounds), hint)
+        raise expected("--bounds", "unambiguous bounds", _short(bounds), hint)
     return (possible or ends)[0]
 
 
 def _end(values: Any, unbounded: float, x0: Vector) -> Vector:
-    """Return one end (dim,) of the bounds, of a number or a vector."""
+    """Return one end (dim,) of the bounds, from a number or a vector."""
     listed = [*values] if hasattr(values, "__len__") else values
     if isinstance(listed, list):
         listed = [unbounded if value is None else value for value in listed]
@@ -197,7 +200,7 @@ def _short(values: Any) -> str:
 
 
 def takes(function: Function, name: str) -> bool:
-    """Tell whether a function has an argument of this name."""
+    """Return whether a function has an argument of this name."""
     try:
         found = inspect.signature(function).parameters.get(name)
     except (TypeError, ValueError):  # a builtin without a signature
@@ -206,10 +209,10 @@ def takes(function: Function, name: str) -> bool:
 
 
 def unused_fields(function: Function) -> dict[str, str]:
-    """Return the fields of a config that have no effect on a function, each with the reason."""
+    """Return the fields of a config that have no effect with a function, each with the reason."""
     fields = {"seed": OF_RANDOM, "comm": ("ranks_per_call",), "directory": ("call_dirs",)}
     return {
-        field: f"on a function without an argument `{name}`"
+        field: f"with a function that has no argument `{name}`"
         for name in fields
         if not takes(function, name)
         for field in fields[name]
@@ -217,19 +220,19 @@ def unused_fields(function: Function) -> dict[str, str]:
 
 
 class FunctionRollout(AnyRollout):
-    """Calls a function with candidates, one after the other; what evaluations have of it is `policy`.
+    """Calls a function with one candidate after another; `policy` is the problem.
 
     Args:
-        ranks_failures_last: a call that fails has the fitness NaN, instead of ending the run.
+        ranks_failures_last: whether a call that fails gets the fitness NaN instead of ending the run.
         timeout: seconds after which a call fails; 0: never.
-        groups: of the ranks that call the function together, where it takes a communicator.
-        directories: of the calls, where the function takes one.
+        groups: of the ranks that call the function together, if it takes a communicator.
+        directories: of the calls, if the function takes one.
     """
 
     policy: Problem
     parameter_precision = "f8"
     spaces = (None, None)
-    limit = 1  # step: the call
+    limit = 1  # a call counts as one step
     width = 1
 
     def __init__(
@@ -251,7 +254,7 @@ class FunctionRollout(AnyRollout):
         self.unused = unused_fields(problem.function)
 
     def run(self, source: Source, terms: EpisodeRules, width: int | None = None) -> Rows:
-        """Return the rows of all calls that the source gives."""
+        """Make all calls that the source gives, and return their rows."""
         rows: list[tuple[float, ...]] = []
         while (episode := source.take(block=True)) is not None:
             x = self.policy.whole(episode.parameters)
@@ -272,7 +275,7 @@ class FunctionRollout(AnyRollout):
         """Return the fitness of x, and then its constraints.
 
         Args:
-            where: what an error says of the call.
+            where: how an error names the call.
             name: of its directory.
         """
         keywords: dict[str, Any] = {} if self.exact else {"seed": seed}
@@ -303,13 +306,13 @@ class FunctionRollout(AnyRollout):
         return [self.policy.sign * value, *constraints]
 
     def attempt(self, comm: Comm, work: Work) -> tuple[Any, Failure | None]:
-        """Call the function; return what it returned, and why it failed."""
+        """Call the function; return its result and None, or None and the failure."""
         x, keywords = work.arguments
         shared = {} if comm is None else {"comm": comm}
         try:
             with _time_limit(self.timeout) if self.timeout else _UNLIMITED:
                 return self.policy.function(x.copy(), **keywords, **shared), None
-        except BaseException as error:  # it may call exit
+        except BaseException as error:  # a function may call exit
             frames = traceback.extract_tb(error.__traceback__)
             users = [frame for frame in frames if os.path.dirname(frame.filename) != _HERE]
             return None, Failure(one_line(error), "".join(traceback.format_list(users)))
@@ -342,7 +345,7 @@ class FunctionRollout(AnyRollout):
         return [number, *limits.tolist()]
 
     def _failed(self, text: str, x: Vector, frames: str = "") -> list[float]:
-        """Return what stands for a call that failed, or raise the error that ends the run."""
+        """Return NaNs for a call that failed, or raise the error that ends the run."""
         if self.ranks_failures_last:
             self.failure = self.failure or text
             return [math.nan] * (1 + self.constraints)
@@ -354,15 +357,15 @@ class FunctionRollout(AnyRollout):
 
 @contextmanager
 def _time_limit(seconds: float) -> Iterator[None]:
-    """Raise TimeoutError in a block that takes longer."""
+    """Raise TimeoutError in a block that takes longer than `seconds`."""
 
     def end(number: int, frame: Any) -> None:
         raise TimeoutError(f"the call took longer than {seconds:g} s (--call-timeout)")
 
-    former = signal.signal(signal.SIGALRM, end)
+    previous = signal.signal(signal.SIGALRM, end)
     signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
         yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, former)
+        signal.signal(signal.SIGALRM, previous)

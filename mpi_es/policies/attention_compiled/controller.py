@@ -11,12 +11,12 @@ Array = NDArray[np.float32]
 
 LSTM, RNN, MLP = range(3)
 KINDS = {"lstm": LSTM, "rnn": RNN, "mlp": MLP}
-GATES = (4, 1, 1)  # by kind
-NOTHING_SEEN = np.float32(-1)  # no centre lies there: an mlp's memory at an episode's start
+GATES = (4, 1, 1)  # of each kind
+NOTHING_SEEN = np.float32(-1)  # an mlp's memory at an episode's start; no centre is negative
 
 
 class Controller(NamedTuple):
-    """A network's weights; a row for each input, so that sums run over all outputs side by side."""
+    """A network's weights, with a row for each input, so that loops run over outputs side by side."""
 
     kind: int  # LSTM, RNN or MLP
     input: Array  # (inputs, gates * hidden)

@@ -17,7 +17,7 @@ from mpi_es.policies.attention_compiled.softmax import SoftmaxScratch, sum_colum
 
 
 class Weights(NamedTuple):
-    """What a step reads of a network; of k networks, each array has a first axis k."""
+    """The weights of a network, laid out for a step; for k networks, each array has a first axis k."""
 
     projection: NDArray[np.float32]  # (147 * 8,) a pixel's weights in a query, then in a key
     bias: NDArray[np.float32]  # (8,)
@@ -32,16 +32,16 @@ class Scratch(NamedTuple):
     activations: Activations
     importance: NDArray[np.float32]  # (patches,) how much attention each patch got from all of them
     chosen: NDArray[np.int64]  # (top_k,) the most important patches, highest first
-    read: NDArray[np.int64]  # (top_k,) the same as the controller reads them
-    by_column: bool  # it reads them from left to right
+    read: NDArray[np.int64]  # (top_k,) the same, in the order in which the controller reads them
+    by_column: bool  # whether this order is from left to right
 
 
 def allocate(size: int, top_k: int, gates: int, by_column: bool = False) -> Scratch:
     """Return room for steps on pictures (size, size, 3).
 
     Args:
-        gates: numbers in the controller's hidden layer, of all gates together.
-        by_column: the controller reads the chosen patches from left to right.
+        gates: size of the controller's hidden layer, all gates together.
+        by_column: whether the controller reads the chosen patches from left to right.
     """
     count = grid(size) ** 2
     return Scratch(
@@ -84,7 +84,7 @@ def attend(weights: Weights, frame: NDArray[np.uint8], scratch: Scratch) -> None
 
 @compiled()
 def choose(importance: NDArray[np.float32], chosen: NDArray[np.int64]) -> None:
-    """Write the places of the highest numbers, highest first; of equals the first comes first."""
+    """Write the indices of the highest numbers, highest first; of equal ones, lower indices first."""
     filled, last = 0, len(chosen) - 1
     for i in range(len(importance)):
         if filled > last and not importance[i] > importance[chosen[last]]:

@@ -16,14 +16,14 @@ PATCH, STRIDE, CHANNELS = 7, 4, 3  # arXiv:2003.08165
 ROW = PATCH * CHANNELS  # bytes of a patch in one row of the picture
 QUERY_DIM = WIDTH // 2  # the paper's: query and key fill eight lanes; narrower ones are padded with zeros
 
-# Patches begin at every third word of four bytes of a picture's row. Of a patch's row the hash reads the five
-# whole words and leaves the last byte to the comparison.
+# Patches begin at every third word of four bytes of a picture's row. Of a patch's row, the hash reads the
+# five whole words and leaves the last byte to the comparison.
 STRIDE_WORDS = STRIDE * CHANNELS // 4
 WORDS = ROW // 4
 # Two different odd numbers: with one, words along a diagonal of the patch would have the same weight.
 ROW_FACTOR, WORD_FACTOR = np.uint32(0x9E3779B1), np.uint32(0x85EBCA77)
 EMPTY = -1
-PADDING = 16  # numbers of kinds are read in groups of as many at most
+PADDING = 16  # kinds are read in groups of at most this many
 
 
 Picture = NDArray[np.uint8]  # (size * size * 3,)
@@ -34,12 +34,12 @@ class Patches(NamedTuple):
 
     start: NDArray[np.int64]  # (count,) the byte of the picture at which a patch begins
     code: NDArray[np.uint32]  # (count,) its hash
-    kind: NDArray[np.int32]  # (count,) which of the different patches it is
+    kind: NDArray[np.int32]  # (count,) the index of its kind: equal patches are of one kind
     first: NDArray[np.int32]  # (count + PADDING,) the first patch of a kind; any patch beyond the last kind
     repeats: NDArray[np.float32]  # (count + PADDING,) how many of a kind there are; 0 beyond the last kind
-    mixed: NDArray[np.uint32]  # (words of a picture's row,) seven rows as one
+    mixed: NDArray[np.uint32]  # (words of a picture's row,) seven rows hashed into one
     codes: NDArray[np.uint32]  # (words of a picture's row,) hashes of patches that begin at each word
-    table: NDArray[np.int32]  # (a power of two,) kinds by their hash, EMPTY where there is none
+    table: NDArray[np.int32]  # (a power of two,) kinds by their hash, else EMPTY
     pixels: NDArray[np.float32]  # (size * size * 3,) the picture
 
 
@@ -85,7 +85,7 @@ def _read(picture: Picture, pixels: NDArray[np.float32]) -> None:
 def _hash(
     picture: Picture, mixed: NDArray[np.uint32], codes: NDArray[np.uint32], code: NDArray[np.uint32]
 ) -> None:
-    """Write a hash of each patch but for the last byte of its rows, which is left to the comparison."""
+    """Write a hash of each patch, without the last byte of its rows, which is left to the comparison."""
     across = grid(STRIDE * len(mixed) // CHANNELS)
     for row in range(across):
         _mix(picture, row * STRIDE * 4 * len(mixed), mixed)
@@ -121,7 +121,7 @@ def _group(picture: Picture, patches: Patches) -> int:
     for patch in range(len(kind)):
         # The upper bits of a product depend on all bits of its factors.
         place = (code[patch] >> np.uint32(16)) & mask
-        # Whether a kind is new is the only branch here that a processor guesses badly.
+        # Whether a kind is new would be hard to predict as a branch; the code below has none.
         while table[place] != EMPTY:
             other = first[table[place]]
             if code[other] == code[patch] and _equal(picture, stride, start[patch], start[other]):
@@ -157,7 +157,7 @@ def project(
     bias: NDArray[np.float32],
     projected: NDArray[np.float32],
 ) -> None:
-    """Write the query and key of each kind, and of a few beyond the last.
+    """Write the query and key of each kind, and of a few beyond the last one.
 
     Args:
         weights: (PATCH * ROW * 8,), a pixel's weights side by side.

@@ -25,7 +25,7 @@ PIXELS = CHANNELS * PATCH**2
 
 
 class AttentionPolicy(Policy):
-    """What `attention.AttentionAgent` is in torch, for pictures (size, size, 3) of bytes.
+    """The same agent as `attention.AttentionAgent`, compiled, for pictures (size, size, 3) of bytes.
 
     Args:
         size: a multiple of four.
@@ -47,11 +47,13 @@ class AttentionPolicy(Policy):
         return allocate(self.size, self.options.top_k, self.gates, self.options.patch_order == "column")
 
     def look(self, observation: NDArray[Any]) -> Attention:
-        """Return what the network that answered last looked at."""
+        """Return the attention of the network that acted last."""
         return Attention(self.scratch.importance.copy(), self.scratch.chosen.copy(), PATCH, STRIDE)
 
     def initial(self, seed: int) -> Candidate:
-        """Return torch's default initialisation, (dim,), drawn from the seed, with the first biases."""
+        """Return torch's default initialisation (dim,), drawn from the seed,
+        with --init-outputs as last biases.
+        """
         options, hidden = self.options, self.options.hidden[0]
         layer = initialisation.linear(PIXELS, options.query_dim, options.bias)
         if self.kind == controllers.MLP:
@@ -72,8 +74,8 @@ class AttentionPolicy(Policy):
         """Return the weights of parameters (k, dim), laid out for the kernel."""
         k, d, parts = len(parameters), self.options.query_dim, split(parameters, self.shapes)
         projection, bias = np.zeros((k, PIXELS, WIDTH), np.float32), np.zeros((k, WIDTH), np.float32)
-        # Here once instead of in each step: the division of pixels by 255, that of scores by the root of a
-        # patch's width, and the change from powers of e to powers of two.
+        # Done here once instead of in each step: dividing pixels by 255 and scores by the root of a patch's
+        # width, and changing powers of e to powers of two.
         scale = np.log2(np.e) / np.sqrt(PIXELS)
         projection[:, :, :d] = np.swapaxes(parts["attention.q.weight"] * (scale / 255.0), 1, 2)
         keys = np.swapaxes(parts["attention.k.weight"] * (1 / 255.0), 1, 2)
@@ -118,11 +120,13 @@ class AttentionPolicy(Policy):
         return {f"controller.{name}": shape for name, shape in shapes.items()}
 
     def _controller(self, parts: list[Array]) -> Controller:
-        """Return the controller of its parameters in torch's order, (k, rows, columns) each."""
+        """Return the controller from its parameters in torch's order, each (k, rows, columns)."""
         first, *between, output, output_bias = parts
         recurrent = self.kind != controllers.MLP
         hidden = between.pop(0) if recurrent else first[:, :, :0]
-        bias = sum(part[:, :, 0] for part in between)  # torch gives inputs and hidden state one each
+        bias = sum(
+            part[:, :, 0] for part in between
+        )  # torch has one for the inputs and one for the hidden state
         matrices = [np.ascontiguousarray(np.swapaxes(m, 1, 2)) for m in (first, hidden, output)]
         biases = [np.ascontiguousarray(b, np.float32) for b in (bias, output_bias[:, :, 0])]
         return Controller(self.kind, matrices[0], matrices[1], biases[0], matrices[2], biases[1])

@@ -1,8 +1,8 @@
 """How important each patch is, by a softmax over all pairs of patches: compiled.
 
-Most of a step's time is spent here: 292 different patches make 85,000 pairs. The queries that a vector holds,
-8 or 16, go through all keys together, so that nothing is summed across lanes before the end. Both give the
-same bits.
+Most of a step's time is spent here: 292 different patches make 85,000 pairs. The queries of a vector, 8 or
+16, go through all keys together, so that sums across lanes come only at the end. Both widths give
+bit-identical results.
 """
 
 from typing import Any, NamedTuple
@@ -31,10 +31,10 @@ from mpi_es.policies.attention_compiled.patches import PADDING, QUERY_DIM
 Array = NDArray[np.float32]
 Lanes = Any  # WIDE float32
 
-# If no score is larger in size, rows need no maximum: 2**score, a sum of them and its inverse are normal
-# numbers. The published weights' scores have a bound of 18.
+# If no score exceeds this in magnitude, rows need no maximum: 2**score, a sum of these and its inverse are
+# normal numbers. The bound of the published weights' scores is 18.
 BOUND = np.float32(100)
-SUMS = 16  # of each key, whatever the vectors' width: it gives the order of additions
+SUMS = 16  # for each key, whatever the vectors' width: it fixes the order of additions
 
 
 class SoftmaxScratch(NamedTuple):
@@ -43,9 +43,9 @@ class SoftmaxScratch(NamedTuple):
     projected: Array  # (padded * WIDTH,) a kind's query, then its key
     queries: Array  # (QUERY_DIM * padded,)
     keys: Array  # (padded * QUERY_DIM,)
-    exponentials: Array  # (padded * WIDE,) of a vector of queries with each key
-    sums: Array  # (padded * SUMS,) for each key those of queries 0, SUMS …, then 1, SUMS + 1 …
-    squares: Array  # (WIDTH,) the largest of each number of queries and keys
+    exponentials: Array  # (padded * WIDE,) for a vector of queries with each key
+    sums: Array  # (padded * SUMS,) for each key, over queries 0, SUMS …, then over 1, SUMS + 1 …
+    squares: Array  # (WIDTH,) the largest square of each component of queries and keys
     importance: Array  # (padded,) of each kind
 
 
@@ -96,23 +96,22 @@ def sum_columns(kinds: int, repeats: Array, attention: SoftmaxScratch) -> None:
 
 @compiled()
 def _split(kinds: int, attention: SoftmaxScratch) -> None:
-    """Lay queries and keys out as they are read: queries lane by lane, a key's numbers together."""
+    """Lay out queries and keys as they are read: queries lane by lane, each key's components together."""
     stride = len(attention.queries) // QUERY_DIM
     for kind in range(kinds):
         for i in range(QUERY_DIM):
             attention.queries[i * stride + kind] = attention.projected[WIDTH * kind + i]
             attention.keys[QUERY_DIM * kind + i] = attention.projected[WIDTH * kind + QUERY_DIM + i]
-    for kind in range(kinds, kinds + PADDING):  # an earlier picture's may be infinite
+    for kind in range(kinds, kinds + PADDING):  # an earlier picture may have left infinities
         for i in range(QUERY_DIM):
             attention.queries[i * stride + kind] = np.float32(0)
 
 
 @compiled()
 def _largest_score(kinds: int, attention: SoftmaxScratch) -> Any:
-    """Return what no score exceeds in size.
+    """Return a bound on the magnitude of scores.
 
-    By Cauchy and Schwarz |q.k| <= |q| |k|, and the square of no |q| exceeds the sum of the largest squares of
-    each of its numbers.
+    By Cauchy-Schwarz |q.k| <= |q| |k|, and |q|² is at most the sum of the largest squares of each component.
     """
     squares = attention.squares
     largest = splat(np.float32(0))
@@ -131,7 +130,9 @@ def _largest_score(kinds: int, attention: SoftmaxScratch) -> Any:
 def _exponentiate_scores(
     query: int, kinds: int, repeats: Array, queries: Array, keys: Array, exponentials: Array
 ) -> Lanes:
-    """Do what the next two functions do in one loop, for which 16 registers are too few and 32 enough."""
+    """Do the work of the next two functions in one loop,
+    which needs more than 16 registers and fits in 32.
+    """
     q0, q1, q2, q3 = _queries(queries, query)
     divisor = splat_wide(np.float32(0))
     for key in range(kinds):
@@ -162,19 +163,21 @@ def _exponentiate(kinds: int, repeats: Array, scores: Array) -> Lanes:
 
 @compiled(borrowing=True)
 def _subtract_highest(kinds: int, scores: Array) -> None:
-    """Subtract each query's highest score, so that no power overflows; raise what is too low to LOWEST."""
+    """Subtract each query's highest score, so that no power overflows;
+    raise lower scores than LOWEST to it.
+    """
     highest = splat_wide(np.float32(-np.inf))
     for key in range(kinds):
         highest = maximum(load_wide(scores, WIDE * key), highest)
     for key in range(kinds):
-        # What is no number counts as very low.
+        # NaN counts as very low.
         score = maximum(load_wide(scores, WIDE * key) - highest, splat_wide(LOWEST))
         store(scores, WIDE * key, score)
 
 
 @compiled(borrowing=True)
 def _queries(queries: Array, query: int) -> tuple[Lanes, Lanes, Lanes, Lanes]:
-    """Return each of the four numbers of queries from `query` on."""
+    """Return the four components of the queries from `query` on."""
     stride = len(queries) // QUERY_DIM
     return (
         load_wide(queries, query),
@@ -186,7 +189,7 @@ def _queries(queries: Array, query: int) -> tuple[Lanes, Lanes, Lanes, Lanes]:
 
 @compiled(borrowing=True)
 def _score(q0: Lanes, q1: Lanes, q2: Lanes, q3: Lanes, keys: Array, place: int) -> Lanes:
-    """Return the products of queries with the key at a place."""
+    """Return the dot products of queries with the key at `place`."""
     score = q0 * spread_wide(keys, place)
     score = fma(q1, spread_wide(keys, place + 1), score)
     score = fma(q2, spread_wide(keys, place + 2), score)
@@ -206,10 +209,10 @@ def _add(kinds: int, share: Lanes, exponentials: Array, sums: Array) -> None:
 C0, C1, C2, C3, C4, C5 = (
     np.float32(c) for c in (1.00000007, 0.69314697, 0.2402212, 0.05550713, 0.00967554, 0.00132765)
 )
-# Added to a number below 2**22 in size it leaves no bits for a fraction: the lowest bits are then the nearest
-# whole number.
+# Added to a number below 2**22 in magnitude, this leaves no bits for a fraction: the lowest bits then hold
+# the nearest integer.
 NO_FRACTION = np.float32(1.5 * 2**23)
-# Below it 2**x is no normal number; added to the 1 of the highest score it changes nothing.
+# Below this 2**x is not a normal number; such a power changes nothing when added to the highest score's 1.
 LOWEST = np.float32(-126)
 
 

@@ -15,7 +15,7 @@ NAMES = ("none", "tanh", "relu", "selu", "sigmoid")
 NONE, TANH, RELU, SELU, SIGMOID = range(5)
 
 # Eigen's approximation (MathFunctionsImpl.h): odd powers over even powers, constant beyond the bound. Its
-# largest error is 5 units in the last place with FMA and 7 without; no result exceeds 1 in size.
+# largest error is 5 units in the last place with FMA and 7 without; no result exceeds 1 in magnitude.
 _BOUND = F32(7.99881172180175781)
 _ODD = tuple(
     F32(c)
@@ -37,7 +37,7 @@ _SELU_ALPHA, _SELU_SCALE = F32(1.6732632423543772), F32(1.0507009873554805)  # a
 
 @compiled(borrowing=True)
 def activate(kind: int, x: Lanes) -> Lanes:
-    """Return the activations of a vector; what is no number stays so."""
+    """Return the activations of a vector; NaN stays NaN."""
     if kind == TANH:
         x = tanh(x)
     elif kind == RELU:

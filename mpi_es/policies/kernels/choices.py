@@ -1,4 +1,4 @@
-"""From a network's outputs to an action in compiled code, as policies/actions.py has it, to the bit."""
+"""From a network's outputs to an action in compiled code, bit-identical to policies/actions.py."""
 
 import math
 from typing import Any
@@ -14,7 +14,8 @@ Array = NDArray[np.float32]
 
 
 def choice_for(space: Any, kind: str, squashed: bool) -> Any:
-    """Return choose(outputs, scale, action), which writes an action of the space; None where there is none.
+    """Return choose(outputs, scale, action), which writes an action of the space; None if no choice is
+    compiled for it.
 
     Args:
         kind: "argmax", "tanh", "clip" or "auto", as for `actions_for`; so is `squashed`.
@@ -29,7 +30,7 @@ def choice_for(space: Any, kind: str, squashed: bool) -> Any:
 
 
 def scale_for(space: Any) -> Array:
-    """Return what a choice reads: factor, shift and bounds, (4, n), or the first action, (1, 1)."""
+    """Return the numbers that a choice reads: factor, shift and bounds (4, n), or the first action (1, 1)."""
     if isinstance(space, spaces.Discrete):
         return np.full((1, 1), space.start, np.float32)
     low, high = space.low, space.high
@@ -38,7 +39,7 @@ def scale_for(space: Any) -> Array:
 
 @compiled(borrowing=True)
 def largest(outputs: Array, scale: Array, action: NDArray[np.int64]) -> None:
-    """Write the action of the largest output, the first of equals; what is no number counts as larger."""
+    """Write the action of the largest output, the first of equal ones; NaN counts as larger."""
     best = 0
     for i in range(1, len(outputs)):
         if not math.isnan(outputs[best]) and (outputs[i] > outputs[best] or math.isnan(outputs[i])):
@@ -55,7 +56,9 @@ def clipped(outputs: Array, scale: Array, action: Array) -> None:
 
 @compiled(borrowing=True)
 def scaled(outputs: Array, scale: Array, action: Array) -> None:
-    """Write outputs in [-1, 1], scaled to the bounds; rounding may leave them by a last bit."""
+    """Write outputs in [-1, 1], scaled to the bounds, and clipped,
+    since rounding may exceed them by one bit.
+    """
     for i in range(len(outputs)):
         action[i] = within(outputs[i] * scale[0, i] + scale[1, i], scale[2, i], scale[3, i])
 
@@ -70,7 +73,7 @@ def squashed_and_scaled(outputs: Array, scale: Array, action: Array) -> None:
 
 @compiled(borrowing=True)
 def within(number: Any, low: Any, high: Any) -> Any:
-    """Return a number clipped as numpy does: what is no number stays so."""
+    """Return a number clipped as numpy does: NaN stays NaN."""
     if number < low:
         return low
     return high if number > high else number

@@ -1,7 +1,7 @@
 """Linear layers of one network: matrices by columns, so that all outputs are summed side by side.
 
-An output is the sum of two sums, of the even and of the odd inputs, whatever vectors the machine has. Inputs
-and outputs are filled up with zeros to whole vectors.
+An output is the sum of two sums, over even and over odd inputs, whatever vectors the machine has. Inputs and
+outputs are padded with zeros to whole vectors.
 """
 
 from typing import Any
@@ -17,7 +17,7 @@ Array = NDArray[np.float32]
 Lanes = Any  # a vector of WIDE numbers
 
 PAD = 16  # a multiple of WIDE on every machine, for outputs; inputs are even
-_LINE = 64  # bytes of a cache line: vectors that lie in one are loaded in half the time
+_LINE = 64  # bytes of a cache line: a vector within one line loads in half the time
 _FOUR = 4 * WIDE
 F32 = np.float32
 
@@ -33,7 +33,7 @@ def even(inputs: int) -> int:
 
 
 def aligned(rows: int, columns: int) -> Array:
-    """Return zeros (rows, columns) that begin with a cache line."""
+    """Return zeros (rows, columns), aligned to a cache line."""
     room = np.zeros(rows * columns + _LINE // 4, np.float32)
     first = -room.ctypes.data % _LINE // 4
     return room[first : first + rows * columns].reshape(rows, columns)
@@ -43,7 +43,7 @@ def pack(columns: Array, matrices: Array, biases: Array) -> None:
     """Write k layers as `apply` reads them.
 
     Args:
-        columns: zeros (k, inputs + 1, outputs), padded: of each input, then the biases.
+        columns: zeros (k, inputs + 1, outputs), padded: a column of each input, then the biases.
         matrices: (k, outputs, inputs), as torch has them.
         biases: (k, outputs).
     """
@@ -59,8 +59,8 @@ def apply(
     """Write a layer's activations (width,).
 
     Args:
-        weights: flat; the layer lies at `place`: a column for each input, then the biases.
-        numbers: of which `inputs` from `first` on are read, and `width` from `target` on are written.
+        weights: flat; the layer begins at `place`: a column for each input, then the biases.
+        numbers: `inputs` of them are read from `first` on, and `width` are written from `target` on.
         inputs, width: padded.
     """
     j = 0

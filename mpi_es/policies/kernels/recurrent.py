@@ -1,4 +1,4 @@
-"""A step of an rnn, lstm or gru and of the linear layer behind it, for one network, compiled."""
+"""A step of an rnn, lstm or gru and of the linear layer after it, for one network, compiled."""
 
 from typing import NamedTuple
 
@@ -15,7 +15,7 @@ Array = NDArray[np.float32]
 
 RNN, LSTM, GRU = range(3)
 KINDS = {"rnn": RNN, "lstm": LSTM, "gru": GRU}
-GATES = (1, 4, 3)  # by kind
+GATES = (1, 4, 3)  # of each kind
 STATES = (1, 2, 1)  # kept in the memory: the hidden state, then an lstm's cell
 
 
@@ -47,7 +47,7 @@ def allocate(cell: str, activation: str, inputs: int, hidden: int, outputs: int)
 
 
 def sizes_of(scratch: Scratch) -> tuple[int, int, int]:
-    """Return how many numbers the layers have: from the input, from the hidden state, to the outputs."""
+    """Return the sizes of the three layers: from the input, from the hidden state, to the outputs."""
     gates = GATES[scratch.kind] * scratch.hidden
     return (scratch.inputs + 1) * gates, (scratch.hidden + 1) * gates, (scratch.hidden + 1) * scratch.outputs
 
@@ -57,7 +57,7 @@ def act(weights: Array, observation: Array, memory: Array, scratch: Scratch, out
     """Write the outputs for an observation, and the memory over the old one.
 
     Args:
-        memory: the hidden state (units,), of an lstm followed by its cell (units,).
+        memory: the hidden state (units,), in an lstm followed by its cell (units,).
     """
     numbers, inputs, width, units = scratch.numbers, scratch.inputs, scratch.hidden, scratch.units
     for i in range(len(observation)):
@@ -85,7 +85,7 @@ def act(weights: Array, observation: Array, memory: Array, scratch: Scratch, out
 
 @compiled(borrowing=True)
 def _rnn(numbers: Array, state: int, width: int, activation: int) -> None:
-    """Write the new hidden state over the old one, at the place `state`; the gates follow it."""
+    """Write the new hidden state over the old one, at index `state`; the gates follow it."""
     for i in range(state, state + width, WIDE):
         total = load_wide(numbers, i + width) + load_wide(numbers, i + 2 * width)
         store(numbers, i, activate(activation, total))
@@ -93,7 +93,7 @@ def _rnn(numbers: Array, state: int, width: int, activation: int) -> None:
 
 @compiled(borrowing=True)
 def _lstm(numbers: Array, state: int, width: int, memory: Array, units: int) -> None:
-    """Do the same for an lstm, and write its cell into the memory."""
+    """Do the same for an lstm, and write its new cell into the memory."""
     gates = 4 * width  # torch's order: input, forget, cell, output
     first = state + width
     for i in range(first, first + gates, WIDE):

@@ -1,4 +1,4 @@
-"""Several networks of one shape, one after the other in one call of compiled code."""
+"""Several networks of one shape, one after another in one call of compiled code."""
 
 from functools import cache
 from typing import Any
@@ -11,7 +11,7 @@ from mpi_es.jit.rows import row
 def all_of(act: Any) -> Any:
     """Return act_all(weights, observations, memories, scratch, outputs): a kernel's step for k rows.
 
-    What is written into a row does not depend on the others.
+    The result of a row does not depend on the others.
     """
 
     @compiled()

@@ -1,6 +1,7 @@
-"""Box2D 2.3.10's step, to the bit, for a few polygons with revolute joints on terrain that does not move.
+"""The step of Box2D 2.3.10, bit-identical, for a few polygons with revolute
+joints on terrain that does not move.
 
-What gymnasium's LunarLander and BipedalWalker never need is left out: a contact is always between a piece of
-terrain (Box2D's body A: at the origin, without mass) and a body's only polygon (its body B), and one island
-holds all bodies.
+Parts that gymnasium's LunarLander and BipedalWalker never need are omitted: a contact is always between a
+piece of terrain (Box2D's body A: at the origin, without mass) and a body's only polygon (its body B), and one
+island holds all bodies.
 """

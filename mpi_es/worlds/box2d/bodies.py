@@ -1,4 +1,4 @@
-"""Bodies and joints: made once in Python, then set to their beginning in each episode."""
+"""Bodies and joints: made once in Python, then reset to their start in each episode."""
 
 from collections.abc import Sequence
 
@@ -64,7 +64,7 @@ def joint(
 
     Args:
         anchors: in the frames of a and b.
-        limits: radians, of the angle of b less that of a beyond the angle in which they begin.
+        limits: radians, of the angle of b relative to a, counted from the angle at the start.
         motor: speed and greatest torque.
     """
     made = np.zeros(1, JOINT)
@@ -81,7 +81,7 @@ def joint(
 
 @compiled()
 def begin(scene: Scene) -> None:
-    """Put all bodies where an episode begins, and find their first contacts; the terrain must be there."""
+    """Put all bodies at their starts, and find their first contacts; the terrain must exist already."""
     for i in range(len(scene.bodies)):
         _begin_body(scene.bodies[i])
     for i in range(len(scene.joints)):
@@ -96,7 +96,7 @@ def begin(scene: Scene) -> None:
 
 @compiled()
 def _begin_body(body: Body) -> None:
-    """Put a body to its start, at rest."""
+    """Put a body at its start, at rest."""
     body.origin_x, body.origin_y, body.angle = body.start_x, body.start_y, body.start_angle
     body.sine, body.cosine = sine_cosine(body.angle)
     turned_x, turned_y = rotate(body.sine, body.cosine, body.local_x, body.local_y)

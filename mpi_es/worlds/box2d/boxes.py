@@ -1,6 +1,6 @@
 """Which bodies may touch which pieces of terrain: Box2D's broad phase, by boxes with a margin.
 
-Box2D keeps the boxes in a tree, but sorts what it finds; so all pieces are tested here, in their order.
+Box2D keeps the boxes in a tree, but sorts its results; so here all pieces are tested, in order.
 """
 
 import math
@@ -51,7 +51,7 @@ def move_box(body: Body) -> None:
 
 @compiled()
 def _tight_box(body: Body) -> Box:
-    """Return the box of a body as it was before the step and as it is now."""
+    """Return the box around a body's positions before the step and now."""
     lower_x, lower_y, upper_x, upper_y = LARGEST, LARGEST, -LARGEST, -LARGEST
     for i in range(body.size):
         corner_x, corner_y = body.corners[i, 0], body.corners[i, 1]
@@ -106,7 +106,7 @@ def _find_bodies(scene: Scene, piece: int) -> None:
 
 @compiled()
 def _is_known(scene: Scene, piece: int, body: int) -> bool:
-    """Return whether there is a contact of the two."""
+    """Return whether the two have a contact."""
     for i in range(scene.contact_count):
         contact = scene.contacts[i]
         if contact.piece == piece and contact.body == body:

@@ -1,4 +1,4 @@
-"""Where a ray meets the terrain: b2World::RayCast. The nearest piece counts, whatever the order of asking."""
+"""Where a ray meets the terrain: b2World::RayCast. The nearest piece counts, whatever the order of tests."""
 
 from typing import NamedTuple
 

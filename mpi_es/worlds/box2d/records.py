@@ -1,7 +1,7 @@
-"""A scene: Box2D's world as one numpy record, of which compiled code gets one pointer.
+"""A scene: Box2D's world as one numpy record, which compiled code gets by one pointer.
 
-Numbers of bodies, joints, pieces and contacts are those of the arrays, so compiled code knows them, but for
-the pieces and contacts in use.
+The numbers of bodies, joints, pieces and contacts are the sizes of arrays, so compiled code knows them,
+except for the numbers of pieces and contacts in use.
 """
 
 from typing import Any
@@ -101,7 +101,9 @@ SIMPLEX = np.dtype(
 
 
 def scene(bodies: int, joints: int, pieces: int, contacts: int) -> np.dtype[np.void]:
-    """Return the type of a scene with so many bodies and joints, and at most so many pieces and contacts."""
+    """Return the type of a scene with these numbers of bodies and joints,
+    and at most these of pieces and contacts.
+    """
     return np.dtype(
         [
             ("bodies", BODY, (bodies,)),

@@ -1,4 +1,4 @@
-"""Box2D's constants (b2Settings.h) in its float32, and what gymnasium asks of a step."""
+"""Box2D's constants (b2Settings.h) in its float32, and gymnasium's settings of a step."""
 
 import numpy as np
 

@@ -1,6 +1,6 @@
 """Polygons as Box2D keeps them, in float32: b2PolygonShape::Set, ComputeCentroid and ComputeMass.
 
-The order of a sum or of a polygon's vertices decides last bits, hence it is Box2D's throughout.
+The order of sums and of a polygon's vertices affects the last bits, so it is Box2D's throughout.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ THIRD = ONE / F32(3)
 def wrap(points: Points, hull: Points) -> int:
     """Write a polygon's convex hull and return its size: b2PolygonShape::Set, a gift wrapping.
 
-    It starts at the rightmost point (the lowest of several) and goes counter-clockwise; of points in one line
+    It starts at the rightmost point (the lowest of several) and goes counter-clockwise; of collinear points
     it takes the furthest.
     """
     first = 0
@@ -96,7 +96,7 @@ def _mass(corners: Points, density: np.float32) -> tuple[np.float32, Points, np.
 
 
 def _dot(a: Points, b: Points) -> np.float32:
-    """Return b2Dot, which numpy's dot might round otherwise."""
+    """Return b2Dot, which numpy's dot might round differently."""
     return F32(a[0] * b[0] + a[1] * b[1])
 
 

@@ -1,4 +1,4 @@
-"""Sine and cosine in float32, rounded as glibc rounds sinf and cosf where the processor has FMA.
+"""Sine and cosine in float32, rounded as glibc's sinf and cosf on a processor with FMA.
 
 The polynomials are glibc's (sincosf_poly.h). `math.sin` and `math.cos` would call the library twice.
 """

@@ -31,7 +31,7 @@ def step(scene: Scene) -> None:
 
 @compiled()
 def _end_step(scene: Scene) -> None:
-    """Find the impacts, and be ready for the next step."""
+    """Find the impacts, and prepare the next step."""
     solve_impacts(scene)
     scene.warmth = WARMTH
     for i in range(len(scene.bodies)):
@@ -42,8 +42,8 @@ def _end_step(scene: Scene) -> None:
 def scratch(scene: np.dtype[np.void]) -> NDArray[np.void]:
     """Return the working space (1,) of `step_several` for states whose scenes have that type.
 
-    Up to 32 scenes iterate at once, also where a register holds 8: operations that do not wait for each other
-    fill the time in which the others wait.
+    Up to 32 scenes iterate at once, even if a register holds 8: independent operations fill the time in which
+    others wait.
     """
     kind = [
         ("many", lanes(scene, 32)),
@@ -56,14 +56,14 @@ def scratch(scene: np.dtype[np.void]) -> NDArray[np.void]:
 
 @compiled()
 def step_several(states: NDArray[np.void], scratch: Any) -> None:
-    """Advance the scenes of several states, each as `step` does, to the bit."""
+    """Advance the scenes of several states, bit-identical to `step`."""
     for first in range(0, len(states), _BLOCK):
         _step_block(states[first : first + _BLOCK], scratch)
 
 
 @compiled()
 def _step_block(states: NDArray[np.void], scratch: Any) -> None:
-    """Advance at most so many scenes as scratch has keys for."""
+    """Advance at most as many scenes as scratch has keys for."""
     for i in range(len(states)):
         scratch.keys[i] = _begin(states[i].scene, scratch.few)
     _iterate(states, _sort(states, scratch), scratch)
@@ -77,7 +77,7 @@ def _step_block(states: NDArray[np.void], scratch: Any) -> None:
 
 @compiled()
 def _begin(scene: Scene, space: Lanes) -> int:
-    """Do what comes before the velocity iterations; return the scene's key."""
+    """Do the part of a step before the velocity iterations; return the scene's key."""
     collide(scene)
     if not any_awake(scene):
         return _ASLEEP

@@ -1,4 +1,4 @@
-"""Pieces of terrain, each made anew by a reset: edges and polygons of four corners."""
+"""Pieces of terrain, made by each reset: edges and polygons of four corners."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +30,7 @@ def put_edge(
 
 @compiled()
 def put_polygon(scene: Scene, i: int, points: NDArray[np.float32], friction: float) -> None:
-    """Make piece i a polygon with these corners (QUAD, 2), none of them within the others."""
+    """Make piece i a convex polygon with these corners (QUAD, 2)."""
     piece = scene.pieces[i]
     piece.size, piece.body, piece.friction = QUAD, i, F32(friction)
     compiled_wrap(points, piece.corners)

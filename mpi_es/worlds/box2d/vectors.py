@@ -1,6 +1,6 @@
 """Box2D's b2Math in float32: plain numbers, rotations, and points of a body in the world.
 
-LLVM's minimum and maximum differ from Box2D's for zeros of both signs, hence the comparisons are written out.
+LLVM's minimum and maximum differ from Box2D's for zeros of both signs, so the comparisons are written out.
 """
 
 import math
@@ -56,24 +56,24 @@ def rotate_back(sine: np.float32, cosine: np.float32, x: np.float32, y: np.float
 
 @compiled()
 def to_world(body: Body, x: np.float32, y: np.float32) -> Pair:
-    """Return where a point of a body is."""
+    """Return the position in the world of a point of a body."""
     turned_x, turned_y = rotate(body.sine, body.cosine, x, y)
     return turned_x + body.origin_x, turned_y + body.origin_y
 
 
 @compiled()
 def to_body(body: Body, x: np.float32, y: np.float32) -> Pair:
-    """Return which point of a body is there."""
+    """Return the point of a body at a position in the world."""
     return rotate_back(body.sine, body.cosine, x - body.origin_x, y - body.origin_y)
 
 
 @compiled()
 def corner_of(body: Body, i: int) -> Pair:
-    """Return where a corner of a body is."""
+    """Return the position in the world of a corner of a body."""
     return to_world(body, body.corners[i, 0], body.corners[i, 1])
 
 
 @compiled()
 def normal_of(body: Body, i: int) -> Pair:
-    """Return where the normal of a body's face points."""
+    """Return the direction in the world of the normal of a body's face."""
     return rotate(body.sine, body.cosine, body.normals[i, 0], body.normals[i, 1])

@@ -17,7 +17,7 @@ class SceneWindow:
     Args:
         name: its id.
         bodies: its Box2D bodies, in the order of the scene's.
-        prepare: set what else the drawing reads, once for each step that is drawn.
+        prepare: sets everything else that the drawing reads, once for each drawn step.
         options: of the environment.
     """
 

@@ -1,1 +1,3 @@
-"""CarRacing in compiled code: gymnasium's physics and rewards to the bit, its picture exactly or closely."""
+"""CarRacing in compiled code: gymnasium's physics and rewards bit-identical,
+its picture exactly or closely.
+"""

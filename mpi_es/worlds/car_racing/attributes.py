@@ -1,7 +1,8 @@
-"""What reward wrappers read of gymnasium's CarRacing: car, track, time and score, of one race or of several.
+"""What reward wrappers read from gymnasium's CarRacing:
+car, track, time and score, of one race or of several.
 
-Each function takes a simulation. Of one race it returns Python's numbers, of several (n, …) arrays. All that
-they return is a copy that cannot be written to.
+Each function takes a simulation. For one race it returns Python numbers, for several arrays (n, …), which are
+copies that cannot be written to.
 """
 
 from collections.abc import Callable
@@ -17,7 +18,7 @@ from mpi_es.worlds.car_racing.state import PREVIOUS_REWARD, REWARD, TIME, VISITE
 
 
 class Vector(NamedTuple):
-    """A place or a speed, as Box2D's b2Vec2."""
+    """A position or a velocity, like Box2D's b2Vec2."""
 
     x: float
     y: float
@@ -39,7 +40,7 @@ def reward(race: Simulation) -> Any:
 
 
 def prev_reward(race: Simulation) -> Any:
-    """The same after the step before; a step's reward is the difference."""
+    """The same before the last step; a step's reward is the difference."""
     return _number(race.world.clock[..., PREVIOUS_REWARD])
 
 
@@ -49,12 +50,12 @@ def tile_visited_count(race: Simulation) -> Any:
 
 
 def track(race: Simulation) -> NDArray[np.float64]:
-    """The points of the track: rows of alpha, beta, x and y. Of one race only."""
+    """The points of the track: rows of alpha, beta, x and y. For one race only."""
     return _frozen(race.physics.path[: race.world.tile_count])
 
 
 def road_poly(race: Simulation) -> list[Any]:
-    """The polygons of tiles and kerbs, each with its colour, in the order of drawing. Of one race only."""
+    """The polygons of tiles and kerbs, each with its colour, in the order of drawing. For one race only."""
     world, physics, count = race.world, race.physics, race.world.polygon_count
     polygons = []
     for corners, tile, colour in zip(
@@ -94,23 +95,23 @@ class Body:
 
     @property
     def linearVelocity(self) -> Any:  # noqa: N802
-        """Metres a second, x and y."""
+        """Metres per second, x and y."""
         return _vector(self._race.world.velocities[..., self._index, :2])
 
     @property
     def angularVelocity(self) -> Any:  # noqa: N802
-        """Radians a second."""
+        """Radians per second."""
         return _number(self._race.world.velocities[..., self._index, 2])
 
 
 class Wheel(Body):
-    """A wheel. gymnasium's `tiles` is not there; `on_road` tells whether it would hold any."""
+    """A wheel. It has no `tiles`, unlike gymnasium's; `on_road` tells whether that would hold any."""
 
     __slots__ = ()
 
     @property
     def omega(self) -> Any:
-        """The spin, radians a second."""
+        """The spin, radians per second."""
         return _number(self._race.world.omega[..., self._index - 1])
 
     @property
@@ -120,7 +121,7 @@ class Wheel(Body):
 
     @property
     def steer(self) -> Any:
-        """The angle that the driver wants of the wheel."""
+        """The wheel's angle that the driver requests."""
         return self._control(arrays.STEER)
 
     @property
@@ -156,7 +157,7 @@ OF_ONE_RACE: dict[str, Callable[[Simulation], Any]] = {
 
 
 def read_only(function: Callable[[Simulation], Any], path: str) -> Any:
-    """Return a property of an environment that has its simulation under that path."""
+    """Return a property of environments that have their simulation at that attribute path."""
     simulation = attrgetter(path)
     return property(lambda env: function(simulation(env)), doc=function.__doc__)
 

@@ -1,11 +1,11 @@
-"""mpi_es/CarRacing-v3: gymnasium's CarRacing-v3, compiled, with what wrappers read of it."""
+"""mpi_es/CarRacing-v3: gymnasium's CarRacing-v3, compiled, with the attributes that wrappers read."""
 
 from mpi_es.worlds.car_racing import attributes
 from mpi_es.worlds.env import WorldEnv
 
 
 class CarRacingEnv(WorldEnv):
-    """The world CarRacing alone."""
+    """A single environment of the world CarRacing."""
 
     car = attributes.read_only(attributes.car, "state")
     t = attributes.read_only(attributes.t, "state")

@@ -1,4 +1,4 @@
-"""Our race as gymnasium draws it for people: its environment gets our state."""
+"""gymnasium's drawing of our race for people: its environment gets our state."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ class _Covered(CarRacing):
     covers: Any = ()  # left, top, right and bottom of each
 
     def _render_indicators(self, W: int, H: int) -> None:
-        """Draw the panel over all else, also over what covers the race."""
+        """Draw the panel over everything else, also over the bars or the blob."""
         surface: Any = self.surf
         for left, top, right, bottom in self.covers:
             surface.fill(self.cover_colour, (left, top, right - left, bottom - top))

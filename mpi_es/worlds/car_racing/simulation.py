@@ -19,7 +19,7 @@ _OTHER_STREAM = 1 << 62  # far from a run's episode seeds; colours must not chan
 
 @working_space
 class Canvases(NamedTuple):
-    """What the pictures are drawn with; none depends on the one before."""
+    """The canvases of the pictures; no picture depends on the previous one."""
 
     close: close.Canvas | None  # one of the two, by the choice of picture: only what draws on it compiles
     exact: exact.Canvas | None
@@ -67,7 +67,7 @@ def allocate(
 
 @compiled()
 def begin(simulation: Simulation, seed: int) -> None:
-    """Begin the episode of a seed from 0 to 2**63 - 1; with a negative one where the generators stand."""
+    """Begin the episode of a seed from 0 to 2**63 - 1; a negative seed continues the generators."""
     s = simulation
     if seed >= 0:
         numpy_random.seed_generator(s.generator, seed)
@@ -92,7 +92,7 @@ def move(simulation: Simulation, steer: float, gas: float, brake: float) -> tupl
 
 @compiled()
 def draw(simulation: Simulation, picture: NDArray[np.uint8]) -> None:
-    """Draw the picture (SIDE, SIDE, 3) of the race as it is."""
+    """Draw the picture (SIDE, SIDE, 3) of the race."""
     s = simulation
     _draw_race(s.world, s.canvases.close, s.canvases.exact, picture)
     panel.draw_panel(s.world, s.canvases.panel, picture)
@@ -106,7 +106,7 @@ def _draw_race(
     exact_canvas: exact.Canvas | None,
     picture: NDArray[np.uint8],
 ) -> None:
-    """Draw all but the panel. numba leaves out the branch of the canvas that is None."""
+    """Draw everything but the panel. numba omits the branch of the canvas that is None."""
     if close_canvas is not None:
         close.draw(world, close_canvas, picture)
     if exact_canvas is not None:

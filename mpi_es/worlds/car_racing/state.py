@@ -1,4 +1,4 @@
-"""What a race consists of: arrays that the physics writes and the picture reads, allocated once."""
+"""The state of a race: arrays that the physics writes and the picture reads, allocated once."""
 
 from typing import Any, NamedTuple
 

@@ -27,7 +27,7 @@ _CELL_W, _CELL_H = WINDOW_W / SIDE, WINDOW_H / SIDE  # pixels of the window that
 
 @compiled()
 def shift_colours(world: World, physics: Physics, generator: NDArray[np.uint64]) -> None:
-    """Draw the colours of an episode; before its track is made."""
+    """Draw the colours of an episode; call it before its track is made."""
     for i in range(2):
         shift = uniform(generator, -_SHIFT, _SHIFT)
         for channel in range(3):
@@ -38,7 +38,7 @@ def shift_colours(world: World, physics: Physics, generator: NDArray[np.uint64])
 
 @compiled()
 def colour(variant: int) -> tuple[int, int, int]:
-    """Return what bars or blob are painted in."""
+    """Return the colour of bars or blob."""
     return _RED * (variant == BLOB), 0, 0
 
 
@@ -66,7 +66,7 @@ def rectangles(world: World, variant: int) -> NDArray[np.float64]:
 def _paint(
     picture: NDArray[np.uint8], left: float, top: float, right: float, bottom: float, red: int
 ) -> None:
-    """Paint a rectangle of gymnasium's window red, or black; a pixel on its edge takes its share."""
+    """Paint a rectangle of gymnasium's window red, or black; a pixel on its edge is blended by area."""
     for row in range(max(int(top / _CELL_H), 0), min(int(bottom / _CELL_H) + 1, VIEW_ROWS)):
         height = min(bottom / _CELL_H, row + 1.0) - max(top / _CELL_H, float(row))
         for column in range(max(int(left / _CELL_W), 0), min(int(right / _CELL_W) + 1, SIDE)):

@@ -1,4 +1,4 @@
-"""The vector of mpi_es/CarRacing-v3, with what wrappers read of gymnasium's environments."""
+"""The vector of mpi_es/CarRacing-v3, with the attributes that wrappers read."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from mpi_es.worlds.vector_env import WorldVectorEnv
 
 
 class CarRacingVectorEnv(WorldVectorEnv):
-    """Several worlds CarRacing; the attributes are arrays (num_envs, …)."""
+    """Several environments of the world CarRacing; attributes are arrays (num_envs, …)."""
 
     car = attributes.read_only(attributes.car, "envs.states")
     t = attributes.read_only(attributes.t, "envs.states")
@@ -17,7 +17,7 @@ class CarRacingVectorEnv(WorldVectorEnv):
     tile_visited_count = attributes.read_only(attributes.tile_visited_count, "envs.states")
 
     def get_attr(self, name: str) -> tuple[Any, ...]:
-        """Return what the environment alone has under that name, of each car: also track and road_poly."""
+        """Return an attribute of each single environment, also track and road_poly."""
         if name == "render_mode":
             return (self.render_mode,) * self.num_envs
         if name not in attributes.OF_ONE_RACE:

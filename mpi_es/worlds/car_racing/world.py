@@ -20,16 +20,16 @@ DISCRETE = np.array([(0.0, 0.0, 0.0), (0.6, 0.0, 0.0), (-0.6, 0.0, 0.0), (0.0, 0
 
 
 class CarRacing:
-    """gymnasium's CarRacing-v3: the same tracks, rewards and ends, to the bit.
+    """gymnasium's CarRacing-v3: with bit-identical tracks, rewards and ends.
 
     Args:
-        lap_complete_percent: as gymnasium's.
-        domain_randomize: as gymnasium's.
-        continuous: as gymnasium's.
-        picture: "exact" observes gymnasium's pixels; "close" observes pixels that hardly differ and takes a
+        lap_complete_percent: as in gymnasium.
+        domain_randomize: as in gymnasium.
+        continuous: as in gymnasium.
+        picture: "exact" observes gymnasium's pixels; "close" observes pixels that hardly differ, in a
             fraction of the time.
         variant: plain, or the paper's color, bars or blob.
-        grass_cost: what each wheel off the road takes from a step's reward.
+        grass_cost: subtracted from a step's reward for each wheel off the road.
     """
 
     limit = 1000
@@ -97,5 +97,5 @@ def observe(state: Simulation, out: NDArray[np.uint8]) -> None:
 
 @compiled()
 def tell(state: Simulation, out: NDArray[np.bool_]) -> None:
-    """Tell whether the lap was finished, or the car left the map."""
+    """Return whether the lap was finished, or the car left the map."""
     out[0] = not race.is_off(state.world)

@@ -1,1 +1,1 @@
-"""gymnasium's classic control as worlds, equal to the bit. The literals are gymnasium's."""
+"""gymnasium's classic control as worlds, bit-identical. The literals are gymnasium's."""

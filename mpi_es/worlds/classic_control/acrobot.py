@@ -31,7 +31,8 @@ class Acrobot:
             generator=numpy_random.allocate(),
             **dict.fromkeys(_FIELDS, 0.0),
             begins=False,  # gymnasium's state is float32 until the first step
-            # As numpy does, for which a square is a power: LLVM would multiply if it knew the exponent.
+            # A variable, since numpy computes squares as powers, and LLVM would multiply if it knew the
+            # exponent.
             two=2.0,
         )
         high = np.array([1.0, 1.0, 1.0, 1.0, _FASTEST_1, _FASTEST_2], np.float32)
@@ -57,7 +58,7 @@ def reset(state: Any, seed: int) -> None:
 
 @compiled()
 def step(state: Any, action: int) -> tuple[float, bool]:
-    """Turn the joint for a fifth of a second, by one step of Runge and Kutta."""
+    """Turn the joint for a fifth of a second, by one Runge-Kutta step."""
     y, torque, two = _state(state), action - 1.0, state.two
     state.begins = False
     k1 = _slope(y, torque, two)
@@ -74,7 +75,7 @@ def step(state: Any, action: int) -> tuple[float, bool]:
 
 @compiled()
 def observe(state: Any, out: NDArray[np.float32]) -> None:
-    """Write the ends of both links and their velocities."""
+    """Write the cosines and sines of both angles, and the angular velocities."""
     if state.begins:
         out[0], out[1] = cosine(F32(state.theta_1)), sine(F32(state.theta_1))
         out[2], out[3] = cosine(F32(state.theta_2)), sine(F32(state.theta_2))
@@ -93,7 +94,7 @@ def _state(state: Any) -> Four:
 def _slope(y: Four, torque: float, two: float) -> Four:
     """Return the derivatives of a state, by the book's equations with masses and lengths of 1.
 
-    Products and sums are in gymnasium's order, whose factors of 1 are left out.
+    Products and sums are in gymnasium's order, without its factors of 1.
     """
     theta_1, theta_2, dtheta_1, dtheta_2 = y
     cosine_2, sine_2 = math.cos(theta_2), math.sin(theta_2)

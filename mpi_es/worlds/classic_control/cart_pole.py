@@ -23,7 +23,7 @@ class CartPole:
     """gymnasium's CartPole-v1.
 
     Args:
-        sutton_barto_reward: as gymnasium's: 0 for a step, -1 for the last one.
+        sutton_barto_reward: as in gymnasium: 0 for a step, -1 for the last one.
     """
 
     limit = 500

@@ -22,7 +22,7 @@ class MountainCar:
     """gymnasium's MountainCar-v0.
 
     Args:
-        goal_velocity: as gymnasium's: with less the flag does not count.
+        goal_velocity: as in gymnasium: the velocity required at the flag.
     """
 
     limit = 200

@@ -24,7 +24,7 @@ class MountainCarContinuous:
     """gymnasium's MountainCarContinuous-v0.
 
     Args:
-        goal_velocity: as gymnasium's: with less the flag does not count.
+        goal_velocity: as in gymnasium: the velocity required at the flag.
     """
 
     limit = 999
@@ -33,7 +33,7 @@ class MountainCarContinuous:
     def __init__(self, goal_velocity: float = 0) -> None:
         self.fresh = record(
             generator=numpy_random.allocate(),
-            first_position=0.0,  # of which gymnasium rounds only the observation
+            first_position=0.0,  # gymnasium rounds only its observation to float32
             position=F32(0),
             velocity=F32(0),
             begins=False,

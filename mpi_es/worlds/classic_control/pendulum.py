@@ -20,7 +20,7 @@ class Pendulum:
     """gymnasium's Pendulum-v1.
 
     Args:
-        g: as gymnasium's: the acceleration of gravity.
+        g: as in gymnasium: the acceleration of gravity.
     """
 
     limit = 200
@@ -31,9 +31,10 @@ class Pendulum:
             generator=numpy_random.allocate(),
             theta=0.0,
             theta_dot=0.0,
-            last_u=np.nan,  # what is drawn; none yet
+            last_u=np.nan,  # the torque that is drawn; none yet
             g=number("g", g),
-            # As numpy does, for which a square is a power: LLVM would multiply if it knew the exponent.
+            # A variable, since numpy computes squares as powers, and LLVM would multiply if it knew the
+            # exponent.
             two=2.0,
             two_of_float32=F32(2),
         )
@@ -58,7 +59,7 @@ def reset(state: Any, seed: int) -> None:
 
 @compiled()
 def step(state: Any, action: NDArray[np.float32]) -> tuple[float, bool]:
-    """Turn with a torque; an episode never ends by itself."""
+    """Apply a torque; an episode never ends by itself."""
     torque = min(max(action[0], F32(-2)), F32(2))
     state.last_u = torque
     angle = (state.theta + math.pi) % (2 * math.pi) - math.pi
@@ -72,5 +73,5 @@ def step(state: Any, action: NDArray[np.float32]) -> tuple[float, bool]:
 
 @compiled()
 def observe(state: Any, out: NDArray[np.float32]) -> None:
-    """Write the end of the pendulum and its velocity."""
+    """Write the position of the pendulum's end and its angular velocity."""
     out[0], out[1], out[2] = math.cos(state.theta), math.sin(state.theta), state.theta_dot

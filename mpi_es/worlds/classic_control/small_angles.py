@@ -1,6 +1,6 @@
 """numpy's sine and cosine of a float32, for angles below pi / 4: its polynomials, with its roundings.
 
-numpy has no other order of operations where the processor has FMA. Acrobot's first observation needs them.
+numpy uses these operations on every processor with FMA. Acrobot's first observation needs them.
 """
 
 from typing import Any

@@ -1,4 +1,4 @@
-"""gymnasium's drawing of classic control, of a world's state."""
+"""gymnasium's drawing of classic control, for the state of a world."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ class ClassicWindow:
     Args:
         name: its id.
         fields: of a world's record, in the order of gymnasium's state.
-        last: the field of the last action, where it is drawn; it is NaN before the first.
+        last: the field of the last action, if it is drawn; NaN before the first action.
     """
 
     def __init__(self, name: str, render_mode: str, fields: tuple[str, ...], last: str = "") -> None:

@@ -1,4 +1,4 @@
-"""The environments of an sb3 member: gymnasium's, which are stepped one by one, or envpool's."""
+"""The environments of an sb3 member: gymnasium's, stepped one by one, or envpool's."""
 
 from collections.abc import Sequence
 from contextlib import closing

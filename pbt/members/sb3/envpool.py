@@ -1,6 +1,6 @@
 """envpool's environments for the training of sb3 members: many environments, stepped at once.
 
-They get their seeds from the constructor. The step after the end of an episode begins the next one.
+The constructor takes their seeds. The step after the end of an episode begins the next one.
 """
 
 from collections.abc import Sequence

@@ -1,6 +1,6 @@
 """A member that trains with Stable-Baselines3: PPO, A2C, SAC, TD3, DDPG, DQN, and those of sb3_contrib.
 
-Each generation begins with new environments and newly seeded generators, so that only the state lasts.
+Each generation begins with new environments and newly seeded generators, so that only the state is kept.
 """
 
 import math
@@ -31,7 +31,7 @@ from pbt.members.sb3.policy import ModelPolicy
 from pbt.packing import State
 
 _NO_DISTRIBUTION = re.compile(r"Expected (parameter|value) .* distribution ", re.DOTALL)
-_TOGETHER = 16  # episodes of a score that are played together: one call of the policy serves them all
+_TOGETHER = 16  # episodes of a score that are played together, with one policy call for all of them
 
 
 class SB3(Member):
@@ -67,9 +67,9 @@ class SB3(Member):
         settings.check_options(config.algorithm, _options(config))
         trained, _ = envs.spaces(config.env, config.env_options)
         if not isinstance(trained, gym.spaces.Box | gym.spaces.Discrete):
-            raise expected("--env", "one that observes a Box or a Discrete", config.env)
+            raise expected("--env", "one with observations in a Box or Discrete", config.env)
         if config.obs_norm and not isinstance(trained, gym.spaces.Box):
-            raise expected("--env", "one that observes a Box, with --obs-norm", config.env)
+            raise expected("--env", "one with observations in a Box, for --obs-norm", config.env)
         with envs.held_out():
             held_out, _ = envs.spaces(config.env, _held_out_options(config))
         if held_out != trained:
@@ -87,7 +87,7 @@ class SB3(Member):
         settings.apply(self.model, self._values)
 
     def in_effect(self) -> Values:
-        """Return the values that optimisers, schedules, buffers and the model have after their updates."""
+        """Return the values that the optimisers, schedules, buffers and model hold after their updates."""
         return {name: settings.read(self.model, name, value) for name, value in self._values.items()}
 
     def train(self, steps: int) -> None:
@@ -109,7 +109,7 @@ class SB3(Member):
 
     @classmethod
     def compile(cls, config: Config) -> None:
-        """Compile the simulator, if it is a compiled one."""
+        """Compile the simulator, if it is one that numba compiles."""
         worlds.compile_one(config.env, config.env_options)
 
     def score(self, episode_seeds: NDArray[np.int64]) -> Score:
@@ -117,14 +117,17 @@ class SB3(Member):
         return self._score(self.config.env_options, episode_seeds, 1)
 
     def evaluate(self, episode_seeds: NDArray[np.int64]) -> Score:
-        """Return the score in the held-out environment; an episode's does not depend on their number."""
+        """Return the score in the held-out environment;
+        an episode does not depend on the number of episodes.
+        """
         return self._score(_held_out_options(self.config), episode_seeds, _TOGETHER)
 
     def _score(self, options: Sequence[str], episode_seeds: NDArray[np.int64], rows: int) -> Score:
         """Return the score.
 
         Args:
-            rows: that the policy gets at least: torch may round a row otherwise in a batch of another size.
+            rows: the minimum batch size of the policy: torch may round a row differently in another batch
+                size.
         """
         seeds = episode_seeds.tolist()
         groups = [seeds[begin : begin + _TOGETHER] for begin in range(0, len(seeds), _TOGETHER)]
@@ -134,7 +137,7 @@ class SB3(Member):
         return Score(returns, lengths)
 
     def player(self) -> Player:
-        """Return the model as a policy of mpi_es; its weights stay where they are."""
+        """Return the model as a policy of mpi_es, without copying its weights."""
         config = RunConfig(env=self.config.env, env_options=_held_out_options(self.config))
         return Player(
             config, ModelPolicy(self.model, self._normalized), np.zeros(0, np.float32), EpisodeRules()
@@ -149,7 +152,7 @@ class SB3(Member):
         sb3_state.write(self.model, self.normalizer, state)
 
     def _environments(self) -> Any:
-        """Return new environments, normalised with the present statistics."""
+        """Return new environments, normalised with the current statistics."""
         from stable_baselines3.common.vec_env import VecNormalize
 
         config = self.config
@@ -167,7 +170,7 @@ class SB3(Member):
 
     @contextmanager
     def _stoppable(self) -> Iterator[None]:
-        """Check for a signal before each optimiser step too: updates after a rollout may take minutes."""
+        """Also check for a signal before each optimiser step: updates after a rollout may take minutes."""
 
         def check(*_: Any) -> None:
             if self.stop:
@@ -235,7 +238,7 @@ class SB3(Member):
 
 
 def _options(config: Config) -> dict[str, Any]:
-    """Return what the algorithm is made with; classes of the network are named as package.module:Class."""
+    """Return the algorithm's arguments; classes of the network are named as package.module:Class."""
     options = user_objects.parsed(config.member_options, "--member-options")
     if isinstance(options.get("policy_kwargs"), dict):
         options["policy_kwargs"] = {

@@ -10,16 +10,16 @@ from mpi_es.policies.base import Actions, Memory, Weights
 
 
 class ModelPolicy:
-    """What a rollout uses of a policy: the model's deterministic actions, in one episode at a time.
+    """The part of a Policy that a rollout uses: the model's deterministic actions, in one episode at a time.
 
-    The memory of recurrent models stays here, since it is no array with a row for each episode.
+    The memory of recurrent models stays here, since it is not an array with a row for each episode.
 
     Args:
         model: of Stable-Baselines3.
-        normalized: the observations as the model was trained on them.
+        normalized: normalises observations as in the model's training.
     """
 
-    kernel = None  # nothing of it is compiled
+    kernel = None  # it is not compiled
 
     def __init__(self, model: Any, normalized: Callable[[NDArray[Any]], NDArray[Any]]) -> None:
         self._model, self._normalized = model, normalized
@@ -28,11 +28,11 @@ class ModelPolicy:
 
     @property
     def dim(self) -> int:
-        """No parameters: the model has its own."""
+        """0: the model has its own parameters."""
         return 0
 
     def unpack(self, parameters: NDArray[np.float32]) -> Weights:
-        """Return nothing to compute with."""
+        """Return no weights: the model has its own."""
         return ()
 
     def initial_memory(self, k: int) -> Memory:
@@ -52,5 +52,5 @@ class ModelPolicy:
         return actions, None
 
     def look(self, observation: NDArray[Any]) -> None:
-        """Return None: what such a network looks at is not known."""
+        """Return None: such a network has no attention."""
         return None

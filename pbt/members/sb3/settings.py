@@ -1,7 +1,7 @@
 """The algorithms of Stable-Baselines3, their hyperparameters, and how a new value takes effect.
 
-The constructors of most algorithms copy their arguments into schedules and buffers. Setting the attribute of
-the same name later has no effect.
+The constructors of most algorithms copy their arguments into schedules and buffers. So setting the attribute
+of the same name later has no effect.
 """
 
 import importlib.util
@@ -85,14 +85,14 @@ def noise(space: Any, sigma: float) -> Any:
 
 
 def unbind(model: Any) -> None:
-    """Replace the schedules, which only this package can unpickle, by numbers."""
+    """Replace the schedules, which can be unpickled only with this package, by numbers."""
     for name, value in vars(model).items():
         if isinstance(value, Constant) and name not in SCHEDULES:
             setattr(model, name, value.value)
 
 
 def apply(model: Any, values: dict[str, float]) -> None:
-    """Let the model train with these values; it keeps its own for the other hyperparameters."""
+    """Make the model train with these values; it keeps its own for the other hyperparameters."""
     normalizer = model.get_vec_normalize_env()
     if normalizer is not None:
         normalizer.gamma = model.gamma  # the loop below may replace it
@@ -101,7 +101,7 @@ def apply(model: Any, values: dict[str, float]) -> None:
 
 
 def read(model: Any, name: str, wanted: float) -> float:
-    """Return a value as the model trains with it; of several copies one that is not the wanted one."""
+    """Return the value that the model trains with; if copies differ, one that is not the wanted value."""
     copies = [float(value) for value in _READERS.get(name, _read_everywhere)(model, name)]
     return next((value for value in copies if value != wanted), wanted if copies else math.nan)
 

@@ -1,4 +1,4 @@
-"""The state of an algorithm of Stable-Baselines3 as named arrays and numbers: read and write it."""
+"""The state of an algorithm of Stable-Baselines3 as named arrays and numbers."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -16,7 +16,7 @@ _MOMENTS = ("mean", "var", "count")
 def read(model: Any, normalizer: Any) -> State:
     """Return weights, optimisers, counters, statistics and the filled part of the replay buffer."""
     state: State = {name: int(getattr(model, name)) for name in _COUNTERS if hasattr(model, name)}
-    if hasattr(model, _EXPLORATION):  # of DQN, which sets it after a step
+    if hasattr(model, _EXPLORATION):  # DQN sets it after each step
         state[_EXPLORATION] = float(model.exploration_rate)
     for name, module in _modules(model):
         state |= {f"{name}.{key}": _array(tensor) for key, tensor in module.state_dict().items()}

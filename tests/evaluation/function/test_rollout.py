@@ -168,7 +168,7 @@ def test_no_search_begins_with(x0, bounds, message):
 
 
 def test_what_cannot_be_called_is_refused():
-    with pytest.raises(UserError, match="function: expected something that can be called, got 3"):
+    with pytest.raises(UserError, match="function: expected a callable, got 3"):
         problem(3, [0.0])
 
 
@@ -192,7 +192,7 @@ def test_bounds_are_two_ends_or_pairs(bounds, lower, upper):
 
 
 def test_bounds_of_two_parameters_that_can_be_read_in_two_ways_are_refused():
-    with pytest.raises(UserError, match="--bounds: expected numbers that can be read in one way only"):
+    with pytest.raises(UserError, match="--bounds: expected unambiguous bounds"):
         problem(total, [1.0, 2.0], [(0, 1), (2, 3)])
 
 

@@ -84,8 +84,8 @@ def test_members_begin_with_weights_of_their_own():
         ("hidden", "--member-options: expected name=value, got 'hidden'"),
         ("hidden=x", "--hidden"),
         ("policy=mpl", "--policy: expected one of"),
-        ("init_sigma=0.1", "--member-options: expected no hyperparameter that is tuned"),
-        ("population_size=8", "--member-options: expected no hyperparameter that is tuned"),
+        ("init_sigma=0.1", "--member-options: expected no tuned hyperparameter"),
+        ("population_size=8", "--member-options: expected no tuned hyperparameter"),
     ],
 )
 def test_mistakes_raise(given, complaint):

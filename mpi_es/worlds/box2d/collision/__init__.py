@@ -1,1 +1,1 @@
-"""Where terrain and bodies touch, how far they are apart, and when they meet: Box2D's Collision."""
+"""Where terrain and bodies touch, how far apart they are, and when they meet: Box2D's Collision."""

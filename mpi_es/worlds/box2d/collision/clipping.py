@@ -1,7 +1,7 @@
 """The points of a manifold: the incident face, cut where the reference face ends (b2ClipSegmentToLine).
 
 A point's key is b2ContactFeature: indexA | indexB << 8 | typeA << 16 | typeB << 24, where a type is 0 for a
-vertex and 1 for a face. A point whose key was there before keeps its impulses.
+vertex and 1 for a face. A point whose key existed before keeps its impulses.
 """
 
 from typing import NamedTuple
@@ -38,10 +38,10 @@ def point_key(a: int, b: int, face_is_a: bool) -> int:
 def cut(
     segment: Segment, normal_x: np.float32, normal_y: np.float32, offset: np.float32, corner: int
 ) -> tuple[bool, Segment]:
-    """Return whether two points are on the inner side of a line, or are made by it, and the points.
+    """Return the part of a segment on the inner side of a line, and whether it has two points.
 
     Args:
-        corner: of the reference face, through which the line goes.
+        corner: the one of the reference face that the line goes through.
     """
     x0, y0, key0, x1, y1, key1 = segment
     distance0 = normal_x * x0 + normal_y * y0 - offset

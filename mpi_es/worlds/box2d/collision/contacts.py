@@ -11,7 +11,7 @@ from mpi_es.worlds.box2d.solver.sleep import wake
 
 @compiled()
 def collide(scene: Scene) -> None:
-    """Update the contacts of bodies that are awake, the newest first; drop those whose boxes parted."""
+    """Update the contacts of awake bodies, the newest first; drop those whose boxes no longer overlap."""
     for i in range(scene.contact_count - 1, -1, -1):
         contact = scene.contacts[i]
         body = scene.bodies[contact.body]
@@ -39,7 +39,7 @@ def _drop(scene: Scene, place: int) -> None:
 
 @compiled()
 def update(scene: Scene, contact: Contact) -> None:
-    """Find the manifold anew; points that were there before keep their impulses."""
+    """Find the manifold again; points that existed before keep their impulses."""
     count, key0, key1 = contact.count, contact.keys[0], contact.keys[1]
     normal0, normal1 = contact.normal_impulses[0], contact.normal_impulses[1]
     tangent0, tangent1 = contact.tangent_impulses[0], contact.tangent_impulses[1]
@@ -62,7 +62,7 @@ def update(scene: Scene, contact: Contact) -> None:
 
 @compiled()
 def _tell_listeners(scene: Scene, contact: Contact) -> None:
-    """Note that a contact begins or ends to touch, as gymnasium's ContactDetector does."""
+    """Note that a contact begins or stops touching, as gymnasium's ContactDetector does."""
     touching = 1 if contact.count > 0 else 0
     if touching == contact.touching:
         return

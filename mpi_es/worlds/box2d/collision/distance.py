@@ -1,7 +1,7 @@
 """The distance of a piece of terrain and a body without their skins: b2Distance, which is GJK, in float32.
 
 A simplex is up to three corners of the polygons' difference. A row of it holds the piece's corner, the body's
-corner, the way between them, and the corner's weight in the point that is nearest to the origin.
+corner, the vector between them, and the corner's weight in the point nearest to the origin.
 """
 
 import math
@@ -20,7 +20,7 @@ _MOST_ITERATIONS = 20  # k_maxIters
 
 @compiled()
 def distance(simplex: Simplex, piece: Piece, body: Body, at: Transform) -> np.float32:
-    """Return the distance where the body's frame is `at`; start from the simplex, whose size 0 is none."""
+    """Return the distance for a body's frame `at`; start from the simplex, if its size is not 0."""
     sine, cosine, _, _ = at
     _recall(simplex, piece, body, at)
     for _ in range(_MOST_ITERATIONS):
@@ -44,7 +44,7 @@ def distance(simplex: Simplex, piece: Piece, body: Body, at: Transform) -> np.fl
 
 @compiled()
 def support(corners: NDArray[np.float32], size: int, x: np.float32, y: np.float32) -> int:
-    """Return the first of the corners that lie furthest in a direction."""
+    """Return the corner that lies furthest in a direction, the first one in a tie."""
     best, most = 0, corners[0, 0] * x + corners[0, 1] * y
     for i in range(1, size):
         value = corners[i, 0] * x + corners[i, 1] * y
@@ -55,7 +55,7 @@ def support(corners: NDArray[np.float32], size: int, x: np.float32, y: np.float3
 
 @compiled()
 def point_at(body: Body, i: int, at: Transform) -> Pair:
-    """Return where a body's corner is if its frame is `at`."""
+    """Return the position of a body's corner, given its frame `at`."""
     sine, cosine, x, y = at
     turned_x, turned_y = rotate(sine, cosine, body.corners[i, 0], body.corners[i, 1])
     return turned_x + x, turned_y + y
@@ -74,7 +74,7 @@ def _set_row(simplex: Simplex, row: int, piece: Piece, body: Body, at: Transform
 
 @compiled()
 def _recall(simplex: Simplex, piece: Piece, body: Body, at: Transform) -> None:
-    """Place the corners of the last simplex; begin anew if its size is another: b2Simplex::ReadCache."""
+    """Place the corners of the last simplex; start again if its metric differs: b2Simplex::ReadCache."""
     for row in range(simplex.size):
         _set_row(simplex, row, piece, body, at, simplex.piece_corner[row], simplex.body_corner[row])
         simplex.weight[row] = ZERO
@@ -108,7 +108,7 @@ def _repeats(simplex: Simplex, saved: int, a: int, b: int) -> bool:
 
 @compiled()
 def _search_direction(simplex: Simplex) -> Pair:
-    """Return the direction to the origin, from a corner or square to an edge."""
+    """Return the direction to the origin, from a corner or perpendicular to an edge."""
     x, y = simplex.way_x[0], simplex.way_y[0]
     if simplex.size == 1:
         return -x, -y
@@ -168,7 +168,7 @@ def _reduce_edge(simplex: Simplex) -> None:
 
 @compiled()
 def _reduce_triangle(simplex: Simplex) -> None:
-    """Find the corner, edge or inside nearest to the origin: b2Simplex::Solve3, in its order of asking."""
+    """Find the corner, edge or inside nearest to the origin: b2Simplex::Solve3, in its order of tests."""
     d12_1, d12_2 = _along(simplex, 0, 1)
     d13_1, d13_2 = _along(simplex, 0, 2)
     d23_1, d23_2 = _along(simplex, 1, 2)
@@ -195,7 +195,7 @@ def _reduce_triangle(simplex: Simplex) -> None:
 
 @compiled()
 def _along(simplex: Simplex, i: int, j: int) -> Pair:
-    """Return the (unscaled) weights of the ends of an edge in its point nearest to the origin."""
+    """Return the (unscaled) weights of an edge's ends in its point nearest to the origin."""
     i_x, i_y, j_x, j_y = simplex.way_x[i], simplex.way_y[i], simplex.way_x[j], simplex.way_y[j]
     e_x, e_y = j_x - i_x, j_y - i_y
     return j_x * e_x + j_y * e_y, -(i_x * e_x + i_y * e_y)
@@ -203,13 +203,13 @@ def _along(simplex: Simplex, i: int, j: int) -> Pair:
 
 @compiled()
 def _cross(simplex: Simplex, i: int, j: int) -> np.float32:
-    """Return the cross product of two rows' ways."""
+    """Return the cross product of two rows' vectors."""
     return F32(simplex.way_x[i] * simplex.way_y[j] - simplex.way_y[i] * simplex.way_x[j])
 
 
 @compiled()
 def _copy_row(simplex: Simplex, source: int, target: int) -> None:
-    """Copy a row, but for its weight."""
+    """Copy a row without its weight."""
     simplex.piece_corner[target] = simplex.piece_corner[source]
     simplex.body_corner[target] = simplex.body_corner[source]
     simplex.terrain_x[target], simplex.terrain_y[target] = (

@@ -19,7 +19,7 @@ from mpi_es.worlds.box2d.vectors import corner_of, lesser, normal_of, normalized
 
 
 class _Face(NamedTuple):
-    """The reference face in the world: its ends, its normal, and the numbers of its corners."""
+    """The reference face in the world: its ends, its normal, and the indices of its corners."""
 
     x0: np.float32
     y0: np.float32
@@ -61,7 +61,7 @@ def collide_edge(contact: Contact, piece: Piece, body: Body) -> None:
 
 @compiled()
 def _edge_separation(piece: Piece, body: Body, n_x: np.float32, n_y: np.float32) -> np.float32:
-    """Return the way from the edge's line to the nearest corner: ComputeEdgeSeparation."""
+    """Return the distance from the edge's line to the nearest corner: ComputeEdgeSeparation."""
     least = LARGEST
     for i in range(body.size):
         x, y = corner_of(body, i)
@@ -94,7 +94,7 @@ def _furthest_face(piece: Piece, body: Body, n_x: np.float32, n_y: np.float32) -
 
 @compiled()
 def _face_of_body(piece: Piece, body: Body, index: int) -> tuple[_Face, Segment]:
-    """Return the body's face as the reference, and the edge, which is incident."""
+    """Return the body's face as the reference, and the edge as the incident face."""
     following = index + 1 if index + 1 < body.size else 0
     x0, y0 = corner_of(body, index)
     x1, y1 = corner_of(body, following)
@@ -109,7 +109,7 @@ def _face_of_body(piece: Piece, body: Body, index: int) -> tuple[_Face, Segment]
 def _face_of_edge(
     piece: Piece, body: Body, front: bool, n_x: np.float32, n_y: np.float32
 ) -> tuple[_Face, Segment]:
-    """Return the edge as the reference, and the body's face that looks to it most, which is incident."""
+    """Return the edge as the reference, and the body's face most opposite to it as the incident face."""
     index = _opposite_face(body, n_x, n_y)
     following = index + 1 if index + 1 < body.size else 0
     x0, y0 = corner_of(body, index)

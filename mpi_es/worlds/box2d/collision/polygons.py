@@ -20,7 +20,7 @@ from mpi_es.worlds.box2d.vectors import Pair, normalized, rotate, rotate_back
 
 
 class _Polygon(NamedTuple):
-    """A polygon and where its frame is."""
+    """A polygon and the position of its frame."""
 
     corners: NDArray[np.float32]
     normals: NDArray[np.float32]
@@ -67,7 +67,7 @@ def collide_polygons(contact: Contact, piece: Piece, body: Body) -> None:
 
 @compiled()
 def _place(polygon: _Polygon, i: int) -> Pair:
-    """Return where a corner is in the world."""
+    """Return the position of a corner in the world."""
     x, y = rotate(polygon.sine, polygon.cosine, polygon.corners[i, 0], polygon.corners[i, 1])
     return x + polygon.x, y + polygon.y
 
@@ -112,7 +112,7 @@ def _most_separation(one: _Polygon, other: _Polygon) -> tuple[int, np.float32]:
 
 @compiled()
 def _face_towards(one: _Polygon, other: _Polygon) -> int:
-    """Return the face that looks most to the other polygon's middle."""
+    """Return the face that faces the other polygon's middle most."""
     x1, y1 = rotate(one.sine, one.cosine, one.centroid_x, one.centroid_y)
     x2, y2 = rotate(other.sine, other.cosine, other.centroid_x, other.centroid_y)
     way_x, way_y = (x2 + other.x) - (x1 + one.x), (y2 + other.y) - (y1 + one.y)
@@ -127,7 +127,7 @@ def _face_towards(one: _Polygon, other: _Polygon) -> int:
 
 @compiled()
 def _incident(one: _Polygon, edge: int, other: _Polygon) -> Segment:
-    """Return the other polygon's face that looks to a face of the one most: b2FindIncidentEdge."""
+    """Return the other polygon's face most opposite to a face of the first one: b2FindIncidentEdge."""
     n_x, n_y = rotate(one.sine, one.cosine, one.normals[edge, 0], one.normals[edge, 1])
     local_x, local_y = rotate_back(other.sine, other.cosine, n_x, n_y)
     corner, least = 0, LARGEST
@@ -143,7 +143,7 @@ def _incident(one: _Polygon, edge: int, other: _Polygon) -> Segment:
 
 @compiled()
 def _clip(contact: Contact, body: Body, one: _Polygon, edge: int, other: _Polygon) -> None:
-    """Write the manifold whose reference is a face of the one polygon."""
+    """Write the manifold whose reference is a face of the first polygon."""
     segment = _incident(one, edge, other)
     following = edge + 1 if edge + 1 < one.size else 0
     x0, y0 = one.corners[edge, 0], one.corners[edge, 1]

@@ -1,6 +1,6 @@
 """When a body in motion first touches a piece of terrain: b2TimeOfImpact, by conservative advancement.
 
-Times are parts of the sweep, from 0 to 1. Touching is a distance of TARGET, give or take TOLERANCE.
+Times are fractions of the sweep, from 0 to 1. Touching is a distance of TARGET within TOLERANCE.
 """
 
 from typing import NamedTuple
@@ -36,7 +36,7 @@ class _Axis(NamedTuple):
 
 
 class _Sweep(NamedTuple):
-    """A body's motion, with angles from 0 on."""
+    """A body's motion, with normalised angles."""
 
     x0: np.float32
     y0: np.float32
@@ -50,7 +50,7 @@ class _Sweep(NamedTuple):
 
 @compiled()
 def time_of_impact(simplex: Simplex, piece: Piece, body: Body) -> tuple[bool, np.float32]:
-    """Return whether the body comes to touch the piece, and when."""
+    """Return whether the body will touch the piece, and when."""
     whole = _TURN * F32(np.floor(body.angle0 / _TURN))
     sweep = _Sweep(
         body.x0,
@@ -80,7 +80,7 @@ def time_of_impact(simplex: Simplex, piece: Piece, body: Body) -> tuple[bool, np
 
 @compiled()
 def _transform(sweep: _Sweep, time: np.float32) -> Transform:
-    """Return where the body's frame is at a time: b2Sweep::GetTransform."""
+    """Return the body's frame at a time: b2Sweep::GetTransform."""
     x = (ONE - time) * sweep.x0 + time * sweep.x
     y = (ONE - time) * sweep.y0 + time * sweep.y
     sine, cosine = sine_cosine((ONE - time) * sweep.angle0 + time * sweep.angle)
@@ -90,7 +90,7 @@ def _transform(sweep: _Sweep, time: np.float32) -> Transform:
 
 @compiled()
 def _find_axis(simplex: Simplex, piece: Piece, body: Body, at: Transform) -> _Axis:
-    """Return the axis through the nearest points or square to the nearest face: Initialize."""
+    """Return the axis through the nearest points or perpendicular to the nearest face: Initialize."""
     sine, cosine, _, _ = at
     a, b = simplex.piece_corner, simplex.body_corner
     terrain_x, terrain_y = piece.corners[a[0], 0], piece.corners[a[0], 1]
@@ -139,7 +139,7 @@ def _deepest_corners(axis: _Axis, piece: Piece, body: Body, at: Transform) -> tu
 
 @compiled()
 def _separation(axis: _Axis, piece: Piece, body: Body, corners: tuple[int, int], at: Transform) -> np.float32:
-    """Return how far two corners, or a corner and a face, are apart along an axis: Evaluate."""
+    """Return how far apart two corners, or a corner and a face, are along an axis: Evaluate."""
     sine, cosine, x, y = at
     a, b = corners
     terrain_x, terrain_y = piece.corners[a, 0], piece.corners[a, 1]
@@ -158,7 +158,7 @@ def _separation(axis: _Axis, piece: Piece, body: Body, corners: tuple[int, int],
 def _advance(
     axis: _Axis, piece: Piece, body: Body, sweep: _Sweep, time: np.float32
 ) -> tuple[int, np.float32]:
-    """Return what happens from a time on along an axis, and until when that is known."""
+    """Return what happens along an axis after a time, and the time up to which this is known."""
     end = ONE
     for _ in range(_MOST_PUSH_BACKS):
         at = _transform(sweep, end)
@@ -181,7 +181,7 @@ def _advance(
 def _root(
     axis: _Axis, piece: Piece, body: Body, sweep: _Sweep, corners: tuple[int, int], times: Pair, values: Pair
 ) -> np.float32:
-    """Return when two corners are at the target, by bisection and the secant rule in turn."""
+    """Return the time at which two corners are at the target, by bisection and the secant rule in turn."""
     before, after = times
     s_before, s_after = values
     for i in range(_MOST_ROOTS):

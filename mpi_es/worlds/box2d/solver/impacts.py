@@ -1,4 +1,4 @@
-"""Impacts within a step, one after the other: b2World::SolveTOI and b2Island::SolveTOI."""
+"""Impacts within a step, one after another: b2World::SolveTOI and b2Island::SolveTOI."""
 
 import numpy as np
 
@@ -87,9 +87,9 @@ def _find_impact(scene: Scene, contact: Contact) -> np.float32:
 
 @compiled()
 def clearly_apart(piece: Piece, body: Body) -> bool:
-    """Return whether a face of the terrain keeps a body further off than any impact through its whole sweep.
+    """Return whether a face of the terrain separates a body from any impact through its whole sweep.
 
-    It saves most searches. A corner leaves the straight way between its two ends by no more than an eighth of
+    This saves most searches. A corner leaves the straight line between its two ends by at most an eighth of
     its distance from the centre, times the square of the turn.
     """
     turn = body.angle - body.angle0
@@ -106,7 +106,7 @@ def clearly_apart(piece: Piece, body: Body) -> bool:
 
 @compiled()
 def _reach_over_face(piece: Piece, face: int, body: Body) -> Pair:
-    """Return the least and the most that corners are above a face, before the step and after it."""
+    """Return the smallest and largest height of corners above a face, before and after the step."""
     n_x, n_y = piece.normals[face, 0], piece.normals[face, 1]
     face_x, face_y = piece.corners[face, 0], piece.corners[face, 1]
     low, high = LARGEST, -LARGEST
@@ -178,7 +178,9 @@ def _bounce(scene: Scene, place: int, alpha: np.float32) -> None:
 
 @compiled()
 def _collect_rows(scene: Scene, place: int, alpha: np.float32) -> None:
-    """List the contact of the impact, then the body's others that touch now, the newest first, unpushed."""
+    """List the contact of the impact, then the body's other touching contacts, newest first,
+    without impulses.
+    """
     scene.row_count = 0
     add_row(scene, place, ZERO)
     for i in range(scene.contact_count - 1, -1, -1):
@@ -193,7 +195,7 @@ def _collect_rows(scene: Scene, place: int, alpha: np.float32) -> None:
 
 @compiled()
 def _iterate_velocities(scene: Scene, body: Body) -> None:
-    """Let the contacts push, again and again until nothing changes."""
+    """Let the contacts push repeatedly, until nothing changes."""
     for _ in range(VELOCITY_ITERATIONS):
         x, y, spin = body.velocity_x, body.velocity_y, body.spin
         for i in range(scene.row_count):

@@ -78,7 +78,7 @@ def _collect_rows(scene: Scene) -> None:
 
 @compiled()
 def iterate_velocities(scene: Scene) -> None:
-    """Let joints and contacts push, again and again."""
+    """Let joints and contacts push repeatedly."""
     for _ in range(VELOCITY_ITERATIONS):
         for i in range(len(scene.joints)):
             joint = scene.joints[scene.joint_order[i]]

@@ -23,7 +23,7 @@ INSIDE, LOWER, UPPER = 0, 1, 2  # values of joint.limit
 
 @compiled()
 def prepare_joint(joint: Joint, a: Body, b: Body, warmth: np.float32) -> None:
-    """Find a joint's matrix and limit, and apply last step's impulses: InitVelocityConstraints."""
+    """Find a joint's matrix and limit, and apply the last step's impulses: InitVelocityConstraints."""
     a_x, a_y = rotate(a.sine, a.cosine, joint.anchor_ax, joint.anchor_ay)
     b_x, b_y = rotate(b.sine, b.cosine, joint.anchor_bx, joint.anchor_by)
     joint.arm_ax, joint.arm_ay, joint.arm_bx, joint.arm_by = a_x, a_y, b_x, b_y
@@ -117,7 +117,7 @@ def _push(a: Body, b: Body, x: np.float32, y: np.float32) -> None:
 
 @compiled()
 def _pin_at_limit(joint: Joint, a: Body, b: Body, way_x: np.float32, way_y: np.float32) -> None:
-    """Hold the bodies together and from turning further."""
+    """Hold the bodies together, and stop them from turning further."""
     k_xx, k_xy, k_xz, k_yy, k_yz, k_zz = (
         joint.k_xx,
         joint.k_xy,

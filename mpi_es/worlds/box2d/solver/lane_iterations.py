@@ -1,7 +1,8 @@
-"""The velocity iterations of several scenes at once, equal to those of each alone (joints.py, rows.py).
+"""The velocity iterations of several scenes at once, bit-identical to those of
+each alone (joints.py, rows.py).
 
-They are the longest part of a step, and a chain of operations that wait for each other. Lanes take all
-branches and choose between the results.
+They are the longest part of a step, and a chain of dependent operations. Lanes take all branches and choose
+between the results.
 """
 
 from typing import Any
@@ -17,7 +18,7 @@ Vector = Any  # a lane for each scene
 
 @compiled()
 def iterate_lanes(lanes: Lanes, scene: Scene) -> None:
-    """Let joints and contacts push, again and again; the scene tells in which order."""
+    """Let joints and contacts push repeatedly, in the order that the scene has."""
     for _ in range(VELOCITY_ITERATIONS):
         for i in range(len(scene.joints)):
             place = scene.joint_order[i]
@@ -72,7 +73,7 @@ def _iterate_joint(joint: Any, a: Any, b: Any) -> None:
 
 @compiled()
 def _pin(joint: Any, way_x: Vector, way_y: Vector, way_z: Vector) -> tuple[Vector, Vector, Vector]:
-    """Return the impulses that hold the bodies together, and at a limit from turning further."""
+    """Return the impulses that hold the bodies together and, at a limit, stop them from turning further."""
     k_xx, k_xy, k_xz = get(joint.k_xx), get(joint.k_xy), get(joint.k_xz)
     k_yy, k_yz, k_zz = get(joint.k_yy), get(joint.k_yz), get(joint.k_zz)
     inverse, last = get(joint.inverse_3), get(joint.limit_impulse)

@@ -1,4 +1,4 @@
-"""The velocities, joints and rows of several scenes, each number as a vector with a lane for each scene.
+"""Velocities, joints and rows of several scenes; each number is a vector with a lane for each scene.
 
 A contact that a scene lacks is a row of zeros, which changes nothing.
 """
@@ -30,7 +30,7 @@ _ROW = (
 
 
 def lanes(scene: np.dtype[np.void], width: int) -> np.dtype[np.void]:
-    """Return the type of a record that holds the solver's part of so many scenes of a type: 8, 16 or 32."""
+    """Return the type of a record with the solver's part of 8, 16 or 32 scenes of a type."""
 
     def vectors(names: str) -> np.dtype[np.void]:
         return np.dtype([(name, F32, (width,)) for name in names.split()])

@@ -12,10 +12,10 @@ from mpi_es.worlds.box2d.vectors import clamp, lesser, rotate
 
 @compiled()
 def correct_rows(scene: Scene, factor: np.float32) -> np.float32:
-    """Push each body out of the terrain, point after point; return the least separation.
+    """Push each body out of the terrain, point by point; return the smallest separation.
 
     Args:
-        factor: the part of an error that is corrected at once.
+        factor: the share of an error that is corrected at once.
     """
     least = ZERO
     for i in range(scene.row_count):

@@ -1,6 +1,6 @@
-"""Touching contacts in the solver of velocities: b2ContactSolver, in float32. A row is a contact.
+"""Touching contacts in the velocity solver: b2ContactSolver, in float32. A row is a contact.
 
-The terrain (A) does not move, so only the body's terms are there; impulses push it along the row's normal.
+The terrain (A) does not move, so only the body's terms occur; impulses push it along the row's normal.
 """
 
 import numpy as np
@@ -16,7 +16,7 @@ _MOST_CONDITION = F32(1000)  # of the matrix of two points; beyond it one of the
 
 @compiled()
 def add_row(scene: Scene, place: int, warmth: np.float32) -> None:
-    """Append a contact to the solver's rows, with a part of its last impulses."""
+    """Append a contact to the solver's rows, with a share of its last impulses."""
     contact, row = scene.contacts[place], scene.rows[scene.row_count]
     scene.row_count += 1
     row.contact, row.body = place, contact.body
@@ -28,7 +28,7 @@ def add_row(scene: Scene, place: int, warmth: np.float32) -> None:
 
 @compiled()
 def prepare_rows(scene: Scene) -> None:
-    """Find normals, arms and masses where the bodies are: InitializeVelocityConstraints."""
+    """Find normals, arms and masses at the bodies' positions: InitializeVelocityConstraints."""
     for i in range(scene.row_count):
         row = scene.rows[i]
         contact, body = scene.contacts[row.contact], scene.bodies[row.body]
@@ -68,14 +68,14 @@ def _middle(contact: Contact, body: Body, origin_x: np.float32, origin_y: np.flo
 
 @compiled()
 def _mass_along(row: Row, body: Body, j: int, x: np.float32, y: np.float32) -> np.float32:
-    """Return the inverse of the mass that a point has in a direction; a body's own is above 0."""
+    """Return the inverse of a point's effective mass in a direction; a body's inverse mass is above 0."""
     arm = row.arms[j, 0] * y - row.arms[j, 1] * x
     return F32(body.inverse_mass + body.inverse_moment * arm * arm)
 
 
 @compiled()
 def _prepare_block(row: Row, body: Body) -> None:
-    """Find the matrix of both points, or go on with one where it can hardly be inverted."""
+    """Find the matrix of both points, or use only one point if the matrix is nearly singular."""
     mass, moment = body.inverse_mass, body.inverse_moment
     arm0 = row.arms[0, 0] * row.normal_y - row.arms[0, 1] * row.normal_x
     arm1 = row.arms[1, 0] * row.normal_y - row.arms[1, 1] * row.normal_x
@@ -107,7 +107,7 @@ def warm_start(scene: Scene) -> None:
 
 @compiled()
 def iterate_rows(scene: Scene) -> None:
-    """Let each contact rub and push its body once: SolveVelocityConstraints."""
+    """Apply friction and normal impulses of each contact once: SolveVelocityConstraints."""
     for i in range(scene.row_count):
         row = scene.rows[i]
         body = scene.bodies[row.body]
@@ -180,7 +180,7 @@ def _push_at_two_points(row: Row, body: Body) -> None:
 
 @compiled()
 def _block_impulses(row: Row, b0: np.float32, b1: np.float32) -> tuple[bool, np.float32, np.float32]:
-    """Return the impulses of the first of Box2D's four cases that holds, if one does."""
+    """Return whether one of Box2D's four cases holds, and the impulses of the first that does."""
     impulse0, impulse1 = -(row.m_11 * b0 + row.m_12 * b1), -(row.m_12 * b0 + row.m_22 * b1)
     if impulse0 >= ZERO and impulse1 >= ZERO:
         return True, impulse0, impulse1

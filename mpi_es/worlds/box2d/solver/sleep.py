@@ -1,4 +1,4 @@
-"""Which bodies are awake. The one island falls asleep as a whole, but each body wakes by itself."""
+"""Which bodies are awake. The only island falls asleep as a whole, but each body wakes by itself."""
 
 from mpi_es.jit.decorator import compiled
 from mpi_es.worlds.box2d.records import Body, Scene
@@ -27,7 +27,7 @@ def sleep_after_rest(scene: Scene, solved: bool) -> None:
     """Let all bodies sleep when each has rested for half a second: the end of b2Island::Solve.
 
     Args:
-        solved: whether the positions' errors are small.
+        solved: whether position errors are small.
     """
     least = LARGEST
     for i in range(len(scene.bodies)):

@@ -1,4 +1,4 @@
-"""The physics' own state, which nothing outside it reads, and its working space: arrays, allocated once."""
+"""The internal state of the physics, and its working space: arrays, allocated once."""
 
 from typing import Any, NamedTuple
 
@@ -52,7 +52,7 @@ def allocate(lap_complete_percent: float = 0.95) -> Physics:
     """Return the physics of a world without a track.
 
     Args:
-        lap_complete_percent: as gymnasium's: the share of tiles that makes a lap, if tile 0 comes after them.
+        lap_complete_percent: as in gymnasium: the share of tiles that completes a lap, if tile 0 comes after.
     """
     fields: dict[str, Any] = {
         "checkpoints": np.zeros((CHECKPOINTS, 3)),

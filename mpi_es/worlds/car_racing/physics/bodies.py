@@ -1,4 +1,4 @@
-"""The car's polygons and masses as Box2D makes them, in its float32 and its order of vertices.
+"""The car's polygons and masses as in Box2D, in its float32 and its order of vertices.
 
 Everything here is computed once, at import, from the measures in gymnasium's car_dynamics.py.
 """

@@ -1,6 +1,7 @@
 """Gymnasium's Car, without its drawing: what the driver does to the wheels, and what the tyres do to the car.
 
-As in car_dynamics.py, all is computed in double from Box2D's floats, and only the results are floats again.
+As in car_dynamics.py, everything is computed in double from Box2D's floats; only the results are floats
+again.
 """
 
 import math
@@ -34,7 +35,9 @@ _ANCHORS = np.array(WHEEL_POSITIONS) * SIZE
 
 @compiled()
 def place_car(world: World, physics: Physics) -> None:
-    """Put a new car on the track's start, its wheels where they are at angle 0: the first step snaps them."""
+    """Put a new car at the track's start, with its wheels as at angle 0:
+    the first step snaps them into place.
+    """
     angle, x, y = F32(world.start[0]), world.start[1], world.start[2]
     sine, cosine = math.sin(angle), math.cos(angle)
     for body in range(BODIES):
@@ -60,7 +63,7 @@ def place_car(world: World, physics: Physics) -> None:
 
 @compiled()
 def control(physics: Physics, steer: float, gas: float, brake: float) -> None:
-    """Set what the driver wants of the wheels: steer in front, gas behind, brake all.
+    """Set the driver's controls: steer the front wheels, gas for the rear wheels, brake for all.
 
     Args:
         steer: -1 left to 1 right, as in gymnasium's actions.
@@ -90,7 +93,7 @@ def push(world: World, physics: Physics) -> None:
 
 @compiled()
 def _motor_speed(difference: float) -> float:
-    """Return the speed at which a joint's motor goes towards the wanted angle."""
+    """Return the speed at which a joint's motor turns towards the requested angle."""
     sign = float((difference > 0) - (difference < 0))
     return sign * min(50.0 * abs(difference), 3.0)
 

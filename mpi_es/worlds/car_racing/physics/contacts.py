@@ -1,7 +1,7 @@
 """Which tiles the car touches: gymnasium's FrictionDetector, with a part of Box2D's broad phase.
 
-Box2D reports where touching begins and ends. Its order does not matter, for every tile has the same reward
-and the same friction; so it is enough to find, each step, what touches what. (If two tiles complete a lap,
+Box2D reports where touching begins and ends. Its order does not matter, since every tile has the same reward
+and the same friction; so it is enough to find in each step what touches what. (If two tiles complete a lap,
 by a tiny `lap_complete_percent`, the order within the reset decides whether the race is over at once.)
 """
 
@@ -32,7 +32,7 @@ CLEARLY_INSIDE = F32(0.1)
 
 
 class Polygon(NamedTuple):
-    """What Box2D's distance reads of a polygon."""
+    """A polygon as Box2D's distance reads it."""
 
     corners: Floats  # (…, 2)
     size: int  # their number
@@ -40,7 +40,7 @@ class Polygon(NamedTuple):
 
 @compiled()
 def touch(world: World, physics: Physics) -> None:
-    """Find what the car touches where it is: the wheels' grip, the tiles' colours, the visits and rewards."""
+    """Find what the car touches; set the wheels' grip, the tiles' colours, the visits and the rewards."""
     _place_car(world.transforms, physics.corners, physics.bounds)
     physics.on_road[:] = 0
     for i in range(_find_near(physics.boxes, physics.bounds, physics.near, world.counts[TILE_COUNT])):
@@ -67,14 +67,14 @@ def _matters(touched: np.uint8, visited: np.uint8, on_road: Flags, wheel: int) -
     """Return whether touching a tile would change anything: its colour, or a wheel's grip or visit.
 
     Args:
-        wheel: or a number below 0 for the hull, which only colours.
+        wheel: a wheel, or a number below 0 for the hull, which only colours tiles.
     """
     return bool(touched == 0 if wheel < 0 else visited == 0 or on_road[wheel] == 0)
 
 
 @compiled()
 def _place_car(transforms: Floats, corners: Floats, bounds: Floats) -> None:
-    """Find the car's polygons in the world, in float32 as Box2D, and boxes around all that they reach."""
+    """Find the car's polygons in the world, in float32 like Box2D, and boxes around all that they reach."""
     for fixture in range(FIXTURES):
         body = FIXTURE_BODY[fixture]
         x, y, sine, cosine = (
@@ -142,7 +142,7 @@ def _boxes_meet(boxes: Floats, tile: int, bounds: Floats, fixture: int) -> bool:
 
 @compiled()
 def _is_clear(vertices: Floats, size: int, tile: int, corners: Floats, fixture: int) -> bool:
-    """Return whether an edge of the tile has the whole polygon out of reach on its far side."""
+    """Return whether an edge of the tile separates it from the whole polygon, beyond reach."""
     for i in range(size):
         start_x, start_y = vertices[tile, i, 0], vertices[tile, i, 1]
         following = i + 1 if i + 1 < size else 0
@@ -158,7 +158,7 @@ def _is_clear(vertices: Floats, size: int, tile: int, corners: Floats, fixture: 
 
 @compiled()
 def _has_corner_inside(vertices: Floats, size: int, tile: int, corners: Floats, fixture: int) -> bool:
-    """Return whether a corner of a part of the car is in the tile, further than any rounding."""
+    """Return whether a corner of a part of the car is inside the tile by more than any rounding."""
     for j in range(FIXTURE_SIZE[fixture]):
         x, y, least = corners[fixture, j, 0], corners[fixture, j, 1], F32(np.inf)
         start_x, start_y = vertices[tile, size - 1, 0], vertices[tile, size - 1, 1]
@@ -189,7 +189,7 @@ def _begin_contact(world: World, physics: Physics, tile: int, wheel: int) -> Non
     """Colour a tile, and reward the wheel that visits it first: gymnasium's FrictionDetector._contact.
 
     Args:
-        wheel: or a number below 0 for the hull, which has no tiles.
+        wheel: a wheel, or a number below 0 for the hull, which has no tiles.
     """
     physics.touched[tile] = 1
     for channel in range(3):

@@ -1,6 +1,6 @@
 """The joints of the car's wheels, with a motor and a limit each: Box2D's b2RevoluteJoint, in float32.
 
-A wheel's joint is at its centre of mass, so all terms of Box2D's with the wheel's arm are zero and left out.
+A wheel's joint is at its centre of mass, so all of Box2D's terms with the wheel's arm are zero and omitted.
 """
 
 import math
@@ -52,7 +52,7 @@ MOTOR_MASS = ONE / K_ZZ
 
 @compiled()
 def prepare(velocities: Row, angles: Row, joint: Joint, wheel: int) -> None:
-    """Find a joint's matrix and limit and apply last step's impulses: InitVelocityConstraints."""
+    """Find a joint's matrix and limit, and apply the last step's impulses: InitVelocityConstraints."""
     sine, cosine = math.sin(angles[0]), math.cos(angles[0])
     arm_x = cosine * ARMS[wheel, 0] - sine * ARMS[wheel, 1]
     arm_y = sine * ARMS[wheel, 0] + cosine * ARMS[wheel, 1]

@@ -39,7 +39,7 @@ def randomize_colours(world: World, physics: Physics, generator: NDArray[np.uint
 
 @compiled()
 def reset(world: World, physics: Physics, generator: NDArray[np.uint64]) -> None:
-    """Draw a track, put the car on its start, and let it stand for a step."""
+    """Draw a track, put the car at its start, and let it stand for a step."""
     world.clock[:] = 0
     physics.lap[NEW_LAP] = 0
     make_track(world, physics, generator)
@@ -74,7 +74,7 @@ def is_off(world: World) -> bool:
 
 @compiled()
 def _advance(world: World, physics: Physics) -> None:
-    """Let a step of time pass: the car's forces come from the tiles of the step before, as in gymnasium."""
+    """Advance by a step: the car's forces come from the tiles of the previous step, as in gymnasium."""
     push(world, physics)
     touch(world, physics)
     solve(world, physics)

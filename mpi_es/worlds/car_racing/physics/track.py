@@ -1,4 +1,4 @@
-"""A race's track: gymnasium's CarRacing._create_track, drawn from the generator to the same last bit."""
+"""A race's track: gymnasium's CarRacing._create_track, bit-identical, from the same generator."""
 
 import math
 
@@ -92,7 +92,7 @@ def _find_target(checkpoints: NDArray[np.float64], alpha: float, target: int) ->
 
 @compiled()
 def _turn(side: float, alpha: float, beta: float) -> tuple[float, float]:
-    """Return the heading without whole turns, and the heading turned to the target.
+    """Return the heading without whole turns, and the heading turned towards the target.
 
     Args:
         side: the target's distance to the right, six to a metre.
@@ -198,7 +198,7 @@ def _right_of(point: NDArray[np.float64], offset: float) -> tuple[float, float]:
 
 @compiled()
 def _lay_in_box2d(physics: Physics, corners: NDArray[np.float64], tile: int) -> None:
-    """Keep a tile as Box2D has it: float32, in the order of its gift wrapping, with a bounding box."""
+    """Store a tile as Box2D has it: in float32, in the order of its gift wrapping, with a bounding box."""
     rounded = np.empty((4, 2), np.float32)
     physics.boxes[:2, tile], physics.boxes[2:, tile] = np.inf, -np.inf
     for i in range(4):

@@ -25,10 +25,10 @@ MAX_MOTOR_IMPULSE = STEP * F32(180 * 900 * SIZE * SIZE)
 
 @compiled()
 def solve_velocities(velocities: Row, joints: Joints) -> None:
-    """Apply impulses in all of Box2D's iterations, but for those that would change nothing.
+    """Apply impulses in all of Box2D's iterations, except those that would change nothing.
 
-    After some ten iterations nothing moves any more but the last bits of the wheels' spins and of the
-    impulses, which may go on to the end.
+    After some ten iterations nothing changes any more except the last bits of the wheels' spins and of the
+    impulses, which may change until the end.
     """
     done = 0
     while done < VELOCITY_ITERATIONS:
@@ -56,7 +56,7 @@ def _iterate(velocities: Row, joints: Joints) -> bool:
 
 @compiled()
 def _iterate_at_rest(velocities: Row, joints: Joints, done: int) -> int:
-    """Iterate as long as only the wheels' spins move; return the number of iterations then done.
+    """Iterate as long as only the wheels' spins change; return the number of iterations done by then.
 
     The pins then push as in the last iteration, and each wheel is alone with its motor.
     """
@@ -124,7 +124,7 @@ def _pin(
 def _pin_at_limit(
     joint: Joint, own: Row, x: np.float32, y: np.float32, spin: np.float32
 ) -> tuple[np.float32, np.float32, np.float32, bool]:
-    """Hold a wheel at its place and from turning further; return as `_pin`."""
+    """Hold a wheel at its place, and stop it from turning further; return the same as `_pin`."""
     arm_x, arm_y, last = joint.arm_x, joint.arm_y, joint.limit_impulse
     k_xx, k_xy, k_yy, k_xz, k_yz = joint.k_xx, joint.k_xy, joint.k_yy, joint.k_xz, joint.k_yz
     way_x, way_y, way_z = own[0] - x + spin * arm_y, own[1] - y - spin * arm_x, own[2] - spin

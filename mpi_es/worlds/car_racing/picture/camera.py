@@ -1,4 +1,4 @@
-"""Where things appear in gymnasium's window: the zoom, scroll and turn of its _render."""
+"""The positions of things in gymnasium's window: the zoom, scroll and turn of its _render."""
 
 import math
 from typing import NamedTuple
@@ -26,7 +26,7 @@ class Camera(NamedTuple):
 
 @compiled()
 def aim(world: World) -> Camera:
-    """Return the camera behind the car, which in the first second comes down from high above."""
+    """Return the camera behind the car, which zooms in during the first second."""
     time = world.clock[TIME]
     zoom = 0.1 * SCALE * max(1 - time, 0.0) + ZOOM * SCALE * min(time, 1.0)
     cosine, sine = rotation(-np.float64(world.angles[0]))
@@ -39,7 +39,7 @@ def aim(world: World) -> Camera:
 
 @compiled()
 def rotation(angle: float) -> tuple[float, float]:
-    """Return cosine and sine as Vector2.rotate_rad has them: exact ones near the right angles."""
+    """Return cosine and sine as in Vector2.rotate_rad, which are exact near right angles."""
     angle = np.fmod(angle, 2 * math.pi)
     if angle < 0:
         angle += 2 * math.pi
@@ -69,7 +69,7 @@ def project_from_body(
 
 @compiled()
 def look(camera: Camera, x: float, y: float) -> tuple[float, float]:
-    """Return where a point of the world is seen, in pixels with y pointing up."""
+    """Return the position of a point of the world in the window, in pixels with y pointing up."""
     turned_x = camera.cosine * x - camera.sine * y
     turned_y = camera.sine * x + camera.cosine * y
     return turned_x * camera.zoom + camera.x, turned_y * camera.zoom + camera.y
@@ -77,7 +77,7 @@ def look(camera: Camera, x: float, y: float) -> tuple[float, float]:
 
 @compiled()
 def sight(camera: Camera) -> tuple[float, float, float]:
-    """Return centre and radius of a circle in the world around all that is seen above the panel."""
+    """Return centre and radius of a circle in the world around everything visible above the panel."""
     x, y = (WINDOW_W / 2 - camera.x) / camera.zoom, ((WINDOW_H + PANEL_LINES) / 2 - camera.y) / camera.zoom
     half_diagonal = math.hypot(WINDOW_W / 2, (WINDOW_H - PANEL_LINES) / 2)
     radius = (half_diagonal + 2) / camera.zoom  # corners may be off by a pixel

@@ -1,9 +1,9 @@
-"""The indicator panel: the rows from VIEW_ROWS on and the score in them, bit for bit as gymnasium's.
+"""The indicator panel: the rows from VIEW_ROWS on and the score in them, bit-identical to gymnasium's.
 
 gymnasium draws at 1000x800 and shrinks that with pygame's `smoothscale`. Since a panel is seven upright bars
 and a text, one line is shrunk for every different set of bars, and the text by itself. The loops over a line
-and over a column of the text are written so that they run in vectors. What is as in the last picture is not
-drawn again: bars are compared by their pixels, and the score as it is rounded.
+and over a column of the text are written so that they run in vectors. Parts that equal the last picture are
+not drawn again: bars are compared by their pixels, and the score as it is rounded.
 """
 
 import math
@@ -155,14 +155,14 @@ def _upright(bars: NDArray[np.int64], bar: int, height: float, value: float) -> 
 
 @compiled()
 def _level(bars: NDArray[np.int64], bar: int, length: float, value: float) -> None:
-    """Set a bar that reaches to the right of its place, or to the left if negative."""
+    """Set a bar that extends to the right of its origin, or to the left if negative."""
     top, bottom = int(WINDOW_H - 4 * H), int(WINDOW_H - 2 * H)
     _set(bars[bar], int(PLACES[bar] * S), int((PLACES[bar] + length) * S), top, bottom, value)
 
 
 @compiled()
 def _set(bar: NDArray[np.int64], x0: int, x1: int, y0: int, y1: int, value: float) -> None:
-    """Store a bar, clipped to the panel. Both ends belong to it, in pygame's polygons."""
+    """Store a bar, clipped to the panel. In pygame's polygons both ends belong to it."""
     bar[0], bar[1] = max(min(x0, x1), 0), min(max(x0, x1), WINDOW_W - 1)
     bar[2], bar[3] = max(min(y0, y1) - TOP, 0), min(max(y0, y1) - TOP, PANEL_LINES - 1)
     if abs(value) <= LEAST_VALUE:
@@ -171,7 +171,7 @@ def _set(bar: NDArray[np.int64], x0: int, x1: int, y0: int, y1: int, value: floa
 
 @compiled()
 def _find_cover(bars: NDArray[np.int64], first: int, end: int, cover: NDArray[np.int64]) -> None:
-    """Find the set of bars, of those from first to end - 1, that cross each line."""
+    """Find the set of bars among first … end - 1 that cross each line."""
     cover.fill(0)
     for bar in range(first, end):
         for line in range(bars[bar, 2], bars[bar, 3] + 1):
@@ -236,7 +236,7 @@ def _add_part(line: NDArray[np.int32], sums: NDArray[np.int32], shown: int, shar
 def _show(
     bars: NDArray[np.int64], pixels: NDArray[np.int32], line: NDArray[np.int32], shown: int, wanted: int
 ) -> int:
-    """Bring a line from one set of bars to another, and return this."""
+    """Change a line from one set of bars to another, and return the latter."""
     if wanted != shown:
         _change(bars, pixels, line, shown, wanted)
     return wanted
@@ -278,7 +278,7 @@ def _paint(bars: NDArray[np.int64], pixels: NDArray[np.int32], bar: int, light: 
 
 @compiled()
 def _shrink(pixels: NDArray[np.int32], first: int, last: int, line: NDArray[np.int32]) -> None:
-    """Shrink in x the columns that the pixels first to last lie in."""
+    """Shrink in x the columns that contain the pixels first to last."""
     for x in range(first * SIDE // WINDOW_W, min((last + 1) * SIDE // WINDOW_W, SIDE - 1) + 1):
         start, end, lead, trail = X_START[x], X_END[x], X_LEAD[x], X_TRAIL[x]
         for channel in range(3):
@@ -306,7 +306,7 @@ def _draw_text(panel: Panel) -> None:
 
 @compiled()
 def _stack(column: NDArray[np.int32], top: int, x: int, image: NDArray[np.uint8]) -> None:
-    """Shrink one column of the text in y; beyond the text's box it is black."""
+    """Shrink one column of the text in y; it is black outside the text's box."""
     bottom = top + len(column)
     for row in range(top * SIDE // WINDOW_H, bottom * SIDE // WINDOW_H + 1):
         start, end, lead, trail = Y_START[row], Y_END[row], Y_LEAD[row], Y_TRAIL[row]

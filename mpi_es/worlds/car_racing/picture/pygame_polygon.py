@@ -14,7 +14,7 @@ Ends = NDArray[np.int32]
 
 @compiled(borrowing=True)
 def find_runs(x: NDArray[np.int64], y: NDArray[np.int64], count: int, first: Ends, second: Ends) -> int:
-    """Write both ends of each row's run, in either order, from the row of the least y; return that row.
+    """Write both ends of each row's run, in either order, from the row of the smallest y; return that row.
 
     Args:
         x: of the corners, of which there are `count`.
@@ -39,10 +39,10 @@ def find_runs(x: NDArray[np.int64], y: NDArray[np.int64], count: int, first: End
 def include_flat_edges(
     x: NDArray[np.int64], y: NDArray[np.int64], count: int, low: int, first: Ends, second: Ends
 ) -> None:
-    """Let the runs reach to both ends of each edge that lies in a row, as pygame's do.
+    """Extend the runs to both ends of each horizontal edge, as pygame does.
 
-    It matters where corners that were cut to whole pixels leave such an edge between the highest and the
-    lowest row. The close picture goes without.
+    It matters if truncating corners to whole pixels leaves such an edge between the highest and the lowest
+    row. The close picture does not do it.
 
     Args:
         low: the row of the first run.
@@ -57,7 +57,7 @@ def include_flat_edges(
 
 @compiled(borrowing=True)
 def extent(numbers: NDArray[np.int64], count: int) -> tuple[int, int]:
-    """Return the least and the greatest of the first numbers."""
+    """Return the smallest and the largest of the first `count` numbers."""
     least = greatest = numbers[0]
     for i in range(1, count):
         least, greatest = min(least, numbers[i]), max(greatest, numbers[i])

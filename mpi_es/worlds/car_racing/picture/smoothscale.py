@@ -12,7 +12,7 @@ ONE = 1 << 14  # a whole pixel's share
 
 
 class Axis(NamedTuple):
-    """What each pixel of the small picture is made of along one axis."""
+    """The source pixels of each pixel of the small picture, along one axis."""
 
     start: NDArray[np.int64]  # (SIDE,) its first whole source pixel
     end: NDArray[np.int64]  # (SIDE,) behind its last whole one; this pixel is shared with the next
@@ -56,10 +56,10 @@ def scaled(total: int, reciprocal: int) -> Any:
 def shrink_cell(
     pixels: NDArray[np.int32], begin: int, start: int, end: int, lead: int, trail: int, reciprocal: int
 ) -> Any:
-    """Return a pixel of the small picture, of a line that is black but for pixels from `begin` on.
+    """Return a pixel of the small picture, from a line that is black except for pixels from `begin` on.
 
     Args:
-        start: its place in `Axis.start`; likewise end, lead, trail and reciprocal.
+        start: the pixel's value in `Axis.start`; likewise end, lead, trail and reciprocal.
     """
     behind, total = begin + len(pixels), 0
     if begin < start <= behind:

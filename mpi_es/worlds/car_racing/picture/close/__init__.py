@@ -1,1 +1,1 @@
-"""The picture by the areas that shapes cover, close to gymnasium's and fast."""
+"""The picture from the areas that shapes cover, close to gymnasium's and fast."""

@@ -149,7 +149,7 @@ def _paint(
 
 @compiled()
 def _fill_line(line: NDArray[np.uint32], first: np.int32, last: np.int32, paint: np.uint32) -> None:
-    """Fill a line, behind the hull. It looks at all pixels, which vectors do faster than at some."""
+    """Fill a line, behind the hull. It tests all pixels, which is faster in vectors than testing some."""
     for pixel in range(PIXELS):
         inside = (first <= INDEX[pixel]) & (INDEX[pixel] <= last) & (line[pixel] != PAINTED_HULL)
         line[pixel] = paint if inside else line[pixel]

@@ -1,4 +1,4 @@
-"""The close picture: gymnasium's observation by areas, straight at 96x96, without its 1000x800 pixels.
+"""The close picture: gymnasium's observation by areas, directly at 96x96, without its 1000x800 pixels.
 
 It differs from gymnasium's by less than one level of brightness almost everywhere.
 """
@@ -31,7 +31,7 @@ BACKGROUND, GRASS = 1, 2  # places in World.ground
 
 
 class Canvas(NamedTuple):
-    """Scratch space; grass and road are all zero between two pictures."""
+    """Scratch space; grass and road are all zero between pictures."""
 
     car: Bodywork
     grass: Cells  # coverage
@@ -72,7 +72,7 @@ def draw(world: state.World, canvas: Canvas, picture: NDArray[np.uint8]) -> None
 def _compose(canvas: Canvas, ground: NDArray[np.uint8], picture: NDArray[np.uint8]) -> None:
     """Lay ground, road and car over one another, and clear ground and road for the next picture.
 
-    Most of a row is as the row above: only groups of columns in which an edge lies are computed.
+    Most of a row equals the row above: only groups of columns with an edge are computed.
     """
     grass, road, lights = canvas.grass, canvas.road, canvas.lights
     canvas.grass_sums.fill(0)
@@ -107,7 +107,7 @@ def _measure(ground: NDArray[np.uint8], tones: NDArray[np.float32]) -> None:
 
 @compiled()
 def _clear(cells: Cells) -> None:
-    """Clear what is below the picture, and the notes of what was touched."""
+    """Clear the rows below the picture, and the marks of touched columns."""
     cells.areas[VIEW_ROWS:].fill(ZERO)
     cells.touched.fill(0)
 

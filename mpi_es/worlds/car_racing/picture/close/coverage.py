@@ -1,4 +1,4 @@
-"""Areas that polygons cover of each pixel: every edge adds what lies below it, column by column.
+"""Areas of each pixel that polygons cover: every edge adds what lies below it, column by column.
 
 In each pixel that it crosses, an edge adds the change of coverage against the pixel above. The sum down a
 column is then the coverage. Edges go around a polygon clockwise, y pointing down: those at its top add and

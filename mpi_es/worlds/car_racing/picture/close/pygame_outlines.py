@@ -1,4 +1,6 @@
-"""pygame's polygons after shrinking: corners cut to whole pixels, half a pixel off and slightly too large."""
+"""pygame's polygons after shrinking: corners truncated to whole pixels, half a pixel off,
+slightly too large.
+"""
 
 import numpy as np
 
@@ -20,10 +22,10 @@ def fatness(x: float, y: float) -> float:
 
 @compiled()
 def see(camera: Camera, x: float, y: float, shift_x: float, shift_y: float) -> tuple[np.float32, np.float32]:
-    """Return where a vertex comes to lie in the 96x96 picture, y pointing down.
+    """Return the position of a vertex in the 96x96 picture, y pointing down.
 
     Args:
-        shift_x: what to move it by, in pixels of 1000x800.
+        shift_x: its shift, in pixels of 1000x800.
     """
     large_x, large_y = look(camera, x, y)
     # gfxdraw cuts to integers, toward zero. Pixel i covers i to i + 1, hence the halves.

@@ -95,7 +95,7 @@ def _add_front(cells: Cells, camera: Camera, corners: NDArray[np.float64], colou
 
 @compiled()
 def _node(camera: Camera, corner: NDArray[np.float64], opposite: NDArray[np.float64], side: float) -> Point:
-    """Return where a corner of the road is seen, moved outward by what gfxdraw's polygons are too fat."""
+    """Return the position of a corner of the road, moved outward by the excess of gfxdraw's polygons."""
     return _moved(camera, corner, corner[0] - opposite[0], corner[1] - opposite[1], 1.0, side)
 
 
@@ -103,9 +103,9 @@ def _node(camera: Camera, corner: NDArray[np.float64], opposite: NDArray[np.floa
 def _moved(
     camera: Camera, corner: NDArray[np.float64], dx: float, dy: float, outward: float, side: float
 ) -> Point:
-    """Return where a corner is seen, moved along (dx, dy) by `outward` times what polygons are too fat.
+    """Return the position of a corner, moved along (dx, dy) by `outward` times the excess of polygons.
 
-    It also moves back along the road, since a tile or kerb is drawn over the one before.
+    It also moves back along the road, since a tile or kerb is drawn over the previous one.
 
     Args:
         side: 1 where (dx, dy) points to the left of the road, -1 where to the right.
@@ -125,7 +125,7 @@ def _add_kerb(
     colour: Weights,
     tile: Weights,
 ) -> None:
-    """Add a kerb and take away what it hides of its tile: as much as both are too fat."""
+    """Add a kerb, and subtract the part of its tile that it hides: the excess of both."""
     dx1, dy1 = corners[1, 0] - corners[0, 0], corners[1, 1] - corners[0, 1]
     dx2, dy2 = corners[2, 0] - corners[3, 0], corners[2, 1] - corners[3, 1]
     ahead_x, ahead_y = corners[0, 0] - corners[3, 0], corners[0, 1] - corners[3, 1]

@@ -18,7 +18,7 @@ LEFT, RIGHT, BELOW, ABOVE = 1, 2, 4, 8  # of the window: SDL_gfx's clip codes
 
 @compiled(borrowing=True)
 def outline(canvas: Canvas, shape: int) -> None:
-    """Give a shape the lines around the quadrilateral of the first four corners."""
+    """Add the lines around the quadrilateral of the first four corners to a shape."""
     shapes, x, y = canvas.shapes, canvas.corners.x, canvas.corners.y
     shapes.line_count[shape] = LINES
     for i in range(LINES):
@@ -133,7 +133,7 @@ def _paint_shallow(band: Band, shapes: Shapes, shape: int, i: int, first: int, l
 def _step(height: int, slope: int, inverse: float) -> int:
     """Return the first step, from 0, after which a line is down by a height, given 1/slope.
 
-    Exact: the half keeps the product away from the next integer by 1/(2 slope), far more than it is off.
+    Exact: the half keeps the product away from the next integer by 1/(2 slope), far more than its error.
     """
     return int((height + slope - 0.5) * inverse)
 
@@ -159,14 +159,14 @@ def _blend(
     distance: int,
     step: int,
 ) -> None:
-    """Blend the columns from left to before right of a line, but for those that it does not change.
+    """Blend the columns from left to before right of a line, except those that it does not change.
 
-    Either the shape itself has been painted there with the same colour, or one of the next two, in general
-    a kerb and the next tile of the road, is going to be.
+    There the shape itself was painted with the same colour, or one of the next two, usually a kerb and the
+    next tile of the road, will be.
 
     Args:
         distance: from the line to the left column, in 1/65536.
-        step: what it grows by from column to column.
+        step: its growth from column to column.
     """
     begin, end = left, right
     for other in range(shape, min(shape + 3, shapes.counts[SHAPE_COUNT])):

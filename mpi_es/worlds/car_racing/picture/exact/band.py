@@ -26,9 +26,9 @@ def wipe(band: Band, colour: int) -> None:
 
 @compiled(inline=True)
 def next_change(changes: np.ndarray, word: np.uintp, later: int) -> tuple[np.uintp, int, int]:
-    """Return the first place where a colour begins, given a word of changes and which of its bits are left.
+    """Return the first place where a colour begins, given a word of changes and its remaining bits.
 
-    Its word and the bits left from there come before it.
+    The first two results are the place's word and the bits that then remain.
     """
     while later == 0:
         word += np.uintp(1)  # unsigned, an index is not tested for being counted from the end
@@ -70,7 +70,7 @@ def blend_run(
 
     Args:
         distance: from the line to the first pixel, in 1/65536.
-        step: what it grows by from pixel to pixel.
+        step: its growth from pixel to pixel.
     """
     below = colour_at(changes, colours, begin)
     for place in range(begin, end):

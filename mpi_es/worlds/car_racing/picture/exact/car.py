@@ -34,7 +34,7 @@ def draw_car(canvas: Canvas, camera: Camera, world: World) -> None:
 
 @compiled(borrowing=True)
 def _draw_stripe(canvas: Canvas, camera: Camera, world: World, wheel: int) -> None:
-    """Put a wheel's stripe on the canvas, from where it begins to where it ends as seen from above."""
+    """Put a wheel's stripe on the canvas, as seen from above."""
     seen, begin, end = stripe_ends(world.phase[wheel - 1])
     if not seen:
         return

@@ -1,4 +1,4 @@
-"""Draw what gymnasium's _render draws, band by band, and shrink only the cells with more than one colour."""
+"""Draw the same as gymnasium's _render, band by band, and shrink only cells with more than one colour."""
 
 import numpy as np
 

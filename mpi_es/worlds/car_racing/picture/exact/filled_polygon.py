@@ -79,7 +79,7 @@ def _downward(corners: Corners, i: int) -> tuple[int, int, int, int]:
 def _quotient(rows: int, inverse: float) -> np.int32:
     """Return 65536 * rows // height, given 1/height.
 
-    Exact: the half keeps the product away from the next integer by 1/(2 height), far more than it is off.
+    Exact: the half keeps the product away from the next integer by 1/(2 height), far more than its error.
     """
     return np.int32((ONE * rows + 0.5) * inverse)  # of 32 bits, it is computed for several rows at once
 
@@ -113,7 +113,7 @@ def _fill_crooked(canvas: Canvas, colour: int) -> int:
 
 @compiled(borrowing=True)
 def _collect(corners: Corners, i: int, y: int, lowest: int) -> None:
-    """Sort in where edge i crosses row y, if it does."""
+    """Insert the crossing of edge i and row y in order, if there is one."""
     x1, y1, x2, y2 = _downward(corners, i)
     if y1 <= y < y2 or y1 < y == y2 == lowest:
         crossing = _quotient(y - y1, 1.0 / (y2 - y1)) * (x2 - x1) + ONE * x1

@@ -1,4 +1,4 @@
-"""The ground as gymnasium's _render_road has it: the playfield, patches of grass, then the track."""
+"""The ground as in gymnasium's _render_road: the playfield, patches of grass, then the track."""
 
 import math
 
@@ -39,7 +39,7 @@ def draw_ground(canvas: Canvas, camera: Camera, world: World) -> None:
 
 @compiled()
 def _draw_grass(canvas: Canvas, camera: Camera, world: World) -> None:
-    """Put those of the 20 x 20 patches on the canvas that are in sight."""
+    """Put the visible ones of the 20 x 20 patches on the canvas."""
     red, green, blue = world.ground[GRASS_COLOUR]
     x, y, radius = sight(camera)
     for i in range(_patch(x - radius), min(_patch(x + radius) + 2, 20), 2):
@@ -83,6 +83,6 @@ def draw_track(canvas: Canvas, camera: Camera, world: World) -> None:
 
 @compiled(borrowing=True)
 def _draw_corners(canvas: Canvas, colour: int) -> None:
-    """Put the quadrilateral of the first four corners on the canvas, if it can be seen."""
+    """Put the quadrilateral of the first four corners on the canvas, if it is visible."""
     if in_view(canvas.corners, 4):
         outline(canvas, fill(canvas, colour))

@@ -36,9 +36,9 @@ CELL = np.searchsorted(X_LAST, np.arange(WINDOW_W)).astype(np.uint8)
 
 @compiled()
 def rows_of(i: int) -> tuple[int, int]:
-    """Return the first and last of the window's rows, not yet flipped, that the picture's row i is from.
+    """Return the first and last of the window's rows, not yet flipped, that make the picture's row i.
 
-    It has a share in the row after them too, the first of row i - 1.
+    It also has a share of the row after them, the first of row i - 1.
     """
     return WINDOW_H - 1 - Y_LAST[i], WINDOW_H - (Y_LAST[i - 1] + 1 if i > 0 else 0) - 1
 
@@ -78,7 +78,7 @@ def _shrink_row(changes: np.ndarray, colours: np.ndarray, means: np.ndarray, row
 
 @compiled(inline=True)
 def _set_plain(means: np.ndarray, row: int, begin: int, end: int, colour: int) -> None:
-    """Set the means of cells of one colour, four at once, so of up to three behind them, which come later."""
+    """Set the means of cells of one colour, four at once; up to three after them are overwritten later."""
     mean = _one_less(colour)
     for cell in range(begin, end, 4):
         for i in range(4):
@@ -87,7 +87,7 @@ def _set_plain(means: np.ndarray, row: int, begin: int, end: int, colour: int) -
 
 @compiled()
 def _one_less(colour: int) -> int:
-    """Return what a mean over equal pixels comes to: the truncations take one, where there is one."""
+    """Return the mean over equal pixels: truncation subtracts 1, unless the colour is 0."""
     return colour - (colour + 255 * EACH >> 8 & EACH)
 
 
