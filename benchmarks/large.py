@@ -1,6 +1,6 @@
 """What a generation costs with 10 million parameters: noise, update and memory, on 1, 2 and 4 ranks.
 
-python benchmarks/large.py [--generations 3]
+python benchmarks/large.py [NOISE …] [--generations 3]
 
 256 candidates of a torch module answer for one step of Pendulum each, so that "evaluate" is mostly the making
 of candidates. Seconds are medians over the generations of a run but the first; memory is the largest that a
@@ -13,6 +13,7 @@ import resource
 import tempfile
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import launching
 import numpy as np
@@ -22,7 +23,12 @@ from torch import nn
 import mpi_es
 
 WIDTH = 3160  # of two layers: ten million parameters
-RANKS, NOISES = (1, 2, 4), ("full", "low-rank")
+RANKS = (1, 2, 4)
+NOISES: dict[str, dict[str, Any]] = {
+    "full": {},
+    "full, from a table": {"noise_table": 32_000_000},
+    "rank 1": {"noise": "low-rank"},
+}
 
 
 class Wide(nn.Module):
@@ -46,7 +52,7 @@ def worker(noise: str, generations: int, place: str) -> None:
         "mpi_es/Pendulum-v1",
         Wide,
         strategy="openai_es",
-        noise=noise,
+        **NOISES[noise],
         population_size=256,
         episode_cap=1,
         envs_per_rank=32,
@@ -65,6 +71,7 @@ def worker(noise: str, generations: int, place: str) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser()
+    parser.add_argument("noises", nargs="*", default=[*NOISES], help=" | ".join(NOISES))
     parser.add_argument("--generations", type=int, default=3)
     parser.add_argument("--worker", nargs=2)
     options = parser.parse_args()
@@ -73,7 +80,7 @@ def main() -> None:
         return
     print("| noise | ranks | ask, s | evaluate, s | tell, s | MiB of a rank |")
     print("| --- | --- | --- | --- | --- | --- |")
-    for noise in NOISES:
+    for noise in options.noises:
         for ranks in RANKS:
             with tempfile.TemporaryDirectory() as place:
                 words = ["--generations", options.generations, "--worker", noise, Path(place, "run")]

@@ -47,9 +47,7 @@ def read(path: str, kind: type, presets: Mapping[str, Any]) -> ConfigFile:
     if preset and preset not in presets:
         raise unknown(f"{path}: preset", preset, presets)
     named = {part: table[part] for part in parts_of(kind) if isinstance(table.get(part), str)}
-    own = {
-        part: name for part, name in named.items() if ":" in name
-    }  # the user's classes, which may have options
+    own = {part: name for part, name in named.items() if ":" in name}  # a user's class may have options
     options = [*every(kind), *declared(suited(kind, own)).values()]
     known = {name.removeprefix("--"): one for one in options for name in one.names}
     values: dict[str, Any] = {}

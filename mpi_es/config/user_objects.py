@@ -66,9 +66,8 @@ def name_of(thing: Any) -> str:
     module, name = getattr(kind, "__module__", None) or "builtins", kind.__qualname__
     if module != "__main__" and getattr(sys.modules.get(module), name, None) is thing:
         return f"{module}:{name}"
-    holder = sys.modules.get(
-        module if kind is inner else "__main__"
-    )  # an object's class may come from any module
+    # The class of an object may come from any module.
+    holder = sys.modules.get(module if kind is inner else "__main__")
     script = Path(getattr(holder, "__file__", None) or "interactive").stem
     return f"{script}{_SCRIPT}:{re.sub(r'[^0-9A-Za-z_]+', '_', name).strip('_')}"
 
