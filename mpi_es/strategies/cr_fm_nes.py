@@ -17,9 +17,10 @@ from mpi_es.strategies import base
 from mpi_es.strategies.base import Dense, Noise, Population, Strategy, check_pairs, row_sum
 from mpi_es.strategies.shaping import log_rank
 
-# Largest relative decrease of D in a generation; larger changes, and those of v, are scaled down. The paper
-# has no limit, and with few parameters D becomes negative in some runs, which do not recover.
-LARGEST_FALL = 0.9
+# Largest relative change of D and of v in a generation; larger ones are scaled down. The limit is that of
+# pycma's VD-CMA, whose gradients these are. The paper has none: D becomes negative in some runs with few
+# parameters, and v explodes on a rotated cigar.
+LARGEST_CHANGE = 0.7
 
 
 @dataclass(frozen=True)
@@ -98,13 +99,14 @@ class CRFMNES(Strategy):
         rates = np.append(self._eta_b * weights, self._c_1)
         length = _norm(s.v)
         d_change, v_change = row_sum(rates, of_d), row_sum(rates, of_v) / length
-        shrink = LARGEST_FALL / max(float(-d_change.min()), LARGEST_FALL)
+        largest = max(float(np.abs(d_change).max()), _norm(v_change) / length)
+        shrink = LARGEST_CHANGE / max(largest, LARGEST_CHANGE)
         d, v = s.d * (1 + shrink * d_change), s.v + shrink * v_change
         growth = row_sum(weights, np.square(z) - 1).mean()
         self.state = CRFMNESState(
             generation=s.generation + 1,
             centre=s.centre + s.sigma * move,
-            sigma=max(s.sigma * math.exp(eta_sigma / 2 * growth), base.SMALLEST_SIGMA),
+            sigma=max(s.sigma * _exp(eta_sigma / 2 * growth), base.SMALLEST_SIGMA),
             d=_normalised(d, v),
             v=v,
             p_sigma=p_sigma,
@@ -132,6 +134,11 @@ class CRFMNES(Strategy):
 def _norm(vector: Vector) -> float:
     """Return the Euclidean norm, added in numpy's order, not in that of BLAS."""
     return math.sqrt(np.square(vector).sum())
+
+
+def _exp(power: float) -> float:
+    """Return e to the power, infinity where it is too large: the run then ends in words."""
+    return math.exp(power) if power < 700 else math.inf
 
 
 def _stretched(rows: Vector, v: Vector, power: int) -> Vector:
@@ -172,7 +179,7 @@ def _natural_gradients(y: Vector, v: Vector) -> tuple[Vector, Vector]:
 
 def _distance_weight(dim: int) -> float:
     """Return the h of DX-NES, the root of (1 + h^2) exp(h^2 / 2) = 0.24 (dim + 10), by bisection."""
-    low, high = 0.0, 40.0  # exp(40^2 / 2) is near the largest float
+    low, high = 0.0, 40.0  # the first middle is 20, and exp(20^2 / 2) is 1e87
     for _ in range(64):  # further halvings change no bit
         middle = (low + high) / 2
         too_low = (1 + middle**2) * math.exp(middle**2 / 2) < 0.24 * (dim + 10)

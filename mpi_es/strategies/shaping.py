@@ -21,15 +21,18 @@ def centered(fitness: Vector) -> Vector:
 
 
 def log_rank(fitness: Vector) -> Vector:
-    """Return max(0, log2(n/2 + 1) - log2(rank + 1)), normalised to sum 1;
-    the best has rank 0, ties the lowest rank.
+    """Return max(0, log2(n/2 + 1) - log2(rank + 1)), normalised to sum 1; the best has rank 0.
 
-    They are the utilities of pytorch-es, and of natural evolution strategies (arXiv:1106.4487, section 3.1)
-    up to a constant, which cancels between mirrored candidates.
+    Ties share the mean of their utilities. These are those of pytorch-es, and of natural evolution strategies
+    (arXiv:1106.4487, section 3.1) up to a constant, which cancels between mirrored candidates.
     """
-    rank = np.searchsorted(np.sort(-fitness), -fitness, side="left")
-    utilities = np.maximum(0.0, np.log2(len(fitness) / 2 + 1) - np.log2(rank + 1))
-    return np.asarray(utilities / utilities.sum())
+    n = len(fitness)
+    utilities = np.maximum(0.0, np.log2(n / 2 + 1) - np.log2(np.arange(1, n + 1)))
+    sums = np.append(0.0, np.cumsum(utilities / utilities.sum()))
+    ordered = np.sort(-fitness)
+    first = np.searchsorted(ordered, -fitness, side="left")
+    last = np.searchsorted(ordered, -fitness, side="right")
+    return np.asarray((sums[last] - sums[first]) / (last - first))
 
 
 def standardized(fitness: Vector) -> Vector:

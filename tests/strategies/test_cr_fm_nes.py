@@ -75,6 +75,24 @@ def test_it_solves(function, generations):
     assert evolve(made(CRFMNES, np.linspace(0.2, 0.8, 10), 0.3, 12, seed=2), function, generations) > -1e-8
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_it_does_not_explode_where_sigma_was_too_small(seed):
+    def sphere(rows):
+        return -np.square(rows).sum(axis=1)
+
+    assert evolve(made(CRFMNES, np.full(20, 3.0), 0.001, 12, seed), sphere, 300) > -1e-6
+
+
+def test_a_slope_without_an_end_is_left_by_infinity_not_by_an_exception():
+    strategy = made(CRFMNES, np.zeros(6), 0.5, 8, seed=1)
+    with np.errstate(over="ignore", invalid="ignore"):
+        for _ in range(3000):
+            evolve(strategy, lambda rows: rows.sum(axis=1), 1)
+            if not np.isfinite(strategy.centre).all():
+                break
+    assert strategy.state.sigma > 1e100
+
+
 @pytest.mark.parametrize("dim", [2, 3])
 @pytest.mark.parametrize("popsize", [2, 40])
 def test_few_parameters_are_survived(dim, popsize):
@@ -93,6 +111,7 @@ def test_a_single_parameter_is_refused():
 @pytest.mark.parametrize(("dim", "popsize"), [(10, 6), (10, 12), (40, 16)])
 @pytest.mark.parametrize("function", [ellipsoid, cigar, rosenbrock])
 def test_its_course_is_that_of_the_authors_program(monkeypatch, function, dim, popsize, seed):
+    monkeypatch.setattr(cr_fm_nes, "LARGEST_CHANGE", 1e300)  # which has no such limit
     ours = made(CRFMNES, np.linspace(0.2, 0.8, dim), 0.5, popsize, seed)
     s = ours.state
     theirs = crfmnes.alg.CRFMNES(

@@ -19,10 +19,11 @@ def test_centered_is_scipys_average_rank_scaled(fitness: np.ndarray) -> None:
 
 
 @given(fitnesses)
-def test_log_rank_is_its_formula_on_scipys_minimal_rank(fitness: np.ndarray) -> None:
-    rank = rankdata(-fitness, method="min") - 1
-    expected = np.maximum(0, np.log2(len(fitness) / 2 + 1) - np.log2(rank + 1))
-    np.testing.assert_allclose(log_rank(fitness), expected / expected.sum())
+def test_log_rank_is_the_mean_of_its_formula_over_the_ranks_of_ties(fitness: np.ndarray) -> None:
+    ranks = rankdata(-fitness, method="ordinal") - 1
+    utilities = np.maximum(0, np.log2(len(fitness) / 2 + 1) - np.log2(ranks + 1))
+    expected = [utilities[fitness == one].mean() for one in fitness]
+    np.testing.assert_allclose(log_rank(fitness), expected / utilities.sum(), atol=1e-15)
 
 
 def test_centered_written_out() -> None:
@@ -32,9 +33,10 @@ def test_centered_written_out() -> None:
 
 
 def test_log_rank_written_out() -> None:
-    # n = 6: log2(4) - log2(1), - log2(2), twice; then rank 3 with log2(4), and nothing below.
-    utilities = log_rank(np.array([1.0, 9.0, 7.0, 7.0, 3.0, 2.0]))
-    np.testing.assert_allclose(utilities, [0, 0.5, 0.25, 0.25, 0, 0])
+    # n = 6: log2(4) - log2(1), - log2(2), - log2(3); then rank 3 with log2(4), and nothing below.
+    best, second, third = 2, 1, 2 - np.log2(3)
+    utilities = log_rank(np.array([1.0, 9.0, 7.0, 7.0, 3.0, 2.0])) * (best + second + third)
+    np.testing.assert_allclose(utilities, [0, 2, (second + third) / 2, (second + third) / 2, 0, 0], atol=1e-15)
 
 
 @given(arrays(np.float64, st.integers(2, 12), elements=st.floats(-1e6, 1e6)))

@@ -122,7 +122,7 @@ def test_a_state_that_no_file_holds_leaves_the_last_whole_file(tmp_path):
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("Speechless", "error: a RolloutError without a text\n"),
+        ("Speechless", "error: a RolloutError without text\n"),
         ("Short", f"error: --strategy {HERE}:Short: ask: expected an array"),
     ],
 )
