@@ -31,7 +31,6 @@ from mpi_es.parallel.entry_point import launch
 from mpi_es.parallel.rank_loss import survivable
 from mpi_es.parallel.stop_signal import StopFlag
 from mpi_es.run_file.scores import summary
-from mpi_es.text import counted
 
 # By argument: the options that have no effect next to it.
 UNUSED = {"RUN": ("preset", "layout"), "--from-pretrained": ("candidate",), "--seeds": ("episodes",)}
@@ -60,7 +59,7 @@ class EpisodeOptions:
         """Refuse options that no evaluation can have."""
         check_episodes(self.episodes, self.seeds)
         if self.csv and os.path.realpath(self.csv) == os.path.realpath(self.video):
-            raise expected("--csv", "another file than --video", self.csv)
+            raise expected("--csv", "a file other than that of --video", self.csv)
 
     @property
     def ranges(self) -> list[tuple[int, int]]:
@@ -229,8 +228,8 @@ def compared_with(logged: dict[str, Any], generation: int, returns: NDArray[np.f
     row = row[~np.isnan(row)][: len(returns)]
     same = np.array_equal(row, returns[: len(row)])
     verdict = "bit-identical" if same else "DIFFERENT: other versions of the libraries?"
-    episodes = counted(len(row), "episode")
-    return f"first {episodes}, compared with the log of generation {generation}: {verdict}"
+    episodes = "first episode" if len(row) == 1 else f"first {len(row)} episodes"
+    return f"{episodes}, compared with the log of generation {generation}: {verdict}"
 
 
 def write_csv(path: Path, rows: Iterable[tuple[int, float, int]] | None) -> None:

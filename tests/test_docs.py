@@ -26,7 +26,8 @@ LINKING = ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "slurm/README.md", "p
 FENCE = r"^( *)```{}\n(.*?)^ *```$"
 # Of the system, of the site or of a person's machine.
 ELSEWHERE = {
-    "conda", "export", "h5dump", "module", "pip", "scancel", "sinfo", "source", "srun", "tensorboard",
+    "conda", "export", "h5dump", "module", "pip", "salloc", "scancel", "sinfo", "source", "srun",
+    "tensorboard",
 }  # fmt: skip
 JOBS = {"train.sh": train, "carracing.sh": train, "pbt.sh": pbt_train}
 SMALL = ["--console", "silent", "--no-tensorboard"]

@@ -40,7 +40,7 @@ def test_the_near_miss_comes_before_a_long_list(got, choices, text):
 @pytest.mark.parametrize("kind", [errors.UserError, errors.RolloutError])
 def test_an_exception_without_a_text_has_a_first_line_all_the_same(kind):
     for error in (kind(), kind(""), kind("\n")):
-        assert str(error).splitlines()[0] == f"a {kind.__name__} without a text"
+        assert str(error).splitlines()[0] == f"a {kind.__name__} without text"
 
 
 def test_options_are_arguments_in_a_script():

@@ -48,7 +48,7 @@ SEEDS = ("", "new", "1-", "-1", "1,,2", "5-3", "1,9-2", "2147483648", "0-9999999
         *(({"seeds": text}, "--seeds: expected") for text in SEEDS),
         ({"episodes": 0}, "--episodes: expected a whole number from 1 to 1000000, got 0"),
         ({"episodes": 1_000_001}, "--episodes: expected a whole number from 1 to 1000000, got 1000001"),
-        ({"csv": "a.mp4", "video": "./a.mp4"}, "--csv: expected a file other than --video"),
+        ({"csv": "a.mp4", "video": "./a.mp4"}, "--csv: expected a file other than that of --video"),
         ({"preset": "cartpol"}, r"--preset: expected one of .*; did you mean .cartpole."),
     ],
 )

@@ -235,7 +235,10 @@ def test_without_a_directory_no_files_are_written(tmp_path):
         ({"env": lambda: 3}, "^env: expected a gymnasium.Env from test_evolve_agent.py:lambda, got 'int'"),
         ({"env": "CartPol-v1"}, "^env: expected a gymnasium id .*; did you mean 'CartPole-v1'"),
         ({"policy": nn.Linear}, "^policy .*: its constructor failed"),
-        ({"policy": dict}, "^policy: expected a name, a torch module or a class of torch modules"),
+        (
+            {"policy": dict},
+            "^policy: expected a name, a torch module, a class of torch modules or a class with a kernel",
+        ),
         ({"policy": nn.Linear(4, 3)}, r"^policy .*: expected outputs \(1, 2\)"),
         ({"policy": nn.Linear(4, 2), "policy_options": {"width": 3}}, "^policy_options: expected none with"),
         ({"strategy": "cma"}, "^strategy: expected"),

@@ -225,7 +225,7 @@ def test_a_run_is_not_continued_with_another_beginning(tmp_path):
         ({"x0": []}, "^x0: expected a vector of finite numbers"),
         ({"x0": 1.0}, "^x0: expected a vector of finite numbers, got '1.0'"),
         ({"run_dir": False}, "^run_dir: expected a path, or None for no files, got False"),
-        ({"bounds": 3.0}, "bounds: expected a lower and an upper one, or a pair .*, got '3.0'"),
+        ({"bounds": 3.0}, "bounds: expected a lower and an upper bound, or a pair .*, got '3.0'"),
         ({"strategy": "cma"}, "^strategy: expected"),
         ({"sigma": -1.0}, "^sigma: expected"),
         ({"sigma": "wide"}, "^sigma: expected number > 0, got 'wide'"),
@@ -235,9 +235,9 @@ def test_a_run_is_not_continued_with_another_beginning(tmp_path):
         ({"goal_times": 0}, "^goal_times: expected"),
         ({"minimise": "yes"}, "^minimise: expected true or false, got 'yes'"),
         ({"population_size": 1}, "^population_size: expected 4 or more for cma_es, got 1"),
-        ({"num_rollouts": 5}, "^num_rollouts: expected to be left out, .* without an argument `seed`"),
-        ({"ranks_per_call": 2}, "^ranks_per_call: expected to be left out, .* without an argument `comm`"),
-        ({"call_dirs": "all"}, "^call_dirs: expected to be left out, .* without an argument `directory`"),
+        ({"num_rollouts": 5}, "^num_rollouts: expected to be left out, .* that has no argument `seed`"),
+        ({"ranks_per_call": 2}, "^ranks_per_call: expected to be left out, .* that has no argument `comm`"),
+        ({"call_dirs": "all"}, "^call_dirs: expected to be left out, .* that has no argument `directory`"),
         ({"bounds": (1, 2)}, "^x0: expected numbers within bounds"),
     ],
 )
@@ -722,7 +722,7 @@ def test_a_function_is_evolved_from_the_command_line_and_resumed(launch, mine, c
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ("--x0 1 2 --dim 3", "--x0: expected one number, or 3 as --dim says"),
+        ("--x0 1 2 --dim 3", "--x0: expected one number, or 3 as --dim has it"),
         ("", "--x0 is required"),
         ("--x0 1 --bounds 2", "--bounds: expected two numbers"),
         ("--x0 1 --bounds 2 3", "--x0: expected numbers within --bounds"),

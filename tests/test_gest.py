@@ -162,7 +162,7 @@ def test_problems_that_it_cannot_solve_are_refused(others, rule):
 
 
 def test_options_are_those_of_a_search():
-    with pytest.raises(UserError, match="sigma: expected number > 0"):
+    with pytest.raises(UserError, match="sigma: expected numbers above 0"):
         ESGenerator(problem(), sigma=0.0)
     with pytest.raises(UserError, match="Search: expected population_size, got 'popsize'"):
         ESGenerator(problem(), popsize=8)

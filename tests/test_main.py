@@ -66,7 +66,7 @@ def test_every_command_has_help(launch):
     for name, words in {
         "train": "Evolve a neural-network policy",
         "status": "Progress and state of runs",
-        "completion": "print the script",
+        "completion": "print a script",
         "pbt report": "family tree",
     }.items():
         assert words in helps[name]

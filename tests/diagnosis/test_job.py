@@ -53,8 +53,8 @@ def ranks(*cores, host="a"):
             "1 rank on 2 cores of a, 1 rank on 2 cores of b",
             "",
         ),
-        (ranks(*[{0, 1, 2, 3}] * 5), math.inf, "5 ranks on 4 cores of a", "at most 4 ranks a node"),
-        (ranks(*[{0, 1, 2, 3}] * 4), 1.5, "4 ranks on 1.5 cores of a", "at most 1 rank a node"),
+        (ranks(*[{0, 1, 2, 3}] * 5), math.inf, "5 ranks on 4 cores of a", "at most 4 ranks per node"),
+        (ranks(*[{0, 1, 2, 3}] * 4), 1.5, "4 ranks on 1.5 cores of a", "at most 1 rank per node"),
         (ranks(*[{0}] * 4), math.inf, "4 ranks on 1 core of a", "--bind-to none"),
     ],
 )
@@ -88,4 +88,4 @@ def test_a_library_of_an_extra_may_be_missing(monkeypatch):
     monkeypatch.setitem(EXTRA_OF, "no-such-library", "sim")
     found = job.versions(["pytest", "no-such-library"])
     assert found.status == "ok"
-    assert found.seen.endswith(", without no-such-library, of mpi_es[sim]")
+    assert found.seen.endswith(", without no-such-library (in mpi_es[sim])")

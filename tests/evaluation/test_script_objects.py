@@ -33,9 +33,7 @@ def test_what_a_script_alone_has_goes_with_its_name():
 
 @pytest.mark.parametrize("wrong", [3, None, dict, make])
 def test_what_is_no_policy_is_refused(wrong):
-    with pytest.raises(
-        UserError, match="--policy: expected a name, a torch module or a class of torch modul"
-    ):
+    with pytest.raises(UserError, match="--policy: expected a name, a torch module, a class of torch modul"):
         named_policy(wrong)
 
 

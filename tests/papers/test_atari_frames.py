@@ -26,7 +26,7 @@ def test_what_is_seen(sight):
 
 
 def test_a_game_is_one_name():
-    with pytest.raises(UserError, match="--env-options game: expected the name of a game"):
+    with pytest.raises(UserError, match="--env-options game: expected the name of an Atari game"):
         envs.make("mpi_es.papers.atari_frames:make_grey", ("game=a:Pong",))
 
 

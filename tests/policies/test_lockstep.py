@@ -164,7 +164,7 @@ class Integers(Cell):
         (Collecting(), "changes its attributes"),
         (Counting(), "changes its attributes"),
         (Branching(), "control flow"),
-        (Numpy(), "otherwise"),
+        (Numpy(), "outputs differ under"),
         (Growing(nn.RNNCell), "memory changes"),
         (Integers(nn.RNNCell), "does not consist of tensors"),
         (nn.Sequential(nn.Linear(5, 4000), nn.Linear(4000, 3)), "parameters are more than"),

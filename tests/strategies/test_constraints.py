@@ -184,7 +184,10 @@ def test_a_constraint_that_is_no_finite_number_is_a_failed_call(bad):
         ({"constraints": True}, "^constraints: expected whole number"),
         ({"function": lambda x, seed: 0.0}, "^constraints: expected 0 with a function that has an argument"),
         ({"constraints": lambda x: x[9]}, "^constraints: failed at x0: IndexError"),
-        ({"constraints": lambda x: [[1.0]]}, r"^constraints: expected a function that returns an array \(n,\)"),
+        (
+            {"constraints": lambda x: [[1.0]]},
+            r"^constraints: expected a function that returns an array \(n,\)",
+        ),
         ({"constraints": lambda x: ["low"]}, "^constraints: expected numbers"),
     ],
 )

@@ -56,7 +56,7 @@ class Problem:
     def __post_init__(self) -> None:
         """Refuse a problem that cannot be searched."""
         if not callable(self.function):
-            raise expected("function", "something that can be called", self.function)
+            raise expected("function", "a callable", self.function)
         if any(not 0 <= index < len(self.x0) for index in self.integers):
             raise expected("--integers", f"indices from 0 to {len(self.x0) - 1}", [*self.integers])
         if self.constraints and takes(self.function, "seed"):
