@@ -97,7 +97,7 @@ def make_problem(config: Config) -> Problem:
         raise UserError("--x0 is required; to continue a run that a script started, run that script again")
     x0, dim = np.array(config.x0), config.dim or len(config.x0)
     if len(x0) not in (1, dim):
-        raise expected("--x0", f"one number, or {dim} as --dim has it", config.x0)
+        raise expected("--x0", f"one number, or {dim} as --dim says", config.x0)
     bounds = (config.bounds[0], config.bounds[1]) if config.bounds else None
     start = np.broadcast_to(x0, dim)
     return problem_of(config, load("--function", config.function), start, bounds)
