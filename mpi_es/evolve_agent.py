@@ -150,10 +150,8 @@ def load_agent(source: str | os.PathLike[str], env: Any = None, policy: Any = No
             if env is not None:
                 changes["env"], made = named_env(env)
             if isinstance(env, str):
-                changes |= {
-                    "env_options": (),
-                    "held_out_env_options": (),
-                }  # those belong to the run's environment
+                # Those belong to the run's environment.
+                changes |= {"env_options": (), "held_out_env_options": ()}
             if isinstance(policy, str):
                 raise expected("--policy", "a torch module or its class", policy)
             name = "" if policy is None else named_policy(policy)[0]

@@ -113,11 +113,8 @@ class ESGenerator(Generator):
         self._values |= values  # only now: a call that raises has no effect
         if self._points and len(self._values) == len(self._points):
             told, constraints = zip(*(self._values[point["_id"]] for point in self._points), strict=True)
-            self._points, self._suggested, self._values = (
-                [],
-                0,
-                {},
-            )  # before tell, which raises if all points failed
+            # Before tell, which raises if all points failed.
+            self._points, self._suggested, self._values = [], 0, {}
             self.search.tell(told, constraints if self.vocs.constraints else None)
 
     def _constraints(self, result: dict[str, Any]) -> list[float]:

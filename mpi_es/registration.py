@@ -22,9 +22,8 @@ WORLDS = {  # id: the world's class, and the steps after which an episode is cut
     "mpi_es/CyclicMDP-v0": ("mpi_es.worlds.cyclic_mdp:CyclicMDP", 1000),
     "mpi_es/CarRacing-v3": ("mpi_es.worlds.car_racing.world:CarRacing", 1000),
 }
-ENVIRONMENTS = {
-    "mpi_es/TakeCover-v0": ("mpi_es.envs.take_cover:TakeCover", 2100)
-}  # the same, not in compiled code
+# The same, not in compiled code.
+ENVIRONMENTS = {"mpi_es/TakeCover-v0": ("mpi_es.envs.take_cover:TakeCover", 2100)}
 _ENV, _VECTOR_ENV = "mpi_es.worlds.env:WorldEnv", "mpi_es.worlds.vector_env:WorldVectorEnv"
 _OWN = {  # the classes for gymnasium.make and make_vec, if a world has its own
     "mpi_es/CarRacing-v3": (

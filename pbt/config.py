@@ -84,9 +84,8 @@ class Config:
             raise expected("--copy", rule, self.copy)
         if not self.periods or min(self.periods) < 1 or len(set(self.periods)) < len(self.periods):
             raise expected("--periods", "distinct whole numbers ≥ 1", self.periods)
-        least = 4 * len(
-            self.periods
-        )  # one that is copied, one that copies, one that may migrate, one that stays
+        # One that is copied, one that copies, one that may migrate, one that stays.
+        least = 4 * len(self.periods)
         if self.selection == "mf-pbt" and self.num_agents < least:
             raise expected("--num-agents", f"≥ {least}, 4 for each of --periods", self.num_agents)
 

@@ -74,9 +74,8 @@ def truncation(strength: Scores, rng: np.random.Generator, terms: Terms) -> Sour
     n = len(strength)
     source, order, share = np.arange(n), _order(strength), _share(n, terms)
     top = order[:share][np.isfinite(strength[order[:share]])]
-    drawn = rng.integers(
-        0, max(1, len(top)), n
-    )  # for every member, so that a draw does not depend on others' scores
+    # For every member, so that a draw does not depend on others' scores.
+    drawn = rng.integers(0, max(1, len(top)), n)
     weak = set(order[n - share :].tolist()) | set(np.flatnonzero(np.isinf(strength)).tolist())
     for member in weak if len(top) else ():
         source[member] = top[drawn[member]]

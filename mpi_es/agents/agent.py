@@ -119,9 +119,8 @@ class Agent:
             words = seeds if isinstance(seeds, str) else ",".join(map(str, seeds))
             check_episodes(episodes, words)
         with threadpool_limits(1), self.policy.apart():  # as in a run: the number of cores has no effect
-            config = replace(
-                deployed(self.config), evaluation_timeout=0.0
-            )  # a timeout would end this process
+            # A timeout would end this process.
+            config = replace(deployed(self.config), evaluation_timeout=0.0)
             evaluator = make_evaluator(SerialComm(), config, StopFlag(), objects=self.objects)
             try:
                 returns = self.play(evaluator, chosen_seeds(words, episodes, config.seed)).returns

@@ -63,9 +63,8 @@ class Evaluator:
         self.loop.handlers |= {_EVALUATE: self._play, _PLAYED: self._share_played, _CALL: self._call}
         self.noise = SharedNoise(self.loop, noise)
         self.rollout, self.held_out_rollout = rollout, held_out_rollout or rollout
-        self.stop_flag = (
-            StopFlag() if stop_flag is None else stop_flag
-        )  # not `or`: a flag that is not set is false
+        # Not `or`: a flag that is not set is false.
+        self.stop_flag = StopFlag() if stop_flag is None else stop_flag
         self._dynamic, self._dedicated_root = dynamic, dedicated_root
         self.heartbeat = heartbeat
         self.dim = rollout.policy.dim
@@ -117,9 +116,8 @@ class Evaluator:
             begin = time.perf_counter()
             self.loop.send(_EVALUATE, header)
             rows, busy = self._play(header, population, episode_ids)
-            self.progress.done = (
-                self.progress.total
-            )  # other ranks report their last episodes with their rows only
+            # Other ranks report their last episodes with their rows only.
+            self.progress.done = self.progress.total
             idle = 1 - busy / (self.loop.comm.size * (time.perf_counter() - begin))
             return arranged(header, rows, idle)
 

@@ -32,9 +32,8 @@ class Film:
 
     def __init__(self, path: Path, fps: float) -> None:
         self.path, self.fps = path, fps
-        self.fresh = path.with_name(
-            f".{path.stem}.tmp{path.suffix}"
-        )  # ffmpeg chooses the format by the ending
+        # ffmpeg chooses the format by the ending.
+        self.fresh = path.with_name(f".{path.stem}.tmp{path.suffix}")
         self.process: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> "Film":
@@ -69,10 +68,8 @@ class Film:
     def _start(self, size: tuple[int, int]) -> "subprocess.Popen[bytes]":
         raw = ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{size[0]}x{size[1]}", "-r", f"{self.fps}"]
         command = [imageio_ffmpeg.get_ffmpeg_exe(), "-y", "-v", "error", *raw, "-i", "-"]
-        command += [
-            *ENDINGS[self.path.suffix],
-            f"file:{self.fresh}",
-        ]  # so that a colon in it names no protocol
+        # So that a colon in it names no protocol.
+        command += [*ENDINGS[self.path.suffix], f"file:{self.fresh}"]
         return subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE)
 
     def _finish(self, process: "subprocess.Popen[bytes]") -> None:

@@ -251,9 +251,8 @@ def shift_into_exponent(typing_context: Any, lanes: Any, numbers: Any) -> Any:
 
     def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         values, exponents = (builder.bitcast(arg, lanes.integers) for arg in args)
-        shift = ir.Constant(
-            lanes.integers, [23] * lanes.width
-        )  # the exponent is above the 23 bits of the fraction
+        # The exponent is above the 23 bits of the fraction.
+        shift = ir.Constant(lanes.integers, [23] * lanes.width)
         return builder.bitcast(builder.add(values, builder.shl(exponents, shift)), lanes.floats)
 
     return lanes(lanes, lanes), emit

@@ -6,8 +6,7 @@ runs this as a script, which imports only the standard library, to start at once
 
 A dying process closes its files a moment before its own end can be seen. On busy cores that moment is long
 enough for a launcher, at the other end of such a file, to end the others. So every rank keeps a connection to
-this
-process: Linux closes the files opened last first, and the launcher's file was opened earlier.
+this process: Linux closes the files opened last first, and the launcher's file was opened earlier.
 """
 
 import contextlib
@@ -99,9 +98,8 @@ class Watchdog:
             if self.whom == FIRST:
                 self.left.clear()
             if rank == self.first:
-                os.dup2(
-                    1, 2
-                )  # /dev/null: the launcher may wait until no process holds the rank's output open
+                # /dev/null: the launcher may wait until no process holds the rank's output open.
+                os.dup2(1, 2)
 
     def _kill_hanging(self) -> None:
         """Kill the ranks without a heartbeat for too long."""

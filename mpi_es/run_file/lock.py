@@ -78,9 +78,8 @@ def _open(path: Path) -> int | None:
         except PermissionError:
             if not os.path.lexists(path):
                 raise
-            file = os.open(
-                path, os.O_RDONLY | options
-            )  # another user's file, which on local disks can be locked too
+            # Another user's file, which on local disks can be locked too.
+            file = os.open(path, os.O_RDONLY | options)
     except OSError as error:
         if os.path.lexists(path) and not os.path.isfile(path) and not isinstance(error, PermissionError):
             raise _no_file(path) from error

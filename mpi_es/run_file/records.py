@@ -37,9 +37,8 @@ class Row:
     start: Annotated[int, "start"] = 0  # the first is 0; each restart adds 1
     agreement: Annotated[float, "agreement"] = math.nan  # rank correlation of two halves of the episodes
     failures: Annotated[int, "failures"] = 0  # calls of a function that failed
-    deviation: Annotated[float, "deviation"] = (
-        math.nan
-    )  # of the parameter that varies most among candidates; NaN without --tolx
+    # Of the parameter that varies most among candidates; NaN without --tolx.
+    deviation: Annotated[float, "deviation"] = math.nan
 
 
 @dataclass(frozen=True)
@@ -94,9 +93,8 @@ class Progress:
     generation: int = 0  # number of completed generations
     episode_cap: int = 0  # of the next generation; 0 is none
     num_rollouts: int = 1  # of each candidate in the next generation
-    agreement: Annotated[float, Range(-1, 1)] = (
-        math.nan
-    )  # of single episodes, a running mean; NaN before the first
+    # Of single episodes, a running mean; NaN before the first.
+    agreement: Annotated[float, Range(-1, 1)] = math.nan
     observations: ObservationStatistics = field(default_factory=ObservationStatistics)
 
 

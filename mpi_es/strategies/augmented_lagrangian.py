@@ -44,9 +44,8 @@ class AugmentedLagrangian:
         with np.errstate(divide="ignore", invalid="ignore"):  # where mu is 0, the bound is not used
             bounded = np.where(s.mu * constraints < -s.lam, -s.lam / s.mu, constraints)
         penalties = s.lam * bounded + 0.5 * s.mu * bounded**2
-        added: Vector = values + sum(
-            penalties.T
-        )  # not .sum(), whose order depends on the number of constraints
+        # Not .sum(), whose order depends on the number of constraints.
+        added: Vector = values + sum(penalties.T)
         return added
 
     def update(self, values: Vector, constraints: Vector) -> None:
@@ -97,9 +96,8 @@ class AugmentedLagrangian:
         """
         s = self.state
         lam, mu, streak = s.lam.copy(), s.mu.copy(), s.streak.copy()
-        feasible = np.mean(
-            (s.recent < 0) + 0.5 * (s.recent == 0), axis=0
-        )  # share of the recent best candidates
+        # Share of the recent best candidates.
+        feasible = np.mean((s.recent < 0) + 0.5 * (s.recent == 0), axis=0)
         for i, g in enumerate(constraints):
             if mu[i] == 0:
                 continue

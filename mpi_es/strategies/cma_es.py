@@ -351,7 +351,6 @@ def _place(es: Any, path: str, value: Value) -> None:
     if isinstance(old, list):
         new = list(new)
     elif isinstance(old, np.ndarray) and old.flags.fnc:
-        new = np.asfortranarray(
-            new
-        )  # B is stored by columns, and BLAS's rounding depends on the order in memory
+        # B is stored by columns, and BLAS's rounding depends on the order in memory.
+        new = np.asfortranarray(new)
     setattr(owner, name, new)

@@ -186,9 +186,8 @@ def chart(values: Sequence[float], width: int, lines: int, blocks: str = _BLOCKS
     parts = np.array_split(np.asarray(values), max(1, min(width, len(values))))
     means = np.asarray([part.mean() for part in parts if len(part)])
     span = np.ptp(means) if len(means) else 0.0
-    heights = (
-        (means - means.min()) / span if span > 0 else np.full(len(means), 0.5)
-    )  # equal values: the middle
+    # Equal values: the middle.
+    heights = (means - means.min()) / span if span > 0 else np.full(len(means), 0.5)
     if lines > 1:  # an area fills the whole width
         heights = np.interp(np.linspace(0, len(heights) - 1, width), np.arange(len(heights)), heights)
     levels = 1 + np.rint(heights * (lines * len(blocks) - 1)).astype(int)

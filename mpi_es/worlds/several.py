@@ -50,9 +50,8 @@ class Several(NamedTuple):
     terminated: NDArray[np.bool_]  # (n,)
     truncated: NDArray[np.bool_]  # (n,)
     facts: NDArray[np.bool_]  # (n, k) of the episodes that are over
-    finals: NDArray[
-        Any
-    ]  # (n, frames, …) last observations of episodes, if the next one begins in the same call
+    # (n, frames, …) last observations of episodes, if the next one begins in the same call.
+    finals: NDArray[Any]
 
 
 class Rules(NamedTuple):

@@ -19,9 +19,8 @@ class CallDirectories:
     """
 
     def __init__(self, run: Path, keep: str) -> None:
-        self.base = (
-            None if run == NOWHERE else run.absolute() / "calls"
-        )  # absolute: a call may change the working directory
+        # Absolute: a call may change the working directory.
+        self.base = None if run == NOWHERE else run.absolute() / "calls"
         self.keeps_all = keep == "all"
 
     def begin(self, name: str) -> Path:

@@ -124,9 +124,8 @@ class AttentionPolicy(Policy):
         first, *between, output, output_bias = parts
         recurrent = self.kind != controllers.MLP
         hidden = between.pop(0) if recurrent else first[:, :, :0]
-        bias = sum(
-            part[:, :, 0] for part in between
-        )  # torch has one for the inputs and one for the hidden state
+        # torch has one for the inputs and one for the hidden state.
+        bias = sum(part[:, :, 0] for part in between)
         matrices = [np.ascontiguousarray(np.swapaxes(m, 1, 2)) for m in (first, hidden, output)]
         biases = [np.ascontiguousarray(b, np.float32) for b in (bias, output_bias[:, :, 0])]
         return Controller(self.kind, matrices[0], matrices[1], biases[0], matrices[2], biases[1])
