@@ -67,8 +67,14 @@ def assert_finished(cluster, job, restarts):
     assert job.log.splitlines()[-1] == "slurm: finished: run"
 
 
+# Of a job from which another one is submitted; sbatch passes them on.
+OUTER = {"SLURM_ARRAY_JOB_ID": "99", "SLURM_ARRAY_TASK_ID": "7", "SLURM_RESTART_COUNT": "3"}
+
+
 def test_a_signal_before_the_time_limit_saves_requeues_and_continues(begin, ends_well, cluster, submit):
-    job = begin()
+    job = begin(**OUTER)
+    for rank in cluster.processes(job, RANK):  # mpiexec's ranks would be bound to one core of the node
+        assert "SRUN_CPUS_PER_TASK" not in Path(f"/proc/{rank}/environ").read_text(errors="replace")
     cluster.ask("scancel", "--batch", "--signal=USR1", job.number)
     ends_well(job, 1)
     assert "slurm: stopped by SIGUSR1, saved: run; requeued" in job.log.splitlines()
