@@ -43,7 +43,8 @@ class _StepDigests:
     def begin(self, seeds: Sequence[int]) -> tuple[Places, NDArray[Any]]:
         """Begin the episode."""
         places, observations = self.batch.begin(seeds)
-        self.steps = [(_digest(observations), 0.0, False)]
+        self.steps = []
+        self._keep(observations, 0.0, False)
         return places, observations
 
     def step(
@@ -51,10 +52,13 @@ class _StepDigests:
     ) -> tuple[NDArray[Any], NDArray[np.float64], NDArray[np.bool_]]:
         """Make a step and keep its digest."""
         observations, rewards, ended = self.batch.step(places, actions)
+        self._keep(observations, float(rewards[0]), bool(ended[0]))
+        return observations, rewards, ended
+
+    def _keep(self, observations: NDArray[Any], reward: float, ended: bool) -> None:
         if self.undefined < 0 and not np.isfinite(observations).all():
             self.undefined = len(self.steps)
-        self.steps.append((_digest(observations), float(rewards[0]), bool(ended[0])))
-        return observations, rewards, ended
+        self.steps.append((_digest(observations), reward, ended))
 
 
 def _digest(observation: Any) -> bytes:

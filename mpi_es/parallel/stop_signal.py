@@ -94,16 +94,16 @@ def _let_forks_end() -> None:
     def before() -> None:
         masks.append(signal.pthread_sigmask(signal.SIG_BLOCK, CAUGHT))
 
-    def in_parent() -> None:
+    def restore() -> None:
         signal.pthread_sigmask(signal.SIG_SETMASK, masks.pop())
 
     def in_child() -> None:
         for number in CAUGHT:
             if isinstance(getattr(signal.getsignal(number), "__self__", None), StopFlag):
                 signal.signal(number, signal.SIG_DFL)
-        in_parent()
+        restore()
 
-    os.register_at_fork(before=before, after_in_parent=in_parent, after_in_child=in_child)
+    os.register_at_fork(before=before, after_in_parent=restore, after_in_child=in_child)
 
 
 _let_forks_end()

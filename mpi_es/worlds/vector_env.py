@@ -136,7 +136,7 @@ class WorldVectorEnv(VectorEnv[NDArray[Any], Any, NDArray[Any]]):
         space, given = self.single_action_space, np.asarray(actions)
         if isinstance(space, gym.spaces.Box):
             with np.errstate(over="ignore"):
-                given = given.astype(np.float32)  # in which a number may be infinite
+                given = given.astype(np.float32, copy=False)  # in which a number may be infinite
         if given.shape != self.action_space.shape:
             raise InvalidAction(f"expected actions of the shape {self.action_space.shape}, got {given.shape}")
         if isinstance(space, gym.spaces.Discrete):

@@ -150,7 +150,7 @@ def problem(
         raise expected("--x0", "numbers within --bounds", _short(start))
     whole = np.isin(np.arange(len(lower)), integers)
     lower, upper = np.where(whole, np.ceil(lower), lower), np.where(whole, np.floor(upper), upper)
-    start = np.minimum(np.maximum(start, lower), upper)
+    start = np.clip(start, lower, upper)
     spread = np.broadcast_to(scales, start.shape).copy()
     return Problem(function, start, lower, upper, spread, minimise, integers, constraints)
 
