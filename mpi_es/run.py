@@ -40,7 +40,6 @@ from mpi_es.telemetry.sinks import Telemetry
 from mpi_es.text import number, thousands
 
 _SAME = 1e-6  # relative difference, at most, of a function's values on two machines
-_NEWEST = 0.2  # weight of the newest generation's agreement, which varies by 0.1 with 64 candidates
 
 
 @dataclass
@@ -188,7 +187,7 @@ class Run:
         if self.constraints.count:
             best = self.constraints.best_feasible(fitness[succeeded], constraints[succeeded])
             row = replace(row, best=best)
-        self.advance(evaluation, row.agreement)
+        self.advance(evaluation)
         held_out = self.held_out() if self.due() else None
         clock.append(time.perf_counter())
         timing = _timing(clock, self.save_seconds, self.seconds_between, evaluation)
@@ -273,7 +272,7 @@ class Run:
             config.seed,
             self.progress.generation,
             len(evaluated),
-            self.progress.num_rollouts,
+            config.num_rollouts,
             config.episode_seeds,
             batch,
         )
@@ -286,7 +285,7 @@ class Run:
         """Return a population; with --track-centre, the centre is one more candidate."""
         return WithCentre(population, self.strategy.centre) if self.config.tracks_centre else population
 
-    def advance(self, evaluation: Evaluation, agreement: float) -> None:
+    def advance(self, evaluation: Evaluation) -> None:
         """Update what the next generation's episodes depend on."""
         progress = self.progress
         progress.generation += 1
@@ -299,16 +298,6 @@ class Run:
             reached = float((evaluation.lengths >= progress.episode_cap).mean())
             if reached >= self.config.cap_threshold:
                 progress.episode_cap = math.ceil(self.config.cap_growth * progress.episode_cap)
-        if self.config.num_rollouts_max and not math.isnan(agreement):
-            self.adapt_num_rollouts(rank_agreement.of_one(agreement, progress.num_rollouts))
-
-    def adapt_num_rollouts(self, single: float) -> None:
-        """Set the next generation's number of episodes, so that two halves of them agree by --agreement."""
-        config, progress = self.config, self.progress
-        before = single if math.isnan(progress.agreement) else progress.agreement
-        progress.agreement = (1 - _NEWEST) * before + _NEWEST * single
-        wanted = rank_agreement.needed(progress.agreement, config.agreement)
-        progress.num_rollouts = min(max(wanted, config.num_rollouts), config.num_rollouts_max)
 
     def keep_best(self, population: Population, fitness: Vector, constraints: Vector) -> None:
         """Remember the best candidate of a generation if it is the best of all."""

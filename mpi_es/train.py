@@ -165,7 +165,6 @@ def make_run(plan: Plan, evaluator: Evaluator) -> Run:
     strategy = strategies.make(config, x0, evaluator.noise, draw, grid)
     progress = Progress(
         episode_cap=evaluator.rollout.training_cap(config.episode_cap),
-        num_rollouts=config.num_rollouts,
         observations=first_observations(plan, evaluator.rollout.size if config.obs_norm else 0),
     )
     if stored is not None:

@@ -11,7 +11,6 @@ from mpi_es.envs.lockstep.separate import SeparateEnvs
 from mpi_es.errors import RolloutError, UserError
 from mpi_es.evaluation.env_rollout import Rollout
 from mpi_es.evaluation.evaluator import Evaluator
-from mpi_es.evaluation.rank_agreement import of_one
 from mpi_es.parallel.collectives import SerialComm
 from mpi_es.parallel.stop_signal import StopFlag
 from mpi_es.policies.mlp import MLP
@@ -123,30 +122,6 @@ def test_the_last_word_names_the_generation_that_was_saved(tmp_path, low, nth, g
     directory = run.directory
     how = f"saved in {directory}; continue with\npython -m mpi_es.train --resume {directory}"
     assert said[0] == f"generation {generation}: stopped by SIGUSR1; {how}"
-
-
-@pytest.mark.parametrize("nth", [5, 40, 90])
-def test_a_generation_has_the_episodes_that_the_last_ones_needed_also_after_a_resume(tmp_path, nth):
-    options = {"num_rollouts": 2, "num_rollouts_max": 12, "agreement": 0.9}
-    unbroken = evolved(tmp_path / "unbroken", **options)
-    history = unbroken["history"]
-    episodes = history["episodes"] // (history["popsize"] + 1)  # of each candidate, and of the mean
-    assert episodes[0] == 2
-    assert len(set(episodes)) > 1
-    assert (episodes.min(), episodes.max() <= 12) == (2, True)
-    assert np.isfinite(history["agreement"]).all()
-    make_run(tmp_path / "broken", 0, nth, **options).evolve()
-    assert_same(evolved(tmp_path / "broken", **options), unbroken)
-
-
-def test_the_agreement_that_is_kept_is_of_single_episodes_over_the_last_generations(tmp_path):
-    file = evolved(tmp_path, num_rollouts=6, num_rollouts_max=12, max_iter=2)
-    history = file["history"]
-    episodes = history["episodes"] // (history["popsize"] + 1)  # of each candidate, and of the mean
-    first, second = map(of_one, history["agreement"], episodes)
-    assert file["progress"]["agreement"] == pytest.approx(0.8 * first + 0.2 * second)
-    single = evolved(tmp_path / "single", max_iter=2)["history"]  # whose one episode has no halves
-    assert np.isnan(single["agreement"]).all()
 
 
 def test_a_population_grows_until_its_steps_are_played_or_to_its_largest_size(tmp_path):

@@ -54,7 +54,6 @@ NotNegative = Annotated[float, Range(0)]
 Share = Annotated[float, Range(0, 1, with_low=False)]
 Decay = Share  # a factor in each generation
 AtLeastOne = Annotated[float, Range(1)]
-Proper = Annotated[float, Range(0, 1, with_low=False, with_high=False)]
 Fraction = Annotated[float, Range(0, 1, with_high=False)]
 
 

@@ -18,7 +18,6 @@ from mpi_es.config.fields import (
     Needs,
     NotNegative,
     Of,
-    Proper,
     Range,
     Share,
     check_ranges,
@@ -128,10 +127,6 @@ class Config:
 
     num_rollouts: Annotated[Count, Group("Episodes")] = 1
     """Number of episodes per candidate in a generation"""
-    num_rollouts_max: Natural = 0
-    """Largest number of episodes per candidate, as many as --agreement needs; 0: always --num-rollouts"""
-    agreement: Annotated[Proper, Needs("num_rollouts_max")] = 0.5
-    """Target of --num-rollouts-max: rank correlation of two halves of each candidate's episodes"""
     episode_seeds: Literal["independent", "common", "paired"] = "independent"
     """Separate seeds for each candidate, the same for all, or one set for each mirrored pair"""
     episode_cap: Annotated[Natural, Alias("--max-episode-length"), ENVIRONMENT] = 0
@@ -219,9 +214,6 @@ class Config:
         clip = self.clip_rewards
         if clip and not (len(clip) == 2 and clip[0] < clip[1]):
             raise expected("--clip-rewards", "two numbers, the lower and the upper bound", clip)
-        if self.num_rollouts_max and (self.num_rollouts % 2 or self.num_rollouts_max < self.num_rollouts):
-            rule = f"an even --num-rollouts, at most --num-rollouts-max {self.num_rollouts_max}"
-            raise expected("--num-rollouts-max", rule, f"--num-rollouts {self.num_rollouts}")
 
     @property
     def held_out(self) -> "Config":

@@ -1,18 +1,10 @@
-"""How far a candidate's episodes agree with each other, and how many episodes each candidate needs.
-
-The more two halves of a generation's episodes differ in their ranking of the candidates, the noisier the
-returns are. From their rank correlation follows that of single episodes, and by the Spearman-Brown formula
-that of any number.
-"""
+"""How far two halves of a generation's episodes agree in their ranking of the candidates."""
 
 import math
 
 import numpy as np
 
 from mpi_es.arrays import Vector
-
-# Lower bound on the agreement of single episodes; if ranks are chance, the estimate may be negative.
-_LEAST = 1e-3
 
 
 def agreement(returns: Vector) -> float:
@@ -30,20 +22,6 @@ def agreement(returns: Vector) -> float:
     one, other = one - one.mean(), other - other.mean()
     norm = math.sqrt(float(one @ one) * float(other @ other))
     return float(one @ other) / norm if norm else math.nan
-
-
-def of_one(agreement: float, episodes: int) -> float:
-    """Return the agreement of single episodes, given that of the halves of `episodes`."""
-    half = episodes // 2
-    return agreement / (half - (half - 1) * agreement)
-
-
-def needed(single: float, wanted: float) -> int:
-    """Return the even number of episodes whose halves agree as wanted if
-    single episodes agree by `single`.
-    """
-    single = max(single, _LEAST)
-    return 2 * max(1, math.ceil(wanted * (1 - single) / (single * (1 - wanted)) - 1e-9))
 
 
 def _ranks(values: Vector) -> Vector:

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpi_es.arrays import Candidate, Vector
-from mpi_es.config.fields import Range
 from mpi_es.run_file.observations import ObservationStatistics
 from mpi_es.run_file.scores import deviation
 
@@ -92,9 +91,6 @@ class Progress:
 
     generation: int = 0  # number of completed generations
     episode_cap: int = 0  # of the next generation; 0 is none
-    num_rollouts: int = 1  # of each candidate in the next generation
-    # Of single episodes, a running mean; NaN before the first.
-    agreement: Annotated[float, Range(-1, 1)] = math.nan
     observations: ObservationStatistics = field(default_factory=ObservationStatistics)
 
 

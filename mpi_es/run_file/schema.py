@@ -59,7 +59,7 @@ def check(content: dict[str, Any]) -> None:
         {
             "config": any_group,
             "state": any_group,
-            "progress": of_record(Progress, num_rollouts=_episodes(config), observations=observations),
+            "progress": of_record(Progress, observations=observations),
             "best": best,
             "last": {**agent, "generation": count(done, done), "fitness": nan},
             "history": history_rules(done),
@@ -74,11 +74,6 @@ def check(content: dict[str, Any]) -> None:
         optional=("problem", "failure"),
     )
     check_evaluations(content)
-
-
-def _episodes(config: Any) -> Rule:
-    """Return the rule of the number of episodes of each candidate in the next generation."""
-    return count(config.num_rollouts_max or config.num_rollouts, config.num_rollouts)
 
 
 def _length(content: dict[str, Any], *path: str) -> int:

@@ -29,8 +29,6 @@ _UNLIMITED = nullcontext()
 _HERE = os.path.dirname(__file__)  # tracebacks omit frames of this folder
 OF_RANDOM = (  # fields without effect for a function that takes no seed
     "num_rollouts",
-    "num_rollouts_max",
-    "agreement",
     "episode_seeds",
     "eval_every",
     "num_eval_rollouts",
