@@ -163,9 +163,10 @@ class Run:
         self.fitness, self.constraint_values = fitness, constraints
         if self.exact:
             self.keep_best(population, fitness, constraints)
-        # A candidate whose call failed ranks last: just below the worst of the others.
         ranked = self.constraints.penalised(fitness, constraints)
-        below = np.nextafter(ranked[succeeded].min(), -np.inf)
+        # A candidate whose call failed ranks last: just below the worst of the others.
+        with np.errstate(over="ignore"):  # below the lowest number there is minus infinity
+            below = np.nextafter(ranked[succeeded].min(), -np.inf)
         strategy.tell(population, np.where(succeeded, ranked, below))
         self.check_finite(strategy.centre, "centre is")
         state = strategy.state  # raises if no file can hold it, before this generation has any effect

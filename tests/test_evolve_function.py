@@ -253,6 +253,7 @@ def test_minimise_does_not_maximise():
 
 def test_values_near_the_largest_number_warn_nobody(recwarn):
     evolve(lambda x: 1e308 * (x**2).sum() if (x**2).sum() < 1 else 1e308, max_iter=3)
+    evolve(lambda x: sys.float_info.max if x[0] > 0.1 else x[0], max_iter=3)
     assert not recwarn.list
 
 
