@@ -20,6 +20,7 @@ from mpi_es.run_file.records import FITNESS, HeldOut
 
 AXES = ("generations", "steps", "seconds")
 _LONGEST_LABEL = 40  # characters that fit into a legend
+_LARGEST = 1e200  # value that is drawn: larger ones are penalties, and the ends of an axis would overflow
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,7 @@ class Curves:
 
     def line(self, axis: str, quantity: str) -> tuple[Vector, Vector]:
         """Return x and y of a column of the history or the times, or of the held-out mean,
-        where y is known.
+        where y can be drawn.
         """
         if quantity == "held_out":
             after = np.array([held.generation for held in self.evaluations], int)
@@ -85,13 +86,13 @@ class Curves:
             column = self.history if quantity in self.history else self.content["timing"]
             after, values = self.history["generation"], column[quantity]
             values = self.factor * values if quantity in FITNESS else values
-        known = np.isfinite(values)
-        return self.axes[axis][after[known]], values[known]
+        shown = drawable(values)
+        return self.axes[axis][after[shown]], values[shown]
 
     def band(self, axis: str) -> tuple[Vector, Vector, Vector]:
         """Return x, the worst and the best value of the population, where both are known."""
         worst, best = (self.factor * self.history[name] for name in ("min", "best"))
-        known = np.isfinite(worst) & np.isfinite(best)
+        known = np.isfinite(worst) & drawable(best)
         return self.axes[axis][self.history["generation"][known]], worst[known], best[known]
 
     @cached_property
@@ -160,6 +161,11 @@ class Group:
         grid = grid[(grid >= first) & (grid <= last)]
         values = np.array([np.interp(grid, x, y) for x, y in lines])
         return grid, values.min(axis=0), np.median(values, axis=0), values.max(axis=0)
+
+
+def drawable(values: Vector) -> NDArray[np.bool_]:
+    """Return which values a figure can show."""
+    return np.abs(values) < _LARGEST  # false for NaN
 
 
 def spread(values: Sequence[float], written: Callable[[float], str]) -> str:

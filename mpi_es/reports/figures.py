@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from mpi_es.arrays import Vector
-from mpi_es.reports.curves import AXES, Curves, Group, words
+from mpi_es.reports.curves import AXES, Curves, Group, drawable, words
 from mpi_es.reports.drawing import COLOURS, Panel, by_each_axis, cut_off, set_view
 from mpi_es.run_file.scores import half_interval
 from mpi_es.text import number
@@ -94,7 +94,7 @@ def _draw_held_out(axes: Axes, run: Curves, axis: str) -> None:
     """Draw the held-out means with their intervals."""
     if not run.evaluations:
         return
-    errors = [half_interval(held.returns) for held in run.evaluations if np.isfinite(held.returns.mean())]
+    errors = [half_interval(held.returns) for held in run.evaluations if drawable(held.returns.mean())]
     x, y = run.line(axis, "held_out")
     many = max(len(held.returns) for held in run.evaluations) > 1
     label = "held-out, mean and 95 % interval" if many else "value of the centre"

@@ -1,3 +1,4 @@
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -8,6 +9,7 @@ from mpi_es.config.parts import suited
 from mpi_es.config.run import Config
 from mpi_es.reports import figures
 from mpi_es.reports.curves import grouped
+from mpi_es.reports.drawing import picture
 from mpi_es.run_file.records import HeldOut
 from tests.reports.test_curves import CONFIG, run
 
@@ -66,6 +68,14 @@ def test_penalties_do_not_own_the_axis_of_a_function():
     assert axes.get_ylim()[1] < 10
     known = of_function(mean=(-4.0, -3.5, -3.0))
     assert axes_of(figures.learning(known)[0]).get_ylim()[1] > 4
+
+
+@pytest.mark.parametrize("penalty", [1e300, sys.float_info.max])
+def test_a_search_that_begins_with_penalties_too_large_to_draw_is_drawn(penalty):
+    one = of_function(mean=(-penalty, -4.0, -3.0), held=[HeldOut(1, np.array([-penalty]))])
+    panels = figures.learning(one)
+    assert drawn(panels[0])["best so far"] == ([2, 3], [3, 2])
+    assert picture(panels, 3)
 
 
 def test_the_best_value_so_far_is_drawn():
