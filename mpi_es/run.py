@@ -99,7 +99,8 @@ class Run:
                 outcome += "; continue with\n" + resuming("mpi_es.train", self.directory)
         except (RolloutError, UserError) as error:
             if isinstance(error, RolloutError) and error.x is not None:
-                self.pending["failure"] = {"x": error.x, "text": str(error)}
+                text = str(error).replace("\0", "?").encode(errors="replace").decode()  # as HDF5 can hold it
+                self.pending["failure"] = {"x": error.x, "text": text}
             with contextlib.suppress(UserError):  # saving may be what failed
                 self.save(str(error).splitlines()[0])
             raise

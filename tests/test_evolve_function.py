@@ -434,6 +434,15 @@ def test_the_x_of_a_call_that_failed_is_told_and_kept():
     assert "failure" not in mpi_es.load_run("mine")
 
 
+def test_a_failed_call_is_saved_whatever_its_error_says():
+    def fails(x):
+        raise ValueError("a\0b\udc80c")  # such as a program's output, decoded by surrogateescape
+
+    with pytest.raises(RolloutError, match="candidate 0: ValueError"):
+        evolve(fails, run_dir="mine")
+    assert "ValueError: a?b?c\n" in mpi_es.load_run("mine")["failure"]["text"]
+
+
 def test_candidates_whose_calls_fail_are_ranked_last():
     result = evolve(undefined, on_failure="worst", max_iter=60)
     assert 0.49 < result.value < 0.51  # at the edge of what has a value
