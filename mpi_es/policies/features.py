@@ -23,8 +23,8 @@ def features_for(space: Any, policy: str) -> tuple[int, ToFeatures]:
     if not isinstance(space, spaces.Box):
         raise expected("--env", f"observations in a Box or Discrete for --policy {policy}", space)
     size = int(np.prod(space.shape))
-    if size > LARGEST:
-        rule = f"observations of at most {LARGEST} numbers for --policy {policy}"
+    if not 1 <= size <= LARGEST:
+        rule = f"observations of 1 to {LARGEST} numbers for --policy {policy}"
         raise expected(
             "--env", rule, space.shape, "for pictures, use --policy attention or package.module:Class"
         )

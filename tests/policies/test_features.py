@@ -20,11 +20,10 @@ def test_small_pictures_are_flattened():
     assert rows.dtype == np.float32
 
 
-def test_large_pictures_are_refused_with_a_hint():
-    with pytest.raises(
-        UserError, match=r"at most 10000 numbers for --policy lstm, got \(96, 96, 3\).*pictures"
-    ):
-        features_for(spaces.Box(0, 255, (96, 96, 3), np.uint8), "lstm")
+@pytest.mark.parametrize("shape", [(96, 96, 3), (0,)])
+def test_large_pictures_and_empty_observations_are_refused_with_a_hint(shape):
+    with pytest.raises(UserError, match=r"of 1 to 10000 numbers for --policy lstm, got \(.*pictures"):
+        features_for(spaces.Box(0, 255, shape, np.uint8), "lstm")
 
 
 @pytest.mark.parametrize("space", [spaces.Dict(a=spaces.Discrete(2)), spaces.Tuple([]), spaces.Text(2)])
