@@ -13,7 +13,8 @@ MOST_EPISODES = 1_000_000  # of one evaluation, which rank 0 holds in memory
 
 def check_episodes(episodes: int, seeds: str) -> None:
     """Refuse a number of episodes, and words for their seeds, that no evaluation can have."""
-    if type(episodes) is not int or not 1 <= episodes <= MOST_EPISODES:
+    whole = isinstance(episodes, int | np.integer) and not isinstance(episodes, bool)
+    if not (whole and 1 <= episodes <= MOST_EPISODES):
         raise expected("--episodes", f"a whole number from 1 to {MOST_EPISODES}", episodes)
     if not re.fullmatch(r"held-out|fresh|\d+(-\d+)?(,\d+(-\d+)?)*", seeds):
         raise expected("--seeds", "held-out, fresh or numbers such as 0-99,200", seeds)

@@ -84,6 +84,7 @@ def test_step_by_step_it_plays_the_episodes_of_its_evaluation(options):
     seeds = held_out_seeds(one.config.seed, 4)
     np.testing.assert_allclose([played(one, seed) for seed in seeds], returns, rtol=1e-12)
     assert one.evaluate(seeds=[*map(int, seeds)]).returns.tolist() == returns.tolist()
+    assert one.evaluate(np.int64(4), "held-out").returns.tolist() == returns.tolist()
 
 
 def test_a_reset_forgets_the_episode():
@@ -110,6 +111,8 @@ def test_scores_are_those_that_the_command_prints(tmp_path, capsys):
         ({"seeds": []}, "^seeds: expected"),
         ({"seeds": [-1]}, "^seeds: expected"),
         ({"episodes": 0}, "^episodes: expected a whole number from 1"),
+        ({"episodes": True}, "^episodes: expected a whole number from 1"),
+        ({"episodes": 2.0}, "^episodes: expected a whole number from 1"),
     ],
 )
 def test_episodes_that_nobody_can_play_are_refused(arguments, message):
