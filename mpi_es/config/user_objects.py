@@ -17,6 +17,7 @@ from mpi_es.extras import EXTRA_OF, needs
 
 _LITERALS = {"true": "True", "false": "False", "none": "None"}
 _SCRIPT = ".py"  # ends a script's name, and no module's
+_MAIN = ("__main__", "__mp_main__")  # modules of the script, the second in a process that it spawned
 
 
 def load(option: str, name: str) -> Any:
@@ -64,7 +65,7 @@ def name_of(thing: Any) -> str:
     inner = thing.func if isinstance(thing, partial) else thing
     kind = inner if hasattr(inner, "__qualname__") else type(inner)
     module, name = getattr(kind, "__module__", None) or "builtins", kind.__qualname__
-    if module != "__main__" and getattr(sys.modules.get(module), name, None) is thing:
+    if module not in _MAIN and getattr(sys.modules.get(module), name, None) is thing:
         return f"{module}:{name}"
     # The class of an object may come from any module.
     holder = sys.modules.get(module if kind is inner else "__main__")

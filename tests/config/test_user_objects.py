@@ -1,4 +1,5 @@
 import fractions
+import sys
 from functools import partial
 
 import numpy as np
@@ -9,8 +10,20 @@ from mpi_es.config import user_objects
 from mpi_es.config.run import configured
 from mpi_es.errors import UserError
 from mpi_es.policies import make
+from tests.launching import call
 
 VECTOR = spaces.Box(-1, 1, (4,), np.float32)
+SPAWNING = """
+import multiprocessing
+from mpi_es.config.user_objects import name_of
+
+def cost(x):
+    return name_of(cost)
+
+if __name__ == "__main__":
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        print(cost(0), pool.apply(cost, (0,)))
+"""
 
 
 def test_a_module_that_cannot_be_imported_is_told(tmp_path, monkeypatch):
@@ -78,6 +91,12 @@ def test_a_script_is_not_imported_whatever_a_file_says(tmp_path, monkeypatch):
 )
 def test_an_object_is_named_after_its_place(thing, name):
     assert user_objects.name_of(thing) == (name or f"{__name__}:{thing.__name__}")
+
+
+def test_an_object_has_the_same_name_in_a_process_that_its_script_spawns(tmp_path):
+    (tmp_path / "pool.py").write_text(SPAWNING)
+    done = call(sys.executable, tmp_path / "pool.py")
+    assert done.stdout == "pool.py:cost pool.py:cost\n", done.stderr
 
 
 def test_words_are_read_as_the_values_that_they_were():
