@@ -103,7 +103,7 @@ def picture(panels: Sequence[Panel], columns: int) -> bytes:
             place.set_visible(False)
         figure.legend([*handles.values()], [*handles], loc="outside upper left", ncols=3)
         buffer = io.BytesIO()
-        figure.savefig(buffer, format="png", dpi=_DPI)
+        figure.savefig(buffer, format="png", dpi=_DPI, bbox_inches="tight")  # a long key is wider
         return buffer.getvalue()
 
 

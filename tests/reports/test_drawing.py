@@ -148,6 +148,19 @@ def test_numbers_below_an_axis_are_round_in_its_unit_and_have_commas(panel, labe
     assert re.findall(r">([\d.,]+)</text>", svg(panel))[: len(labels)] == labels
 
 
+def width_of_picture(draw, columns):
+    with Image.open(io.BytesIO(drawing.picture([Panel("a", "b", draw)] * 3, columns))) as image:
+        assert image.format == "PNG"
+        return image.width
+
+
 def test_a_picture_has_its_panels_and_one_legend():
-    with Image.open(io.BytesIO(drawing.picture([PANEL] * 3, 3))) as image:
-        assert (image.format, image.width) == ("PNG", 3 * 3.4 * 160)
+    assert width_of_picture(both, 3) == pytest.approx(3 * 3.4 * 160, rel=0.02)
+
+
+def test_a_picture_is_as_wide_as_its_legend():
+    def named(axes):
+        for name in range(3):
+            axes.plot([1, 2], label=f"{name} {'x' * 90}")
+
+    assert width_of_picture(named, 1) > 3 * 90 * 160 / 15  # a letter takes a fifteenth of an inch or more
