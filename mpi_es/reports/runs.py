@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+
 from mpi_es.reports import figures
 from mpi_es.reports.curves import AXES, Curves, Group, grouped, spread, words
 from mpi_es.reports.drawing import figures as drawn
@@ -103,7 +105,8 @@ def _best(run: Curves) -> tuple[str, str, str]:
         return "-", "", "not evaluated yet"
     at, score = thousands(float(run.content["best"]["generation"])), number(float(run.best.mean()))
     if len(run.best) == 1:
-        return score, "", at
+        violated = (run.content.get("constraints", {}).get("of_best", np.zeros(0)) > 0).any()
+        return f"{score}, not feasible" if violated else score, "", at
     low, high = map(number, interval(run.best))
     return score, f"[{low}, {high}]", at
 

@@ -3,6 +3,7 @@ import shutil
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from mpi_es.reports import curves
@@ -59,6 +60,15 @@ def test_the_learning_curve_comes_first_wide_and_narrow(run, alone):
         f"return of an episode by {labels[3].rpartition(' by ')[2]}",
     ]
     assert labels[3].startswith("return of an episode by wall time")
+
+
+@pytest.mark.parametrize(
+    ("of_best", "said"), [([-1.0, 0.0], "<b>1</b>"), ([-1.0, 0.5], "<b>1, not feasible</b>")]
+)
+def test_a_best_x_that_violates_a_constraint_is_said_to(run, of_best, said):
+    best = run.content["best"] | {"fitness": 1.0}
+    content = {"best": best, "problem": {"exact": True}, "constraints": {"of_best": np.array(of_best)}}
+    assert said in page([replace(run, content=run.content | content)], RUN)
 
 
 def test_steps_are_counted(run, alone):
