@@ -206,7 +206,7 @@ def is_told(config: Any, one: Declared) -> bool:
     """Return whether a written config includes an option:
     if it differs from its default, and always for some.
     """
-    return bool(one.value != one.default or one.name in getattr(config, "ALWAYS_GIVEN", ()))
+    return bool(one.value != one.default or one.name in getattr(config, "always_given", ()))
 
 
 def as_options(config: Any) -> list[str]:

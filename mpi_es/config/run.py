@@ -189,8 +189,6 @@ class Config:
     console: Free[Literal["auto", "live", "lines", "silent"]] = "auto"
     """Live panel, one line per generation, or nothing; auto: live on a terminal, else lines"""
 
-    ALWAYS_GIVEN = ("env",)  # in a file of options and in the README: without --env the preset is carracing
-
     def __reduce__(self) -> Any:
         """Pickle the values alone, so that a class that cannot be imported
         gives the error of the command line.
@@ -214,6 +212,11 @@ class Config:
         clip = self.clip_rewards
         if clip and not (len(clip) == 2 and clip[0] < clip[1]):
             raise expected("--clip-rewards", "two numbers, the lower and the upper bound", clip)
+
+    @property
+    def always_given(self) -> tuple[str, ...]:
+        """The options that are written even with their defaults: without --env the preset is carracing."""
+        return () if self.function else ("env",)
 
     @property
     def held_out(self) -> "Config":

@@ -48,3 +48,8 @@ def test_every_option_is_declared_once_for_each_name():
 @pytest.mark.parametrize("name", PRESETS)
 def test_a_preset_is_the_options_that_it_stands_for(name):
     assert command_line.parse(as_options(preset(name)), configured(), {}, "test") == preset(name)
+
+
+def test_the_environment_is_written_even_with_its_default_but_not_for_a_function():
+    assert as_options(configured()) == ["--env", "CartPole-v1"]
+    assert as_options(configured(function="m:f")) == ["--function", "m:f"]
