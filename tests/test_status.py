@@ -1,6 +1,7 @@
 import re
 import shutil
 import signal
+import sys
 import time
 
 import numpy as np
@@ -118,6 +119,12 @@ def test_what_cannot_be_read_is_reported_beside_what_can(finished, tmp_path, cap
     out, err = capsys.readouterr()
     assert (out.count("\n"), err.count("\n")) == (2, 1)
     assert "expected a directory that holds run.h5" in err
+
+
+def test_a_reader_may_leave_after_the_first_line(finished):
+    words = f"set -o pipefail; PYTHONUNBUFFERED=1 {sys.executable} -m mpi_es.status {finished} | head -1"
+    done = call("bash", "-c", words)
+    assert (done.returncode, done.stderr, done.stdout.count("\n")) == (0, "", 1)
 
 
 def test_a_summary_of_a_sweep_tells_of_a_task_without_a_run_and_draws_the_others(finished, tmp_path):
