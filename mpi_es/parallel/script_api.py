@@ -12,7 +12,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from mpi_es.errors import RolloutError, UserError, warn
-from mpi_es.parallel.collectives import Comm, SerialComm, share_rows
+from mpi_es.parallel.collectives import Comm, SerialComm, share_rows, split
 from mpi_es.parallel.rank_loss import ANEW, BeginAnew, RankLost, losses, shrink, survivable
 from mpi_es.parallel.start_mpi import FORWARDED, abort, connect, find_launch
 from mpi_es.parallel.watch import watched
@@ -40,8 +40,10 @@ class World:
         if self.comm is None:
             launched = find_launch(os.environ)
             finalizes = not survivable() or "mpi4py.MPI" in sys.modules
-            self.comm = connect(os.environ) if launched.variable else SerialComm()
+            self.comm = SerialComm()
             if launched.variable:
+                world = connect(os.environ)
+                self.comm = split(world, world.Dup)  # the script's own messages are in the world
                 self._watch_the_script(launched.size, finalizes=finalizes)
         return self.comm
 

@@ -91,3 +91,22 @@ def test_without_a_launcher_a_script_runs_alone_without_mpi_and_sees_its_mistake
     assert done.returncode == 1
     assert done.stderr.startswith("Traceback")
     assert done.stderr.endswith("UserError: x0: expected numbers\n")
+
+
+MESSAGES = """
+from mpi4py import MPI
+import mpi_es
+world, sent = MPI.COMM_WORLD, None
+if world.rank == 1:
+    sent = world.isend("mine", dest=0, tag=1)
+found = mpi_es.minimise(lambda x: (x**2).sum(), [1.0] * 4, max_iter=2, run_dir=None, console="silent")
+if world.rank == 0:
+    print(world.recv(source=MPI.ANY_SOURCE, tag=MPI.ANY_TAG))
+if sent:
+    sent.wait()
+"""
+
+
+def test_a_call_leaves_the_scripts_own_messages_alone(launch):
+    done = launch(3, "-c", MESSAGES)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "mine\n", "")
