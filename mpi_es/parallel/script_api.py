@@ -68,9 +68,14 @@ class World:
             size: how many ranks the launcher started.
             finalizes: whether mpi4py ends MPI with the script, for instance since the script imported it.
         """
+        from mpi4py import MPI  # there is a launcher, so this runs under MPI
+
         print_exception = sys.excepthook
 
         def end(kind: Any, error: BaseException, trace: Any) -> None:
+            if MPI.Is_finalized():  # by the script
+                print_exception(kind, error, trace)
+                return
             if error is not self.raised:
                 print_exception(kind, error, trace)
                 sys.stderr.flush()
@@ -82,6 +87,8 @@ class World:
             sys.exit(2)  # ends Python even in an excepthook
 
         def leave(code: int = 0) -> None:
+            if MPI.Is_finalized():
+                return
             lost = self.comm.size < size
             try:
                 with losses(self.comm):

@@ -44,6 +44,10 @@ if how == "again on two ranks" and world.comm.rank != 0:
             assert "on rank 0" in str(error)
 if how == "own code":
     sys.exit(3)
+if how.startswith("finalized"):
+    from mpi4py import MPI
+    MPI.Finalize()
+    assert how == "finalized"
 sys.stdout.write("done\\n")
 """
 
@@ -52,6 +56,7 @@ sys.stdout.write("done\\n")
     ("how", "code", "said"),
     [
         ("caught", 0, ""),
+        ("finalized", 0, ""),
         ("stopped", 0, ""),
         ("own code", 3, ""),
         ("mistake", 2, "error: x0: expected numbers\n"),
@@ -60,7 +65,7 @@ sys.stdout.write("done\\n")
 def test_a_script_ends_with_its_code_and_one_line(launch, how, code, said):
     done = launch(3, "-c", SCRIPT, how)
     assert (done.returncode, done.stderr) == (code, said)
-    assert done.stdout == "done\n" * 3 * (how == "caught")
+    assert done.stdout == "done\n" * 3 * (how in ("caught", "finalized"))
 
 
 @pytest.mark.parametrize(
@@ -82,6 +87,13 @@ def test_a_bug_on_one_rank_ends_all_with_its_traceback(launch, how):
     done = launch(3, "-c", SCRIPT, how)
     assert done.returncode != 0
     assert done.stderr.count("ValueError: broken") == 1
+
+
+def test_a_bug_after_the_script_finalized_mpi_is_shown(launch):
+    done = launch(2, "-c", SCRIPT, "finalized too early")
+    assert done.returncode == 1
+    assert "AssertionError" in done.stderr
+    assert "MPI routine" not in done.stderr
 
 
 def test_without_a_launcher_a_script_runs_alone_without_mpi_and_sees_its_mistakes(launch):
