@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mpi_es.errors import RolloutError, expected, one_line, warn
+from mpi_es.errors import RolloutError, UserError, expected, one_line, warn
 from mpi_es.parallel.collectives import Comm, SerialComm, bcast_object, gather_objects, share_rows, split
 from mpi_es.parallel.rank_loss import RankLost, losses, survivable
 from mpi_es.parallel.start_mpi import connect
@@ -185,7 +185,11 @@ class RankGroups:
 
     def _divide(self, comm: Comm, first: int) -> tuple[Comm | None, Group | None]:
         if isinstance(comm, SerialComm):
-            return comm, Group(connect(os.environ).Dup())  # the work's communicator needs an MPI
+            mpi = connect(os.environ)
+            if isinstance(mpi, SerialComm):
+                hint = "pip install 'mpi_es[mpich]', or load the cluster's MPI module"
+                raise UserError(f"comm: expected a library that mpi4py can load, got none; {hint}")
+            return comm, Group(mpi.Dup())
         from mpi4py import MPI
 
         if comm.size > 1 and MPI.Query_thread() < MPI.THREAD_MULTIPLE:

@@ -1,3 +1,5 @@
+import os
+
 import pytest
 
 from mpi_es.parallel.rank_groups import RankGroups
@@ -44,3 +46,10 @@ def test_a_group_works_together_and_never_reads_what_a_failure_left_unread(
 ):
     done = launch(ranks, "-m", "tests.parallel.grouping", size, first, cwd=ROOT)
     assert (done.returncode, done.stdout.splitlines()) == (0, outcomes), done.stderr
+
+
+def test_a_group_without_an_mpi_library_is_refused(launch):
+    program = "import mpi_es; mpi_es.minimise(lambda x, comm: 1.0, [0.0] * 3, run_dir=None)"
+    done = launch(0, "-c", program, env=os.environ | {"MPI4PY_LIBMPI": "/nowhere/libmpi.so"})
+    line = "UserError: comm: expected a library that mpi4py can load, got none; pip install 'mpi_es[mpich]'"
+    assert line in done.stderr
