@@ -25,7 +25,7 @@ from mpi_es.jit.compile_subprocess import compile_apart
 from mpi_es.jit.warm_up import prepare
 from mpi_es.parallel import shared_memory
 from mpi_es.parallel.collective_errors import all_or_raise
-from mpi_es.parallel.collectives import Comm, free, of_this_node
+from mpi_es.parallel.collectives import Comm, bcast_object, free, of_this_node
 from mpi_es.parallel.rank_groups import RankGroups
 from mpi_es.parallel.stop_signal import StopFlag
 from mpi_es.parallel.waiting import wait
@@ -200,6 +200,8 @@ def make_evaluator(
     (rollout, held_out_rollout), table = all_or_raise(
         comm, lambda: (make_rollouts(config, base, objects), noise_table(config.strategy))
     )
+    if not config.function:
+        _check_same(comm, config, rollout)
     rank = 0 if config.function else rank_of_noise(config.strategy)
     layout = Layout(rollout.policy.shapes.values(), rank) if rank else None
     keeps_factors = bool(rank) and rollout.policy.layout is not None
@@ -221,6 +223,20 @@ def make_evaluator(
     )
     evaluator.divide()  # raises now if MPI cannot do it
     return evaluator
+
+
+def _check_same(comm: Comm, config: Config, rollout: AnyRollout) -> None:
+    """Refuse ranks whose spaces or policies differ, for instance by their versions. Collective."""
+    observations, actions = (space.shape for space in rollout.spaces)
+    own = f"observations {observations}, actions {actions}, {rollout.policy.dim} parameters"
+    first = bcast_object(comm, own)
+
+    def check() -> None:
+        if own != first:
+            got = f"{own} on rank {comm.rank}, on {socket.gethostname()}"
+            raise UserError(f"--env {config.env}: expected rank 0's {first}, got {got}")
+
+    all_or_raise(comm, check)
 
 
 def _compile_apart(base: Candidate | None, config: Config) -> None:

@@ -83,6 +83,13 @@ def lacking():
     return gym.make("CartPole-v1")
 
 
+def differing():
+    env = Broken(lambda: 1.0)
+    if os.environ.get("PMI_RANK") == "1":
+        env.observation_space = gym.spaces.Box(-1, 1, (3,), np.float32)
+    return env
+
+
 def signalled(rank):
     """A signal comes to a rank in its later episodes, which go on."""
     if os.environ.get("PMI_RANK") != str(rank):

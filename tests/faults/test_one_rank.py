@@ -21,6 +21,13 @@ def test_an_environment_that_one_rank_lacks_is_told_before_the_others_share_a_ta
     assert line == "error: --env: not on rank 1\n"
 
 
+def test_an_environment_with_another_space_on_one_rank_is_refused(tmp_path):
+    options = ("--env", "tests.faults.broken_envs:differing", "--hidden", 2)
+    line = refused(3, *TRAIN, *options, "--run-dir", tmp_path / "run", cwd=ROOT)
+    rule = r"expected rank 0's observations \(2,\), actions \(\), 12 parameters, got observations \(3,\)"
+    assert re.search(rule + ".* on rank 1, on", line)
+
+
 @pytest.mark.parametrize("victim", [pytest.param(0, marks=pytest.mark.slow), 2])
 def test_a_signal_to_one_rank_without_episodes_stops_the_run(tmp_path, victim):
     # Rank 0 only directs, and of two others one gets the only episode there is at a time.
