@@ -5,6 +5,7 @@ import fcntl
 import os
 import socket
 import stat
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -46,6 +47,19 @@ class Lock:
         for handle in (self.handle, self.file):
             if handle is not None:
                 _close(handle)
+        self.handle = self.file = None
+
+
+_held: "weakref.WeakSet[Lock]" = weakref.WeakSet()
+
+
+def _let_go() -> None:
+    """Close the locks in a forked process, such as a worker of a function's pool: it may outlive the run."""
+    for lock in [*_held]:
+        lock.close()
+
+
+os.register_at_fork(after_in_child=_let_go)
 
 
 def _close(handle: int) -> None:
@@ -64,6 +78,7 @@ def locked(directory: Path) -> Iterator[Lock]:
     try:
         if lock.file is not None:
             _take(lock.file, directory)
+        _held.add(lock)
         yield lock
     finally:
         lock.close()

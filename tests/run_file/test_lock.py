@@ -1,6 +1,8 @@
 import errno
 import os
 import socket
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 
 import pytest
 
@@ -36,6 +38,15 @@ def test_a_second_lock_is_refused_and_the_first_goes_with_its_block(tmp_path):
         pass
     with locked(tmp_path) as lock:
         lock.check()
+
+
+def test_a_process_that_was_forked_during_a_run_does_not_hold_its_lock(tmp_path):
+    with ProcessPoolExecutor(1, get_context("fork")) as pool:
+        with locked(tmp_path) as lock:
+            assert pool.submit(os.getppid).result() == os.getpid()  # the worker runs, and goes on
+            lock.check()
+        with locked(tmp_path):
+            pass
 
 
 def test_a_run_whose_place_another_takes_leaves_it_alone(tmp_path):
