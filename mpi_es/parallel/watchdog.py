@@ -24,6 +24,7 @@ FIRST, EACH, NONE = "first", "each", "none"
 SLOT = 512  # bytes per rank: time of its last heartbeat (0: idle), the timeout, and the running episodes
 HEAD = struct.Struct("dd")
 _LOOK = 1.0  # seconds between checks of the slots
+_STOPPED = 5.0  # seconds between two checks that mean that this process was stopped
 
 
 class Watchdog:
@@ -39,6 +40,7 @@ class Watchdog:
         self.lines: dict[int, tuple[socket.socket, str]] = {}
         self.processes: dict[int, str] = {}
         self.slots: dict[str, int] = {}  # the files with the ranks' heartbeats
+        self.looked = self.resumed = time.monotonic()
         self.poll = select.epoll()  # returns events in the order in which they happened
         self.poll.register(door, select.EPOLLIN)
         for rank in ranks:
@@ -103,12 +105,16 @@ class Watchdog:
 
     def _kill_hanging(self) -> None:
         """Kill the ranks without a heartbeat for too long."""
+        now = time.monotonic()
+        if now - self.looked > _STOPPED:  # the ranks were stopped too, as when Slurm suspends a job
+            self.resumed = now
+        self.looked = now
         for process, rank in self.processes.items():
             if rank not in self.slots:
                 continue
             slot = os.pread(self.slots[rank], SLOT, 0)
             since, timeout = HEAD.unpack_from(slot)
-            if since and time.monotonic() - since > timeout:
+            if since and now - max(since, self.resumed) > timeout:
                 episodes = slot[HEAD.size :].rstrip(b"\0").decode(errors="replace")
                 rule = f"no episode began or ended for {timeout:g} s (--evaluation-timeout)"
                 report(rank, f"hangs: {rule}; running: {episodes}")

@@ -6,6 +6,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from contextlib import contextmanager
 
 import pytest
@@ -80,6 +81,20 @@ def test_where_the_others_outlive_the_first_they_are_watched_until_they_end():
         assert watch.poll() is None
         second.kill()
         assert watch.wait(timeout=LIMIT) == 0
+
+
+def test_a_job_that_was_suspended_has_not_hung():
+    with process_that_lives() as body, socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as door:
+        rank, now = f"{body.pid}:0", time.monotonic()
+        watch = watchdog.Watchdog(watchdog.NONE, door, [rank])
+        watch.slots[rank] = os.memfd_create("slot")
+        os.write(watch.slots[rank], watchdog.HEAD.pack(now - 100, 60).ljust(watchdog.SLOT, b"\0"))
+        watch.looked = now - 90
+        watch._kill_hanging()
+        assert body.poll() is None
+        watch.resumed -= 70
+        watch._kill_hanging()
+        assert body.wait(timeout=LIMIT) == -signal.SIGKILL
 
 
 @pytest.mark.parametrize(
