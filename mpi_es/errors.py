@@ -39,7 +39,11 @@ class OutOfStep(Exception):
 
 def one_line(error: BaseException) -> str:
     """Return the type and text of an exception, on one line."""
-    return f"{type(error).__name__}: {' '.join(str(error).split())}"
+    try:
+        text = str(error)
+    except Exception:  # a user's exception
+        text = "<exception str() failed>"  # as in Python's tracebacks
+    return f"{type(error).__name__}: {' '.join(text.split())}"
 
 
 def warn(text: str) -> None:

@@ -20,6 +20,14 @@ def test_a_warning_goes_to_standard_error(capsys):
 MANY = [f"name-{letter}" for letter in "abcdefghij"]
 
 
+def test_an_exception_whose_text_fails_still_has_one_line():
+    class Odd(Exception):
+        def __str__(self):
+            raise AttributeError
+
+    assert errors.one_line(Odd()) == "Odd: <exception str() failed>"
+
+
 @pytest.mark.parametrize(
     ("got", "choices", "text"),
     [
