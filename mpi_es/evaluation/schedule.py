@@ -1,8 +1,8 @@
 """Which episodes are dispatched next, and how many of them to a rank."""
 
+import heapq
+import math
 from collections import deque
-
-import numpy as np
 
 from mpi_es.evaluation.messages import EpisodeIds, Header
 
@@ -24,12 +24,16 @@ class Schedule:
             self.waiting[self.candidate(episode_id)].append(episode_id)
         self.over = [0] * candidates
         self.steps = [0.0] * candidates  # mean length of the episodes that are over
-        # In steps; infinite before the first episode, minus infinite when none waits.
-        self.urgency = np.where([bool(queue) for queue in self.waiting], np.inf, -np.inf)
+        # Minus the steps; minus infinity before the first episode.
+        self.urgency = [-math.inf] * candidates
+        # A heap of (urgency, candidate), the next one first; entries whose urgency has changed are skipped.
+        self.order = [(-math.inf, candidate) for candidate in range(candidates) if self.waiting[candidate]]
 
     def next(self) -> int:
         """Return the next episode to dispatch."""
-        candidate = int(self.urgency.argmax())
+        urgency, candidate = heapq.heappop(self.order)
+        while not self.waiting[candidate] or urgency != self.urgency[candidate]:
+            urgency, candidate = heapq.heappop(self.order)
         episode_id = self.waiting[candidate].popleft()
         self.left -= 1
         self._update_urgency(candidate)
@@ -43,8 +47,9 @@ class Schedule:
         self._update_urgency(candidate)
 
     def _update_urgency(self, candidate: int) -> None:
-        more = bool(self.waiting[candidate])
-        self.urgency[candidate] = self.steps[candidate] if more else -np.inf
+        if self.waiting[candidate]:
+            self.urgency[candidate] = -self.steps[candidate]
+            heapq.heappush(self.order, (self.urgency[candidate], candidate))
 
 
 # A rank takes at most its share of the remaining episodes over this number, so that all finish together.
