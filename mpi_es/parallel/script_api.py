@@ -6,6 +6,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, TypeVar
 
 import numpy as np
@@ -15,10 +16,16 @@ from mpi_es.errors import RolloutError, UserError, warn
 from mpi_es.parallel.collectives import Comm, SerialComm, share_rows, split
 from mpi_es.parallel.rank_loss import ANEW, BeginAnew, RankLost, losses, shrink, survivable
 from mpi_es.parallel.start_mpi import FORWARDED, abort, connect, find_launch
+from mpi_es.parallel.waiting import saying_after
 from mpi_es.parallel.watch import watched
 
 T = TypeVar("T")
 _ONE_AT_A_TIME = "one call at a time, got one from a second thread; use a process for each"
+_PATIENCE = 30.0  # seconds after which a call warns that it waits
+_WAITS = (
+    "mpi_es: this call waits for ranks that have not made it; every rank of the job makes it, "
+    "a search in one rank is mpi_es.Search"
+)
 _CALL, _END = 0, 1  # where a rank is when it meets the others: at a call, or at the end of its script
 
 
@@ -43,7 +50,8 @@ class World:
             self.comm = SerialComm()
             if launched.variable:
                 world = connect(os.environ)
-                self.comm = split(world, world.Dup)  # the script's own messages are in the world
+                with _saying_that_it_waits(world):
+                    self.comm = split(world, world.Dup)  # the script's own messages are in the world
                 self._watch_the_script(launched.size, finalizes=finalizes)
         return self.comm
 
@@ -104,6 +112,13 @@ class World:
         atexit.register(leave)
 
 
+def _saying_that_it_waits(comm: Comm) -> AbstractContextManager[None]:
+    """Return a context that warns on the first two ranks, one of which may be the one that is missing."""
+    if comm.size == 1 or comm.rank > 1:
+        return nullcontext()
+    return saying_after(_PATIENCE, warn, _WAITS)
+
+
 def on_all_ranks(work: Callable[[World], T], world: World) -> T:
     """Return what `work` returns. Collective: every rank calls it.
 
@@ -134,7 +149,7 @@ def _once(work: Callable[[World], T], world: World) -> T:
     outcome: list[T] = []
     world.raised = None
     try:
-        with losses(comm):
+        with losses(comm), _saying_that_it_waits(comm):
             ended = world.meet(_CALL)
         if ended:
             absent = " and ".join(map(str, ended))

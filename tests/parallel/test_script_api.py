@@ -2,6 +2,8 @@
 
 import pytest
 
+from mpi_es.parallel import script_api
+
 SCRIPT = """
 import sys
 from mpi_es.errors import UserError
@@ -103,6 +105,23 @@ def test_without_a_launcher_a_script_runs_alone_without_mpi_and_sees_its_mistake
     assert done.returncode == 1
     assert done.stderr.startswith("Traceback")
     assert done.stderr.endswith("UserError: x0: expected numbers\n")
+
+
+LATE = """
+import time
+import mpi_es
+from mpi_es.parallel import script_api
+script_api._PATIENCE = 0.1
+if mpi_es.rank() == 0:
+    time.sleep(2)
+mpi_es.minimise(lambda x: (x**2).sum(), [1.0] * 4, max_iter=2, run_dir=None, console="silent")
+"""
+
+
+def test_a_call_tells_that_it_waits_for_other_ranks(launch):
+    done = launch(3, "-c", LATE)
+    assert done.returncode == 0
+    assert f"warning: {script_api._WAITS}\n" in done.stderr
 
 
 MESSAGES = """
