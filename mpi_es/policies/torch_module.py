@@ -214,8 +214,11 @@ class ModulePolicy(Policy):
         first, other = observe(), observe()
         own = [[parameter.detach().clone() for parameter in self._parameters]]
         begun = _objects([_Recall()])
-        with torch.inference_mode(), torch.random.fork_rng(devices=[]):
-            answers = [self._in_sequence(own, seen, begun)[0] for seen in (first, other, first)]
+        try:
+            with torch.inference_mode(), torch.random.fork_rng(devices=[]):
+                answers = [self._in_sequence(own, seen, begun)[0] for seen in (first, other, first)]
+        except (Exception, SystemExit) as error:
+            raise self._failed(first, error) from error
         if answers[0].cpu().numpy().tobytes() != answers[2].cpu().numpy().tobytes():
             hint = "return what it keeps as its memory, and draw from torch's generator only"
             rule = "the same answer to the same observation after other calls"
@@ -235,14 +238,15 @@ class ModulePolicy(Policy):
             return None, str(refused)
 
     def _observe(self) -> Callable[[], Tensor]:
-        """Return a function that draws observations (1, *shape): normal numbers, or integers of the space."""
+        """Return a function that draws observations (1, *shape) of the space: normal numbers, or integers."""
         space = copy.deepcopy(self.spaces[0])
         space.seed(0)
         generator = np.random.default_rng(0)
 
         def observe() -> Tensor:
             if np.issubdtype(space.dtype, np.floating):
-                return self._tensor(generator.standard_normal((1, *space.shape), np.float32))
+                drawn = generator.standard_normal((1, *space.shape), np.float32)
+                return self._tensor(drawn.clip(space.low, space.high))
             return self._tensor(np.asarray(space.sample(), space.dtype)[None])
 
         return observe
@@ -267,21 +271,32 @@ class ModulePolicy(Policy):
     def _checked_on(self, module: nn.Module, device: torch.device) -> nn.Module:
         """Return the module on a device, after a first valid forward there."""
         space = self.spaces[0]
-        observation = _tensor(np.zeros((1, *space.shape), space.dtype)).to(device)
-        shown = f"observations {tuple(observation.shape)} {observation.dtype}"
+        zeros = np.zeros(space.shape, space.dtype)
+        observation = _tensor(zeros[None]) if space.contains(zeros) else self._observe()()
+        observation = observation.to(device)
         try:
             module = module.to(device)
             with torch.no_grad():
                 answer = module(observation, None) if remembers(module) else (module(observation), None)
         except (Exception, SystemExit) as error:
-            raise UserError(f"--policy {self.name}: failed on {shown}: {one_line(error)}") from error
+            raise self._failed(observation, error) from error
         if not (isinstance(answer, tuple) and len(answer) == 2):
             raise expected(f"--policy {self.name}", "(outputs, memory)", type(answer).__name__)
         outputs = answer[0]
         shape = tuple(outputs.shape) if isinstance(outputs, Tensor) else type(outputs).__name__
         if shape != (1, self.size):
-            raise expected(f"--policy {self.name}", f"outputs {(1, self.size)} for {shown}", shape)
+            rule = f"outputs {(1, self.size)} for {_shown(observation)}"
+            raise expected(f"--policy {self.name}", rule, shape)
         return module
+
+    def _failed(self, observation: Tensor, error: BaseException) -> UserError:
+        """Return the error of a module whose forward raises one."""
+        return UserError(f"--policy {self.name}: failed on {_shown(observation)}: {one_line(error)}")
+
+
+def _shown(observation: Tensor) -> str:
+    """Return an observation as errors show it."""
+    return f"observations {tuple(observation.shape)} {observation.dtype}"
 
 
 def _objects(items: Sequence[Any]) -> NDArray[Any]:

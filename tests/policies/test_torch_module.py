@@ -47,6 +47,34 @@ def test_a_module_that_keeps_what_it_saw_in_itself_is_refused():
         ModulePolicy("it", network_of(Counting, {"kind": "attribute"}, "it"), *of)
 
 
+class Table(torch.nn.Module):
+    """A network that reads whole numbers from 1 to 4."""
+
+    def __init__(self, *of):
+        super().__init__()
+        self.table = torch.nn.Embedding(4, 2)
+
+    def forward(self, observations):
+        return self.table(observations.long().flatten() - 1)
+
+
+@pytest.mark.parametrize("space", [spaces.Discrete(4, start=1), spaces.Box(1, 4, (1,), np.float32)])
+def test_a_module_is_tried_on_observations_of_its_space_only(space):
+    policy = ModulePolicy("it", Table, space, spaces.Discrete(2))
+    assert policy.dim == 8
+
+
+class Failing(Single):
+    def forward(self, observations):
+        assert not observations.any(), "not of this kind"
+        return super().forward(observations)
+
+
+def test_a_module_that_fails_on_other_observations_than_zeros_is_refused_in_a_line():
+    with pytest.raises(UserError, match=r"--policy it: failed on observations \(1, 3\) .*: not of this kind"):
+        ModulePolicy("it", Failing, spaces.Box(-1, 1, (3,)), spaces.Discrete(2))
+
+
 def test_a_forward_s_changes_of_a_buffer_do_not_reach_the_next_call():
     of = spaces.Box(-1, 1, (3,)), spaces.Discrete(2)
     policy = ModulePolicy("it", network_of(Counting, {"kind": "buffer"}, "it"), *of)
