@@ -14,6 +14,7 @@ from numba.core import config, event
 
 from mpi_es.jit import cache
 from mpi_es.jit.callee import CalleeCompiler
+from mpi_es.jit.entry import EntryCompiler
 from mpi_es.jit.listener import announce_compilation
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -63,7 +64,7 @@ class Compiled:
     @functools.cached_property
     def entry(self) -> Any:
         """The function for Python, with all that it calls."""
-        options = self.options | {"no_cfunc_wrapper": True}
+        options = self.options | {"no_cfunc_wrapper": True, "pipeline_class": EntryCompiler}
         folder = cache.folder(*self.modules)
         if folder:
             # Nodes with other processors may share the file system.
