@@ -56,7 +56,11 @@ class Rollout(AnyRollout):
         if self.policy.kernel is not None:
             weights = self.policy.unpack(np.zeros((1, self.policy.dim), np.float32))
             observation = np.zeros((1, *self.shape), self.dtype)
-            self.policy.act(weights, observation, self.policy.initial_memory(1))
+            try:
+                self.policy.act(weights, observation, self.policy.initial_memory(1))
+            except Exception as error:  # raised by a user's kernel
+                told = f"the policy's first step: {one_line(error)}\n{traceback.format_exc()}"
+                raise self.policy.mistake() or RolloutError(told) from error
 
     def run(self, source: Source, terms: EpisodeRules, width: int | None = None) -> Rows:
         """Run all episodes that the source gives, and return their rows."""

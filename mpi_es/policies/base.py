@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpi_es.arrays import Candidate
+from mpi_es.errors import UserError
 from mpi_es.strategies.low_rank import Factored, Layout
 
 Actions = NDArray[Any]
@@ -104,6 +105,10 @@ class Policy(Protocol):
 
     def look(self, observation: NDArray[Any]) -> Attention | None:
         """Return the attention of the network that acted last; None if it has none."""
+        return None
+
+    def mistake(self) -> UserError | None:
+        """Return what numba refuses in a user's kernel; None if it refuses nothing."""
         return None
 
     def module(self) -> Any:

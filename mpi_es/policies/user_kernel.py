@@ -4,6 +4,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
+import numba
 import numpy as np
 from gymnasium import spaces
 from numba.core.dispatcher import Dispatcher
@@ -16,6 +17,7 @@ from mpi_es.policies.actions import Outputs, actions_for
 from mpi_es.policies.base import Memory, Policy, Shapes
 from mpi_es.policies.kernels.side_by_side import all_of
 from mpi_es.seeds import Stream, rng
+from mpi_es.worlds.refused import reason
 from mpi_es.worlds.user_world import as_compiled
 
 _PARTS = ("shapes", "memory", "initial")
@@ -58,7 +60,7 @@ class KernelPolicy(Policy):
         if type(self._memory) is not int or self._memory < 0:
             raise expected(self.name, "a whole number from 0 as memory", self._memory)
         self._record = np.dtype([(part, np.float32, shape) for part, shape in self.shapes.items()])
-        self._reads_vectors = len(observation_space.shape) == 1
+        self._space, self._reads_vectors = observation_space, len(observation_space.shape) == 1
 
     def _checked_shapes(self) -> Shapes:
         shapes = self._own.shapes
@@ -101,6 +103,18 @@ class KernelPolicy(Policy):
         outputs, after = np.empty((len(seen), self.n), np.float32), memory.copy()
         self._act_all(weights, np.ascontiguousarray(seen), after, self.new_scratch(), outputs)
         return outputs, after
+
+    def mistake(self) -> UserError | None:
+        """Return what numba refuses in the kernel; None if it refuses nothing."""
+        kind = np.float32 if self._reads_vectors else self._space.dtype
+        weights = self.unpack(np.zeros((1, self.dim), np.float32))[0]
+        seen, memory = np.zeros(self._space.shape, kind), np.zeros(self._memory, np.float32)
+        given = weights, seen, memory, np.zeros(self.n, np.float32)
+        try:
+            as_compiled(type(self._own).kernel).callee.compile(tuple(map(numba.typeof, given)))
+        except Exception as error:
+            return UserError(f"{self.name}: numba refuses the kernel: {reason(error, 'shapes')}")
+        return None
 
     def module(self) -> Any:
         """Refuse: there is no torch module."""

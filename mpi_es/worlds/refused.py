@@ -49,7 +49,7 @@ def mistake(world: Any) -> UserError | None:
         try:
             function.compile(kinds)
         except Exception as error:
-            return UserError(f"--env: numba refuses {part}: {_reason(error)}")
+            return UserError(f"--env: numba refuses {part}: {reason(error, 'fresh')}")
         returned = function.overloads[kinds].signature.return_type
         if part == "step" and not _is_step(returned):
             return expected("--env", "a number and a bool from step, (reward, over)", str(returned))
@@ -63,18 +63,22 @@ def _is_step(returned: Any) -> bool:
     return pair and all(map(isinstance, returned, kinds))
 
 
-def _reason(error: Exception) -> str:
-    """Return the first sentence of numba's message, and the source line at fault."""
+def reason(error: Exception, names: str) -> str:
+    """Return the first sentence of numba's message, and the source line at fault.
+
+    Args:
+        names: where the names of a record's fields come from.
+    """
     text = re.sub(r"\x1b\[\d*m", "", str(error))
     lines = [" ".join(line.split()) for line in text.splitlines() if line.strip()]
     lines = [line for line in lines if not line.startswith("Failed in nopython mode")] or [""]
-    reason = " ".join(lines[:2]) if lines[0].endswith(":") else lines[0]
-    reason = re.sub(r"Record\(.*;(True|False)\)", "the record", reason)
+    told = " ".join(lines[:2]) if lines[0].endswith(":") else lines[0]
+    told = re.sub(r"Record\(.*;(True|False)\)", "the record", told)
     if isinstance(error, KeyError):
-        reason = f"fresh has no {reason}"
+        told = f"{names} has no {told}"
     elif not isinstance(error, NumbaError):
-        reason = f"{type(error).__name__}: {reason}"
+        told = f"{type(error).__name__}: {told}"
     places = re.findall(r'File "(.*)", line (\d+)', text)
     where = f" ({Path(places[0][0]).name}, line {places[0][1]})" if places else ""
-    remedies = [remedy for sign, remedy in _REMEDIES.items() if sign in f"{reason} {text}"]
-    return "; ".join([reason + where, *remedies])
+    remedies = [remedy for sign, remedy in _REMEDIES.items() if sign in f"{told} {text}"]
+    return "; ".join([told + where, *remedies])

@@ -7,7 +7,7 @@ from gymnasium import spaces
 import mpi_es
 from mpi_es import evaluate, export, train
 from mpi_es.config.run import configured
-from mpi_es.errors import UserError
+from mpi_es.errors import RolloutError, UserError
 from mpi_es.evaluation import build
 from mpi_es.evaluation.compiled.rollout import CompiledRollout
 from mpi_es.evaluation.rollout import Episode, EpisodeRules
@@ -95,6 +95,25 @@ def test_the_first_parameters_must_be_as_many_as_the_shapes_say():
 def test_an_error_in_initial_is_told_in_one_line():
     with pytest.raises(UserError, match=f"^--policy {HERE}:Broken: initial failed: AttributeError: .*normel"):
         policy("Broken").initial(0)
+
+
+@pytest.mark.parametrize("env", ["mpi_es/CartPole-v1", "CartPole-v1"])
+@pytest.mark.parametrize(
+    ("name", "error", "words"),
+    [
+        (
+            "Unknown",
+            UserError,
+            f"^--policy {HERE}:Unknown: numba refuses the kernel: shapes has no 'written'$",
+        ),
+        ("Forgotten", UserError, "numba refuses the kernel: TypeError: .* 4 argument types given.* takes 3"),
+        ("Failing", RolloutError, ": ValueError: no such number\nTraceback"),
+    ],
+)
+def test_a_kernel_s_mistake_is_told_before_any_work(env, name, error, words):
+    rollout = build.make_rollout(configured(env=env, policy=f"{HERE}:{name}"))
+    with pytest.raises(error, match=words):
+        rollout.compile()
 
 
 def test_options_are_keywords_of_its_class():

@@ -61,3 +61,31 @@ class Broken(Leaky):
 class Short(Leaky):
     def initial(self, generator):
         return np.zeros(3)
+
+
+@numba.njit
+def act_by_an_unknown_name(weights, observation, memory, outputs):
+    outputs[0] = weights.written[0, 0]
+
+
+class Unknown(Leaky):
+    kernel = act_by_an_unknown_name
+
+
+@numba.njit
+def act_without_memory(weights, observation, outputs):
+    outputs[0] = weights.bias[0]
+
+
+class Forgotten(Leaky):
+    kernel = act_without_memory
+
+
+@numba.njit
+def act_that_fails(weights, observation, memory, outputs):
+    if observation[0] < 9.0:
+        raise ValueError("no such number")
+
+
+class Failing(Leaky):
+    kernel = act_that_fails

@@ -38,6 +38,8 @@ def test_an_exception_names_the_episode():
     rollout = build.make_rollout(configured(env=f"{HERE}:Failing", hidden=(4,)))
     with pytest.raises(RolloutError, match="candidate 0, episode seed 100, step 0: ValueError: no such"):
         rollout.run(source(rollout), EpisodeRules())
+    with pytest.raises(RolloutError, match="candidate 0, episode seed 0, step 0: ValueError: no such"):
+        rollout.compile()
 
 
 @pytest.mark.parametrize(

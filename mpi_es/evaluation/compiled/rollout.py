@@ -17,7 +17,7 @@ from mpi_es.arrays import Vector
 from mpi_es.config.run import Config
 from mpi_es.envs.lockstep.base import EnvBatch
 from mpi_es.envs.lockstep.separate import SeparateEnvs
-from mpi_es.errors import RolloutError, one_line
+from mpi_es.errors import RolloutError, UserError, one_line
 from mpi_es.evaluation.compiled.episode import (
     Batch,
     Driver,
@@ -106,8 +106,13 @@ class CompiledRollout(AnyRollout):
         """Load the machine code from the cache, or compile it now."""
         thread, terms = self.threads[0], EpisodeRules(cap=1)
         thread.episodes = [Episode(0, 0, 0, np.zeros(self.policy.dim, np.float32))]
-        with explained(self._world):
-            self._run(thread, terms)
+        try:
+            with explained(self._world):
+                self._run(thread, terms)
+        except UserError:
+            raise
+        except Exception as error:  # raised by a user's world or kernel
+            raise self.policy.mistake() or self._failure(thread, error) from error
 
     def run(self, source: Source, terms: EpisodeRules, width: int | None = None) -> Rows:
         """Run all episodes that the source gives, and return their rows."""
