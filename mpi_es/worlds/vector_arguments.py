@@ -36,11 +36,14 @@ def seeds(seed: Any, count: int) -> NDArray[np.int64]:
     """
     if seed is None:
         return np.full(count, -1)
-    one = isinstance(seed, int | np.integer)
-    listed = [seed + i for i in range(count)] if one else list(seed)
-    if len(listed) != count:
+    try:
+        one = isinstance(seed, int | np.integer)
+        listed = [int(seed) + i for i in range(count)] if one else list(seed)
+        numbers = [-1 if each is None else index(each) for each in listed]
+    except TypeError:  # a float, or a list of others than integers
+        numbers = []
+    if len(numbers) != count:
         raise expected("seed", f"an integer or a list of {count}", seed)
-    numbers = [-1 if each is None else index(each) for each in listed]
     if any(each is not None and not 0 <= each <= _MOST for each in listed):
         raise expected("seed", f"numbers from 0 to {_MOST}", seed)
     return np.array(numbers, np.int64)

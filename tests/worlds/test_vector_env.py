@@ -132,11 +132,12 @@ def test_without_a_seed_episodes_differ_and_follow_the_vector_s_own_seed():
     assert not np.array_equal(seen, second.reset()[0])
 
 
-@pytest.mark.parametrize("seed", [3, np.int64(3)])
+@pytest.mark.parametrize("seed", [2**31 - 1, np.int64(2**31 - 1), np.int32(2**31 - 1)])
 def test_a_seed_s_type_does_not_matter(seed):
     env = gym.make_vec("mpi_es/CartPole-v1", num_envs=2)
-    env.reset(seed=seed)
-    assert env.np_random_seed == 3
+    seen = env.reset(seed=seed)[0]
+    assert env.np_random_seed == 2**31 - 1
+    np.testing.assert_array_equal(seen, env.reset(seed=[2**31 - 1, 2**31])[0])
 
 
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda vector: pickle.loads(pickle.dumps(vector))])
@@ -213,6 +214,7 @@ def test_an_option_that_cannot_be_is_refused(options, error):
     ("given", "error"),
     [
         ({"seed": [1, 2]}, "seed: expected an integer or a list of 3"),
+        ({"seed": 3.0}, "seed: expected an integer or a list of 3, got 3.0"),
         ({"seed": -1}, "seed: expected numbers from 0 to 9223372036854775807, got -1"),
         ({"options": {"reset_mask": np.zeros(3, bool)}}, r"reset_mask: expected a bool array \(3,\)"),
         ({"options": {"low": 0}}, r"options: expected none, got \{'low': 0\}"),
