@@ -1,6 +1,7 @@
 """A user's world: checks of what it must have, and its functions, which numba decorates."""
 
 from functools import cache
+from types import MethodType
 from typing import Any
 
 import numpy as np
@@ -46,8 +47,11 @@ def _check_functions(world: Any, name: str) -> None:
     if tells and not hasattr(world, "tell"):
         raise expected("--env", "tell(state, out), which writes the facts", name, "it has none")
     for part in (*FUNCTIONS, *lanes, *tells):
-        if not isinstance(getattr(world, part), Dispatcher | Compiled):
-            raise expected("--env", f"{part} decorated with numba.njit", getattr(world, part))
+        found = getattr(world, part)
+        if not isinstance(found, Dispatcher | Compiled):
+            # Python makes a method of a function that is an attribute of the class.
+            hint = f"set self.{part} = {part} in the constructor" if isinstance(found, MethodType) else ""
+            raise expected("--env", f"{part} decorated with numba.njit", found, hint)
     if lanes and hasattr(world, "allocate"):
         raise expected("--env", "a record as the state of a world with step_lanes", name, "it has allocate")
     if lanes and not hasattr(world, "scratch"):

@@ -46,6 +46,7 @@ def test_an_exception_names_the_episode():
     ("name", "error"),
     [
         ("Interpreted", "--env: expected step decorated with numba.njit, got <function"),
+        ("OfTheClass", "--env: .* got <bound method .*; set self.step = step in the constructor"),
         (
             "Scratchless",
             r"--env: expected scratch\(\), .* of step_lanes, got .* it has none",
