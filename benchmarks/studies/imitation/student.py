@@ -270,6 +270,8 @@ def main(comm: Comm, arguments: list[str]) -> int:
     if comm.rank == 0:
         agent = Agent(config, student.policy, student.parameters(), np.zeros((2, 0)))
         agent.write_weights(options.run_dir / "agent.npz", "torch", "--run-dir")
+        for rounds in options.run_dir.glob(DRIVES.format("*")):  # a gigabyte, only to go on
+            rounds.unlink()
     return 0
 
 
@@ -285,11 +287,11 @@ def parameters_of(teacher: str) -> NDArray[np.float64]:
 
 
 def resume(student: Student, drives: Drives, options: argparse.Namespace) -> int:
-    """Return how many rounds the directory of the run holds, and read them."""
+    """Return how many rounds the directory of the run holds, and read their drives unless these were all."""
     options.run_dir.mkdir(parents=True, exist_ok=True)
     saved = options.run_dir / STUDENT
     done = student.load(saved, told(options)) if saved.exists() else 0
-    for round_ in range(done):
+    for round_ in range(done if done < options.rounds else 0):
         mine = drives.of_rounds(range(round_, round_ + 1), options.drives)
         mine.load(options.run_dir / DRIVES.format(round_))
     return done
