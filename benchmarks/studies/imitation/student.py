@@ -182,7 +182,7 @@ class Student:
         self.policy = make_policy(config)
         module = self.policy.module()
         vector_to_parameters(torch.from_numpy(self.policy.initial(seed)), module.parameters())
-        vector_to_parameters(torch.from_numpy(attention), module.attention.parameters())
+        vector_to_parameters(torch.tensor(attention), module.attention.parameters())
         self.module, self.controller = module, module.controller
         self.mean = AveragedModel(self.controller, multi_avg_fn=get_ema_multi_avg_fn(MEMORY))
         self.optimizer = torch.optim.Adam(self.controller.parameters(), lr=RATES[0])
