@@ -32,7 +32,7 @@ def agent(**options):
 def test_observations_are_the_inputs_of_the_agents_controller(options):
     own = agent(**options)
     seen, module = Centres(envs.make(CARRACING.env)[0], own), make_policy(own.config).module()
-    torch.nn.utils.vector_to_parameters(torch.from_numpy(own.parameters), module.parameters())
+    torch.nn.utils.vector_to_parameters(torch.tensor(own.parameters), module.parameters())
     frames = np.random.default_rng(0).integers(0, 256, (3, 96, 96, 3), dtype=np.uint8)
     with torch.no_grad():
         chosen = module.chosen(module.importance(torch.from_numpy(frames)))
