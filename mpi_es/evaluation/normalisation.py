@@ -18,7 +18,8 @@ def of_episodes(counts: NDArray[np.int64], firsts: Vector, sums: Vector) -> Vect
         sums: (k, 2, size) of the observations' differences to the first, and of their squares.
     """
     differences = sums[:, 0] / counts[:, None]
-    means, deviations = firsts + differences, sums[:, 1] - sums[:, 0] * differences
+    with np.errstate(invalid="ignore"):  # where an observation was infinite: NaN, which the rollout refuses
+        means, deviations = firsts + differences, sums[:, 1] - sums[:, 0] * differences
     return np.concatenate([counts[:, None], means, deviations], axis=1)
 
 
