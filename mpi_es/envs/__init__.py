@@ -91,6 +91,9 @@ def make(
         limit = own_limit(env)
     else:
         env, limit = _registered(name.rpartition(":")[2], chosen | drawn)
+    for space in ("observation_space", "action_space"):
+        if getattr(env, space, None) is None:
+            raise expected("--env", f"an environment with {space} from {name}", type(env.unwrapped).__name__)
     return _fresh(env), limit
 
 

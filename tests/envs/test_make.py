@@ -73,6 +73,7 @@ def test_pictures_for_a_video():
         ("Ant-v2", [], "Ant-v2 cannot be made: .*gymnasium-robotics"),
         (f"{HERE}:mak", [], "did you mean 'make'"),
         (f"{HERE}:make_nothing", [], "expected a gymnasium.Env from .*, got 'int'"),
+        (f"{HERE}:make_without_spaces", [], "an environment with observation_space from .*, got 'Env'"),
         (f"{HERE}:make_with", [], r"can be called as make\(\), got '.*:make_with\(size"),
         (f"{HERE}:not_a_function", [], "package.module:make, a function"),
         ("no_such_package:make", [], "a module that can be imported, got 'no_such_package'"),

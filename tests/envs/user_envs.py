@@ -36,6 +36,10 @@ def make_nothing():
     return 7
 
 
+def make_without_spaces():
+    return gym.Env()
+
+
 def make_with(size):
     return size
 
