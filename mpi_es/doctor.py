@@ -45,7 +45,7 @@ def _start() -> tuple[Comm, Comm | None, list[Finding]]:
         seen, remedy = f"{error}; ".removeprefix("MPI: ").split("; ")[:2]
         return SerialComm(), None, [Finding("MPI", "fail", seen, remedy)]
     if isinstance(comm, SerialComm):
-        remedy = "for several ranks: pip install 'mpi_es[mpich]', or load the cluster's MPI module"
+        remedy = f"for several ranks: {start_mpi.MPI_REMEDY}"
         return comm, None, [Finding("MPI", "warn", "mpi4py finds no MPI library; one process", remedy)]
     from mpi4py import MPI
 

@@ -14,6 +14,7 @@ import numpy as np
 from mpi_es.errors import UserError
 from mpi_es.run_file import checkpoint, run_status
 from mpi_es.run_file.schema import check_progress
+from mpi_es.run_file.scores import best_is_infeasible
 from mpi_es.telemetry.terminal import tolerate
 from mpi_es.text import duration, number
 
@@ -113,8 +114,8 @@ def best_of(content: dict[str, Any]) -> str:
     score = -fitness if minimise else fitness
     if not math.isfinite(fitness):
         return "-"
-    infeasible = "constraints" in content and (content["constraints"]["of_best"] > 0).any()
-    return f"{number(score)} at {best['generation']}" + (", not feasible" if infeasible else "")
+    infeasible = ", not feasible" if best_is_infeasible(content) else ""
+    return f"{number(score)} at {best['generation']}{infeasible}"
 
 
 def left_of(content: dict[str, Any], seconds: float) -> str:

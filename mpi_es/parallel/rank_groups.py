@@ -12,7 +12,7 @@ import numpy as np
 from mpi_es.errors import RolloutError, UserError, expected, one_line, warn
 from mpi_es.parallel.collectives import Comm, SerialComm, bcast_object, gather_objects, share_rows, split
 from mpi_es.parallel.rank_loss import RankLost, losses, survivable
-from mpi_es.parallel.start_mpi import connect
+from mpi_es.parallel.start_mpi import MPI_REMEDY, connect
 from mpi_es.parallel.waiting import saying_after, wait
 from mpi_es.text import counted
 
@@ -187,8 +187,8 @@ class RankGroups:
         if isinstance(comm, SerialComm):
             mpi = connect(os.environ)
             if isinstance(mpi, SerialComm):
-                hint = "pip install 'mpi_es[mpich]', or load the cluster's MPI module"
-                raise UserError(f"comm: expected a library that mpi4py can load, got none; {hint}")
+                rule = "comm: expected a library that mpi4py can load, got none"
+                raise UserError(f"{rule}; {MPI_REMEDY}")
             return comm, Group(mpi.Dup())
         from mpi4py import MPI
 

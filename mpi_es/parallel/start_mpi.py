@@ -36,6 +36,7 @@ _LOCAL_RANKS = {
 }
 _STARTED = 300  # seconds: 32 ranks need 3, thousands on a busy file system minutes
 FORWARDED = 0.3  # seconds until mpiexec has forwarded output; on an abort it drops the rest
+MPI_REMEDY = "pip install 'mpi_es[mpich]', or load the cluster's MPI module"
 
 
 class Launch(NamedTuple):
@@ -160,10 +161,9 @@ def _start(environ: Mapping[str, str]) -> Comm:
     except (ImportError, RuntimeError) as error:
         if not find_launch(environ).variable:
             return SerialComm()
-        hint = "pip install 'mpi_es[mpich]', or load the cluster's MPI module"
         reason = " ".join(str(error).split())
         raise UserError(
-            f"MPI: expected a library that mpi4py can load, got none; {hint} ({reason})"
+            f"MPI: expected a library that mpi4py can load, got none; {MPI_REMEDY} ({reason})"
         ) from error
     library = MPI.Get_library_version()
     if not MPI.Is_initialized():

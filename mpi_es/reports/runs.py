@@ -4,14 +4,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
-
 from mpi_es.reports import figures
 from mpi_es.reports.curves import AXES, Curves, Group, grouped, spread, words
 from mpi_es.reports.drawing import figures as drawn
 from mpi_es.reports.page import Section, Table, as_of, bar, films, options, render, state_of
 from mpi_es.run_file.imports import IN_ONE_CALL
-from mpi_es.run_file.scores import interval
+from mpi_es.run_file.scores import best_is_infeasible, interval
 from mpi_es.text import counted, duration, number, thousands
 
 _LINES = """Seeds of one config share a colour: the strong line is their median, the band is their range up
@@ -105,8 +103,7 @@ def _best(run: Curves) -> tuple[str, str, str]:
         return "-", "", "not evaluated yet"
     at, score = thousands(float(run.content["best"]["generation"])), number(float(run.best.mean()))
     if len(run.best) == 1:
-        violated = (run.content.get("constraints", {}).get("of_best", np.zeros(0)) > 0).any()
-        return f"{score}, not feasible" if violated else score, "", at
+        return f"{score}, not feasible" if best_is_infeasible(run.content) else score, "", at
     low, high = map(number, interval(run.best))
     return score, f"[{low}, {high}]", at
 

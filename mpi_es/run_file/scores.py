@@ -1,8 +1,9 @@
-"""Returns of episodes in words and numbers: mean, deviation, and the 95 % interval of the mean."""
+"""Scores in words and numbers: mean, deviation, the 95 % interval of the mean, and what disqualifies one."""
 
 import math
 from dataclasses import dataclass
 from statistics import NormalDist
+from typing import Any
 
 from mpi_es.arrays import Vector
 from mpi_es.text import counted, number
@@ -28,6 +29,11 @@ class Scores:
 
     def __repr__(self) -> str:
         return summary(self.returns)
+
+
+def best_is_infeasible(content: dict[str, Any]) -> bool:
+    """Return whether the best x of a run file violates a constraint of its function."""
+    return "constraints" in content and bool((content["constraints"]["of_best"] > 0).any())
 
 
 def summary(returns: Vector) -> str:

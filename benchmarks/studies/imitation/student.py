@@ -270,8 +270,8 @@ def main(comm: Comm, arguments: list[str]) -> int:
     if comm.rank == 0:
         agent = Agent(config, student.policy, student.parameters(), np.zeros((2, 0)))
         agent.write_weights(options.run_dir / "agent.npz", "torch", "--run-dir")
-        for rounds in options.run_dir.glob(DRIVES.format("*")):  # a gigabyte, only to go on
-            rounds.unlink()
+        for path in options.run_dir.glob(DRIVES.format("*")):  # a gigabyte, needed only to go on
+            path.unlink()
     return 0
 
 
