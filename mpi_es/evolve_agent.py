@@ -23,7 +23,16 @@ from mpi_es.parallel.script_api import World, on_all_ranks
 from mpi_es.run import Run
 from mpi_es.run_file.scores import Scores
 from mpi_es.scripts.arguments import OTHER_NAMES, config_of
-from mpi_es.scripts.running import WORLD, Callback, named_directory, plan_of, plan_on_ranks, run, table, where
+from mpi_es.scripts.running import (
+    Callback,
+    named_directory,
+    plan_of,
+    plan_on_ranks,
+    ranks_of,
+    run,
+    table,
+    where,
+)
 from mpi_es.text import number
 from mpi_es.train import Plan, with_agents
 
@@ -66,6 +75,7 @@ def evolve_policy(
     preset: str = "",
     run_dir: str | Path | None = "",
     callback: Callback | None = None,
+    comm: Any = None,
     **options: Any,
 ) -> PolicyResult:
     """Evolve a policy in an environment, on all ranks of an MPI job if there is one. Collective.
@@ -85,6 +95,7 @@ def evolve_policy(
         run_dir: directory of the run, which is continued if it exists; empty: a new one in runs/; None: write
             no files.
         callback: called on rank 0 with each Generation; if it returns True, the run ends.
+        comm: an mpi4py communicator, whose ranks make the call; None: all ranks of the job.
         options: those of `python -m mpi_es.train`, such as population_size=64; env_options and
             policy_options may be dicts.
     """
@@ -131,7 +142,7 @@ def evolve_policy(
             return PolicyResult(agent, **others)
 
     try:
-        return on_all_ranks(call, WORLD)
+        return on_all_ranks(call, ranks_of(comm, directory))
     except (RolloutError, UserError) as error:
         raise error.with_traceback(None) from None  # show the caller's line, none of our frames
 

@@ -24,7 +24,16 @@ from mpi_es.run import Run
 from mpi_es.run_file.records import FITNESS
 from mpi_es.scripts import arguments
 from mpi_es.scripts.arguments import OTHER_NAMES, refuse_without_effect
-from mpi_es.scripts.running import WORLD, Callback, named_directory, plan_of, plan_on_ranks, run, table, where
+from mpi_es.scripts.running import (
+    Callback,
+    named_directory,
+    plan_of,
+    plan_on_ranks,
+    ranks_of,
+    run,
+    table,
+    where,
+)
 from mpi_es.train import Plan, beginning
 
 ARGUMENTS = {  # of evolve, by the option whose name differs
@@ -85,6 +94,7 @@ def evolve(
     goal_times: int = 1,
     run_dir: str | Path | None = "",
     callback: Callback | None = None,
+    comm: Any = None,
     **options: Any,
 ) -> Result:
     """Search for the best x of a function, on all ranks of an MPI job if there is one. Collective.
@@ -110,6 +120,7 @@ def evolve(
         run_dir: directory of the run, which is continued if it exists; empty: a new one in runs/; None: write
             no files.
         callback: called on rank 0 with each Generation; if it returns True, the run ends.
+        comm: an mpi4py communicator, whose ranks make the call; None: all ranks of the job.
         options: those of `python -m mpi_es.train` that concern functions, such as population_size=64.
     """
     init_sigma, scale = overall(sigma)
@@ -140,7 +151,7 @@ def evolve(
             return run(world, plan, config, ScriptObjects(made[0]), callback, _result)
 
     try:
-        return on_all_ranks(call, WORLD)
+        return on_all_ranks(call, ranks_of(comm, directory))
     except (RolloutError, UserError) as error:
         raise error.with_traceback(None) from None  # show the caller's line, none of our frames
 

@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -23,8 +23,8 @@ T = TypeVar("T")
 _ONE_AT_A_TIME = "one call at a time, got one from a second thread; use a process for each"
 _PATIENCE = 30.0  # seconds after which a call warns that it waits
 _WAITS = (
-    "mpi_es: this call waits for ranks that have not made it; every rank of the job makes it, "
-    "a search in one rank is mpi_es.Search"
+    "mpi_es: this call waits for ranks that have not made it; every rank of the job makes it, or of "
+    "its comm; a search in one rank is mpi_es.Search"
 )
 _CALL, _END = 0, 1  # where a rank is when it meets the others: at a call, or at the end of its script
 
@@ -34,24 +34,31 @@ class RunStopped(SystemExit):
 
 
 class World:
-    """The ranks of this process's job: all that its launcher started, without those that were lost."""
+    """The ranks that make calls together, without those that were lost.
 
-    def __init__(self) -> None:
+    Args:
+        given: the script's communicator, for one call; without it they are all that this process's launcher
+            started.
+    """
+
+    caller: ClassVar[int | None] = None  # the thread that is calling
+
+    def __init__(self, given: Comm = None) -> None:
+        self.given = given
         self.comm: Comm = None
         self.raised: BaseException | None = None  # the last exception that all ranks of a call raised
-        self.caller: int | None = None  # the thread that is calling
         self.ended: list[int] = []  # ranks whose script is at its end
 
     def join(self) -> Comm:
         """Return the communicator; the first call starts MPI if there is a launcher. Collective."""
+        if self.comm is None and self.given is not None:
+            self.comm = _own(self.given)
         if self.comm is None:
             launched = find_launch(os.environ)
             finalizes = not survivable() or "mpi4py.MPI" in sys.modules
             self.comm = SerialComm()
             if launched.variable:
-                world = connect(os.environ)
-                with _saying_that_it_waits(world):
-                    self.comm = split(world, world.Dup)  # the script's own messages are in the world
+                self.comm = _own(connect(os.environ))
                 self._watch_the_script(launched.size, finalizes=finalizes)
         return self.comm
 
@@ -112,6 +119,12 @@ class World:
         atexit.register(leave)
 
 
+def _own(comm: Comm) -> Comm:
+    """Return a duplicate, in which no message of the script arrives. Collective."""
+    with _saying_that_it_waits(comm):
+        return split(comm, comm.Dup)
+
+
 def _saying_that_it_waits(comm: Comm) -> AbstractContextManager[None]:
     """Return a context that warns on the first two ranks, one of which may be the one that is missing."""
     if comm.size == 1 or comm.rank > 1:
@@ -125,11 +138,11 @@ def on_all_ranks(work: Callable[[World], T], world: World) -> T:
     `work` raises UserError, RolloutError and RunStopped only on all ranks together. If it cannot continue
     without a lost rank, it is called again in a smaller world.
     """
-    if world.caller is not None:
-        nested = world.caller == threading.get_ident()
+    if World.caller is not None:
+        nested = World.caller == threading.get_ident()
         rule = "no call within another, such as by the evolved function" if nested else _ONE_AT_A_TIME
         raise UserError(f"mpi_es: expected {rule}")
-    world.caller = threading.get_ident()
+    World.caller = threading.get_ident()
     try:
         while True:
             world.join()
@@ -140,7 +153,9 @@ def on_all_ranks(work: Callable[[World], T], world: World) -> T:
                 if world.comm.rank == 0:
                     warn(f"ranks lost; {world.comm.size} continue from the last checkpoint")
     finally:
-        world.caller = None
+        World.caller = None
+        if world.given is not None and world.comm is not None:
+            world.comm.Free()
 
 
 def _once(work: Callable[[World], T], world: World) -> T:

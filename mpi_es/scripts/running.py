@@ -1,6 +1,7 @@
 """A run on all ranks of a script, from its config to its result."""
 
 import os
+import sys
 import traceback
 from collections.abc import Callable, Collection
 from dataclasses import replace
@@ -24,7 +25,7 @@ from mpi_es.run import Run
 from mpi_es.run_file.checkpoint import NOWHERE
 from mpi_es.run_file.training_plan import plan_run
 from mpi_es.scripts.arguments import refuse_without_effect
-from mpi_es.scripts.directories import CALLS, list_for_job, new_directory
+from mpi_es.scripts.directories import CALLS, RUNS, list_for_job, new_directory
 from mpi_es.scripts.generation import Generation, generation_of
 from mpi_es.train import Plan, train
 
@@ -36,6 +37,24 @@ WORLD = World()
 def rank() -> int:
     """Return this process's rank in its job, 0 without a launcher. The first call is collective."""
     return int(WORLD.join().rank)
+
+
+def ranks_of(comm: Any, directory: list[str]) -> World:
+    """Return the ranks that make a call: those of its communicator, or of the job without one.
+
+    Args:
+        directory: of the run, in a list that is empty where the script names none.
+    """
+    if comm is None:
+        return WORLD
+    mpi: Any = sys.modules.get("mpi4py.MPI")
+    if mpi is None or not isinstance(comm, mpi.Intracomm):
+        raise expected("comm", "an intracommunicator of mpi4py", comm)
+    if not comm:
+        raise UserError("comm: expected a communicator that has this rank, got MPI.COMM_NULL")
+    if RUNS in os.environ and not directory:
+        raise UserError("run_dir: expected a directory, since a job numbers only runs of all its ranks")
+    return World(comm)
 
 
 def named_directory(run_dir: Any) -> list[str]:
