@@ -25,8 +25,7 @@ from mpi_es.policies.tiles import TILE, OwnParameters, Refused, Tile, TileParame
 
 # Time of 16 networks together, relative to one by one: 0.5 with 18,000 parameters, 0.7 to 1.2 with 40,000 to
 # 70,000. A convolution reuses its parameters, so multiplications count too: 0.54 with 258,000 of them, 0.8
-# with
-# 1.2 million.
+# with 1.2 million.
 LARGEST = 20_000  # parameters
 MOST = 250_000  # multiplications of a network
 TRIALS = 8  # tests of the rows at construction, some milliseconds each …
