@@ -52,22 +52,31 @@ def lines(page):
                     yield words
 
 
+def value_of(name, words):
+    """Return the value of an option, empty if it is not given."""
+    return words[words.index(name) + 1] if name in words else ""
+
+
 def budget(words):
     """Return what to append to the words of mpi_es.train, so that it takes seconds."""
     few = [*SMALL, "--num-eval-rollouts", "2"]
+    if not 0 < int(value_of("--max-iter", words) or 0) <= 20:
+        few += ["--max-iter", "2"]
     if "--resume" in words or "--function" in words:
-        return [*few, *([] if "--max-iter" in words else ["--max-iter", "2"])]
+        return few
     if any("carracing" in word.lower() for word in words):
         return [*few, "--population-size", "8", "--num-rollouts", "1", "--max-iter", "1"]
-    return [*few, "--population-size", "8", *([] if "--max-iter" in words else ["--max-iter", "2"])]
+    return [*few, "--population-size", "8"]
 
 
 def few_episodes(words):
     """Return what to append to the words of mpi_es.evaluate, so that it takes seconds."""
     driving = {"runs/drive", "CarRacing-v3"} & {*words}
     short = ["--env-options", "max_episode_steps=50"] if driving else []
-    chosen = "--seeds" in words and words[words.index("--seeds") + 1][0].isdigit()
-    return short if chosen else [*short, "--episodes", "1"]
+    seeds = value_of("--seeds", words)
+    if seeds[:1].isdigit():
+        return [*short, "--seeds", seeds.split("-")[0]]
+    return [*short, "--episodes", "1"]
 
 
 @pytest.fixture(scope="module")
