@@ -60,7 +60,7 @@ def value_of(name, words):
 def budget(words):
     """Return what to append to the words of mpi_es.train, so that it takes seconds."""
     few = [*SMALL, "--num-eval-rollouts", "2"]
-    if not 0 < int(value_of("--max-iter", words) or 0) <= 20:
+    if not 0 < int(value_of("--max-iter", words) or 0) <= 20:  # few stay: later commands continue them
         few += ["--max-iter", "2"]
     if "--resume" in words or "--function" in words:
         return few

@@ -8,18 +8,16 @@ from tests.faults.survivors import process_of, survivors
 from tests.launching import LIMIT, assert_same, exact_content, wait_until
 
 PARTS = """
-import sys
-import mpi_es
+import sys, mpi_es
 
 def ball(x):
     return ((x - 1) ** 2).sum()
 
 def evolve_it(run, comm):
-    files = dict(run_dir=run, console="silent", tensorboard=False)
+    options = dict(population_size=5, max_iter=3, run_dir=run, comm=comm, console="silent", tensorboard=False)
     if "agent" in run:
-        found = mpi_es.evolve_policy("CartPole-v1", population_size=5, max_iter=3, comm=comm, **files)
-        return found.score.mean, found.reason
-    return mpi_es.minimise(ball, [0.5] * 3, population_size=5, max_iter=3, comm=comm, **files).value, comm
+        return mpi_es.evolve_policy("CartPole-v1", **options).score.mean
+    return mpi_es.minimise(ball, [0.5] * 3, **options).value
 """
 HALVES = (
     PARTS
@@ -29,9 +27,9 @@ world = MPI.COMM_WORLD
 part = world.Split(world.rank % 2)
 where = sys.argv[1] + "/"
 sent = world.isend("mine", dest=(world.rank + 1) % world.size, tag=1)
-one, _ = evolve_it(where + "agent" if world.rank % 2 else where + "function", part)
+one = evolve_it(where + "agent" if world.rank % 2 else where + "function", part)
 assert part.allgather(one) == [one] * part.size
-two, _ = evolve_it(where + "all", None)
+two = evolve_it(where + "all", None)
 assert world.allgather(two) == [two] * world.size
 assert world.recv(source=MPI.ANY_SOURCE, tag=MPI.ANY_TAG) == "mine"
 sent.wait()
@@ -50,7 +48,6 @@ def test_two_halves_of_a_job_evolve_at_once_what_one_process_does(launch, tmp_pa
 
 
 REFUSED = """
-import sys
 from mpi4py import MPI
 import mpi_es
 world = MPI.COMM_WORLD
