@@ -164,10 +164,10 @@ class Run:
         self.fitness, self.constraint_values = fitness, constraints
         if self.exact:
             self.keep_best(population, fitness, constraints)
-        ranked = self.constraints.penalised(fitness, constraints)
+        lowest = np.finfo(np.float64).min
+        ranked = np.maximum(self.constraints.penalised(fitness, constraints), lowest)
         # A candidate whose call failed ranks last: just below the worst of the others.
-        with np.errstate(over="ignore"):  # below the lowest number there is minus infinity
-            below = np.nextafter(ranked[succeeded].min(), -np.inf)
+        below = np.nextafter(ranked[succeeded].min(), lowest)
         strategy.tell(population, np.where(succeeded, ranked, below))
         self.check_finite(strategy.centre, "centre is")
         state = strategy.state  # raises if no file can hold it, before this generation has any effect
@@ -242,7 +242,7 @@ class Run:
         """Raise if the strategy's candidates or centre are no longer finite."""
         if not np.isfinite(numbers).all():
             cause = strategies.step_option(self.config.strategy)
-            raise RolloutError(f"the strategy's {what} no longer finite; try a smaller {cause}")
+            raise UserError(f"the strategy's {what} no longer finite; try a smaller {cause}")
 
     def play(self, population: Population) -> tuple[Population, Evaluation]:
         """Evaluate a population, and more of its generation until --num-interactions are reached;

@@ -95,12 +95,14 @@ class Search:
         self._run.keep()
         self._asked: Population | None = None
 
+    @in_words_of_scripts(ARGUMENTS)
     def ask(self) -> Vector:
         """Return the candidates (population size, dim) of the next generation, the same until tell."""
         population = self._asked = self._asked or self._run.ask()
         whole, noise = self._run.evaluator.rollout.policy.whole, self._run.evaluator.noise
         return np.stack([whole(population.candidate(index, noise)) for index in range(len(population))])
 
+    @in_words_of_scripts(ARGUMENTS)
     def tell(self, values: Any, constraints: Any = None) -> None:
         """Complete a generation with the values (population size,) of its candidates, in the order of ask.
 

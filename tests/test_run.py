@@ -175,7 +175,7 @@ def test_a_signal_while_the_population_grows_changes_nothing(tmp_path):
 )
 def test_a_mean_that_is_no_longer_finite_ends_the_run_before_it_is_saved(tmp_path, options, cause):
     run = make_run(tmp_path, **options)
-    with pytest.raises(RolloutError, match=f"centre is no longer finite; try a smaller {cause}"):
+    with pytest.raises(UserError, match=f"centre is no longer finite; try a smaller {cause}"):
         run.evolve()
     assert not checkpoint.exists(tmp_path)
 
@@ -183,7 +183,7 @@ def test_a_mean_that_is_no_longer_finite_ends_the_run_before_it_is_saved(tmp_pat
 def test_candidates_that_are_not_finite_are_the_strategy_s_and_not_the_function_s(tmp_path):
     run = make_run(tmp_path, strategy="pepg")
     run.strategy.state = dataclasses.replace(run.strategy.state, sigma=np.full(run.evaluator.dim, np.nan))
-    with pytest.raises(RolloutError, match="candidates are no longer finite; try a smaller --learning-rate"):
+    with pytest.raises(UserError, match="candidates are no longer finite; try a smaller --learning-rate"):
         run.evolve()
 
 

@@ -245,7 +245,7 @@ class _Batch:
             if not np.isfinite(self.at.totals[row]):
                 raise RolloutError(f"{place}: expected a finite return, got {self.at.totals[row]}")
             if not np.isfinite(own).all():
-                raise RolloutError(f"{place}: expected finite observations, which --obs-norm sums")
+                raise RolloutError(f"{place}: expected finite observations, since they are normalised")
             head = [episode.episode_id, self.at.totals[row], length]
             self.rows.append(np.concatenate([head, own])[None])
             source.done(episode.episode_id, length)

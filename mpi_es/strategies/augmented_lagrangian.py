@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from mpi_es.arrays import Vector
 
 DAMPING = 5  # of the changes of lambda
-LARGEST = 1e100  # of a constraint, so that its square times a coefficient is finite
+LARGEST = 1e100  # of a constraint and a coefficient, so that its square times a coefficient is finite
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,9 @@ class AugmentedLagrangian:
         chosen = (~s.ready | (s.mu == 0)) & (sign > -0.8)
         if not chosen.any():
             return
-        spread, spreads = _spread(values), _spread(constraints)
+        varied, spreads = float(_spread(values)), _spread(constraints)
+        # In pycma a plateau makes the coefficients 0, and the constraints have no effect.
+        spread = varied or float(np.ptp(values)) or 1.0
         tiny = 1e-11 * (spread + 1)
         new_mu = 2.0 / 5 * spread / self._dim / (spreads + 1e-6 * _spread(constraints**2) + tiny)
         new_lam = spread / (self._dim * spreads + tiny)
@@ -84,7 +86,7 @@ class AugmentedLagrangian:
             s,
             lam=np.where(chosen, new_lam, s.lam),
             mu=np.where(chosen, new_mu, s.mu),
-            ready=s.ready | (chosen & ((s.updates > 2 + self._dim) | (np.abs(sign) < 0.8))),
+            ready=s.ready | (chosen & (varied > 0) & ((s.updates > 2 + self._dim) | (np.abs(sign) < 0.8))),
         )
 
     def _adapt(self, constraints: Vector, penalised: NDArray[np.bool_]) -> None:
@@ -102,7 +104,7 @@ class AugmentedLagrangian:
             if mu[i] == 0:
                 continue
             if g * mu[i] > -lam[i] or penalised[i]:
-                lam[i] += mu[i] * g / DAMPING
+                lam[i] = min(lam[i] + mu[i] * g / DAMPING, LARGEST)
             if lam[i] < 0:  # else it and mu would diverge while the constraint has no effect
                 lam[i] = 0.0
                 continue
@@ -115,7 +117,8 @@ class AugmentedLagrangian:
             else:
                 continue
             streak[i] = streak[i] + change if change * streak[i] >= 0 else change
-            mu[i] *= self._factor ** (change * 0.25 * (1 + self._haste(abs(int(streak[i])))))
+            factor = self._factor ** (change * 0.25 * (1 + self._haste(abs(int(streak[i])))))
+            mu[i] = min(mu[i] * factor, LARGEST)
         self.state = replace(s, lam=lam, mu=mu, streak=streak, updates=s.updates + 1)
 
     @property

@@ -220,7 +220,7 @@ class Strategy(ABC):
 
     @property
     def sigma(self) -> float:
-        """The overall step size, for the log: the geometric mean if each parameter has its own."""
+        """The standard deviation of the candidates, for the log: the geometric mean of the parameters'."""
         sigma = self.state.sigma
         return float(np.exp(np.log(sigma).mean())) if np.ndim(sigma) else float(sigma)
 

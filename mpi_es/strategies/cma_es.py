@@ -169,9 +169,8 @@ class CMAES(Strategy):
 
     @property
     def sigma(self) -> float:
-        """The overall step size; vkd adapts its own."""
-        own = self._es.sm.sigma if self._variant == "vkd" else 1.0
-        return float(self._es.sigma * own)
+        """The overall standard deviation: the geometric mean of the parameters'."""
+        return float(np.exp(np.log(self._es.stds).mean()))
 
     @property
     def deviations(self) -> Vector:

@@ -39,10 +39,9 @@ def standardized(fitness: Vector) -> Vector:
     """Return (fitness - mean) / deviation, or zeros if all are equal."""
     if fitness.max() == fitness.min():  # the deviation of equal numbers may not round to 0
         return np.zeros(len(fitness))
-    centred = fitness - fitness.mean()
-    centred /= np.abs(
-        centred
-    ).max()  # so that squares of tiny or huge numbers stay within the range of floats
+    scaled = fitness / np.abs(fitness).max()  # no sum or square of huge numbers is infinite
+    centred = scaled - scaled.mean()
+    centred /= np.abs(centred).max()  # no square of tiny numbers is 0
     return np.asarray(centred / centred.std())
 
 

@@ -9,6 +9,7 @@ from cma.constraints_handler import AugmentedLagrangian as Pycma
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mpi_es.search import Search
 from mpi_es.strategies.augmented_lagrangian import AugmentedLagrangian
 from mpi_es.strategies.cma_es import CMAES
 from mpi_es.strategies.constraints import Constraints
@@ -97,3 +98,29 @@ def test_constraints_whose_squares_are_infinite_penalise():
         assert not np.isnan(loss).any()
         one.update(np.array([1.0, 2.0, 3.0]), np.array([[1e200], [-1.0], [1.0]]))
     assert loss.argmax() == 0
+
+
+def test_a_first_generation_on_a_plateau_does_not_switch_the_constraints_off():
+    def search(value, limit, **options):
+        one = Search([0.0, 0.0], 0.1, minimise=True, population_size=12, max_iter=300, constraints=1, **options)
+        while not one.done:
+            asked = one.ask()
+            one.tell([value(x) for x in asked], [[limit(x)] for x in asked])
+        return one
+
+    def flat_far_away(x):
+        return min(float(((x - [3, 1]) ** 2).sum()), 9.4)
+
+    found = search(flat_far_away, lambda x: x[1])
+    np.testing.assert_allclose(found.centre, [3, 0], atol=1e-3)
+    for strategy in ("cma_es", "snes", "cr_fm_nes"):
+        feasible = search(lambda x: 0.0, lambda x: 5 - x[0], strategy=strategy)
+        assert feasible.best_constraints <= 0
+
+
+def test_coefficients_stay_finite_where_nothing_is_feasible():
+    one = AugmentedLagrangian(1, 1)
+    for _ in range(10000):
+        one.update(np.array([1.0, 2.0, 3.0]), np.array([[2.0], [3.0], [4.0]]))
+    assert np.isfinite([one.state.lam, one.state.mu]).all()
+    assert np.isfinite(one.loss(np.ones(1), np.array([[1e300]]))).all()

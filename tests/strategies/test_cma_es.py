@@ -3,6 +3,7 @@
 import copy
 import re
 import warnings
+from itertools import product
 
 import numpy as np
 import pytest
@@ -95,7 +96,7 @@ def test_continues_exactly_with_a_rule_for_sigma(variant, rule, dim):
     restored.state = undisturbed.state
     np.testing.assert_array_equal(advance(restored, 20), advance(undisturbed, 20))
     assert_equal(restored.state, undisturbed.state)
-    assert (restored.sigma == 0.3) == (rule == "constant")
+    assert (restored.state.values["sigma"] == 0.3) == (rule == "constant")
 
 
 def test_auto_is_csa_below_300_parameters_and_two_point_from_there():
@@ -193,11 +194,14 @@ def test_mean_is_a_copy():
     np.testing.assert_array_equal(strategy.centre, np.full(5, 0.7))
 
 
-def test_sigma_of_vkd_is_the_one_that_it_adapts():
-    strategy = make("vkd")
-    assert strategy.sigma == 0.3
-    advance(strategy, 200)
-    assert strategy.sigma < 1e-4
+@pytest.mark.parametrize(
+    ("variant", "rule"), [*product(VARIANTS, ["auto"]), *product(VARIANTS[:3], ["two-point", "constant"])]
+)
+def test_sigma_is_the_deviation_of_the_candidates(variant, rule):
+    strategy = make(variant, 5, 400, sigma_rule=rule)
+    advance(strategy, 30)
+    deviations = strategy.ask().rows.std(axis=0)
+    assert strategy.sigma == pytest.approx(np.exp(np.log(deviations).mean()), rel=0.1)
 
 
 @pytest.mark.parametrize("variant", VARIANTS)

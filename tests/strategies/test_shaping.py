@@ -54,6 +54,11 @@ def test_standardized_stands_any_scale(scale: float) -> None:
     np.testing.assert_allclose(standardized(scale * np.array([1.0, -1.0])), [1.0, -1.0])
 
 
+def test_standardized_stands_the_lowest_number_as_a_value() -> None:
+    lowest = np.finfo(np.float64).min
+    np.testing.assert_allclose(standardized(np.array([lowest, lowest, 1.0, 2.0])), [-1.0, -1.0, 1.0, 1.0])
+
+
 def test_raw_is_the_fitness_itself() -> None:
     np.testing.assert_array_equal(raw(np.array([3.0, -1.0])), [3.0, -1.0])
 

@@ -237,7 +237,7 @@ def _rows(thread: _Thread, terms: EpisodeRules) -> Rows:
     if terms.collect:
         seen = of_episodes(batch.acts, batch.firsts, batch.sums)
         for i in np.flatnonzero(~np.isfinite(seen).all(axis=1)).tolist():
-            rule = "expected finite observations, which --obs-norm sums"
+            rule = "expected finite observations, since they are normalised"
             raise RolloutError(f"{_place(thread, i)}: {rule}")
         rows.append(seen)
     return np.concatenate(rows, axis=1)

@@ -27,6 +27,7 @@ Function = Callable[..., Any]
 _SHOWN = 100  # numbers of x that an error shows
 _UNLIMITED = nullcontext()
 _HERE = os.path.dirname(__file__)  # tracebacks omit frames of this folder
+_NO_NUMBER = (TypeError, ValueError, OverflowError, RuntimeError)  # of conversions; RuntimeError is torch's
 OF_RANDOM = (  # fields without effect for a function that takes no seed
     "num_rollouts",
     "episode_seeds",
@@ -103,15 +104,14 @@ class Problem:
         """Return an x (dim,) within the bounds."""
         if self._is_unbounded or ((self.lower <= inside) & (inside <= self.upper)).all():
             return inside  # the usual case; the code below takes 50 us
-        for bound, side in ((self.lower, -1.0), (self.upper, 1.0)):
-            lone = np.isfinite(bound) & ~(np.isfinite(self.lower) & np.isfinite(self.upper))
-            beyond = lone & (side * inside > side * bound)
-            inside[beyond] = 2 * bound[beyond] - inside[beyond]
-        both = np.isfinite(self.lower) & np.isfinite(self.upper)
-        outside = both & ((inside < self.lower) | (inside > self.upper))  # the others stay bit-identical
-        low, width = self.lower[outside], (self.upper - self.lower)[outside]
-        folded = np.mod(inside[outside] - low, 2 * width)
-        inside[outside] = np.clip(low + np.minimum(folded, 2 * width - folded), low, low + width)
+        below, above = inside < self.lower, inside > self.upper
+        inside[below] = 2 * self.lower[below] - inside[below]
+        inside[above] = 2 * self.upper[above] - inside[above]
+        # What crossed the other bound is further away than the width, so that mod loses no digits.
+        outside = (inside < self.lower) | (inside > self.upper)
+        low, high = self.lower[outside], self.upper[outside]
+        folded = np.mod(inside[outside] - low, 2 * (high - low))
+        inside[outside] = np.clip(low + np.minimum(folded, 2 * (high - low) - folded), low, high)
         return inside
 
     def initial(self, seed: int) -> Vector:
@@ -317,23 +317,16 @@ class FunctionRollout(AnyRollout):
 
     def _numbers(self, returned: Any, where: str) -> list[float]:
         """Return what a call returned as numbers: the value, and then the constraints."""
-        if isinstance(returned, float) and math.isnan(returned):  # a call that failed knows no constraints
-            return [math.nan] * (1 + self.constraints)
         try:
-            value, constraints = returned if self.constraints else (returned, ())
-            number = float(value.item() if hasattr(value, "item") else value)
+            # A call that failed may return NaN without constraints.
+            value, constraints = returned if self.constraints and not _is_nan(returned) else (returned, ())
+            number = _number(value)
             if not self.constraints or math.isnan(number):
                 return [number] * (1 + self.constraints)
             limits = np.atleast_1d(as_vector("constraints", constraints))
             if limits.shape != (self.constraints,):
                 raise ValueError
-        except (
-            TypeError,
-            ValueError,
-            OverflowError,
-            RuntimeError,
-            UserError,
-        ) as error:  # torch raises a RuntimeError
+        except (*_NO_NUMBER, UserError) as error:
             rule = (
                 f"a number and an array of {self.constraints} constraints" if self.constraints else "a number"
             )
@@ -353,12 +346,25 @@ class FunctionRollout(AnyRollout):
         raise error
 
 
+def _is_nan(returned: Any) -> bool:
+    """Return whether a call returned nothing but NaN."""
+    try:
+        return math.isnan(_number(returned))
+    except _NO_NUMBER:
+        return False
+
+
+def _number(value: Any) -> float:
+    """Return a number, or a one-element array or tensor, as a float."""
+    return float(value.item() if hasattr(value, "item") else value)
+
+
 @contextmanager
 def _time_limit(seconds: float) -> Iterator[None]:
     """Raise TimeoutError in a block that takes longer than `seconds`."""
 
     def end(number: int, frame: Any) -> None:
-        raise TimeoutError(f"the call took longer than {seconds:g} s (--call-timeout)")
+        raise TimeoutError(f"the call took longer than {seconds:g} s")
 
     previous = signal.signal(signal.SIGALRM, end)
     signal.setitimer(signal.ITIMER_REAL, seconds)

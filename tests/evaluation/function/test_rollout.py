@@ -92,6 +92,12 @@ def test_what_is_no_number_is_reported_with_its_candidate(value, message):
         calls(lambda x: value, CANDIDATES, [0, 0])
 
 
+@pytest.mark.parametrize("nan", [math.nan, np.float32("nan"), np.array([math.nan]), torch.tensor(math.nan)])
+def test_a_call_that_returns_nan_knows_no_constraints(nan):
+    evaluated = problem(lambda x: nan, [0.0], constraints=2)
+    assert np.isnan(FunctionRollout(evaluated, ranks_failures_last=True).call(np.zeros(1), 0, "", "")).all()
+
+
 def test_an_error_of_a_random_function_names_its_seed_and_shows_the_line():
     def broken(x, seed):
         raise ValueError("too deep")
@@ -209,6 +215,9 @@ def test_bounds_of_two_parameters_that_can_be_read_in_two_ways_are_refused():
         ((None, 0.0), 2.0, -2.0),
         ((None, 0.0), -7.0, -7.0),
         ((0.0, math.inf), 7.0, 7.0),
+        ((0.0, 1e16), -0.3, 0.3),
+        ((-1e20, 1e4), 10001.0, 9999.0),
+        ((-1e16, 1.0), 1.5, 0.5),
     ],
 )
 def test_x_is_reflected_at_the_bounds(bounds, x, inside):
