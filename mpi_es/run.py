@@ -87,7 +87,7 @@ class Run:
             outcome += self.constraints.remark()
             if self.directory != NOWHERE:
                 outcome += f", in {self.directory}"
-            if begun == self.progress.generation:
+            if begun == self.progress.generation and held_out is None:
                 again = "max_iter" if self.config.is_of_script else "--max-iter or --target-fitness"
                 outcome += f"; the run had already finished; to continue it, give another {again}"
         except Stopped:

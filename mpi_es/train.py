@@ -63,6 +63,7 @@ Plan = TrainingPlan[Config]
 def main(comm: Comm, arguments: list[str]) -> int:
     """Train, and return the exit code. Collective."""
     plan, config = plan_on_root(comm, lambda: prepare(arguments))
+    arguments[:] = command_line.continuing(arguments, config.directory)  # once ranks are lost
     survives, rank_loss = apply_rank_loss_option(comm, config.on_rank_loss)
     base = bcast_object(comm, plan.base if plan else None)
     evaluator = make_evaluator(comm, config, StopFlag().install(), base, survives=survives)
@@ -271,4 +272,4 @@ def without_limit(config: Config, rollout: Any) -> str:
 
 
 if __name__ == "__main__":
-    launch(main, command_line.continued)
+    launch(main)

@@ -48,6 +48,7 @@ _EXAMPLES = (
 def main(comm: Comm, arguments: list[str]) -> int:
     """Train, and return the exit code. Collective."""
     plan, config = plan_on_root(comm, lambda: prepare(arguments))
+    arguments[:] = command_line.continuing(arguments, config.directory)  # once ranks are lost
     _, rank_loss = apply_rank_loss_option(comm, config.on_rank_loss)
     tuned = all_or_raise(comm, lambda: space(config))  # a package may be missing on one rank only
     population = Population(config, tuned, comm, StopFlag().install())
@@ -176,4 +177,4 @@ def facts_of(population: Population, rank_loss: str) -> list[str]:
 
 
 if __name__ == "__main__":
-    launch(main, command_line.continued)
+    launch(main)

@@ -369,6 +369,12 @@ def test_a_callback_that_raises_ends_the_run_after_it_is_saved():
     assert mpi_es.load_run("mine")["progress"]["generation"] == 3
 
 
+def test_a_callback_that_calls_exit_ends_the_run_after_it_is_saved():
+    with pytest.raises(RolloutError, match=r"callback failed: SystemExit: enough"):
+        evolve(callback=lambda generation: sys.exit("enough"), run_dir="mine")
+    assert mpi_es.load_run("mine")["progress"]["generation"] == 1
+
+
 def test_sigma_may_differ_from_parameter_to_parameter():
     rows = []
     evolve(lambda x: rows.append(x) or sphere(x), sigma=[1.0, 0.1, 0.01], max_iter=1, population_size=400)

@@ -8,7 +8,7 @@ from mpi_es import train
 from mpi_es.config.parts import changed
 from mpi_es.config.run import configured
 from mpi_es.envs.lockstep.separate import SeparateEnvs
-from mpi_es.errors import RolloutError, UserError
+from mpi_es.errors import UserError
 from mpi_es.evaluation.env_rollout import Rollout
 from mpi_es.evaluation.evaluator import Evaluator
 from mpi_es.parallel.collectives import SerialComm
@@ -99,29 +99,43 @@ def test_a_signal_at_any_time_and_a_resume_change_nothing(tmp_path, interval, lo
     assert_same(evolved(tmp_path / "broken", **options), unbroken)
 
 
+class Listener:
+    """A sink that keeps a run's last words."""
+
+    def __init__(self):
+        self.said = []
+
+    def generation(self, numbers):
+        pass
+
+    def finish(self, text):
+        self.said.append(text)
+
+    def close(self):
+        pass
+
+
 @pytest.mark.parametrize(
     ("low", "nth", "generation"), [(0, 1, 0), (0, 8, 1), (HELD_OUT, 1, 2), (HELD_OUT, 6, 5)]
 )
 def test_the_last_word_names_the_generation_that_was_saved(tmp_path, low, nth, generation):
-    said = []
-
-    class Listener:
-        def generation(self, numbers):
-            pass
-
-        def finish(self, text):
-            said.append(text)
-
-        def close(self):
-            pass
-
+    listener = Listener()
     run = make_run(tmp_path, low, nth)
-    run.telemetry = Telemetry([Listener()])
+    run.telemetry = Telemetry([listener])
     run.keep()
     run.evolve()
     directory = run.directory
     how = f"saved in {directory}; continue with\npython -m mpi_es.train --resume {directory}"
-    assert said[0] == f"generation {generation}: stopped by SIGUSR1; {how}"
+    assert listener.said[0] == f"generation {generation}: stopped by SIGUSR1; {how}"
+
+
+def test_a_run_that_only_lacked_its_last_evaluation_had_not_finished(tmp_path):
+    run, listener = make_run(tmp_path, eval_every=0, max_iter=2), Listener()
+    run.telemetry = Telemetry([listener])
+    for _ in range(2):
+        run.one_generation()
+    run.evolve()
+    assert "already" not in listener.said[0]
 
 
 def test_a_population_grows_until_its_steps_are_played_or_to_its_largest_size(tmp_path):

@@ -94,10 +94,10 @@ def parse_runs(arguments: Sequence[str], default: C, program: str) -> tuple[list
     return runs, parse(arguments[len(runs) :], default, {}, f"{program} RUN…")
 
 
-def continued(arguments: Sequence[str]) -> list[str]:
-    """Return the arguments that continue the training that `arguments` began."""
-    given = any(word.partition("=")[0] in ("--resume", "--continue") for word in arguments)
-    return [*arguments] if given else [*arguments, "--continue"]
+def continuing(arguments: Sequence[str], directory: str) -> list[str]:
+    """Return the arguments that continue the run that `arguments` began in a directory."""
+    resumes = any(word.partition("=")[0] == "--resume" for word in arguments)
+    return [*arguments] if resumes else [*arguments, "--continue", "--run-dir", directory]
 
 
 def translated(arguments: Sequence[str]) -> list[str]:

@@ -61,9 +61,10 @@ def packed(kept: Path, place: Path) -> Path:
     kept.mkdir(parents=True, exist_ok=True)
     origin = f"mpi_es-{os.getuid()}-{_hash(sys.prefix, str(PROJECT), str(place))}"
     path = kept / f"{origin}-{_hash(*_state())}.tar"
-    with _locked(kept / f".{origin}.lock"):
+    with _locked(kept / f".{origin}.lock") as alone:
         if not path.exists():
-            for previous in kept.glob(f"{origin}-*.tar"):
+            # Unfinished files are of jobs that were killed, if no other job can be packing.
+            for previous in kept.glob(f"{origin}-*" if alone else f"{origin}-*.tar"):
                 previous.unlink(missing_ok=True)
             unfinished = path.with_suffix(f".{os.getpid()}")
             try:
@@ -125,12 +126,15 @@ def _state() -> Iterator[str]:
 
 
 @contextlib.contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    """Let only one job pack at a time, if the file system has locks."""
+def _locked(path: Path) -> Iterator[bool]:
+    """Let only one job pack at a time; yield whether the file system has locks."""
     with path.open("w") as file:
-        with contextlib.suppress(OSError):
+        try:
             fcntl.flock(file, fcntl.LOCK_EX)
-        yield
+        except OSError:
+            yield False
+        else:
+            yield True
 
 
 def _hash(*parts: str) -> str:

@@ -19,17 +19,12 @@ from mpi_es.parallel.stop_signal import ignore
 from mpi_es.parallel.watch import watched
 
 
-def launch(
-    main: Callable[[Comm, list[str]], int], again: Callable[[list[str]], list[str]] = list
-) -> NoReturn:
+def launch(main: Callable[[Comm, list[str]], int]) -> NoReturn:
     """Run `main` on every rank and exit with its code, or print an error on one line and exit with 2.
 
     `main` raises UserError and RolloutError only on all ranks together. Any other exception ends the whole
     job at once, since the other ranks would wait for this one. If others can outlive a rank that dies, they
-    continue without it; if `main` cannot, it is called again.
-
-    Args:
-        again: turns the arguments of `main` into those with which it continues.
+    continue without it; if `main` cannot, it is called again, with the arguments that it has left.
     """
     if sys.stdout is None:  # it was closed
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
@@ -47,7 +42,7 @@ def launch(
             try:
                 code = _once(main, comm, arguments)
             except BeginAnew as loss:
-                comm, arguments = loss.comm, again(arguments)
+                comm = loss.comm
                 if comm.rank == 0:
                     warn(f"ranks lost; {comm.size} continue from the last checkpoint")
     except UserError as error:

@@ -6,6 +6,7 @@ Linux can signal the death of a parent (PR_SET_PDEATHSIG), but not to a rank tha
 could be killed with the helper, so each rank has a thread for this.
 """
 
+import functools
 import os
 import threading
 import time
@@ -19,12 +20,15 @@ _STOPS, _SAVES = 5.0, 20.0  # seconds in which the ranks of a node stop together
 LOST, ALONE = threading.Event(), threading.Event()  # the launcher is gone; other nodes' ranks may be gone too
 
 
+@functools.cache
 def start(variable: str) -> None:
     """Watch the process that started this rank, in a thread, at the cost of a system call per second.
 
     Args:
-        variable: the environment variable in which the launcher passes the rank.
+        variable: the environment variable in which the launcher passes the rank; empty without a launcher.
     """
+    if not variable:
+        return
     rank = _outermost(variable)
     launcher = _parent_of(rank)
     if launcher > 1:  # 1: it is gone already, and MPI does not start; or it is a container's first process

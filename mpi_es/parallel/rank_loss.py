@@ -52,13 +52,12 @@ def apply_rank_loss_option(comm: Comm, option: str) -> tuple[bool, str]:
     if option == "shrink" and not survivable():
         rule = "abort, since a lost rank ends the job here"
         raise expected("--on-rank-loss", rule, option, "start with mpiexec --with-ft ulfm of Open MPI")
-    if option != "abort" and survivable():
-        return True, "the other ranks continue if one dies"
+    survives = option != "abort" and survivable()
     if survivable():
         from mpi4py import MPI  # there are other ranks, so this runs under MPI
 
-        comm.Set_errhandler(MPI.ERRORS_ARE_FATAL)
-    return False, "a rank that dies ends the job"
+        comm.Set_errhandler(MPI.ERRORS_RETURN if survives else MPI.ERRORS_ARE_FATAL)
+    return survives, "the other ranks continue if one dies" if survives else "a rank that dies ends the job"
 
 
 def _is_death(error: Exception) -> bool:

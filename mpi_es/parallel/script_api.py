@@ -13,6 +13,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from mpi_es.errors import RolloutError, UserError, warn
+from mpi_es.parallel import launcher_watch
 from mpi_es.parallel.collectives import Comm, SerialComm, share_rows, split
 from mpi_es.parallel.rank_loss import ANEW, BeginAnew, RankLost, losses, shrink, survivable
 from mpi_es.parallel.start_mpi import FORWARDED, abort, connect, find_launch
@@ -51,15 +52,19 @@ class World:
 
     def join(self) -> Comm:
         """Return the communicator; the first call starts MPI if there is a launcher. Collective."""
-        if self.comm is None and self.given is not None:
+        if self.comm is not None:
+            return self.comm
+        launched, mpi = find_launch(os.environ), sys.modules.get("mpi4py.MPI")
+        launcher_watch.start(launched.variable)
+        if self.given is not None:
             self.comm = _own(self.given)
-        if self.comm is None:
-            launched = find_launch(os.environ)
-            finalizes = not survivable() or "mpi4py.MPI" in sys.modules
+        elif launched.variable or _is_parallel(mpi):
+            self.comm = _own(connect(os.environ))
+            self._watch_the_script(
+                max(launched.size, self.comm.size), finalizes=mpi is not None or not survivable()
+            )
+        else:
             self.comm = SerialComm()
-            if launched.variable:
-                self.comm = _own(connect(os.environ))
-                self._watch_the_script(launched.size, finalizes=finalizes)
         return self.comm
 
     def meet(self, at: int) -> list[int]:
@@ -117,6 +122,11 @@ class World:
 
         sys.excepthook = end
         atexit.register(leave)
+
+
+def _is_parallel(mpi: Any) -> bool:
+    """Return whether the script has started MPI with several ranks, by whatever launcher."""
+    return bool(mpi and mpi.Is_initialized() and not mpi.Is_finalized() and mpi.COMM_WORLD.size > 1)
 
 
 def _own(comm: Comm) -> Comm:

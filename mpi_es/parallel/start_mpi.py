@@ -171,8 +171,7 @@ def _start(environ: Mapping[str, str]) -> Comm:
             raise complaint
         if library.startswith("MPICH") and (complaint := shared_memory.check(environ)):
             raise complaint
-        if variable := find_launch(environ).variable:
-            launcher_watch.start(variable)
+        launcher_watch.start(find_launch(environ).variable)
         with _patient() if survivable() else nullcontext():
             MPI.Init_thread(MPI.THREAD_MULTIPLE)  # the level that mpi4py itself requests
         keep_hang_up()

@@ -24,6 +24,7 @@ class Saver:
         self.directory, self.interval, self.lock = directory, interval, lock
         self.seconds = 0.0  # that the last save took
         self._end = -math.inf  # when the last save ended
+        self._rest = 0.0  # the least seconds between its end and the next one, as its file says
 
     @property
     def writes(self) -> bool:
@@ -31,14 +32,9 @@ class Saver:
         return self.directory != checkpoint.NOWHERE
 
     @property
-    def rest(self) -> float:
-        """The seconds between the last save and the next one."""
-        return max(self.interval, _REST * self.seconds) if self.interval else 0.0
-
-    @property
     def is_due(self) -> bool:
         """Whether it is time for the next save."""
-        return self.writes and time.monotonic() - self._end >= self.rest
+        return self.writes and time.monotonic() - self._end >= self._rest
 
     def save(
         self, content: dict[str, Any], reason: str = "", *, finished: bool = False, begin: float | None = None
@@ -53,7 +49,8 @@ class Saver:
         if not self.writes:
             return
         begin = time.monotonic() if begin is None else begin
-        life = stamp(reason, finished=finished, rest=self.rest)
+        self._rest = max(self.interval, _REST * self.seconds) if self.interval else 0.0
+        life = stamp(reason, finished=finished, rest=self._rest)
         checkpoint.save(self.directory, content | {"life": life}, self.lock)
         self._end = time.monotonic()
         self.seconds = self._end - begin

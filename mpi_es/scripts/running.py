@@ -117,7 +117,7 @@ def run(
     def watch(run: Run) -> object:
         try:
             return callback and callback(generation_of(run))
-        except Exception as error:  # so that the run is saved and the other ranks do not wait for ever
+        except (Exception, SystemExit) as error:  # the run is saved, and the others do not wait for ever
             text = f"callback failed: {one_line(error)}\n{traceback.format_exc()}"
             raise RolloutError(text) from error
 

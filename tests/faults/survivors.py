@@ -22,20 +22,15 @@ TRAIN = ("-m", "mpi_es.train", *OPTIONS)
 LAST = 24  # generations: more than go by until a blow falls, on a machine that is busy
 
 
-def survivors(ranks: int, *arguments: object) -> subprocess.Popen:
-    """Start `python …` on ranks of Open MPI, which may outlive one another."""
+def survivors(ranks: int, *arguments: object, place: Path = ROOT) -> subprocess.Popen:
+    """Start `python …` on ranks of Open MPI, which may outlive one another, in a directory."""
     if not OPEN_MPI_EXEC.exists():
         pytest.skip(f"no Open MPI in {OPEN_MPI}: `make setup` puts one there")
-    environ = os.environ | {
-        "MPI4PY_LIBMPI": str(LIBRARY),
-        "OMPI_ALLOW_RUN_AS_ROOT": "1",
-        "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-    }
     command = [OPEN_MPI_EXEC, "--with-ft", "ulfm", "--oversubscribe", "-n", ranks, sys.executable, *arguments]
     return subprocess.Popen(
         [str(word) for word in command],
-        cwd=ROOT,
-        env=environ,
+        cwd=place,
+        env=environ_of_open_mpi(),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -43,9 +38,19 @@ def survivors(ranks: int, *arguments: object) -> subprocess.Popen:
     )
 
 
-def process_of(run: Path, rank: int) -> int:
-    """Return the process that began as this rank of a run."""
-    listing = subprocess.run(["pgrep", "-f", rf"^{sys.executable} .*{run}"], capture_output=True, text=True)
+def environ_of_open_mpi() -> dict[str, str]:
+    """Return the environment variables with which mpi4py loads Open MPI."""
+    return os.environ | {
+        "MPI4PY_LIBMPI": str(LIBRARY),
+        "OMPI_ALLOW_RUN_AS_ROOT": "1",
+        "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+        "PYTHONPATH": str(ROOT),
+    }
+
+
+def process_of(word: Path, rank: int) -> int:
+    """Return the process that began as this rank of the run whose command has a word."""
+    listing = subprocess.run(["pgrep", "-f", rf"^{sys.executable} .*{word}"], capture_output=True, text=True)
     for process in listing.stdout.split():
         with contextlib.suppress(OSError):  # it has ended meanwhile
             if f"OMPI_COMM_WORLD_RANK={rank}\0" in Path("/proc", process, "environ").read_text():

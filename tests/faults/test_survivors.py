@@ -8,8 +8,9 @@ import pytest
 
 import pbt.train
 from mpi_es import train
+from mpi_es.run_file import checkpoint
 from tests.faults.survivors import LAST, OPTIONS, TRAIN, process_of, strike, survivors
-from tests.launching import LIMIT, ROOT, assert_same, exact_content, run_here
+from tests.launching import LIMIT, ROOT, assert_same, exact_content, run_here, wait_until
 from tests.pbt.runs import WALKERS
 from tests.pbt.runs import exact as exact_population
 from tests.slurm.jobs import generation
@@ -32,8 +33,8 @@ def begin():
     """Return a function that begins a run on ranks that outlive one another."""
     processes = []
 
-    def run(*arguments):
-        processes.append(survivors(*arguments))
+    def run(*arguments, **where):
+        processes.append(survivors(*arguments, **where))
         return processes[-1]
 
     yield run
@@ -70,6 +71,21 @@ def test_without_rank_0_they_begin_anew_where_the_file_is(begin, setting, tmp_pa
     assert "warning: ranks lost; 2 continue from the last checkpoint" in err
 
 
+def test_a_run_without_a_name_continues_in_its_own_directory(begin, tmp_path):
+    (name := tmp_path / "options.toml").touch()
+    command = ("-m", "pbt.train", "toy", "--config", name, "--checkpoint-interval", 0, "--max-iter")
+    assert begin(1, *command, 2, place=tmp_path).wait(LIMIT) == 0
+    (earlier,) = (tmp_path / "runs").iterdir()
+    process = begin(3, *command, 10**6, place=tmp_path)
+    second = earlier.with_name(earlier.name + "-2")
+    done = wait_until(lambda: checkpoint.exists(second) and generation(second), "a generation")
+    os.kill(process_of(name, 0), signal.SIGKILL)
+    wait_until(lambda: generation(second) > done + 50, "the generations after the loss")
+    process.terminate()
+    assert "2 continue from" in process.communicate(timeout=LIMIT)[1]
+    assert generation(earlier) == 2
+
+
 @SLOW
 def test_all_but_one_may_die_at_once(begin, setting, tmp_path):
     options, calm = setting
@@ -90,6 +106,24 @@ def test_who_prefers_it_lets_the_job_end(begin, tmp_path):
     assert process.returncode != 0
     assert "a rank that dies ends the job" in out
     assert generation(run) >= 3
+
+
+CALLS = """
+import os, signal, mpi_es
+def deadly(x):
+    if os.environ["OMPI_COMM_WORLD_RANK"] == "2":
+        os.kill(os.getpid(), signal.SIGKILL)
+    return abs(x[0])
+options = {"population_size": 8, "max_iter": 4, "run_dir": None, "console": "silent"}
+mpi_es.minimise(lambda x: abs(x[0]), [1.0] * 4, on_rank_loss="abort", **options)
+mpi_es.minimise(deadly, [1.0] * 4, on_rank_loss="shrink", **options)
+print("rank", mpi_es.rank())
+"""
+
+
+def test_a_call_that_would_let_the_job_end_does_not_decide_for_the_next_one(begin):
+    out, err = begin(3, "-c", CALLS).communicate(timeout=LIMIT)
+    assert sorted(out.splitlines()) == ["rank 0", "rank 1"], err
 
 
 def test_what_no_mpi_can_do_is_refused(launch, tmp_path):

@@ -91,6 +91,30 @@ def test_rank_0_saves_where_the_others_no_longer_answer(begun, tmp_path):
     assert saved_reason(tmp_path / "run") == "stopped by the end of its launcher"
 
 
+IN_A_SCRIPT = """
+import os, sys, time
+from mpi4py import MPI
+import mpi_es
+def slow(x):
+    time.sleep(0.05)
+    return (x**2).sum()
+options = {"population_size": 6, "tolx": 0, "tolfun": 0, "run_dir": None, "console": "silent"}
+options["comm"] = MPI.COMM_WORLD if sys.argv[1] else None
+ranks = MPI.COMM_WORLD.gather(os.getpid())
+mpi_es.minimise(slow, [1.0] * 3, max_iter=10**6, callback=lambda one: print(*ranks, flush=True), **options)
+"""
+
+
+@pytest.mark.parametrize("comm", ["", "comm"])
+def test_ranks_of_a_script_that_started_mpi_itself_end_with_their_launchers_helper(comm):
+    process = start(2, "-c", IN_A_SCRIPT, comm)
+    ranks = [*map(int, process.stdout.readline().split())]
+    os.kill(helper_of(ranks[0]), signal.SIGKILL)
+    wait_until(lambda: not any(map(runs, ranks)), "end of the ranks")
+    process.kill()
+    process.communicate(timeout=LIMIT)
+
+
 @pytest.mark.parametrize("script", ["", "true; "])
 def test_a_script_around_a_rank_is_the_launchers_child(script):
     environ = os.environ | {"MY_RANK": "3"}

@@ -8,9 +8,12 @@ from mpi_es.parallel.collectives import SerialComm
 
 
 class Ranks(SerialComm):
-    """The size of a larger world, which notes that it was revoked."""
+    """The size of a larger world, which notes that it was revoked and how it handles errors."""
 
-    size, revoked = 4, False
+    size, revoked, handler = 4, False, None
+
+    def Set_errhandler(self, handler):  # noqa: N802
+        self.handler = handler
 
     def Revoke(self):  # noqa: N802
         self.revoked = True

@@ -1,8 +1,13 @@
 """Scripts whose ranks all make a call; where they do not agree any more, none waits for ever."""
 
+import re
+import sys
+
 import pytest
 
 from mpi_es.parallel import script_api
+from tests.faults.survivors import OPEN_MPI, environ_of_open_mpi
+from tests.launching import call
 
 SCRIPT = """
 import sys
@@ -141,3 +146,15 @@ if sent:
 def test_a_call_leaves_the_scripts_own_messages_alone(launch):
     done = launch(3, "-c", MESSAGES)
     assert (done.returncode, done.stdout, done.stderr) == (0, "mine\n", "")
+
+
+def test_ranks_of_an_mpi_that_the_script_started_are_one_world_whatever_started_them():
+    launcher = OPEN_MPI / "bin" / "prterun"  # it sets none of the variables of mpiexec
+    if not launcher.exists():
+        pytest.skip(f"no Open MPI in {OPEN_MPI}: `make setup` puts one there")
+    program = "from mpi4py import MPI; import mpi_es; mpi_es.minimise(sum, [1.0], max_iter=2, run_dir=None)\n"
+    program += "print('is rank', mpi_es.rank())"
+    command = [launcher, "--allow-run-as-root", "--map-by", ":OVERSUBSCRIBE", "-n", 2, sys.executable]
+    done = call(*command, "-c", program, env=environ_of_open_mpi())
+    assert done.returncode == 0, done.stderr
+    assert sorted(re.findall("is rank .", done.stdout)) == ["is rank 0", "is rank 1"]

@@ -102,7 +102,8 @@ def test_constraints_whose_squares_are_infinite_penalise():
 
 def test_a_first_generation_on_a_plateau_does_not_switch_the_constraints_off():
     def search(value, limit, **options):
-        one = Search([0.0, 0.0], 0.1, minimise=True, population_size=12, max_iter=300, constraints=1, **options)
+        options |= {"population_size": 12, "max_iter": 300}
+        one = Search([0.0, 0.0], 0.1, minimise=True, constraints=1, **options)
         while not one.done:
             asked = one.ask()
             one.tell([value(x) for x in asked], [[limit(x)] for x in asked])
