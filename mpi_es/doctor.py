@@ -136,11 +136,15 @@ def _examine_environment(options: argparse.Namespace) -> list[Finding]:
         return []
     from mpi_es.config.parts import suited
     from mpi_es.config.run import Config  # environments and policies, which the other checks do not need
-    from mpi_es.diagnosis.environment import repeats
+    from mpi_es.diagnosis.environment import AS_IN_TRAINING, repeats
 
     made_with = tuple(options.env_options)
     named = {"env": options.env, "env_options": made_with, "policy": options.policy, "hidden": (16,)}
-    return [repeats(suited(Config, named))]
+    try:
+        config = suited(Config, named)
+    except UserError as error:
+        return [Finding("environment", "fail", str(error), AS_IN_TRAINING)]
+    return [repeats(config)]
 
 
 def show(findings: Sequence[Finding]) -> None:

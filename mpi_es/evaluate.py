@@ -209,9 +209,16 @@ def compared(plan: EvaluationPlan, returns: NDArray[np.float64]) -> str:
 
 def chosen_by(plan: EvaluationPlan) -> str:
     """Return a warning if the score is the best of several on the same seeds; else an empty text."""
-    options, looks = plan.options, len(plan.content.get("evaluations", {}).get("generation", ()))
+    options = plan.options
     elsewhere = options.env or options.env_options or options.seeds != "held-out"
-    if options.candidate != "best" or elsewhere or looks < 2:
+    is_chosen = plan.content and options.candidate == "best" and not elsewhere
+    return partly_luck(plan.content["evaluations"]) if is_chosen else ""
+
+
+def partly_luck(logged: dict[str, Any]) -> str:
+    """Return a warning of the best of the logged scores; empty if there is only one."""
+    looks = len(logged["generation"])
+    if looks < 2:
         return ""
     return (
         f"this is the best of {looks} means on these seeds, which is partly luck; "

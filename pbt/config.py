@@ -90,6 +90,17 @@ class Config:
             raise expected("--num-agents", f"≥ {least}, 4 for each of --periods", self.num_agents)
 
     @property
+    def without_effect(self) -> dict[str, str]:
+        """The names of options that have no effect, and with which option."""
+        of_selection: tuple[str, ...] = {
+            "truncation": ("periods",),
+            "mf-pbt": (),
+            "none": ("fraction", "periods", "copy", "explore", "resample"),
+        }.get(self.selection, ("fraction", "periods"))
+        unused = {} if self.explore == "perturb" else {"resample": f"--explore {self.explore}"}
+        return unused | dict.fromkeys(of_selection, f"--selection {self.selection}")
+
+    @property
     def trained(self) -> str:
         """What the run trains, in short."""
         if self.member == "toy" or ":" in self.member:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from mpi_es.config import command_line
 from mpi_es.errors import RolloutError, UserError, expected
-from mpi_es.evaluate import EpisodeOptions, compared_with, write_csv
+from mpi_es.evaluate import EpisodeOptions, compared_with, partly_luck, write_csv
 from mpi_es.evaluation.rollout import Episode
 from mpi_es.jit.warm_up import prepare as prepare_code
 from mpi_es.parallel.collective_errors import all_or_raise, on_root, plan_on_root
@@ -142,8 +142,9 @@ def report(plan: EvaluationPlan, seeds: NDArray[np.int64], returns: Any, lengths
     options = plan.options
     print(f"{plan.title}: {summary(returns)}")
     line = compared_with(plan.logged, plan.generation, returns) if plan.logged else ""
-    if line and options.seeds == "held-out":
-        print(line)
+    luck = partly_luck(plan.logged) if options.member == "best" else ""
+    for text in filter(None, (line, luck)) if options.seeds == "held-out" else ():
+        print(text)
     if options.csv:
         rows: Sequence[Any] = [seeds.tolist(), returns.tolist(), lengths.astype(int).tolist()]
         write_csv(Path(options.csv), zip(*rows, strict=True))

@@ -22,7 +22,7 @@ from pbt.config import Config
 from pbt.lineage import Generation, Lineage
 from pbt.packing import unpack
 from pbt.population.exchange import Buffers
-from pbt.telemetry.view import of_generation
+from pbt.telemetry.view import of_evaluation, of_generation
 
 
 @dataclass(frozen=True)
@@ -66,6 +66,11 @@ class Record:
         held_out = winner.held_out if winner else None
         reason = self.telemetry.generation(of_generation(self.lineage.names, done, seconds, held_out))
         return reason, self.saver.is_due
+
+    def last_evaluation(self, winner: Winner) -> None:
+        """Record and show a held-out evaluation that follows the last generation."""
+        self.evaluated(winner)
+        self.telemetry.generation(of_evaluation(winner.held_out))
 
     def evaluated(self, winner: Winner) -> None:
         """Record a held-out evaluation, and the member's state if none was better."""

@@ -184,7 +184,7 @@ class Run:
         if index is None:
             return
         winner = self.evaluate(self.generation, index)
-        self.on_root(lambda record: record.evaluated(winner))
+        self.on_root(lambda record: record.last_evaluation(winner))
 
     # The file
 

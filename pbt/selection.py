@@ -108,7 +108,9 @@ def mf_pbt(strength: Scores, rng: np.random.Generator, terms: Terms) -> Source:
         order, share = group[_order(strength[group])], _share(len(group), terms)
         first, last = max(share, len(group) - 2 * share), len(group) - share
         open_to_migrants = order[first:last] if len(others) else order[:0]
-        source[open_to_migrants] = others[drawn[: len(open_to_migrants)]]
+        migrants = others[drawn[: len(open_to_migrants)]]
+        better = strength[migrants] > strength[open_to_migrants]  # a diverged one may get no migrant
+        source[open_to_migrants[better]] = migrants[better]
     return source
 
 

@@ -85,14 +85,8 @@ def _new_config(file: ConfigFile, words: list[str]) -> Config:
     for name in find(config).unused:
         if command_line.is_given(words, name, Config):  # even with its default value
             raise unused(config, name)
-    unused_options = {
-        "truncation": ("periods",),
-        "mf-pbt": (),
-        "none": ("fraction", "periods", "copy", "explore", "resample"),
-    }.get(config.selection, ("fraction", "periods"))
-    command_line.refuse_unused(words, unused_options, f"--selection {config.selection}", Config)
-    if config.explore != "perturb":
-        command_line.refuse_unused(words, ("resample",), f"--explore {config.explore}", Config)
+    for name, other in config.without_effect.items():
+        command_line.refuse_unused(words, [name], other, Config)
     return config
 
 

@@ -53,6 +53,12 @@ def test_under_mpiexec_it_speaks_once_and_looks_at_an_environment_that_is_named(
     assert lines[-1].startswith("0 failed")
 
 
+def test_a_policy_that_does_not_exist_is_a_finding(launch, tmp_path):
+    code, lines = examine(launch, 2, tmp_path, "--env", "CartPole-v1", "--policy", "mlpp")
+    assert code == 1
+    assert any(line.startswith("fail environment    --policy: expected one of") for line in lines)
+
+
 def test_a_wrong_launcher_fails(launch, tmp_path):
     code, lines = examine(launch, 0, tmp_path, OMPI_COMM_WORLD_SIZE="4")
     assert code == 1

@@ -23,6 +23,7 @@ from mpi_es.text import counted
 
 _STEPS = 1000  # after which an episode is cut: an environment may never end one
 _PARTS = ("observation", "reward", "end")
+AS_IN_TRAINING = "fix it, or give --env, --env-options and --policy as in training"
 _REMEDY = "draw only from self.np_random, which reset(seed=...) seeds, and reset all state in reset"
 _WORLD_REMEDY = "draw with mpi_es.worlds.numpy_random, call begin_stream in reset, and reset all state there"
 
@@ -77,8 +78,7 @@ def repeats(config: Config) -> Finding:
                 return Finding(name, "fail", f"{config.env}: {stray.seen}", stray.remedy)
         played, undefined = _played(config)
     except UserError as error:
-        fix = "fix it, or give --env, --env-options and --policy as in training"
-        return Finding(name, "fail", str(error), fix)
+        return Finding(name, "fail", str(error), AS_IN_TRAINING)
     except RolloutError as error:
         return Finding(
             name, "fail", str(error).splitlines()[0], f"fix {config.env}: this error would end a training"

@@ -78,8 +78,9 @@ def _phases(run: Curves, level: int) -> Section:
 
 
 def _note(runs: Sequence[Curves]) -> str:
-    """Return the note on the best centre, if it has several episodes."""
-    return _BEST if any(run.best is not None and len(run.best) > 1 for run in runs) else ""
+    """Return the note on the best centre, if it has several episodes of an environment."""
+    several = any(run.best is not None and len(run.best) > 1 for run in runs)
+    return _BEST if several and not runs[0].config.function else ""
 
 
 def _options(run: Curves) -> Section:

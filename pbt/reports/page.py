@@ -1,6 +1,7 @@
 """The page of a population: scores, hyperparameters, family tree, members, films, options and commands."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -135,7 +136,8 @@ def _options(directory: Path, config: Config, content: dict[str, Any]) -> Sectio
     if config.member == "sb3":
         lines.append(["export", run, "--out", "agent.zip"])
     text = "The same run again, on any number of ranks; its score; and other uses"
-    return options(config, content, "pbt", (text, lines))
+    unused = {name: getattr(Config(), name) for name in config.without_effect}  # the command refuses them
+    return options(replace(config, **unused), content, "pbt", (text, lines))
 
 
 def _is_replayed(config: Config) -> bool:

@@ -38,7 +38,7 @@ def draw(names: Sequence[str], numbers: Numbers, width: int, lines: int) -> list
         columns.append(values)
     hidden = len(names) - (len(columns) - 3)
     lines -= count > lines or hidden > 0
-    table = Table(box=None, pad_edge=False, header_style="dim")
+    table = Table(box=None, padding=(0, 1, 0, 0), pad_edge=False, header_style="dim")
     for title, *_ in [*columns, copies]:
         table.add_column(escape(title), justify="right", no_wrap=True)
     for place, row in enumerate(zip(*(cells[1:] for cells in [*columns, copies]), strict=True)):

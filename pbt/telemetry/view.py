@@ -51,12 +51,17 @@ def of_generation(
     return numbers | (dict(scalars(held_out)) if held_out else {})
 
 
+def of_evaluation(held_out: HeldOut) -> Numbers:
+    """Return the numbers of a held-out evaluation."""
+    return {"generation": held_out.generation} | dict(scalars(held_out))
+
+
 def of_past(past: Lineage) -> Iterator[Numbers]:
     """Yield the best score of earlier generations, then the held-out evaluations."""
     for done in past.generations:
         yield {"generation": done.number, "score/best": float(done.score[best(done.score)])}
     for _, held_out in past.evaluations:
-        yield {"generation": held_out.generation} | dict(scalars(held_out))
+        yield of_evaluation(held_out)
 
 
 def view_of(config: Config, names: Sequence[str]) -> View:

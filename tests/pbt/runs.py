@@ -15,13 +15,17 @@ class MemoryRecord:
     """A record that writes no file."""
 
     def __init__(self, names):
-        self.lineage, self.saves = Lineage(names), []
+        self.lineage, self.saves, self.shown = Lineage(names), [], []
 
     def generation(self, done, seconds, winner):
         self.lineage.generations.append(done)
         if winner:
             self.evaluated(winner)
         return "", True
+
+    def last_evaluation(self, winner):
+        self.evaluated(winner)
+        self.shown.append(winner.held_out.generation)
 
     def evaluated(self, winner):
         self.lineage.evaluations.append((winner.member, winner.held_out))

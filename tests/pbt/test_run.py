@@ -145,6 +145,7 @@ def test_a_run_that_a_smaller_max_iter_ends_has_its_held_out_evaluation(selectio
     longer.population.config = config
     Run(longer.population, longer.hyperparameters, 3, longer.record).evolve()
     (member, held_out), *others = longer.record.lineage.evaluations
+    assert longer.record.shown == [held_out.generation]
     assert (others, longer.record.saves[-1]) == ([], 3)
     wanted, reference = shorter.record.lineage.evaluations[0]
     assert (member, held_out.returns.tolist()) == (wanted, reference.returns.tolist())

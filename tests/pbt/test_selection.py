@@ -121,6 +121,12 @@ def test_a_migrant_that_is_no_better_stays_away():
     assert chosen("mf-pbt", [3, 3, 3, 3, 2, 2, 2, 2], periods=(1, 5)) == [0, 1, 2, 3, 4, 5, 6, 7]
 
 
+def test_a_diverged_member_that_gets_no_better_migrant_copies_within_its_sub_population():
+    scores = [NAN, NAN, 3, NAN, NAN, NAN, NAN, NAN]
+    for seed in range(5):
+        assert chosen("mf-pbt", scores, seed=seed, periods=(1, 5), generation=5)[:4] == [2, 2, 2, 2]
+
+
 def test_with_one_period_the_sub_population_is_the_population():
     for seed in range(5):
         scores = [7, 1, 5, 8, 2, 6, 3, 4]

@@ -71,6 +71,12 @@ def test_a_best_x_that_violates_a_constraint_is_said_to(run, of_best, said):
     assert said in page([replace(run, content=run.content | content)], RUN)
 
 
+def test_only_the_score_of_a_policy_can_be_measured_again_on_fresh_seeds(run, alone):
+    assert "evaluate with --seeds fresh" in alone
+    of_function = replace(run, config=replace(run.config, function="my:noisy"))
+    assert "evaluate with --seeds fresh" not in page([of_function], RUN)
+
+
 def test_steps_are_counted(run, alone):
     assert f"<dt>Environment steps</dt><dd><b>{run.history['steps'].sum():,}</b>" in alone
 

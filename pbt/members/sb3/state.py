@@ -38,13 +38,15 @@ def write(model: Any, normalizer: Any, state: State) -> None:
         if name in state:
             setattr(model, name, state[name])
     for name, module in _modules(model):
-        tensors = {key: torch.from_numpy(value) for key, value in _below(name, state)}
-        module.load_state_dict({key: tensors[key] for key in module.state_dict()})
+        tensors = {key: torch.from_numpy(state[f"{name}.{key}"]) for key in module.state_dict()}
+        module.load_state_dict(tensors)
     for name, optimizer in optimizers(model):
         optimizer.load_state_dict(_optimizer_state(optimizer, name, state))
     with torch.no_grad():
         for name, tensor in _variables(model):
             tensor.copy_(torch.from_numpy(state[name]))
+    if hasattr(model, "weights"):  # ARS changes a copy of its policy's parameters
+        model.weights = torch.nn.utils.parameters_to_vector(model.policy.parameters()).detach()
     for name, moments in _statistics(normalizer):
         for part in _MOMENTS:
             value = state[f"{name}.{part}"]
@@ -93,7 +95,8 @@ def _optimizer_state(optimizer: Any, name: str, state: State) -> dict[str, Any]:
     for key, value in _below(name, state):
         place, _, slot = key.partition(".")
         if place.isdigit():
-            slots.setdefault(int(place), {})[slot] = torch.from_numpy(value)
+            number = isinstance(value, int)  # a count of steps
+            slots.setdefault(int(place), {})[slot] = value if number else torch.from_numpy(value)
     return {"param_groups": optimizer.state_dict()["param_groups"], "state": slots}
 
 
@@ -105,7 +108,7 @@ def _below(name: str, state: State) -> Iterator[tuple[str, Any]]:
 
 
 def _array(tensor: Any) -> Any:
-    return tensor.detach().cpu().numpy().copy()
+    return tensor if isinstance(tensor, int) else tensor.detach().cpu().numpy().copy()
 
 
 def _statistics(normalizer: Any) -> Iterator[tuple[str, Any]]:

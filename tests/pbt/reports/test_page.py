@@ -1,9 +1,14 @@
+import html
 import re
+import shlex
+from dataclasses import replace
 
 import pytest
 
-from pbt import report
+from pbt import record, report, train
+from pbt.config import Config
 from tests.browser import DESKTOP, PHONE, seen
+from tests.launching import run_here
 from tests.pbt.runs import WALKERS
 
 
@@ -47,6 +52,22 @@ def test_a_page_says_how_to_repeat_and_evaluate(page, tmp_path):
     assert f"python -m pbt.evaluate {tmp_path}\n" in page
     assert f"python -m pbt.replay {tmp_path}" in page
     assert "--video" not in page  # walkers play no environment
+
+
+@pytest.mark.parametrize(
+    "options",
+    ["--selection none --tune none", "--selection winner-takes-all", "--explore pb2", "--resample 0.5"],
+)
+def test_the_command_that_repeats_a_run_is_accepted_and_gives_its_config(tmp_path, options):
+    run_here(train, "toy", *options.split(), "--max-iter", 2, "--console", "silent", "--run-dir", tmp_path)
+    report.draw(tmp_path, allow_imports=True)
+    page = (tmp_path / report.PAGE).read_text(encoding="utf-8")
+    (command,) = re.findall(r"python -m pbt\.train (.*)", page)
+    words = shlex.split(html.unescape(command))
+    again = train.prepare([*words, "--run-dir", str(tmp_path / "again")]).config
+    ours = record.load(tmp_path)[0]
+    same = {name: getattr(Config(), name) for name in (*ours.without_effect, "run_dir")}
+    assert replace(again, **same) == replace(ours, **same)
 
 
 def test_the_members_are_sorted_by_score(trained, tmp_path):

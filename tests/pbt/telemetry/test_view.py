@@ -1,4 +1,5 @@
 import io
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -79,6 +80,11 @@ def test_the_table_has_a_line_for_each_member_the_best_first():
     assert "generation 7 of 9" in words
     assert "score best 5 mean 3 member 2 copies 1 diverged 1" in words
     assert "held-out 5 deviation 1.414 at generation 7 best 5 at 7" in words
+
+
+def test_no_number_in_the_table_is_cut():
+    done = replace(DONE, hyperparameters=np.full((4, 9), 0.0021789))
+    assert "…" not in drawn(30, width=80, names=list("abcdefghi"), done=done)
 
 
 def test_the_time_left_goes_down_within_a_generation():
