@@ -39,7 +39,12 @@ def space(config: Config) -> list[Hyperparameter]:
     for name in member.unused:
         if getattr(config, name) != getattr(Config, name):
             raise unused(config, name)
-    chosen = tuned(member.declared(config), config.tune, config.trained)
+    declared = member.declared(config)
+    if not all(isinstance(one, Hyperparameter) for one in declared):
+        raise expected(
+            "--member", "a class whose declared returns a list of pbt.Hyperparameter", config.member
+        )
+    chosen = tuned(declared, config.tune, config.trained)
     names = {member.options.get(one.name, one.name) for one in chosen}
     for word in config.member_options:
         if word.partition("=")[0] in names:

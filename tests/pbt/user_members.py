@@ -42,6 +42,12 @@ class Walker(Member):
         self.place = state["place"]
 
 
+class Untyped(Walker):
+    @classmethod
+    def declared(cls, config):
+        return [("rate", 0.01, 1)]
+
+
 class Raising(Walker):
     def train(self, steps):
         if self.index == 3 and self.generation == 2:
