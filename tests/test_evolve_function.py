@@ -369,6 +369,12 @@ def test_a_callback_that_raises_ends_the_run_after_it_is_saved():
     assert mpi_es.load_run("mine")["progress"]["generation"] == 3
 
 
+def test_what_is_no_callback_is_refused_before_the_run(tmp_path):
+    with pytest.raises(UserError, match="callback: expected a function, or None, got 'print'"):
+        evolve(callback="print", run_dir="mine")
+    assert not (tmp_path / "mine").exists()
+
+
 def test_a_callback_that_calls_exit_ends_the_run_after_it_is_saved():
     with pytest.raises(RolloutError, match=r"callback failed: SystemExit: enough"):
         evolve(callback=lambda generation: sys.exit("enough"), run_dir="mine")

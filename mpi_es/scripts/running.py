@@ -111,12 +111,14 @@ def run(
 
     def on_rank_0() -> None:
         assert plan is not None
+        if callback is not None and not callable(callback):
+            raise expected("callback", "a function, or None", callback)
         refuse_without_effect(options, evaluator.rollout.unused)
-        ended[:] = train(plan, evaluator, rank_loss, watch if callback else None)
+        ended[:] = train(plan, evaluator, rank_loss, watch if callback is not None else None)
 
     def watch(run: Run) -> object:
         try:
-            return callback and callback(generation_of(run))
+            return callback is not None and callback(generation_of(run))
         except (Exception, SystemExit) as error:  # the run is saved, and the others do not wait for ever
             text = f"callback failed: {one_line(error)}\n{traceback.format_exc()}"
             raise RolloutError(text) from error

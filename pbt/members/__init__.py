@@ -41,9 +41,7 @@ def space(config: Config) -> list[Hyperparameter]:
             raise unused(config, name)
     declared = member.declared(config)
     if not all(isinstance(one, Hyperparameter) for one in declared):
-        raise expected(
-            "--member", "a class whose declared returns a list of pbt.Hyperparameter", config.member
-        )
+        raise expected("--member", "a class whose declared returns Hyperparameters", config.member)
     chosen = tuned(declared, config.tune, config.trained)
     names = {member.options.get(one.name, one.name) for one in chosen}
     for word in config.member_options:
