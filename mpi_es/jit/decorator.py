@@ -65,12 +65,12 @@ class Compiled:
     def entry(self) -> Any:
         """The function for Python, with all that it calls."""
         options = self.options | {"no_cfunc_wrapper": True, "pipeline_class": EntryCompiler}
-        folder = cache.folder(*self.modules)
+        folder = cache.folder(self)
         if folder:
             # Nodes with other processors may share the file system.
             with _kept_in(folder / get_host_cpu_name()), contextlib.suppress(RuntimeError):
                 entry = numba.njit(cache=True, **options)(self.function)
-                # In any other folder numba would find code of other sources.
+                # In any other folder numba would find code of other functions.
                 if folder in Path(entry.stats.cache_path).parents:
                     return entry
         return numba.njit(**options)(self.function)
@@ -81,31 +81,17 @@ class Compiled:
         wrappers = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
         return numba.njit(pipeline_class=CalleeCompiler, **wrappers, **self.options)(self.function)
 
-    @property
-    def enclosed(self) -> list[Any]:
-        """What the function reads from its enclosing function."""
-        return [cell.cell_contents for cell in self.function.__closure__ or ()]
-
-    @property
-    def modules(self) -> list[Path]:
-        """The files of the function and of the compiled functions that it encloses, each once."""
-        found = {Path(self.function.__code__.co_filename): None}
-        for value in self.enclosed:
-            if isinstance(value, Compiled):
-                found |= dict.fromkeys(value.modules)
-        return [*found]
-
     def __reduce__(self) -> Any:
-        """Pickle by name and enclosed values, by which numba distinguishes functions of the same source."""
-        return _named, (self.function.__module__, self.function.__qualname__, *self.enclosed)
+        """Pickle by name."""
+        return _named, (self.function.__module__, self.function.__qualname__)
 
     @property
     def _numba_type_(self) -> Any:  # numba's protocol: the type of this object in compiled code
         return numba.typeof(self.callee)
 
 
-def _named(module: str, name: str, *enclosed: Any) -> Any:
-    """Return the function of that name; refuse a nested one, whose pickle numba only compares."""
+def _named(module: str, name: str) -> Any:
+    """Return the function of that name; refuse a nested one, which numba pickles only to compare it."""
     found = getattr(sys.modules.get(module), name, None)
     if isinstance(found, Compiled):
         return found

@@ -4,7 +4,6 @@ from pathlib import Path
 import pytest
 
 from mpi_es.jit import cache, decorator
-from mpi_es.worlds.numpy_random import uniform
 
 
 def triple(number):
@@ -36,11 +35,6 @@ def plus(function, number):
 def test_functions_of_one_text_are_told_apart_by_what_they_enclose():
     for _ in range(2):  # the second time from the cache
         assert [plus(times(factor), number)(2) for factor in (3, 5) for number in (0, 1)] == [6, 7, 10, 11]
-
-
-def test_a_function_belongs_to_the_modules_of_those_that_it_enclosed():
-    enclosed = plus(uniform, 0)
-    assert [path.name for path in enclosed.modules] == [Path(__file__).name, "numpy_random.py"]
 
 
 def test_a_pickled_function_is_not_loaded():

@@ -1,3 +1,4 @@
+import importlib
 import os
 import sys
 from dataclasses import replace
@@ -131,3 +132,84 @@ def test_its_machine_code_is_kept_until_it_changes(tmp_path):
         assert done.returncode == 0, done.stderr
         found.append(done.stdout.split())
     assert found == [["3.0", "0"], ["3.0", "1"], ["6.0", "0"]]
+
+
+KINDS = """
+import sys
+import numba
+import numpy as np
+from gymnasium import spaces
+from mpi_es.worlds import WorldEnv, record
+
+@numba.njit
+def double(x):
+    return 2 * x
+
+@numba.njit
+def halve(x):
+    return x / 2
+
+def moved_by(kind):
+    move = double if kind == "double" else halve
+    if kind == "seven":
+        @numba.njit
+        def step(state, action):
+            state.place -= 7.0
+            return state.place, False
+    else:
+        @numba.njit
+        def step(state, action):
+            state.place = move(state.place)
+            return state.place, False
+    return step
+
+@numba.njit
+def reset(state, seed):
+    state.place = 1.0
+
+@numba.njit
+def observe(state, out):
+    out[0] = state.place
+
+class Walk:
+    observation_space = spaces.Box(-np.inf, np.inf, (1,), np.float32)
+    action_space = spaces.Discrete(2)
+    limit = 9
+
+    def __init__(self, kind):
+        self.fresh = record(place=0.0)
+        self.reset, self.step, self.observe = reset, moved_by(kind), observe
+
+for kind in sys.argv[1:]:
+    env = WorldEnv(Walk(kind))
+    env.reset(seed=1)
+    print(env.step(0)[1])
+"""
+
+
+def test_steps_of_one_name_are_told_apart_also_in_code_that_was_kept(tmp_path):
+    (tmp_path / "kinds.py").write_text(KINDS)
+    environ = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+
+    def rewards(*kinds):
+        done = call(sys.executable, "kinds.py", *kinds, cwd=tmp_path, env=environ)
+        return done.stdout.split(), done.stderr
+
+    assert rewards("double", "seven", "halve")[0] == ["2.0", "-6.0", "0.5"]
+    kept = {path for path in tmp_path.rglob("*.nbc")}
+    assert rewards("halve", "double", "seven") == (["0.5", "2.0", "-6.0"], "")
+    assert {path for path in tmp_path.rglob("*.nbc")} == kept
+    (tmp_path / "kinds.py").write_text(KINDS.replace("2 * x", "3 * x"))
+    assert rewards("double")[0] == ["3.0"]
+
+
+def test_a_world_that_is_reloaded_has_its_new_functions(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["", "double"])
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)  # its times have seconds
+    (tmp_path / "reloaded_world.py").write_text(KINDS)
+    world = importlib.import_module("reloaded_world")
+    (tmp_path / "reloaded_world.py").write_text(KINDS.replace("2 * x", "3 * x"))
+    importlib.reload(world)
+    assert world.env.step(0)[1] == 9.0
+    monkeypatch.delitem(sys.modules, "reloaded_world")
