@@ -42,7 +42,7 @@ fi
 # The first task submits the summary.
 mkdir -p "$sweep"
 if mkdir "$sweep/.summary-$SLURM_ARRAY_JOB_ID" 2>/dev/null; then
-    if number=$(sbatch --parsable --dependency="afterany:$SLURM_ARRAY_JOB_ID" \
+    if number=$(MPI_ES_PROJECT=$project sbatch --parsable --dependency="afterany:$SLURM_ARRAY_JOB_ID" \
         --account="${SLURM_JOB_ACCOUNT:-}" --partition="$SLURM_JOB_PARTITION" \
         ${SLURM_JOB_QOS:+--qos="$SLURM_JOB_QOS"} \
         "$project/slurm/summary.sh" "$sweep"); then

@@ -58,6 +58,7 @@ class BipedalWalker:
             scene=_scene(),
             generator=numpy_random.allocate(),
             start=numpy_random.allocate(),  # the generator as the episode began
+            episode=0,
             shaping=0.0,
             hardcore=hardcore,
             # State of the terrain
@@ -146,6 +147,7 @@ def reset(state: Any, seed: int) -> None:
     """Begin on a new terrain, with one step with idle motors."""
     generator = state.generator
     numpy_random.begin_stream(generator, seed)
+    state.episode += 1
     for i in range(len(generator)):
         state.start[i] = generator[i]
     make_terrain(state)

@@ -1,6 +1,6 @@
 """CyclicMDP: three states in a ring, in which a greedy learner stops early.
 
-From karush17's post on evolution strategies, https://karush17.github.io/posts/2012/08/blog-post-10/.
+From karush17's post on evolution strategies, https://karush17.github.io/posts/2012/08/blog-post-11/.
 """
 
 from typing import Any

@@ -47,12 +47,14 @@ class LunarLander:
         wind_power: float = 15.0,
         turbulence_power: float = 1.5,
     ) -> None:
-        if not -12 < number("gravity", gravity) < 0:
+        self.gravity = number("gravity", gravity)
+        if not -12 < self.gravity < 0:
             raise expected("gravity", "a number between -12 and 0", gravity)
         self.fresh = record(
             scene=_scene(gravity),
             generator=numpy_random.allocate(),
             start=numpy_random.allocate(),  # the generator as the episode began
+            episode=0,
             heights=np.zeros(_CHUNKS + 1),
             shaping=0.0,
             flames=np.zeros((2, 5)),  # of the main and of a side engine, see _flare
@@ -79,7 +81,10 @@ class LunarLander:
 
     def window(self, render_mode: str) -> SceneWindow:
         """Return gymnasium's drawing."""
-        return SceneWindow("LunarLander-v3", render_mode, lambda env: (env.lander, *env.legs), _fly_flames)
+        name, gravity = "LunarLander-v3", self.gravity
+        return SceneWindow(
+            name, render_mode, lambda env: (env.lander, *env.legs), _fly_flames, gravity=gravity
+        )
 
 
 class LunarLanderContinuous(LunarLander):
@@ -126,6 +131,7 @@ def _scene(gravity: float) -> NDArray[np.void]:
 def reset(state: Any, seed: int) -> None:
     """Begin above a new moon, with one step without engines."""
     numpy_random.begin_stream(state.generator, seed)
+    state.episode += 1
     for i in range(len(state.start)):
         state.start[i] = state.generator[i]
     _make_moon(state)

@@ -108,7 +108,7 @@ def functions(world: World) -> tuple[Reset, Step, Observe]:
 
 def metadata_of(world: World) -> dict[str, Any]:
     """Return a world's metadata; a user's world may have none."""
-    return getattr(world, "metadata", {"render_modes": []})
+    return {**getattr(world, "metadata", {"render_modes": []})}
 
 
 def record(**fields: Any) -> NDArray[np.void]:

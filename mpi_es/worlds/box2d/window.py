@@ -4,7 +4,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import gymnasium as gym
-import numpy as np
 
 from mpi_es.worlds import numpy_random
 
@@ -31,15 +30,15 @@ class SceneWindow:
     ) -> None:
         self.env: Any = gym.make(name, render_mode=render_mode, **options).unwrapped
         self.bodies, self.prepare = bodies, prepare
-        self.start = np.zeros(0, np.uint64)  # the generator as the episode that is drawn began
+        self.episode = 0  # the number of the one that is drawn
         self.drawn = b""  # the state
 
     def render(self, state: Any) -> Any:
         """Return the picture, or show it."""
         env = self.env
-        if not np.array_equal(self.start, state["start"]):
-            self.start = state["start"].copy()
-            env.np_random.bit_generator.state = numpy_random.state_of(self.start)
+        if self.episode != state["episode"]:
+            self.episode = state["episode"]
+            env.np_random.bit_generator.state = numpy_random.state_of(state["start"])
             env.reset()
             for body in self.bodies(env):
                 body.active = False  # they are where we put them

@@ -14,8 +14,8 @@ from mpi_es.worlds.options import number
 from mpi_es.worlds.world import record
 
 LOWEST, HIGHEST, FASTEST = -1.2, 0.6, 0.07  # positions and speed
-SPACE = spaces.Box(np.array([LOWEST, -FASTEST], np.float32), np.array([HIGHEST, FASTEST], np.float32))
-METADATA = {"render_modes": ["human", "rgb_array"], "render_fps": 30}
+LOWEST_STATE = np.array([LOWEST, -FASTEST], np.float32)
+HIGHEST_STATE = np.array([HIGHEST, FASTEST], np.float32)
 
 
 class MountainCar:
@@ -26,7 +26,7 @@ class MountainCar:
     """
 
     limit = 200
-    metadata = METADATA
+    metadata = {"render_modes": ["human", "rgb_array"], "render_fps": 30}  # noqa: RUF012  (gymnasium's form)
 
     def __init__(self, goal_velocity: float = 0) -> None:
         self.fresh = record(
@@ -35,7 +35,8 @@ class MountainCar:
             velocity=0.0,
             goal_velocity=number("goal_velocity", goal_velocity),
         )
-        self.observation_space, self.action_space = SPACE, spaces.Discrete(3)
+        self.observation_space = spaces.Box(LOWEST_STATE, HIGHEST_STATE)
+        self.action_space = spaces.Discrete(3)
         self.reset, self.step, self.observe = reset, step, observe
 
     def window(self, render_mode: str) -> ClassicWindow:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from mpi_es.jit.decorator import compiled
 from mpi_es.worlds import numpy_random
-from mpi_es.worlds.classic_control.mountain_car import FASTEST, HIGHEST, LOWEST, METADATA, SPACE
+from mpi_es.worlds.classic_control.mountain_car import FASTEST, HIGHEST, HIGHEST_STATE, LOWEST, LOWEST_STATE
 from mpi_es.worlds.classic_control.window import ClassicWindow
 from mpi_es.worlds.options import number
 from mpi_es.worlds.world import record
@@ -28,7 +28,7 @@ class MountainCarContinuous:
     """
 
     limit = 999
-    metadata = METADATA
+    metadata = {"render_modes": ["human", "rgb_array"], "render_fps": 30}  # noqa: RUF012  (gymnasium's form)
 
     def __init__(self, goal_velocity: float = 0) -> None:
         self.fresh = record(
@@ -39,7 +39,8 @@ class MountainCarContinuous:
             begins=False,
             goal_velocity=F32(number("goal_velocity", goal_velocity)),
         )
-        self.observation_space, self.action_space = SPACE, spaces.Box(-1.0, 1.0, (1,), np.float32)
+        self.observation_space = spaces.Box(LOWEST_STATE, HIGHEST_STATE)
+        self.action_space = spaces.Box(-1.0, 1.0, (1,), np.float32)
         self.reset, self.step, self.observe = reset, step, observe
 
     def window(self, render_mode: str) -> ClassicWindow:
