@@ -99,9 +99,8 @@ def make(
 
 def _fresh(env: Any) -> Any:
     """Return the environment, wrapped if its episodes would depend on earlier ones."""
-    kind = type(env.unwrapped)
-    walker = (kind.__module__, kind.__name__) == ("gymnasium.envs.box2d.bipedal_walker", "BipedalWalker")
-    return FreshWorld(env) if walker else env
+    kinds = [f"{kind.__module__}:{kind.__name__}" for kind in type(env.unwrapped).__mro__]
+    return FreshWorld(env) if "gymnasium.envs.box2d.bipedal_walker:BipedalWalker" in kinds else env
 
 
 def _found(name: str) -> Any:
@@ -184,9 +183,12 @@ def _call(
         return WorldEnv(checked(env, name), **drawn)
     if not isinstance(env, kind):
         raise expected("--env", f"a gymnasium.{kind.__name__} from {name}", type(env).__name__)
-    if given != whole:
+    if given != whole:  # it is no world, and may take a render_mode among **options
         close(env)
-        raise _cannot_be_called(name, signature, whole)
+        if not _accepts(signature, whole):
+            raise _cannot_be_called(name, signature, whole)
+        with _making(name, options):
+            env = function(**whole)
     return env
 
 

@@ -23,6 +23,7 @@ from mpi_es.evaluation.rollout import (
 )
 from mpi_es.policies.base import Policy
 from mpi_es.seeds import Stream, rng
+from mpi_es.text import counted
 
 # If several episodes begin as fast as one, half of the width begins at a time: each pool of envpool costs a
 # hand-over to its thread at each step, 0.1 to 0.2 ms.
@@ -55,7 +56,7 @@ class Rollout(AnyRollout):
         self.envs.compile()
         if self.policy.kernel is not None:
             weights = self.policy.unpack(np.zeros((1, self.policy.dim), np.float32))
-            observation = np.zeros((1, *self.shape), self.dtype)
+            observation = np.full((1, *self.shape), getattr(self.spaces[0], "start", 0), self.dtype)
             try:
                 self.policy.act(weights, observation, self.policy.initial_memory(1))
             except Exception as error:  # raised by a user's kernel
@@ -190,10 +191,22 @@ class _Batch:
         try:
             actions, self.memory = self.policy.act(self.weights, observations, self.memory)
         except BaseException as error:  # a user's module may call exit
-            raise self._failure(rows, error) from error
+            raise self._failure(self._failing(rows, observations), error) from error
         if self.terms.action_noise:
             actions = np.stack([*map(self._disturbed, self.noise, actions)])
         return actions
+
+    def _failing(self, rows: NDArray[np.int64], observations: NDArray[Any]) -> NDArray[np.int64]:
+        """Return the first of the rows for which the policy raises alone, too; all if there is none."""
+        for row in rows.tolist():
+            one = slice(row, row + 1)
+            memory = None if self.memory is None else self.memory[one]
+            weights = unpacked(self.policy, [self.episodes[row].parameters])
+            try:
+                self.policy.act(weights, observations[one], memory)
+            except BaseException:
+                return np.array([row])
+        return rows
 
     def _disturbed(self, generator: np.random.Generator, action: NDArray[Any]) -> NDArray[Any]:
         space = self.envs.action_space
@@ -219,6 +232,8 @@ class _Batch:
         self.episodes += fresh
         try:
             places, observations = self.envs.begin([episode.seed for episode in fresh])
+        except RolloutError:
+            raise
         except BaseException as error:
             raise self._failure(np.arange(old, len(self.episodes)), error) from error
         names = [(one.seed, self.terms.first_candidate + one.candidate) for one in fresh]
@@ -236,6 +251,8 @@ class _Batch:
         """Record the results of the episodes in these rows, which are over."""
         self.envs.end(self.at.places[rows])
         self.at.running[rows] = False
+        if self.memory is not None:  # an idle row acts on, but for no more steps than an episode has
+            self.memory[rows] = self.policy.initial_memory(len(rows))
         seen = np.empty((len(rows), 0))
         if self.terms.collect:
             seen = of_episodes(self.at.acts[rows], self.at.firsts[rows], self.at.sums[rows])
@@ -256,13 +273,14 @@ class _Batch:
         return f"candidate {episode.candidate}, episode seed {episode.seed}, step {step}"
 
     def _failure(self, rows: NDArray[np.int64], error: BaseException) -> RolloutError:
-        """Return the error of the failed episode in these rows;
-        the first one if it is not known which failed.
-        """
-        row = int(rows[error.index if isinstance(error, EpisodeFailed) else 0])
-        cause = error.__cause__ if isinstance(error, EpisodeFailed) and error.__cause__ else error
+        """Return the error of the episode that failed; of all in these rows if it is not known which did."""
+        cause = error
+        if isinstance(error, EpisodeFailed):
+            rows, cause = rows[[error.index]], error.__cause__ or error
+        many = f"one of {counted(len(rows), 'episode')}, which are stepped together"
+        place = self._place(int(rows[0])) if len(rows) == 1 else many
         text = "".join(traceback.format_exception(cause))
-        return RolloutError(f"{self._place(row)}: {one_line(cause)}\n{text}")
+        return RolloutError(f"{place}: {one_line(cause)}\n{text}")
 
 
 def _flat(observations: NDArray[Any]) -> NDArray[np.float64]:

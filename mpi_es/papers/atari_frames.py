@@ -35,9 +35,12 @@ def make_colour(
     return Colour(IdleStart(_make(game, render_mode), noop_max))
 
 
-def make_stacked(game: str = "Pong", render_mode: str | None = None) -> gym.Env[Any, Any]:
+def make_stacked(
+    game: str = "Pong", noop_max: int = IDLE, render_mode: str | None = None
+) -> gym.Env[Any, Any]:
     """Return a game with gymnasium's preprocessing: the last four frames, (4, 84, 84) bytes."""
-    env = gym.wrappers.AtariPreprocessing(_make(game, render_mode, frameskip=1), frame_skip=FRAMES)
+    plain = _make(game, render_mode, frameskip=1)
+    env = gym.wrappers.AtariPreprocessing(plain, noop_max=noop_max, frame_skip=FRAMES)
     return gym.wrappers.FrameStackObservation(env, FRAMES)
 
 

@@ -3,6 +3,7 @@ import numpy as np
 import pytest
 
 from mpi_es import envs
+from mpi_es.envs.fresh_world import FreshWorld
 from mpi_es.errors import UserError
 
 HERE = "tests.envs.user_envs"
@@ -60,7 +61,12 @@ def test_pictures_for_a_video():
     env, _ = envs.make("CartPole-v1", render_mode="rgb_array")
     env.reset(seed=0)
     assert env.render().dtype == np.uint8
-    assert envs.make(f"{HERE}:make_rendered", render_mode="rgb_array")[0].render_mode == "rgb_array"
+    for name in ("make_rendered", "make_with_any"):
+        assert envs.make(f"{HERE}:{name}", render_mode="rgb_array")[0].render_mode == "rgb_array"
+
+
+def test_a_walker_of_the_user_keeps_no_world():
+    assert isinstance(envs.make(f"{HERE}:Walker")[0], FreshWorld)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import gymnasium as gym
 import numpy as np
+from gymnasium.envs.box2d import BipedalWalker
 
 gym.register(
     "tests/Repeated-v0",
@@ -124,3 +125,11 @@ class Counted(gym.Wrapper):
         self.note("closed")
         if self.stuck:
             raise OSError("stuck")
+
+
+def make_with_any(**options):
+    return gym.make("CartPole-v1", **options)
+
+
+class Walker(BipedalWalker):
+    """A subclass of gymnasium's."""

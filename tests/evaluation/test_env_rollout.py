@@ -1,3 +1,6 @@
+from types import SimpleNamespace
+
+import gymnasium as gym
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -199,6 +202,54 @@ def test_a_fault_is_told_with_candidate_and_episode(fault):
     rollout = Rollout(POLICIES["mlp"], SeparateEnvs(lambda: (Faulty(answer), 6)), 2)
     with pytest.raises(RolloutError, match=rf"candidate 0, episode seed 100, step \d[\s\S]*{complaint}"):
         rollout.run(Reluctant(episodes(POLICIES["mlp"], 1)), EpisodeRules(collect=True))
+
+
+class Choosy(MLP):
+    """Raises for one candidate."""
+
+    def act(self, weights, observations, memory):
+        if (weights.chosen == CHOSEN).any():
+            raise ValueError("not this one")
+        return super().act(weights.all, observations, memory)
+
+    def unpack(self, parameters):
+        return SimpleNamespace(chosen=parameters[:, 0], all=super().unpack(parameters))
+
+
+CHOSEN = np.float32(0.25)
+
+
+def test_a_policy_that_fails_for_one_candidate_names_it_among_several():
+    policy = Choosy(MLPOptions(hidden=(4,)), *SPACES)
+    todo = episodes(policy, 8)
+    todo[5].parameters[0] = CHOSEN
+    rollout = Rollout(policy, SeparateEnvs(drift), 8)
+    with pytest.raises(RolloutError, match="candidate 2, episode seed 104, step 0: ValueError: not this one"):
+        rollout.run(Reluctant(todo), EpisodeRules())
+
+
+class Counting(Recurrent):
+    """Has a weight for each of the nine steps that an episode may have."""
+
+    def act(self, weights, observations, memory):
+        assert (memory[:, 0] < 9).all()
+        actions, _ = super().act(weights, observations, np.zeros_like(memory))
+        return actions, memory + 1
+
+
+def test_a_policy_is_not_called_for_more_steps_than_an_episode_has():
+    policy = Counting(RecurrentOptions("rnn", hidden=(3,)), *SPACES)
+    rows = Rollout(policy, SeparateEnvs(drift), 8).run(Reluctant(episodes(policy, 40)), EpisodeRules(cap=9))
+    assert (len(rows), rows[:, 2].max()) == (40, 9)
+
+
+def test_the_first_call_of_a_policy_has_a_valid_observation():
+    spaces = (gym.spaces.Discrete(3, start=5), gym.spaces.Discrete(2))
+    policy = MLP(MLPOptions(hidden=(4,)), *spaces)
+    batch = SimpleNamespace(
+        observation_space=spaces[0], action_space=spaces[1], limit=0, compile=lambda: None
+    )
+    Rollout(policy, batch, 1).compile()
 
 
 def test_a_reset_that_fails_is_told():

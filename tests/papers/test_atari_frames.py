@@ -60,12 +60,13 @@ def test_a_grey_frame_is_normalised_by_the_frames_of_its_episode():
 
 @atari
 def test_idle_frames_at_the_beginning_depend_on_the_seed():
-    def frames(seed, *options):
-        env, _ = envs.make("mpi_es.papers.atari_frames:make_colour", options)
+    def frames(seed, *options, sight="make_colour"):
+        env, _ = envs.make(f"mpi_es.papers.atari_frames:{sight}", options)
         env.reset(seed=seed)
         return env.unwrapped.ale.getEpisodeFrameNumber()
 
     idle = [frames(seed) for seed in range(12)]
     assert len(set(idle)) > 3
     assert 1 <= min(idle) <= max(idle) <= 30
-    assert {frames(seed, "noop_max=0") for seed in range(3)} == {0}
+    for sight in SIGHTS:
+        assert {frames(seed, "noop_max=0", sight=sight) for seed in range(3)} == {0}

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpi_es.envs.lockstep.base import EpisodeFailed, Places, close
+from mpi_es.errors import RolloutError
 
 MakeEnv = Callable[[], tuple[Any, int]]  # the environment, and its step limit
 
@@ -74,8 +75,12 @@ class SeparateEnvs:
     def _take(self) -> int:
         """Return the place of an environment that is free, or of a new one."""
         if not self._free:
+            made = self._make_env()[0]
+            if any(made.unwrapped is env.unwrapped for env in self.envs):
+                rule = "a function that makes a new environment in each call"
+                raise RolloutError(f"env: expected {rule}, got the same one again")
             self._free.append(len(self.envs))
-            self.envs.append(self._make_env()[0])
+            self.envs.append(made)
         return self._free.pop()
 
     def _buffer(self, k: int) -> NDArray[Any]:

@@ -27,12 +27,13 @@ class VectorEnvs:
     begins_together = True
 
     def __init__(self, name: str, make: MakeVector, width: int) -> None:
-        _check_seeds(name, make(2))
+        _check(name, make(2))
         self._env, self._width = make(width), width
         self.observation_space = self._env.single_observation_space
         self.action_space = self._env.single_action_space
         self.limit = _limit(self._env)
-        self._actions = np.zeros((width, *self.action_space.shape), self.action_space.dtype)
+        idle = _idle(self.action_space)  # of those without an episode
+        self._actions = np.full((width, *self.action_space.shape), idle, self.action_space.dtype)
         _reset(self._env, np.ones(width, np.bool_), np.zeros(width, np.int64))
         self.clear()
 
@@ -93,8 +94,19 @@ def _limit(env: Any) -> int:
     return max(given or env.spec.max_episode_steps or frame_limit(env.spec.kwargs), 0)
 
 
-def _check_seeds(name: str, env: Any) -> None:
-    """Refuse a VectorEnv of two environments whose episodes do not depend on their own seeds only."""
+def _idle(space: Any) -> Any:
+    """Return numbers of a valid action."""
+    return getattr(space, "start", np.clip(0, getattr(space, "low", 0), getattr(space, "high", 0)))
+
+
+def _check(name: str, env: Any) -> None:
+    """Refuse a VectorEnv of two environments whose spaces are no arrays, or whose episodes depend on more
+    than their own seeds.
+    """
+    for space in (env.single_observation_space, env.single_action_space):
+        if space.shape is None:
+            close(env)
+            raise expected("--env", "a VectorEnv whose observations and actions are one array each", space)
     if env.metadata.get("autoreset_mode") == AutoresetMode.DISABLED:
         close(env)
         rule = "a VectorEnv that resets its environments"

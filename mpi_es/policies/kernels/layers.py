@@ -53,6 +53,13 @@ def pack(columns: Array, matrices: Array, biases: Array) -> None:
 
 
 @compiled(borrowing=True)
+def clear(numbers: Array, first: int, end: int) -> None:
+    """Write zeros over a layer's padding, which is NaN after an infinite number, or another network's."""
+    for i in range(first, end):
+        numbers[i] = F32(0)
+
+
+@compiled(borrowing=True)
 def apply(
     weights: Array, place: int, numbers: Array, first: int, inputs: int, width: int, kind: int, target: int
 ) -> None:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from mpi_es.jit.decorator import compiled
 from mpi_es.policies.kernels import activations
-from mpi_es.policies.kernels.layers import aligned, apply, even, padded
+from mpi_es.policies.kernels.layers import aligned, apply, clear, even, padded
 
 Array = NDArray[np.float32]
 
@@ -16,7 +16,8 @@ Array = NDArray[np.float32]
 class Scratch(NamedTuple):
     """The shape of a network, and room for a step."""
 
-    widths: NDArray[np.int64]  # (layers + 1,) of the inputs and of each layer's outputs, padded
+    sizes: NDArray[np.int64]  # (layers + 1,) of the inputs and of each layer's outputs
+    widths: NDArray[np.int64]  # the same, padded
     activation: int  # of the hidden layers
     numbers: Array  # the observation, then each layer's outputs
 
@@ -24,7 +25,8 @@ class Scratch(NamedTuple):
 def allocate(sizes: Sequence[int], activation: str) -> Scratch:
     """Return room for the steps of a network with layers of these sizes, inputs first."""
     widths = [even(sizes[0]), *map(padded, sizes[1:])]
-    return Scratch(np.array(widths), activations.NAMES.index(activation), aligned(1, sum(widths))[0])
+    kind, numbers = activations.NAMES.index(activation), aligned(1, sum(widths))[0]
+    return Scratch(np.array(sizes), np.array(widths), kind, numbers)
 
 
 @compiled(borrowing=True)
@@ -38,6 +40,7 @@ def act(weights: Array, observation: Array, memory: Array, scratch: Scratch, out
         inputs, width = widths[layer - 1], widths[layer]
         kind = scratch.activation if layer < len(widths) - 1 else activations.NONE
         apply(weights, place, numbers, first, inputs, width, kind, first + inputs)
+        clear(numbers, first + inputs + scratch.sizes[layer], first + inputs + width)
         place, first = place + (inputs + 1) * width, first + inputs
     for i in range(len(outputs)):
         outputs[i] = numbers[first + i]

@@ -9,7 +9,7 @@ from mpi_es.jit.decorator import compiled
 from mpi_es.jit.simd import WIDE, fma, load_wide, store
 from mpi_es.policies.kernels import activations
 from mpi_es.policies.kernels.activations import activate
-from mpi_es.policies.kernels.layers import aligned, apply, even, padded
+from mpi_es.policies.kernels.layers import aligned, apply, clear, even, padded
 
 Array = NDArray[np.float32]
 
@@ -77,6 +77,7 @@ def act(weights: Array, observation: Array, memory: Array, scratch: Scratch, out
         _rnn(numbers, inputs, width, scratch.activation)
     for i in range(units):
         memory[i] = numbers[inputs + i]
+    clear(numbers, inputs + units, inputs + width)
     place, last = place + (width + 1) * gates, second + gates
     apply(weights, place, numbers, inputs, width, scratch.outputs, activations.NONE, last)
     for i in range(len(outputs)):

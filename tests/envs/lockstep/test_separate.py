@@ -3,6 +3,7 @@ import pytest
 
 from mpi_es.envs.lockstep.base import EpisodeFailed
 from mpi_es.envs.lockstep.separate import SeparateEnvs
+from mpi_es.errors import RolloutError
 
 
 class Breaking(gym.Env):
@@ -57,6 +58,14 @@ def test_environments_are_made_when_they_are_needed_and_used_again():
     batch.end(places[:1])
     assert batch.begin([2])[0].tolist() == [0]
     assert len(batch.envs) == 2
+
+
+def test_a_function_that_returns_one_environment_twice_is_refused():
+    env = gym.make("CartPole-v1")
+    batch = SeparateEnvs(lambda: (env, 9))
+    batch.begin([0])
+    with pytest.raises(RolloutError, match="a new environment in each call, got the same one again"):
+        batch.begin([1])
 
 
 def test_a_failure_names_its_episode():

@@ -50,6 +50,41 @@ def make_single(num_envs):
     return gym.make("CartPole-v1")
 
 
+class Parts(gym.Env):
+    """Sees two numbers by name."""
+
+    observation_space = gym.spaces.Dict({"a": gym.spaces.Box(0, 1), "b": gym.spaces.Box(0, 1)})
+    action_space = gym.spaces.Discrete(2)
+
+
+def make_parts(num_envs):
+    return gym.vector.SyncVectorEnv([Parts] * num_envs)
+
+
+class FromOne(gym.Env):
+    """Takes actions 1 and 2 only."""
+
+    observation_space, action_space = gym.spaces.Box(0, 1, (1,)), gym.spaces.Discrete(2, start=1)
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        return self.np_random.random(1, np.float32), {}
+
+    def step(self, action):
+        assert self.action_space.contains(action)
+        return self.np_random.random(1, np.float32), 1.0, False, False, {}
+
+
+def make_from_one(num_envs):
+    return gym.vector.SyncVectorEnv([FromOne] * num_envs)
+
+
+def test_environments_without_an_episode_get_valid_actions():
+    batch = envs.open_batch(f"vector:{__name__}:make_from_one", width=3)
+    places, _ = batch.begin([4])
+    assert batch.step(places, np.array([2]))[1].tolist() == [1.0]
+
+
 @pytest.mark.parametrize(
     ("name", "words"),
     [
@@ -59,6 +94,7 @@ def make_single(num_envs):
         (f"vector:{__name__}:make_snyc", "did you mean 'make_sync'?"),
         ("vector:CartPole-v7", "use 'CartPole-v1'"),
         (f"vector:{__name__}:make_without_resets", "autoreset_mode is Disabled"),
+        (f"vector:{__name__}:make_parts", "observations and actions are one array each, got Dict("),
     ],
 )
 def test_what_could_not_be_repeated_is_refused(name, words):
