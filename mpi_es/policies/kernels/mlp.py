@@ -38,9 +38,11 @@ def act(weights: Array, observation: Array, memory: Array, scratch: Scratch, out
     place, first = 0, 0
     for layer in range(1, len(widths)):
         inputs, width = widths[layer - 1], widths[layer]
-        kind = scratch.activation if layer < len(widths) - 1 else activations.NONE
-        apply(weights, place, numbers, first, inputs, width, kind, first + inputs)
-        clear(numbers, first + inputs + scratch.sizes[layer], first + inputs + width)
-        place, first = place + (inputs + 1) * width, first + inputs
+        is_last, target = layer == len(widths) - 1, first + inputs
+        kind = activations.NONE if is_last else scratch.activation
+        apply(weights, place, numbers, first, inputs, width, kind, target)
+        if not is_last:
+            clear(numbers, target + scratch.sizes[layer], target + width)
+        place, first = place + (inputs + 1) * width, target
     for i in range(len(outputs)):
         outputs[i] = numbers[first + i]
