@@ -24,7 +24,7 @@ if comm.rank == 0:
     print("energy", repr(energy))
 """
 COMMAND = ["mpiexec", "-n", "2", sys.executable, "-c", SOLVER]
-# By these variables the program would take itself for a rank of the job that runs this script.
+# With these variables set, the program would act as a rank of the job that runs this script.
 OF_LAUNCHERS = ("PMI_", "PMIX_", "OMPI_COMM_WORLD_", "HYDI_", "MPI_LOCAL", "PRTE_")
 
 

@@ -6,8 +6,8 @@ From this folder:
         --policy-options width=128 --output clip --strategy openai_es --noise low-rank --population-size 128 \
         --init-sigma 0.05 --num-rollouts 8 --episode-seeds common --envs-per-rank 32 --run-dir runs/reader
 
-The text is Python's own reference. An episode is 100 characters; a reward is the logarithm, to the base 2, of
-the probability that the network gave the next one: a return of -300 is 3 bits a character.
+The text is Python's own reference. An episode is 100 characters; a reward is the base-2 logarithm of the
+probability that the network gave to the next character: a return of -300 is 3 bits a character.
 """
 
 import re

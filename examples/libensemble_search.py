@@ -4,7 +4,7 @@
 
     python libensemble_search.py
 
-The job is libEnsemble's: its workers, their resources, its history of all calls.
+libEnsemble manages the workers and their resources, and keeps the history of all calls.
 """
 
 from gest_api.vocs import VOCS

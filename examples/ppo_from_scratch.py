@@ -40,7 +40,7 @@ def small(pictures):
 
 
 class Rollout:
-    """What the cars met in some steps of all of them."""
+    """The experience of all cars over some steps."""
 
     def __init__(self, length, cars, frames):
         self.seen = torch.zeros((length, cars, frames, 48, 48), dtype=torch.uint8)

@@ -13,7 +13,7 @@ import numpy as np
 from mpi_es import Dense, Stream, rng
 
 SHARE = 0.25  # of the population; the next one is drawn around these
-FLOOR = 0.02  # of a deviation, lest the search ends too early
+FLOOR = 0.02  # of a deviation, so that the search does not end too early
 
 
 @dataclass(frozen=True)
