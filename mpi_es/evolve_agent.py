@@ -218,6 +218,6 @@ def _outcome(run: Run, reason: str) -> tuple[dict[str, Any], dict[str, Any]]:
     learnt = {
         "parameters": np.array(best.candidate, np.float32),
         "normalisation": best.normalisation,
-        "observed": run.progress.observations.count,
+        "observed": best.observed,
     }
     return learnt, others

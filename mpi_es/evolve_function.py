@@ -185,7 +185,6 @@ def _result(run: Run, reason: str) -> Result:
     history = run.history.rows.content() | run.constraints.history
     for name in history.keys() & FITNESS:
         history[name] = factor * history[name] + 0.0  # no -0.0
-    held_out = sum(len(evaluation.returns) for evaluation in evaluations)
     return Result(
         x=np.array(best.candidate, np.float64),
         value=factor * best.fitness + 0.0,
@@ -193,7 +192,7 @@ def _result(run: Run, reason: str) -> Result:
         centre=run.evaluator.rollout.policy.whole(run.strategy.centre),
         value_of_centre=factor * float(of_centre[0]) + 0.0 if of_centre else math.nan,
         history=history,
-        evaluations=int(history["episodes"].sum()) + held_out,
+        evaluations=run.history.calls(of_function=True),
         reason=reason,
         run_dir=where(run),
     )

@@ -120,8 +120,8 @@ class Run:
             return f"target of {target:g} reached{times}"
         if self.progress.generation >= config.max_iter:
             return "last generation done"
-        if 0 < config.max_evaluations <= self.history.episodes:
-            return f"{thousands(self.history.episodes)} evaluations done"
+        if 0 < config.max_evaluations <= (calls := self.history.calls(of_function=bool(config.function))):
+            return f"{thousands(calls)} evaluations done"
         return self.stopped_by_sink or self.history.why_converged(
             *config.tolerances, self.evaluator.dim, self.constraints.history
         )
@@ -274,7 +274,7 @@ class Run:
             config.seed,
             self.progress.generation,
             len(evaluated),
-            config.num_rollouts,
+            1 if self.exact else config.num_rollouts,
             config.episode_seeds,
             batch,
         )
@@ -295,7 +295,8 @@ class Run:
             progress.observations = progress.observations.updated(evaluation.observations)
         if self.config.variable_ep_len:
             cap = math.ceil(2 * float(evaluation.lengths.mean()))  # pytorch-es's factor
-            progress.episode_cap = min(cap, self.config.episode_cap or cap)
+            most = self.evaluator.rollout.training_cap(self.config.episode_cap)
+            progress.episode_cap = min(cap, most or cap)
         elif self.config.cap_growth > 1:  # OpenAI's adaptive cut-off
             reached = float((evaluation.lengths >= progress.episode_cap).mean())
             if reached >= self.config.cap_threshold:
@@ -312,7 +313,7 @@ class Run:
 
     def held_out_terms(self) -> EpisodeRules:
         """Return the rules of held-out episodes."""
-        terms = self.evaluator.held_out_terms(self.config.episode_cap, self.normalisation)
+        terms = self.evaluator.held_out_terms(self.config.held_out_cap, self.normalisation)
         return replace(terms, generation=self.progress.generation)
 
     @property
@@ -338,15 +339,23 @@ class Run:
         centre = alone(self.strategy.centre)
         evaluation = self.evaluator.evaluate(centre, episode_seeds[None], self.held_out_terms())
         returns, constraints = evaluation.returns[0], evaluation.constraints[0, 0]
-        returns = returns[~np.isnan(returns)]  # of the calls that did not fail
+        returns = returns[~np.isnan(returns)]
         if not len(returns):
             return None
-        held_out = HeldOut(progress.generation, returns)
+        held_out = HeldOut(progress.generation, returns, episodes - len(returns))
+        fewest = self.failures_of_best()
         self.history.evaluations.append(held_out)
-        if self.constraints.improves(returns.mean(), constraints, self.best.fitness):
+        improves = self.constraints.improves(returns.mean(), constraints, self.best.fitness)
+        if held_out.failures < fewest or (held_out.failures == fewest and improves):
             self.best = self.deployed(float(returns.mean()), self.strategy.centre, progress.generation)
             self.constraints.of_best = constraints
         return held_out
+
+    def failures_of_best(self) -> float:
+        """Return how many of the best centre's held-out calls failed; infinite before it is evaluated."""
+        evaluations, best = self.history.evaluations, self.best.generation
+        found = (one.failures for one in evaluations if one.generation == best)
+        return 0 if self.exact else next(found, math.inf)
 
     def deployed(self, fitness: float, candidate: Candidate | Vector, generation: int) -> Solution:
         """Return a candidate, with what it needs to be evaluated again."""
@@ -357,6 +366,7 @@ class Run:
             fitness,
             rollout.policy.whole(candidate.astype(rollout.parameter_precision)),
             np.zeros((2, 0)) if normalisation is None else normalisation,
+            0.0 if normalisation is None else self.progress.observations.count,
         )
 
     def evaluate_last(self) -> HeldOut | None:

@@ -491,6 +491,42 @@ def test_calls_of_a_random_function_may_fail():
     assert result.history["failures"].sum() > 20
 
 
+def test_held_out_calls_that_fail_count_against_their_centre():
+    calls = count()
+
+    def cliff(x, seed):  # beyond it nine of ten calls fail, and the others have the best value
+        next(calls)
+        if x[0] > 0.5 and np.random.default_rng(seed).random() < 0.9:
+            return math.nan
+        return 1.0 if x[0] > 0.5 else 0.5 - (x[0] - 0.2) ** 2
+
+    options = {"strategy": "openai_es", "learning_rate": 0.02, "population_size": 24, "num_rollouts": 4}
+    options |= {"on_failure": "worst", "max_iter": 30, "eval_every": 2, "num_eval_rollouts": 64}
+    result = mpi_es.evolve(cliff, [0.6, 0.0], 0.2, **options, goal=0.9, run_dir=None, console="silent")
+    assert result.x[0] < 0.5
+    assert (result.evaluations, result.reason) == (next(calls), "last generation done")
+
+
+def test_held_out_calls_of_a_random_function_count_as_evaluations():
+    calls = count()
+
+    def counted(x, seed):
+        next(calls)
+        return noisy(x, seed)
+
+    options = {"max_evaluations": 1000, "max_iter": 10**6, "eval_every": 10, "num_eval_rollouts": 100}
+    result = evolve(counted, **options)
+    assert result.evaluations == next(calls) < 1300
+    assert re.fullmatch(r"1,\d\d\d evaluations done", result.reason)
+
+
+def test_an_exact_function_is_called_once_for_a_candidate_whatever_is_asked_for():
+    words = ["--function", f"{__name__}:sphere", "--x0", "1", "--dim", "3", "--num-rollouts", "3"]
+    words += ["--population-size", "8", "--max-iter", "2", "--run-dir", "mine", "--console", "silent"]
+    run_here(train, *words)
+    assert mpi_es.load_run("mine")["history"]["episodes"].tolist() == [8, 8]
+
+
 def test_a_call_that_takes_too_long_fails():
     def slow(x):
         time.sleep(60 if x[0] > 0.3 else 0)

@@ -256,6 +256,21 @@ def test_a_cap_follows_the_mean_length_and_stays_under_the_fixed_one(tmp_path):
     assert capped["history"]["mean_length"].max() <= 6
 
 
+def test_a_cap_that_follows_stays_under_that_of_environments_without_a_limit(tmp_path, monkeypatch):
+    run = make_run(tmp_path, variable_ep_len=True, max_iter=4)
+    monkeypatch.setattr(run.evaluator.rollout, "training_cap", lambda cap: 9)
+    run.evolve()
+    assert run.progress.episode_cap == run.history.rows.content()["episode_cap"].max() == 9
+
+
+def test_the_best_knows_how_many_observations_its_normalisation_comes_from(tmp_path):
+    run, counts = make_run(tmp_path, obs_norm=True, eval_every=1, max_iter=5), {}
+    run.watch = lambda run: counts.update({run.progress.generation: run.progress.observations.count})
+    run.evolve()
+    assert len(set(counts.values())) == 5
+    assert run.best.observed == counts[run.best.generation]
+
+
 def test_an_adaptive_cap_grows_after_a_generation_of_which_a_share_reached_it(tmp_path):
     eager = evolved(tmp_path / "eager", episode_cap=2, cap_growth=1.5, cap_threshold=0.01, max_iter=5)
     assert eager["history"]["episode_cap"].tolist() == [2, 3, 5, 8, 12]

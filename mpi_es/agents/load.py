@@ -109,10 +109,8 @@ def of_run(content: dict[str, Any], candidate: str, source: str, place: Place = 
     stored = description.config_of(Config, content["config"])
     config, policy = place.agent(stored, source, len(parameters))
     check_size(parameters, policy.dim, source)
-    observed = content["progress"]["observations"]["count"]
-    return Agent(
-        config, policy, parameters, chosen["normalisation"], objects=place.objects, observed=observed
-    )
+    normalisation, observed = chosen["normalisation"], chosen["observed"]
+    return Agent(config, policy, parameters, normalisation, objects=place.objects, observed=observed)
 
 
 def check_size(candidate: NDArray[Any], dim: int, name: str) -> None:

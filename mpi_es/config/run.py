@@ -115,7 +115,7 @@ class Config:
     max_iter: Annotated[Free[Count], Alias("--max-gradient-updates")] = 2000
     """Number of generations after which the run ends"""
     max_evaluations: Free[Natural] = 0
-    """Number of episodes, or calls of a function, after which the run ends; 0: no limit"""
+    """Number of training episodes, or calls of a function, after which the run ends; 0: no limit"""
     tolx: Free[Annotated[float | None, Range(0)]] = None
     """End the run when no parameter's deviation is larger; 0: never; None: 1e-11 for f(x), else 0"""
     tolfun: Free[Annotated[float | None, Range(0)]] = None
@@ -274,6 +274,11 @@ class Config:
         if self.function:
             return not self.x0  # on the command line x0 is an option
         return any(map(user_objects.is_of_script, (self.env, self.policy.name)))
+
+    @property
+    def held_out_cap(self) -> int:
+        """The step limit of held-out episodes if the environment has none; 0: that of all such episodes."""
+        return 0 if self.cap_growth > 1 else self.episode_cap
 
     @property
     def directory(self) -> str:

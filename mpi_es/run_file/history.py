@@ -58,6 +58,11 @@ class History:
         """Episodes, or calls of a function, of all generations."""
         return int(self.rows.content()["episodes"].sum())
 
+    def calls(self, *, of_function: bool) -> int:
+        """Return the number of training episodes, or of all calls of a function."""
+        held_out = sum(len(one.returns) + one.failures for one in self.evaluations)
+        return self.episodes + (held_out if of_function else 0)
+
     def content(self) -> dict[str, Any]:
         """Return the groups of run.h5."""
         return {
@@ -70,10 +75,14 @@ class History:
         """Return the number of last held-out evaluations in a row whose mean reached the target.
 
         Only those after each `every` generations count: at its end a run makes another one, which it would
-        not have if it had been longer from the beginning.
+        not have if it had been longer from the beginning. One with failed calls does not reach it.
         """
         due = [held for held in self.evaluations if every and held.generation % every == 0]
-        return _last_in_a_row(held.returns.mean() >= target for held in reversed(due))
+        last = due[-1].generation if due else 0
+        return _last_in_a_row(
+            held.generation == last - i * every and not held.failures and held.returns.mean() >= target
+            for i, held in enumerate(reversed(due))  # where all calls failed, there is no evaluation
+        )
 
     def streak_of_best(self, target: float) -> int:
         """Return how many of the latest generations in a row had a candidate that reached the target."""
@@ -101,19 +110,23 @@ class History:
 
 
 def evaluations_content(evaluations: Sequence[HeldOut]) -> dict[str, NDArray[Any]]:
-    """Return `generation` (n,) and `returns` (n, episodes), NaN after the last episode of a shorter one."""
+    """Return `generation`, `failures` (n,), and `returns` (n, episodes) with NaN at the end of short rows."""
     widest = max((len(held_out.returns) for held_out in evaluations), default=0)
     returns = np.full((len(evaluations), widest), np.nan)
     for row, held_out in zip(returns, evaluations, strict=True):
         row[: len(held_out.returns)] = held_out.returns
     generation = np.array([held_out.generation for held_out in evaluations], np.int64)
-    return {"generation": generation, "returns": returns}
+    failures = np.array([held_out.failures for held_out in evaluations], np.int64)
+    return {"generation": generation, "returns": returns, "failures": failures}
 
 
 def read_evaluations(stored: dict[str, Any]) -> list[HeldOut]:
     """Return the evaluations that the group /evaluations holds."""
-    pairs = zip(stored["generation"], stored["returns"], strict=True)
-    return [HeldOut(int(generation), returns[~np.isnan(returns)]) for generation, returns in pairs]
+    rows = zip(stored["generation"], stored["returns"], stored["failures"], strict=True)
+    return [
+        HeldOut(int(generation), returns[~np.isnan(returns)], int(failures))
+        for generation, returns, failures in rows
+    ]
 
 
 def _last_in_a_row(reached: Iterable[Any]) -> int:

@@ -69,7 +69,8 @@ class HeldOut:
     """Returns (n,) of the centre in held-out episodes, after `generation` generations."""
 
     generation: int
-    returns: NDArray[np.float64]
+    returns: NDArray[np.float64]  # of the calls of a function that did not fail
+    failures: int = 0  # of the other calls
 
 
 @dataclass
@@ -83,6 +84,7 @@ class Solution:
     fitness: float = -math.inf
     candidate: Candidate | Vector = field(default_factory=lambda: np.zeros(0, np.float32))
     normalisation: Any = field(default_factory=lambda: np.zeros((2, 0)))  # of its observations
+    observed: float = 0.0  # number of observations that the normalisation comes from
 
 
 @dataclass

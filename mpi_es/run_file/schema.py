@@ -141,7 +141,11 @@ def timing_rules(rows: int) -> dict[str, Rule]:
 def evaluation_rules(content: dict[str, Any], done: int) -> dict[str, Rule]:
     """Return the rules of /evaluations."""
     rows = _length(content, "evaluations", "generation")
-    return {"generation": between(0, done, "i8", rows), "returns": array("f8", rows, None)}
+    return {
+        "generation": between(0, done, "i8", rows),
+        "returns": array("f8", rows, None),
+        "failures": between(0, 2**62, "i8", rows),
+    }
 
 
 def check_evaluations(content: dict[str, Any]) -> None:

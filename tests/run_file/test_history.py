@@ -1,4 +1,4 @@
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -46,10 +46,12 @@ def history(*evaluations):
 
 def test_evaluations_of_different_lengths_survive_the_file(tmp_path):
     before = history([1, 2, 3], [4], [5, 6, 7, 8, 9])
+    before.evaluations[1] = replace(before.evaluations[1], failures=5)
     checkpoint.save(tmp_path, before.content())
     after = History(bases.read(tmp_path))
     assert [held.generation for held in after.evaluations] == [1, 2, 3]
     assert [held.returns.tolist() for held in after.evaluations] == [[1, 2, 3], [4], [5, 6, 7, 8, 9]]
+    assert [held.failures for held in after.evaluations] == [0, 5, 0]
     np.testing.assert_array_equal(after.rows.content()["generation"], [1, 2, 3])
 
 
@@ -65,6 +67,14 @@ def test_a_history_of_nothing_survives_the_file(tmp_path):
 def test_a_streak_is_of_the_last_evaluations_in_succession(means, streak):
     made = history(*([mean - 1, mean + 1] for mean in means))
     assert made.streak(10, 1) == streak
+
+
+def test_failed_calls_do_not_reach_a_target():
+    made = history([10], [10], [10])
+    made.evaluations[1] = replace(made.evaluations[1], failures=1)
+    assert made.streak(10, 1) == 1
+    del made.evaluations[1]  # all calls failed
+    assert made.streak(10, 1) == 1
 
 
 def test_the_evaluation_at_the_end_of_a_shorter_run_does_not_count():
