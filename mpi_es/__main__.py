@@ -41,7 +41,11 @@ COMMANDS = {
     ),
     "export": Command("mpi_es.export", "write a run's policy as npz or TorchScript", "mpi_es.export:Options"),
     "status": Command("mpi_es.status", "print the progress of runs", more=("--finished", "--generations")),
-    "doctor": Command("mpi_es.doctor", "check launcher, MPI, Slurm, memory and files"),
+    "doctor": Command(
+        "mpi_es.doctor",
+        "check launcher, MPI, Slurm, memory and files",
+        more=("--env", "--env-options", "--policy"),
+    ),
     "pbt train": Command(
         "pbt.train",
         "train a population whose weak members copy strong ones",

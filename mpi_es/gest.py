@@ -4,6 +4,7 @@ It is imported from here, `from mpi_es.gest import ESGenerator`, since gest-api 
 """
 
 import math
+import operator
 from typing import Any
 
 import numpy as np
@@ -87,7 +88,7 @@ class ESGenerator(Generator):
         if not self._points:
             self._begin_generation()
         left = len(self._points) - self._suggested
-        count = left if num_points is None else num_points
+        count = left if num_points is None else operator.index(num_points)
         if not 0 <= count <= left:
             rule = f"at most {left} before all {len(self._points)} values of the generation are ingested"
             raise ValueError(f"num_points: expected {rule}, got {num_points}")

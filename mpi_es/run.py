@@ -88,7 +88,8 @@ class Run:
             if self.directory != NOWHERE:
                 outcome += f", in {self.directory}"
             if begun == self.progress.generation and held_out is None:
-                again = "max_iter" if self.config.is_of_script else "--max-iter or --target-fitness"
+                ends = "--max-iter, --target-fitness or --callback"
+                again = "max_iter" if self.config.is_of_script else ends
                 outcome += f"; the run had already finished; to continue it, give another {again}"
         except Stopped:
             reason = f"stopped by {self.evaluator.stop_flag.name}"

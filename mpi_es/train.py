@@ -53,7 +53,7 @@ _EXAMPLES = (
     ("mpiexec -n 2 python -m mpi_es.train carracing-fast", "an agent that drives, in a few minutes"),
     ("mpiexec -n 4 python -m mpi_es.train --env my_env:make --hidden 32 --obs-norm", "your environment"),
     (
-        "mpiexec -n 8 python -m mpi_es.train --resume runs/carracing-fast",
+        "mpiexec -n 8 python -m mpi_es.train --resume runs/carracing-fast-1143",
         "continue a run, on any number of ranks",
     ),
 )
@@ -143,7 +143,7 @@ def train(
     """
     run = make_run(plan, evaluator)
     run.watch = watch
-    if plan.is_finished and not plan.has_new_options and plan.stored:
+    if plan.is_finished and not plan.has_new_end and plan.stored:
         run.stopped_by_sink = plan.stored["life"]["reason"]  # such as a callback's
     with plan.locked_directory() as run.saver.lock, run.telemetry:
         run.check_function()

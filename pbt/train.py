@@ -41,7 +41,7 @@ _HELP = (
 _EXAMPLES = (
     ("mpiexec -n 2 python -m pbt.train toy", "the toy problem of the paper, in seconds"),
     ("mpiexec -n 4 python -m pbt.train --member sb3 --env CartPole-v1", "PPO of Stable-Baselines3"),
-    ("mpiexec -n 8 python -m pbt.train --resume runs/toy", "continue a run, on any number of ranks"),
+    ("mpiexec -n 8 python -m pbt.train --resume runs/pbt-toy-1143", "continue a run, on any number of ranks"),
 )
 
 
@@ -107,10 +107,10 @@ def train(comm: Comm, plan: TrainingPlan[Config] | None, population: Population,
 
 
 def _end_of(plan: TrainingPlan[Config]) -> tuple[bool, str]:
-    """Return whether the run's file says that it is finished, and why, unless options changed."""
+    """Return whether the run's file says that it is finished, and why, unless options of its end changed."""
     if not plan.is_finished or not plan.stored:
         return False, ""
-    return True, "" if plan.has_new_options else plan.stored["life"]["reason"]
+    return True, "" if plan.has_new_end else plan.stored["life"]["reason"]
 
 
 def begin(

@@ -15,7 +15,7 @@ from mpi_es.evaluation.build import make_policy
 from mpi_es.run_file import checkpoint, description
 from mpi_es.seeds import Stream, held_out_seeds
 from mpi_es.strategies import is_own, noise_table, rank_of_noise
-from tests.launching import run_here
+from tests.launching import ROOT, run_here
 from tests.run_file import bases
 
 
@@ -74,6 +74,11 @@ def test_options_that_no_evaluation_can_have_are_refused(options, why):
         (
             "{run} --video /nowhere/a.mp4",
             r"--video: cannot write /nowhere/a.mp4 \(No such file.*\)$",
+        ),
+        ("{run} --csv {run}/run.h5", "--csv: expected a file other than a run's, got"),
+        (
+            f"{ROOT}/docs/carracing/raced.npz",
+            "RUN: expected a run, got .*; --from-pretrained takes an npz file",
         ),
         ("{run} --csv /nowhere/a.csv", r"--csv: cannot write /nowhere/a.csv \(No such file or directory\)$"),
         (

@@ -69,6 +69,8 @@ def test_no_more_points_are_suggested_than_a_generation_has():
     generator = ESGenerator(problem(), **FEW)
     with pytest.raises(ValueError, match="num_points: expected at most 8 before all 8 values"):
         generator.suggest(9)
+    with pytest.raises(TypeError):
+        generator.suggest(2.0)
     points = generator.suggest(6)
     with pytest.raises(ValueError, match=r"num_points: expected at most 2 .* got 3"):
         generator.suggest(3)

@@ -90,6 +90,8 @@ def _best_of_run(path: Path, option: str, place: Place) -> Agent:
 
 def content_of(path: Path) -> dict[str, Any]:
     """Return the content of a run, from its directory or its file; refuse one without an agent."""
+    if path.suffix == ".npz" and path.is_file():
+        raise expected("RUN", "a run", str(path), "--from-pretrained takes an npz file")
     content, warning = (checkpoint.decode(path), "") if path.is_file() else checkpoint.load(path)
     checkpoint.check_agent(content, path)
     if warning:

@@ -75,12 +75,8 @@ def parse_run(arguments: Sequence[str], default: C, program: str, must: bool = T
     """
     words = list(arguments)
     run = words.pop(0) if words and not words[0].startswith("-") else ""
-    try:
+    with _hint("RUN", [] if run else [word for word in words if os.path.exists(word)]):
         options = parse(words, default, {}, f"{program} RUN")
-    except UserError as error:
-        if run or not any(os.path.exists(word) for word in words):
-            raise
-        raise UserError(f"{error}; RUN is the first argument") from error
     if must and not run:
         raise UserError("RUN: expected the directory of a run as the first argument, got nothing")
     return run, options
@@ -91,7 +87,20 @@ def parse_runs(arguments: Sequence[str], default: C, program: str) -> tuple[list
     runs = list(takewhile(lambda word: not word.startswith("-"), arguments))
     if not runs and not {*help_pages.FLAGS} & {*arguments}:
         raise UserError("RUN: expected directories of runs as the first arguments, got none")
-    return runs, parse(arguments[len(runs) :], default, {}, f"{program} RUN…")
+    rest = arguments[len(runs) :]
+    with _hint("RUN", [word for word in rest if os.path.exists(word)]):
+        return runs, parse(rest, default, {}, f"{program} RUN…")
+
+
+@contextlib.contextmanager
+def _hint(what: str, late: Sequence[str]) -> Iterator[None]:
+    """Where an error may come from words that come too late, say that they come first."""
+    try:
+        yield
+    except UserError as error:
+        if not late:
+            raise
+        raise UserError(f"{error}; {what} is the first argument") from error
 
 
 def continuing(arguments: Sequence[str], directory: str) -> list[str]:
@@ -124,8 +133,9 @@ def _flag(word: str) -> str:
 def is_given(arguments: Sequence[str], name: str, config: Any) -> bool:
     """Return whether an option of a config, or of one of its class, is given under any of its names."""
     kind = config if isinstance(config, type) else type(config)
-    one = declared(config).get(name) or next(one for one in every(kind) if one.name == name)
-    return not by_flag([one]).keys().isdisjoint(map(_flag, arguments))
+    one = declared(config).get(name) or next((one for one in every(kind) if one.name == name), None)
+    names = {option(name)} if one is None else by_flag([one]).keys()  # a user's strategy may be unknown yet
+    return not names.isdisjoint(map(_flag, arguments))
 
 
 def refuse_unused(arguments: Sequence[str], names: Sequence[str], other: str, config: Any) -> None:
@@ -186,25 +196,35 @@ def parse(
     config = parts.suited(kind, named_parts, imports=imports)
     for key in file.values:
         if key not in flat(config):
-            raise parts.stray(option(key), config)
+            if imports:
+                raise parts.stray(option(key), config)
+            del values[key]  # perhaps of the user's strategy
     topic = help_pages.topic_of(words)
     if topic is not None:
         usage = f"{program} {'[PRESET] ' if presets else ''}[options]"
         config = parts.suited(kind, values, imports=imports)
         print(help_pages.Page(usage, config, named, presets, minutes, extra, examples).text(topic), end="")
         raise SystemExit(0)
-    return parts.suited(kind, values | _values(words, config), imports=imports)
+    with _hint("PRESET", [word for word in words if word in presets]):
+        given = _values(words, config, imports)
+    return parts.suited(kind, values | given, imports=imports)
 
 
-def _values(arguments: Sequence[str], config: Any) -> dict[str, Any]:
-    """Return the values that arguments give the options of a config."""
+def _values(arguments: Sequence[str], config: Any, imports: bool) -> dict[str, Any]:
+    """Return the values that arguments give the options of a config.
+
+    Args:
+        imports: whether all options are known: those of a user's strategy that is not imported are not.
+    """
     known, words = by_flag(declared(config).values()), list(arguments)
     values: dict[str, Any] = {}
     while words:
         flag, has_value, value = words.pop(0).partition("=")
         one = known.get(_flag(flag))
-        if one is None:
+        if one is None and imports:
             raise parts.stray(_flag(flag), config)
+        if one is None:
+            continue
         given = [value] if has_value else []
         while words and not words[0].startswith("--") and (one.is_list or not (given or one.plain is bool)):
             given.append(words.pop(0))

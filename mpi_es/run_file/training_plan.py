@@ -32,6 +32,16 @@ class TrainingConfig(Protocol):
 
 
 C = TypeVar("C", bound=TrainingConfig)
+# Options that say when a run ends.
+_ENDS = (
+    "callback",
+    "max_iter",
+    "max_evaluations",
+    "target_fitness",
+    "target_consecutive",
+    "tolx",
+    "tolfun",
+)
 
 
 @dataclass(frozen=True)
@@ -45,6 +55,7 @@ class TrainingPlan(Generic[C]):
     stored: dict[str, Any] | None = None  # the content of run.h5
     warning: str = ""  # why stored is the previous checkpoint
     has_new_options: bool = True  # whether they differ from those that the run began with
+    has_new_end: bool = True  # whether those do that may end it
     base: Candidate | None = None  # a whole agent of which a part evolves
     start: Any = None  # the agent at which the strategy begins
 
@@ -193,4 +204,6 @@ def _resumed(
     begun = dataclasses.replace(begun, run_dir=str(directory))  # it may have been moved
     wanted = changed(begun, True)
     command_line.check_resumed(begun, wanted)
-    return TrainingPlan(program, wanted, directory, fingerprint, stored, warning, wanted != begun)
+    before, after = flat(begun), flat(wanted)
+    new_end = any(before.get(name) != after.get(name) for name in _ENDS)
+    return TrainingPlan(program, wanted, directory, fingerprint, stored, warning, wanted != begun, new_end)

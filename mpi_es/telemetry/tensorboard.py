@@ -36,8 +36,8 @@ class TensorBoard:
             raise _failure(self._directory, error) from error
         self._write(file_version="brain.Event:2")
         self._write(summary=Summary(value=[_hyperparameters(self._config)]))
-        if done:
-            self._write(step=done + 1, session_log=SessionLog(status=SessionLog.START))
+        # Also before the first generation: one that was killed may have written events but no checkpoint.
+        self._write(step=done + 1, session_log=SessionLog(status=SessionLog.START))
 
     def generation(self, numbers: Numbers) -> None:
         """Write a generation's scalars and let readers see them."""

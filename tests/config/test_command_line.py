@@ -144,6 +144,7 @@ def test_names_of_the_systems_that_we_replace_and_forms_of_values(words, field, 
         ("--no-sed", r"--no-sed: no option has this name; did you mean --seed\?"),
         ("--strategy pepg --learning-rat 3", r"did you mean --learning-rate\?"),
         ("--seed 1 2", r"^2: no option has this name \(--help lists the options\)"),
+        ("--seed 3 cartpole", r"^cartpole: no option has this name .*; PRESET is the first argument$"),
     ],
 )
 def test_a_complaint_is_one_line(words, complaint):
@@ -169,6 +170,11 @@ class Plain:
     """Do something."""
 
     size: int = 1
+
+
+def test_runs_after_the_options_are_said_to_come_first(tmp_path):
+    with pytest.raises(UserError, match=r"no option has this name .*; RUN is the first argument$"):
+        command_line.parse_runs([str(tmp_path), "--size", "3", str(tmp_path)], Plain(), "program")
 
 
 def test_a_program_without_presets_takes_options_only():

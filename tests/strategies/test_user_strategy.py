@@ -133,6 +133,26 @@ def test_a_mistake_ends_all_ranks_with_one_line_and_is_the_reason_in_the_file(tm
     assert line == f"error: {load_run(tmp_path / 'run')['life']['reason']}\n"
 
 
+def test_its_options_are_known_in_a_file_and_as_a_run_is_resumed(tmp_path):
+    file, run = tmp_path / "options.toml", tmp_path / "run"
+    words = [*map(str, (*SMALL, *QUIET)), "--config", str(file), "--run-dir", str(run)]
+    file.write_text(f'strategy = "{HERE}:BestShare"\nshare = 2.0\n')
+    with pytest.raises(UserError, match=r"options.toml: share: expected a number in \[0, 1\], got 2.0"):
+        train.prepare(words)
+    file.write_text(f'strategy = "{HERE}:BestShare"\nshare = 0.5\n')
+    with pytest.raises(UserError, match=r"options\.toml: share: no option has this name"):
+        train.prepare([*words, "--strategy", "snes"])
+    run_here(train, *words, "--max-iter", 2)
+    for same in (["--share", "0.5"], ["--config", str(run / "config.toml")]):
+        assert train.prepare(["--resume", str(run), "--max-iter", "3", *same]).config.strategy.share == 0.5
+    for other, words in (
+        ("--share", "expected 0.5, with which the run began"),
+        ("--shar", "did you mean --share"),
+    ):
+        with pytest.raises(UserError, match=words):
+            train.prepare(["--resume", str(run), other, "0.6"])
+
+
 ON_ONE = """
 import os
 from dataclasses import dataclass

@@ -2,10 +2,12 @@
 
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
+from typing import Annotated
 
 import numpy as np
 
-from mpi_es import Dense, Seeded, Stream, rng
+from mpi_es import Dense, Seeded, StrategyOptions, Stream, rng
+from mpi_es.config.fields import Range
 from mpi_es.errors import RolloutError
 
 
@@ -164,6 +166,18 @@ class Fixed(BestQuarter):
     @property
     def state(self):
         return self._state
+
+
+@dataclass(frozen=True)
+class ShareOptions(StrategyOptions):
+    share: Annotated[float, Range(0, 1)] = 0.25
+    """Share of the candidates whose mean is the next one"""
+
+
+class BestShare(BestQuarter):
+    """Has an option."""
+
+    Options = ShareOptions
 
 
 class Short(BestQuarter):

@@ -134,6 +134,8 @@ def test_a_callback_stops_a_run_which_can_be_continued(ranks, launch, tmp_path):
     assert f"generation 2: {STOPPED}; best held-out mean" in " ".join(done.stdout.split())
     assert stopped(run) == (2, True, STOPPED)
     assert load_run(run)["evaluations"]["generation"].tolist() == [2]
+    again = launch(ranks, "-m", "mpi_es.train", "--resume", run, "--envs-per-rank", 3)
+    assert (again.returncode, stopped(run)) == (0, (2, True, STOPPED))
     resumed = launch(ranks, "-m", "mpi_es.train", "--resume", run, "--callback=")
     assert resumed.returncode == 0, resumed.stderr
     assert stopped(run) == (3, True, "last generation done")

@@ -33,6 +33,8 @@ def test_curves_do_not_double_when_a_run_is_resumed(tmp_path):
     write(tmp_path, [1, 2, 3, 4]).close()  # killed when the run file held 2
     write(tmp_path, [3, 4, 5], done=2, shift=10.0).close()
     assert curves(tmp_path)["fitness/mean"] == [(1, 4), (2, 4), (3, 14), (4, 14), (5, 14)]
+    write(tmp_path, [1], shift=20.0).close()  # killed before its first save
+    assert curves(tmp_path)["fitness/mean"] == [(1, 24)]
 
 
 def test_the_options_are_tensorboard_s_hyperparameters(tmp_path):
