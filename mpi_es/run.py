@@ -88,8 +88,8 @@ class Run:
             if self.directory != NOWHERE:
                 outcome += f", in {self.directory}"
             if begun == self.progress.generation and held_out is None:
-                ends = "--max-iter, --target-fitness or --callback"
-                again = "max_iter" if self.config.is_of_script else ends
+                ends = ["--max-iter", "--target-fitness", *["--callback"] * bool(self.config.callback)]
+                again = "max_iter" if self.config.is_of_script else " or ".join(ends)
                 outcome += f"; the run had already finished; to continue it, give another {again}"
         except Stopped:
             reason = f"stopped by {self.evaluator.stop_flag.name}"

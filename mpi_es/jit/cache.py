@@ -14,8 +14,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from mpi_es.jit.digest import digest
-
 PACKAGE = Path(__file__).parents[1]  # mpi_es
 _UNUSED = 30 * 86400  # seconds after which code is removed
 CACHE_REMEDY = "export NUMBA_CACHE_DIR to a directory that you can write to"
@@ -39,6 +37,8 @@ def cache_directory(environ: Mapping[str, str], package: Path) -> Path | None:
 
 def folder(compiled: Any) -> Path | None:
     """Return the folder of a function's machine code, or None; remove those that were not used lately."""
+    from mpi_es.jit.digest import digest  # numba, without which there are functions and the doctor
+
     source, place = Path(compiled.function.__code__.co_filename), cache_directory(os.environ, PACKAGE)
     if place is None or not source.exists():  # numba keeps no code of a notebook's cell
         return None

