@@ -77,7 +77,7 @@ def test_options_that_no_evaluation_can_have_are_refused(options, why):
         ),
         ("{run} --csv {run}/run.h5", "--csv: expected a file other than a run's, got"),
         (
-            f"{ROOT}/docs/carracing/raced.npz",
+            f"{ROOT}/docs/carracing/evolved.npz",
             "RUN: expected a run, got .*; --from-pretrained takes an npz file",
         ),
         ("{run} --csv /nowhere/a.csv", r"--csv: cannot write /nowhere/a.csv \(No such file or directory\)$"),
