@@ -75,7 +75,7 @@ def parse_run(arguments: Sequence[str], default: C, program: str, must: bool = T
     """
     words = list(arguments)
     run = words.pop(0) if words and not words[0].startswith("-") else ""
-    with _hint("RUN", [] if run else [word for word in words if os.path.exists(word)]):
+    with _hint("RUN", late=not run and any(map(os.path.exists, words))):
         options = parse(words, default, {}, f"{program} RUN")
     if must and not run:
         raise UserError("RUN: expected the directory of a run as the first argument, got nothing")
@@ -88,13 +88,13 @@ def parse_runs(arguments: Sequence[str], default: C, program: str) -> tuple[list
     if not runs and not {*help_pages.FLAGS} & {*arguments}:
         raise UserError("RUN: expected directories of runs as the first arguments, got none")
     rest = arguments[len(runs) :]
-    with _hint("RUN", [word for word in rest if os.path.exists(word)]):
+    with _hint("RUN", late=any(map(os.path.exists, rest))):
         return runs, parse(rest, default, {}, f"{program} RUN…")
 
 
 @contextlib.contextmanager
-def _hint(what: str, late: Sequence[str]) -> Iterator[None]:
-    """Where an error may come from words that come too late, say that they come first."""
+def _hint(what: str, *, late: bool) -> Iterator[None]:
+    """Where an error may be due to a word that comes too late, say that it comes first."""
     try:
         yield
     except UserError as error:
@@ -205,7 +205,7 @@ def parse(
         config = parts.suited(kind, values, imports=imports)
         print(help_pages.Page(usage, config, named, presets, minutes, extra, examples).text(topic), end="")
         raise SystemExit(0)
-    with _hint("PRESET", [word for word in words if word in presets]):
+    with _hint("PRESET", late=any(word in presets for word in words)):
         given = _values(words, config, imports)
     return parts.suited(kind, values | given, imports=imports)
 
@@ -221,9 +221,9 @@ def _values(arguments: Sequence[str], config: Any, imports: bool) -> dict[str, A
     while words:
         flag, has_value, value = words.pop(0).partition("=")
         one = known.get(_flag(flag))
-        if one is None and imports:
-            raise parts.stray(_flag(flag), config)
         if one is None:
+            if imports:
+                raise parts.stray(_flag(flag), config)
             continue
         given = [value] if has_value else []
         while words and not words[0].startswith("--") and (one.is_list or not (given or one.plain is bool)):

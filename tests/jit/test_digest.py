@@ -15,10 +15,6 @@ from tests.launching import ROOT
 SCALE, TABLE, KIND = 2.0, np.arange(3.0), numba.float32
 
 
-def of_module(other):
-    return other.SCALE
-
-
 @numba.njit(fastmath={"nnan", "contract", "arcp"})
 def inner(x):
     return x in {"a", "b", "c"} or x == TABLE[0]

@@ -145,11 +145,11 @@ def test_its_options_are_known_in_a_file_and_as_a_run_is_resumed(tmp_path):
     run_here(train, *words, "--max-iter", 2)
     for same in (["--share", "0.5"], ["--config", str(run / "config.toml")]):
         assert train.prepare(["--resume", str(run), "--max-iter", "3", *same]).config.strategy.share == 0.5
-    for other, words in (
+    for other, rule in (
         ("--share", "expected 0.5, with which the run began"),
         ("--shar", "did you mean --share"),
     ):
-        with pytest.raises(UserError, match=words):
+        with pytest.raises(UserError, match=rule):
             train.prepare(["--resume", str(run), other, "0.6"])
 
 
