@@ -3,8 +3,10 @@
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from mpi_es.config.fields import Alias, Count, Free, Group, Natural, NotNegative, Range, check_ranges
+from mpi_es.config.fields import Alias, Count, Free, Group, Natural, NotNegative, Of, Range, check_ranges
 from mpi_es.errors import expected
+
+_SELECTING = Of("selection", "truncation", "winner-takes-all", "tournament", "mf-pbt")
 
 
 @dataclass(frozen=True)
@@ -42,15 +44,15 @@ class Config:
     """Number of episodes that score a member in a generation; all members play the same seeds"""
     selection: Literal["truncation", "winner-takes-all", "tournament", "mf-pbt", "none"] = "truncation"
     """Who copies whom; none: members train independently"""
-    fraction: Annotated[float, Range(0, 0.5, with_low=False)] = 0.25
+    fraction: Annotated[float, Range(0, 0.5, with_low=False), Of("selection", "truncation", "mf-pbt")] = 0.25
     """truncation and mf-pbt: share of the population that copies, and share that it copies from"""
-    periods: tuple[int, ...] = (1, 5)
+    periods: Annotated[tuple[int, ...], Of("selection", "mf-pbt")] = (1, 5)
     """mf-pbt: the number of generations between selections, for each sub-population"""
-    copy: Literal["all", "weights", "nothing"] = "all"
+    copy: Annotated[Literal["all", "weights", "nothing"], _SELECTING] = "all"
     """What weak members copy: weights and hyperparameters, weights, or nothing (they still explore)"""
-    explore: Literal["perturb", "pb2", "none"] = "perturb"
+    explore: Annotated[Literal["perturb", "pb2", "none"], _SELECTING] = "perturb"
     """How members that copied change hyperparameters: by factors, by PB2's bandit, or not at all"""
-    resample: Annotated[float, Range(0, 1)] = 0.25
+    resample: Annotated[float, Range(0, 1), _SELECTING, Of("explore", "perturb")] = 0.25
     """perturb: probability of resampling a hyperparameter; otherwise it is multiplied by 0.8 or 1.2"""
     tune: tuple[str, ...] = ()
     """Hyperparameters to tune: name, or name=low:high; empty: all that a member declares; none: none"""
@@ -88,17 +90,6 @@ class Config:
         least = 4 * len(self.periods)
         if self.selection == "mf-pbt" and self.num_agents < least:
             raise expected("--num-agents", f"≥ {least}, 4 for each of --periods", self.num_agents)
-
-    @property
-    def without_effect(self) -> dict[str, str]:
-        """The names of options that have no effect, and with which option."""
-        of_selection: tuple[str, ...] = {
-            "truncation": ("periods",),
-            "mf-pbt": (),
-            "none": ("fraction", "periods", "copy", "explore", "resample"),
-        }.get(self.selection, ("fraction", "periods"))
-        unused = {} if self.explore == "perturb" else {"resample": f"--explore {self.explore}"}
-        return unused | dict.fromkeys(of_selection, f"--selection {self.selection}")
 
     @property
     def trained(self) -> str:

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from mpi_es.config import command_line
 from mpi_es.config.config_file import ConfigFile
+from mpi_es.config.parts import without_effect
 from mpi_es.parallel.collective_errors import all_or_raise, on_root, plan_on_root
 from mpi_es.parallel.collectives import Comm, bcast, share_rows
 from mpi_es.parallel.entry_point import launch
@@ -85,8 +86,8 @@ def _new_config(file: ConfigFile, words: list[str]) -> Config:
     for name in find(config).unused:
         if command_line.is_given(words, name, Config):  # even with its default value
             raise unused(config, name)
-    for name, other in config.without_effect.items():
-        command_line.refuse_unused(words, [name], other, Config)
+    for name, reason in without_effect(config).items():
+        command_line.refuse_unused(words, [name], reason.removeprefix("with "), Config)
     return config
 
 

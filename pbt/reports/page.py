@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from mpi_es.config.parts import without_effect
 from mpi_es.errors import UserError
 from mpi_es.reports.drawing import Panel
 from mpi_es.reports.drawing import figures as drawn
@@ -136,7 +137,7 @@ def _options(directory: Path, config: Config, content: dict[str, Any]) -> Sectio
     if config.member == "sb3":
         lines.append(["export", run, "--out", "agent.zip"])
     text = "The same run again, on any number of ranks; its score; and other uses"
-    unused = {name: getattr(Config(), name) for name in config.without_effect}  # the command refuses them
+    unused = {name: getattr(Config(), name) for name in without_effect(config)}  # the command refuses them
     return options(replace(config, **unused), content, "pbt", (text, lines))
 
 
