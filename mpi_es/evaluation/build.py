@@ -4,7 +4,6 @@ import os
 import socket
 from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack, closing
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,6 @@ from mpi_es.evaluation.function.rollout import Function, FunctionRollout, Proble
 from mpi_es.evaluation.rollout import AnyRollout, EpisodeRules
 from mpi_es.evaluation.script_objects import NONE, ScriptObjects
 from mpi_es.extras import needed_for
-from mpi_es.jit.compile_subprocess import compile_apart
 from mpi_es.jit.warm_up import prepare
 from mpi_es.parallel import shared_memory
 from mpi_es.parallel.collective_errors import all_or_raise
@@ -205,10 +203,9 @@ def make_evaluator(
     rank = 0 if config.function else rank_of_noise(config.strategy)
     layout = Layout(rollout.policy.shapes.values(), rank) if rank else None
     keeps_factors = bool(rank) and rollout.policy.layout is not None
-    apart = partial(_compile_apart, base) if objects.can_be_imported else None
-    prepare(comm, rollout.compile, apart and partial(apart, config))
+    prepare(comm, rollout.compile)
     if held_out_rollout is not rollout:
-        prepare(comm, held_out_rollout.compile, apart and partial(apart, config.held_out))
+        prepare(comm, held_out_rollout.compile)
     dynamic = is_dynamic(config, rollout)
     evaluator = Evaluator(
         comm,
@@ -237,11 +234,6 @@ def _check_same(comm: Comm, config: Config, rollout: AnyRollout) -> None:
             raise UserError(f"--env {config.env}: expected rank 0's {first}, got {got}")
 
     all_or_raise(comm, check)
-
-
-def _compile_apart(base: Candidate | None, config: Config) -> None:
-    """Compile the config's rollout in another process."""
-    compile_apart("mpi_es.evaluation.compiled.compile_rollout", (config, base))
 
 
 def dedicated(config: Config, size: int, *, dynamic: bool) -> bool:

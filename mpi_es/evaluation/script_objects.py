@@ -21,11 +21,6 @@ class ScriptObjects:
     env: MakeEnv | None = None
     policy: Any = None  # a torch module, its class, or a class with a kernel
 
-    @property
-    def can_be_imported(self) -> bool:
-        """Whether another process can make the same policy and environment from the config alone."""
-        return self.env is None and self.policy is None
-
 
 NONE = ScriptObjects()
 

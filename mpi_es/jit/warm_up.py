@@ -16,43 +16,27 @@ from mpi_es.parallel.waiting import saying_after
 _QUIET_TIME = 3.0  # seconds before the message is printed: a start from the cache takes less
 
 
-class _NotCached(BaseException):  # not an Exception, which `explained` reports as a user's mistake
-    """Machine code must be compiled."""
-
-
-def prepare(comm: Comm, compile_all: Callable[[], None], apart: Callable[[], None] | None = None) -> None:
+def prepare(comm: Comm, compile_all: Callable[[], None]) -> None:
     """Call `compile_all` on one rank of a node, then on the others, which find it in the cache. Collective.
 
     Rank 0 prints what the ranks wait for.
-
-    Args:
-        apart: does the same in another process; used if the result can be cached.
     """
     cache = cache_directory(os.environ, PACKAGE)
     with _announced(cache) if comm.rank == 0 else contextlib.nullcontext():
         if comm.size == 1:
-            _compile(compile_all, apart if cache else None)
+            _compile(compile_all)
             return
         node = of_this_node(comm)
         kept = bcast_object(node, cache is not None)
         first = node.rank == 0 or not kept
         free(node, comm)
-        all_or_raise(comm, lambda: _compile(compile_all, apart if kept else None) if first else None)
+        all_or_raise(comm, lambda: _compile(compile_all) if first else None)
         all_or_raise(comm, lambda: None if first else _compile(compile_all))
 
 
-def _compile(compile_all: Callable[[], None], apart: Callable[[], None] | None = None) -> None:
-    """Call `compile_all`, after `apart` if something is missing in the cache."""
-    if apart:
-        with contextlib.suppress(_NotCached), heard_by(_refuse):
-            return compile_all()
-        apart()
+def _compile(compile_all: Callable[[], None]) -> None:
     with heard_by(lambda: None):
         compile_all()
-
-
-def _refuse() -> None:
-    raise _NotCached
 
 
 def _announced(cache: Path | None) -> contextlib.AbstractContextManager[None]:

@@ -55,35 +55,6 @@ def test_a_line_is_printed_once_if_machine_code_is_compiled_and_not_within_prepa
     assert capsys.readouterr().err == f"compiling a function, up to a minute (kept in {tmp_path}) …\n"
 
 
-def compilations(directory, monkeypatch, cached):
-    """Return what `prepare` calls where code is, or is not, in the cache."""
-    monkeypatch.setenv("NUMBA_CACHE_DIR", str(directory))
-    calls, cache = [], {"code": cached}
-
-    def compile_all():
-        if not cache["code"]:
-            announce_compilation()
-        calls.append("here")
-
-    def apart():
-        calls.append("apart")
-        cache["code"] = True
-
-    warm_up.prepare(SerialComm(), compile_all, apart)
-    return calls
-
-
-def test_what_the_cache_lacks_is_compiled_in_another_process_and_loaded(monkeypatch, tmp_path):
-    assert compilations(tmp_path, monkeypatch, cached=True) == ["here"]
-    assert compilations(tmp_path, monkeypatch, cached=False) == ["apart", "here"]
-
-
-def test_without_a_place_for_the_cache_it_is_compiled_here(monkeypatch):
-    monkeypatch.setattr(warm_up, "PACKAGE", Path("/proc/none"))
-    monkeypatch.setenv("XDG_CACHE_HOME", "/proc/none")
-    assert compilations("/proc/none", monkeypatch, cached=False) == ["here"]
-
-
 SCRIPT = """
 import json, time
 from mpi4py import MPI
