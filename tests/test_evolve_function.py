@@ -64,10 +64,6 @@ def noisy(x, seed):
     return sphere(x) + 0.01 * np.random.default_rng(seed).normal()
 
 
-def shaky(x, seed):
-    return -noisy(x, seed)
-
-
 QUICK = {"population_size": 8, "max_iter": 30, "tensorboard": False, "console": "silent"}
 
 

@@ -2,7 +2,7 @@ import pytest
 from torch import nn
 
 from mpi_es.errors import UserError
-from mpi_es.evaluation.script_objects import NONE, ScriptObjects, named_env, named_policy
+from mpi_es.evaluation.script_objects import named_env, named_policy
 from tests.envs.user_envs import make
 from tests.policies.user_policies import Plain
 
@@ -36,8 +36,3 @@ def test_what_is_no_policy_is_refused(wrong):
     with pytest.raises(UserError, match="--policy: expected a name, a torch module, a class of torch modul"):
         named_policy(wrong)
 
-
-def test_another_process_needs_no_objects_where_names_are_enough():
-    assert NONE.can_be_imported
-    assert not ScriptObjects(env=make).can_be_imported
-    assert not ScriptObjects(policy=Plain).can_be_imported

@@ -77,10 +77,6 @@ def test_a_run_of_another_program_is_refused_with_what_reads_it(finished):
         mpi_es.train.prepare(["--resume", str(finished)])
 
 
-def test_the_file_of_a_run_stands_for_its_directory(finished):
-    assert train.prepare(["--resume", str(finished / "run.h5")]).directory == finished
-
-
 @pytest.mark.parametrize(
     ("option", "complaint"),
     [

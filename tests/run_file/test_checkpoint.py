@@ -148,11 +148,6 @@ def test_a_bit_of_the_version_is_damage_as_any_other(tmp_path):
     assert load(tmp_path)[0]["state"]["generation"] == 1
 
 
-def test_the_file_stands_for_its_directory(tmp_path):
-    checkpoint.save(tmp_path, content())
-    assert load(tmp_path / "run.h5")[0]["state"]["generation"] == 3
-
-
 @pytest.mark.parametrize(
     ("name", "written", "why"),
     [

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from pbt import record, report, train
 from mpi_es.config.parts import without_effect
+from pbt import record, report, train
 from pbt.config import Config
 from tests.browser import DESKTOP, PHONE, seen
 from tests.launching import run_here
