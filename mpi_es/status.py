@@ -93,7 +93,7 @@ def status(run: Path, now: float) -> Status:
     """
     content, warning = checkpoint.load(run, check_progress)
     done, last = content["progress"]["generation"], content["config"]["max_iter"]
-    seconds = run_status.seconds_of(content["timing"])
+    seconds = content["timing"]["total"]
     mean = float(seconds[-_RECENT:].mean()) if seconds.size else math.nan
     state, silence = run_status.state_of(content, now)
     return Status(

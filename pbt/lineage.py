@@ -46,7 +46,7 @@ class Lineage:
                 **{name: self.stacked(name) for name in ("score", "length", "source")},
                 "hyperparameters": {name: values[..., place] for place, name in enumerate(self.names)},
             },
-            "timing": {"seconds": np.array(self.seconds)},
+            "timing": {"total": np.array(self.seconds)},
             "evaluations": {
                 **evaluations_content([held_out for _, held_out in self.evaluations]),
                 "member": np.array([member for member, _ in self.evaluations], np.int64),
@@ -82,7 +82,7 @@ def read(stored: dict[str, Any], names: Sequence[str]) -> Lineage:
                 history["source"][place],
             )
         )
-    lineage.seconds = stored["timing"]["seconds"].tolist()
+    lineage.seconds = stored["timing"]["total"].tolist()
     lineage.evaluations = list(zip(held["member"].tolist(), read_evaluations(held), strict=True))
     return lineage
 

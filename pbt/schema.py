@@ -57,7 +57,7 @@ def check(content: dict[str, Any]) -> None:
                 "hyperparameters": _values(names) if isinstance(agent, dict) and agent else {},
             },
             "history": _history(done, n, names),
-            "timing": {"seconds": between(0, LATEST, "f8", done)},
+            "timing": {"total": between(0, LATEST, "f8", done)},
             "evaluations": {
                 **evaluation_rules(content, done),
                 "member": between(0, n - 1, "i8", _rows(content)),

@@ -47,14 +47,9 @@ def stamp(reason: str = "", *, finished: bool = False, rest: float = 0.0) -> Lif
     return Life(time.time(), socket.gethostname(), job, _printable(reason), finished, rest)
 
 
-def seconds_of(timing: dict[str, Any]) -> Any:
-    """Return the seconds that each generation took."""
-    return timing["total" if "total" in timing else "seconds"]  # mpi_es has total, pbt seconds
-
-
 def state_of(content: Mapping[str, Any], now: float) -> tuple[str, float]:
     """Return the state of a run (why it stopped, running or silent) and the seconds since its last save."""
-    life, longest = content["life"], float(seconds_of(content["timing"]).max(initial=0.0))
+    life, longest = content["life"], float(content["timing"]["total"].max(initial=0.0))
     silence = now - life["saved"]
     host, job, reason = (_printable(life[name]) for name in ("host", "job", "reason"))
     where = f"on {host}" + (f", job {job}" if job else "")
