@@ -26,7 +26,6 @@ WIDTH = 3160  # of two layers: ten million parameters
 RANKS = (1, 2, 4)
 NOISES: dict[str, dict[str, Any]] = {
     "full": {},
-    "full, from a table": {"noise_table": 32_000_000},
     "rank 1": {"noise": "low-rank"},
 }
 

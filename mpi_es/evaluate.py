@@ -100,8 +100,8 @@ class Options(EpisodeOptions):
     """Run, run.h5 or npz file with the agent, instead of RUN"""
     preset: str = "carracing"
     """Preset with which an npz file without a config was trained"""
-    layout: Layout = "auto"
-    """Order of the parameters in an npz file that does not name it; auto tries both on CarRacing"""
+    layout: Layout = "torch"
+    """Order of the parameters in an npz file that does not name it"""
 
     def __post_init__(self) -> None:
         """Refuse options that no evaluation can have."""

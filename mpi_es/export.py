@@ -29,14 +29,14 @@ class Options:
     """The centre with the best held-out evaluation, or the last one"""
     out: str = ""
     """npz file for the parameters `params`, with their config, order and normalisation"""
-    layout: Literal["torch", "paper"] = "torch"
+    layout: Layout = "torch"
     """Order of the parameters: torch's, or the paper's, which sorts the names in each layer"""
     torchscript: str = ""
     """File for the network as TorchScript, with the normalisation of its observations"""
     preset: str = "carracing"
     """Preset with which RUN was trained, if it is an npz file without a config"""
-    from_layout: Layout = "auto"
-    """Order of the parameters in such a file; auto tries both on CarRacing"""
+    from_layout: Layout = "torch"
+    """Order of the parameters in such a file"""
     imports: bool = True
     """Import code that the file of the run names; --no-imports: refuse such a file"""
 

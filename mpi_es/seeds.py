@@ -12,7 +12,6 @@ class Stream(IntEnum):
     INITIAL = 0  # the initial mean
     SAMPLE = 1  # a strategy's population: (generation, batch); (0, 1) is the first direction of a search
     NOISE = 2  # counter-based perturbations: (key, block)
-    TABLE = 3  # the shared noise table: (block)
     EPISODE = 4  # episode seeds of training: (generation, batch)
     EVALUATION = 5  # episode seeds of the held-out evaluation, the same at each one
     FRESH = 6  # episode seeds that nothing in a run has ever used

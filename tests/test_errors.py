@@ -52,7 +52,7 @@ def test_an_exception_without_a_text_has_a_first_line_all_the_same(kind):
 
 
 def test_options_are_arguments_in_a_script():
-    told = errors.UserError("--init-sigma: expected less, with --noise-table and non--options")
+    told = errors.UserError("--init-sigma: expected less, with --noise-rank and non--options")
     with pytest.raises(errors.UserError) as raised, errors.in_words_of_scripts({"init-sigma": "sigma"}):
         raise told
-    assert str(raised.value) == "sigma: expected less, with noise_table and non--options"
+    assert str(raised.value) == "sigma: expected less, with noise_rank and non--options"

@@ -14,7 +14,7 @@ from mpi_es.evaluate import EvaluationPlan, Options
 from mpi_es.evaluation.build import make_policy
 from mpi_es.run_file import checkpoint, description
 from mpi_es.seeds import Stream, held_out_seeds
-from mpi_es.strategies import is_own, noise_table, rank_of_noise
+from mpi_es.strategies import is_own, rank_of_noise
 from tests.launching import ROOT, run_here
 from tests.run_file import bases
 
@@ -98,12 +98,6 @@ def test_trying_whether_a_csv_can_be_written_empties_none(tmp_path):
     path.write_text("1,2,3\n")
     evaluate.write_csv(path, None)
     assert path.read_text() == "1,2,3\n"
-
-
-def test_a_table_for_noise_is_not_made_for_an_evaluation():
-    config = configured(strategy="openai_es", noise_table=10**6)
-    assert noise_table(config.strategy) == 10**6
-    assert not noise_table(deployed(config).strategy)
 
 
 def test_an_evaluation_has_the_noise_s_rank_and_imports_no_strategy():

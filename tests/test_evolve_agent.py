@@ -1,6 +1,7 @@
 """mpi_es.evolve_policy and load_agent as scripts call them: alone, on many ranks, killed and gone on with."""
 
 import json
+import signal
 from pathlib import Path
 
 import gymnasium as gym
@@ -15,7 +16,7 @@ from mpi_es.errors import RolloutError, UserError
 from mpi_es.scripts import directories
 from mpi_es.worlds.classic_control.cart_pole import CartPole
 from mpi_es.worlds.env import WorldEnv
-from tests.launching import assert_same, exact_content, refused, run_here
+from tests.launching import assert_same, exact_content, interrupt, refused, run_here
 from tests.policies.user_policies import Drawing, Remembering
 
 SCRIPT = """
@@ -113,6 +114,14 @@ def test_all_ranks_return_what_one_does(launch):
     done = launch(3, *script(run_dir="many"))
     assert (done.stderr, lines_of(done.stdout)) == ("", [alone] * 3)
     assert_same(exact_content(Path("many")), exact_content(Path("alone")))
+
+
+def test_a_run_that_is_killed_goes_on_on_other_ranks(launch, tmp_path):
+    (whole,) = lines_of(launch(1, *script(run_dir="whole", max_iter=9)).stdout)
+    slow = script(run_dir="run", max_iter=9, pause=0.005)
+    interrupt(tmp_path / "run", signal.SIGKILL, (3, *slow))
+    assert lines_of(launch(2, *slow).stdout) == [whole] * 2
+    assert_same(exact_content(Path("run")), exact_content(Path("whole")))
 
 
 def test_a_mistake_is_one_line_on_all_ranks():

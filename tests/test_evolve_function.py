@@ -277,8 +277,7 @@ def left_over():
 options = dict(strategy="openai_es", population_size=4, max_iter=2, tensorboard=False, console="silent")
 counts = []
 for seed in range(4):
-    helped = dict(noise_table=10**6, evaluation_timeout=900.0, seed=seed)
-    mpi_es.evolve(lambda x: -float(x @ x), [1.0] * 4, **options, **helped)
+    mpi_es.evolve(lambda x: -float(x @ x), [1.0] * 4, **options, evaluation_timeout=900.0, seed=seed)
     counts.append(left_over())
 assert counts[3] == counts[0], counts
 assert counts[3][0] == 0, counts

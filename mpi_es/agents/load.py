@@ -139,12 +139,7 @@ def _of_file(path: Path, bare: Config | None, option: str, place: Place) -> Agen
     if config.obs_norm:
         rule = "a run or a file of mpi_es.export, which hold the normalisation of --obs-norm"
         raise expected(option, rule, str(path))
-    layout = config.layout
-    if layout == "auto":
-        from mpi_es.papers.guess_order import recognised  # the simulator, which is slow to import
-
-        layout = recognised(numbers, policy.shapes, config, option)
-    ordered = to_torch(numbers, policy.shapes, layout)
+    ordered = to_torch(numbers, policy.shapes, config.layout)
     if place.changes:
         config, policy = place.agent(config, path, len(ordered))
     return Agent(config, policy, ordered, np.zeros((2, 0)), described=False)

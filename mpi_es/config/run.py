@@ -26,7 +26,7 @@ from mpi_es.config.fields import (
 from mpi_es.config.parts import Part, built, flat, parts_of
 from mpi_es.errors import expected
 
-Layout = Literal["auto", "torch", "paper"]
+Layout = Literal["torch", "paper"]
 Preset = dict[str, Any]  # options by their names
 _CONVERGED = 1e-11  # pycma's tolx and tolfun
 _OF_EXTRA = ("envpool:", "ALE/", "mpi_es.papers.atari", "mpi_es/TakeCover")  # prefixes of environments
@@ -105,8 +105,8 @@ class Config:
     """all, or the part that evolves while the rest stays fixed: attention, controller, controller.fc …"""
     base_from_pretrained: Annotated[str, ENVIRONMENT] = ""
     """Run, run.h5 or npz file with the parts that stay fixed"""
-    layout: Annotated[Layout, Needs("from_pretrained", "base_from_pretrained")] = "auto"
-    """Order of the parameters in an npz file that does not name it; auto tries both on CarRacing"""
+    layout: Annotated[Layout, Needs("from_pretrained", "base_from_pretrained")] = "torch"
+    """Order of the parameters in an npz file that does not name it: torch's, or that of the paper's code"""
 
     strategy: Annotated[
         Any, Group("Strategy"), Part(STRATEGIES, own="mpi_es.strategies.base:StrategyOptions")

@@ -4,7 +4,7 @@ import fcntl
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +12,9 @@ import numpy as np
 
 from mpi_es.diagnosis.job import Finding
 from mpi_es.jit.cache import CACHE_REMEDY, cache_directory, cache_places
-from mpi_es.parallel.collectives import Comm
 from mpi_es.parallel.shared_memory import REMEDY, needed
-from mpi_es.parallel.waiting import wait
 from mpi_es.run_file.atomic_write import nearest_directory
-from mpi_es.text import counted, thousands
+from mpi_es.text import thousands
 
 _MIB = 2**20
 _WRITABLE = "give --run-dir a directory that you can write to"
@@ -32,7 +30,7 @@ def shared_memory(directory: Path, ranks: int) -> Finding:
         remedy = "mount a tmpfs there (docker: --shm-size=1g)"
         return Finding("shared memory", "fail", f"{directory}: {error.strerror}", remedy)
     seen = f"{thousands(usage.free // _MIB)} of {thousands(usage.total // _MIB)} MiB free in {directory}"
-    # MPICH takes 4 to 34 MB per job (measured); the rest is for the noise table.
+    # MPICH takes 4 to 34 MB per job (measured).
     if usage.free < needed(ranks):
         return Finding("shared memory", "fail", seen, REMEDY)
     if usage.free < (64 + 8 * ranks) * _MIB:
@@ -43,38 +41,6 @@ def shared_memory(directory: Path, ranks: int) -> Finding:
             "remove files that ended jobs left there, or enlarge it (docker: --shm-size=1g)",
         )
     return Finding("shared memory", "ok", seen)
-
-
-def window(node: Comm, allocate: Callable[..., Any]) -> Finding:
-    """Let all ranks of a node write to one array and read it. Collective over the node.
-
-    Args:
-        allocate: MPI.Win.Allocate_shared.
-    """
-    try:
-        win = allocate(8 * node.size if node.rank == 0 else 0, 8, comm=node)
-        shared = np.frombuffer(win.Shared_query(0)[0], np.int64)
-        win.Lock_all()
-        shared[node.rank] = node.rank + 1
-        win.Sync()
-        wait(node.Ibarrier())
-        win.Sync()
-        total = int(shared.sum())
-        win.Unlock_all()
-        wait(node.Ibarrier())  # before any rank frees it
-        win.Free()
-    except Exception as error:  # an MPI may raise anything
-        return Finding(
-            "shared window", "fail", " ".join(str(error).split()), "make room in /dev/shm, or --noise-table 0"
-        )
-    if total != node.size * (node.size + 1) // 2:
-        return Finding(
-            "shared window",
-            "fail",
-            f"{counted(node.size, 'rank')} read numbers that they did not write",
-            "--noise-table 0",
-        )
-    return Finding("shared window", "ok", f"written and read by {counted(node.size, 'rank')} of a host")
 
 
 def hdf5_write(directory: Path) -> Finding:

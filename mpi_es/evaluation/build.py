@@ -1,8 +1,6 @@
 """From a config to the parts of a run, on every rank."""
 
-import os
 import socket
-from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack, closing
 from pathlib import Path
 from typing import Any
@@ -21,18 +19,16 @@ from mpi_es.evaluation.rollout import AnyRollout, EpisodeRules
 from mpi_es.evaluation.script_objects import NONE, ScriptObjects
 from mpi_es.extras import needed_for
 from mpi_es.jit.warm_up import prepare
-from mpi_es.parallel import shared_memory
 from mpi_es.parallel.collective_errors import all_or_raise
-from mpi_es.parallel.collectives import Comm, bcast_object, free, of_this_node
+from mpi_es.parallel.collectives import Comm, bcast_object
 from mpi_es.parallel.rank_groups import RankGroups
 from mpi_es.parallel.stop_signal import StopFlag
-from mpi_es.parallel.waiting import wait
 from mpi_es.parallel.watch import Heartbeat
 from mpi_es.policies.base import Policy
 from mpi_es.policies.partly_fixed import PartlyFixed
-from mpi_es.strategies import noise_table, rank_of_noise
+from mpi_es.strategies import rank_of_noise
 from mpi_es.strategies.low_rank import Layout, LowRankNoise
-from mpi_es.strategies.noise import ComputedNoise, SlicedNoise, TableNoise, fill_table
+from mpi_es.strategies.noise import ComputedNoise, SlicedNoise
 
 # Episodes that a rank steps in lockstep; benchmarks/backends.py compares other numbers.
 WIDTH, POOLED_WIDTH = 16, 64
@@ -194,10 +190,7 @@ def make_evaluator(
         base, objects: as in make_rollout.
         survives: whether the other ranks continue when one dies.
     """
-    # The ranks agree on errors before they make the noise, which is collective.
-    (rollout, held_out_rollout), table = all_or_raise(
-        comm, lambda: (make_rollouts(config, base, objects), noise_table(config.strategy))
-    )
+    rollout, held_out_rollout = all_or_raise(comm, lambda: make_rollouts(config, base, objects))
     if not config.function:
         _check_same(comm, config, rollout)
     rank = 0 if config.function else rank_of_noise(config.strategy)
@@ -210,7 +203,7 @@ def make_evaluator(
     evaluator = Evaluator(
         comm,
         rollout,
-        make_noise(comm, config.seed, table, rollout.policy.dim, layout, keeps_factors=keeps_factors),
+        make_noise(config.seed, rollout.policy.dim, layout, keeps_factors=keeps_factors),
         stop_flag,
         dynamic=dynamic,
         dedicated_root=dedicated(config, comm.size // max(1, rollout.groups.size), dynamic=dynamic),
@@ -260,56 +253,13 @@ def is_dynamic(config: Config, rollout: AnyRollout) -> bool:
 
 
 def make_noise(
-    comm: Comm, seed: int, size: int, dim: int, layout: Layout | None = None, *, keeps_factors: bool = False
+    seed: int, dim: int, layout: Layout | None = None, *, keeps_factors: bool = False
 ) -> SlicedNoise:
-    """Return the noise of a seeded strategy: computed, or a table that a node's ranks share. Collective.
+    """Return the noise of a seeded strategy.
 
     Args:
-        size: of the table; 0 is none.
         layout: of low-rank perturbations; None: full rank.
         keeps_factors: whether to keep their factors, for a policy that takes them.
     """
-    drawn = layout.size if layout else dim
-    noise: SlicedNoise = ComputedNoise(seed, drawn)
-    if size:
-        if size < 2 * drawn:  # a table of T numbers has T - drawn + 1 rows, which must span all directions
-            rule = f"at least {2 * drawn} numbers, two for each that a candidate draws"
-            raise expected("--noise-table", rule, size)
-        table, release = shared_table(comm, size, seed)
-        noise = TableNoise(table, drawn, seed, release)
+    noise = ComputedNoise(seed, layout.size if layout else dim)
     return LowRankNoise(noise, layout, keeps_factors=keeps_factors) if layout else noise
-
-
-def shared_table(comm: Comm, size: int, seed: int) -> tuple[Any, Callable[[], None]]:
-    """Return a table (size,) of standard normal numbers, one in the memory of each node. Collective.
-
-    Returns:
-        the table, and a function that gives its memory back, which is collective too.
-    """
-    all_or_raise(comm, lambda: _check_table(size, shared=comm.size > 1))
-    if comm.size == 1:
-        table = np.empty(size, np.float32)
-        fill_table(seed, table, 0, size)
-        return table, lambda: None
-    from mpi4py import MPI  # there are other ranks, so this runs under MPI
-
-    node = of_this_node(comm)
-    window = MPI.Win.Allocate_shared(4 * size if node.rank == 0 else 0, 4, comm=node)
-    memory: Any = window.Shared_query(0)[0]  # rank 0 of the node allocated it all
-    table = np.frombuffer(memory, np.float32, size)
-    # Each rank fills a share; the content does not depend on the shares.
-    fill_table(seed, table, size * node.rank // node.size, size * (node.rank + 1) // node.size)
-    wait(node.Ibarrier())
-    free(node, comm)
-    return table, window.Free
-
-
-def _check_table(size: int, *, shared: bool) -> None:
-    """Refuse a table that this node could not hold."""
-    most, where = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 4, "the memory"
-    room = shared_memory.room()
-    if shared and room < 4 * most:
-        most, where = int(room / 4), str(shared_memory.DIRECTORY)
-    if size > most:
-        rule = f"no more than {most} numbers, which fill {where} of {socket.gethostname()}"
-        raise expected("--noise-table", rule, size)

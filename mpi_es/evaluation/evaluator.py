@@ -76,11 +76,10 @@ class Evaluator:
         ] = []  # from evaluations in which a rank was lost: MPI may still read their buffers
 
     def close(self) -> None:
-        """End the heartbeat, and free the noise's memory. Collective."""
+        """End the heartbeat, and free its groups of ranks. Collective."""
         if self.heartbeat:
             self.heartbeat.end()
         if self.loop.comm is self._begun_with:  # ranks that were lost cannot take part
-            self.noise.noise.close()
             self.rollout.groups.free()
 
     def close_environments(self) -> None:

@@ -58,18 +58,13 @@ def make(
     return Restarts(build, *begin, draw=draw, rule=rule, if_below=if_below, after=config.restart_after)
 
 
-def noise_table(options: Options) -> int:
-    """Return the size of the table from which a strategy reads its noise; 0: it has no table."""
-    return options.noise_table if isinstance(options, WithNoise) else 0
-
-
 def rank_of_noise(options: Options) -> int:
     """Return the rank of a strategy's perturbations of matrices; 0: full rank."""
     return options.rank if isinstance(options, WithNoise) and options.noise == "low-rank" else 0
 
 
 def kind_of_noise(options: Options) -> Options:
-    """Return options of a built-in strategy with noise of the same rank and without a table."""
+    """Return options of a built-in strategy with noise of the same rank."""
     rank = rank_of_noise(options)
     noise = {"noise": "low-rank", "rank": rank} if rank else {}
     strategy: Options = replace(default("strategy", "openai_es"), **noise)

@@ -169,8 +169,6 @@ class WithNoise(Options):
     """Independent noise for each parameter, or for each matrix a product of two thin random matrices"""
     rank: Annotated[Count, ENVIRONMENT, Of("noise", "low-rank")] = 1
     """Rank of the perturbation of a matrix"""
-    noise_table: Natural = 0
-    """Size of the noise table that the ranks of a node share; 0: compute the noise"""
 
 
 @dataclass(frozen=True)

@@ -104,10 +104,6 @@ class LowRankNoise(SlicedNoise):
         """Return the keys (count,) of a generation's perturbations."""
         return self._drawn.keys(generation, count)
 
-    def close(self) -> None:
-        """Free the memory of the underlying noise."""
-        self._drawn.close()
-
     def candidate(self, population: Seeded, index: int) -> Any:
         """Return a candidate as a policy takes it; the one after the last is the centre."""
         if not self._keeps_factors:

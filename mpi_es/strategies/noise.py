@@ -1,7 +1,7 @@
 """Perturbations identified by keys, so that parameters are never sent: any rank can sum any slice."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -39,9 +39,6 @@ class SlicedNoise(ABC):
     @abstractmethod
     def read(self, key: int, start: int, stop: int) -> Candidate:
         """Return numbers start to stop of the perturbation of a key, not to be written to."""
-
-    def close(self) -> None:  # noqa: B027  (most have nothing to free)
-        """Free the noise's shared memory, if it has any."""
 
     def row(self, key: int) -> Candidate:
         """Return the perturbation (dim,) of a key."""
@@ -96,53 +93,11 @@ class ComputedNoise(SlicedNoise):
     def read(self, key: int, start: int, stop: int) -> Candidate:
         """Return numbers start to stop of the perturbation of a key."""
         row = np.empty(stop - start, dtype=np.float32)
-        _fill(row, start, lambda block: rng(self.seed, Stream.NOISE, key, block))
+        for block, first, last in _pieces(start, stop, BLOCK):
+            head = block * BLOCK  # a piece that begins within a block draws the numbers before it, too
+            drawn = rng(self.seed, Stream.NOISE, key, block).standard_normal(last - head, dtype=np.float32)
+            row[first - start : last - start] = drawn[first - head :]
         return row
-
-
-class TableNoise(SlicedNoise):
-    """Noise read from a table of standard normal numbers, at drawn offsets, which are the keys.
-
-    Args:
-        table: float32, of at least 2 * `dim` numbers from fill_table, shared by the ranks of a node.
-        release: frees its memory.
-    """
-
-    block = 1
-    _chunk = 2**16  # with smaller chunks calls dominate: 2**14 takes a third longer
-
-    def __init__(
-        self, table: Candidate, dim: int, seed: int, release: Callable[[], None] = lambda: None
-    ) -> None:
-        super().__init__(seed, dim)
-        self._release = release
-        self._table = table
-
-    def keys(self, generation: int, count: int) -> NDArray[np.int64]:
-        """Return the offsets (count,) of a generation's rows."""
-        drawn = rng(self.seed, Stream.SAMPLE, generation)
-        return drawn.integers(0, len(self._table) - self.dim + 1, size=count)
-
-    def close(self) -> None:
-        """Free the table's memory."""
-        self._release()
-
-    def read(self, key: int, start: int, stop: int) -> Candidate:
-        """Return numbers start to stop of the perturbation of a key."""
-        return self._table[key + start : key + stop]
-
-
-def fill_table(seed: int, table: Candidate, start: int, stop: int) -> None:
-    """Write numbers start to stop of the seed's table into `table`; parts make the same table as one call."""
-    _fill(table[start:stop], start, lambda block: rng(seed, Stream.TABLE, block))
-
-
-def _fill(out: Candidate, start: int, generator: Callable[[int], np.random.Generator]) -> None:
-    """Fill `out` with the sequence from `start` on; its block b is drawn by generator(b)."""
-    for block, first, last in _pieces(start, start + len(out), BLOCK):
-        head = block * BLOCK  # a piece that begins within a block draws the numbers before it, too
-        drawn = generator(block).standard_normal(last - head, dtype=np.float32)
-        out[first - start : last - start] = drawn[first - head :]
 
 
 def _pieces(start: int, stop: int, size: int) -> Iterator[tuple[int, int, int]]:

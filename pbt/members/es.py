@@ -49,7 +49,6 @@ _OPTIONS = {
     "action_noise",
     "noise",
     "rank",
-    "noise_table",
     "top_directions",
     "dispatch",
     "envs_per_rank",

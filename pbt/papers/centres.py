@@ -73,7 +73,8 @@ def make(
     """Return an environment with episodes of 1000 steps and two actions in [-1, 1].
 
     Args:
-        base_from_pretrained: a run or an npz file of an attention agent.
+        base_from_pretrained: a run or an npz file of an attention agent; bare parameters are in torch's
+            order.
         picture: an option of mpi_es/CarRacing-v3.
         variant: an option of mpi_es/CarRacing-v3.
         steps_of_action: number of steps for which an action is repeated.
@@ -89,7 +90,7 @@ def make(
 
 @lru_cache(1)
 def _agent(name: str) -> Agent:
-    """Return the agent; cached, since finding the layout of its file may take some episodes.
+    """Return the agent, read once for all environments.
 
     A file that names code is refused, since the file's name may come from an untrusted run file.
     """

@@ -5,7 +5,7 @@ import numpy as np
 from mpi_es.agents import load as pretrained
 from mpi_es.config.run import configured
 
-USER = configured(policy="tests.policies.user_policies:Remembering", layout="torch")  # on CartPole
+USER = configured(policy="tests.policies.user_policies:Remembering")  # on CartPole
 DIM = 4 * 7 * (4 + 7 + 1 + 1) + 16
 
 

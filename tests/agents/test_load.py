@@ -112,7 +112,7 @@ def test_a_name_that_the_system_refuses_is_reported():
 
 
 def test_a_bare_file_lacks_the_normalisation_of_observations(tmp_path):
-    config = configured(policy=USER.policy.name, layout="torch", obs_norm=True)
+    config = configured(policy=USER.policy.name, obs_norm=True)
     with pytest.raises(UserError, match=r"expected a run or a file of mpi_es\.export, which hold the norm"):
         load(file_of(tmp_path, params=numbers()), config)
 

@@ -27,7 +27,7 @@ def papers(tmp_path_factory):
 
 def prepared(preset, directory, *options):
     """Return the plan of a preset, its policy, and its first mean."""
-    plan = train.prepare([preset, "--layout", "torch", "--run-dir", str(directory), *options])
+    plan = train.prepare([preset, "--run-dir", str(directory), *options])
     policy = make_policy(plan.config)
     policy = policy if plan.base is None else PartlyFixed(policy, plan.config.evolve, plan.base)
     return plan, policy, train.initial_centre(plan, policy)

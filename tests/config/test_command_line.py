@@ -57,7 +57,7 @@ def test_options_come_on_top_of_the_preset():
             "no effect with --compiled False: --threads-per-rank",
         ),
         ("cartpole --target-consecutive 3", ""),
-        ("--layout torch", "no effect without --from-pretrained or --base-from-pretrained: --layout"),
+        ("--layout paper", "no effect without --from-pretrained or --base-from-pretrained: --layout"),
         ("--envs-per-rank 3", "no effect here: --envs-per-rank"),
         ("--target-consecutive 3", "no effect without --target-fitness: --target-consecutive"),
     ],

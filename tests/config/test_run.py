@@ -13,7 +13,7 @@ def test_what_changes_learning_cannot_be_changed():
     free = changeable(Config)
     assert {"max_iter", "eval_every", "num_eval_rollouts", "dispatch", "envs_per_rank"} <= free
     learnt = {"env", "policy", "hidden", "seed", "strategy", "population_size", "num_rollouts", "obs_norm"}
-    assert not free & (learnt | {"episode_cap", "track_centre", "noise_table", "action_noise"})
+    assert not free & (learnt | {"episode_cap", "track_centre", "noise", "action_noise"})
 
 
 def test_marks_name_strategies_and_policies_that_exist():

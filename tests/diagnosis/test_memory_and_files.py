@@ -5,7 +5,6 @@ import shutil
 import pytest
 
 from mpi_es.diagnosis import memory_and_files
-from mpi_es.parallel.collectives import SerialComm
 
 
 def test_shared_memory(tmp_path, unwritable):
@@ -14,14 +13,6 @@ def test_shared_memory(tmp_path, unwritable):
     assert memory_and_files.shared_memory(tmp_path, ranks=free // 2**22).status == "warn"
     assert memory_and_files.shared_memory(tmp_path, ranks=10**9).status == "fail"
     assert memory_and_files.shared_memory(unwritable, ranks=2).status == "fail"
-
-
-def test_a_window_that_cannot_be_allocated():
-    def allocate(*args, **kwargs):
-        raise MemoryError("no\nroom")
-
-    finding = memory_and_files.window(SerialComm(), allocate)
-    assert (finding.status, finding.seen) == ("fail", "no room")
 
 
 def test_hdf5_write_leaves_nothing_behind(tmp_path, unwritable):

@@ -1,5 +1,3 @@
-import hashlib
-
 import numpy as np
 import pytest
 
@@ -12,13 +10,7 @@ from mpi_es.evaluation.rollout import EpisodeRules
 from mpi_es.parallel.collectives import SerialComm
 from mpi_es.parallel.stop_signal import StopFlag
 from mpi_es.strategies.base import Dense
-from mpi_es.strategies.noise import ComputedNoise, TableNoise, fill_table
-
-
-def table_of(size, seed):
-    table = np.empty(size, np.float32)
-    fill_table(seed, table, 0, size)
-    return table
+from mpi_es.strategies.noise import ComputedNoise
 
 
 @pytest.mark.parametrize(
@@ -52,10 +44,10 @@ def test_auto_gives_a_rank_all_its_episodes_at_once_where_one_call_steps_them(co
 
 
 def test_an_evaluator_has_the_parts_that_the_config_names():
-    config = configured(hidden=(4,), strategy="openai_es", envs_per_rank=5, noise_table=200)
+    config = configured(hidden=(4,), strategy="openai_es", envs_per_rank=5)
     evaluator = build.make_evaluator(SerialComm(), config, StopFlag())
     assert (evaluator.dim, evaluator.rollout.width, evaluator.rollout.limit) == (30, 5, 500)
-    assert isinstance(evaluator.noise.noise, TableNoise)
+    assert isinstance(evaluator.noise.noise, ComputedNoise)
 
 
 def test_held_out_episodes_run_in_an_environment_of_their_own():
@@ -86,49 +78,11 @@ def test_what_the_held_out_environment_refuses_bears_its_option():
         build.make_evaluator(SerialComm(), config, StopFlag())
 
 
-def test_noise_is_computed_or_read_from_a_table():
-    computed = build.make_noise(SerialComm(), 9, 0, 8)
-    table = build.make_noise(SerialComm(), 9, 100, 8)
-    np.testing.assert_array_equal(computed.row(5), ComputedNoise(9, 8).row(5))
-    np.testing.assert_array_equal(table.row(5), table_of(100, 9)[5:13])
-
-
-def test_a_table_whose_rows_do_not_span_all_directions_is_refused():
-    with pytest.raises(UserError, match=r"--noise-table: expected at least 20 numbers.*got 19"):
-        build.make_noise(SerialComm(), 9, 19, 10)
-
-
-def test_a_table_that_no_node_can_hold_is_refused():
-    with pytest.raises(
-        UserError, match=r"--noise-table: expected no more than \d+ numbers, which fill the mem"
-    ):
-        build.make_noise(SerialComm(), 9, 10**17, 8)
-
-
 def test_pictures_are_not_normalised():
     with pytest.raises(UserError, match=r"--obs-norm: expected an environment that observes a vector"):
         build.make_policy(
             configured(env="CarRacing-v3", obs_norm=True, policy="tests.policies.user_policies:Pictures")
         )
-
-
-TABLE = """
-import hashlib
-from mpi4py import MPI
-from mpi_es.evaluation.build import shared_table
-table, release = shared_table(MPI.COMM_WORLD, 30_001, 9)
-found = MPI.COMM_WORLD.gather(hashlib.sha256(table.tobytes()).hexdigest(), root=0)
-if found:
-    print(*set(found))
-release()
-"""
-
-
-@pytest.mark.parametrize("ranks", [1, 2, 5])
-def test_all_ranks_read_the_same_table_whoever_filled_it(launch, ranks):
-    done = launch(ranks, "-m", "mpi4py", "-c", TABLE)
-    expected = hashlib.sha256(table_of(30_001, 9).tobytes()).hexdigest()
-    assert (done.stdout, done.stderr) == (expected + "\n", "")
 
 
 def test_a_run_whose_previous_file_alone_is_left_is_not_overwritten(tmp_path):

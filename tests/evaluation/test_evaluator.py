@@ -15,7 +15,7 @@ from mpi_es.policies.mlp import MLP
 from mpi_es.policies.options import MLPOptions
 from mpi_es.seeds import training_seeds
 from mpi_es.strategies.base import Dense, Seeded, WithCentre
-from mpi_es.strategies.noise import ComputedNoise, TableNoise, fill_table
+from mpi_es.strategies.noise import ComputedNoise
 from tests.evaluation.drift import Drift
 
 ROOT = Path(__file__).parents[2]
@@ -149,14 +149,12 @@ SUM = """
 import hashlib, sys
 import numpy as np
 from mpi4py import MPI
-from mpi_es.evaluation.build import make_noise
-from mpi_es.config.run import configured
 from mpi_es.evaluation.evaluator import Evaluator
+from mpi_es.strategies.noise import ComputedNoise
 from types import SimpleNamespace
-comm, dim, table = MPI.COMM_WORLD, int(sys.argv[1]), int(sys.argv[2])
-noise = make_noise(comm, 5, table, dim)
+comm, dim = MPI.COMM_WORLD, int(sys.argv[1])
 rollout = SimpleNamespace(policy=SimpleNamespace(dim=dim))
-evaluator = Evaluator(comm, rollout, noise)
+evaluator = Evaluator(comm, rollout, ComputedNoise(5, dim))
 if comm.rank:
     evaluator.loop.serve()
 else:
@@ -166,21 +164,16 @@ else:
 """
 
 
-def serial_sum(dim, table):
+def serial_sum(dim):
     noise = ComputedNoise(5, dim)
-    if table:
-        numbers = np.empty(table, np.float32)
-        fill_table(5, numbers, 0, table)
-        noise = TableNoise(numbers, dim, 5)
     total = noise.weighted_sum(noise.keys(3, 9), np.linspace(-1, 1, 9))
     return hashlib.sha256(total.tobytes()).hexdigest()
 
 
-@pytest.mark.parametrize("table", [0, 150_000])
 @pytest.mark.parametrize(("ranks", "dim"), [(2, 20_001), (3, 20_001), (3, 2), (5, 70_000)])
-def test_ranks_add_up_what_one_does_to_the_bit(launch, ranks, dim, table):
-    done = launch(ranks, *SCRIPT, SUM, dim, table)
-    assert (done.stdout, done.stderr) == (serial_sum(dim, table) + "\n", "")
+def test_ranks_add_up_what_one_does_to_the_bit(launch, ranks, dim):
+    done = launch(ranks, *SCRIPT, SUM, dim)
+    assert (done.stdout, done.stderr) == (serial_sum(dim) + "\n", "")
 
 
 EVALUATE = """

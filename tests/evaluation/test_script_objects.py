@@ -35,4 +35,3 @@ def test_what_a_script_alone_has_goes_with_its_name():
 def test_what_is_no_policy_is_refused(wrong):
     with pytest.raises(UserError, match="--policy: expected a name, a torch module, a class of torch modul"):
         named_policy(wrong)
-

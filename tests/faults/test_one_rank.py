@@ -15,8 +15,8 @@ QUIET = ("--console", "silent")
 CARTPOLE = ("--env", "CartPole-v1")
 
 
-def test_an_environment_that_one_rank_lacks_is_told_before_the_others_share_a_table(tmp_path):
-    options = ("--env", "tests.faults.broken_envs:lacking", "--strategy", "openai_es", "--noise-table", 9999)
+def test_an_environment_that_one_rank_lacks_is_told_by_one_line(tmp_path):
+    options = ("--env", "tests.faults.broken_envs:lacking", "--strategy", "openai_es")
     line = refused(3, *TRAIN, *options, "--run-dir", tmp_path / "run", cwd=ROOT)
     assert line == "error: --env: not on rank 1\n"
 

@@ -16,7 +16,7 @@ from tests.pbt.runs import exact as exact_population
 from tests.slurm.jobs import generation
 
 SLOW = pytest.mark.slow
-SEEDED = ("--strategy", "openai_es", "--noise-table", 100000)
+SEEDED = ("--strategy", "openai_es")
 
 
 @pytest.fixture(scope="module", params=[(), pytest.param(SEEDED, marks=SLOW)], ids=["cma_es", "openai_es"])

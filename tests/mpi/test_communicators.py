@@ -119,7 +119,7 @@ def next_handle():
     return handle
 mine = next_handle()
 for seed in range(3):
-    mpi_es.evolve(lambda x: -(x**2).sum(), [1.0] * 3, strategy="openai_es", noise_table=1000, max_iter=2,
+    mpi_es.evolve(lambda x: -(x**2).sum(), [1.0] * 3, strategy="openai_es", max_iter=2,
                   population_size=4, seed=seed, console="silent", run_dir=None, comm=part)
     assert next_handle() == mine
 """

@@ -15,9 +15,8 @@ SMALL = (*BARE, "--hidden", "4")
 EVALUATION = ("--eval-every", "3", "--num-eval-rollouts", "5")
 SETTINGS = {name: ("--strategy", name) for name in STRATEGIES} | {
     "separable": ("--cma-variant", "separable", "--num-rollouts", "4"),
-    "openai_es": ("--strategy", "openai_es", "--episode-seeds", "paired"),
+    "openai_es": ("--strategy", "openai_es", "--episode-seeds", "paired", "--num-rollouts", "2"),
     "random search": ("--strategy", "openai_es", "--shaping", "standardized", "--top-directions", "2"),
-    "table": ("--strategy", "openai_es", "--noise-table", "100000", "--num-rollouts", "2"),
     "pepg": ("--strategy", "pepg", "--variable-ep-len"),
     "envpool": ("--env", "envpool:LunarLander-v3", "--policy", "lstm", "--num-rollouts", "2"),
     "world": ("--env", "mpi_es/CartPole-v1", "--num-rollouts", "3"),

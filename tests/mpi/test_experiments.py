@@ -11,7 +11,7 @@ from tests.launching import assert_same, run_here
 DIM = 4 * 7 * (4 + 7 + 1 + 1) + 16
 OPTIONS = (
     *("--console", "silent", "--no-tensorboard", "--env", "CartPole-v1"),
-    *("--policy", "tests.policies.user_policies:Remembering", "--evolve", "out", "--layout", "torch"),
+    *("--policy", "tests.policies.user_policies:Remembering", "--evolve", "out"),
     *("--population-size", 6, "--eval-every", 2, "--num-eval-rollouts", 4, "--base-from-pretrained"),
 )
 

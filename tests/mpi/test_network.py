@@ -15,7 +15,7 @@ OVER_NETWORK = os.environ | {"MPIR_CVAR_NOLOCAL": "1"}  # MPICH then takes every
     ("strategy", "dispatch"),
     [
         ("cma_es", "dynamic"),
-        pytest.param("table", "dynamic", marks=pytest.mark.slow),
+        pytest.param("openai_es", "dynamic", marks=pytest.mark.slow),
         pytest.param("cma_es", "static", marks=pytest.mark.slow),
     ],
 )

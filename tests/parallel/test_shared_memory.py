@@ -50,17 +50,6 @@ def test_a_shared_memory_in_which_seven_ranks_cannot_start_is_one_line(tmp_path)
 
 
 @NEEDS_ROOT
-def test_a_noise_table_for_which_there_is_no_room_is_one_line(tmp_path):
-    seeded = ("--strategy", "openai_es", "--noise-table", 10**6, "--run-dir", tmp_path / "run")
-    done = in_shared_memory_of("4m", MPIEXEC, "-n", 2, *TRAIN, *seeded)
-    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
-    rule = (
-        r"error: --noise-table: expected no more than \d{6} numbers, which fill /dev/shm of \S+, got 1000000"
-    )
-    assert re.fullmatch(rule, done.stderr.rstrip())
-
-
-@NEEDS_ROOT
 def test_leftovers_that_fill_it_are_one_line_too(tmp_path):
     command = (MPIEXEC, "-n", 3, *TRAIN, "--run-dir", tmp_path / "run")
     done = in_shared_memory_of("8m", *command, filled=7000)

@@ -7,7 +7,7 @@ import pytest
 
 from mpi_es.strategies.base import Seeded, alone
 from mpi_es.strategies.low_rank import Layout, LowRankNoise
-from mpi_es.strategies.noise import ComputedNoise, TableNoise, fill_table
+from mpi_es.strategies.noise import ComputedNoise
 from mpi_es.strategies.openai_es import OpenAIES
 from tests.strategies.making import made
 
@@ -87,14 +87,6 @@ def test_a_cut_within_a_matrix_has_the_same_bits_across_chunks():
     edges = [0, 1, 70_001, 560_100, layout.dim]
     parts = [noise.partial_sum(keys, weights, a, b) for a, b in pairwise(edges)]
     assert np.concatenate(parts).tobytes() == noise.weighted_sum(keys, weights).tobytes()
-
-
-def test_factors_come_from_a_table_too():
-    layout, table = Layout(SHAPES, 1), np.empty(200, np.float32)
-    fill_table(7, table, 0, 200)
-    noise = LowRankNoise(TableNoise(table, layout.size, 7), layout)
-    first = table[3 : 3 + 8]
-    np.testing.assert_array_equal(noise.row(3)[:15].reshape(5, 3), np.multiply.outer(first[:5], first[5:]))
 
 
 def test_nothing_of_the_size_of_a_matrix_is_drawn():

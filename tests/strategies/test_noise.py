@@ -8,21 +8,14 @@ from scipy.stats import kstest
 
 from mpi_es.errors import UserError
 from mpi_es.strategies.low_rank import Layout, LowRankNoise
-from mpi_es.strategies.noise import BLOCK, ComputedNoise, SlicedNoise, TableNoise, fill_table
+from mpi_es.strategies.noise import BLOCK, ComputedNoise, SlicedNoise
 
 SEED, DIM = 7, BLOCK + 1000
-
-
-def table(size: int) -> np.ndarray:
-    out = np.empty(size, dtype=np.float32)
-    fill_table(SEED, out, 0, size)
-    return out
 
 
 LAYOUT = Layout([(90, 100), (DIM - 9000,)], 2)
 NOISES = {
     "computed": ComputedNoise(SEED, DIM),
-    "table": TableNoise(table(3 * DIM), DIM, SEED),
     "low-rank": LowRankNoise(ComputedNoise(SEED, LAYOUT.size), LAYOUT),
 }
 each = pytest.mark.parametrize("noise", NOISES.values(), ids=NOISES)
@@ -62,14 +55,6 @@ def test_any_cut_gives_the_same_bits(noise: SlicedNoise, cuts: list[int]) -> Non
     assert np.concatenate(parts).tobytes() == noise.weighted_sum(keys, weights).tobytes()
 
 
-def test_a_cut_table_sum_has_the_same_bits_across_its_chunks() -> None:
-    dim = 2**17 + 5
-    noise = TableNoise(table(2 * dim), dim, SEED)
-    keys, weights = noise.keys(0, 3), weights_of(3)
-    parts = [noise.partial_sum(keys, weights, a, b) for a, b in ((0, 70_001), (70_001, dim))]
-    assert np.concatenate(parts).tobytes() == noise.weighted_sum(keys, weights).tobytes()
-
-
 @each
 def test_a_weight_of_zero_changes_nothing(noise: SlicedNoise) -> None:
     keys, weights = noise.keys(0, 3), np.array([0.5, 0.0, -2.0])
@@ -98,29 +83,6 @@ def test_computed_rows_depend_on_seed_and_key() -> None:
 
 def test_a_longer_computed_row_begins_with_the_shorter() -> None:
     np.testing.assert_array_equal(ComputedNoise(1, 70).row(9)[:50], ComputedNoise(1, 50).row(9))
-
-
-def test_table_rows_are_views_at_offsets_that_fit() -> None:
-    shared = table(8)
-    noise = TableNoise(shared, 4, SEED)
-    assert set(noise.keys(0, 200).tolist()) == {0, 1, 2, 3, 4}
-    assert np.shares_memory(noise.row(4), shared)
-    np.testing.assert_array_equal(noise.row(4), shared[4:])
-
-
-@settings(max_examples=25)
-@given(cuts=st.lists(st.integers(0, DIM), max_size=4))
-def test_a_table_filled_in_parts_is_the_same_table(cuts: list[int]) -> None:
-    parts = np.full(DIM, np.nan, dtype=np.float32)
-    edges = [0, *sorted(cuts), DIM]
-    for start, stop in pairwise(edges):
-        fill_table(SEED, parts, start, stop)
-    np.testing.assert_array_equal(parts, table(DIM))
-
-
-def test_the_rows_of_the_smallest_table_span_all_directions() -> None:
-    noise = TableNoise(table(20), 10, SEED)
-    assert np.linalg.matrix_rank([noise.row(offset) for offset in range(11)]) == 10
 
 
 def test_more_keys_than_a_generation_has_are_refused():
