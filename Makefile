@@ -79,7 +79,7 @@ notebooks: .venv/dev.stamp
 
 # Comparisons with other systems; one needs EvoTorch. Studies, which take hours, are not run.
 bench: .venv/bench.stamp
-	for program in $(filter-out benchmarks/scaling.py benchmarks/launching.py, $(wildcard benchmarks/*.py)); do $(BIN)/python $$program || exit; done
+	for program in $(filter-out $(addprefix benchmarks/, scaling.py launching.py gymnax_cartpole.py), $(wildcard benchmarks/*.py)); do $(BIN)/python $$program || exit; done
 	$(BIN)/python benchmarks/scaling.py model
 
 clean:

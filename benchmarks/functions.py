@@ -1,6 +1,6 @@
 """What mpi_es.evolve adds to the calls of a function, on 8 ranks, with both dispatch modes.
 
-python benchmarks/functions.py [--ranks 8] [--repeats 3]
+python benchmarks/functions.py [--ranks 8] [--repeats 3], on 4 ranks or more
 
 Calls only sleep, so that 8 ranks fit on two cores. The ideal is the calls of a generation, divided by the
 ranks, times the seconds of a call; populations are multiples of the ranks.
@@ -75,6 +75,8 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--worker", default="")
     options = parser.parse_args()
+    if options.ranks < 4:
+        parser.error("--ranks: expected 4 or more, as a population of cma_es has so many candidates")
     if options.worker:
         worker(options.ranks, options.repeats, options.worker)
         return

@@ -75,7 +75,9 @@ class Contender:
         calls = steps // self.copies
         wall, cpu = time.perf_counter(), self.cpu_seconds()
         for action in given[WARM_UP : WARM_UP + calls]:
-            self.env.step(action)
+            _, _, terminated, truncated, _ = self.env.step(action)
+            if self.alone and (terminated or truncated):  # vectors do it themselves
+                self.env.reset()
         self.wall.append((time.perf_counter() - wall) / (calls * self.copies))
         self.cpu.append((self.cpu_seconds() - cpu) / (calls * self.copies))
 

@@ -47,6 +47,11 @@ def begin(problem: Problem, start: int) -> np.ndarray:
     return problem.initial_solution_proposal(start)  # of a constrained problem the first is feasible
 
 
+def seed_of(problem: Problem, start: int) -> int:
+    """Return the seed of a start, for each problem another."""
+    return int(np.random.default_rng([*problem.id_triple, start, 1]).integers(2**31))
+
+
 def is_plain(problem: Problem) -> bool:
     """Return whether a problem has neither constraints nor integers."""
     return not (problem.number_of_constraints or problem.number_of_integer_variables)
@@ -73,7 +78,8 @@ def ours(problem: Problem, budget: int, **options: Any) -> None:
     start = 0
     while left(problem, budget):
         x0 = begin(problem, start)
-        search = mpi_es.Search(x0, sigma, seed=start, constraints=problem.number_of_constraints, **settings)
+        seed = seed_of(problem, start)
+        search = mpi_es.Search(x0, sigma, seed=seed, constraints=problem.number_of_constraints, **settings)
         while not search.done and left(problem, budget):
             try:
                 asked = search.ask()
@@ -117,7 +123,7 @@ def cmaes_ipop(problem: Problem, budget: int) -> None:
     start, popsize = 0, 4 + int(3 * np.log(problem.dimension))
     while left(problem, budget):
         x0 = begin(problem, start)
-        optimizer = cmaes.CMA(mean=x0, sigma=SIGMA, population_size=popsize, seed=start)
+        optimizer = cmaes.CMA(mean=x0, sigma=SIGMA, population_size=popsize, seed=seed_of(problem, start))
         while not optimizer.should_stop() and left(problem, budget):
             asked = [optimizer.ask() for _ in range(popsize)]
             optimizer.tell([(x, problem(x)) for x in asked])

@@ -89,9 +89,10 @@ def test_a_job_that_was_suspended_has_not_hung():
         watch = watchdog.Watchdog(watchdog.NONE, door, [rank])
         watch.slots[rank] = os.memfd_create("slot")
         os.write(watch.slots[rank], watchdog.HEAD.pack(now - 100, 60).ljust(watchdog.SLOT, b"\0"))
-        watch.looked = now - 90
+        watch.looked = watch.resumed = now - 90
         watch._kill_hanging()
-        assert body.poll() is None
+        with pytest.raises(subprocess.TimeoutExpired):
+            body.wait(timeout=0.5)
         watch.resumed -= 70
         watch._kill_hanging()
         assert body.wait(timeout=LIMIT) == -signal.SIGKILL

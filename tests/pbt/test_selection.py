@@ -121,6 +121,13 @@ def test_a_migrant_that_is_no_better_stays_away():
     assert chosen("mf-pbt", [3, 3, 3, 3, 2, 2, 2, 2], periods=(1, 5)) == [0, 1, 2, 3, 4, 5, 6, 7]
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_the_best_of_a_sub_population_stays_whatever_the_fraction(seed):
+    scores = [9, 1, 2, 3, 10, 11, 12, 13]
+    source = chosen("mf-pbt", scores, 0.5, seed, generation=2, periods=(1, 2))
+    assert (source[0], source[7]) == (0, 7)
+
+
 def test_a_diverged_member_that_gets_no_better_migrant_copies_within_its_sub_population():
     scores = [NAN, NAN, 3, NAN, NAN, NAN, NAN, NAN]
     for seed in range(5):

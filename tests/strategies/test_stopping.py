@@ -62,6 +62,12 @@ def test_it_is_pycmas_rule(dim):
     assert ends["ours"] == pytest.approx(ends["pycma"], abs=10)  # pycma looks at every fifth generation
 
 
+def test_more_parameters_than_candidates_are_given_more_generations():
+    record = recorded(noisy(3501, -0.01))
+    assert not stopping.stagnates(recorded(noisy(3500, -0.01)), 8, 200)  # 200 * (5 + 100 / 8)
+    assert stopping.stagnates(record, 8, 200)
+
+
 def test_flat_fitness_ends_a_start_after_some_generations():
     assert reason(recorded(np.zeros((24, 8)))) == ""  # 10 + 30 * 4 / 8 are needed
     assert reason(recorded(np.zeros((25, 8)))) == "fitness is flat"

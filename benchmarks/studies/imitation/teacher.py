@@ -20,7 +20,7 @@ from mpi_es.worlds.car_racing import simulation
 from mpi_es.worlds.car_racing.simulation import Simulation
 
 NOISE = 0.1  # standard deviation, before the tanh
-TRIAL = range(300_000, 301_000)  # of 2**30 tracks, of which a teacher learns on 26,000
+TRIAL = range(300_000, 301_000)  # of 2**30 tracks, of which a teacher learns on 400
 CAR = simulation.allocate()
 
 
