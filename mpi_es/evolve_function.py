@@ -181,7 +181,7 @@ def _result(run: Run, reason: str) -> Result:
     """Return the result of a run."""
     best, factor = run.best, run.config.sign
     evaluations, last = run.history.evaluations, run.progress.generation
-    of_centre = [held_out.returns.mean() for held_out in evaluations if held_out.generation == last]
+    of_centre = [held_out.mean for held_out in evaluations if held_out.generation == last]
     history = run.history.rows.content() | run.constraints.history
     for name in history.keys() & FITNESS:
         history[name] = factor * history[name] + 0.0  # no -0.0
@@ -190,7 +190,7 @@ def _result(run: Run, reason: str) -> Result:
         value=factor * best.fitness + 0.0,
         constraints=run.constraints.of_best,
         centre=run.evaluator.rollout.policy.whole(run.strategy.centre),
-        value_of_centre=factor * float(of_centre[0]) + 0.0 if of_centre else math.nan,
+        value_of_centre=factor * of_centre[0] + 0.0 if of_centre else math.nan,
         history=history,
         evaluations=run.history.calls(of_function=True),
         reason=reason,

@@ -329,34 +329,28 @@ class Run:
         every = self.config.eval_every
         return every > 0 and not self.exact and self.progress.generation % every == 0
 
-    def held_out(self) -> HeldOut | None:
-        """Evaluate the centre on episodes that training never draws, and keep it if it is the best.
-
-        Return None where all calls failed.
-        """
+    def held_out(self) -> HeldOut:
+        """Evaluate the centre on episodes that training never draws, and keep it if it is the best."""
         config, progress = self.config, self.progress
         episodes = 1 if self.exact else config.num_eval_rollouts
         episode_seeds = seeds.held_out_seeds(config.seed, episodes)
         centre = alone(self.strategy.centre)
         evaluation = self.evaluator.evaluate(centre, episode_seeds[None], self.held_out_terms())
-        returns, constraints = evaluation.returns[0], evaluation.constraints[0, 0]
-        returns = returns[~np.isnan(returns)]
-        if not len(returns):
-            return None
-        held_out = HeldOut(progress.generation, returns, episodes - len(returns))
-        fewest = self.failures_of_best()
+        succeeded = ~np.isnan(evaluation.returns[0])
+        held_out = HeldOut(progress.generation, evaluation.returns[0, succeeded], int((~succeeded).sum()))
         self.history.evaluations.append(held_out)
-        improves = self.constraints.improves(returns.mean(), constraints, self.best.fitness)
-        if held_out.failures < fewest or (held_out.failures == fewest and improves):
-            self.best = self.deployed(float(returns.mean()), self.strategy.centre, progress.generation)
-            self.constraints.of_best = constraints
+        if succeeded.any():
+            constraints = evaluation.constraints[0, succeeded][0]
+            if self.constraints.improves(self.history.score(held_out), constraints, self.score_of_best()):
+                self.best = self.deployed(held_out.mean, self.strategy.centre, progress.generation)
+                self.constraints.of_best = constraints
         return held_out
 
-    def failures_of_best(self) -> float:
-        """Return how many of the best centre's held-out calls failed; infinite before it is evaluated."""
-        evaluations, best = self.history.evaluations, self.best.generation
-        found = (one.failures for one in evaluations if one.generation == best)
-        return 0 if self.exact else next(found, math.inf)
+    def score_of_best(self) -> float:
+        """Return the score of the best centre, or the value of the best x."""
+        best = self.best
+        found = [one for one in self.history.evaluations if one.generation == best.generation]
+        return self.history.score(found[0]) if found and not self.exact else best.fitness
 
     def deployed(self, fitness: float, candidate: Candidate | Vector, generation: int) -> Solution:
         """Return a candidate, with what it needs to be evaluated again."""

@@ -75,7 +75,7 @@ class Record:
     def evaluated(self, winner: Winner) -> None:
         """Record a held-out evaluation, and the member's state if none was better."""
         self.lineage.evaluations.append((winner.member, winner.held_out))
-        fitness = float(winner.held_out.returns.mean())
+        fitness = winner.held_out.mean
         if fitness > self.best["fitness"]:
             self.best = {
                 "generation": winner.held_out.generation,

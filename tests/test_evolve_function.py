@@ -21,6 +21,7 @@ from mpi_es import evaluate, evolve_function, export, report, status, strategies
 from mpi_es.config.run import STRATEGIES, configured
 from mpi_es.errors import RolloutError, UserError
 from mpi_es.scripts import directories
+from mpi_es.seeds import FIRST_HELD_OUT_SEED
 from mpi_es.status import generations
 from tests.faults.survivors import strike, survivors
 from tests.launching import LIMIT, ROOT, assert_same, exact_content, interrupt, run_here, start
@@ -493,13 +494,39 @@ def test_held_out_calls_that_fail_count_against_their_centre():
         next(calls)
         if x[0] > 0.5 and np.random.default_rng(seed).random() < 0.9:
             return math.nan
-        return 1.0 if x[0] > 0.5 else 0.5 - (x[0] - 0.2) ** 2
+        return 0.52 if x[0] > 0.5 else 0.5 - (x[0] - 0.2) ** 2
 
     options = {"strategy": "openai_es", "learning_rate": 0.02, "population_size": 24, "num_rollouts": 4}
     options |= {"on_failure": "worst", "max_iter": 30, "eval_every": 2, "num_eval_rollouts": 64}
-    result = mpi_es.evolve(cliff, [0.6, 0.0], 0.2, **options, goal=0.9, run_dir=None, console="silent")
+    result = mpi_es.evolve(cliff, [0.6, 0.0], 0.2, **options, goal=0.51, run_dir=None, console="silent")
     assert result.x[0] < 0.5
     assert (result.evaluations, result.reason) == (next(calls), "last generation done")
+
+
+def test_calls_that_fail_by_chance_do_not_make_an_early_centre_the_best():
+    def sometimes(x, seed):
+        fails = np.random.default_rng([seed, int(1e9 * abs(x[0]))]).random() < 0.2
+        return math.nan if fails else noisy(x, seed)
+
+    options = {"on_failure": "worst", "eval_every": 1, "num_eval_rollouts": 32, "max_iter": 60}
+    for seed in range(4):
+        assert evolve(sometimes, **options, seed=seed).value < 0.1
+
+
+def test_held_out_evaluations_of_which_all_calls_failed_count_too():
+    calls = count()
+
+    def held_out_fails(x, seed):
+        next(calls)
+        return math.nan if seed >= FIRST_HELD_OUT_SEED else noisy(x, seed)
+
+    options = {"on_failure": "worst", "max_evaluations": 500, "eval_every": 1, "num_eval_rollouts": 100}
+    result = evolve(held_out_fails, **options, run_dir="run")
+    assert result.evaluations == next(calls) < 700
+    assert math.isnan(result.value_of_centre)
+    assert not mpi_es.load_run("run")["evaluations"]["returns"].size
+    assert status.main(["run"]) == 0
+    run_here(report, "run")
 
 
 def test_held_out_calls_of_a_random_function_count_as_evaluations():

@@ -104,7 +104,7 @@ def train_until(directory: Path, words: Iterable[object], millions: float) -> re
     print(directory.name, flush=True)
     run = load(directory)
     cost = run.axes["steps"] / 1e6
-    points = [(e.generation, cost[e.generation], e.returns.mean()) for e in run.evaluations]
+    points = [(e.generation, cost[e.generation], e.mean) for e in run.evaluations]
     curve: results.Curve = np.array(points).reshape(-1, 3)
     return curve[curve[:, 1] <= millions]
 

@@ -75,7 +75,7 @@ def parse_run(arguments: Sequence[str], default: C, program: str, must: bool = T
     """
     words = list(arguments)
     run = words.pop(0) if words and not words[0].startswith("-") else ""
-    with _hint("RUN", late=not run and any(map(os.path.exists, words))):
+    with _hint("RUN", filter(os.path.exists, () if run else words)):
         options = parse(words, default, {}, f"{program} RUN")
     if must and not run:
         raise UserError("RUN: expected the directory of a run as the first argument, got nothing")
@@ -88,19 +88,19 @@ def parse_runs(arguments: Sequence[str], default: C, program: str) -> tuple[list
     if not runs and not {*help_pages.FLAGS} & {*arguments}:
         raise UserError("RUN: expected directories of runs as the first arguments, got none")
     rest = arguments[len(runs) :]
-    with _hint("RUN", late=any(map(os.path.exists, rest))):
+    with _hint("RUN", filter(os.path.exists, rest)):
         return runs, parse(rest, default, {}, f"{program} RUN…")
 
 
 @contextlib.contextmanager
-def _hint(what: str, *, late: bool) -> Iterator[None]:
-    """Where an error may be due to a word that comes too late, say that it comes first."""
+def _hint(what: str, words: Iterable[str]) -> Iterator[None]:
+    """Where one of the words, which come too late, is taken for an option, say that it comes first."""
     try:
         yield
     except UserError as error:
-        if not late:
-            raise
-        raise UserError(f"{error}; {what} is the first argument") from error
+        if any(str(error).startswith(f"{_flag(word)}: no option") for word in words):
+            raise UserError(f"{error}; {what} is the first argument") from error
+        raise
 
 
 def continuing(arguments: Sequence[str], directory: str) -> list[str]:
@@ -205,7 +205,7 @@ def parse(
         config = parts.suited(kind, values, imports=imports)
         print(help_pages.Page(usage, config, named, presets, minutes, extra, examples).text(topic), end="")
         raise SystemExit(0)
-    with _hint("PRESET", late=any(word in presets for word in words)):
+    with _hint("PRESET", (word for word in words if word in presets)):
         given = _values(words, config, imports)
     return parts.suited(kind, values | given, imports=imports)
 

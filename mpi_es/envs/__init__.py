@@ -178,9 +178,8 @@ def _call(
         env = function(**given)
     if kind is gym.Env and not isinstance(env, gym.Env) and _may_be_world(env):
         from mpi_es.worlds.env import WorldEnv  # numba, which takes its time
-        from mpi_es.worlds.user_world import checked
 
-        return WorldEnv(checked(env, name), **drawn)
+        return WorldEnv(env, **drawn)
     if not isinstance(env, kind):
         raise expected("--env", f"a gymnasium.{kind.__name__} from {name}", type(env).__name__)
     if given != whole:  # it is no world, and may take a render_mode among **options

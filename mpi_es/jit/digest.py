@@ -5,6 +5,7 @@ It is of the functions as they are in this process, whatever their files have be
 
 import functools
 import hashlib
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
@@ -48,7 +49,10 @@ def _parts(value: Any, seen: dict[int, int]) -> Iterator[str]:
     elif isinstance(function := _function_of(value), FunctionType):
         yield from _of_function(value, function, seen)
     else:
-        yield getattr(value, "__qualname__", type(value).__qualname__)
+        kind = value if isinstance(value, type) else type(value)
+        yield f"{kind.__qualname__} {getattr(value, '__name__', '')}"
+        if file := getattr(sys.modules.get(kind.__module__), "__file__", None):  # of an Enum, a jitclass
+            yield _of_files(Path(file))
 
 
 def _function_of(value: Any) -> Any:

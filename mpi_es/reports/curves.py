@@ -79,7 +79,7 @@ class Curves:
         """
         if quantity == "held_out":
             after = np.array([held.generation for held in self.evaluations], int)
-            values = self.factor * np.array([held.returns.mean() for held in self.evaluations], float)
+            values = self.factor * np.array([held.mean for held in self.evaluations], float)
         elif quantity == "best_so_far":
             after, values = self.history["generation"], self.factor * np.fmax.accumulate(self.history["best"])
         else:
@@ -132,7 +132,7 @@ class Curves:
         target = self.config.target_fitness
         if target is None:
             return None
-        values = np.array([held.returns.mean() for held in self.evaluations])
+        values = np.array([held.mean for held in self.evaluations])
         generations = np.array([held.generation for held in self.evaluations])
         if self.exact:
             values, generations = self.history["best"], self.history["generation"]

@@ -94,8 +94,9 @@ def _draw_held_out(axes: Axes, run: Curves, axis: str) -> None:
     """Draw the held-out means with their intervals."""
     if not run.evaluations:
         return
-    errors = [half_interval(held.returns) for held in run.evaluations if drawable(held.returns.mean())]
     x, y = run.line(axis, "held_out")
+    shown = drawable(np.array([held.mean for held in run.evaluations]))
+    errors = np.array([half_interval(held.returns) for held in run.evaluations])[shown]
     many = max(len(held.returns) for held in run.evaluations) > 1
     label = "held-out, mean and 95 % interval" if many else "value of the centre"
     look = "o-" if len(x) <= _LEGIBLE else "-"

@@ -72,17 +72,26 @@ class History:
         }
 
     def streak(self, target: float, every: int) -> int:
-        """Return the number of last held-out evaluations in a row whose mean reached the target.
+        """Return the number of last held-out evaluations in a row whose score reached the target.
 
         Only those after each `every` generations count: at its end a run makes another one, which it would
-        not have if it had been longer from the beginning. One with failed calls does not reach it.
+        not have if it had been longer from the beginning.
         """
         due = [held for held in self.evaluations if every and held.generation % every == 0]
-        last = due[-1].generation if due else 0
-        return _last_in_a_row(
-            held.generation == last - i * every and not held.failures and held.returns.mean() >= target
-            for i, held in enumerate(reversed(due))  # where all calls failed, there is no evaluation
-        )
+        return _last_in_a_row(self.score(held) >= target for held in reversed(due))
+
+    def score(self, held_out: HeldOut) -> float:
+        """Return the mean of a held-out evaluation, in which a failed call counts as the lowest return.
+
+        That is the lowest of the evaluation and of the populations on both sides of it.
+        """
+        if not held_out.failures:
+            return held_out.mean
+        done, succeeded = held_out.generation, len(held_out.returns)
+        populations = self.rows.content()["min"][max(done - 2, 0) : done]  # the next one is not there at once
+        lowest = float(np.concatenate([held_out.returns, populations]).min(initial=math.inf))
+        share = held_out.failures / (succeeded + held_out.failures)
+        return (1 - share) * held_out.mean + share * lowest if succeeded else lowest
 
     def streak_of_best(self, target: float) -> int:
         """Return how many of the latest generations in a row had a candidate that reached the target."""
@@ -104,9 +113,9 @@ class History:
             best, worst = penalised["penalised"], penalised["penalised_min"]
         span = 10 + math.ceil(30 * dim / columns["popsize"][-1])  # generations, as in pycma
         recent = best[-span:]
-        if len(recent) == span and best[-1] - worst[-1] < tolfun and np.ptp(recent) < tolfun:
-            return f"converged: values vary by less than {tolfun:g}"
-        return ""
+        with np.errstate(over="ignore"):  # a difference may be infinite
+            flat = len(recent) == span and best[-1] - worst[-1] < tolfun and np.ptp(recent) < tolfun
+        return f"converged: values vary by less than {tolfun:g}" if flat else ""
 
 
 def evaluations_content(evaluations: Sequence[HeldOut]) -> dict[str, NDArray[Any]]:

@@ -72,6 +72,11 @@ class HeldOut:
     returns: NDArray[np.float64]  # of the calls of a function that did not fail
     failures: int = 0  # of the other calls
 
+    @property
+    def mean(self) -> float:
+        """The mean return; NaN if all calls failed."""
+        return float(self.returns.mean()) if len(self.returns) else math.nan
+
 
 @dataclass
 class Solution:
@@ -172,7 +177,9 @@ def scalars(record: Row | Timing | Feasibility | HeldOut) -> Iterator[tuple[str,
     """Yield a record's tags and values for TensorBoard, without unknown values."""
     if isinstance(record, HeldOut):
         returns = record.returns
-        yield "held_out/mean", float(returns.mean())
+        if not len(returns):
+            return
+        yield "held_out/mean", record.mean
         if not math.isnan(spread := deviation(returns)):
             yield "held_out/std", spread
         yield "held_out/min", float(returns.min())

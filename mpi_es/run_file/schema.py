@@ -150,9 +150,10 @@ def evaluation_rules(content: dict[str, Any], done: int) -> dict[str, Rule]:
 
 def check_evaluations(content: dict[str, Any]) -> None:
     """Refuse held-out evaluations whose returns are not finite numbers, followed by NaN in shorter ones."""
-    returns = content["evaluations"]["returns"]
+    returns, failures = (content["evaluations"][name] for name in ("returns", "failures"))
     known = ~np.isnan(returns)
-    if len(returns) and not (returns.shape[1] and known[:, 0].all() and np.isfinite(returns[known]).all()):
+    ends = (known[:, 1:] <= known[:, :-1]).all() and np.isfinite(returns[known]).all()
+    if not (ends and (known.any(axis=1) | (failures > 0)).all()):
         raise Unfit("/evaluations/returns: expected finite numbers, then NaN")
 
 

@@ -104,7 +104,7 @@ class AugmentedLagrangian:
             if mu[i] == 0:
                 continue
             if g * mu[i] > -lam[i] or penalised[i]:
-                lam[i] = min(lam[i] + mu[i] * g / DAMPING, LARGEST)
+                lam[i] += mu[i] * g / DAMPING
             if lam[i] < 0:  # else it and mu would diverge while the constraint has no effect
                 lam[i] = 0.0
                 continue

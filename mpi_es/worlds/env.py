@@ -15,6 +15,7 @@ from mpi_es.jit.decorator import compiled
 from mpi_es.jit.rows import row
 from mpi_es.jit.warm_up import announced
 from mpi_es.worlds.refused import explained
+from mpi_es.worlds.user_world import check
 from mpi_es.worlds.vector_arguments import seeds
 from mpi_es.worlds.world import (
     Observe,
@@ -169,9 +170,11 @@ def made(world: World | str, options: dict[str, Any]) -> World:
     if not isinstance(world, str):
         if options:
             raise expected("options", "none with a world instead of its class", options)
-        return world
-    module, _, name = world.partition(":")
-    chosen: World = getattr(import_module(module), name)(**options)
+        chosen, named = world, f"{type(world).__module__}:{type(world).__name__}"
+    else:
+        module, _, name = world.partition(":")
+        chosen, named = getattr(import_module(module), name)(**options), world
+    check(chosen, named)
     return chosen
 
 

@@ -77,13 +77,15 @@ def uniform(generator: NDArray[np.uint64], low: float, high: float) -> float:
 
 @compiled()
 def integers(generator: NDArray[np.uint64], high: int) -> int:
-    """Return a draw from 0 … high - 1, as Generator.integers does for `high` below 2**32,
+    """Return a draw from 0 … high - 1, as Generator.integers does for `high` up to 2**32,
     by Lemire's method.
     """
     if high < 1:
         raise ValueError("high <= 0")  # in numpy's words
     if high == 1:
         return 0  # without a number drawn
+    if high > 1 << 32:
+        raise ValueError("high > 2**32")
     count = U64(high)
     product = _next_32(generator) * count
     if product & MASK_32 < count:

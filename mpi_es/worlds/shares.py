@@ -33,9 +33,9 @@ class Shares:
             other.result()
 
     def close(self) -> None:
-        """End the threads."""
-        if "_pool" in self.__dict__:
-            self._pool.shutdown()
+        """End the threads; the next run starts others."""
+        if pool := self.__dict__.pop("_pool", None):
+            pool.shutdown()
 
     @cached_property
     def _pool(self) -> ThreadPoolExecutor:

@@ -15,8 +15,8 @@ FUNCTIONS = ("reset", "step", "observe")
 _PARTS = (*FUNCTIONS, "observation_space", "action_space", "limit")
 
 
-def checked(world: Any, name: str) -> Any:
-    """Return a world; refuse one that cannot be compiled.
+def check(world: Any, name: str) -> None:
+    """Refuse a world that cannot be compiled.
 
     Args:
         name: how errors name it.
@@ -37,7 +37,6 @@ def checked(world: Any, name: str) -> Any:
         raise expected("--env", "a Discrete or a Box (n,) of float32 as action_space", action)
     if not isinstance(world.limit, int) or world.limit < 0:
         raise expected("--env", "a whole number from 0 as limit", world.limit)
-    return world
 
 
 def _check_functions(world: Any, name: str) -> None:

@@ -44,8 +44,8 @@ def seeds(seed: Any, count: int) -> NDArray[np.int64]:
         numbers = []
     if len(numbers) != count:
         raise expected("seed", f"an integer or a list of {count}", seed)
-    if any(each is not None and not 0 <= each <= _MOST for each in listed):
-        raise expected("seed", f"numbers from 0 to {_MOST}", seed)
+    if wrong := [each for each in listed if each is not None and not 0 <= each <= _MOST]:
+        raise expected("seed", f"numbers from 0 to {_MOST}", wrong[0])
     return np.array(numbers, np.int64)
 
 

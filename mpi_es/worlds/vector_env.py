@@ -123,22 +123,23 @@ class WorldVectorEnv(VectorEnv[NDArray[Any], Any, NDArray[Any]]):
         if self.mode == AutoresetMode.DISABLED and self.over.any():
             ended = ", ".join(map(str, np.flatnonzero(self.over)))
             raise ResetNeeded(f"reset: expected a call for the environments whose episodes are over: {ended}")
-        self.envs.actions[:] = self._checked(actions)
         begins = self.over & (self.mode == AutoresetMode.NEXT_STEP)
+        self.envs.actions[~begins] = self._checked(actions, ~begins)
         self.envs.order[:] = np.where(begins, several.BEGIN, several.STEP)
         observations = self._advance()
         terminated, truncated = self.envs.terminated.copy(), self.envs.truncated.copy()
         self.over = terminated | truncated
         return observations, self.envs.rewards.copy(), terminated, truncated, self._infos()
 
-    def _checked(self, actions: Any) -> NDArray[Any]:
-        """Return the actions as an array; refuse invalid ones."""
+    def _checked(self, actions: Any, used: NDArray[np.bool_]) -> NDArray[Any]:
+        """Return the actions that are used, as an array; refuse invalid ones."""
         space, given = self.single_action_space, np.asarray(actions)
         if isinstance(space, gym.spaces.Box):
             with np.errstate(over="ignore"):
                 given = given.astype(np.float32, copy=False)  # in which a number may be infinite
         if given.shape != self.action_space.shape:
             raise InvalidAction(f"expected actions of the shape {self.action_space.shape}, got {given.shape}")
+        given = given[used]
         if isinstance(space, gym.spaces.Discrete):
             out = (given < space.start) | (given >= space.start + space.n)
             if given.dtype.kind not in "iu" or out.any():

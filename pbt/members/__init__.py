@@ -40,7 +40,7 @@ def space(config: Config) -> list[Hyperparameter]:
         if getattr(config, name) != getattr(Config, name):
             raise unused(config, name)
     declared = member.declared(config)
-    if not all(isinstance(one, Hyperparameter) for one in declared):
+    if not (isinstance(declared, list | tuple) and all(isinstance(one, Hyperparameter) for one in declared)):
         raise expected("--member", "a class whose declared returns Hyperparameters", config.member)
     chosen = tuned(declared, config.tune, config.trained)
     names = {member.options.get(one.name, one.name) for one in chosen}

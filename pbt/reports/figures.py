@@ -84,7 +84,7 @@ def _draw_scores(past: Lineage, x: Vector, axes: Axes) -> None:
     known = np.where(np.isfinite(values), values, np.nan)
     line, most = _of_line(known, past), np.nanmax(known, axis=1)
     evaluations = [held_out for _, held_out in past.evaluations]
-    means = np.array([one.returns.mean() for one in evaluations])
+    means = np.array([one.mean for one in evaluations])
     limits = drawing.set_view(axes, [line, most, np.nanmedian(known, axis=1), means])
     _draw_members(axes, x, known, "each member" + drawing.cut_off(known, limits))
     axes.plot(x, most, color=COLOURS[0], lw=1.2, label="best")

@@ -145,6 +145,7 @@ def test_names_of_the_systems_that_we_replace_and_forms_of_values(words, field, 
         ("--strategy pepg --learning-rat 3", r"did you mean --learning-rate\?"),
         ("--seed 1 2", r"^2: no option has this name \(--help lists the options\)"),
         ("--seed 3 cartpole", r"^cartpole: no option has this name .*; PRESET is the first argument$"),
+        ("--run-dir cartpole --sed 3", r"^--sed: no option .*\(--help lists the options\)$"),
     ],
 )
 def test_a_complaint_is_one_line(words, complaint):

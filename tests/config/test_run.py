@@ -16,6 +16,11 @@ def test_what_changes_learning_cannot_be_changed():
     assert not free & (learnt | {"episode_cap", "track_centre", "noise", "action_noise"})
 
 
+def test_held_out_episodes_have_the_cap_unless_it_grows():
+    assert configured(episode_cap=5).held_out_cap == 5
+    assert configured(episode_cap=5, cap_growth=1.5).held_out_cap == 0
+
+
 def test_marks_name_strategies_and_policies_that_exist():
     named = {"strategy": set(), "policy": set()}
     for mark in (mark for one in every(Config) for mark in one.marks):

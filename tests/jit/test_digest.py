@@ -8,9 +8,10 @@ import pytest
 
 from mpi_es.jit.decorator import compiled
 from mpi_es.jit.digest import digest
+from mpi_es.worlds import car_racing
 from mpi_es.worlds.car_racing import simulation
 from mpi_es.worlds.car_racing.physics import joints
-from tests.launching import ROOT
+from tests.launching import ROOT, call
 
 SCALE, TABLE, KIND = 2.0, np.arange(3.0), numba.float32
 
@@ -34,6 +35,11 @@ def outer(x, more=1):
     return SCALE * inner(x) + drawn(x) + np.sqrt(more) + (outer(x) if x else 0) + len(plain(x))
 
 
+@compiled()
+def deep(x):
+    return car_racing.physics.joints.prepare(x)
+
+
 @pytest.mark.parametrize(
     ("name", "value"),
     [
@@ -53,6 +59,45 @@ def test_it_changes_with_whatever_the_function_reads_or_calls(monkeypatch, name,
     assert digest(outer) != before
     monkeypatch.undo()
     assert digest(outer) == before
+
+
+KINDS = """
+import enum, numba
+class Gear(enum.IntEnum):
+    FIRST = 1
+@numba.experimental.jitclass([("mass", numba.float64)])
+class Body:
+    def __init__(self, mass):
+        self.mass = mass
+def halved(x):
+    return x / 2
+"""
+CALLER = """
+import numba
+import kinds
+from kinds import Body, Gear
+from mpi_es.jit.digest import digest
+print(digest(numba.njit(lambda x: x == Gear.FIRST)), digest(numba.njit(lambda x: Body(x).mass)))
+print(digest(numba.njit(lambda x: kinds.halved(x))))
+"""
+
+
+def test_it_changes_with_the_file_of_a_class_or_of_a_plain_function(tmp_path):
+    def found(change):
+        (tmp_path / "kinds.py").write_text(KINDS.replace(*change))
+        environ = os.environ | {"PYTHONPATH": f"{tmp_path}:{ROOT}", "PYTHONDONTWRITEBYTECODE": "1"}
+        return call(sys.executable, "-c", CALLER, env=environ, check=True).stdout.split()
+
+    before = found(("", ""))
+    for change in [("= 1", "= 2"), ("= mass", "= 2 * mass"), ("x / 2", "x * 2")]:
+        assert not {*found(change)} & {*before}
+    assert found(("", "")) == before
+
+
+def test_it_changes_with_what_a_module_within_a_module_holds(monkeypatch):
+    before = digest(deep)
+    monkeypatch.setattr(joints, "prepare", inner)
+    assert digest(deep) != before
 
 
 def test_it_changes_with_what_the_function_encloses_and_with_its_defaults(monkeypatch):

@@ -29,10 +29,8 @@ TRAIN += ("--checkpoint-interval", "0")
 MISTAKES = [
     ("--member tooy", r"--member: expected one of .*, got 'tooy'; did you mean 'toy'\?"),
     ("--member json:JSONDecoder", r"--member: expected a subclass of pbt.Member"),
-    (
-        "--member tests.pbt.user_members:Untyped",
-        r"--member: expected a class whose declared returns",
-    ),
+    ("--member tests.pbt.user_members:Untyped", r"--member: expected a class whose declared returns"),
+    ("--member tests.pbt.user_members:Undeclared", r"--member: expected a class whose declared returns"),
     ("--selection truncate", r"--selection: expected one of .*did you mean 'truncation'\?"),
     ("--fraction 0.6", r"--fraction: expected a number in \(0, 0.5\], got 0.6"),
     ("--resample 2", r"--resample: expected a number in \[0, 1\], got 2.0"),

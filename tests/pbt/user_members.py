@@ -48,6 +48,12 @@ class Untyped(Walker):
         return [("rate", 0.01, 1)]
 
 
+class Undeclared(Walker):
+    @classmethod
+    def declared(cls, config):
+        return None
+
+
 class Raising(Walker):
     def train(self, steps):
         if self.index == 3 and self.generation == 2:

@@ -52,7 +52,7 @@ def test_no_text_becomes_an_element_or_a_control_character():
 @pytest.mark.parametrize(("finished", "kind"), [(True, "finished"), (False, "stopped")])
 def test_a_state_is_a_sentence(finished, kind):
     life = {"saved": 0.0, "host": "vm", "job": "", "rest": 0.0, "reason": "over", "finished": finished}
-    state = page.state_of({"timing": {"seconds": np.ones(1)}, "life": life})
+    state = page.state_of({"timing": {"total": np.ones(1)}, "life": life})
     assert f'<p class="state {kind}">Over' in body(Section(state=state))
 
 

@@ -69,12 +69,14 @@ def test_a_streak_is_of_the_last_evaluations_in_succession(means, streak):
     assert made.streak(10, 1) == streak
 
 
-def test_failed_calls_do_not_reach_a_target():
-    made = history([10], [10], [10])
-    made.evaluations[1] = replace(made.evaluations[1], failures=1)
-    assert made.streak(10, 1) == 1
-    del made.evaluations[1]  # all calls failed
-    assert made.streak(10, 1) == 1
+def test_a_failed_call_counts_as_the_lowest_return_of_evaluation_and_populations():
+    made = history([12, 14], [10, 20], [10, 20])  # the lowest fitness of the populations is 0
+    made.evaluations[1] = replace(made.evaluations[1], failures=2)
+    assert [made.score(held_out) for held_out in made.evaluations] == [13, 7.5, 15]
+    assert (made.streak(7, 1), made.streak(8, 1)) == (3, 1)
+    made.evaluations[1] = HeldOut(2, np.zeros(0), failures=3)
+    assert made.score(made.evaluations[1]) == 0
+    assert made.score(HeldOut(3, np.array([-6.0, 4]), failures=2)) == -3.5
 
 
 def test_the_evaluation_at_the_end_of_a_shorter_run_does_not_count():

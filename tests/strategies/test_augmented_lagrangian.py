@@ -119,6 +119,14 @@ def test_a_first_generation_on_a_plateau_does_not_switch_the_constraints_off():
         assert feasible.best_constraints <= 0
 
 
+def test_coefficients_from_a_plateau_are_set_again_beyond_it():
+    one, constraints = AugmentedLagrangian(2, 1), np.array([[1.0], [-1.0], [2.0], [-2.0]])
+    one.update(np.ones(4), constraints)
+    on_plateau = one.state.mu[0]
+    one.update(1e6 * np.arange(4.0), constraints)
+    assert one.state.mu[0] > 1e3 * on_plateau > 0
+
+
 def test_coefficients_stay_finite_where_nothing_is_feasible():
     one = AugmentedLagrangian(1, 1)
     for _ in range(10000):

@@ -1,5 +1,6 @@
 import copy
 import pickle
+from functools import partial
 
 import gymnasium as gym
 import numpy as np
@@ -12,6 +13,8 @@ from mpi_es.jit.listener import heard_by
 from mpi_es.registration import WORLDS
 from mpi_es.worlds.classic_control.cart_pole import CartPole
 from mpi_es.worlds.env import WorldEnv
+from mpi_es.worlds.vector_env import WorldVectorEnv
+from tests.worlds.user_worlds import Coarse
 
 
 @pytest.mark.filterwarnings("ignore")  # it advises on bounds
@@ -43,6 +46,12 @@ def test_a_world_that_is_made_already_takes_no_options():
         WorldEnv(CartPole(), sutton_barto_reward=True)
 
 
+def test_a_user_s_world_is_checked_wherever_it_is_used():
+    for door in (WorldEnv, partial(WorldVectorEnv, num_envs=2)):
+        with pytest.raises(UserError, match=r"expected a Discrete or a Box .* as action_space"):
+            door(Coarse())
+
+
 @pytest.mark.parametrize(
     ("name", "action", "error"),
     [
@@ -62,6 +71,8 @@ def test_what_is_no_action_is_refused(name, action, error):
 def test_options_of_a_reset_are_refused():
     with pytest.raises(UserError, match=r"options: expected none, got \{'low': 0\}"):
         gym.make("mpi_es/CartPole-v1").unwrapped.reset(options={"low": 0})
+    with pytest.raises(UserError, match=r"options: expected none but randomize, got \{'randomise': False\}"):
+        gym.make("mpi_es/CarRacing-v3").reset(options={"randomise": False})
 
 
 @pytest.mark.parametrize("make", [gym.make, gym.make_vec])

@@ -72,6 +72,14 @@ def test_the_picture_is_gymnasium_s(options):
     ours.close()
 
 
+def test_a_state_from_elsewhere_is_drawn_with_its_own_moon():
+    one, other = (gym.make("mpi_es/LunarLander-v3", render_mode="rgb_array").unwrapped for _ in range(2))
+    one.reset(seed=1), other.reset(seed=2)
+    one.render()
+    one._states[:] = other._states
+    np.testing.assert_array_equal(one.render(), other.render())
+
+
 @pytest.mark.parametrize(
     ("option", "error"),
     [

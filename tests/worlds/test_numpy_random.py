@@ -22,8 +22,12 @@ def test_an_integer_that_would_be_too_frequent_is_drawn_again() -> None:
     expected, _ = np_random(5)
     generator = allocate()
     seed_generator(generator, 5)
-    high = 3 * 2**30  # a quarter of the draws is rejected
-    assert [integers(generator, high) for _ in range(100)] == list(expected.integers(high, size=100))
+    for high in (3 * 2**30, 2**32):  # of the first a quarter of the draws is rejected
+        assert [integers(generator, high) for _ in range(100)] == [
+            expected.integers(high) for _ in range(100)
+        ]
+    with pytest.raises(ValueError, match="high > 2\\*\\*32"):
+        integers(generator, 2**32 + 1)
 
 
 def test_seeding_forgets_the_half_that_waited() -> None:

@@ -16,6 +16,10 @@ def test_every_environment_is_in_one_share(count, threads):
     shares.run(work)
     shares.close()
     assert sorted(seen) == list(range(count))
+    shares.close()
+    shares.run(work)  # with threads of its own
+    shares.close()
+    assert len(seen) == 2 * count
     assert names == set(range(min(count, threads)))
 
 

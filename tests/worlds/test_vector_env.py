@@ -185,6 +185,14 @@ def test_what_is_no_action_is_refused(name, actions, error):
         ours.step(actions)
 
 
+def test_the_action_of_an_environment_that_begins_an_episode_is_ignored():
+    ours, _ = pair("Pendulum-v1", max_episode_steps=1)
+    ours.reset(seed=1)
+    ours.step(np.zeros((3, 1)))
+    _, rewards, *_ = ours.step(np.full((3, 1), np.nan))
+    assert not rewards.any()
+
+
 def test_an_episode_that_is_over_waits_for_a_reset_where_nothing_else_begins_it():
     ours, _ = pair("CartPole-v1", "Disabled", max_episode_steps=1)
     ours.reset(seed=1)
@@ -216,6 +224,7 @@ def test_an_option_that_cannot_be_is_refused(options, error):
         ({"seed": [1, 2]}, "seed: expected an integer or a list of 3"),
         ({"seed": 3.0}, "seed: expected an integer or a list of 3, got 3.0"),
         ({"seed": -1}, "seed: expected numbers from 0 to 9223372036854775807, got -1"),
+        ({"seed": 2**63 - 2}, f"seed: expected numbers from 0 to {2**63 - 1}, got {2**63}"),
         ({"options": {"reset_mask": np.zeros(3, bool)}}, r"reset_mask: expected a bool array \(3,\)"),
         ({"options": {"low": 0}}, r"options: expected none, got \{'low': 0\}"),
     ],

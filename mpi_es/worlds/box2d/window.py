@@ -30,14 +30,15 @@ class SceneWindow:
     ) -> None:
         self.env: Any = gym.make(name, render_mode=render_mode, **options).unwrapped
         self.bodies, self.prepare = bodies, prepare
-        self.episode = 0  # the number of the one that is drawn
+        self.episode = (0, b"")  # the number and the draws of the one that is drawn
         self.drawn = b""  # the state
 
     def render(self, state: Any) -> Any:
         """Return the picture, or show it."""
         env = self.env
-        if self.episode != state["episode"]:
-            self.episode = state["episode"]
+        episode = int(state["episode"]), state["start"].tobytes()
+        if self.episode != episode:
+            self.episode = episode
             env.np_random.bit_generator.state = numpy_random.state_of(state["start"])
             env.reset()
             for body in self.bodies(env):

@@ -6,7 +6,7 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from mpi_es.errors import unknown
+from mpi_es.errors import expected, unknown
 from mpi_es.jit.decorator import compiled
 from mpi_es.worlds.car_racing import simulation, variants
 from mpi_es.worlds.car_racing.physics import race
@@ -68,7 +68,9 @@ class CarRacing:
 
     def prepare(self, states: Simulation, options: dict[str, Any]) -> None:
         """Take gymnasium's "randomize": whether the next episodes have new colours."""
-        states.randomize[...] = options.get("randomize", True)
+        if options.keys() - {"randomize"}:
+            raise expected("options", "none but randomize", options)
+        states.randomize[...] = flag("randomize", options.get("randomize", True))
 
     def window(self, render_mode: str) -> Window:
         """Return gymnasium's drawing, without skid marks."""

@@ -21,7 +21,7 @@ class ClassicWindow:
 
     def render(self, state: Any) -> Any:
         """Return the picture, or show it."""
-        self.env.state = np.array([float(state[field]) for field in self.fields])
+        self.env.state = np.array([state[field] for field in self.fields])
         if self.last:
             self.env.last_u = None if np.isnan(state[self.last]) else state[self.last]
         return self.env.render()

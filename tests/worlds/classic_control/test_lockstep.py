@@ -48,14 +48,22 @@ def test_sine_and_cosine_of_small_angles_are_numpy_s_to_the_bit():
     np.testing.assert_array_equal([sine(x) for x in angles], np.sin(angles))
 
 
-@pytest.mark.parametrize("name", ["CartPole-v1", "MountainCar-v0", "Acrobot-v1", "Pendulum-v1"])
-def test_the_picture_is_gymnasium_s(name):
+@pytest.mark.parametrize(
+    "name",
+    ["CartPole-v1", "MountainCar-v0", "MountainCarContinuous-v0", "Acrobot-v1", "Pendulum-v1"],
+)
+def test_the_pictures_are_gymnasium_s(name):
     ours, theirs = (gym.make(each, render_mode="rgb_array") for each in (f"mpi_es/{name}", name))
     for env in (ours, theirs):
         env.reset(seed=3)
-        for _ in range(5):
-            env.step(np.zeros_like(env.action_space.sample()))
-    np.testing.assert_array_equal(ours.render(), theirs.render())
+        env.action_space.seed(3)
+    over = False
+    while not over:
+        action = theirs.action_space.sample()
+        *_, terminated, truncated, _ = theirs.step(action)
+        ours.step(action)
+        np.testing.assert_array_equal(ours.render(), theirs.render())
+        over = terminated or truncated
     ours.close()
 
 
