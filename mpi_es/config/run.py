@@ -157,7 +157,7 @@ class Config:
     target_consecutive: Annotated[
         Free[Count], Alias("--consecutive-goal-stopping"), Needs("target_fitness")
     ] = 1
-    """Number of successive held-out evaluations, for functions generations, that must reach the target"""
+    """Number of successive held-out evaluations, or generations if f(x) is not random, to reach the target"""
 
     dispatch: Annotated[Free[Literal["auto", "static", "dynamic"]], Group("Machine")] = "auto"
     """Fixed shares, or episodes to free ranks; auto: dynamic,
@@ -168,7 +168,7 @@ class Config:
     """Episodes that a rank steps together; 0: 16, or 64 if one call steps them all (envpool:, vector:)"""
 
     threads_per_rank: Annotated[Free[Count], ENVIRONMENT, Of("compiled", True)] = 1
-    """Threads per rank, each with its own episode, if episodes run in compiled code"""
+    """Threads per rank, each with its own episodes, if episodes run in compiled code"""
     compiled: Annotated[Free[bool], ENVIRONMENT] = True
     """Run whole episodes in compiled code if policy and environment allow it, with the same results"""
     device: Annotated[str, ENVIRONMENT] = "cpu"

@@ -149,7 +149,7 @@ class Growing(Options):
     """Options of strategies whose population can grow within a generation."""
 
     num_interactions: Annotated[Natural, ENVIRONMENT] = 0
-    """Environment steps per generation, until which --population-size candidates are added; 0: never"""
+    """Add --population-size candidates until a generation has this number of environment steps; 0: never"""
     popsize_max: Annotated[Natural, Needs("num_interactions")] = 0
     """Largest population with --num-interactions; 0: no limit"""
 
