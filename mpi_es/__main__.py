@@ -26,7 +26,7 @@ _TRAINING = ("--resume", "--continue", "--config", "--no-imports")
 COMMANDS = {
     "train": Command(
         "mpi_es.train",
-        "evolve a policy; under mpiexec, on all ranks",
+        "evolve a policy or optimise a function; under mpiexec, on all ranks",
         "mpi_es.config.run:Config",
         (*_TRAINING, "--verbose"),
         "mpi_es.config.presets:PRESETS",

@@ -73,7 +73,7 @@ class EpisodeOptions:
 
     @property
     def shows(self) -> bool:
-        """Whether the first episode is shown."""
+        """Whether the first episode is recorded, or shown in a window."""
         return bool(self.video or self.frames or self.render)
 
     def footage(self, config: Config) -> Any:
@@ -166,7 +166,7 @@ def of_file(options: Options, arguments: list[str]) -> EvaluationPlan:
 
 
 def place(options: Options) -> Place:
-    """Return the environment that the options name, to put an agent there; else it stays in its run's."""
+    """Return where the agent plays: in the environment that the options name, else in its run's."""
     changes: dict[str, Any] = {"env": options.env} if options.env else {}
     if options.env or options.env_options:
         changes |= {"env_options": options.env_options, "held_out_env_options": ()}
@@ -217,7 +217,7 @@ def chosen_by(plan: EvaluationPlan) -> str:
 
 
 def partly_luck(logged: dict[str, Any]) -> str:
-    """Return a warning of the best of the logged scores; empty if there is only one."""
+    """Return a warning that the best of several logged scores is partly luck; empty if there is only one."""
     looks = len(logged["generation"])
     if looks < 2:
         return ""

@@ -1,4 +1,4 @@
-"""One generation after the other, on rank 0: read this first.
+"""One generation after another, on rank 0: read this first.
 
     ask -> evaluate (all ranks) -> tell -> held-out evaluation now and then -> save
 
@@ -78,7 +78,7 @@ class Run:
         """
         held_out, finished, begun = None, False, self.progress.generation
         try:
-            while not (reason := self.finished()):
+            while not (reason := self.why_over()):
                 self.one_generation()
             held_out, finished = self.evaluate_last(), True
             best = self.best
@@ -112,7 +112,7 @@ class Run:
         self.telemetry.finish(f"generation {saved}: {reason}; {outcome}")
         return reason
 
-    def finished(self) -> str:
+    def why_over(self) -> str:
         """Return why the run is over; empty while it is not."""
         config = self.config
         target, wanted = config.target_fitness, config.target_consecutive
@@ -128,7 +128,7 @@ class Run:
         )
 
     def streak(self, target: float) -> int:
-        """Return how often in a row the target was reached in the end: by held-out means, or best values."""
+        """Return how many of the latest held-out means, or best values, in a row reached the target."""
         if self.exact:
             return self.history.streak_of_best(target)
         return self.history.streak(target, self.config.eval_every)
@@ -246,11 +246,10 @@ class Run:
             raise UserError(f"the strategy's {what} no longer finite; try a smaller {cause}")
 
     def play(self, population: Population) -> tuple[Population, Evaluation]:
-        """Evaluate a population, and more of its generation until --num-interactions are reached;
-        return both.
+        """Evaluate a population; with --num-interactions, further batches too, until enough steps are done.
 
-        How many depends only on the episodes' lengths, which are the same on any number of ranks. The
-        centre's row, if it is evaluated, is the last.
+        Return all candidates and their evaluation. The number of batches depends only on the episodes'
+        lengths, which are the same on any number of ranks. The centre's row, if it is evaluated, is the last.
         """
         config, size = self.config, len(population)
         wanted = 0 if config.function else getattr(config.strategy, "num_interactions", 0)

@@ -1,4 +1,4 @@
-"""python -m mpi_es.train [PRESET] [options]: evolve a policy; under mpiexec, on all ranks."""
+"""python -m mpi_es.train [PRESET] [options]: evolve a policy, or optimise a function."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -63,7 +63,9 @@ Plan = TrainingPlan[Config]
 def main(comm: Comm, arguments: list[str]) -> int:
     """Train, and return the exit code. Collective."""
     plan, config = plan_on_root(comm, lambda: prepare(arguments))
-    arguments[:] = command_line.continuing(arguments, config.directory)  # once ranks are lost
+    arguments[:] = command_line.continuing(
+        arguments, config.directory
+    )  # if main is called again without lost ranks
     survives, rank_loss = apply_rank_loss_option(comm, config.on_rank_loss)
     base = bcast_object(comm, plan.base if plan else None)
     evaluator = make_evaluator(comm, config, StopFlag().install(), base, survives=survives)
@@ -77,7 +79,7 @@ def main(comm: Comm, arguments: list[str]) -> int:
 
 
 def prepare(arguments: list[str]) -> Plan:
-    """Return the plan; raise every mistake that can be found before the work begins."""
+    """Return the plan; raise UserError for any mistake that can be found before the work begins."""
     refuse, rest = command_line.take_flag(command_line.translated(arguments), imports.FLAG)
     file, words = command_line.take_file(rest, Config, PRESETS)
     with command_line.naming_file(file, words, Config):
@@ -147,7 +149,7 @@ def train(
         run.stopped_by_sink = plan.stored["life"]["reason"]  # such as a callback's
     with plan.locked_directory() as run.saver.lock, run.telemetry:
         run.check_function()
-        if not (run.finished() and plan.is_finished):
+        if not (run.why_over() and plan.is_finished):
             run.keep()
             run.save()  # a directory that cannot be written to is refused before the work begins
         run.telemetry.start(describe(run, rank_loss), run.progress.generation)
@@ -257,10 +259,10 @@ def describe(run: Run, rank_loss: str) -> list[str]:
 
 
 def unreachable(run: Run) -> str:
-    """Return a warning of a target that nothing is compared with in time; empty where there is none."""
+    """Return a warning if the target is compared with nothing before the run's end; empty otherwise."""
     if run.exact or run.config.eval_every or run.config.target_fitness is None:
         return ""
-    return "no target ends the run: --eval-every 0 evaluates at its end only"
+    return "the target cannot end the run: with --eval-every 0 the centre is evaluated only at the end"
 
 
 def without_limit(config: Config, rollout: Any) -> str:

@@ -94,7 +94,7 @@ def parse_runs(arguments: Sequence[str], default: C, program: str) -> tuple[list
 
 @contextlib.contextmanager
 def _hint(what: str, words: Iterable[str]) -> Iterator[None]:
-    """Where one of the words, which come too late, is taken for an option, say that it comes first."""
+    """If an error takes one of these words for an option, add that the word should come first."""
     try:
         yield
     except UserError as error:

@@ -117,9 +117,10 @@ class Config:
     max_evaluations: Free[Natural] = 0
     """Number of training episodes, or calls of a function, after which the run ends; 0: no limit"""
     tolx: Free[Annotated[float | None, Range(0)]] = None
-    """End the run when no parameter's deviation is larger; 0: never; None: 1e-11 for f(x), else 0"""
+    """End the run when every parameter's deviation is below this; 0: never; None: 1e-11 for f(x), else 0"""
     tolfun: Free[Annotated[float | None, Range(0)]] = None
-    """End the run when values and recent best values vary less; 0: never; None: 1e-11 for f(x), else 0"""
+    """End the run when values and recent best values vary by less than this;
+    0: never; None: 1e-11 for f(x), else 0"""
     restart_if_below: Annotated[float | None, Range(-math.inf)] = None
     """Restart from a new draw if the population's mean is worse; --tolx, --tolfun then default to 0"""
     restart_after: Annotated[Count, Needs("restart_if_below")] = 40
@@ -277,7 +278,7 @@ class Config:
 
     @property
     def held_out_cap(self) -> int:
-        """The step limit of held-out episodes if the environment has none; 0: that of all such episodes."""
+        """The step limit of held-out episodes if the environment has none; 0: the default of 10,000."""
         return 0 if self.cap_growth > 1 else self.episode_cap
 
     @property

@@ -238,8 +238,9 @@ def dedicated(config: Config, size: int, *, dynamic: bool) -> bool:
     """
     if config.dedicated_root != "auto":
         return config.dedicated_root == "yes"
-    # An answer takes rank 0 0.11 ms. 128 ranks with episodes of 50 ms would have a third of its time, which
-    # is then worth less than their not waiting; with 32 ranks it is worth more.
+    # With episodes of 50 ms, answering 128 ranks takes rank 0 an eighth to a quarter of its time
+    # (docs/scaling.md). The ranks that wait for it then cost more than its own episodes gain; with 32 ranks
+    # they cost less.
     return dynamic and size >= 128
 
 
@@ -247,8 +248,8 @@ def is_dynamic(config: Config, rollout: AnyRollout) -> bool:
     """Return whether ranks get episodes as they become free."""
     if config.dispatch != "auto":
         return config.dispatch == "dynamic"
-    # Dispatched in parts, a rank's share would be in several pools, each with a call at every step, or in
-    # batches whose last episodes leave most lanes empty.
+    # Handed out in parts, a rank's share would need several pools of envpool, each with a call per step, or
+    # several batches, each with mostly empty lanes at its end.
     return not rollout.steps_together
 
 

@@ -239,9 +239,8 @@ class DynamicWorker(Source):
         self.answers = _Answers(header, 0 if lookup else dim)
         self.answer = self.answers.buffer()
         self.queue = deque(header.episode(episode_id, found) for episode_id in share.tolist())
-        self.over_since: list[
-            int
-        ] = []  # episode, length, episode, length …: finished, but not yet reported to rank 0
+        # Finished, but not yet reported to rank 0: episode, length, episode, length …
+        self.over_since: list[int] = []
         self.pending: Any = None  # the answer to the pending request
         self.over, self.plenty = False, are_plenty(header.unplayed, comm.size)
 

@@ -197,7 +197,7 @@ class _Batch:
         return actions
 
     def _failing(self, rows: NDArray[np.int64], observations: NDArray[Any]) -> NDArray[np.int64]:
-        """Return the first of the rows for which the policy raises alone, too; all if there is none."""
+        """Return the first row for which the policy also raises on its own; all rows if there is none."""
         for row in rows.tolist():
             one = slice(row, row + 1)
             memory = None if self.memory is None else self.memory[one]

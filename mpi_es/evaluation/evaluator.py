@@ -71,9 +71,8 @@ class Evaluator:
         self.evaluation_id = 0  # of the running evaluation, or the last
         self.progress = EvaluationProgress()  # on rank 0
         self.played: list[Rows] = []  # of this evaluation's episodes that this rank played
-        self.abandoned: list[
-            Source
-        ] = []  # from evaluations in which a rank was lost: MPI may still read their buffers
+        # From evaluations in which a rank was lost: MPI may still read their buffers.
+        self.abandoned: list[Source] = []
 
     def close(self) -> None:
         """End the heartbeat, and free its groups of ranks. Collective."""

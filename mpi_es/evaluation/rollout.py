@@ -111,9 +111,8 @@ class AnyRollout:
     limit: int  # steps of an episode; 0 is none
     unused: dict[str, str]  # fields of a config that have no effect here, each with the reason
     groups = RankGroups(0)  # each rank plays its episodes by itself
-    failure = (
-        ""  # of the first failed call of this evaluation in this process, if failures do not end the run
-    )
+    # Of the first failed call of this evaluation in this process, if failures do not end the run.
+    failure = ""
 
     def compile(self) -> None:
         """Load all machine code from the cache, or compile it now."""

@@ -24,8 +24,8 @@ T = TypeVar("T")
 _ONE_AT_A_TIME = "one call at a time, got one from a second thread; use a process for each"
 _PATIENCE = 30.0  # seconds after which a call warns that it waits
 _WAITS = (
-    "mpi_es: this call waits for ranks that have not made it; every rank of the job makes it, or of "
-    "its comm; a search in one rank is mpi_es.Search"
+    "mpi_es: this call waits for ranks that have not made it; every rank of the job, or of comm, must make "
+    "it; to search on one rank alone, use mpi_es.Search"
 )
 _CALL, _END = 0, 1  # where a rank is when it meets the others: at a call, or at the end of its script
 

@@ -107,7 +107,7 @@ def load(directory: Path, check: Check = schema.check) -> tuple[dict[str, Any], 
     """Return the content of the run's file, and a warning: empty, or why run.previous.h5 was read instead.
 
     Args:
-        check: the check of the content.
+        check: raises Unfit for content that the program does not write.
     """
     directory = directory_of(directory)
     path, previous = directory / NAME, directory / PREVIOUS
@@ -144,7 +144,7 @@ def check_program(program: str, content: dict[str, Any], path: Path) -> None:
     """Refuse the content of a run of another program."""
     found = "pbt.train" if "members" in content else "mpi_es.train"
     if found != program:
-        raise UserError(f"run: expected one of {program}, got a run of {found}, {path}; {_COMMANDS[found]}")
+        raise UserError(f"run: expected a run of {program}, got one of {found}, {path}; {_COMMANDS[found]}")
 
 
 def check_agent(content: dict[str, Any], path: Path) -> None:

@@ -74,8 +74,8 @@ class History:
     def streak(self, target: float, every: int) -> int:
         """Return the number of last held-out evaluations in a row whose score reached the target.
 
-        Only those after each `every` generations count: at its end a run makes another one, which it would
-        not have if it had been longer from the beginning.
+        Only those after each `every` generations count, not the extra one at the end of a run, which a longer
+        run would not have made.
         """
         due = [held for held in self.evaluations if every and held.generation % every == 0]
         return _last_in_a_row(self.score(held) >= target for held in reversed(due))
@@ -83,12 +83,15 @@ class History:
     def score(self, held_out: HeldOut) -> float:
         """Return the mean of a held-out evaluation, in which a failed call counts as the lowest return.
 
-        That is the lowest of the evaluation and of the populations on both sides of it.
+        That is the lowest of the evaluation and of the last two populations; until the generation's row is
+        recorded, only the one before it counts.
         """
         if not held_out.failures:
             return held_out.mean
         done, succeeded = held_out.generation, len(held_out.returns)
-        populations = self.rows.content()["min"][max(done - 2, 0) : done]  # the next one is not there at once
+        populations = self.rows.content()["min"][
+            max(done - 2, 0) : done
+        ]  # the last one is recorded after the evaluation
         lowest = float(np.concatenate([held_out.returns, populations]).min(initial=math.inf))
         share = held_out.failures / (succeeded + held_out.failures)
         return (1 - share) * held_out.mean + share * lowest if succeeded else lowest

@@ -29,7 +29,7 @@ def check_storable(state: Mapping[str, Any], name: str) -> None:
 
 
 def _unfit(value: Any) -> str:
-    """Return in words what a value is that no run file can hold; empty if it can be held."""
+    """Describe a value that no run file can hold; return an empty text if one can."""
     if isinstance(value, np.ndarray):
         return "" if value.dtype.kind in "biuf" else f"an array of {value.dtype}"
     if not isinstance(value, _PLAIN):

@@ -108,7 +108,7 @@ def plan_training(
     *,
     allow_imports: bool = True,
 ) -> TrainingPlan[C]:
-    """Return the plan; raise mistakes in the arguments and in the run's directory.
+    """Return the plan; raise UserError for a mistake in the arguments or in the run's directory.
 
     `--resume RUN` resumes the run in that directory. `--continue` resumes the run in the config's directory,
     or begins it if the directory holds none. A run for which no directory is named gets a new one.
@@ -118,7 +118,7 @@ def plan_training(
         kind: the class of its config.
         parse: returns the config of a new run from the other arguments.
         file: options for a resumed run.
-        check: the check of its file's content.
+        check: raises Unfit for content that the program does not write.
         allow_imports: whether to import code that the file names.
     """
     resume_if_begun, words = command_line.take_flag(arguments, "--continue")
@@ -167,7 +167,7 @@ def plan_run(
 
     Args:
         resume_if_begun: whether to resume a run that is there; else refuse it.
-        check: the check of its file's content.
+        check: raises Unfit for content that the program does not write.
     """
     directory = Path(config.directory)
     fingerprint = checkpoint.fingerprint(directory)

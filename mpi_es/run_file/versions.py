@@ -5,7 +5,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 from mpi_es import __version__
 
-_LIBRARIES = ("numpy", "cma", "gymnasium", "h5py", "mpi4py", "torch")
+_LIBRARIES = ("numpy", "numba", "cma", "gymnasium", "envpool", "h5py", "mpi4py", "torch")
 
 
 def libraries() -> dict[str, str]:

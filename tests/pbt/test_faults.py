@@ -71,7 +71,7 @@ def finished(tmp_path_factory):
 
 
 def test_a_run_of_another_program_is_refused_with_what_reads_it(finished):
-    with pytest.raises(UserError, match=r"expected one of mpi_es.train, got .*; use python -m pbt.report"):
+    with pytest.raises(UserError, match=r"expected a run of mpi_es.train, got .*; use python -m pbt.report"):
         mpi_es.train.prepare(["--resume", str(finished)])
 
 
@@ -95,7 +95,7 @@ def test_a_run_is_never_overwritten(finished):
 
 def test_a_run_of_mpi_es_train_cannot_be_resumed(tmp_path):
     checkpoint.save(tmp_path, {"config": {"env": "CartPole-v1"}})
-    with pytest.raises(UserError, match=r"run: expected one of pbt.train, got .* of mpi_es.train"):
+    with pytest.raises(UserError, match=r"run: expected a run of pbt.train, got .* of mpi_es.train"):
         train.prepare(["--resume", str(tmp_path)])
 
 
