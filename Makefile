@@ -23,7 +23,7 @@ else
 endif
 
 # Train the best agent, which takes half an hour or more, and let it drive. SEED=N gives another one.
-best: .venv/run.stamp
+best: .venv/best.stamp
 	$(BIN)/mpiexec -n $(CORES) $(BIN)/python benchmarks/studies/imitation/teacher.py \
 		--seed $(BEST_SEED) --run-dir $(BEST)/teachers
 	$(BIN)/mpiexec -n $(CORES) $(BIN)/python benchmarks/studies/imitation/student.py \
@@ -83,7 +83,7 @@ bench: .venv/bench.stamp
 	$(BIN)/python benchmarks/scaling.py model
 
 clean:
-	rm -rf .venv site .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .versions build site .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv
@@ -91,6 +91,10 @@ clean:
 .venv/run.stamp: pyproject.toml requirements.lock | .venv/bin/python
 	@echo 'Installing what a run needs into .venv: some minutes …'
 	$(INSTALL) --editable '.[mpich,report,sim,tensorboard]'
+	touch $@
+
+.venv/best.stamp: .venv/run.stamp
+	$(INSTALL) --editable '.[mpich,policies]'
 	touch $@
 
 # Open MPI, next to the environment's own MPI, is for the tests of lost ranks.

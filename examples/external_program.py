@@ -1,6 +1,6 @@
 """Evolve the parameters of an external MPI program: each call writes its input, runs it and reads its output.
 
-From this folder, in one process or on all ranks of a job:
+It needs an mpiexec (pip install 'mpi_es[mpich]'). From this folder, in one process or on all ranks of a job:
 
     python external_program.py
     mpiexec -n 3 python external_program.py

@@ -1,6 +1,6 @@
 """A recurrent language model of characters, evolved from scratch with perturbations of low rank.
 
-From this folder:
+It needs torch (pip install 'mpi_es[policies]'). From this folder:
 
     mpiexec -n 2 python -m mpi_es.train --env language_model:Text --policy language_model:Reader \
         --policy-options width=128 --output clip --strategy openai_es --noise low-rank --population-size 128 \

@@ -1,6 +1,6 @@
 """Your own policy: a torch module, here one that remembers.
 
-From this folder:
+It needs torch (pip install 'mpi_es[policies]'). From this folder:
 
     python -m mpi_es.train cartpole --policy policy:Leaky --policy-options width=12 --run-dir runs/leaky
     python -m mpi_es.evaluate runs/leaky --seeds fresh

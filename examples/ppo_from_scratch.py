@@ -1,6 +1,6 @@
 """PPO on CarRacing in one file of torch, after CleanRL: the vector environment takes and gives arrays.
 
-From this folder:
+It needs torch (pip install 'mpi_es[policies]'). From this folder:
 
     python ppo_from_scratch.py --steps 200000 --cars 8
 """

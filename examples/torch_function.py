@@ -1,6 +1,6 @@
 """Evolve the parameters of a small torch model: it learns a sine without a gradient.
 
-From this folder, in one process or on all ranks of a job:
+It needs torch (pip install 'mpi_es[policies]'). From this folder, in one process or on all ranks of a job:
 
     python torch_function.py
     mpiexec -n 2 python torch_function.py

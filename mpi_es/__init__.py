@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from mpi_es.evolve_agent import PolicyResult, evolve_policy, load_agent
     from mpi_es.evolve_function import Result, evolve, minimise
     from mpi_es.parallel.script_api import RunStopped
-    from mpi_es.policies.attention import AttentionAgent
     from mpi_es.run_file.checkpoint import load_run
     from mpi_es.run_file.scores import Scores
     from mpi_es.scripts.generation import Generation
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
 __version__ = "1.0.0"
 __all__ = [
     "Agent",
-    "AttentionAgent",
     "Candidate",
     "Config",
     "Dense",
@@ -67,7 +65,6 @@ _MODULES = {
     "mpi_es.evolve_agent": ("PolicyResult", "evolve_policy", "load_agent"),
     "mpi_es.evolve_function": ("Result", "evolve", "minimise"),
     "mpi_es.parallel.script_api": ("RunStopped",),
-    "mpi_es.policies.attention": ("AttentionAgent",),
     "mpi_es.scripts.generation": ("Generation",),
     "mpi_es.scripts.running": ("rank",),
     "mpi_es.search": ("Search",),
@@ -75,7 +72,8 @@ _MODULES = {
     "mpi_es.strategies.base": ("Dense", "Noise", "Population", "Seeded", "Strategy", "StrategyOptions"),
 }
 register()
-__getattr__ = attributes(__name__, _MODULES)
+if not TYPE_CHECKING:  # a type checker would accept any name
+    __getattr__ = attributes(__name__, _MODULES)
 
 
 def __dir__() -> list[str]:

@@ -9,8 +9,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from mpi_es.diagnosis import job, memory_and_files
-from mpi_es.diagnosis.job import Finding
+from mpi_es.diagnosis.job import AS_IN_TRAINING, Finding
 from mpi_es.errors import UserError
+from mpi_es.extras import needed_for
 from mpi_es.parallel import start_mpi
 from mpi_es.parallel.collectives import Comm, SerialComm, bcast_object, gather_objects, of_this_node
 from mpi_es.telemetry.terminal import tolerate
@@ -133,17 +134,17 @@ def _examine_environment(options: argparse.Namespace) -> list[Finding]:
     """Return the finding on the environment, if one is named."""
     if not options.env:
         return []
-    from mpi_es.config.parts import suited
-    from mpi_es.config.run import Config  # environments and policies, which the other checks do not need
-    from mpi_es.diagnosis.environment import AS_IN_TRAINING, repeats
-
     made_with = tuple(options.env_options)
     named = {"env": options.env, "env_options": made_with, "policy": options.policy, "hidden": (16,)}
     try:
-        config = suited(Config, named)
+        with needed_for(f"--env {options.env}"):
+            from mpi_es.config.parts import suited
+            from mpi_es.config.run import Config  # which the other checks do not need
+            from mpi_es.diagnosis.environment import repeats
+
+            return [repeats(suited(Config, named))]
     except UserError as error:
         return [Finding("environment", "fail", str(error), AS_IN_TRAINING)]
-    return [repeats(config)]
 
 
 def show(findings: Sequence[Finding]) -> None:

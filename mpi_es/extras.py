@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from mpi_es.errors import UserError
 
 EXTRA_OF = {  # by import name
+    "Box2D": "sim",
     "gymnasium": "sim",
     "llvmlite": "sim",
     "numba": "sim",
@@ -17,7 +18,9 @@ EXTRA_OF = {  # by import name
     "matplotlib": "report",
     "tensorboard": "tensorboard",
     "ale_py": "envs",
+    "cv2": "envs",
     "envpool": "envs",
+    "imageio": "envs",
     "mujoco": "envs",
     "vizdoom": "envs",
     "sb3_contrib": "pbt",

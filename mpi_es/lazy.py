@@ -16,15 +16,14 @@ def attributes(package: str, modules: Mapping[str, Sequence[str]]) -> Callable[[
     module_of = {name: module for module, names in modules.items() for name in names}
 
     def find(name: str) -> Any:
-        if modules.get(f"{package}.{name}") == ():
-            return importlib.import_module(f"{package}.{name}")
-        if name not in module_of:
+        whole = modules.get(f"{package}.{name}") == ()
+        if not whole and name not in module_of:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         try:
-            module = importlib.import_module(module_of[name])
+            module = importlib.import_module(f"{package}.{name}" if whole else module_of[name])
         except ModuleNotFoundError as error:
             text = f"{package}.{name} {needs(error.name or '')}"
             raise ModuleNotFoundError(text, name=error.name) from error
-        return getattr(module, name)
+        return module if whole else getattr(module, name)
 
     return find

@@ -21,7 +21,8 @@ _MODULES = {
     "pbt.members.base": ("Diverged", "Member", "Score"),
 }
 
-__getattr__ = attributes(__name__, _MODULES)
+if not TYPE_CHECKING:  # a type checker would accept any name
+    __getattr__ = attributes(__name__, _MODULES)
 
 
 def __dir__() -> list[str]:

@@ -49,7 +49,7 @@ def test_the_public_names_are_those_that_are_found_lazily(name):
 @each
 def test_type_checkers_see_the_same_names(name):
     tree = ast.parse(Path(PACKAGES[name].__file__).read_text(encoding="utf-8"))
-    (block,) = [node for node in tree.body if isinstance(node, ast.If)]
+    block, _ = [node for node in tree.body if isinstance(node, ast.If)]
     seen = {node.module: tuple(alias.name for alias in node.names) for node in block.body}
     assert seen == PACKAGES[name]._MODULES
 

@@ -12,7 +12,9 @@ from tests.launching import MPIEXEC, ROOT, call
 
 # Packages that are named otherwise than what they hold.
 PACKAGES = {
+    "Box2D": "gymnasium[box2d]",
     "PIL": "pillow",
+    "cv2": "opencv-python-headless",
     "gymnasium": "gymnasium[box2d]",
     "pygame": "gymnasium[box2d]",
     "ale_py": "ale-py",
@@ -76,6 +78,15 @@ def test_what_is_missing_is_told_with_its_extra():
         raise ModuleNotFoundError("No module named 'mine'", name="mine")
 
 
+@pytest.mark.parametrize(
+    ("package", "env"),
+    [("mujoco", "HalfCheetah-v5"), ("imageio", "HalfCheetah-v5"), ("Box2D", "CarRacing-v3")],
+)
+def test_what_an_environment_of_gymnasium_lacks_is_told_with_its_extra(light, package, env):
+    code, _, err = light([package], sys.executable, "-m", "mpi_es.train", "--env", env, "--max-iter", 1)
+    assert (code, err) == (2, f"error: --env: {env} cannot be made: it {needs(package)}\n")
+
+
 def test_a_library_that_an_option_names_is_told_with_its_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "stable_baselines3", None)
     line = r"^--algorithm needs the package 'stable_baselines3': pip install 'mpi_es\[pbt\]'$"
@@ -99,6 +110,9 @@ def test_the_doctor_needs_no_extra(light):
     code, out, err = light(EXTRA_OF, sys.executable, "-m", "mpi_es.doctor")
     assert (code, err) == (0, "")
     assert "0 failed" in out
+    code, out, err = light(EXTRA_OF, sys.executable, "-m", "mpi_es.doctor", "--env", "CartPole-v1")
+    assert (code, err) == (1, "")
+    assert re.search(r"^fail environment +--env CartPole-v1 needs .* 'mpi_es\[sim\]'$", out, re.MULTILINE)
 
 
 LACKING = [
@@ -144,10 +158,17 @@ def test_a_command_that_lacks_a_package_is_one_line(light, runs, package, comman
     assert f"mpi_es[{extra}]" in err
 
 
-def test_a_name_that_lacks_a_package_is_told_with_its_extra(light):
-    code, _, err = light(["torch"], sys.executable, "-c", "import mpi_es; mpi_es.AttentionAgent")
+@pytest.mark.parametrize("name", ["WorldEnv", "numpy_random"])
+def test_a_name_that_lacks_a_package_is_told_with_its_extra(light, name):
+    code, _, err = light(["numba"], sys.executable, "-c", f"from mpi_es.worlds import {name}")
     assert code == 1
-    assert err.endswith(f"\nModuleNotFoundError: mpi_es.AttentionAgent {needs('torch')}\n")
+    assert err.endswith(f"\nModuleNotFoundError: mpi_es.worlds.{name} {needs('numba')}\n")
+
+
+def test_help_on_the_package_needs_no_extra(light):
+    code, out, _ = light([*EXTRA_OF], sys.executable, "-c", "import mpi_es; help(mpi_es)")
+    assert code == 0
+    assert "\n    minimise(function" in out
 
 
 @pytest.mark.parametrize("absent", [["mpi4py"], []])

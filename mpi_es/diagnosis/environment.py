@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from mpi_es.config.run import Config
 from mpi_es.diagnosis import user_world
-from mpi_es.diagnosis.job import Finding
+from mpi_es.diagnosis.job import AS_IN_TRAINING, Finding
 from mpi_es.envs import open_batch
 from mpi_es.envs.lockstep.base import EnvBatch, Places
 from mpi_es.errors import RolloutError, UserError, one_line
@@ -23,7 +23,6 @@ from mpi_es.text import counted
 
 _STEPS = 1000  # after which an episode is cut: an environment may never end one
 _PARTS = ("observation", "reward", "end")
-AS_IN_TRAINING = "fix it, or give --env, --env-options and --policy as in training"
 _REMEDY = "draw only from self.np_random, which reset(seed=...) seeds, and reset all state in reset"
 _WORLD_REMEDY = "draw with mpi_es.worlds.numpy_random, call begin_stream in reset, and reset all state there"
 

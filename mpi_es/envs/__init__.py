@@ -219,7 +219,7 @@ def _making(name: str, options: dict[str, Any]) -> Iterator[None]:
             raise
         raise UserError(f"--env-options {error}") from error
     except (ImportError, gym.error.Error) as error:
-        raise UserError(f"--env: {name} cannot be made: {_missing(error)}") from error
+        raise UserError(f"--env: {name} cannot be made: {_missing(error.__cause__ or error)}") from error
     except SystemExit as error:  # raised by the user's code
         raise UserError(f"--env: {name} ends the program: {one_line(error)}") from error
     except Exception as error:
@@ -246,7 +246,7 @@ def _unknown(env_id: str) -> UserError:
     return expected("--env", rule, env_id, f"did you mean {near[0]!r}?" if near else "")
 
 
-def _missing(error: Exception) -> str:
+def _missing(error: BaseException) -> str:
     """Return the package to install, or else the error."""
     if isinstance(error, ModuleNotFoundError) and error.name:
         return f"it {needs(error.name)}"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from mpi_es.lazy import attributes
 
 if TYPE_CHECKING:
+    from mpi_es.worlds import numpy_random
     from mpi_es.worlds.env import WorldEnv
     from mpi_es.worlds.vector_env import WorldVectorEnv
     from mpi_es.worlds.world import World, record
@@ -19,7 +20,8 @@ _MODULES: dict[str, tuple[str, ...]] = {
     "mpi_es.worlds.vector_env": ("WorldVectorEnv",),
     "mpi_es.worlds.world": ("World", "record"),
 }
-__getattr__ = attributes(__name__, _MODULES)
+if not TYPE_CHECKING:  # a type checker would accept any name
+    __getattr__ = attributes(__name__, _MODULES)
 
 
 def __dir__() -> list[str]:

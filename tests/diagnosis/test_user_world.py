@@ -2,6 +2,7 @@ import pytest
 
 from mpi_es.diagnosis import user_world
 from mpi_es.errors import UserError
+from tests.launching import ROOT
 
 HERE = "tests.worlds.user_worlds"
 
@@ -17,6 +18,16 @@ def test_a_world_that_strays_is_caught_in_another_process(name, seen):
     complaint = user_world.stray(f"{HERE}:{name}", [])
     assert complaint.seen == seen
     assert "the sizes in fresh" in complaint.remedy
+
+
+@pytest.mark.parametrize(
+    ("line", "seen"), [("print('loaded')", None), ("import os; os.abort()", "signal 6 ends its process")]
+)
+def test_what_a_module_prints_is_no_complaint_and_a_dead_process_is_one(tmp_path, monkeypatch, line, seen):
+    (tmp_path / "noisy.py").write_text(f"{line}\nfrom {HERE} import Numbers\n")
+    monkeypatch.setenv("PYTHONPATH", f"{tmp_path}:{ROOT}")
+    complaint = user_world.stray("noisy:Numbers", [])
+    assert (complaint and complaint.seen) == seen
 
 
 def test_a_step_that_never_ends_is_not_waited_for(monkeypatch):
