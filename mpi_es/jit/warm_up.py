@@ -35,6 +35,7 @@ def prepare(comm: Comm, compile_all: Callable[[], None]) -> None:
 
 
 def _compile(compile_all: Callable[[], None]) -> None:
+    """Call `compile_all` without a line for each compilation."""
     with heard_by(lambda: None):
         compile_all()
 

@@ -89,10 +89,8 @@ class History:
         if not held_out.failures:
             return held_out.mean
         done, succeeded = held_out.generation, len(held_out.returns)
-        populations = self.rows.content()["min"][
-            max(done - 2, 0) : done
-        ]  # the last one is recorded after the evaluation
-        lowest = float(np.concatenate([held_out.returns, populations]).min(initial=math.inf))
+        of_populations = self.rows.content()["min"][max(done - 2, 0) : done]
+        lowest = float(np.concatenate([held_out.returns, of_populations]).min(initial=math.inf))
         share = held_out.failures / (succeeded + held_out.failures)
         return (1 - share) * held_out.mean + share * lowest if succeeded else lowest
 
