@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import is_dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import TypeVar
@@ -122,11 +123,17 @@ def exact_content(run: Path) -> dict:
 
 def assert_same(one: object, other: object, path: str = "") -> None:
     """Compare nested content to the last bit; NaN equals NaN."""
+    assert type(one) is type(other), path
+    if is_dataclass(one):
+        one, other = vars(one), vars(other)
     if isinstance(one, dict):
         assert one.keys() == other.keys(), path
         for name in one:
             assert_same(one[name], other[name], f"{path}/{name}")
+    elif isinstance(one, tuple) or getattr(one, "dtype", None) == "O":
+        for place, pair in enumerate(zip(one, other, strict=True)):
+            assert_same(*pair, f"{path}/{place}")
     elif hasattr(one, "tobytes"):
-        assert (one.shape, one.tobytes()) == (other.shape, other.tobytes()), path
+        assert (one.dtype, one.shape, one.tobytes()) == (other.dtype, other.shape, other.tobytes()), path
     else:
         assert one == other or one != one, path

@@ -33,11 +33,7 @@ def test_an_exception_whose_text_fails_still_has_one_line():
     [
         ("mpl", ["rnn", "mlp"], "--x: expected one of mlp, rnn, got 'mpl'; did you mean 'mlp'?"),
         ("q", ["rnn", "mlp"], "--x: expected one of mlp, rnn, got 'q'"),
-        (
-            "nam-c",
-            MANY,
-            "--x: expected one of 10 names, got 'nam-c'; did you mean 'name-c'?",
-        ),
+        ("nam-c", MANY, "--x: expected one of 10 names, got 'nam-c'; did you mean 'name-c'?"),
         ("q", MANY, f"--x: expected one of 10 names, got 'q'; use one of {', '.join(MANY)}"),
     ],
 )

@@ -13,7 +13,7 @@ from mpi_es.errors import UserError
 from mpi_es.evaluate import EvaluationPlan, Options
 from mpi_es.evaluation.build import make_policy
 from mpi_es.run_file import checkpoint, description
-from mpi_es.seeds import Stream, held_out_seeds
+from mpi_es.seeds import held_out_seeds
 from mpi_es.strategies import is_own, rank_of_noise
 from tests.launching import ROOT, run_here
 from tests.run_file import bases
@@ -21,22 +21,6 @@ from tests.run_file import bases
 
 def plan(**content):
     return EvaluationPlan(Options(), configured(seed=3), None, content, "title")
-
-
-def seeds_of(text, episodes=4):
-    return Options(episodes, text).chosen_seeds(3).tolist()
-
-
-@pytest.mark.parametrize(
-    ("text", "seeds"), [("7", [7]), ("0-3", [0, 1, 2, 3]), ("0-1,5,9-10", [0, 1, 5, 9, 10]), ("4-4", [4])]
-)
-def test_seeds_are_numbers_and_ranges(text, seeds):
-    assert seeds_of(text) == seeds
-
-
-def test_seeds_are_those_of_the_run_or_fresh():
-    assert seeds_of("held-out") == held_out_seeds(3, 4).tolist()
-    assert seeds_of("fresh") == held_out_seeds(3, 4, Stream.FRESH).tolist()
 
 
 SEEDS = ("", "new", "1-", "-1", "1,,2", "5-3", "1,9-2", "2147483648", "0-99999999999", "0-9,0-999999")
@@ -71,20 +55,14 @@ def test_options_that_no_evaluation_can_have_are_refused(options, why):
         ("--episodes 3 /", r"/.*: no option has this name .*; RUN is the first argument"),
         ("/nowhere --from-pretrained x", r"RUN: expected .* or else --from-pretrained FILE, got both"),
         ("/nowhere", r"expected a directory that holds run\.h5, got '/nowhere'"),
-        (
-            "{run} --video /nowhere/a.mp4",
-            r"--video: cannot write /nowhere/a.mp4 \(No such file.*\)$",
-        ),
+        ("{run} --video /nowhere/a.mp4", r"--video: cannot write /nowhere/a.mp4 \(No such file.*\)$"),
         ("{run} --csv {run}/run.h5", "--csv: expected a file other than a run's, got"),
         (
             f"{ROOT}/docs/carracing/evolved.npz",
             "RUN: expected a run, got .*; --from-pretrained takes an npz file",
         ),
         ("{run} --csv /nowhere/a.csv", r"--csv: cannot write /nowhere/a.csv \(No such file or directory\)$"),
-        (
-            "{run} --env Acrobot-v1",
-            "--env: expected an environment whose policy has the 30 parameters",
-        ),
+        ("{run} --env Acrobot-v1", "--env: expected an environment whose policy has the 30 parameters"),
     ],
 )
 def test_a_mistake_is_one_line(run, words, why):

@@ -118,12 +118,7 @@ def test_the_doctor_needs_no_extra(light):
 LACKING = [
     ("gymnasium", "mpi_es.train cartpole", "--env mpi_es/CartPole-v1", "sim"),
     ("numba", "mpi_es.train --env CartPole-v1", "--policy mlp", "sim"),
-    (
-        "torch",
-        "mpi_es.train --env CartPole-v1 --policy torch.nn:Linear",
-        "--policy",
-        "policies",
-    ),
+    ("torch", "mpi_es.train --env CartPole-v1 --policy torch.nn:Linear", "--policy", "policies"),
     ("gymnasium", "mpi_es.evaluate RUN", "--env mpi_es/CartPole-v1", "sim"),
     ("PIL", "mpi_es.evaluate RUN --video film.mp4", "--video", "report"),
     ("imageio_ffmpeg", "mpi_es.evaluate RUN --frames film", "--frames", "report"),
@@ -158,11 +153,18 @@ def test_a_command_that_lacks_a_package_is_one_line(light, runs, package, comman
     assert f"mpi_es[{extra}]" in err
 
 
-@pytest.mark.parametrize("name", ["WorldEnv", "numpy_random"])
-def test_a_name_that_lacks_a_package_is_told_with_its_extra(light, name):
-    code, _, err = light(["numba"], sys.executable, "-c", f"from mpi_es.worlds import {name}")
+@pytest.mark.parametrize(
+    ("package", "program", "what"),
+    [
+        ("numba", "from mpi_es.worlds import WorldEnv", "mpi_es.worlds.WorldEnv"),
+        ("numba", "from mpi_es.worlds import numpy_random", "mpi_es.worlds.numpy_random"),
+        ("gest_api", "import mpi_es.gest", "mpi_es.gest"),
+    ],
+)
+def test_a_name_that_lacks_a_package_is_told_with_its_extra(light, package, program, what):
+    code, _, err = light([package], sys.executable, "-c", program)
     assert code == 1
-    assert err.endswith(f"\nModuleNotFoundError: mpi_es.worlds.{name} {needs('numba')}\n")
+    assert err.endswith(f"\nModuleNotFoundError: {what} {needs(package)}\n")
 
 
 def test_help_on_the_package_needs_no_extra(light):
@@ -187,3 +189,26 @@ def test_every_command_runs_on_one_rank_without_mpi(light, runs, absent, monkeyp
     code, out, err = light(absent, sys.executable, "-m", "mpi_es.doctor")
     assert (code, err) == (0, "")
     assert out.startswith("warn MPI            mpi4py finds no MPI library; one process\n")
+
+
+DRIVE = """
+import sys
+import gymnasium as gym
+import mpi_es
+
+car = gym.make("mpi_es/CarRacing-v3")
+cars = gym.make_vec("mpi_es/CarRacing-v3", num_envs=2, threads=2)
+for env in (car, cars):
+    env.reset(seed=1)
+    env.step(env.action_space.sample())
+    env.close()
+print("driven", sorted(set(sys.argv[1:]) & set(sys.modules)))
+"""
+
+
+def test_the_simulator_needs_gymnasium_numba_numpy_and_pygame_alone(light):
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    names = {re.split(r"[\[<>=]", requirement)[0] for requirement in project["dependencies"]}
+    others = [*names - {"numpy"}, *(module for module, extra in EXTRA_OF.items() if extra != "sim"), "Box2D"]
+    assert {"mpi4py", "torch"} < set(others)
+    assert light(others, sys.executable, "-c", DRIVE, *others)[1] == "driven []\n"

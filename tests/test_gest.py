@@ -2,8 +2,6 @@
 
 import copy
 import math
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -194,14 +192,6 @@ def test_a_saved_search_continues_in_another_generator(tmp_path):
 def test_it_is_a_generator_with_ids():
     assert isinstance(ESGenerator(problem()), Generator)
     assert ESGenerator.returns_id
-
-
-def test_the_package_that_is_missing_is_named():
-    program = "import sys; sys.modules['gest_api'] = None; import mpi_es.gest"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
-    assert done.stderr.endswith(
-        "ModuleNotFoundError: mpi_es.gest needs the package 'gest_api': pip install 'mpi_es[gest]'\n"
-    )
 
 
 def test_constraints_of_all_kinds_are_met():

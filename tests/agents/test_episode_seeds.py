@@ -4,7 +4,9 @@ from mpi_es.agents.episode_seeds import chosen_seeds, seed_ranges
 from mpi_es.seeds import Stream, held_out_seeds
 
 
-@pytest.mark.parametrize(("words", "ranges"), [("fresh", []), ("7", [(7, 7)]), ("0-3,9", [(0, 3), (9, 9)])])
+@pytest.mark.parametrize(
+    ("words", "ranges"), [("fresh", []), ("7", [(7, 7)]), ("0-3,9,5-5", [(0, 3), (9, 9), (5, 5)])]
+)
 def test_ranges_have_two_ends(words, ranges):
     assert seed_ranges(words) == ranges
 

@@ -117,10 +117,7 @@ def test_options_are_checked_together_not_one_by_one(tmp_path):
         ("hidden = 16", "my.toml: hidden: expected whole numbers in brackets, or nothing, got 16"),
         ("hidden = [16.5]", "my.toml: hidden: expected whole numbers in brackets, or nothing, got [16.5]"),
         ("hidden = [0]", "my.toml: hidden: expected widths above 0"),
-        (
-            "top-k = 3",
-            "my.toml: top-k: expected to be left out with --policy mlp: it is an",
-        ),
+        ("top-k = 3", "my.toml: top-k: expected to be left out with --policy mlp: it is an"),
         ("dispatch = 'both'", "my.toml: dispatch: expected one of auto, dynamic, static, got 'both'"),
         ("policy = 'mpl'", "my.toml: policy: expected one of attention, gru, lstm, mlp"),
         (

@@ -67,35 +67,3 @@ def test_a_group_goes_from_its_first_field_to_the_next_group():
     found = {group: [one.name for one in options] for group, options in groups(ALL.values()).items()}
     assert found == {Group(""): ["size", "widths"], Group("Limits, of all"): ["limit", "quick", "kind"]}
     assert Group("Limits, of all").name == "limits"
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "made"),
-    [
-        ("size", 5, 5),
-        ("widths", [8, 4], (8, 4)),
-        ("limit", 2, 2.0),
-        ("limit", "None", None),
-        ("limit", None, None),
-        ("kind", "another", "another"),
-    ],
-)
-def test_a_plain_value_becomes_one_of_the_option_s_type(name, value, made):
-    found = ALL[name].converted(value, "here")
-    assert (found, type(found)) == (made, type(made))
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "complaint"),
-    [
-        ("size", True, "here: expected whole number ≥ 1, got True"),
-        ("size", 1.0, "here: expected whole number ≥ 1, got 1.0"),
-        ("widths", [8, "x"], r"here: expected whole numbers, or nothing, got \[8, 'x'\]"),
-        ("limit", 10**400, "here: expected number or None, got 'int'"),
-        ("quick", 1, "here: expected true or false, got 1"),
-        ("kind", "anothr", "here: expected one of another, one, got 'anothr'; did you mean 'another'"),
-    ],
-)
-def test_a_value_of_another_type_is_refused(name, value, complaint):
-    with pytest.raises(UserError, match=complaint):
-        ALL[name].converted(value, "here")

@@ -43,8 +43,7 @@ def test_an_option_has_its_own_name_and_its_aliases():
     assert {"--population-size", "--popsize"} <= set(declared(Config)["population_size"].names)
 
 
-@pytest.mark.parametrize(("values", "rule"), [({"ranged": -1.0}, "--ranged: expected a number ≥ 0")])
-def test_a_number_outside_its_range_is_refused(values, rule):
+def test_a_number_outside_its_range_is_refused():
     check_ranges(Small())
-    with pytest.raises(UserError, match=rule):
-        check_ranges(Small(**values))
+    with pytest.raises(UserError, match="--ranged: expected a number ≥ 0"):
+        check_ranges(Small(ranged=-1.0))

@@ -61,12 +61,7 @@ def test_a_name_that_no_file_can_hold_is_refused():
 
 @pytest.mark.parametrize(
     ("field", "value"),
-    [
-        ("init_sigma", math.inf),
-        ("seed", 2**63),
-        ("max_iter", 0),
-        ("target_fitness", math.nan),
-    ],
+    [("init_sigma", math.inf), ("seed", 2**63), ("max_iter", 0), ("target_fitness", math.nan)],
 )
 def test_numbers_that_no_run_can_have_are_refused(field, value):
     with pytest.raises(UserError, match=f"{option(field)}: expected a (finite )?number"):

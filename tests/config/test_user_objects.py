@@ -55,10 +55,7 @@ def test_what_a_name_stands_for_is_loaded():
         ("fractions", "--env: expected package.module:name, got 'fractions'"),
         ("fractions:not a name", "expected package.module:name"),
         ("fractions:Fractio", "did you mean 'Fraction'"),
-        (
-            "no_such_module:x",
-            "expected a module that can be imported, got 'no_such_module'; run from",
-        ),
+        ("no_such_module:x", "expected a module that can be imported, got 'no_such_module'; run from"),
         ("antigravity_:x", "expected a module that can be imported"),
     ],
 )

@@ -1,5 +1,4 @@
 import hashlib
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,8 +16,8 @@ from mpi_es.seeds import training_seeds
 from mpi_es.strategies.base import Dense, Seeded, WithCentre
 from mpi_es.strategies.noise import ComputedNoise
 from tests.evaluation.drift import Drift
+from tests.launching import ROOT
 
-ROOT = Path(__file__).parents[2]
 SCRIPT = ("-m", "mpi4py", "-c")  # which ends all ranks where one fails
 POLICY = MLP(MLPOptions(hidden=(4,)), Drift.observation_space, Drift.action_space)
 MEAN = np.linspace(-1, 1, POLICY.dim)
@@ -138,82 +137,64 @@ def test_a_failure_names_rank_and_host():
         make_evaluator(env=Fails).evaluate(dense(), training_seeds(1, 0, 4, 1, "common"), EpisodeRules())
 
 
-def test_the_sum_is_the_noise_s_own():
-    shared, own = make_evaluator().noise, ComputedNoise(5, POLICY.dim)
-    keys, weights = shared.keys(3, 7), np.linspace(-1, 1, 7)
-    np.testing.assert_array_equal(shared.weighted_sum(keys, weights), own.weighted_sum(keys, weights))
-    np.testing.assert_array_equal(shared.row(int(keys[0])), own.row(int(keys[0])))
+def digest_of_sum(noise):
+    total = noise.weighted_sum(noise.keys(3, 9), np.linspace(-1, 1, 9))
+    return hashlib.sha256(total.tobytes()).hexdigest()
 
 
 SUM = """
-import hashlib, sys
-import numpy as np
+import sys
+from types import SimpleNamespace
 from mpi4py import MPI
 from mpi_es.evaluation.evaluator import Evaluator
 from mpi_es.strategies.noise import ComputedNoise
-from types import SimpleNamespace
+from tests.evaluation.test_evaluator import digest_of_sum
+
 comm, dim = MPI.COMM_WORLD, int(sys.argv[1])
 rollout = SimpleNamespace(policy=SimpleNamespace(dim=dim))
 evaluator = Evaluator(comm, rollout, ComputedNoise(5, dim))
 if comm.rank:
     evaluator.loop.serve()
 else:
-    total = evaluator.noise.weighted_sum(evaluator.noise.keys(3, 9), np.linspace(-1, 1, 9))
+    print(digest_of_sum(evaluator.noise))
     evaluator.loop.stop()
-    print(hashlib.sha256(total.tobytes()).hexdigest())
 """
-
-
-def serial_sum(dim):
-    noise = ComputedNoise(5, dim)
-    total = noise.weighted_sum(noise.keys(3, 9), np.linspace(-1, 1, 9))
-    return hashlib.sha256(total.tobytes()).hexdigest()
 
 
 @pytest.mark.parametrize(("ranks", "dim"), [(2, 20_001), (3, 20_001), (3, 2), (5, 70_000)])
 def test_ranks_add_up_what_one_does_to_the_bit(launch, ranks, dim):
-    done = launch(ranks, *SCRIPT, SUM, dim)
-    assert (done.stdout, done.stderr) == (serial_sum(dim) + "\n", "")
+    done = launch(ranks, *SCRIPT, SUM, dim, cwd=ROOT)
+    assert (done.stdout, done.stderr) == (digest_of_sum(ComputedNoise(5, dim)) + "\n", "")
+
+
+def found(evaluator):
+    """Return returns, lengths and observations of several evaluations."""
+    said, seeds = [], training_seeds(1, 0, 5, 3, "independent")
+    terms = EpisodeRules(7, np.ones((2, 3), np.float32), 0.2, True, 3)
+    for population in (dense(), seeded()):
+        both = WithCentre(population, MEAN)
+        for candidates, part in ((both, seeds), (both, seeds[:, :1]), (population, seeds[:4])):
+            one = evaluator.evaluate(candidates, part, terms)
+            said.append(f"{one.returns.tolist()} {one.lengths.tolist()} {one.observations.tolist()}\n")
+    return "".join(said)
 
 
 EVALUATE = """
 import sys
-import numpy as np
 from mpi4py import MPI
-from mpi_es.evaluation.rollout import EpisodeRules
-from mpi_es.seeds import training_seeds
-from mpi_es.strategies.base import WithCentre
-from tests.evaluation.test_evaluator import MEAN, dense, make_evaluator, seeded
+from tests.evaluation.test_evaluator import found, make_evaluator
+
 evaluator = make_evaluator(2, MPI.COMM_WORLD, dynamic=sys.argv[1] == "dynamic")
 if evaluator.loop.comm.rank:
     evaluator.loop.serve()
 else:
-    seeds, scaling = training_seeds(1, 0, 5, 3, "independent"), np.ones((2, 3), np.float32)
-    terms = EpisodeRules(7, scaling, 0.2, True, 3)
-    for population in (dense(), seeded()):
-        both = WithCentre(population, MEAN)
-        for candidates, part in ((both, seeds), (both, seeds[:, :1]), (population, seeds[:4])):
-            found = evaluator.evaluate(candidates, part, terms)
-            print(found.returns.tolist(), found.lengths.tolist(), found.observations.tolist())
+    print(found(evaluator), end="")
     evaluator.loop.stop()
 """
 
 
-@pytest.fixture(scope="module")
-def serial_evaluation():
-    """What EVALUATE prints without MPI."""
-    evaluator, said = make_evaluator(2), []
-    seeds, normalisation = training_seeds(1, 0, 5, 3, "independent"), np.ones((2, 3), np.float32)
-    for population in (dense(), seeded()):
-        both = WithCentre(population, MEAN)
-        for candidates, part in ((both, seeds), (both, seeds[:, :1]), (population, seeds[:4])):
-            found = evaluator.evaluate(candidates, part, EpisodeRules(7, normalisation, 0.2, True, 3))
-            said.append(f"{found.returns.tolist()} {found.lengths.tolist()} {found.observations.tolist()}\n")
-    return "".join(said)
-
-
 @pytest.mark.parametrize("dispatch", ["static", "dynamic"])
 @pytest.mark.parametrize("ranks", [2, 7])
-def test_ranks_evaluate_what_one_does_to_the_bit(launch, serial_evaluation, ranks, dispatch):
+def test_ranks_evaluate_what_one_does_to_the_bit(launch, ranks, dispatch):
     done = launch(ranks, *SCRIPT, EVALUATE, dispatch, cwd=ROOT)
-    assert (done.stdout, done.stderr) == (serial_evaluation, "")
+    assert (done.stdout, done.stderr) == (found(make_evaluator(2)), "")

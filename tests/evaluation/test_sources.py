@@ -1,10 +1,8 @@
 import numpy as np
-import pytest
 
-from mpi_es.evaluation.rollout import Episode
-from mpi_es.evaluation.sources import StaticSource, static_source
+from mpi_es.evaluation.sources import static_source
 from mpi_es.parallel.collectives import SerialComm
-from mpi_es.parallel.stop_signal import StopFlag, Stopped
+from mpi_es.parallel.stop_signal import StopFlag
 from mpi_es.run_file.records import EvaluationProgress
 from tests.evaluation.headers import header
 
@@ -32,15 +30,6 @@ def test_a_share_is_its_units_with_their_candidates_and_seeds():
 
 def test_an_empty_share_gives_nothing():
     assert taken(shared([], lambda candidate: None)) == []
-
-
-def test_a_share_is_given_up_at_a_signal():
-    flag = StopFlag()
-    source = StaticSource([Episode(0, 0, 1, np.zeros(2))], flag)
-    source.poll()
-    flag.name = "SIGUSR1"
-    with pytest.raises(Stopped):
-        source.poll()
 
 
 def test_progress_counts_the_share():

@@ -17,10 +17,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mpi_es.run_file import checkpoint
+from mpi_es.status import generations
 from tests.faults.blows import KINDS, Target
 from tests.launching import ROOT, assert_same, exact_content, start
 from tests.slurm.cluster import OVER, Cluster, Job, install
-from tests.slurm.jobs import OPTIONS, RANK, generation, variables
+from tests.slurm.jobs import OPTIONS, RANK, variables
 
 LAST = 60  # generations
 SPARE = 2  # nodes beside the job's, for it to go to
@@ -141,7 +142,7 @@ def endure(cluster: Cluster, place: Path, run: int, storm: Storm, training: Trai
             if time.monotonic() - last > LIMIT:
                 break
             target.repair(time.monotonic())
-            (state, restarts), done = cluster.look(job), generation(directory)
+            (state, restarts), done = cluster.look(job), generations(directory)
             storm.note(run, state, restarts, done)
             if state == "RUNNING":
                 storm.strike(target, run, restarts, done)

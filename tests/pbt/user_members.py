@@ -142,13 +142,3 @@ class Together(Forgetting):
     def score(self, episode_seeds):
         self.comm.Barrier()
         return super().score(episode_seeds)
-
-
-class StopsAtTwo:
-    """A callback."""
-
-    def __init__(self, config, directory):
-        pass
-
-    def generation(self, numbers):
-        return numbers["generation"] >= 2

@@ -144,21 +144,6 @@ def test_a_policy_answers_for_candidates_of_low_rank_as_for_their_whole_paramete
     np.testing.assert_allclose(ours, theirs, rtol=1e-4, atol=1e-6)
 
 
-def test_a_policy_whose_module_is_refused_says_why():
-    config = configured(policy=f"{__name__}:Refusing", strategy="openai_es", noise="low-rank")
-    policy = make(config, spaces.Box(-1, 1, (5,), np.float32), spaces.Discrete(3))
-    assert policy.layout is None
-    assert policy.description == (
-        "networks are evaluated in batches; not by their factors: __get__ reads the matrix weight; "
-        "--noise low-rank supports only linear, conv2d, embedding"
-    )
-
-
-class Refusing(Bare):
-    def __init__(self, observation_space, action_space):
-        super().__init__()
-
-
 def test_a_heavy_network_is_tested_less_often(monkeypatch):
     work = 8 * 9 * 40 * 40  # channels, kernel, picture
 

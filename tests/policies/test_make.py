@@ -27,10 +27,7 @@ VECTOR = spaces.Box(-1, 1, (4,), np.float32)
             {"policy": "gru", "hidden": (8,), "activation": "relu"},
             "--activation: expected tanh for --policy gru",
         ),
-        (
-            {"policy": "attention", "hidden": (64, 64)},
-            r"one width for --policy attention, got \(64, 64\)",
-        ),
+        ({"policy": "attention", "hidden": (64, 64)}, r"one width for --policy attention, got \(64, 64\)"),
         ({"policy": "attention", "hidden": (16,)}, r"--env: expected pictures \(size, size, 3\) of bytes"),
         ({"policy": f"{HERE}:Plan"}, "did you mean 'Plain'"),
         ({"policy": f"{HERE}:not_a_module"}, "expected a subclass of torch.nn.Module, or a class with a"),

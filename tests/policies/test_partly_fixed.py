@@ -17,13 +17,6 @@ def policy():
     return make(configured(policy=USER), spaces.Box(-1, 1, (3,), np.float32), spaces.Discrete(2))
 
 
-def test_a_module_s_layers_and_their_parameters_are_its_parts(policy):
-    edges = np.cumsum([0, 28 * 3, 28 * 7, 28, 28, 14, 2]).tolist()
-    names = ["cell.weight_ih", "cell.weight_hh", "cell.bias_ih", "cell.bias_hh", "out.weight", "out.bias"]
-    alone = dict(zip(names, map(slice, edges, edges[1:]), strict=True))
-    assert policy.parts == alone | {"cell": slice(0, edges[4]), "out": slice(edges[4], edges[6])}
-
-
 @pytest.mark.parametrize("part", ["cell", "out", "out.weight", "cell.bias_hh"])
 def test_a_part_and_the_fixed_rest_answer_as_the_whole_agent(policy, part):
     agents = np.random.default_rng(0).standard_normal((3, policy.dim), np.float32)

@@ -160,8 +160,4 @@ def test_groups_of_different_strategies_have_labels_of_their_own():
     options = ({"strategy": "openai_es", "learning_rate": rate} for rate in (0.01, 0.03))
     runs = [run(config=configured(**one)) for one in (*options, {"strategy": "cma_es"})]
     labels = [group.label for group in grouped(runs)]
-    assert labels == [
-        "openai_es, 0.01",
-        "openai_es, 0.03",
-        "cma_es",
-    ]
+    assert labels == ["openai_es, 0.01", "openai_es, 0.03", "cma_es"]

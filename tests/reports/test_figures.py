@@ -105,10 +105,7 @@ def test_held_out_returns_have_their_interval():
     returns = np.array([1.0, 2.0, 3.0, 4.0])
     axes = axes_of(figures.learning(whole(held=[HeldOut(2, returns)]))[1])
     (bar,) = axes.containers[0].lines[2][0].get_segments()
-    assert bar.tolist() == [
-        pytest.approx([20, 0.4458], abs=1e-4),
-        pytest.approx([20, 4.5542], abs=1e-4),
-    ]
+    assert bar.tolist() == [pytest.approx([20, 0.4458], abs=1e-4), pytest.approx([20, 4.5542], abs=1e-4)]
 
 
 def test_a_function_that_falls_by_decades_has_a_logarithmic_axis():

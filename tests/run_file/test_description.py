@@ -62,6 +62,7 @@ def test_a_config_with_thousands_of_numbers_survives(tmp_path):
         ({"name": "\x1b[2J"}, r"--name: expected a text without control characters, got '\\x1b\[2J'"),
         ({"way": "up"}, "--way: expected one of left, right, got 'up'"),
         ({"goal": {}}, "--goal: expected number or None, got {}"),
+        ({"goal": 10**400}, "--goal: expected number or None, got 'int'"),
         ({"widths": 3}, "--widths: expected whole numbers, or nothing, got 3"),
         ({"widths": np.array([0.5])}, "--widths: expected whole numbers, or nothing"),
         ({"widths": np.zeros((2, 2))}, "--widths: expected whole numbers, or nothing"),

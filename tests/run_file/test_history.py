@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mpi_es.run_file import checkpoint
-from mpi_es.run_file.history import History, Table, evaluations_content, read_evaluations
+from mpi_es.run_file.history import History, Table
 from mpi_es.run_file.records import HeldOut, Timing, summarize
 from tests.run_file import bases
 
@@ -82,18 +82,3 @@ def test_a_failed_call_counts_as_the_lowest_return_of_evaluation_and_populations
 def test_the_evaluation_at_the_end_of_a_shorter_run_does_not_count():
     made = history([10], [9], [10])  # of generations 1, 2 and 3
     assert (made.streak(10, 2), made.streak(10, 3), made.streak(10, 0)) == (0, 1, 0)
-
-
-def test_evaluations_of_different_lengths_are_stored_as_one_array():
-    held_out = [HeldOut(2, np.array([1.0, 2.0, 3.0])), HeldOut(4, np.array([5.0]))]
-    content = evaluations_content(held_out)
-    assert content["generation"].tolist() == [2, 4]
-    assert np.isnan(content["returns"]).tolist() == [[False] * 3, [False, True, True]]
-    back = read_evaluations(content)
-    assert [(one.generation, one.returns.tolist()) for one in back] == [(2, [1, 2, 3]), (4, [5])]
-
-
-def test_no_evaluations_are_stored_as_empty_arrays():
-    content = evaluations_content([])
-    assert (content["generation"].shape, content["returns"].shape) == ((0,), (0, 0))
-    assert read_evaluations(content) == []

@@ -1,9 +1,8 @@
-"""What the tests of the job scripts submit, and how far it is."""
+"""What the tests of the job scripts submit."""
 
 import sys
 from pathlib import Path
 
-from mpi_es.run_file import checkpoint
 from tests.launching import ROOT
 
 OPTIONS = ("--env", "tests.slurm.slow:make", "--population-size", 6, "--hidden", 4, "--num-eval-rollouts", 3)
@@ -18,8 +17,3 @@ def variables(project: Path) -> dict[str, str]:
         "MPI_ES_SETUP": f"PATH={Path(sys.prefix, 'bin')}:$PATH",
         "MPI_ES_CACHE": str(ROOT / ".numba"),
     }
-
-
-def generation(run: Path) -> int:
-    """Return how many generations a run has behind it."""
-    return checkpoint.load(run)[0]["progress"]["generation"] if checkpoint.exists(run) else 0

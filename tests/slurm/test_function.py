@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from mpi_es.scripts.directories import LIST
+from mpi_es.status import generations
 from tests.launching import start
-from tests.slurm.jobs import generation
 from tests.slurm.test_resume import TWO
 
 pytestmark = pytest.mark.timeout(900)  # a job takes seconds, and minutes on a machine that is busy
@@ -36,7 +36,7 @@ def unbroken(tmp_path_factory):
 def test_a_script_is_saved_requeued_and_continued_in_each_of_its_runs(cluster, submit, place, unbroken):
     job = submit(TWO, "function.sh", SCRIPT, 0.15)
     for restarts, run in enumerate(runs_of(job, place)):
-        cluster.until(lambda run=run: generation(run) > 2)
+        cluster.until(lambda run=run: generations(run) > 2)
         cluster.ask("scancel", "--batch", "--signal=USR1", job.number)
         cluster.until(lambda restarts=restarts: cluster.restarts(job) == restarts + 1)
     assert cluster.end(job) == "COMPLETED", job.log

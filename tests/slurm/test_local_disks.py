@@ -13,9 +13,10 @@ from pathlib import Path
 
 import pytest
 
+from mpi_es.status import generations
 from tests.launching import ROOT
 from tests.slurm.cluster import Cluster, Job, install
-from tests.slurm.jobs import OPTIONS, RANK, generation
+from tests.slurm.jobs import OPTIONS, RANK
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 # What these runs import: an environment with all packages has gigabytes.
@@ -88,7 +89,7 @@ def begin(cluster, send, place):
 
     def begun(run="run"):
         job = send(10**5, run)
-        cluster.until(lambda: generation(place / run) > 3)
+        cluster.until(lambda: generations(place / run) > 3)
         return job
 
     return begun

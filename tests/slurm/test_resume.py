@@ -11,9 +11,10 @@ import pytest
 
 from mpi_es import train
 from mpi_es.run_file import checkpoint
+from mpi_es.status import generations
 from tests.faults.survivors import LIBRARY, OPEN_MPI, OPEN_MPI_EXEC
 from tests.launching import ROOT, assert_same, run_here
-from tests.slurm.jobs import OPTIONS, RANK, generation, variables
+from tests.slurm.jobs import OPTIONS, RANK, variables
 
 pytestmark = pytest.mark.timeout(900)  # a job takes seconds, and minutes on a machine that is busy
 LAST = 24  # generations
@@ -23,8 +24,8 @@ TWO = ["--ntasks=2"]
 
 def kill(cluster, job, place, pattern, after=3):
     """Kill the last process of a job that matches, some generations on."""
-    begin = generation(place / "run")
-    cluster.until(lambda: generation(place / "run") >= begin + after)
+    begin = generations(place / "run")
+    cluster.until(lambda: generations(place / "run") >= begin + after)
     os.kill(cluster.processes(job, pattern)[-1], signal.SIGKILL)
 
 
@@ -43,7 +44,7 @@ def begin(cluster, submit, place):
 
     def begun(options=TWO, **settings):
         job = submit(options, "train.sh", *RUN, **settings)
-        cluster.until(lambda: generation(place / "run") > 3)
+        cluster.until(lambda: generations(place / "run") > 3)
         return job
 
     return begun
@@ -87,8 +88,8 @@ def test_a_killed_rank_is_tried_again_a_few_times(ends_well, cluster, submit, pl
     job = submit(TWO, "train.sh", *RUN, MPI_ES_RETRIES="1")
     kill(cluster, job, place, RANK)
     cluster.until(lambda: cluster.restarts(job) == 1)
-    before = generation(place / "run")
-    cluster.until(lambda: generation(place / "run") > before)
+    before = generations(place / "run")
+    cluster.until(lambda: generations(place / "run") > before)
     kill(cluster, job, place, RANK)
     assert cluster.end(job) == "FAILED"
     assert re.search(r"error: rank \d on .* died at", job.log)
@@ -240,7 +241,7 @@ def test_a_job_that_is_to_be_requeued_waits_for_slurms_controller(begin, ends_we
 @pytest.mark.slow
 def test_a_job_waits_for_its_ranks_on_a_node_that_slurm_has_lost_sight_of(cluster, submit, place):
     job = submit([*TWO, "--nodes=1"], "train.sh", *OPTIONS, "--max-iter", 10**5, "--run-dir", "run")
-    cluster.until(lambda: generation(place / "run") > 3)
+    cluster.until(lambda: generations(place / "run") > 3)
     (node,) = cluster.nodes_of(job)
     cluster.stop_node(node)
     try:
@@ -250,8 +251,8 @@ def test_a_job_waits_for_its_ranks_on_a_node_that_slurm_has_lost_sight_of(cluste
         cluster.start_node(node)
     (other,) = cluster.nodes_of(job)
     cluster.until(lambda: cluster.processes(job, RANK, other))
-    before = generation(place / "run")
-    cluster.until(lambda: generation(place / "run") > before)
+    before = generations(place / "run")
+    cluster.until(lambda: generations(place / "run") > before)
     assert (other != node, cluster.restarts(job)) == (True, 1)
     cluster.ask("scancel", job.number)
     assert cluster.end(job) == "CANCELLED"

@@ -2,7 +2,8 @@
 
 import pytest
 
-from tests.slurm.jobs import OPTIONS, generation
+from mpi_es.status import generations
+from tests.slurm.jobs import OPTIONS
 
 pytestmark = pytest.mark.timeout(900)
 ONE = ["--ntasks=1"]
@@ -26,7 +27,7 @@ def test_a_sweep_over_seeds_and_its_summary(cluster, submit, place):
 @pytest.mark.parametrize("signalled", [3, 5])
 def test_a_task_of_a_sweep_is_requeued_without_the_others(cluster, submit, place, signalled):
     job = submit([*ONE, "--array=3,5"], "sweep.sh", "s", *OPTIONS, "--max-iter", 40)
-    cluster.until(lambda: min(generation(place / "s" / f"seed-{task}") for task in (3, 5)) > 2)
+    cluster.until(lambda: min(generations(place / "s" / f"seed-{task}") for task in (3, 5)) > 2)
     cluster.ask("scancel", "--batch", "--signal=USR1", f"{job.number}_{signalled}")
     cluster.until(lambda: (place / "s" / "report.html").exists(), 300)
     logs = {task: (place / f"sweep-{job.number}_{task}.log").read_text() for task in (3, 5)}

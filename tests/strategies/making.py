@@ -1,5 +1,6 @@
 """Strategies as a run makes them, from plain values."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -21,3 +22,11 @@ def made(
     every = cls.Options(population_size=popsize, init_sigma=sigma, **options)
     integers = {} if grid is None else {"grid": grid}
     return cls(every, x0, seed, noise or ComputedNoise(seed, len(x0)), **integers)
+
+
+def evolve(strategy: Any, function: Callable[[np.ndarray], np.ndarray], generations: int) -> float:
+    """Run generations of a dense strategy; return the fitness of its centre."""
+    for _ in range(generations):
+        population = strategy.ask()
+        strategy.tell(population, function(population.rows))
+    return float(function(strategy.centre[np.newaxis])[0])

@@ -10,14 +10,7 @@ from mpi_es.errors import UserError
 from mpi_es.seeds import Stream
 from mpi_es.strategies import cr_fm_nes
 from mpi_es.strategies.cr_fm_nes import CRFMNES
-from tests.strategies.making import made
-
-
-def evolve(strategy, function, generations):
-    for _ in range(generations):
-        population = strategy.ask()
-        strategy.tell(population, function(population.rows))
-    return float(function(strategy.centre[np.newaxis])[0])
+from tests.strategies.making import evolve, made
 
 
 def ellipsoid(rows):

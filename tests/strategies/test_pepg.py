@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from mpi_es.strategies.pepg import PEPG
-from tests.strategies.making import made
+from tests.strategies.making import evolve, made
 
 ASCENT = {"optimizer": "sgd", "momentum": 0.0, "learning_rate": 1.0}
 
@@ -20,13 +20,6 @@ def sphere(rows: np.ndarray) -> np.ndarray:
 
 def ellipsoid(rows: np.ndarray) -> np.ndarray:
     return -(np.logspace(0, 3, rows.shape[-1]) * np.square(rows)).sum(axis=-1)
-
-
-def evolve(strategy: PEPG, function: Callable[[np.ndarray], np.ndarray], generations: int) -> float:
-    for _ in range(generations):
-        population = strategy.ask()
-        strategy.tell(population, function(population.rows))
-    return float(function(strategy.centre))
 
 
 @pytest.mark.parametrize("popsize", [4, 8, 32])

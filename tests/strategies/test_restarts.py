@@ -48,10 +48,7 @@ def test_ipop_doubles_the_population_at_each_restart():
     ("x0", "function"),
     [
         (np.array([1e9, 1.0]), lambda rows: sphere(rows - [1e9, 0])),  # floats around 1e9 are 1e-7 apart
-        (
-            np.ones(2),
-            lambda rows: sphere(rows * [1e9, 1]),
-        ),  # a condition above 1e14
+        (np.ones(2), lambda rows: sphere(rows * [1e9, 1])),  # a condition above 1e14
     ],
 )
 def test_a_start_ends_where_floats_end_it(x0, function):

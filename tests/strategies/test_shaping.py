@@ -26,21 +26,6 @@ def test_log_rank_is_the_mean_of_its_formula_over_the_ranks_of_ties(fitness: np.
     np.testing.assert_allclose(log_rank(fitness), expected / utilities.sum(), atol=1e-15)
 
 
-def test_centered_written_out() -> None:
-    np.testing.assert_array_equal(
-        centered(np.array([10.0, -3.0, 10.0, 99.0, 0.0])), [0.125, -0.5, 0.125, 0.5, -0.25]
-    )
-
-
-def test_log_rank_written_out() -> None:
-    # n = 6: log2(4) - log2(1), - log2(2), - log2(3); then rank 3 with log2(4), and nothing below.
-    best, second, third = 2, 1, 2 - np.log2(3)
-    utilities = log_rank(np.array([1.0, 9.0, 7.0, 7.0, 3.0, 2.0])) * (best + second + third)
-    np.testing.assert_allclose(
-        utilities, [0, 2, (second + third) / 2, (second + third) / 2, 0, 0], atol=1e-15
-    )
-
-
 @given(arrays(np.float64, st.integers(2, 12), elements=st.floats(-1e6, 1e6)))
 def test_standardized_is_scipys_zscore(fitness: np.ndarray) -> None:
     utilities = standardized(fitness)

@@ -4,16 +4,12 @@ import os
 import pty
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 from rich.console import Console
 
 from mpi_es.telemetry.terminal import Anchor, Chart, chart, find_terminal
-from tests.launching import LIMIT
-
-ROOT = Path(__file__).parents[2]
-MPIEXEC = Path(sys.executable).with_name("mpiexec")
+from tests.launching import LIMIT, MPIEXEC, ROOT
 
 
 @pytest.mark.parametrize(
@@ -36,8 +32,7 @@ def test_several_lines_have_eight_levels_each():
 
 
 @pytest.mark.parametrize(
-    ("encoding", "drawn"),
-    [("utf-8", ["  █  9", " ▅█", "▁██  1"]), ("ascii", ["  #  9", " -#", "_##  1"])],
+    ("encoding", "drawn"), [("utf-8", ["  █  9", " ▅█", "▁██  1"]), ("ascii", ["  #  9", " -#", "_##  1"])]
 )
 def test_extremes_stand_beside_several_lines(encoding, drawn):
     stream = io.TextIOWrapper(io.BytesIO(), encoding=encoding)

@@ -42,21 +42,14 @@ def driver(env, name):
     return {"random": random_actions(env), "heuristic": plan}.get(name, walk)
 
 
+@pytest.mark.parametrize("episodes", [2, pytest.param(100, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("hardcore", [False, True])
 @pytest.mark.parametrize("name", DRIVERS)
-def test_episodes_are_gymnasium_s_to_the_bit(name, hardcore):
+def test_episodes_are_gymnasium_s_to_the_bit(name, hardcore, episodes):
     ours, theirs = pair(hardcore)
     assert (ours.observation_space, ours.action_space) == (theirs.observation_space, theirs.action_space)
     assert ours.metadata == theirs.metadata
-    assert differences(ours, theirs, range(2), driver(theirs, name)) == []
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("hardcore", [False, True])
-@pytest.mark.parametrize("name", DRIVERS)
-def test_many_episodes_are_gymnasium_s_to_the_bit(name, hardcore):
-    ours, theirs = pair(hardcore)
-    assert differences(ours, theirs, range(100), driver(theirs, name)) == []
+    assert differences(ours, theirs, range(episodes), driver(theirs, name)) == []
 
 
 @pytest.mark.parametrize("name", ["BipedalWalker-v3", "BipedalWalkerHardcore-v3"])

@@ -48,10 +48,7 @@ def test_an_exception_names_the_episode():
     [
         ("Interpreted", "--env: expected step decorated with numba.njit, got <function"),
         ("OfTheClass", "--env: .* got <bound method .*; set self.step = step in the constructor"),
-        (
-            "Scratchless",
-            r"--env: expected scratch\(\), .* of step_lanes, got .* it has none",
-        ),
+        ("Scratchless", r"--env: expected scratch\(\), .* of step_lanes, got .* it has none"),
         ("Silent", r"--env: expected tell\(state, out\), which writes the facts, .* it has none"),
         ("Halved", "got '.*:Halved'; it has no observe"),
         ("Freshless", "got '.*:Freshless'; it has no fresh"),

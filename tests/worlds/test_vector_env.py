@@ -8,11 +8,11 @@ from gymnasium.error import InvalidAction, ResetNeeded
 from gymnasium.wrappers import FrameStackObservation
 from gymnasium.wrappers.vector import NormalizeReward, RecordEpisodeStatistics
 
-from mpi_es import envs
 from mpi_es.errors import UserError
 from mpi_es.worlds.env import WorldEnv
 from mpi_es.worlds.vector_env import WorldVectorEnv
-from tests.worlds.lockstep import Repeat, assert_equal
+from tests.launching import assert_same
+from tests.worlds.lockstep import Repeat
 from tests.worlds.user_worlds import Telling
 
 SEEDS = [12, 13, 14]
@@ -39,12 +39,12 @@ def play(ours, theirs, steps):
         else:
             actions = rng.integers(space.n, size=n)
         got = ours.step(actions)
-        assert_equal(got, theirs.step(actions))
+        assert_same(got, theirs.step(actions))
         over = got[2] | got[3]
         ends += over.sum()
         if over.any() and ours.metadata["autoreset_mode"].value == "Disabled":
             options = [{"reset_mask": over.copy()} for _ in range(2)]
-            assert_equal(ours.reset(options=options[0]), theirs.reset(options=options[1]))
+            assert_same(ours.reset(options=options[0]), theirs.reset(options=options[1]))
     return ends
 
 
@@ -52,9 +52,9 @@ def play(ours, theirs, steps):
 @pytest.mark.parametrize("threads", [1, 2, 3])
 def test_a_vector_does_what_gymnasium_s_does_for_every_number_of_threads(threads, mode):
     ours, theirs = pair("CartPole-v1", mode, threads=threads, max_episode_steps=30)
-    assert_equal(ours.reset(seed=SEEDS), theirs.reset(seed=SEEDS))
+    assert_same(ours.reset(seed=SEEDS), theirs.reset(seed=SEEDS))
     assert play(ours, theirs, 120) > 10
-    assert_equal(ours.reset(seed=[5, None, 2**62]), theirs.reset(seed=[5, None, 2**62]))
+    assert_same(ours.reset(seed=[5, None, 2**62]), theirs.reset(seed=[5, None, 2**62]))
     play(ours, theirs, 10)
     ours.close()
 
@@ -62,7 +62,7 @@ def test_a_vector_does_what_gymnasium_s_does_for_every_number_of_threads(threads
 @pytest.mark.parametrize("name", ["Pendulum-v1", "MountainCarContinuous-v0", "Acrobot-v1", "MountainCar-v0"])
 def test_other_worlds_are_gymnasium_s_too(name):
     ours, theirs = pair(name, max_episode_steps=9)
-    assert_equal(ours.reset(seed=3), theirs.reset(seed=3))
+    assert_same(ours.reset(seed=3), theirs.reset(seed=3))
     assert play(ours, theirs, 25) >= 6
     assert (ours.action_space, ours.observation_space) == (theirs.action_space, theirs.observation_space)
 
@@ -73,7 +73,7 @@ def test_environments_that_step_together_do_what_each_does_alone(name, mode):
     ours = gym.make_vec(name, num_envs=21, threads=2, autoreset_mode=mode, max_episode_steps=90)
     alone = {"vectorization_mode": "sync", "vector_kwargs": {"autoreset_mode": mode}}
     theirs = gym.make_vec(name, num_envs=21, max_episode_steps=90, **alone)
-    assert_equal(ours.reset(seed=3), theirs.reset(seed=3))
+    assert_same(ours.reset(seed=3), theirs.reset(seed=3))
     assert play(ours, theirs, 250) > 40
     ours.close()
 
@@ -83,7 +83,7 @@ def test_frames_are_skipped_and_stacked_as_by_gymnasium_s_wrappers(mode):
     wrappers = (lambda env: Repeat(env, 3), lambda env: FrameStackObservation(env, 2))
     options = {"frame_skip": 3, "frame_stack": 2, "max_episode_steps": 31}
     ours, theirs = pair("CartPole-v1", mode, wrappers, **options)
-    assert_equal(ours.reset(seed=5), theirs.reset(seed=5))
+    assert_same(ours.reset(seed=5), theirs.reset(seed=5))
     assert play(ours, theirs, 60) > 10
     assert ours.observation_space == theirs.observation_space
 
@@ -93,10 +93,10 @@ def test_what_a_world_tells_of_an_episode_that_is_over_is_in_the_infos(mode):
     worlds = [Telling() for _ in range(4)]
     ours = WorldVectorEnv(worlds[0], num_envs=3, autoreset_mode=mode)
     theirs = gym.vector.SyncVectorEnv([lambda w=w: WorldEnv(w) for w in worlds[1:]], autoreset_mode=mode)
-    assert_equal(ours.reset(seed=1), theirs.reset(seed=1))
+    assert_same(ours.reset(seed=1), theirs.reset(seed=1))
     actions = np.array([[5.0], [3.0], [6.0]], np.float32)
     got = ours.step(actions)
-    assert_equal(got, theirs.step(actions))
+    assert_same(got, theirs.step(actions))
     infos = got[-1]["final_info"] if mode == "SameStep" else got[-1]
     assert infos["is_even"].tolist() == [True, False, False]
     assert infos["is_large"].tolist() == [True, False, True]
@@ -104,17 +104,12 @@ def test_what_a_world_tells_of_an_episode_that_is_over_is_in_the_infos(mode):
 
 def test_a_mask_begins_some_episodes_and_leaves_the_others():
     ours, theirs = pair("Pendulum-v1")
-    assert_equal(ours.reset(seed=1), theirs.reset(seed=1))
+    assert_same(ours.reset(seed=1), theirs.reset(seed=1))
     play(ours, theirs, 2)
     for seed in ([None, 9, None], None):
         options = [{"reset_mask": np.array([False, True, False])} for _ in range(2)]
-        assert_equal(ours.reset(seed=seed, options=options[0]), theirs.reset(seed=seed, options=options[1]))
+        assert_same(ours.reset(seed=seed, options=options[0]), theirs.reset(seed=seed, options=options[1]))
         play(ours, theirs, 2)
-
-
-def test_a_limit_of_minus_one_is_none_and_none_is_the_registered_one():
-    for given, limit in ((-1, 0), (None, 200), (7, 7)):
-        assert pair("Pendulum-v1", max_episode_steps=given)[0].rules.limit == limit
 
 
 def test_observations_stay_when_the_next_are_made():
@@ -240,11 +235,3 @@ def test_each_environment_has_its_picture():
     pictures = env.render()
     assert [picture.shape for picture in pictures] == [(400, 600, 3)] * 2
     env.close()
-
-
-def test_a_rollout_takes_the_vector():
-    batch = envs.open_batch("vector:mpi_es/CartPole-v1", (), 2)
-    _, observations = batch.begin([4, 5])
-    for seen, seed in zip(observations, (4, 5), strict=True):
-        np.testing.assert_array_equal(seen, envs.make("CartPole-v1")[0].reset(seed=seed)[0])
-    batch.close()

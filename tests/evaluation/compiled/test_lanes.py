@@ -11,6 +11,7 @@ from mpi_es.evaluation import build
 from mpi_es.evaluation.compiled.lanes import LANES
 from mpi_es.evaluation.rollout import Episode, EpisodeRules
 from mpi_es.evaluation.sources import StaticSource
+from tests.evaluation.compiled.test_rollout import in_order
 
 WORLDS = {
     "lander": configured(env="mpi_es/LunarLander-v3", hidden=(9, 7)),
@@ -22,10 +23,6 @@ def source(rollout, episodes):
     """Two episodes of each candidate, each on a seed of its own."""
     rows = np.random.default_rng(0).normal(0, 0.2, (episodes, rollout.policy.dim)).astype(np.float32)
     return StaticSource(Episode(i, i // 2, 100 + i, rows[i // 2]) for i in range(episodes))
-
-
-def in_order(rows):
-    return rows[np.argsort(rows[:, 0])]
 
 
 @pytest.mark.parametrize("repeat", [1, 3])

@@ -32,8 +32,7 @@ def in_order(rows):
 
 
 @pytest.mark.parametrize(
-    "options",
-    [(), ("picture=exact",), ("variant=bars",), ("domain_randomize=True",), ("grass_cost=0.5",)],
+    "options", [(), ("picture=exact",), ("variant=bars",), ("domain_randomize=True",), ("grass_cost=0.5",)]
 )
 def test_returns_and_lengths_are_those_of_the_ordinary_path_to_the_bit(options):
     config = replace(CONFIG, env_options=options)

@@ -9,16 +9,9 @@ import mpi_es
 from mpi_es.errors import RolloutError, UserError
 from mpi_es.evaluation.function.constraints import count_constraints
 from tests.launching import assert_same
+from tests.strategies.test_constraints import beyond, sphere
 
 QUICK = {"population_size": 8, "max_iter": 20, "run_dir": None, "console": "silent"}
-
-
-def sphere(x):
-    return float((x**2).sum())
-
-
-def beyond(x):
-    return [1 - x[0], x[1] - 2]
 
 
 def minimise(function, constraints, **options):

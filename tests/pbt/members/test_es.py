@@ -1,7 +1,6 @@
 """Members that are whole runs of OpenAI-ES."""
 
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,12 +14,11 @@ from pbt.config import Config
 from pbt.members import space
 from pbt.members.es import ES
 from pbt.packing import pack, unpack
-from tests.launching import assert_same
+from tests.launching import ROOT, assert_same
 from tests.pbt.runs import exact
 
 OPTIONS = ("hidden=4", "num_rollouts=2")
 SLOW = pytest.mark.slow
-ROOT = Path(__file__).parents[3]
 VALUES = {"sigma": 0.1, "learning_rate": 0.05, "pairs": 4.0}
 
 

@@ -153,8 +153,7 @@ LATER = {"RecurrentPPO", "SAC", "TD3"}  # the other three show the same in less 
 
 
 @pytest.mark.parametrize(
-    "algorithm",
-    [pytest.param(name, marks=[pytest.mark.slow] * (name in LATER)) for name in ALGORITHMS],
+    "algorithm", [pytest.param(name, marks=[pytest.mark.slow] * (name in LATER)) for name in ALGORITHMS]
 )
 def test_a_member_continues_from_its_state_alone(algorithm):
     config = replace(ALGORITHMS[algorithm], algorithm=algorithm)

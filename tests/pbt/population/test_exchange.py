@@ -1,12 +1,9 @@
-from pathlib import Path
-
 import pytest
 
 from mpi_es.parallel.collectives import SerialComm
 from pbt.population.exchange import exchange
+from tests.launching import ROOT
 from tests.pbt.population.exchanging import made
-
-ROOT = Path(__file__).parents[3]
 
 
 @pytest.mark.parametrize(

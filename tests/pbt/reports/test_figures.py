@@ -1,10 +1,10 @@
 import numpy as np
-from matplotlib.figure import Figure
 
 from mpi_es.run_file.records import HeldOut
 from mpi_es.run_file.scores import half_interval
 from pbt.lineage import Generation, Lineage
 from pbt.reports import figures
+from tests.reports.test_figures import axes_of
 
 # Member 2 copies member 0, then member 1 copies member 2: all descend from member 0 at the end.
 SOURCES = ([0, 1, 0], [0, 2, 2], [0, 1, 2])
@@ -21,12 +21,6 @@ def past(scores=SCORES, sources=SOURCES, length=9.0):
         lineage.seconds.append(2.0)
     lineage.evaluations.append((1, HeldOut(3, np.array([6.0, 8.0]))))
     return lineage
-
-
-def axes_of(panel):
-    axes = Figure().subplots()
-    panel.draw(axes)
-    return axes
 
 
 def drawn(axes):

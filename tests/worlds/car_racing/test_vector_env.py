@@ -4,8 +4,9 @@ import pytest
 from gymnasium.wrappers import FrameStackObservation
 
 from mpi_es import envs
+from tests.launching import assert_same
 from tests.worlds.car_racing.reference import GENTLE
-from tests.worlds.lockstep import Repeat, assert_equal
+from tests.worlds.lockstep import Repeat
 
 NAME = "mpi_es/CarRacing-v3"
 SEEDS = [12, 13, 14]
@@ -35,11 +36,11 @@ def drive(env, other, steps, action=GENTLE, noise=0.1):
         else:
             actions = rng.integers(5, size=CARS)
         got = env.step(actions)
-        assert_equal(got, other.step(actions))
+        assert_same(got, other.step(actions))
         ends += got[2].sum(), got[3].sum()
         over = got[2] | got[3]
         if over.any() and env.metadata["autoreset_mode"].value == "Disabled":
-            assert_equal(
+            assert_same(
                 env.reset(options={"reset_mask": over}), other.reset(options={"reset_mask": over.copy()})
             )
     return ends.tolist()
@@ -50,7 +51,7 @@ def drive(env, other, steps, action=GENTLE, noise=0.1):
 def test_cars_are_those_of_the_environment_alone_for_every_number_of_threads(threads, mode):
     env = ours(threads=threads, autoreset_mode=mode, max_episode_steps=6)
     other = alone(mode, max_episode_steps=6)
-    assert_equal(env.reset(seed=SEEDS), other.reset(seed=SEEDS))
+    assert_same(env.reset(seed=SEEDS), other.reset(seed=SEEDS))
     assert drive(env, other, 9)[1] >= CARS
     env.close()
 
@@ -68,7 +69,7 @@ def test_who_leaves_the_map_makes_a_lap_or_meets_the_limit_has_gymnasium_s_infos
     """With a share of 0 a car has made its lap as soon as it is on the first tile."""
     options = {"max_episode_steps": limit, "lap_complete_percent": share}
     env, other = ours(autoreset_mode=mode, **options), alone(mode, **options)
-    assert_equal(env.reset(seed=SEEDS), other.reset(seed=SEEDS))
+    assert_same(env.reset(seed=SEEDS), other.reset(seed=SEEDS))
     steps = 1 if share == 0.0 else limit
     assert drive(env, other, steps, action, noise=0.0) == ends
     drive(env, other, 2)
@@ -88,7 +89,7 @@ def test_who_leaves_the_map_makes_a_lap_or_meets_the_limit_has_gymnasium_s_infos
 def test_the_options_are_those_of_the_environment_alone(options):
     env, other = ours(max_episode_steps=5, **options), alone(max_episode_steps=5, **options)
     for given in ({"seed": 3}, {"options": {"randomize": False}}, {"seed": [7, None, 2**63 - 1]}):
-        assert_equal(env.reset(**given), other.reset(**given))
+        assert_same(env.reset(**given), other.reset(**given))
         drive(env, other, 7)
     assert (env.action_space, env.observation_space) == (other.action_space, other.observation_space)
 
@@ -98,7 +99,7 @@ def test_frames_are_skipped_and_stacked_as_by_gymnasium_s_wrappers(mode):
     wrappers = (lambda env: Repeat(env, 3), lambda env: FrameStackObservation(env, 2))
     env = ours(frame_skip=3, frame_stack=2, autoreset_mode=mode, max_episode_steps=10)
     other = alone(mode, wrappers, max_episode_steps=10)
-    assert_equal(env.reset(seed=5), other.reset(seed=5))
+    assert_same(env.reset(seed=5), other.reset(seed=5))
     assert drive(env, other, 9)[1] >= 2 * CARS  # four actions make ten steps
     assert env.observation_space == other.observation_space
 

@@ -26,20 +26,14 @@ def compared(ours, theirs, episodes, held):
     return differences(ours, theirs, seeds, random_actions(theirs, held))
 
 
+@pytest.mark.parametrize("episodes", [30, pytest.param(300, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(("name", "options", "held"), VARIANTS)
-def test_episodes_are_gymnasium_s_to_the_bit(name, options, held):
+def test_episodes_are_gymnasium_s_to_the_bit(name, options, held, episodes):
     ours, theirs = gym.make(f"mpi_es/{name}", **options), gym.make(name, **options)
     world = ours.unwrapped.world
     assert (world.observation_space, world.action_space) == (theirs.observation_space, theirs.action_space)
     assert (world.limit, world.metadata) == (theirs.spec.max_episode_steps, theirs.metadata)
-    assert compared(ours.unwrapped, theirs, 30, held) == []
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("name", "options", "held"), VARIANTS)
-def test_many_episodes_are_gymnasium_s_to_the_bit(name, options, held):
-    ours, theirs = gym.make(f"mpi_es/{name}", **options), gym.make(name, **options)
-    assert compared(ours.unwrapped, theirs, 300, held) == []
+    assert compared(ours.unwrapped, theirs, episodes, held) == []
 
 
 def test_sine_and_cosine_of_small_angles_are_numpy_s_to_the_bit():
@@ -49,8 +43,7 @@ def test_sine_and_cosine_of_small_angles_are_numpy_s_to_the_bit():
 
 
 @pytest.mark.parametrize(
-    "name",
-    ["CartPole-v1", "MountainCar-v0", "MountainCarContinuous-v0", "Acrobot-v1", "Pendulum-v1"],
+    "name", ["CartPole-v1", "MountainCar-v0", "MountainCarContinuous-v0", "Acrobot-v1", "Pendulum-v1"]
 )
 def test_the_pictures_are_gymnasium_s(name):
     ours, theirs = (gym.make(each, render_mode="rgb_array") for each in (f"mpi_es/{name}", name))

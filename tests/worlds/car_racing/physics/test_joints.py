@@ -2,12 +2,7 @@ from typing import Any
 
 import numpy as np
 
-from mpi_es.worlds.car_racing.physics.joints import (
-    LIMIT_ANGLE,
-    LOWER,
-    NO_LIMIT,
-    UPPER,
-)
+from mpi_es.worlds.car_racing.physics.joints import LIMIT_ANGLE, LOWER, NO_LIMIT, UPPER
 from tests.worlds.car_racing.physics.lockstep import Race
 
 PER_SECOND = 50.0

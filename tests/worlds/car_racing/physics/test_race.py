@@ -9,10 +9,13 @@ from mpi_es.worlds.car_racing.physics import arrays, race
 from tests.worlds.car_racing.physics.lockstep import Race, without_picture
 from tests.worlds.car_racing.reference import copy_state, drive, reference
 
-STYLES = ["road", "noisy", "random", "spin", "straight"]
 
-
-def assert_lockstep(env: Any, seed: int, style: str, steps: int) -> None:
+@pytest.mark.parametrize("style", ["road", "noisy", "random", "spin", "straight"])
+@pytest.mark.parametrize(
+    ("seed", "steps"),
+    [(0, 250), (7, 250), *(pytest.param(seed, 1000, marks=pytest.mark.slow) for seed in range(20, 30))],
+)
+def test_every_step_is_gymnasiums(env: Any, seed: int, steps: int, style: str) -> None:
     both = Race(env, seed)
     both.assert_same()
     for action, _ in zip(drive(style, env, seed), range(steps), strict=False):
@@ -20,19 +23,6 @@ def assert_lockstep(env: Any, seed: int, style: str, steps: int) -> None:
         both.assert_same()
         if end:
             return
-
-
-@pytest.mark.parametrize("style", STYLES)
-@pytest.mark.parametrize("seed", [0, 7])
-def test_every_step_is_gymnasiums(env: Any, seed: int, style: str) -> None:
-    assert_lockstep(env, seed, style, 250)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("style", STYLES)
-@pytest.mark.parametrize("seed", range(20, 30))
-def test_a_thousand_steps_are_gymnasiums(env: Any, seed: int, style: str) -> None:
-    assert_lockstep(env, seed, style, 1000)
 
 
 def test_a_car_without_driver_comes_to_rest_as_gymnasiums(env: Any) -> None:

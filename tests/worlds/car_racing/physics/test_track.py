@@ -10,7 +10,10 @@ from mpi_es.worlds.car_racing.physics.track import make_track
 from tests.worlds.car_racing.reference import copy_state
 
 
-def assert_same_track(env: Any, seed: int) -> None:
+@pytest.mark.parametrize(
+    "seed", [*range(20), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1000, 1200))]
+)
+def test_tracks_are_gymnasiums(env: Any, seed: int) -> None:
     expected, ours, own = state.allocate(), state.allocate(), arrays.allocate()
     env.reset(seed=seed)
     copy_state(env, expected)
@@ -29,14 +32,3 @@ def assert_same_track(env: Any, seed: int) -> None:
     kerbs = ours.tile[: ours.polygon_count] == -1
     shown, wanted = ours.colours[: ours.polygon_count], expected.colours[: ours.polygon_count]
     np.testing.assert_array_equal(shown[kerbs], wanted[kerbs])
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_tracks_are_gymnasiums(env: Any, seed: int) -> None:
-    assert_same_track(env, seed)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(1000, 1200))
-def test_many_tracks_are_gymnasiums(env: Any, seed: int) -> None:
-    assert_same_track(env, seed)

@@ -47,19 +47,6 @@ def test_the_picture_is_close_in_other_colours() -> None:
     assert_close(errors(race("road", 5, 120, domain_randomize=True)))
 
 
-@pytest.mark.parametrize("place", [(320.0, 100.0), (-331.0, -331.0), (40.0, 333.0)])
-def test_the_picture_is_close_at_the_edge_of_the_map(place: tuple[float, float]) -> None:
-    env = reference()
-    env.reset(seed=1)
-    env.t = 2.0
-    x, y = np.array(place) - env.car.hull.position
-    for body in (env.car.hull, *env.car.wheels):
-        body.position = (body.position[0] + x, body.position[1] + y)
-    error = np.abs(drawn(env, env.reward).astype(int) - env._render("state_pixels"))
-    assert error.mean() <= 0.1
-    assert (error.max(-1) > 16).mean() <= 0.001  # of one picture, 8 pixels
-
-
 def test_a_picture_does_not_depend_on_the_one_before() -> None:
     env, canvas = reference(), compose.allocate()
     worlds = [state.allocate(), state.allocate()]

@@ -9,6 +9,8 @@ from mpi_es.worlds.car_racing.picture import exact
 from tests.worlds.car_racing.reference import copy_state, drive, reference
 
 ROWS = 84  # the panel is below
+STYLES = ("road", "noisy", "spin", "straight", "random")
+LONG = [pytest.param(style, n, 1000, marks=pytest.mark.slow) for style in STYLES for n in range(20, 24)]
 
 
 @pytest.fixture(scope="module")
@@ -50,18 +52,10 @@ def _put(env, x, y, angle):
 
 @pytest.mark.parametrize(
     ("style", "seed", "steps"),
-    [("road", 0, 80), ("noisy", 1, 80), ("spin", 2, 80), ("straight", 3, 80), ("random", 4, 40)],
+    [("road", 0, 80), ("noisy", 1, 80), ("spin", 2, 80), ("straight", 3, 80), ("random", 4, 40), *LONG],
 )
 def test_every_picture_of_a_race_is_gymnasium_s(style, seed, steps, world, scratch):
     _assert_same_race(reference(), style, seed, steps, world, scratch)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("style", ["road", "noisy", "spin", "straight", "random"])
-def test_every_picture_of_long_races_is_gymnasium_s(style, world, scratch):
-    env = reference()
-    for seed in range(20, 24):
-        _assert_same_race(env, style, seed, 1000, world, scratch)
 
 
 def test_first_picture_of_other_tracks_is_gymnasium_s(world, scratch):
