@@ -84,6 +84,9 @@ class Agent:
         """Return the action for an observation."""
         if self._repeats == 0:
             space = self.spaces[0]
+            given = np.asarray(observation)
+            if given.dtype.kind == "f" and space.dtype.kind != "f":
+                raise expected("agent", f"an observation of {space.dtype}", given.dtype)
             row: NDArray[Any] = np.asarray(observation, space.dtype)
             if row.size != math.prod(space.shape or ()):
                 raise expected("agent", f"one observation of the shape {space.shape}", row.shape)

@@ -65,7 +65,7 @@ def _taken(agent: Agent, policy: Policy, parts: list[str], option: str) -> Candi
     taken = np.zeros(policy.dim, np.float32)
     for part in parts:
         theirs, numbers = agent.part(part)
-        ours = replace(agent, policy=policy).part(part)[0]
+        ours = {name: shape for name, shape in policy.shapes.items() if within(name, part)}
         if theirs != ours:
             rule = f"{part or 'an agent'} of {sum(map(prod, ours.values()))} numbers"
             raise expected(option, rule, len(numbers), _difference(ours, theirs))

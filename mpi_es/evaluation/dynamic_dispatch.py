@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mpi_es.errors import OutOfStep, UserError, one_line
 from mpi_es.evaluation.messages import EpisodeIds, Header
 from mpi_es.evaluation.rollout import Episode, Lookup, Source
 from mpi_es.evaluation.schedule import Schedule, are_plenty, at_once, first_shares
@@ -179,7 +180,8 @@ class DynamicRoot(Source):
                 try:
                     self._answer_all()
                 except BaseException as error:  # the main thread raises it at its next poll
-                    self._error = error
+                    # A UserError would end the others' `serve`, but a request may be without an answer.
+                    self._error = OutOfStep(one_line(error)) if isinstance(error, UserError) else error
                     return
 
     def _answer_all(self) -> None:

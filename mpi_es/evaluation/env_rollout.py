@@ -170,9 +170,11 @@ class _Batch:
     ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         """Step the environments of these rows; return their rewards, and which episodes are over."""
         try:
-            self.at.observations[rows], rewards, ended = self.envs.step(self.at.places[rows], actions)
+            observations, rewards, ended = self.envs.step(self.at.places[rows], actions)
         except BaseException as error:
             raise self._failure(rows, error) from error
+        # No policy need answer an episode's last observation: its idle row keeps the one before.
+        self.at.observations[rows[~ended]] = observations[~ended]
         self.at.lengths[rows] += 1
         if self.limit:
             ended |= self.at.lengths[rows] == self.limit

@@ -192,8 +192,9 @@ class Evaluator:
 
         With dynamic dispatch, no rank should hold many while others have none.
         """
-        share = episodes // (self.players - self.first_evaluating_rank)
-        return max(1, min(self.rollout.width, share // SHARES_LEFT if self.dynamic else share))
+        players = self.players - self.first_evaluating_rank
+        share = episodes // (players * SHARES_LEFT) if self.dynamic else -(-episodes // players)
+        return max(1, min(self.rollout.width, share))
 
     def _in_a_message(self, rows_travel: bool) -> int:
         """Return how many episodes rank 0 may send in one message to a rank that plays them one by one."""

@@ -17,18 +17,16 @@ LARGEST = 10_000  # numbers in an observation; a dense layer does not suit large
 
 def features_for(space: Any, policy: str) -> tuple[int, ToFeatures]:
     """Return how many numbers an observation has, and the function (k, *shape) -> (k, size)."""
-    if isinstance(space, spaces.Discrete):
-        return int(space.n), _one_hot(int(space.n), int(space.start))
     require_array(space, policy)
-    if not isinstance(space, spaces.Box):
+    if not isinstance(space, spaces.Box | spaces.Discrete):
         raise expected("--env", f"observations in a Box or Discrete for --policy {policy}", space)
-    size = int(np.prod(space.shape))
+    is_box = isinstance(space, spaces.Box)
+    size = int(np.prod(space.shape) if is_box else space.n)  # a network reads one of n as n numbers
     if not 1 <= size <= LARGEST:
         rule = f"observations of 1 to {LARGEST} numbers for --policy {policy}"
-        raise expected(
-            "--env", rule, space.shape, "for pictures, use --policy attention or package.module:Class"
-        )
-    return size, _flatten
+        hint = "for pictures, use --policy attention or package.module:Class" if is_box else ""
+        raise expected("--env", rule, space.shape if is_box else space, hint)
+    return size, _flatten if is_box else _one_hot(size, int(space.start))
 
 
 def require_array(space: Any, policy: str) -> None:

@@ -22,6 +22,7 @@ from mpi_es.text import duration, number, thousands
 
 _WIDEST, _WIDEST_TABLE = 100, 120  # columns
 _CURVE, _AROUND_CURVE = 4, 14  # lines
+_MOST_POINTS = 2000  # of a curve, which is drawn anew twice a second
 _FRAME, _AROUND_TABLE = 4, 4  # columns and lines of the frame, the titles and the line below the table
 
 
@@ -36,13 +37,19 @@ class PanelData:
     over: bool = False
     progress: EvaluationProgress = field(default_factory=EvaluationProgress)
     latest: Numbers = field(default_factory=dict)
-    course: list[float] = field(default_factory=list)
+    course: list[float] = field(default_factory=list)  # one value of `every` generations
+    every: int = 1
+    seen: int = 0  # generations
     held_out: list[Numbers] = field(default_factory=list)
 
     def add(self, numbers: Numbers) -> None:
         """Add a generation or an evaluation to the curves."""
         if self.view.course in numbers:
-            self.course.append(numbers[self.view.course])
+            self.seen += 1
+            if self.seen % self.every == 0:
+                self.course.append(numbers[self.view.course])
+            if len(self.course) == _MOST_POINTS:
+                self.course, self.every = self.course[1::2], 2 * self.every
         if "held_out/mean" in numbers:
             self.held_out.append(numbers)
 

@@ -19,7 +19,7 @@ class Drift(gym.Env):
         assert action.dtype == np.float32
         assert not (np.abs(action) > 1).any()
         self.state = 0.9 * self.state + [*action, action[0] * action[1]] + 0.1 * self.draw.normal(size=3)
-        reward = np.round(self.state.sum())  # now and then 0, which is not negative
+        reward = max(self.state.sum(), 0.0) if self.state[0] > 0 else self.state.sum()  # now and then 0
         return self.state.astype(np.float32), reward, self.draw.random() < 1 / 12, False, {}
 
 

@@ -116,6 +116,40 @@ def test_a_rank_that_leaves_before_the_end_ends_it_for_all(launch, ranks, kind):
     assert sum(map(len, json.loads(done.stdout))) < 50_000
 
 
+FAILING = """
+import threading
+import numpy as np
+from mpi_es.errors import UserError
+from mpi_es.evaluation.evaluator import Evaluator
+from mpi_es.evaluation.function.rollout import FunctionRollout, problem
+from mpi_es.evaluation.rollout import EpisodeRules
+from mpi_es.parallel.entry_point import launch
+from mpi_es.strategies.base import Dense
+from mpi_es.strategies.noise import ComputedNoise
+
+def listen():
+    if threading.current_thread() is not threading.main_thread():
+        raise UserError("the console has left")
+
+def main(comm, arguments):
+    slow = problem(lambda x: time.sleep(0.05) or 1.0, np.zeros(2))
+    evaluator = Evaluator(comm, FunctionRollout(slow), ComputedNoise(0, 2), dynamic=True)
+    evaluator.progress.listener = listen
+    population, seeds = Dense(np.zeros((20, 2))), np.zeros((20, 1), int)
+    evaluator.loop.run_on_root(lambda: evaluator.evaluate(population, seeds, EpisodeRules()))
+    return 0
+
+import time
+launch(main)
+"""
+
+
+def test_an_error_while_others_wait_for_an_answer_ends_them_all(launch):
+    done = launch(2, "-c", FAILING)
+    assert done.returncode != 0
+    assert "UserError: the console has left" in done.stderr
+
+
 ABANDONED = (
     HEAD
     + """

@@ -115,6 +115,30 @@ def test_an_episode_is_what_it_is_alone_whatever_runs_beside_it(terms, name, ord
     assert source.over == [(episode_id, length) for episode_id, _, length, *_ in rows]
 
 
+class Ending(Drift):
+    """Its last observation means nothing."""
+
+    def step(self, action):
+        observation, reward, over, *rest = super().step(action)
+        return np.full_like(observation, np.nan) if over else observation, reward, over, *rest
+
+
+class Strict(MLP):
+    """Cannot answer NaN."""
+
+    def act(self, weights, observations, memory):
+        assert not np.isnan(observations).any()
+        return super().act(weights, observations, memory)
+
+
+def test_no_policy_reads_the_last_observation_of_an_episode():
+    todo, rows = episodes(POLICIES["mlp"]), []
+    for policy, env in ((POLICIES["mlp"], Drift), (Strict(MLPOptions(hidden=(4,)), *SPACES), Ending)):
+        rollout = Rollout(policy, SeparateEnvs(lambda env=env: (env(), 0)), 8)
+        rows.append(rollout.run(Reluctant(todo), EpisodeRules()))
+    np.testing.assert_array_equal(*rows)
+
+
 @pytest.mark.parametrize("policy", ["mlp", "lstm"])
 def test_a_rollout_that_was_stopped_leaves_nothing_behind(policy):
     policy = POLICIES[policy]

@@ -102,6 +102,7 @@ class World(SerialComm):
         (1, True, False, 10, 10),  # alone there is nobody to leave episodes to
         (4, False, False, 40, 10),
         (4, False, True, 42, 14),
+        (4, False, False, 41, 11),  # one rank has as many, and none a batch of one
         (4, True, False, 40, 2),
         (4, True, False, 1000, 16),
         (9, False, False, 4, 1),

@@ -26,6 +26,11 @@ def test_large_pictures_and_empty_observations_are_refused_with_a_hint(shape):
         features_for(spaces.Box(0, 255, shape, np.uint8), "lstm")
 
 
+def test_as_many_observations_as_no_network_reads_are_refused():
+    with pytest.raises(UserError, match=r"of 1 to 10000 numbers for --policy mlp, got Discrete\(1000000\)$"):
+        features_for(spaces.Discrete(10**6), "mlp")
+
+
 @pytest.mark.parametrize("space", [spaces.Dict(a=spaces.Discrete(2)), spaces.Tuple([]), spaces.Text(2)])
 def test_spaces_that_do_not_stack_are_refused(space):
     with pytest.raises(UserError, match=r"one array for --policy mlp, got .*FlattenObservation"):

@@ -2,6 +2,7 @@ import io
 import os
 import re
 
+import numpy as np
 import pytest
 from rich.console import Console
 
@@ -99,6 +100,15 @@ def test_large_numbers_keep_to_the_width(width):
 
 def test_large_numbers_fit_a_terminal():
     assert len(drawn(large()).splitlines()) < 24
+
+
+def test_a_long_curve_is_thinned():
+    data = PanelData(view_of(configured()))
+    for generation in range(10_000):
+        data.add({"fitness/mean": float(generation)})
+    assert len(data.course) < 2000
+    assert np.ptp(np.diff(data.course)) == 0
+    assert 9_990 < data.course[-1] < 10_000
 
 
 def test_the_curves_of_a_run_that_is_continued_begin_with_it():

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpi_es.envs.lockstep.base import EpisodeFailed, Places, close
-from mpi_es.errors import RolloutError
+from mpi_es.errors import RolloutError, expected
 
 MakeEnv = Callable[[], tuple[Any, int]]  # the environment, and its step limit
 
@@ -31,9 +31,11 @@ class SeparateEnvs:
         observations = self._buffer(len(seeds))
         for i, (place, seed) in enumerate(zip(places.tolist(), seeds, strict=True)):
             try:
-                observations[i] = self.envs[place].reset(seed=seed)[0]
+                first = self.envs[place].reset(seed=seed)[0]
             except BaseException as error:  # a simulator may call exit, or panic in Rust
                 raise EpisodeFailed(i) from error
+            self._check(np.asarray(first))
+            observations[i] = first
         return places, observations
 
     def step(
@@ -71,6 +73,14 @@ class SeparateEnvs:
     def close(self) -> None:
         """Close the environments."""
         close(*self.envs)
+
+    def _check(self, observation: NDArray[Any]) -> None:
+        """Refuse an observation that numpy would silently fit into the space, by broadcasting or rounding."""
+        shape, dtype = self._observation
+        rounds = observation.dtype.kind == "f" and dtype.kind != "f"
+        if observation.shape != shape or rounds:
+            rule = f"observations of its space, of the shape {shape} and {dtype}"
+            raise expected("--env", rule, f"{observation.shape} and {observation.dtype}")
 
     def _take(self) -> int:
         """Return the place of an environment that is free, or of a new one."""

@@ -50,7 +50,7 @@ class VectorEnvs:
     ) -> tuple[NDArray[Any], NDArray[np.float64], NDArray[np.bool_]]:
         """Step all environments."""
         self._actions[places] = actions
-        observations, rewards, terminated, truncated, _ = self._env.step(self._actions)
+        observations, rewards, terminated, truncated, _ = self._env.step(self._actions.copy())
         return observations[places], rewards[places].astype(np.float64), (terminated | truncated)[places]
 
     def end(self, places: Places) -> None:

@@ -137,6 +137,7 @@ def _play_of(reset: Reset, step: Step, observe: Observe, see: Any, kernel: Any, 
                 choose(driver.outputs, driver.scale, driver.action)
                 if rules.action_noise > 0:
                     disturb(driver.action, driver.scale, batch.noise, rules.action_noise, i, batch.acts[i])
+                refuse(driver.action, batch.totals, i)
                 batch.acts[i] += 1
                 reward = 0.0
                 for _ in range(rules.repeat):
@@ -151,6 +152,14 @@ def _play_of(reset: Reset, step: Step, observe: Observe, see: Any, kernel: Any, 
                 over = over or (rules.early_stop > 0 and losing > rules.early_stop)
 
     return play
+
+
+@compiled(borrowing=True)
+def refuse(action: NDArray[Any], totals: NDArray[np.float64], i: int) -> None:
+    """Make the return of an episode NaN, which is an error, if its action is: environments refuse that."""
+    for j in range(len(action)):
+        if action[j] != action[j]:
+            totals[i] = np.nan
 
 
 @compiled(borrowing=True)

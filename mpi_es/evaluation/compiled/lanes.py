@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpi_es.arrays import Candidate, Vector
-from mpi_es.evaluation.compiled.episode import Batch, Driver, Rules, copy, disturb, see_of
+from mpi_es.evaluation.compiled.episode import Batch, Driver, Rules, copy, disturb, refuse, see_of
 from mpi_es.jit.decorator import compiled
 from mpi_es.jit.rows import row
 from mpi_es.policies.kernels.choices import within
@@ -101,6 +101,7 @@ def _play_lanes_of(
                 choose(driver.outputs, driver.scale, action)
                 if rules.action_noise > 0:
                     disturb(action, driver.scale, batch.noise, rules.action_noise, i, batch.acts[i])
+                refuse(action, batch.totals, i)
                 batch.acts[i] += 1
                 lanes.gains[lane] = 0.0
             batch.running[0] = -1

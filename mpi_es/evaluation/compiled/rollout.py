@@ -120,7 +120,7 @@ class CompiledRollout(AnyRollout):
         threads = self.threads[:width]
         rows = [np.empty((0, columns(terms, self.size)))]
         try:
-            while self._start(threads, source, terms, width // len(threads)):
+            while self._start(threads, source, terms, -(-width // len(threads))):
                 results = [thread.result for thread in threads if thread.result is not None]
                 wait(results, _POLL, FIRST_COMPLETED)
                 rows += self._finished(threads, source, terms)

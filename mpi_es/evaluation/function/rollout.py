@@ -64,6 +64,11 @@ class Problem:
             got = f"{_short(self.lower)} and {_short(self.upper)}"
             hint = "those of integers are rounded inwards" if self.integers else ""
             raise expected("--bounds", "lower bounds below the upper ones", got, hint)
+        with np.errstate(over="ignore"):
+            widths = 2 * (self.upper - self.lower)
+        if (np.isinf(widths) & np.isfinite(self.lower) & np.isfinite(self.upper)).any():
+            got = f"{_short(self.lower)} and {_short(self.upper)}"
+            raise expected("--bounds", "less than 8e307 between lower and upper bounds", got)
         if not ((self.scale > 0) & np.isfinite(self.scale)).all():
             raise expected("--init-sigma", "numbers above 0", _short(self.scale))
 

@@ -21,7 +21,7 @@ def choice_for(space: Any, kind: str, squashed: bool) -> Any:
         kind: "argmax", "tanh", "clip" or "auto", as for `actions_for`; so is `squashed`.
     """
     if isinstance(space, spaces.Discrete):
-        return largest
+        return largest if abs(int(space.start)) < 2**24 else None  # the scale holds it as float32
     if not isinstance(space, spaces.Box) or space.dtype != np.float32 or len(space.shape) != 1:
         return None
     if kind == "clip":

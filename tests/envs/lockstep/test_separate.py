@@ -1,9 +1,10 @@
 import gymnasium as gym
+import numpy as np
 import pytest
 
 from mpi_es.envs.lockstep.base import EpisodeFailed
 from mpi_es.envs.lockstep.separate import SeparateEnvs
-from mpi_es.errors import RolloutError
+from mpi_es.errors import RolloutError, UserError
 
 
 class Breaking(gym.Env):
@@ -66,6 +67,25 @@ def test_a_function_that_returns_one_environment_twice_is_refused():
     batch.begin([0])
     with pytest.raises(RolloutError, match="a new environment in each call, got the same one again"):
         batch.begin([1])
+
+
+class Misfit(Breaking):
+    """Declares pictures, but observes what its subclass says."""
+
+    observation_space = gym.spaces.Box(0, 255, (4,), np.uint8)
+    first: object = np.zeros(1)
+
+    def reset(self, *, seed=None, options=None):
+        return self.first, {}
+
+
+@pytest.mark.parametrize("first", [np.zeros(1, np.uint8), [0.5, 0.5, 0.5, 0.5], 7])
+def test_an_observation_that_does_not_fit_its_space_is_refused(first):
+    batch = SeparateEnvs(lambda: (type("Env", (Misfit,), {"first": first})(), 0))
+    with pytest.raises(
+        UserError, match=r"--env: expected observations of its space, of the shape \(4,\) and ui"
+    ):
+        batch.begin([3])
 
 
 def test_a_failure_names_its_episode():

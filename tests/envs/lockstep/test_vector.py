@@ -115,6 +115,32 @@ def test_episodes_are_those_of_the_environment_alone():
         assert expected[1] == rewards[1]
 
 
+class Keeping(gym.Env):
+    """Rewards small changes of its action, which it keeps."""
+
+    observation_space, action_space = gym.spaces.Box(-1, 1, (2,)), gym.spaces.Box(-1, 1, (2,))
+
+    def reset(self, *, seed=None, options=None):
+        self.last = np.zeros(2)
+        return np.zeros(2, np.float32), {}
+
+    def step(self, action):
+        change, self.last = float(np.abs(action - self.last).sum()), action
+        return np.zeros(2, np.float32), -change, False, False, {}
+
+
+def make_keeping(num_envs):
+    return gym.vector.SyncVectorEnv([Keeping] * num_envs)
+
+
+def test_an_environment_may_keep_its_action():
+    batch = envs.open_batch(f"vector:{__name__}:make_keeping", width=2)
+    places, _ = batch.begin([4, 5])
+    for size in (0.5, -0.5):
+        _, rewards, _ = batch.step(places, np.full((2, 2), size, np.float32))
+    assert rewards.tolist() == [-2, -2]
+
+
 @pytest.mark.parametrize(
     ("name", "options", "limit"),
     [

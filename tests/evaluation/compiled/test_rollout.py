@@ -170,9 +170,10 @@ def test_no_thread_is_at_work_once_a_signal_has_ended_the_episodes(compiled, mon
 
 
 def test_parameters_that_are_no_numbers_act_as_on_the_ordinary_path():
-    """An argmax finds the first that is no number; a clipped one stays so."""
-    for name in ("discrete", "clip"):
-        fast, plain = (build.make_rollout(replace(WORLDS[name], compiled=kind)) for kind in (True, False))
+    """An argmax finds the first that is no number; a clipped one stays so, and environments refuse it."""
+    lander = configured(env="mpi_es/LunarLander-v3", env_options=("continuous=True",), hidden=(4,))
+    for config in (WORLDS["discrete"], WORLDS["clip"], lander):
+        fast, plain = (build.make_rollout(replace(config, compiled=kind)) for kind in (True, False))
         row = np.random.default_rng(0).normal(0, 1, fast.policy.dim).astype(np.float32)
         row[-1] = np.nan
         found = []

@@ -165,6 +165,7 @@ def test_a_torch_vector_is_a_start():
         ([0.0], (1.0, -1.0), "--bounds: expected lower bounds below the upper ones"),
         ([0.0], (1.0, 1.0), "--bounds: expected lower bounds below the upper ones"),
         ([2.0], (-1.0, 1.0), "--x0: expected numbers within --bounds"),
+        ([0.0], (-1e308, 1e308), "--bounds: expected less than 8e307 between lower and upper bounds"),
         ([0.0, 0.0], (-1.0, [1.0, 1.0, 1.0]), r"--bounds: expected numbers, or vectors of the shape \(2,\)"),
     ],
 )

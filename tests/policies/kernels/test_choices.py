@@ -33,7 +33,12 @@ def test_a_choice_is_that_of_the_ordinary_rollout_to_the_bit(space, kind, squash
 
 @pytest.mark.parametrize(
     "space",
-    [spaces.MultiBinary(3), spaces.Box(-1, 1, (2,), np.float64), spaces.Box(-1, 1, (2, 2), np.float32)],
+    [
+        spaces.MultiBinary(3),
+        spaces.Box(-1, 1, (2,), np.float64),
+        spaces.Box(-1, 1, (2, 2), np.float32),
+        spaces.Discrete(2, start=2**24 + 1),  # no float32
+    ],
 )
 def test_other_spaces_have_none(space):
     assert choice_for(space, "auto", False) is None
