@@ -63,9 +63,8 @@ Plan = TrainingPlan[Config]
 def main(comm: Comm, arguments: list[str]) -> int:
     """Train, and return the exit code. Collective."""
     plan, config = plan_on_root(comm, lambda: prepare(arguments))
-    arguments[:] = command_line.continuing(
-        arguments, config.directory
-    )  # if main is called again without lost ranks
+    # If main is called again without lost ranks.
+    arguments[:] = command_line.continuing(arguments, config.directory)
     survives, rank_loss = apply_rank_loss_option(comm, config.on_rank_loss)
     base = bcast_object(comm, plan.base if plan else None)
     evaluator = make_evaluator(comm, config, StopFlag().install(), base, survives=survives)

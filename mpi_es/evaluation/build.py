@@ -193,9 +193,6 @@ def make_evaluator(
     rollout, held_out_rollout = all_or_raise(comm, lambda: make_rollouts(config, base, objects))
     if not config.function:
         _check_same(comm, config, rollout)
-    rank = 0 if config.function else rank_of_noise(config.strategy)
-    layout = Layout(rollout.policy.shapes.values(), rank) if rank else None
-    keeps_factors = bool(rank) and rollout.policy.layout is not None
     prepare(comm, rollout.compile)
     if held_out_rollout is not rollout:
         prepare(comm, held_out_rollout.compile)
@@ -203,7 +200,7 @@ def make_evaluator(
     evaluator = Evaluator(
         comm,
         rollout,
-        make_noise(config.seed, rollout.policy.dim, layout, keeps_factors=keeps_factors),
+        _noise(config, rollout),
         stop_flag,
         dynamic=dynamic,
         dedicated_root=dedicated(config, comm.size // max(1, rollout.groups.size), dynamic=dynamic),
@@ -253,14 +250,11 @@ def is_dynamic(config: Config, rollout: AnyRollout) -> bool:
     return not rollout.steps_together
 
 
-def make_noise(
-    seed: int, dim: int, layout: Layout | None = None, *, keeps_factors: bool = False
-) -> SlicedNoise:
-    """Return the noise of a seeded strategy.
-
-    Args:
-        layout: of low-rank perturbations; None: full rank.
-        keeps_factors: whether to keep their factors, for a policy that takes them.
-    """
-    noise = ComputedNoise(seed, layout.size if layout else dim)
-    return LowRankNoise(noise, layout, keeps_factors=keeps_factors) if layout else noise
+def _noise(config: Config, rollout: AnyRollout) -> SlicedNoise:
+    """Return the noise of a seeded strategy."""
+    policy, rank = rollout.policy, 0 if config.function else rank_of_noise(config.strategy)
+    if not rank:
+        return ComputedNoise(config.seed, policy.dim)
+    layout = Layout(policy.shapes.values(), rank)
+    drawn = ComputedNoise(config.seed, layout.size)
+    return LowRankNoise(drawn, layout, keeps_factors=policy.layout is not None)

@@ -31,7 +31,7 @@ def needed(ranks: int) -> int:
     return _EACH * ranks + _ONCE
 
 
-def room(directory: Path = DIRECTORY) -> float:
+def room(directory: Path) -> float:
     """Return how many bytes are free; infinity without a limit."""
     try:
         found = os.statvfs(directory)
