@@ -223,13 +223,13 @@ def in_compiled_code(task: Task) -> CompiledRollout:
     return rollout
 
 
-def ours(work: Work, rollout: AnyRollout, terms: EpisodeRules) -> Loop:
+def ours(work: Work, rollout: AnyRollout, rules: EpisodeRules) -> Loop:
     """Return a rank's part of a static evaluation."""
     pairs = zip(work.seeds, work.candidates, strict=True)
     episodes = [Episode(i, i, int(seed), candidate) for i, (seed, candidate) in enumerate(pairs)]
 
     def run() -> int:
-        rows = rollout.run(StaticSource(episodes), terms)
+        rows = rollout.run(StaticSource(episodes), rules)
         return int(rows[:, 2].sum())
 
     return timed(run)

@@ -318,8 +318,8 @@ def evaluate_generation(weights: np.ndarray) -> None:
     done: list[Evaluation] = []
 
     def report() -> None:
-        terms = EpisodeRules(cap=CAP, early_stop=EARLY_STOP)
-        done.append(evaluator.evaluate(Dense(candidates), seeds, terms))
+        rules = EpisodeRules(cap=CAP, early_stop=EARLY_STOP)
+        done.append(evaluator.evaluate(Dense(candidates), seeds, rules))
 
     begin = time.process_time()
     evaluator.loop.run_on_root(report)

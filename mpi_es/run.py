@@ -21,7 +21,7 @@ from mpi_es.config.parts import flat
 from mpi_es.config.run import Config
 from mpi_es.errors import RolloutError, UserError
 from mpi_es.evaluation import rank_agreement
-from mpi_es.evaluation.build import training_terms
+from mpi_es.evaluation.build import training_rules
 from mpi_es.evaluation.evaluator import Evaluator
 from mpi_es.evaluation.messages import Evaluation
 from mpi_es.evaluation.messages import joined as joined_evaluations
@@ -279,9 +279,9 @@ class Run:
             batch,
         )
         first = batch * (len(population) + config.tracks_centre)
-        terms = training_terms(config, self.progress.episode_cap, self.normalisation)
-        terms = replace(terms, first_candidate=first, generation=self.progress.generation + 1)
-        return self.evaluator.evaluate(evaluated, episode_seeds, terms)
+        rules = training_rules(config, self.progress.episode_cap, self.normalisation)
+        rules = replace(rules, first_candidate=first, generation=self.progress.generation + 1)
+        return self.evaluator.evaluate(evaluated, episode_seeds, rules)
 
     def with_centre(self, population: Population) -> Population | WithCentre:
         """Return a population; with --track-centre, the centre is one more candidate."""
@@ -311,10 +311,10 @@ class Run:
             self.best = self.deployed(float(fitness[best]), candidate, generation)
             self.constraints.of_best = constraints[best]
 
-    def held_out_terms(self) -> EpisodeRules:
+    def held_out_rules(self) -> EpisodeRules:
         """Return the rules of held-out episodes."""
-        terms = self.evaluator.held_out_terms(self.config.held_out_cap, self.normalisation)
-        return replace(terms, generation=self.progress.generation)
+        rules = self.evaluator.held_out_rules(self.config.held_out_cap, self.normalisation)
+        return replace(rules, generation=self.progress.generation)
 
     @property
     def normalisation(self) -> Vector | None:
@@ -334,7 +334,7 @@ class Run:
         episodes = 1 if self.exact else config.num_eval_rollouts
         episode_seeds = seeds.held_out_seeds(config.seed, episodes)
         centre = alone(self.strategy.centre)
-        evaluation = self.evaluator.evaluate(centre, episode_seeds[None], self.held_out_terms())
+        evaluation = self.evaluator.evaluate(centre, episode_seeds[None], self.held_out_rules())
         succeeded = ~np.isnan(evaluation.returns[0])
         held_out = HeldOut(progress.generation, evaluation.returns[0, succeeded], int((~succeeded).sum()))
         self.history.evaluations.append(held_out)
@@ -353,7 +353,7 @@ class Run:
 
     def deployed(self, fitness: float, candidate: Candidate | Vector, generation: int) -> Solution:
         """Return a candidate, with what it needs to be evaluated again."""
-        normalisation = self.held_out_terms().normalisation
+        normalisation = self.held_out_rules().normalisation
         rollout = self.evaluator.rollout
         return Solution(
             generation,

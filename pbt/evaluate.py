@@ -122,7 +122,7 @@ def film(plan: EvaluationPlan, member: Member, seed: int) -> None:
     footage = plan.options.footage(player.config)
     footage.check()
     episode = Episode(0, 0, seed, player.parameters)
-    print(footage.shoot(player.policy, episode, player.terms, plan.title), flush=True)
+    print(footage.shoot(player.policy, episode, player.rules, plan.title), flush=True)
 
 
 def played(member: Member, seeds: NDArray[np.int64]) -> NDArray[np.float64]:

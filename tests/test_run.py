@@ -219,7 +219,7 @@ def test_a_held_out_evaluation_is_of_the_mean_uncut_and_undisturbed(tmp_path):
     run = make_run(tmp_path, episode_cap=2, early_stop=1, clip_rewards=(0, 0.5), action_noise=0.5, max_iter=3)
     run.evolve()
     mean, seeds = Dense(run.strategy.centre[None]), held_out_seeds(CONFIG.seed, 5)[None]
-    again = run.evaluator.evaluate(mean, seeds, run.held_out_terms())
+    again = run.evaluator.evaluate(mean, seeds, run.held_out_rules())
     np.testing.assert_array_equal(again.returns[0], run.history.evaluations[-1].returns)
     assert again.lengths.max() > 2
     assert run.history.rows.content()["best"].max() <= 1

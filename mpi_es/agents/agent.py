@@ -139,7 +139,7 @@ class Agent:
         if normalisation is not None and normalisation.shape[1] != size:
             rule = f"a normalisation of the {size} observed numbers"
             raise expected("agent", rule, normalisation.shape[1])
-        return evaluator.held_out_terms(self.config.held_out_cap, normalisation)
+        return evaluator.held_out_rules(self.config.held_out_cap, normalisation)
 
     def play(self, evaluator: Evaluator, seeds: NDArray[np.int64]) -> Evaluation:
         """Return the evaluation of the agent on episodes with the seeds (n,). Rank 0 calls it."""

@@ -67,7 +67,7 @@ def make_policy(
     return policy
 
 
-def training_terms(config: Config, cap: int, normalisation: Vector | None) -> EpisodeRules:
+def training_rules(config: Config, cap: int, normalisation: Vector | None) -> EpisodeRules:
     """Return the rules of a generation's episodes.
 
     Args:

@@ -114,7 +114,7 @@ class DynamicRoot(Source):
         self.comm, self.header, self.lookup, self.stop = comm, header, lookup, stop
         self.schedule, self.progress = schedule, progress
         total = header.seeds.size
-        progress.begin(total, total - header.unplayed, held_out=header.terms.held_out, share=False)
+        progress.begin(total, total - header.unplayed, held_out=header.rules.held_out, share=False)
         self.working = comm.size - 1  # ranks that have not left
         self.answers = _Answers(header, 0 if header.keys is not None else dim)
         self.free: list[NDArray[np.uint8]] = []  # buffers of answers

@@ -63,16 +63,16 @@ class Rollout(AnyRollout):
                 told = f"the policy's first step: {one_line(error)}\n{traceback.format_exc()}"
                 raise self.policy.mistake() or RolloutError(told) from error
 
-    def run(self, source: Source, terms: EpisodeRules, width: int | None = None) -> Rows:
+    def run(self, source: Source, rules: EpisodeRules, width: int | None = None) -> Rows:
         """Run all episodes that the source gives, and return their rows."""
-        batch = _Batch(self, terms, min(width or self.width, self.width))
+        batch = _Batch(self, rules, min(width or self.width, self.width))
         try:
             while batch.fill(source):
                 batch.step(source)
                 source.poll()
         finally:
             self.envs.clear()
-        return np.concatenate([np.empty((0, columns(terms, self.size))), *batch.rows])
+        return np.concatenate([np.empty((0, columns(rules, self.size))), *batch.rows])
 
     def close(self) -> None:
         """Close the environments."""
@@ -100,10 +100,10 @@ class _Batch:
     parameters of all rows again, and since some environments begin several episodes as fast as one.
     """
 
-    def __init__(self, rollout: Rollout, terms: EpisodeRules, width: int) -> None:
-        self.envs, self.policy, self.terms, self.width = rollout.envs, rollout.policy, terms, width
+    def __init__(self, rollout: Rollout, rules: EpisodeRules, width: int) -> None:
+        self.envs, self.policy, self.rules, self.width = rollout.envs, rollout.policy, rules, width
         self.action_repeat = rollout.action_repeat
-        self.limit = shortest(rollout.limit, terms.cap)
+        self.limit = shortest(rollout.limit, rules.cap)
         self.episodes: list[Episode] = []
         self.noise: list[np.random.Generator] = []  # of the actions
         empty = np.empty((0, *rollout.shape), rollout.dtype)
@@ -115,7 +115,7 @@ class _Batch:
     def _begun(self, places: NDArray[np.int64], observations: NDArray[Any]) -> _Rows:
         """Return the rows of episodes that begin."""
         k = len(places)
-        firsts = _flat(observations) if self.terms.collect else np.zeros((k, 0))
+        firsts = _flat(observations) if self.rules.collect else np.zeros((k, 0))
         return _Rows(
             running=np.ones(k, np.bool_),
             places=places,
@@ -158,10 +158,10 @@ class _Batch:
                 break
             more, ended[going] = self._step_envs(rows[going], actions[going])
             rewards[going] += more
-        self.at.totals[rows] += np.clip(rewards, *self.terms.clip) if self.terms.clip else rewards
+        self.at.totals[rows] += np.clip(rewards, *self.rules.clip) if self.rules.clip else rewards
         self.at.losing[rows] = np.where(rewards < 0, self.at.losing[rows] + 1, 0)
-        if self.terms.early_stop:
-            ended |= self.at.losing[rows] > self.terms.early_stop
+        if self.rules.early_stop:
+            ended |= self.at.losing[rows] > self.rules.early_stop
         if ended.any():
             self._end(rows[ended], source)
 
@@ -183,18 +183,18 @@ class _Batch:
     def _act(self, rows: NDArray[np.int64]) -> NDArray[Any]:
         """Return the actions (k, …) of all rows; those of idle ones mean nothing."""
         observations = self.at.observations
-        if self.terms.collect:
+        if self.rules.collect:
             differences = _flat(observations[rows]) - self.at.firsts[rows]
             self.at.acts[rows] += 1
             self.at.sums[rows, 0] += differences
             self.at.sums[rows, 1] += differences * differences
-        if self.terms.normalisation is not None:
-            observations = normalise(observations, self.terms.normalisation)
+        if self.rules.normalisation is not None:
+            observations = normalise(observations, self.rules.normalisation)
         try:
             actions, self.memory = self.policy.act(self.weights, observations, self.memory)
         except BaseException as error:  # a user's module may call exit
             raise self._failure(self._failing(rows, observations), error) from error
-        if self.terms.action_noise:
+        if self.rules.action_noise:
             actions = np.stack([*map(self._disturbed, self.noise, actions)])
         return actions
 
@@ -212,7 +212,7 @@ class _Batch:
 
     def _disturbed(self, generator: np.random.Generator, action: NDArray[Any]) -> NDArray[Any]:
         space = self.envs.action_space
-        noise = self.terms.action_noise * generator.standard_normal(action.shape)
+        noise = self.rules.action_noise * generator.standard_normal(action.shape)
         return np.clip(action + noise, space.low, space.high).astype(space.dtype)
 
     def _drop_idle(self) -> None:
@@ -238,8 +238,8 @@ class _Batch:
             raise
         except BaseException as error:
             raise self._failure(np.arange(old, len(self.episodes)), error) from error
-        names = [(one.seed, self.terms.first_candidate + one.candidate) for one in fresh]
-        if self.terms.action_noise:
+        names = [(one.seed, self.rules.first_candidate + one.candidate) for one in fresh]
+        if self.rules.action_noise:
             self.noise += [rng(seed, Stream.ACTION, candidate) for seed, candidate in names]
         memories = [self.policy.start(*name) for name in names]
         if self.memory is not None:
@@ -256,7 +256,7 @@ class _Batch:
         if self.memory is not None:  # an idle row acts on, but for no more steps than an episode has
             self.memory[rows] = self.policy.initial_memory(len(rows))
         seen = np.empty((len(rows), 0))
-        if self.terms.collect:
+        if self.rules.collect:
             seen = of_episodes(self.at.acts[rows], self.at.firsts[rows], self.at.sums[rows])
         for row, own in zip(rows.tolist(), seen, strict=True):
             episode, length = self.episodes[row], int(self.at.lengths[row])

@@ -89,12 +89,12 @@ class Evaluator:
 
     # Called by rank 0
 
-    def held_out_terms(self, cap: int, normalisation: Vector | None) -> EpisodeRules:
+    def held_out_rules(self, cap: int, normalisation: Vector | None) -> EpisodeRules:
         """Return the rules of held-out episodes; the arguments are those of Rollout.whole."""
         return replace(self.held_out_rollout.whole(cap, normalisation), held_out=True)
 
     def evaluate(
-        self, population: Population | WithCentre, seeds: NDArray[np.int64], terms: EpisodeRules
+        self, population: Population | WithCentre, seeds: NDArray[np.int64], rules: EpisodeRules
     ) -> Evaluation:
         """Return the evaluation of each candidate on its row of episode seeds (candidates, episodes)."""
         evaluation_id, attempts = self.evaluation_id + 1, 0
@@ -110,7 +110,7 @@ class Evaluator:
                     f"ranks were lost {_ATTEMPTS} times in one evaluation; one of its {len(episode_ids)} "
                     "unplayed episodes may kill the rank that plays it"
                 )
-            header = self._header(evaluation_id, population, seeds, len(episode_ids), terms)
+            header = self._header(evaluation_id, population, seeds, len(episode_ids), rules)
             begin = time.perf_counter()
             self.loop.send(_EVALUATE, header)
             rows, busy = self._play(header, population, episode_ids)
@@ -127,7 +127,7 @@ class Evaluator:
         population: Population | WithCentre,
         seeds: NDArray[np.int64],
         unplayed: int,
-        terms: EpisodeRules,
+        rules: EpisodeRules,
     ) -> Header:
         """Return what all ranks need to know about an evaluation."""
         side_by_side = self._side_by_side(unplayed)
@@ -136,7 +136,7 @@ class Evaluator:
             evaluation_id,
             seeds,
             unplayed,
-            terms,
+            rules,
             dynamic=self.dynamic,
             first_evaluating_rank=self.first_evaluating_rank,
             episodes_side_by_side=side_by_side,
@@ -299,8 +299,8 @@ class Evaluator:
         outcome, failure = FINE, None
         playing = source if self.heartbeat is None else WithHeartbeat(source, self.heartbeat)
         stopping = StopsAtRankLoss(playing, leaders)
-        terms = header.terms
-        rollout = self.held_out_rollout if terms.held_out else self.rollout
+        rules = header.rules
+        rollout = self.held_out_rollout if rules.held_out else self.rollout
         try:
             source.waited += self._help()
             with rollout.groups.led():
@@ -308,7 +308,7 @@ class Evaluator:
                     raise Stopped
                 if self.loop.comm.rank >= header.first_evaluating_rank:
                     chosen = stopping if self.loop.survives else playing
-                    self.played.append(rollout.run(chosen, terms, header.episodes_side_by_side))
+                    self.played.append(rollout.run(chosen, rules, header.episodes_side_by_side))
         except Stopped:
             outcome = STOPPED
         except RankLost as lost:  # in this rank's group
@@ -334,7 +334,7 @@ class Evaluator:
         self, header: Header, outcome: int, failure: RolloutError | None, busy: float
     ) -> tuple[Rows, float]:
         """Gather the rows on rank 0, or raise there the error of a rank. Collective."""
-        comm, width = self.loop.comm, columns(header.terms, self.rollout.size, header.constraints)
+        comm, width = self.loop.comm, columns(header.rules, self.rollout.size, header.constraints)
         rows = np.concatenate([np.empty((0, width)), *self.played])
         ends = gather_objects(comm, (outcome, failure, busy, len(rows)))
         gathered = gather_rows(comm, rows, ends and [end[-1] for end in ends])

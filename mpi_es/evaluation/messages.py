@@ -20,7 +20,7 @@ class Header:
     evaluation_id: int  # the same when it is restarted
     seeds: NDArray[np.int64]  # (candidates, episodes)
     unplayed: int  # episodes to play: all, unless it is restarted
-    terms: EpisodeRules
+    rules: EpisodeRules
     dynamic: bool = False
     first_evaluating_rank: int = 0
     episodes_side_by_side: int = 1  # on a rank

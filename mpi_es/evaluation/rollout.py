@@ -56,11 +56,11 @@ def unpacked(policy: Policy, candidates: Sequence[Any]) -> Weights:
     return policy.unpack(np.stack(candidates).astype(np.float32, copy=False))
 
 
-def columns(terms: EpisodeRules, size: int, constraints: int = 0) -> int:
+def columns(rules: EpisodeRules, size: int, constraints: int = 0) -> int:
     """Return the number of columns of Rows, given the sizes of an observation
     and of a function's constraints.
     """
-    return 3 + constraints + (1 + 2 * size if terms.collect else 0)
+    return 3 + constraints + (1 + 2 * size if rules.collect else 0)
 
 
 def shortest(*limits: int) -> int:
@@ -131,7 +131,7 @@ class AnyRollout:
         """
         return cap or (0 if self.limit else CAP)
 
-    def run(self, source: Source, terms: EpisodeRules, width: int | None = None) -> Rows:
+    def run(self, source: Source, rules: EpisodeRules, width: int | None = None) -> Rows:
         """Run all episodes that the source gives, and return their rows."""
         raise NotImplementedError
 

@@ -52,7 +52,7 @@ def static_source(
     starts = offsets(header.unplayed, comm.size, header.first_evaluating_rank)
     share, lookup = scatter_episodes(comm, header, episode_ids, starts, dim, lookup)
     partly = len(share) < header.unplayed
-    progress.begin(len(share), 0, held_out=header.terms.held_out, share=partly)
+    progress.begin(len(share), 0, held_out=header.rules.held_out, share=partly)
     return StaticSource((header.episode(episode_id, lookup) for episode_id in share.tolist()), stop, progress)
 
 

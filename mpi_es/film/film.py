@@ -50,7 +50,7 @@ class Footage:
                 pass
         make_env(self.config)[0].close()
 
-    def shoot(self, policy: Policy, episode: Episode, terms: EpisodeRules, name: str) -> str:
+    def shoot(self, policy: Policy, episode: Episode, rules: EpisodeRules, name: str) -> str:
         """Run the episode, write the files, and return a line with the outcome.
 
         Args:
@@ -72,7 +72,7 @@ class Footage:
                 if pictures is not None:
                     pictures.add(frame, step)
 
-            last = recorder.record(episode, terms, show)
+            last = recorder.record(episode, rules, show)
         if pictures is not None:
             facts = {"env": self.config.env, "episode_seed": episode.seed, "policy": name}
             pictures.finish(facts)

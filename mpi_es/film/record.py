@@ -101,13 +101,13 @@ class Recorder:
         self.env = self.batch.envs[0]
         self.fps = float(self.env.metadata.get("render_fps") or _FPS)
 
-    def record(self, episode: Episode, terms: EpisodeRules, show: Callable[[Step], None]) -> Step:
+    def record(self, episode: Episode, rules: EpisodeRules, show: Callable[[Step], None]) -> Step:
         """Run the episode as an evaluation does, show each of its steps, and return the last."""
         prepare(SerialComm(), self.rollout.compile)
         recorder = StepRecorder(self.env, self.rollout.policy)
         self.batch.envs[0] = recorder
         with contextlib.closing(recorder):
-            self.rollout.run(_Screening(episode, recorder, show), terms)
+            self.rollout.run(_Screening(episode, recorder, show), rules)
         assert recorder.last is not None
         return recorder.last
 

@@ -50,7 +50,7 @@ class Player:
     config: RunConfig
     policy: Any  # a Policy, as a rollout uses it
     parameters: Candidate | Factored  # as the policy takes a candidate
-    terms: EpisodeRules
+    rules: EpisodeRules
 
 
 class Member(ABC):

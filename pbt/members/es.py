@@ -14,7 +14,7 @@ from mpi_es.config.parts import changed
 from mpi_es.config.run import Config as RunConfig
 from mpi_es.config.run import default
 from mpi_es.errors import expected, unknown
-from mpi_es.evaluation.build import make_evaluator, make_policy, training_terms
+from mpi_es.evaluation.build import make_evaluator, make_policy, training_rules
 from mpi_es.evaluation.rollout import EpisodeRules
 from mpi_es.parallel.rank_loss import RankLost
 from mpi_es.run_file.observations import ObservationStatistics
@@ -114,15 +114,15 @@ class ES(Member):
 
     def evaluate(self, episode_seeds: NDArray[np.int64]) -> Score:
         """Return the score of the centre in the held-out environment. Collective, like `score`."""
-        return self._score(self.evaluator.held_out_terms, episode_seeds)
+        return self._score(self.evaluator.held_out_rules, episode_seeds)
 
-    def _score(self, terms_of: Callable[..., EpisodeRules], episode_seeds: NDArray[np.int64]) -> Score:
+    def _score(self, rules_of: Callable[..., EpisodeRules], episode_seeds: NDArray[np.int64]) -> Score:
         """Return the score of the centre in full episodes."""
         results: list[Score] = []
-        terms = terms_of(self.run.episode_cap, self.normalisation)
+        rules = rules_of(self.run.episode_cap, self.normalisation)
 
         def evaluate() -> None:
-            played = self.evaluator.evaluate(alone(self.strategy.centre), episode_seeds[None], terms)
+            played = self.evaluator.evaluate(alone(self.strategy.centre), episode_seeds[None], rules)
             results.append(Score(played.returns[0], played.lengths[0].astype(float)))
 
         self._run_on_root(evaluate)
@@ -134,9 +134,9 @@ class ES(Member):
 
     def player(self) -> Player:
         """Return the policy with the strategy's centre as its parameters."""
-        terms = self.evaluator.held_out_terms(self.run.episode_cap, self.normalisation)
+        rules = self.evaluator.held_out_rules(self.run.episode_cap, self.normalisation)
         policy, centre = self.evaluator.rollout.policy, self.strategy.centre.astype(np.float32)
-        return Player(self.run.held_out, policy, policy.as_candidate(centre), terms)
+        return Player(self.run.held_out, policy, policy.as_candidate(centre), rules)
 
     def get_state(self) -> State:
         """Return the strategy's state and the statistics of the observations."""
@@ -179,8 +179,8 @@ class ES(Member):
             run.seed, state.generation, len(population), run.num_rollouts, run.episode_seeds
         )
         cap = self.evaluator.rollout.training_cap(run.episode_cap)
-        terms = training_terms(run, cap, self.normalisation)
-        evaluation = self.evaluator.evaluate(population, seeds, terms)
+        rules = training_rules(run, cap, self.normalisation)
+        evaluation = self.evaluator.evaluate(population, seeds, rules)
         strategy.tell(population, evaluation.returns.mean(axis=1))
         if self.config.obs_norm:
             self.observations = self.observations.updated(evaluation.observations)

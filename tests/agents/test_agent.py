@@ -123,7 +123,7 @@ def test_of_low_rank_it_answers_in_batches_as_its_run_does(monkeypatch):
     evaluator = make_evaluator(SerialComm(), one.config, StopFlag())
     monkeypatch.setattr(evaluator.rollout.policy, "unpack", None)  # large modules would answer one by one
     seeds = held_out_seeds(one.config.seed, 4)
-    played = evaluator.evaluate(alone(one.parameters), seeds[None], evaluator.held_out_terms(0, None))
+    played = evaluator.evaluate(alone(one.parameters), seeds[None], evaluator.held_out_rules(0, None))
     np.testing.assert_array_equal(one.evaluate(4, "held-out").returns, played.returns[0])
 
 

@@ -55,8 +55,8 @@ def test_held_out_episodes_run_in_an_environment_of_their_own():
     evaluator = build.make_evaluator(SerialComm(), config, StopFlag())
     zeros, seeds = Dense(np.zeros((1, evaluator.dim))), np.array([[4]])
     returns = [
-        evaluator.evaluate(zeros, seeds, terms).returns
-        for terms in (EpisodeRules(), evaluator.held_out_terms(0, None))
+        evaluator.evaluate(zeros, seeds, rules).returns
+        for rules in (EpisodeRules(), evaluator.held_out_rules(0, None))
     ]
     for expected, options in zip(returns, (config.env_options, config.held_out_env_options), strict=True):
         alone = build.make_evaluator(

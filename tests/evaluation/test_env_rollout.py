@@ -27,7 +27,7 @@ POLICIES = {
     "gru": Recurrent(RecurrentOptions("gru", hidden=(3,)), *SPACES),
 }
 SCALING = np.array([[1, 2, 3], [0.5, 1, 2]], np.float32)
-TERMS = {
+RULES = {
     "plain": EpisodeRules(),
     "cap": EpisodeRules(cap=4),
     "normalised": EpisodeRules(normalisation=SCALING, collect=True),
@@ -66,7 +66,7 @@ class Reluctant(Source):
         self.over.append((episode_id, length))
 
 
-def alone(policy, episode, terms, repeat=1):
+def alone(policy, episode, rules, repeat=1):
     """Return an episode's row as a plain loop over one environment and one network finds it."""
     env, memory, total, seen, losing, length = Drift(), policy.initial_memory(1), 0.0, [], 0, 0
     weights = policy.unpack(episode.parameters[None])
@@ -76,41 +76,41 @@ def alone(policy, episode, terms, repeat=1):
         seen.append(observation.astype(float))
         read = (
             observation[None]
-            if terms.normalisation is None
-            else normalise(observation[None], terms.normalisation)
+            if rules.normalisation is None
+            else normalise(observation[None], rules.normalisation)
         )
         action, memory = policy.act(weights, read, memory)
-        if terms.action_noise:
-            action = np.clip(action + terms.action_noise * noise.standard_normal(2), -1, 1)
+        if rules.action_noise:
+            action = np.clip(action + rules.action_noise * noise.standard_normal(2), -1, 1)
         gain = 0.0
         for _ in range(repeat):
             observation, reward, over, _, _ = env.step(action[0].astype(np.float32))
             gain, length = gain + float(reward), length + 1
-            over = over or length == terms.cap
+            over = over or length == rules.cap
             if over:
                 break
-        low, high = terms.clip or (-np.inf, np.inf)
+        low, high = rules.clip or (-np.inf, np.inf)
         total += min(max(gain, low), high)
         losing = losing + 1 if gain < 0 else 0
-        if over or (terms.early_stop and losing > terms.early_stop):
+        if over or (rules.early_stop and losing > rules.early_stop):
             break
     head = np.array([episode.episode_id, total, length])
-    if not terms.collect:
+    if not rules.collect:
         return head
     sums = np.array([sum(x - seen[0] for x in seen), sum((x - seen[0]) ** 2 for x in seen)])
     return np.concatenate([head, of_episodes(np.array([len(seen)]), seen[0][None], sums[None])[0]])
 
 
-@pytest.mark.parametrize("terms", TERMS)
+@pytest.mark.parametrize("rules", RULES)
 @pytest.mark.parametrize("name", POLICIES)
 @settings(max_examples=8)
 @given(st.permutations(range(9)), st.integers(1, 10), st.lists(st.booleans(), max_size=60), st.integers(1, 3))
-def test_an_episode_is_what_it_is_alone_whatever_runs_beside_it(terms, name, order, width, refusals, repeat):
-    policy, terms = POLICIES[name], TERMS[terms]
+def test_an_episode_is_what_it_is_alone_whatever_runs_beside_it(rules, name, order, width, refusals, repeat):
+    policy, rules = POLICIES[name], RULES[rules]
     todo = episodes(policy)
     source = Reluctant([todo[i] for i in order], refusals)
-    rows = Rollout(policy, SeparateEnvs(drift), 10, repeat).run(source, terms, width)
-    expected = [alone(policy, episode, terms, repeat) for episode in todo]
+    rows = Rollout(policy, SeparateEnvs(drift), 10, repeat).run(source, rules, width)
+    expected = [alone(policy, episode, rules, repeat) for episode in todo]
     np.testing.assert_array_equal(rows[np.argsort(rows[:, 0])], expected)
     assert source.over == [(episode_id, length) for episode_id, _, length, *_ in rows]
 
@@ -148,10 +148,10 @@ def test_a_rollout_that_was_stopped_leaves_nothing_behind(policy):
         def poll(self):
             raise Stopped
 
-    fresh = rollout.run(Reluctant(todo), TERMS["all"])
+    fresh = rollout.run(Reluctant(todo), RULES["all"])
     with pytest.raises(Stopped):
-        rollout.run(Stopping(todo), TERMS["all"])
-    np.testing.assert_array_equal(rollout.run(Reluctant(todo), TERMS["all"]), fresh)
+        rollout.run(Stopping(todo), RULES["all"])
+    np.testing.assert_array_equal(rollout.run(Reluctant(todo), RULES["all"]), fresh)
 
 
 @pytest.mark.parametrize("repeat", [1, 2])

@@ -171,11 +171,11 @@ def test_ranks_add_up_what_one_does_to_the_bit(launch, ranks, dim):
 def found(evaluator):
     """Return returns, lengths and observations of several evaluations."""
     said, seeds = [], training_seeds(1, 0, 5, 3, "independent")
-    terms = EpisodeRules(7, np.ones((2, 3), np.float32), 0.2, True, 3)
+    rules = EpisodeRules(7, np.ones((2, 3), np.float32), 0.2, True, 3)
     for population in (dense(), seeded()):
         both = WithCentre(population, MEAN)
         for candidates, part in ((both, seeds), (both, seeds[:, :1]), (population, seeds[:4])):
-            one = evaluator.evaluate(candidates, part, terms)
+            one = evaluator.evaluate(candidates, part, rules)
             said.append(f"{one.returns.tolist()} {one.lengths.tolist()} {one.observations.tolist()}\n")
     return "".join(said)
 

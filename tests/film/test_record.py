@@ -22,20 +22,20 @@ def weights(policy, scale=0.5):
     return scale * np.random.default_rng(3).standard_normal(policy.dim).astype(np.float32)
 
 
-def recorded(config, terms=EpisodeRules()):  # noqa: B008  (it is frozen)
+def recorded(config, rules=EpisodeRules()):  # noqa: B008  (it is frozen)
     """Return the steps of a recorded episode, and its policy and weights."""
     policy, steps = build.make_policy(config), []
     parameters = weights(policy)
-    last = Recorder(config, policy).record(Episode(0, 0, 7, parameters), terms, steps.append)
+    last = Recorder(config, policy).record(Episode(0, 0, 7, parameters), rules, steps.append)
     assert last is steps[-1]
     return steps, policy, parameters
 
 
 def test_a_recorded_episode_is_the_evaluated_one():
-    terms = EpisodeRules(normalisation=np.array([[0.1, 0, 0.02, 0], [2, 1, 3, 1]], np.float32))
-    steps, policy, parameters = recorded(CARTPOLE, terms)
+    rules = EpisodeRules(normalisation=np.array([[0.1, 0, 0.02, 0], [2, 1, 3, 1]], np.float32))
+    steps, policy, parameters = recorded(CARTPOLE, rules)
     rollout = Rollout(policy, envs.open_batch(CARTPOLE.env), 1)
-    ((_, total, length),) = rollout.run(StaticSource([Episode(0, 0, 7, parameters)]), terms)
+    ((_, total, length),) = rollout.run(StaticSource([Episode(0, 0, 7, parameters)]), rules)
     assert (steps[-1].score, steps[-1].number, len(steps)) == (total, length, length)
 
 

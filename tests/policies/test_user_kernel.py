@@ -62,10 +62,10 @@ def test_compiled_episodes_are_those_of_the_ordinary_path_to_the_bit(env, normal
     assert isinstance(fast, CompiledRollout)
     rows = np.random.default_rng(0).normal(size=(4, fast.policy.dim)).astype(np.float32)
     size = fast.size
-    terms = EpisodeRules(60, np.ones((2, size)), collect=True) if normalised else EpisodeRules(60)
+    rules = EpisodeRules(60, np.ones((2, size)), collect=True) if normalised else EpisodeRules(60)
     found = []
     for rollout in (fast, plain):
-        done = rollout.run(StaticSource(Episode(i, i, 40 + i, row) for i, row in enumerate(rows)), terms)
+        done = rollout.run(StaticSource(Episode(i, i, 40 + i, row) for i, row in enumerate(rows)), rules)
         found.append(done[np.argsort(done[:, 0])])
     assert found[0].tobytes() == found[1].tobytes()
 

@@ -104,26 +104,26 @@ class CompiledRollout(AnyRollout):
 
     def compile(self) -> None:
         """Load the machine code from the cache, or compile it now."""
-        thread, terms = self.threads[0], EpisodeRules(cap=1)
+        thread, rules = self.threads[0], EpisodeRules(cap=1)
         thread.episodes = [Episode(0, 0, 0, np.zeros(self.policy.dim, np.float32))]
         try:
             with explained(self._world):
-                self._run(thread, terms)
+                self._run(thread, rules)
         except UserError:
             raise
         except Exception as error:  # raised by a user's world or kernel
             raise self.policy.mistake() or self._failure(thread, error) from error
 
-    def run(self, source: Source, terms: EpisodeRules, width: int | None = None) -> Rows:
+    def run(self, source: Source, rules: EpisodeRules, width: int | None = None) -> Rows:
         """Run all episodes that the source gives, and return their rows."""
         width = min(width or self.width, self.width)
         threads = self.threads[:width]
-        rows = [np.empty((0, columns(terms, self.size)))]
+        rows = [np.empty((0, columns(rules, self.size)))]
         try:
-            while self._start(threads, source, terms, -(-width // len(threads))):
+            while self._start(threads, source, rules, -(-width // len(threads))):
                 results = [thread.result for thread in threads if thread.result is not None]
                 wait(results, _POLL, FIRST_COMPLETED)
-                rows += self._finished(threads, source, terms)
+                rows += self._finished(threads, source, rules)
                 source.poll()
         finally:
             self._abandon()
@@ -133,7 +133,7 @@ class CompiledRollout(AnyRollout):
         """End the threads."""
         self.pool.shutdown()
 
-    def _start(self, threads: list[_Thread], source: Source, terms: EpisodeRules, most: int) -> bool:
+    def _start(self, threads: list[_Thread], source: Source, rules: EpisodeRules, most: int) -> bool:
         """Give episodes to each idle thread; return whether any thread is busy."""
         count = most if self.steps_together else max(1, min(most, int(_AT_ONCE / self._seconds)))
         for thread in threads:
@@ -148,37 +148,37 @@ class CompiledRollout(AnyRollout):
                 thread.episodes.append(episode)
             if not thread.episodes:
                 return busy
-            thread.result = self.pool.submit(self._run, thread, terms)
+            thread.result = self.pool.submit(self._run, thread, rules)
         return True
 
-    def _run(self, thread: _Thread, terms: EpisodeRules) -> float:
+    def _run(self, thread: _Thread, rules: EpisodeRules) -> float:
         """Play a thread's episodes; return the mean seconds of one."""
         begin = time.perf_counter()
         rows = {episode.candidate: episode.parameters for episode in thread.episodes}
         weights = self.policy.unpack(np.stack([*rows.values()]).astype(np.float32, copy=False))
         places = {candidate: place for place, candidate in enumerate(rows)}
-        thread.batch = self._batch(thread.episodes, places, terms)
-        self._play(thread.state, thread.driver, thread.batch, weights, self._rules(terms))
+        thread.batch = self._batch(thread.episodes, places, rules)
+        self._play(thread.state, thread.driver, thread.batch, weights, self._as_compiled(rules))
         return (time.perf_counter() - begin) / len(thread.episodes)
 
-    def _rules(self, terms: EpisodeRules) -> Rules:
+    def _as_compiled(self, rules: EpisodeRules) -> Rules:
         return Rules(
-            limit=shortest(self.limit, terms.cap),
+            limit=shortest(self.limit, rules.cap),
             repeat=self.repeat,
-            early_stop=terms.early_stop,
-            clip=terms.clip or (-math.inf, math.inf),
-            collect=terms.collect,
-            normalisation=np.zeros((0, 0)) if terms.normalisation is None else terms.normalisation,
-            action_noise=terms.action_noise,
+            early_stop=rules.early_stop,
+            clip=rules.clip or (-math.inf, math.inf),
+            collect=rules.collect,
+            normalisation=np.zeros((0, 0)) if rules.normalisation is None else rules.normalisation,
+            action_noise=rules.action_noise,
         )
 
-    def _batch(self, episodes: list[Episode], rows: dict[int, int], terms: EpisodeRules) -> Batch:
+    def _batch(self, episodes: list[Episode], rows: dict[int, int], rules: EpisodeRules) -> Batch:
         """Return the arrays that the machine code reads and writes for these episodes."""
-        k, size = len(episodes), self.size if terms.collect else 0
+        k, size = len(episodes), self.size if rules.collect else 0
         return Batch(
             seeds=np.array([episode.seed for episode in episodes]),
             network=np.array([rows[episode.candidate] for episode in episodes]),
-            noise=self._noise(episodes, terms),
+            noise=self._noise(episodes, rules),
             running=np.zeros(1, np.int64),
             totals=np.zeros(k),
             lengths=np.zeros(k, np.int64),
@@ -187,15 +187,15 @@ class CompiledRollout(AnyRollout):
             sums=np.zeros((k, 2, size)),
         )
 
-    def _noise(self, episodes: list[Episode], terms: EpisodeRules) -> Vector:
+    def _noise(self, episodes: list[Episode], rules: EpisodeRules) -> Vector:
         """Return the noise (k, actions, n), enough for the longest possible episodes."""
-        if not terms.action_noise:
+        if not rules.action_noise:
             return np.zeros((0, 0, 0))
-        shape = (-(-shortest(self.limit, terms.cap) // self.repeat), len(self.threads[0].driver.action))
-        generators = [rng(e.seed, Stream.ACTION, terms.first_candidate + e.candidate) for e in episodes]
+        shape = (-(-shortest(self.limit, rules.cap) // self.repeat), len(self.threads[0].driver.action))
+        generators = [rng(e.seed, Stream.ACTION, rules.first_candidate + e.candidate) for e in episodes]
         return np.stack([generator.standard_normal(shape) for generator in generators])
 
-    def _finished(self, threads: list[_Thread], source: Source, terms: EpisodeRules) -> list[Rows]:
+    def _finished(self, threads: list[_Thread], source: Source, rules: EpisodeRules) -> list[Rows]:
         """Return the rows of the episodes that are over, and free their threads."""
         found = []
         for thread in threads:
@@ -206,7 +206,7 @@ class CompiledRollout(AnyRollout):
                 self._seconds = result.result()
             except Exception as error:  # raised by a user's world
                 raise self._failure(thread, error) from error
-            found.append(_rows(thread, terms))
+            found.append(_rows(thread, rules))
             for episode, length in zip(thread.episodes, thread.batch.lengths.tolist(), strict=True):
                 source.done(episode.episode_id, length)
         return found
@@ -227,14 +227,14 @@ class CompiledRollout(AnyRollout):
             thread.result = None
 
 
-def _rows(thread: _Thread, terms: EpisodeRules) -> Rows:
+def _rows(thread: _Thread, rules: EpisodeRules) -> Rows:
     """Return the rows of a thread's episodes, which are over."""
     batch: Batch = thread.batch
     for i in np.flatnonzero(~np.isfinite(batch.totals)).tolist():
         raise RolloutError(f"{_place(thread, i)}: expected a finite return, got {batch.totals[i]}")
     ids = [episode.episode_id for episode in thread.episodes]
     rows = [np.stack([ids, batch.totals, batch.lengths], axis=1)]
-    if terms.collect:
+    if rules.collect:
         seen = of_episodes(batch.acts, batch.firsts, batch.sums)
         for i in np.flatnonzero(~np.isfinite(seen).all(axis=1)).tolist():
             rule = "expected finite observations, since they are normalised"

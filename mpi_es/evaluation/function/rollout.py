@@ -256,23 +256,23 @@ class FunctionRollout(AnyRollout):
         self.constraints = problem.constraints
         self.unused = unused_fields(problem.function)
 
-    def run(self, source: Source, terms: EpisodeRules, width: int | None = None) -> Rows:
+    def run(self, source: Source, rules: EpisodeRules, width: int | None = None) -> Rows:
         """Make all calls that the source gives, and return their rows."""
         rows: list[tuple[float, ...]] = []
         while (episode := source.take(block=True)) is not None:
             x = self.policy.whole(episode.parameters)
-            name = self._name(episode, terms) if self.directories else ""
+            name = self._name(episode, rules) if self.directories else ""
             fitness, *constraints = self.call(x, episode.seed, f"candidate {episode.candidate}", name)
             rows.append((episode.episode_id, fitness, 1, *constraints))
             source.done(episode.episode_id, 1)
             source.poll()
         return np.array(rows, np.float64).reshape(-1, 3 + self.constraints)
 
-    def _name(self, episode: Episode, terms: EpisodeRules) -> str:
+    def _name(self, episode: Episode, rules: EpisodeRules) -> str:
         """Return the name of a call's directory."""
-        of_candidate = "centre" if terms.held_out else f"{episode.candidate:04d}"
+        of_candidate = "centre" if rules.held_out else f"{episode.candidate:04d}"
         number = "" if self.exact else f"-{episode.number:03d}"
-        return f"{terms.generation:05d}-{of_candidate}{number}"
+        return f"{rules.generation:05d}-{of_candidate}{number}"
 
     def call(self, x: Vector, seed: int, where: str, name: str) -> list[float]:
         """Return the fitness of x, and then its constraints.

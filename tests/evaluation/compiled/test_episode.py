@@ -17,12 +17,12 @@ def car():
     return make_rollout(CAR)
 
 
-def played(rollout, *seeds, terms=EpisodeRules(cap=40)):  # noqa: B008  (it is frozen)
+def played(rollout, *seeds, rules=EpisodeRules(cap=40)):  # noqa: B008  (it is frozen)
     """Return a thread's batch of episodes of one network."""
     parameters = np.random.default_rng(0).normal(0, 0.2, rollout.policy.dim).astype(np.float32)
     thread = rollout.threads[0]
     thread.episodes = [Episode(i, 0, seed, parameters) for i, seed in enumerate(seeds)]
-    rollout._run(thread, terms)
+    rollout._run(thread, rules)
     return thread.batch, parameters
 
 

@@ -36,21 +36,21 @@ def in_order(rows):
 )
 def test_returns_and_lengths_are_those_of_the_ordinary_path_to_the_bit(options):
     config = replace(CONFIG, env_options=options)
-    terms = EpisodeRules(cap=60, early_stop=20)
+    rules = EpisodeRules(cap=60, early_stop=20)
     fast, plain = build.make_rollout(config), build.make_rollout(replace(config, compiled=False))
     assert isinstance(fast, CompiledRollout)
     assert isinstance(plain, Rollout)
-    expected = in_order(plain.run(source(plain), terms))
-    np.testing.assert_array_equal(in_order(fast.run(source(fast), terms)), expected)
+    expected = in_order(plain.run(source(plain), rules))
+    np.testing.assert_array_equal(in_order(fast.run(source(fast), rules)), expected)
     assert len(set(expected[:, 1])) > 1
 
 
 def test_clipped_rewards_are_the_ordinary_path_s_to_the_bit(compiled):
     plain = build.make_rollout(replace(CONFIG, compiled=False))
-    terms = EpisodeRules(cap=60, early_stop=20, clip=(-0.05, 2.0))
-    found = in_order(compiled.run(source(compiled), terms))
-    np.testing.assert_array_equal(found, in_order(plain.run(source(plain), terms)))
-    whole = in_order(compiled.run(source(compiled), replace(terms, clip=None)))
+    rules = EpisodeRules(cap=60, early_stop=20, clip=(-0.05, 2.0))
+    found = in_order(compiled.run(source(compiled), rules))
+    np.testing.assert_array_equal(found, in_order(plain.run(source(plain), rules)))
+    whole = in_order(compiled.run(source(compiled), replace(rules, clip=None)))
     np.testing.assert_array_equal(found[:, 2], whole[:, 2])
     assert (found[:, 1] < whole[:, 1]).any()
 
@@ -61,9 +61,9 @@ def test_an_action_that_lasts_several_steps_is_the_ordinary_path_s_to_the_bit():
     assert isinstance(fast, CompiledRollout)
     assert (fast.limit, plain.limit) == (1000, 1000)
     whole, stopped = EpisodeRules(), EpisodeRules(cap=170, early_stop=7)
-    for terms, episodes in ((whole, 2), (stopped, 5)):
-        expected = in_order(plain.run(source(plain, episodes), terms))
-        np.testing.assert_array_equal(in_order(fast.run(source(fast, episodes), terms)), expected)
+    for rules, episodes in ((whole, 2), (stopped, 5)):
+        expected = in_order(plain.run(source(plain, episodes), rules))
+        np.testing.assert_array_equal(in_order(fast.run(source(fast, episodes), rules)), expected)
     assert 7 * 3 < expected[:, 2].min() < 170
 
 
@@ -80,7 +80,7 @@ WORLDS = {
     "walker": configured(env="mpi_es/BipedalWalker-v3", policy="lstm", hidden=(10,)),
     "hardcore": configured(env="mpi_es/BipedalWalkerHardcore-v3", hidden=(), output="clip"),
 }
-TERMS = {
+RULES = {
     "plain": lambda size: EpisodeRules(),
     "all": lambda size: EpisodeRules(
         cap=57,
@@ -94,15 +94,15 @@ TERMS = {
 
 
 @pytest.mark.parametrize("repeat", [1, 3])
-@pytest.mark.parametrize("terms", TERMS)
+@pytest.mark.parametrize("kind", RULES)
 @pytest.mark.parametrize("name", WORLDS)
-def test_episodes_of_a_world_are_those_of_the_ordinary_path_to_the_bit(name, terms, repeat):
+def test_episodes_of_a_world_are_those_of_the_ordinary_path_to_the_bit(name, kind, repeat):
     config = replace(WORLDS[name], action_repeat=repeat, threads_per_rank=2)
     fast, plain = build.make_rollout(config), build.make_rollout(replace(config, compiled=False))
     assert isinstance(fast, CompiledRollout)
     assert isinstance(plain, Rollout)
     noises = (0.0, 0.3) if fast.spaces[1].shape else (0.0,)
-    for rules in (replace(TERMS[terms](fast.size), action_noise=noise) for noise in noises):
+    for rules in (replace(RULES[kind](fast.size), action_noise=noise) for noise in noises):
         expected = in_order(plain.run(source(plain, 12), rules))
         np.testing.assert_array_equal(in_order(fast.run(source(fast, 12), rules)), expected)
 
@@ -126,9 +126,9 @@ def test_a_part_of_an_agent_drives_as_the_whole_one(changes):
 def test_threads_change_nothing(compiled):
     several = build.make_rollout(replace(CONFIG, threads_per_rank=3))
     assert len(several.threads) == 3
-    terms = EpisodeRules(cap=80)
-    expected = compiled.run(source(compiled, 7), terms)
-    np.testing.assert_array_equal(in_order(several.run(source(several, 7), terms)), expected)
+    rules = EpisodeRules(cap=80)
+    expected = compiled.run(source(compiled, 7), rules)
+    np.testing.assert_array_equal(in_order(several.run(source(several, 7), rules)), expected)
 
 
 def test_the_early_stop_counts_losing_steps_in_a_row(compiled):
@@ -152,9 +152,9 @@ class Slow(StaticSource):
 def test_a_signal_ends_episodes_under_way_and_leaves_nothing_behind(compiled):
     with pytest.raises(Stopped):
         compiled.run(source(compiled, kind=Slow), EpisodeRules())
-    terms = EpisodeRules(cap=30)
-    first = compiled.run(source(compiled), terms)
-    np.testing.assert_array_equal(compiled.run(source(compiled), terms), first)
+    rules = EpisodeRules(cap=30)
+    first = compiled.run(source(compiled), rules)
+    np.testing.assert_array_equal(compiled.run(source(compiled), rules), first)
 
 
 def test_no_thread_is_at_work_once_a_signal_has_ended_the_episodes(compiled, monkeypatch):

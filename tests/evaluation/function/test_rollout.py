@@ -108,11 +108,11 @@ def test_an_error_of_a_random_function_names_its_seed_and_shows_the_line():
         calls(broken, CANDIDATES, [7, 8])
 
 
-def in_directories(run, function, episodes, terms, **options):
+def in_directories(run, function, episodes, rules, **options):
     """Return what the calls of episodes return, with the directories of a run."""
     directories = CallDirectories(run, "all")
     rollout = FunctionRollout(problem(function, [0.0]), directories=directories, **options)
-    rows = rollout.run(StaticSource(episodes), terms)
+    rows = rollout.run(StaticSource(episodes), rules)
     return rows[:, 1].tolist()
 
 
