@@ -16,4 +16,5 @@ source "$project/slurm/prologue.sh"
 copy_to_nodes
 choose_launcher .
 [[ -z $caught ]] || { say "stopped by $caught before the evaluation began" && exit 143; }
+asks=TERM # an evaluation has nothing to save, and MPI drops USR1
 launch -m mpi_es.evaluate "$@"

@@ -6,10 +6,10 @@
 keeping='' # the process of the step that keeps the copies
 
 copy_to_nodes() {
-    local packed copy tar node
+    local packed copy tar node ready
     [[ -n ${MPI_ES_LOCAL:-} ]] || return 0
     [[ -n $job ]] || fail "MPI_ES_LOCAL: expected a job of Slurm, got none"
-    packed=$(python -m mpi_es.jobs.pack "$cache" "$MPI_ES_LOCAL") || mistaken
+    packed=$(python -m mpi_es.jobs.pack "$cache" "$MPI_ES_LOCAL") || fail
     copy=$MPI_ES_LOCAL/$(basename "$packed" .tar)
     tar=$copy-$job-${SLURM_RESTART_COUNT:-0}.tar
     sbcast "$packed" "$tar" || no_copy
@@ -18,9 +18,10 @@ copy_to_nodes() {
             --nodes="$SLURM_JOB_NUM_NODES" --ntasks="$SLURM_JOB_NUM_NODES" "$project/slurm/keep.sh" "$copy" "$tar"
     }
     keeping=$!
+    ready=${keeper[0]:-} # bash unsets keeper when the step ends
     trap remove_copies EXIT
     for ((node = 0; node < SLURM_JOB_NUM_NODES; node++)); do
-        read -r <&"${keeper[0]}" || no_copy # a node has its copy
+        read -r <&"$ready" 2>/dev/null || no_copy # a node has its copy
     done
     export MPI_ES_COPY=$copy
 }

@@ -6,26 +6,27 @@
 # docs/slurm.md describes the variables MPI_ES_….
 set -euo pipefail
 
-# Signals: USR1 comes before the time limit, TERM from scancel, preemption and requeueing. The traps come first: a
-# signal before them ends the job for good.
+# Signals: USR1 comes before the time limit, TERM from scancel, preemption and requeueing. The traps come first, since
+# a signal that comes before the traps ends the job.
 
 caught='' # the last signal that asked this job to stop
 signals=0 # the number of these signals
+asks=USR1 # the signal with which the ranks are asked to save and stop
 child=''  # the launcher's process, while it runs
 asking='' # the process that repeats the signal to the launcher
-trap 'note SIGUSR1' USR1
-trap 'note SIGTERM' TERM
+trap 'on_signal SIGUSR1' USR1
+trap 'on_signal SIGTERM' TERM
 
-note() {
+on_signal() {
     caught=$1
     signals=$((signals + 1))
     pass_on
 }
 
 pass_on() {
-    # Every launcher passes USR1 to the ranks, which then stop; but MPI may drop it while they start.
+    # Every launcher passes the signal to the ranks, which then stop; but MPI may drop it while they start.
     if [[ -n $child && -n $caught && -z $asking ]]; then
-        (while kill -USR1 "$child"; do sleep 5; done) >/dev/null 2>&1 &
+        (while kill -s "$asks" "$child"; do sleep 5; done) >/dev/null 2>&1 &
         asking=$!
     fi
 }
@@ -53,10 +54,10 @@ cache=${MPI_ES_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/mpi_es}
 
 say() { printf 'slurm: %s\n' "$*"; }
 
-fail() {
+fail() { # [MESSAGE…]; without one, a program has told why
     # SIGTERM also ends the children of this script, which is not a mistake.
     [[ $caught != SIGTERM ]] || stopped_by_slurm
-    printf 'error: %s\n' "$*" >&2
+    [[ $# == 0 ]] || printf 'error: %s\n' "$*" >&2
     exit 2
 }
 
@@ -72,7 +73,10 @@ setup() {
     fi
     export PYTHONPATH=$project${PYTHONPATH:+:$PYTHONPATH}
     export PYTHONUNBUFFERED=1 OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
-    python -c 'import mpi_es' || fail "MPI_ES_SETUP: expected a python with mpi_es, got $(command -v python || echo none)"
+    # Not `import mpi_es`, which imports no other package.
+    python -c 'import mpi_es.train' ||
+        fail "MPI_ES_SETUP: expected a python with mpi_es and its packages, got $(command -v python || echo none)"
+    [[ ${MPI_ES_RETRIES:-3} =~ ^[0-9]+$ ]] || fail "MPI_ES_RETRIES: expected a whole number, got $MPI_ES_RETRIES"
 }
 
 # The launcher: the first that starts one world in which the doctor finds no failure.
@@ -81,6 +85,7 @@ choose_launcher() { # RUN_DIRECTORY; returns the code of a launcher that failed 
     local lines line report='' code accident=''
     lines=${MPI_ES_LAUNCHER:-$(python -m mpi_es.jobs.launchers)} || return 1
     while IFS= read -r line; do
+        [[ -n $line ]] || continue
         take_launcher "$line"
         code=0
         report=$(examine "$1") || code=$?
@@ -101,12 +106,12 @@ examine() { # RUN_DIRECTORY
     timeout --kill-after=10 200 "${launcher[@]}" "$project/slurm/rank.sh" -m mpi_es.doctor "$1" </dev/null 2>&1
 }
 
-same_launcher() {
+take_previous_launcher() {
     # After a requeue use the launcher that was chosen before: every program checks the world anyway.
     local line
     [[ ${SLURM_RESTART_COUNT:-0} != 0 ]] || return 1
-    [[ ! -e $(noted failures) ]] || return 1 # it may be what failed
-    line=$(cat "$(noted launcher)" 2>/dev/null) && [[ -n $line ]] && take_launcher "$line"
+    [[ ! -e $(job_file failures) ]] || return 1 # it may be what failed
+    line=$(cat "$(job_file launcher)" 2>/dev/null) && [[ -n $line ]] && take_launcher "$line"
 }
 
 take_launcher() { # LINE
@@ -117,23 +122,25 @@ take_launcher() { # LINE
     [[ ${launcher[0]##*/} != srun || -z ${SLURM_CPUS_PER_TASK:-} ]] || export SRUN_CPUS_PER_TASK=$SLURM_CPUS_PER_TASK
 }
 
-note_launcher() {
+store_launcher() {
     # If it cannot be stored, the next start chooses again.
-    [[ -n $caught ]] || { mkdir -p "$run" && echo "${launcher[*]@Q}" >"$(noted launcher)"; } 2>/dev/null || true
+    [[ -z $caught ]] || return 0
+    rm -f "$run"/.launcher-* # those of jobs that were cancelled
+    { mkdir -p "$run" && echo "${launcher[*]@Q}" >"$(job_file launcher)"; } 2>/dev/null || true
 }
 
-noted() { printf '%s/.%s-%s' "$run" "$1" "$job"; } # WHAT
+job_file() { printf '%s/.%s-%s' "$run" "$1" "$job"; } # WHAT
 
 launch() { # ARGUMENTS… of python
-    local before code=0
+    local signals_before code=0
     [[ -z $caught ]] || return 0
     "${launcher[@]}" "$project/slurm/rank.sh" "$@" &
     child=$!
     pass_on # a signal that came before the launcher ran
     while :; do
-        before=$signals code=0
+        signals_before=$signals code=0
         wait "$child" || code=$?
-        [[ $signals == "$before" ]] && break # otherwise a signal ended the wait
+        [[ $signals == "$signals_before" ]] && break # otherwise a signal ended the wait
     done
     child=''
     [[ -z $asking ]] || kill "$asking" 2>/dev/null || true
@@ -142,20 +149,20 @@ launch() { # ARGUMENTS… of python
 
 # Start or continue a run or a script, and decide what follows.
 
-again='the same command continues it'
+how_to_continue='the same command continues it'
 
 resume() { # MODULE ARGUMENTS…
     local module=$1
     shift
-    run=$(python -m mpi_es.jobs.where "$module" "$@") || mistaken
+    run=$(python -m mpi_es.jobs.where "$module" "$@") || fail
     runs() { printf '%s\n' "$run"; }
     # If ranks survive a dead one, the launcher fails although the run reaches its end. A file that has not been
     # written since may be that of a shorter run.
     written() { stat --format %y "$run/run.h5" 2>/dev/null || true; }
     finished() { # CODE
-        [[ $1:$caught == 0: || $(written) != "$former" ]] && python -m mpi_es.status --finished "$run"
+        [[ $1:$caught == 0: || $(written) != "$written_before" ]] && python -m mpi_es.status --finished "$run"
     }
-    go_on -m "$module" --continue "$@"
+    start_and_decide -m "$module" --continue "$@"
 }
 
 perform() { # SCRIPT ARGUMENTS…
@@ -164,47 +171,47 @@ perform() { # SCRIPT ARGUMENTS…
     run=runs/${name%.py}-${job:-$$}
     mkdir -p "$run" || fail "runs: expected a directory in which this job can write"
     export MPI_ES_RUNS=$PWD/$run
-    again='the same command continues the runs whose run_dir the script names'
+    how_to_continue='the same command continues the runs whose run_dir the script names'
     runs() { sort --unique "$run/.runs" 2>/dev/null || true; }
     written() { :; }
     # The script may have ended by os._exit(0) in the middle of a run.
-    finished() { [[ $1 == 0 && -z $caught ]] && ! told 'stopped by .*; to be continued|running (or killed )?on '; } # CODE
-    go_on "$@"
+    finished() { [[ $1 == 0 && -z $caught ]] && ! any_state_matches 'stopped by .*; to be continued|running (or killed )?on '; } # CODE
+    start_and_decide "$@"
 }
 
-go_on() { # ARGUMENTS… of python
-    local code=0 before former
+start_and_decide() { # ARGUMENTS… of python
+    local code=0 generations_before written_before
     copy_to_nodes
-    same_launcher || choose_launcher "$run" || again_after_failure $?
-    note_launcher
-    await_former
-    before=$(generations) || before=unknown
-    former=$(written)
+    take_previous_launcher || choose_launcher "$run" || retry_or_give_up $?
+    store_launcher
+    await_previous_ranks
+    generations_before=$(generations) || generations_before=unknown
+    written_before=$(written)
     launch "$@" || code=$?
     if finished "$code"; then
-        rm -f "$(noted failures)" "$(noted launcher)" "$run/.runs"
+        rm -f "$(job_file failures)" "$(job_file launcher)" "$run/.runs"
         say "finished: $run"
         exit 0
     fi
-    if [[ $code == 0 && -z $caught ]] && ! stopped; then again_after_failure 0; fi
+    if [[ $code == 0 && -z $caught ]] && ! stopped; then retry_or_give_up 0; fi
     case $code:$caught in
         *:SIGTERM) stopped_by_slurm ;;
-        0:*) stopped_by_signal "$before" saved ;;
-        2:*) say "ended by the error above; correct it, then $again: $run" && exit 2 ;;
-        *:SIGUSR1) stopped_by_signal "$before" "code $code" ;;
-        *) again_after_failure "$code" ;;
+        0:*) stopped_by_signal "$generations_before" saved ;;
+        2:*) say "ended by the error above; correct it, then $how_to_continue: $run" && exit 2 ;;
+        *:SIGUSR1) stopped_by_signal "$generations_before" "code $code" ;;
+        *) retry_or_give_up "$code" ;;
     esac
 }
 
-await_former() {
+await_previous_ranks() {
     # When Slurm loses contact with a node, it starts the job again on others, while ranks on that node may still run
-    # and hold the lock of the run, until Slurm ends them.
+    # and hold the lock of the run, until Slurm ends them. If another job holds it, the program says so.
     local announced=''
     while [[ ${SLURM_RESTART_COUNT:-0} != 0 && -z $caught ]]; do
         locked || return 0
         [[ -n $announced ]] || say "waiting: ranks of this job still run on a node that Slurm has lost contact with"
         announced=yes
-        sleep 5
+        sleep 5 || true # SIGTERM ends it
     done
 }
 
@@ -213,31 +220,26 @@ locked() {
     while IFS= read -r directory; do
         code=0
         flock --shared --nonblock --conflict-exit-code 75 "$directory/.lock" true 2>/dev/null || code=$?
-        [[ $code != 75 ]] || return 0
+        [[ $code != 75 ]] || ! grep -qx ".*, Slurm job ${SLURM_JOB_ID:-}" "$directory/.lock" || return 0
     done < <(runs)
     return 1
 }
 
 stopped() {
     # The launcher also exits with 0 if a rank exits early with 0.
-    told 'stopped by .*; to be continued'
+    any_state_matches 'stopped by .*; to be continued'
 }
 
-told() { # PATTERN of the states of the runs
+any_state_matches() { # PATTERN of the states of the runs
     local directories
     mapfile -t directories < <(runs)
     # status fails if one of the script's runs was never saved.
     { python -m mpi_es.status "${directories[@]}" 2>/dev/null || true; } | grep -E "$1" >/dev/null
 }
 
-mistaken() {
-    [[ $caught != SIGTERM ]] || stopped_by_slurm
-    exit 2
-}
-
 stopped_by_slurm() {
     say "ended by scancel, preemption or a node that goes down: ${run:-its run} holds the last complete generation;" \
-        "if Slurm does not start this job again by itself, $again"
+        "if Slurm does not start this job again by itself, $how_to_continue"
     exit 143
 }
 
@@ -248,35 +250,36 @@ generations() { # prints the number of generations done
 }
 
 stopped_by_signal() { # GENERATIONS_BEFORE HOW
-    local reason="stopped by ${caught:-a signal}, $2: $run"
+    local by=${caught:-a signal}
     # Otherwise a generation that does not fit into the time limit would be repeated for ever.
-    [[ $(generations) != "$1" ]] || again_after_failure 0 "$reason, but no generation was done"
-    rm -f "$(noted failures)"
-    requeue "$reason"
+    [[ $(generations) != "$1" ]] ||
+        retry_or_give_up 0 "stopped by $by before a generation was done; if the job needs more time, give it --time"
+    rm -f "$(job_file failures)"
+    requeue "stopped by $by, $2: $run"
 }
 
-again_after_failure() { # CODE [REASON]
+retry_or_give_up() { # CODE [REASON]
     local file count most=${MPI_ES_RETRIES:-3} reason=${2:-the launcher ended with code $1}
-    file=$(noted failures)
+    file=$(job_file failures)
     # Without a stored count the job would fail for ever.
     mkdir -p "$run" && echo "code $1, $(date)" >>"$file" || most=0
     count=$(wc -l <"$file" || echo 1)
     if [[ -n $job ]] && ((count <= most)); then
         requeue "$reason (failure $count, $most are tried again)"
     fi
-    say "gave up after failure $count with code $1: ${2:-see above}; then $again: $run"
+    say "gave up after failure $count with code $1: ${2:-see above}; then $how_to_continue: $run"
     exit $(($1 > 0 ? $1 : 1))
 }
 
 requeue() { # REASON
     if [[ -z $job ]]; then
-        say "$1; $again"
+        say "$1; $how_to_continue"
         exit 0
     fi
     still_ours || stopped_by_slurm
     say "$1; requeued"
     remove_copies
-    scontrol requeue "$job" || fail "Slurm does not requeue job $job; $again"
+    scontrol requeue "$job" || fail "Slurm does not requeue job $job; $how_to_continue"
     sleep 600 & # Slurm ends this script by SIGTERM
     wait || true
     exit 0

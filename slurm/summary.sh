@@ -11,6 +11,7 @@ project=${MPI_ES_PROJECT:-${SLURM_SUBMIT_DIR:-$PWD}}
 # shellcheck source=slurm/prologue.sh
 source "$project/slurm/prologue.sh"
 
-sweep=${1:?expected the directory of the sweep}
-python -m mpi_es.status "$sweep"/*/ 2>&1 | tee "$sweep/summary.txt" || true # also reports tasks without a run
+[[ -d ${1:-} ]] || fail "summary.sh: expected the directory of a sweep, got ${1:-nothing}"
+sweep=$1
+python -m mpi_es.status "$sweep"/*/ 2>&1 | tee "$sweep/summary.txt" || true # it fails if a task has no run
 python -m mpi_es.report "$sweep"/*/ --out "$sweep"

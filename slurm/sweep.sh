@@ -22,6 +22,9 @@ source "$project/slurm/prologue.sh"
 [[ -n ${SLURM_ARRAY_TASK_ID:-} ]] || fail "sweep.sh: expected a task of an array, got none; use sbatch --array"
 sweep=$1 task=$SLURM_ARRAY_TASK_ID
 shift
+run=$sweep/seed-$task
+[[ ${1:-} != --table ]] || run=$sweep/$task
+mkdir -p "$run" # the summary lists it, even if its options are refused
 
 if [[ ${1:-} == --table ]]; then
     # Skip empty lines and lines that begin with #; lines may end as on Windows.
@@ -31,16 +34,14 @@ if [[ ${1:-} == --table ]]; then
     [[ -n $row ]] || fail "--table: expected a line of options number $task in $2, got none"
     shift 2
     set -f # a * in a line stays one
-    eval "options=($row)" || fail "--table: expected words as in bash in line $task, got $row"
+    (eval "options=($row)") || fail "--table: expected words as in bash in line $task, got $row"
+    eval "options=($row)"
     set +f
-    run=$sweep/$task
 else
     options=(--seed "$task")
-    run=$sweep/seed-$task
 fi
 
 # The first task submits the summary.
-mkdir -p "$sweep"
 if mkdir "$sweep/.summary-$SLURM_ARRAY_JOB_ID" 2>/dev/null; then
     if number=$(MPI_ES_PROJECT=$project sbatch --parsable --dependency="afterany:$SLURM_ARRAY_JOB_ID" \
         --account="${SLURM_JOB_ACCOUNT:-}" --partition="$SLURM_JOB_PARTITION" \

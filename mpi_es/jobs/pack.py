@@ -83,7 +83,7 @@ def _write(archive: tarfile.TarFile, copy: Path) -> None:
         add(PROJECT / package, f"project/{package}")
     venv, interpreter = Path(sys.prefix, "pyvenv.cfg"), Path(sys.executable).resolve()
     base = Path(sys.base_prefix)
-    add(sys.prefix, "env")
+    add(Path(sys.prefix).resolve(), "env")  # .venv may be a link to another disk
     site_packages = Path("env", Path(sysconfig.get_path("purelib")).relative_to(sys.prefix))
     _add_text(archive, f"{site_packages}/mpi_es_path.pth", _SEARCHED_LAST)
     if not venv.exists() or base == SYSTEM:

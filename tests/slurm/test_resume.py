@@ -1,5 +1,6 @@
 """What happens to a job under a real Slurm, and that its run is none the worse for it."""
 
+import contextlib
 import os
 import re
 import signal
@@ -10,7 +11,9 @@ from pathlib import Path
 import pytest
 
 from mpi_es import train
+from mpi_es.errors import UserError
 from mpi_es.run_file import checkpoint
+from mpi_es.run_file.lock import locked
 from mpi_es.status import generations
 from tests.faults.survivors import LIBRARY, OPEN_MPI, OPEN_MPI_EXEC
 from tests.launching import ROOT, assert_same, run_here
@@ -178,7 +181,7 @@ def test_a_generation_that_never_fits_is_given_up(cluster, submit, place):
     cluster.until(lambda: checkpoint.exists(place / "run"))  # saved before its first generation
     cluster.ask("scancel", "--batch", "--signal=USR1", job.number)
     assert cluster.end(job) == "FAILED"
-    reason = "stopped by SIGUSR1, saved: run, but no generation was done"
+    reason = "stopped by SIGUSR1 before a generation was done"
     assert f"slurm: gave up after failure 1 with code 0: {reason}" in job.log
 
 
@@ -256,6 +259,22 @@ def test_a_job_waits_for_its_ranks_on_a_node_that_slurm_has_lost_sight_of(cluste
     assert (other != node, cluster.restarts(job)) == (True, 1)
     cluster.ask("scancel", job.number)
     assert cluster.end(job) == "CANCELLED"
+
+
+@pytest.mark.slow
+def test_a_requeued_job_does_not_wait_for_another_that_took_its_run(begin, cluster, place):
+    job = begin()
+    with contextlib.ExitStack() as ours:
+
+        def is_free():
+            with contextlib.suppress(UserError):
+                return ours.enter_context(locked(place / "run"))
+
+        cluster.ask("scancel", "--batch", "--signal=USR1", job.number)
+        cluster.until(is_free, pause=0.1)
+        assert cluster.end(job) == "FAILED"
+    assert "waiting: ranks of this job" not in job.log
+    assert "run: another job is running this run" in job.log
 
 
 @pytest.mark.slow

@@ -43,6 +43,8 @@ def test_a_sweep_over_a_table_of_options(cluster, submit, place):
     for task, told in ((0, "expected tasks from 1"), (3, "number 3 in table")):
         log = place / f"sweep-{job.number}_{task}.log"
         cluster.until(lambda log=log, told=told: log.exists() and told in log.read_text(), 300)
+    cluster.until(lambda: (place / "s" / "report.html").exists(), 300)
+    assert "s/3: " in (place / "s" / "summary.txt").read_text()
 
 
 @pytest.mark.slow
