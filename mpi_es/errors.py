@@ -43,7 +43,7 @@ def one_line(error: BaseException) -> str:
         text = str(error)
     except Exception:  # a user's exception
         text = "<exception str() failed>"  # as in Python's tracebacks
-    return f"{type(error).__name__}: {' '.join(text.split())}"
+    return ": ".join(filter(None, [type(error).__name__, " ".join(text.split())]))
 
 
 def warn(text: str) -> None:

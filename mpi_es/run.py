@@ -17,6 +17,7 @@ import numpy as np
 
 from mpi_es import seeds, strategies
 from mpi_es.arrays import Candidate, Vector
+from mpi_es.config.fields import option
 from mpi_es.config.parts import flat
 from mpi_es.config.run import Config
 from mpi_es.errors import RolloutError, UserError
@@ -28,7 +29,7 @@ from mpi_es.evaluation.messages import joined as joined_evaluations
 from mpi_es.evaluation.rollout import EpisodeRules
 from mpi_es.parallel.stop_signal import Stopped
 from mpi_es.run_file.checkpoint import NOWHERE
-from mpi_es.run_file.history import History
+from mpi_es.run_file.history import End, History
 from mpi_es.run_file.records import HeldOut, Progress, Solution, Timing, summarize
 from mpi_es.run_file.saver import Saver
 from mpi_es.run_file.training_plan import resuming
@@ -78,8 +79,9 @@ class Run:
         """
         held_out, finished, begun = None, False, self.progress.generation
         try:
-            while not (reason := self.why_over()):
+            while not (end := self.why_over()):
                 self.one_generation()
+            reason = end.reason
             held_out, finished = self.evaluate_last(), True
             best = self.best
             score = f"{number(self.config.sign * best.fitness)} at generation {best.generation}"
@@ -88,8 +90,10 @@ class Run:
             if self.directory != NOWHERE:
                 outcome += f", in {self.directory}"
             if begun == self.progress.generation and held_out is None:
-                ends = ["--max-iter", "--target-fitness", *["--callback"] * bool(self.config.callback)]
-                again = "max_iter" if self.config.is_of_script else " or ".join(ends)
+                again = option(end.name)
+                if self.config.is_of_script:
+                    is_goal = self.config.function and end.name == "target_fitness"
+                    again = "goal" if is_goal else end.name
                 outcome += f"; the run had already finished; to continue it, give another {again}"
         except Stopped:
             reason = f"stopped by {self.evaluator.stop_flag.name}"
@@ -112,20 +116,21 @@ class Run:
         self.telemetry.finish(f"generation {saved}: {reason}; {outcome}")
         return reason
 
-    def why_over(self) -> str:
-        """Return why the run is over; empty while it is not."""
+    def why_over(self) -> End | None:
+        """Return why the run is over; None while it is not."""
         config = self.config
         target, wanted = config.target_fitness, config.target_consecutive
         if target is not None and self.streak(config.sign * target) >= wanted:
             times = f" {wanted} times in a row" if wanted > 1 else ""
-            return f"target of {target:g} reached{times}"
+            return End(f"target of {target:g} reached{times}", "target_fitness")
         if self.progress.generation >= config.max_iter:
-            return "last generation done"
-        if 0 < config.max_evaluations <= (calls := self.history.calls(of_function=bool(config.function))):
-            return f"{thousands(calls)} evaluations done"
-        return self.stopped_by_sink or self.history.why_converged(
-            *config.tolerances, self.evaluator.dim, self.constraints.history
-        )
+            return End("last generation done", "max_iter")
+        if 0 < config.max_evaluations <= self.history.calls(of_function=bool(config.function)):
+            return End(f"limit of {thousands(config.max_evaluations)} evaluations reached", "max_evaluations")
+        columns = self.constraints.history
+        if converged := self.history.why_converged(*config.tolerances, self.evaluator.dim, columns):
+            return converged
+        return End(self.stopped_by_sink, "callback") if self.stopped_by_sink else None
 
     def streak(self, target: float) -> int:
         """Return how many of the latest held-out means, or best values, in a row reached the target."""

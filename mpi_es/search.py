@@ -167,7 +167,8 @@ class Search:
     @property
     def done(self) -> str:
         """Why the search is over: a goal, a limit, or convergence; empty, and so false, while it is not."""
-        return self._run.why_over()
+        end = self._run.why_over()
+        return end.reason if end else ""
 
     def save(self, file: str | os.PathLike[str]) -> None:
         """Save the search as it is after the last tell."""

@@ -237,7 +237,9 @@ def check_resumed(stored: C, wanted: C) -> None:
     allowed, before, after = changeable(stored), flat(stored), flat(wanted)
     for name, old in before.items():
         if name not in allowed and after.get(name) != old:
+            rule = "a resumed run can change only the options that do not affect learning"
+            if name == "run_dir":
+                rule = "to continue the run elsewhere, move its directory"
             raise UserError(
-                f"{option(name)}: expected {old!r}, with which the run began, got {after.get(name)!r}; "
-                "a resumed run can change only the options that do not affect learning"
+                f"{option(name)}: expected {old!r}, with which the run began, got {after.get(name)!r}; {rule}"
             )

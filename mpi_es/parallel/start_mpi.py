@@ -1,6 +1,7 @@
 """Start MPI, or explain why this launcher and this MPI library do not fit; before anything else."""
 
 import faulthandler
+import os
 import re
 import sys
 import time
@@ -128,6 +129,10 @@ def connect(environ: Mapping[str, str]) -> Comm:
     If the launcher does not fit, its first rank raises UserError. The others, which may each be rank 0 of a
     world of one, exit with 0: if they failed, the launcher might end the first before it has printed.
     """
+    if (
+        sys.stderr is None
+    ):  # it was closed; an error that cannot be printed would leave the other ranks waiting
+        sys.stderr = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)  # mpi4py's own warnings about wrong launchers
@@ -166,6 +171,8 @@ def _start(environ: Mapping[str, str]) -> Comm:
             f"MPI: expected a library that mpi4py can load, got none; {MPI_REMEDY} ({reason})"
         ) from error
     library = MPI.Get_library_version()
+    if MPI.Is_finalized():
+        raise UserError("MPI: expected a library that runs, got one that MPI.Finalize() has ended")
     if not MPI.Is_initialized():
         if complaint := check(environ, None, library):
             raise complaint

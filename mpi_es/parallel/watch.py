@@ -81,8 +81,7 @@ def _start(comm: Comm) -> Line:
         if ranks:
             door.bind("")  # to an abstract name that Linux chooses
             door.listen(len(ranks))
-            whom = watchdog.EACH if survivable() else watchdog.FIRST
-            whom = whom if comm.size > 1 else watchdog.NONE
+            whom = watchdog.NONE if comm.size == 1 else watchdog.EACH if survivable() else watchdog.FIRST
             command = [sys.executable, "-I", "-S", watchdog.__file__, whom, str(door.fileno()), *ranks]
             process = subprocess.Popen(
                 command,

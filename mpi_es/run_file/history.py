@@ -4,12 +4,19 @@ import dataclasses
 import math
 from collections.abc import Iterable, Sequence
 from itertools import takewhile
-from typing import Any, get_type_hints
+from typing import Any, NamedTuple, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mpi_es.run_file.records import HeldOut, Row, Timing
+
+
+class End(NamedTuple):
+    """Why a run is over, and the option that ends it."""
+
+    reason: str
+    name: str
 
 
 class Table:
@@ -98,17 +105,17 @@ class History:
         """Return how many of the latest generations in a row had a candidate that reached the target."""
         return _last_in_a_row(self.rows.content()["best"][::-1] >= target)
 
-    def why_converged(self, tolx: float, tolfun: float, dim: int, penalised: dict[str, Any]) -> str:
-        """Return why the search has converged, by pycma's criteria; empty if it has not.
+    def why_converged(self, tolx: float, tolfun: float, dim: int, penalised: dict[str, Any]) -> End | None:
+        """Return why the search has converged, by pycma's criteria; None if it has not.
 
         Args:
             penalised: columns of Feasibility, whose fitness is compared if there are constraints.
         """
         if not self.rows.length:
-            return ""
+            return None
         columns = self.rows.content()
         if columns["deviation"][-1] < tolx:
-            return f"converged: no parameter varies by {tolx:g} among the candidates"
+            return End(f"converged: no parameter varies by {tolx:g} among the candidates", "tolx")
         best, worst = columns["best"], columns["min"]
         if penalised:
             best, worst = penalised["penalised"], penalised["penalised_min"]
@@ -116,7 +123,7 @@ class History:
         recent = best[-span:]
         with np.errstate(over="ignore"):  # a difference may be infinite
             flat = len(recent) == span and best[-1] - worst[-1] < tolfun and np.ptp(recent) < tolfun
-        return f"converged: values vary by less than {tolfun:g}" if flat else ""
+        return End(f"converged: values vary by less than {tolfun:g}", "tolfun") if flat else None
 
 
 def evaluations_content(evaluations: Sequence[HeldOut]) -> dict[str, NDArray[Any]]:

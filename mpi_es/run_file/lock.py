@@ -22,7 +22,7 @@ class Lock:
     """
 
     def __init__(self, directory: Path, file: int | None) -> None:
-        self.directory, self.file = directory, file
+        self.directory, self.file = directory.absolute(), file  # as Saver's
         self.handle: int | None = None
         with contextlib.suppress(OSError):  # the first save reports what is wrong with it
             self.handle = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)

@@ -21,7 +21,8 @@ class Saver:
     """
 
     def __init__(self, directory: Path, interval: float, lock: Lock | None = None) -> None:
-        self.directory, self.interval, self.lock = directory, interval, lock
+        # Absolute: a function may change the working directory.
+        self.directory, self.interval, self.lock = directory.absolute(), interval, lock
         self.seconds = 0.0  # that the last save took
         self._end = -math.inf  # when the last save ended
         self._rest = 0.0  # the least seconds between its end and the next one, as its file says

@@ -2,6 +2,7 @@
 
 import re
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -101,6 +102,30 @@ def test_a_bug_after_the_script_finalized_mpi_is_shown(launch):
     assert done.returncode == 1
     assert "AssertionError" in done.stderr
     assert "MPI routine" not in done.stderr
+
+
+def test_a_call_after_mpi_was_finalized_is_refused(launch):
+    script = "import mpi_es; from mpi4py import MPI; MPI.Finalize(); mpi_es.minimise(sum, [1.0])"
+    done = launch(2, "-c", script)
+    assert done.returncode
+    assert done.stderr.count("MPI: expected a library that runs, got one that MPI.Finalize() has ended") == 1
+    assert "MPI routine" not in done.stderr
+
+
+def test_a_bug_on_one_rank_ends_all_if_errors_cannot_be_printed(launch, tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text(
+        "from mpi_es.parallel.entry_point import launch\n"
+        "def main(comm, arguments):\n"
+        "    if comm.rank == 1:\n"
+        "        raise ValueError\n"
+        "    comm.barrier()\n"
+        "launch(main)\n"
+    )
+    command = f"exec {sys.executable} {program} 2>&-"
+    done = call(Path(sys.prefix, "bin", "mpiexec"), "-n", "2", "sh", "-c", command)
+    assert done.returncode == 1
+    assert "ValueError" in done.stdout
 
 
 def test_without_a_launcher_a_script_runs_alone_without_mpi_and_sees_its_mistakes(launch):
