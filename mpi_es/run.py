@@ -90,10 +90,7 @@ class Run:
             if self.directory != NOWHERE:
                 outcome += f", in {self.directory}"
             if begun == self.progress.generation and held_out is None:
-                again = option(end.name)
-                if self.config.is_of_script:
-                    is_goal = self.config.function and end.name == "target_fitness"
-                    again = "goal" if is_goal else end.name
+                again = self.name_of(end.option)
                 outcome += f"; the run had already finished; to continue it, give another {again}"
         except Stopped:
             reason = f"stopped by {self.evaluator.stop_flag.name}"
@@ -131,6 +128,12 @@ class Run:
         if converged := self.history.why_converged(*config.tolerances, self.evaluator.dim, columns):
             return converged
         return End(self.stopped_by_sink, "callback") if self.stopped_by_sink else None
+
+    def name_of(self, end: str) -> str:
+        """Return how a command line, or a script, gives an option that ends the run."""
+        if not self.config.is_of_script:
+            return option(end)
+        return "goal" if self.config.function and end == "target_fitness" else end
 
     def streak(self, target: float) -> int:
         """Return how many of the latest held-out means, or best values, in a row reached the target."""

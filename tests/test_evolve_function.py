@@ -320,7 +320,7 @@ def test_a_function_may_change_the_working_directory(tmp_path, monkeypatch):
 def test_a_finished_run_says_which_limit_to_change(capsys, end):
     for _ in range(2):
         result = evolve(run_dir="run", console="lines", **{"max_iter": 1000} | end)
-    assert f"it, give another {[*end][0]}" in " ".join(capsys.readouterr().out.split()), result.reason
+    assert f"it, give another {next(iter(end))}" in " ".join(capsys.readouterr().out.split()), result.reason
 
 
 def test_a_function_that_was_changed_does_not_continue_a_run(capsys):

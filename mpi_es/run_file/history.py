@@ -16,7 +16,7 @@ class End(NamedTuple):
     """Why a run is over, and the option that ends it."""
 
     reason: str
-    name: str
+    option: str
 
 
 class Table:
