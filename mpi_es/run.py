@@ -226,7 +226,12 @@ class Run:
             if len(held_out[-1].returns) < self.config.num_eval_rollouts:
                 return  # the call of this seed may have failed
             saved = float(held_out[-1].returns[0])
-        now = self.evaluator.call(np.asarray(self.best.candidate, np.float64), seed)
+        x, rules = alone(np.asarray(self.best.candidate, np.float64)), EpisodeRules(saved_x=True)
+        try:
+            again = self.evaluator.evaluate(x, np.array([[seed]]), rules)
+        except Stopped:  # the first generation is stopped, too, and handles it
+            return
+        now = [again.returns[0, 0], *again.constraints[0, 0]]
         before = [saved, *self.constraints.of_best]
         if not np.allclose(now, before, rtol=_SAME, atol=self.config.tolerances[1]):
             is_now, was = (
@@ -277,7 +282,8 @@ class Run:
     def evaluate_batch(self, population: Population, batch: int) -> Evaluation:
         """Evaluate a population on its episode seeds; the first batch of a generation includes the centre."""
         config = self.config
-        evaluated = population if batch else self.with_centre(population)
+        joins = config.tracks_centre and not batch
+        evaluated = WithCentre(population, self.strategy.centre) if joins else population
         episode_seeds = seeds.training_seeds(
             config.seed,
             self.progress.generation,
@@ -290,10 +296,6 @@ class Run:
         rules = training_rules(config, self.progress.episode_cap, self.normalisation)
         rules = replace(rules, first_candidate=first, generation=self.progress.generation + 1)
         return self.evaluator.evaluate(evaluated, episode_seeds, rules)
-
-    def with_centre(self, population: Population) -> Population | WithCentre:
-        """Return a population; with --track-centre, the centre is one more candidate."""
-        return WithCentre(population, self.strategy.centre) if self.config.tracks_centre else population
 
     def advance(self, evaluation: Evaluation) -> None:
         """Update what the next generation's episodes depend on."""
@@ -361,8 +363,7 @@ class Run:
 
     def deployed(self, fitness: float, candidate: Candidate | Vector, generation: int) -> Solution:
         """Return a candidate, with what it needs to be evaluated again."""
-        normalisation = self.held_out_rules().normalisation
-        rollout = self.evaluator.rollout
+        normalisation, rollout = self.normalisation, self.evaluator.rollout
         return Solution(
             generation,
             fitness,

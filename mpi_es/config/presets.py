@@ -12,7 +12,11 @@ from mpi_es.config.presets_games import GAMES
 from mpi_es.config.presets_mujoco import MUJOCO
 from mpi_es.config.run import Config, Preset
 
-PRESETS: dict[str, Preset] = CAR_RACING | CONTROL | MUJOCO | GAMES
+# Run directories are named after presets, since some share an environment.
+PRESETS: dict[str, Preset] = {
+    name: options | {"run_dir": f"runs/{name}-{{seed}}"}
+    for name, options in (CAR_RACING | CONTROL | MUJOCO | GAMES).items()
+}
 # To the scores that docs/carracing.md, docs/environments.md and docs/bipedalwalker report, on one or two
 # cores.
 MINUTES = {

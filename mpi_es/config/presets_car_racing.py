@@ -1,6 +1,6 @@
 """The attention agent on CarRacing: the paper's run, its experiments, and faster variants."""
 
-from mpi_es.config.run import Preset, in_own_directories
+from mpi_es.config.run import Preset
 
 # The attention agent's paper, arXiv:2003.08165. Its 1000 steps are the environment's own limit.
 CARRACING: Preset = dict(
@@ -46,7 +46,7 @@ FAST: Preset = dict(
 SNES: Preset = dict(strategy="snes", init_sigma=0.05, init_outputs=(0.0, 0.0, -1.5), eval_every=50)
 CAR_RACING = {
     "carracing": CARRACING,
-    **in_own_directories(EXPERIMENTS),
-    **in_own_directories({"carracing-fast": CARRACING | FAST | SNES}),
-    **in_own_directories({name.replace("-", "-fast-", 1): part | FAST for name, part in EXPERIMENTS.items()}),
+    **EXPERIMENTS,
+    "carracing-fast": CARRACING | FAST | SNES,
+    **{name.replace("-", "-fast-", 1): part | FAST for name, part in EXPERIMENTS.items()},
 }

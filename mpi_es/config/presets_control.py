@@ -1,8 +1,6 @@
 """Small control tasks: ours, and those of pytorch-es, PyTorch-ES and karush17's post."""
 
-from collections.abc import Mapping
-
-from mpi_es.config.run import Preset, in_own_directories
+from mpi_es.config.run import Preset
 
 CARTPOLE: Preset = dict(
     env="mpi_es/CartPole-v1",
@@ -70,7 +68,9 @@ OURS = {
         target_fitness=230.0,
     ),
     "bipedalwalker": WALKER,
-    **in_own_directories({"cartpole": CARTPOLE, "bipedalwalker-fast": WALKER_FAST, "hardcore": HARDCORE}),
+    "cartpole": CARTPOLE,
+    "bipedalwalker-fast": WALKER_FAST,
+    "hardcore": HARDCORE,
 }
 
 # pytorch-es. Its gradient is multiplied by n sigma, which Adam undoes; the learning rate remains.
@@ -96,7 +96,7 @@ REWARDS: Preset = dict(
     target_consecutive=10,
 )
 PYTORCH_ES = {
-    "cartpole": REWARDS
+    "rewards-es-cartpole": REWARDS
     | dict(
         env="mpi_es/CartPole-v1",
         env_options=("max_episode_steps=200",),
@@ -105,7 +105,7 @@ PYTORCH_ES = {
         init_sigma=0.1,
         target_fitness=200.0,
     ),
-    "lunarlander": REWARDS
+    "rewards-es-lunarlander": REWARDS
     | dict(
         env="mpi_es/LunarLander-v3",
         hidden=(100, 100),
@@ -114,7 +114,7 @@ PYTORCH_ES = {
         lr_decay=0.9999,
         target_fitness=200.0,
     ),
-    "hardcore": REWARDS
+    "rewards-es-hardcore": REWARDS
     | dict(
         env="mpi_es/BipedalWalkerHardcore-v3",
         hidden=(100, 100),
@@ -138,22 +138,11 @@ POST: Preset = dict(
     eval_every=10,
 )
 
-
-def _of(system: str, configs: Mapping[str, Preset]) -> dict[str, Preset]:
-    """Return the configs under the name of their system, which also names their run directories."""
-    return in_own_directories({f"{system}-{name}": config for name, config in configs.items()})
-
-
-CONTROL = (
-    OURS
-    | _of("pytorch-es", {"cartpole": SMALL_NET})
-    | _of("rewards-es", PYTORCH_ES)
-    | _of(
-        "post",
-        {
-            "cyclicmdp": POST | dict(env="mpi_es/CyclicMDP-v0", target_fitness=1300.0),
-            "lunarlander": POST | dict(env="mpi_es/LunarLander-v3", target_fitness=200.0),
-            "bipedalwalker": POST | dict(env="mpi_es/BipedalWalker-v3", target_fitness=300.0),
-        },
-    )
-)
+CONTROL = {
+    **OURS,
+    "pytorch-es-cartpole": SMALL_NET,
+    **PYTORCH_ES,
+    "post-cyclicmdp": POST | dict(env="mpi_es/CyclicMDP-v0", target_fitness=1300.0),
+    "post-lunarlander": POST | dict(env="mpi_es/LunarLander-v3", target_fitness=200.0),
+    "post-bipedalwalker": POST | dict(env="mpi_es/BipedalWalker-v3", target_fitness=300.0),
+}

@@ -3,7 +3,7 @@ and the attention paper's TakeCover.
 """
 
 from mpi_es.config.presets_car_racing import CARRACING, FAST
-from mpi_es.config.run import Preset, in_own_directories
+from mpi_es.config.run import Preset
 
 # pytorch-es: 20 mirrored pairs, sigma 0.05. Its learning rate of 0.1 is twice sigma: with Adam, a step moves
 # each weight out of the population. A tenth of it is a fifth of sigma.
@@ -61,13 +61,11 @@ TAKECOVER = CARRACING | dict(
     envs_per_rank=4,  # each in its own process
 )
 
-GAMES = in_own_directories(
-    {
-        "pong": GREY | dict(env_options=("game=Pong",), target_fitness=20.0),
-        "spaceinvaders": GREY | dict(env_options=("game=SpaceInvaders",), target_fitness=1000.0),
-        "spaceinvaders-colour": COLOUR,
-        "spaceinvaders-ram": RAM,
-        "takecover": TAKECOVER,
-        "takecover-fast": TAKECOVER | FAST | dict(init_sigma=0.2),
-    }
-)
+GAMES = {
+    "pong": GREY | dict(env_options=("game=Pong",), target_fitness=20.0),
+    "spaceinvaders": GREY | dict(env_options=("game=SpaceInvaders",), target_fitness=1000.0),
+    "spaceinvaders-colour": COLOUR,
+    "spaceinvaders-ram": RAM,
+    "takecover": TAKECOVER,
+    "takecover-fast": TAKECOVER | FAST | dict(init_sigma=0.2),
+}

@@ -11,7 +11,7 @@ arXiv:1803.07055; held-out episodes pay it.
 from dataclasses import dataclass, field
 from typing import Any
 
-from mpi_es.config.run import Preset, in_own_directories
+from mpi_es.config.run import Preset
 
 LINEAR: Preset = dict(
     hidden=(),
@@ -124,7 +124,7 @@ def _evolved(preset: Preset, name: str) -> Preset:
     )
 
 
-MUJOCO = in_own_directories(
+MUJOCO = (
     {name.lower(): _evolved(LINEAR, name) | body.linear for name, body in BODIES.items()}
     | {f"{name.lower()}-64": _evolved(NETWORK, name) for name in BODIES}
     | {f"ars-{name.lower()}": _evolved(LINEAR | search.preset, name) for name, search in SEARCHES.items()}

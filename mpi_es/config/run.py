@@ -2,7 +2,6 @@
 
 import math
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Literal
 
@@ -292,8 +291,3 @@ class Config:
 def configured(**options: Any) -> Config:
     """Return the config of these options, all others at their defaults."""
     return built(Config, options)
-
-
-def in_own_directories(presets: Mapping[str, Preset]) -> dict[str, Preset]:
-    """Return presets with run directories named after them, since some share an environment."""
-    return {name: preset | {"run_dir": f"runs/{name}-{{seed}}"} for name, preset in presets.items()}

@@ -32,7 +32,7 @@ class _StepDigests:
 
     steps: list[tuple[bytes, float, bool]]  # of the last episode
     undefined = -1  # the first step whose observation was not finite
-    begins_together = False
+    steps_together = False
 
     def __init__(self, batch: EnvBatch) -> None:
         self.batch = batch

@@ -141,22 +141,19 @@ def _register_atari(env_id: str) -> None:
 
 def _make_vector(name: str, options: Sequence[str], count: int) -> Any:
     """Return a VectorEnv of `count` environments."""
-    made = _made_vector(name, name.removeprefix(vector.PREFIX), options, count)
+    rest, chosen = name.removeprefix(vector.PREFIX), parsed(options, "--env-options")
+    if ":" in rest:
+        made = _call(name, load("--env", rest), chosen | {"num_envs": count}, {}, gym.vector.VectorEnv)
+    else:
+        _register_atari(rest)
+        if rest not in gym.registry:
+            raise _unknown(rest)
+        threads = {"num_threads": 1} if rest.startswith("ALE/") else {}  # a rank has one core
+        with _making(name, chosen):
+            made = gym.make_vec(rest, num_envs=count, **threads | chosen)
     if isinstance(made.unwrapped, gym.vector.SyncVectorEnv):
         made.unwrapped.envs[:] = map(_fresh, made.unwrapped.envs)
     return made
-
-
-def _made_vector(name: str, rest: str, options: Sequence[str], count: int) -> Any:
-    chosen = parsed(options, "--env-options")
-    if ":" in rest:
-        return _call(name, load("--env", rest), chosen | {"num_envs": count}, {}, gym.vector.VectorEnv)
-    _register_atari(rest)
-    if rest not in gym.registry:
-        raise _unknown(rest)
-    with _making(name, chosen):
-        threads = {"num_threads": 1} if rest.startswith("ALE/") else {}  # a rank has one core
-        return gym.make_vec(rest, num_envs=count, **threads | chosen)
 
 
 def _call(
@@ -176,7 +173,8 @@ def _call(
         raise _cannot_be_called(name, signature, whole)
     with _making(name, options):
         env = function(**given)
-    if kind is gym.Env and not isinstance(env, gym.Env) and _may_be_world(env):
+    may_be_world = hasattr(env, "fresh") or hasattr(env, "observe")  # perhaps an incomplete one
+    if kind is gym.Env and not isinstance(env, gym.Env) and may_be_world:
         from mpi_es.worlds.env import WorldEnv  # numba, which takes its time
 
         return WorldEnv(env, **drawn)
@@ -189,11 +187,6 @@ def _call(
         with _making(name, options):
             env = function(**whole)
     return env
-
-
-def _may_be_world(made: Any) -> bool:
-    """Return whether a user's object is a world, perhaps an incomplete one."""
-    return hasattr(made, "fresh") or hasattr(made, "observe")
 
 
 def _accepts(signature: inspect.Signature, options: dict[str, Any]) -> bool:

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpi_es.envs.lockstep.base import EnvBatch, EpisodeFailed
-from mpi_es.envs.lockstep.separate import SeparateEnvs
 from mpi_es.errors import RolloutError, one_line
 from mpi_es.evaluation.normalisation import normalise, of_episodes
 from mpi_es.evaluation.rollout import (
@@ -44,7 +43,7 @@ class Rollout(AnyRollout):
 
     def __init__(self, policy: Policy, envs: EnvBatch, width: int, action_repeat: int = 1) -> None:
         self.policy, self.envs, self.width, self.action_repeat = policy, envs, width, action_repeat
-        self.steps_together = not isinstance(envs, SeparateEnvs)
+        self.steps_together = envs.steps_together
         self.limit, self.spaces = envs.limit, (envs.observation_space, envs.action_space)
         self.unused = {"threads_per_rank": "since episodes do not run in compiled code"}
         space = envs.observation_space
@@ -132,7 +131,7 @@ class _Batch:
         """Begin episodes where there is room and work; return how many are running."""
         running = int(self.at.running.sum())
         free = self.width - running
-        few = self.width // _BEGIN_SHARE if self.envs.begins_together else 1
+        few = self.width // _BEGIN_SHARE if self.envs.steps_together else 1
         fresh: list[Episode] = []
         while len(fresh) < free and (not running or free >= few):
             episode = source.take(block=not (running or fresh))

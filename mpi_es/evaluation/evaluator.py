@@ -1,13 +1,11 @@
 """A population and episode seeds in, returns and lengths out: rank 0 evaluates, the other ranks serve."""
 
-import math
 import socket
 import time
 import traceback
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +13,6 @@ from numpy.typing import NDArray
 from mpi_es.arrays import Candidate, Vector
 from mpi_es.errors import RolloutError
 from mpi_es.evaluation.dynamic_dispatch import dynamic_source
-from mpi_es.evaluation.function.rollout import FunctionRollout
 from mpi_es.evaluation.messages import EpisodeIds, Evaluation, Header, arranged
 from mpi_es.evaluation.rollout import AnyRollout, EpisodeRules, Lookup, Rows, Source, columns
 from mpi_es.evaluation.schedule import SHARES_LEFT
@@ -31,7 +28,7 @@ from mpi_es.strategies.base import Population, Seeded, WithCentre
 from mpi_es.strategies.noise import SlicedNoise
 from mpi_es.text import counted
 
-_EVALUATE, _PLAYED, _CALL = "evaluate", "played", "call"  # rank 0's commands
+_EVALUATE, _PLAYED = "evaluate", "played"  # rank 0's commands
 FINE, STOPPED, FAILED = range(3)  # how a rank's part ended
 # Many short episodes go into a message while many remain; their candidates must not make it long.
 _EPISODES_AT_ONCE, _MESSAGE_BYTES = 8, 1 << 18
@@ -60,7 +57,7 @@ class Evaluator:
         held_out_rollout: AnyRollout | None = None,
     ) -> None:
         self._begun_with, self.loop = comm, CommandLoop(comm, survives=survives)
-        self.loop.handlers |= {_EVALUATE: self._play, _PLAYED: self._share_played, _CALL: self._call}
+        self.loop.handlers |= {_EVALUATE: self._play, _PLAYED: self._share_played}
         self.noise = SharedNoise(self.loop, noise)
         self.rollout, self.held_out_rollout = rollout, held_out_rollout or rollout
         # Not `or`: a flag that is not set is false.
@@ -162,15 +159,6 @@ class Evaluator:
         self.loop.send(_PLAYED, evaluation_id)
         return np.concatenate(self._share_played(evaluation_id) or [])
 
-    def call(self, x: Vector, seed: int) -> list[float]:
-        """Return fitness and constraints of the best x of the saved run, from one call of the function."""
-
-        def attempt() -> list[float]:
-            self.loop.send(_CALL, (x, seed))
-            return self._call((x, seed))
-
-        return self.loop.retry_without_lost_ranks(attempt)
-
     @property
     def players(self) -> int:
         """Rank 0, and the ranks or groups of ranks that evaluate; rank 0 counts once."""
@@ -237,27 +225,6 @@ class Evaluator:
         """Help this rank's leader, if it has one; return the seconds waited."""
         note = self.heartbeat.write if self.heartbeat else None
         return self.rollout.groups.help(self.rollout.attempt, note)
-
-    def _call(self, arguments: tuple[Vector, int]) -> list[float]:
-        """Call the function on the first rank that evaluates;
-        rank 0 returns or raises the outcome. Collective.
-        """
-        rollout, leaders = self.rollout, self.divide()
-        assert isinstance(rollout, FunctionRollout)
-        outcome: Any = None
-        self._help()
-        with rollout.groups.led():
-            if leaders is not None and leaders.rank == self.first_evaluating_rank:
-                try:
-                    outcome = rollout.call(*arguments, "the best x of the saved run", "best")
-                except RolloutError as error:
-                    outcome = error
-        outcomes = gather_objects(self.loop.comm, outcome) or [[math.nan]]
-        outcome = next(one for one in outcomes if one is not None)
-        if isinstance(outcome, RolloutError):
-            raise outcome
-        found: list[float] = outcome
-        return found
 
     def _shared(self, header: Header, centre: Candidate | Vector | None) -> Candidate | Vector:
         """Return rank 0's centre (dim,). Collective."""

@@ -45,6 +45,7 @@ class EpisodeRules:
     held_out: bool = False  # whether they run in the held-out environment
     first_candidate: int = 0  # number of candidate 0 within its generation, for random draws
     generation: int = 0  # the first is 1
+    saved_x: bool = False  # the candidate is the best x of the saved run, not in a strategy's units
 
 
 def unpacked(policy: Policy, candidates: Sequence[Any]) -> Weights:

@@ -11,11 +11,11 @@ from torch.nn import functional
 from torch.overrides import TorchFunctionMode
 from torch.utils import _pytree as pytree
 
-from mpi_es.policies.tiles import TILE, Parameters, Refused, Tile, TileParameters, filled, flat
+from mpi_es.policies.tiles import TILE, Parameters, Refused, Tile, filled, flat
 from mpi_es.strategies.low_rank import Layout, Part
 
 
-class FactoredParameters(TileParameters):
+class FactoredParameters:
     """For each matrix a tile has three tensors: W, A^T (TILE, rank, a) and B^T (TILE, rank, b); else one.
 
     A network's numbers are those of a strategies.low_rank.Factored.
@@ -27,7 +27,7 @@ class FactoredParameters(TileParameters):
         self._parameters = parameters
         self.layout = Layout([tuple(parameter.shape) for parameter in parameters.values()], rank)
         self._parts = [*zip(parameters.items(), self.layout.parts, strict=True)]
-        self.axes = []
+        self.axes: list[int | None] = []
         for part in self.layout.parts:
             self.axes += [None, 0, 0] if part.columns else [0]
 
@@ -48,11 +48,11 @@ class FactoredParameters(TileParameters):
     def _tile(self, rows: Tensor, shared: list[Tensor]) -> Tile:
         tile: Tile = []
         for (_, part), tensor in zip(self._parts, shared, strict=True):
-            moved = rows[:, part.moved].to(tensor.dtype)
             if part.columns:
                 left, right = _factors(rows.to(tensor.dtype), part)
                 tile += [tensor, filled(left), filled(right)]
             else:
+                moved = rows[:, part.moved].to(tensor.dtype)
                 tile.append(filled(tensor + moved.reshape(-1, *tensor.shape)))
         return tile
 

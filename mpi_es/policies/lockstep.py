@@ -21,7 +21,7 @@ from torch.utils import _pytree as pytree
 from mpi_es.errors import one_line
 from mpi_es.policies import operations
 from mpi_es.policies.factored import FactoredParameters
-from mpi_es.policies.tiles import TILE, OwnParameters, Refused, Tile, TileParameters, filled, flat
+from mpi_es.policies.tiles import TILE, OwnParameters, Refused, Tile, filled, flat
 
 # Time of 16 networks together, relative to one by one: 0.5 with 18,000 parameters, 0.7 to 1.2 with 40,000 to
 # 70,000. A convolution reuses its parameters, so multiplications count too: 0.54 with 258,000 of them, 0.8
@@ -58,9 +58,7 @@ class Lockstep:
             raise Refused(f"it cannot be copied: {one_line(error)}") from error
         parameters = dict(self._module.named_parameters())
         self._centre = flat(parameters)
-        self._parameters: TileParameters = (
-            FactoredParameters(parameters, rank) if rank else OwnParameters(parameters)
-        )
+        self._parameters = FactoredParameters(parameters, rank) if rank else OwnParameters(parameters)
         self._buffers = dict(self._module.named_buffers())
         self._remembers = remembers
         self._work = 0  # multiplications of a network, in the larger of its programs

@@ -37,7 +37,9 @@ def complaint(graph: fx.Graph, tile: int, *, shares: bool = False) -> str:
         schema = node.target._schema
         if schema.is_mutable:
             return "its forward changes its buffers"
-        if schema.name not in known or not (shares or _by_groups(node, tile)):
+        is_convolution = node.target is torch.ops.aten.convolution.default
+        mixes = is_convolution and node.args[8] % tile != 0  # its groups: not each row with its own kernels
+        if schema.name not in known or (mixes and not shares):
             return f"the rows of {schema.name.replace('::', '.')} may differ"
         for value in _values(node):
             if value.is_floating_point() and value.dtype not in (torch.float32, torch.float64):
@@ -89,11 +91,6 @@ def shared_product(left: Tensor, right: Tensor) -> Tensor:
     # With the networks as columns all are rounded alike, since a tile has 32 of them. As rows they are not
     # if k and n are odd.
     return torch.mm(right.t(), left.t().contiguous()).t().contiguous()
-
-
-def _by_groups(node: fx.Node, tile: int) -> bool:
-    """Return whether a node, if it is a convolution, convolves each row with its own kernels."""
-    return node.target is not torch.ops.aten.convolution.default or bool(node.args[8] % tile == 0)
 
 
 def _values(node: fx.Node) -> list[Tensor]:

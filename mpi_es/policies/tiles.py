@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any, Protocol
+from typing import Any
 
 from torch import Tensor, nn
 
@@ -19,52 +19,22 @@ class Refused(Exception):
     """The reason why a module's networks are evaluated one after another."""
 
 
-class TileParameters(Protocol):
-    """Make a tile's tensors from the numbers of its networks, and a module's parameters from the tensors."""
+class OwnParameters:
+    """A tile's tensors, and one network's parameters by name; every network has its own."""
 
-    axes: list[int | None]  # of a tile's tensors: 0 if each network has its own, None if all share one
-    shares: bool  # whether networks share tensors
-
-    def own(self) -> Tensor:
-        """Return the numbers (n,) of the module's own network."""
-        ...
-
-    def unpack(self, rows: Tensor, centre: Tensor | None) -> list[Tile]:
-        """Return the tiles of networks that have numbers (k, n).
-
-        Args:
-            centre: (dim,) parameters around which the numbers lie, if they are not parameters themselves.
-        """
-        ...
-
-    def named(self, tensors: Iterable[Tensor]) -> dict[str, Tensor]:
-        """Return one network's parameters by name, from its part of a tile's tensors."""
-        ...
-
-    def products(self, tensors: Iterable[Tensor]) -> AbstractContextManager[Any]:
-        """Return the context in which the module computes with these tensors."""
-        ...
-
-    def whole(self, row: Tensor) -> list[Tensor]:
-        """Return the parameters of the network that has these numbers (n,) around the module's own."""
-        ...
-
-
-class OwnParameters(TileParameters):
-    """Every network has its own parameters."""
-
-    shares = False
+    shares = False  # whether networks share tensors
 
     def __init__(self, parameters: Parameters) -> None:
         self._parameters = parameters
-        self.axes = [0] * len(parameters)
+        # Of a tile's tensors: 0 if each network has its own, None if all share one.
+        self.axes: list[int | None] = [0] * len(parameters)
 
     def own(self) -> Tensor:
         """Return the module's parameters, (dim,)."""
         return flat(self._parameters)
 
     def unpack(self, rows: Tensor, centre: Tensor | None) -> list[Tile]:
-        """Return the tiles of parameters (k, dim)."""
+        """Return the tiles of parameters (k, dim); they lie around no centre."""
         return [self._tile(some) for some in rows.split(TILE)]
 
     def named(self, tensors: Iterable[Tensor]) -> dict[str, Tensor]:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpi_es.arrays import Vector
+from mpi_es.config.declared import shown
 from mpi_es.config.fields import option
 from mpi_es.config.parts import changeable, flat
 from mpi_es.config.run import Config
@@ -68,30 +69,26 @@ class Curves:
         columns: dict[str, Any] = self.content["history"]
         return columns
 
-    @property
-    def factor(self) -> float:
-        """The factor between fitness, which the file holds, and the values that a user sees."""
-        return self.config.sign
-
     def line(self, axis: str, quantity: str) -> tuple[Vector, Vector]:
         """Return x and y of a column of the history or the times, or of the held-out mean,
         where y can be drawn.
         """
         if quantity == "held_out":
             after = np.array([held.generation for held in self.evaluations], int)
-            values = self.factor * np.array([held.mean for held in self.evaluations], float)
+            values = self.config.sign * np.array([held.mean for held in self.evaluations], float)
         elif quantity == "best_so_far":
-            after, values = self.history["generation"], self.factor * np.fmax.accumulate(self.history["best"])
+            after, values = self.history["generation"], np.fmax.accumulate(self.history["best"])
+            values = self.config.sign * values
         else:
             column = self.history if quantity in self.history else self.content["timing"]
             after, values = self.history["generation"], column[quantity]
-            values = self.factor * values if quantity in FITNESS else values
+            values = self.config.sign * values if quantity in FITNESS else values
         shown = drawable(values)
         return self.axes[axis][after[shown]], values[shown]
 
     def band(self, axis: str) -> tuple[Vector, Vector, Vector]:
         """Return x, the worst and the best value of the population, where both are known."""
-        worst, best = (self.factor * self.history[name] for name in ("min", "best"))
+        worst, best = (self.config.sign * self.history[name] for name in ("min", "best"))
         known = np.isfinite(worst) & drawable(best)
         return self.axes[axis][self.history["generation"][known]], worst[known], best[known]
 
@@ -118,9 +115,9 @@ class Curves:
         if not best["candidate"].size:
             return None
         if self.exact:
-            return self.factor * np.array([float(best["fitness"])])
+            return self.config.sign * np.array([float(best["fitness"])])
         found = [held.returns for held in self.evaluations if held.generation == best["generation"]]
-        return self.factor * found[-1] if found else None
+        return self.config.sign * found[-1] if found else None
 
     @property
     def exact(self) -> bool:
@@ -137,7 +134,8 @@ class Curves:
         if self.exact:
             values, generations = self.history["best"], self.history["generation"]
         in_a_row = 0
-        for generation, reached in zip(generations.tolist(), values >= self.factor * target, strict=True):
+        target *= self.config.sign
+        for generation, reached in zip(generations.tolist(), values >= target, strict=True):
             in_a_row = in_a_row + 1 if reached else 0
             if in_a_row == self.config.target_consecutive:
                 return int(generation)
@@ -205,11 +203,6 @@ def words(runs: Sequence[Curves]) -> Words:
     return _OF_FUNCTIONS if all(run.config.function for run in runs) else Words()
 
 
-def said(value: object) -> str:
-    """Return an option's value as on the command line."""
-    return " ".join(map(str, value)) if isinstance(value, tuple) else str(value)
-
-
 def _beginning(run: Curves) -> tuple[tuple[float, ...], ...]:
     """Return the start and bounds of a function's search, which a script's run does not have as options."""
     problem = run.content.get("problem", {})
@@ -223,7 +216,7 @@ def _learning(config: Config) -> tuple[Any, ...]:
 
 
 def _short(value: object) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else said(value)
+    return f"{value:.4g}" if isinstance(value, float) else shown(value)
 
 
 def _labels(runs: Sequence[Curves], differing: Sequence[str]) -> list[str]:
@@ -234,8 +227,8 @@ def _labels(runs: Sequence[Curves], differing: Sequence[str]) -> list[str]:
         labels = []
         for run in runs:
             values = flat(run.config)
-            shown = [(option(name), _short(values[name])) for name in differing if name in values]
-            labels.append(between.join(word.format(option=flag, value=value) for flag, value in shown))
+            pairs = [(option(name), _short(values[name])) for name in differing if name in values]
+            labels.append(between.join(word.format(option=flag, value=value) for flag, value in pairs))
         if differing and max(map(len, labels)) <= _LONGEST_LABEL and len(set(labels)) == len(labels):
             return labels
     names = [run.directory.resolve().name for run in runs]

@@ -14,9 +14,9 @@ from urllib.parse import quote
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from mpi_es.config.declared import shown
 from mpi_es.config.fields import option
 from mpi_es.config.parts import as_options, declared
-from mpi_es.reports.curves import said
 from mpi_es.reports.drawing import COLOURS, Figures
 from mpi_es.run_file import run_status
 from mpi_es.text import duration
@@ -115,7 +115,7 @@ def options(
         commands: their description, and those after the one that repeats the run; None: no commands.
     """
     rows = [
-        (option(name), said(one.value), said(one.default))
+        (option(name), shown(one.value), shown(one.default))
         for name, one in declared(config).items()
         if name != "run_dir" and one.value != one.default
     ]
@@ -143,7 +143,7 @@ def films(directory: Path, place: Path) -> list[Section]:
     # A hidden file is a film that is still being written, or whose writer was killed.
     found = sorted(path for path in directory.glob("[!.]*") if path.suffix in _KINDS and path.is_file())
     embedded = sum(path.stat().st_size for path in found) <= _EMBEDDED
-    shown = []
+    listed = []
     for path in found:
         kind, outside = _KINDS[path.suffix], os.path.relpath(path.resolve(), place.resolve())
         source = quote(outside)
@@ -151,5 +151,5 @@ def films(directory: Path, place: Path) -> list[Section]:
             source = f"data:{kind};base64,{base64.b64encode(path.read_bytes()).decode()}"
         where = "" if embedded else outside
         video = kind.startswith("video")
-        shown.append({"name": path.name, "source": source, "place": where, "is_video": video})
-    return [Section("Videos", films=shown)] if shown else []
+        listed.append({"name": path.name, "source": source, "place": where, "is_video": video})
+    return [Section("Videos", films=listed)] if listed else []

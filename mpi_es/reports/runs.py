@@ -54,7 +54,7 @@ def _head(run: Curves) -> Section:
     unit = "calls" if config.function else "steps"
     score, bounds, at = _best(run)
     last = run.evaluations[-1] if run.evaluations else None
-    late = number(run.factor * last.mean) if last else ""
+    late = number(run.config.sign * last.mean) if last else ""
     episodes = f"in {thousands(float(run.history['episodes'].sum()))} episodes"
     facts = [
         (spoken.best.capitalize(), score, f"{bounds} generation {at}" if run.best is not None else at),
@@ -133,7 +133,7 @@ def _table_over_seeds(groups: Sequence[Group]) -> Table:
     rows = []
     for group in groups:
         best = [float(run.best.mean()) for run in group.runs if run.best is not None]
-        last = [run.factor * run.evaluations[-1].mean for run in group.runs if run.evaluations]
+        last = [run.config.sign * run.evaluations[-1].mean for run in group.runs if run.evaluations]
         ends = {axis: [run.axes[axis][-1] for run in group.runs] for axis in AXES}
         row = [group.label, thousands(len(group.runs)), spread(best, number), spread(last, number)]
         row += [spread(ends["generations"], thousands), spread(ends["steps"], thousands)]

@@ -25,7 +25,7 @@ class EnvBatch(Protocol):
     observation_space: Any  # of one environment
     action_space: Any
     limit: int  # steps of an episode; 0 is none
-    begins_together: bool  # several episodes begin as fast as one
+    steps_together: bool  # one call steps several; several episodes begin as fast as one
 
     def begin(self, seeds: Sequence[int]) -> tuple[Places, NDArray[Any]]:
         """Begin an episode for each seed; return their places, and the observations (k, …)."""

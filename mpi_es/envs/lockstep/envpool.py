@@ -71,7 +71,7 @@ class _Pool:
 class EnvPool:
     """Pools of environments; those whose episodes are over are no longer stepped."""
 
-    begins_together = True
+    steps_together = True
 
     def __init__(self, name: str, options: Sequence[str]) -> None:
         self._make = maker(name, options)

@@ -15,7 +15,7 @@ MakeEnv = Callable[[], tuple[Any, int]]  # the environment, and its step limit
 class SeparateEnvs:
     """As many environments as episodes run at once, each made when it is first needed."""
 
-    begins_together = False
+    steps_together = False
 
     def __init__(self, make_env: MakeEnv) -> None:
         self._make_env = make_env

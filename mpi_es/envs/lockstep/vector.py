@@ -24,7 +24,7 @@ class VectorEnvs:
         width: how many episodes it holds.
     """
 
-    begins_together = True
+    steps_together = True
 
     def __init__(self, name: str, make: MakeVector, width: int) -> None:
         _check(name, make(2))

@@ -260,9 +260,8 @@ class FunctionRollout(AnyRollout):
         """Make all calls that the source gives, and return their rows."""
         rows: list[tuple[float, ...]] = []
         while (episode := source.take(block=True)) is not None:
-            x = self.policy.whole(episode.parameters)
-            name = self._name(episode, rules) if self.directories else ""
-            fitness, *constraints = self.call(x, episode.seed, f"candidate {episode.candidate}", name)
+            x = episode.parameters if rules.saved_x else self.policy.whole(episode.parameters)
+            fitness, *constraints = self._evaluated(x, episode, rules)
             rows.append((episode.episode_id, fitness, 1, *constraints))
             source.done(episode.episode_id, 1)
             source.poll()
@@ -270,22 +269,20 @@ class FunctionRollout(AnyRollout):
 
     def _name(self, episode: Episode, rules: EpisodeRules) -> str:
         """Return the name of a call's directory."""
+        if rules.saved_x:
+            return "best"
         of_candidate = "centre" if rules.held_out else f"{episode.candidate:04d}"
         number = "" if self.exact else f"-{episode.number:03d}"
         return f"{rules.generation:05d}-{of_candidate}{number}"
 
-    def call(self, x: Vector, seed: int, where: str, name: str) -> list[float]:
-        """Return the fitness of x, and then its constraints.
-
-        Args:
-            where: how an error names the call.
-            name: of its directory.
-        """
-        keywords: dict[str, Any] = {} if self.exact else {"seed": seed}
-        where += "" if self.exact else f", seed {seed}"
+    def _evaluated(self, x: Vector, episode: Episode, rules: EpisodeRules) -> list[float]:
+        """Return the fitness of x, and then its constraints, from a call in its directory."""
+        keywords: dict[str, Any] = {} if self.exact else {"seed": episode.seed}
+        where = "the best x of the saved run" if rules.saved_x else f"candidate {episode.candidate}"
+        where += "" if self.exact else f", seed {episode.seed}"
         if self.directories is None:
             return self._call(x, keywords, where)
-        keywords["directory"] = path = self.directories.begin(name)
+        keywords["directory"] = path = self.directories.begin(self._name(episode, rules))
         failed = True
         try:
             values = self._call(x, keywords, where)

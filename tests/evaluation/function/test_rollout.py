@@ -95,7 +95,9 @@ def test_what_is_no_number_is_reported_with_its_candidate(value, message):
 @pytest.mark.parametrize("nan", [math.nan, np.float32("nan"), np.array([math.nan]), torch.tensor(math.nan)])
 def test_a_call_that_returns_nan_knows_no_constraints(nan):
     evaluated = problem(lambda x: nan, [0.0], constraints=2)
-    assert np.isnan(FunctionRollout(evaluated, ranks_failures_last=True).call(np.zeros(1), 0, "", "")).all()
+    rollout = FunctionRollout(evaluated, ranks_failures_last=True)
+    rows = rollout.run(StaticSource([Episode(0, 0, 0, np.zeros(1))]), EpisodeRules())
+    assert np.isnan(rows[0, [1, 3, 4]]).all()
 
 
 def test_an_error_of_a_random_function_names_its_seed_and_shows_the_line():
@@ -140,9 +142,8 @@ def test_a_call_that_returns_no_number_keeps_its_directory(tmp_path):
     directories = CallDirectories(tmp_path, "failed")
     function = problem(lambda x, directory: x[0], [0.0])
     rollout = FunctionRollout(function, directories=directories, ranks_failures_last=True)
-    assert math.isnan(rollout.call(np.array([math.nan]), 0, "candidate 0", "bad")[0])
-    assert rollout.call(np.array([1.0]), 0, "candidate 1", "good") == [1.0]
-    assert [path.name for path in (tmp_path / "calls").iterdir()] == ["bad"]
+    np.testing.assert_array_equal(call_all(rollout, [[math.nan], [1.0]], [0, 0]), [math.nan, 1.0])
+    assert [path.name for path in (tmp_path / "calls").iterdir()] == ["00000-0000"]
 
 
 def test_a_function_that_calls_exit_ends_no_rank():
