@@ -119,11 +119,11 @@ def evolve_policy(
 
         def prepare() -> Plan:
             config = config_of(
+                evolve_policy,
                 own(),
                 {},
                 options,
                 _HIDDEN,
-                "evolve_policy",
                 other_names=_OTHER_NAMES,
                 preset=preset,
             )

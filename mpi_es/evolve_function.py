@@ -1,7 +1,7 @@
 """mpi_es.evolve and minimise: optimise a function instead of a policy, in any script."""
 
 import math
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -42,7 +42,8 @@ ARGUMENTS = {  # of evolve, by the option whose name differs
     "target-consecutive": "goal_times",
 }
 _OF_ARGUMENTS = ("function", "x0", "dim", "bounds", "run_dir")  # fields that evolve's arguments replace
-_OTHER_NAMES = OTHER_NAMES | {  # of other libraries
+_OTHER_NAMES = OTHER_NAMES | {  # of the command line and of other libraries
+    **{option.replace("-", "_"): argument for option, argument in ARGUMENTS.items()},
     "minimize": "minimise=True",
     "maximize": "minimise=False",
     "target": "goal",
@@ -214,18 +215,19 @@ def config_of(
     given: dict[str, Any],
     options: dict[str, Any],
     without: Collection[str] = (),
-    caller: str = "evolve",
+    caller: Callable[..., Any] = evolve,
 ) -> Config:
     """Return the config for the arguments; refuse those without effect or of the wrong type.
 
     Args:
         without: options that the caller does not have.
+        caller: the function that was called.
     """
     evolved, others = {"function": name_of(function)}, dict(options)
     if "strategy" in others:
         evolved["strategy"] = others.pop("strategy")
     hidden = {*_OF_ARGUMENTS, *without}
-    config = arguments.config_of(evolved, given, others, hidden, caller, other_names=_OTHER_NAMES)
+    config = arguments.config_of(caller, evolved, given, others, hidden, other_names=_OTHER_NAMES)
     refuse_without_effect(others, unused_fields(function))
     return config
 

@@ -82,7 +82,7 @@ class Search:
         }
         try:
             with in_words_of_scripts(ARGUMENTS):
-                config = config_of(_told, given, options, (*_OF_RUNS, *OF_RANDOM), "Search")
+                config = config_of(_told, given, options, (*_OF_RUNS, *OF_RANDOM), Search)
                 self._begin(config, problem_of(config, _told, x0, bounds, scale))
         except UserError as error:
             raise error.with_traceback(None) from None

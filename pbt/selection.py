@@ -40,14 +40,16 @@ def select(name: str, scores: Scores, rng: np.random.Generator, terms: Terms) ->
     """Return what each member copies under the selection of this name.
 
     From a sub-population that is selected more often, a migrant brings its state but not its hyperparameters:
-    those that help soon are not those that help late. Migrants do not explore.
+    those that help soon are not those that help late. It gets those of the best member of the sub-population
+    that it joins. Migrants do not explore.
     """
     strength = np.where(np.isfinite(scores), scores, -np.inf)
     chosen = SELECTIONS[name](strength, rng, terms)
     keep = np.arange(len(scores))
     source = np.where(strength[chosen] > strength, chosen, keep)
     period = _period(len(scores), terms.periods if name == "mf-pbt" else (1,))
-    teacher = np.where(period[source] < period, keep, source)
+    leader = np.array([best(np.where(period == one, strength, -np.inf)) for one in period])
+    teacher = np.where(period[source] < period, np.where(period[leader] == period, leader, keep), source)
     return Choice(source, teacher, (source != keep) & (period[source] == period))
 
 
@@ -89,28 +91,28 @@ def tournament(strength: Scores, rng: np.random.Generator, terms: Terms) -> Sour
 
 
 def mf_pbt(strength: Scores, rng: np.random.Generator, terms: Terms) -> Source:
-    """Select in sub-populations of different periods, with migration (arXiv:2506.03225).
+    """Select in sub-populations of different periods, with migration, by the rules of arXiv:2506.03225.
 
-    A sub-population whose turn it is selects by truncation among its own members. Those in the fraction just
-    above the bottom each copy a uniformly drawn member of the others' top fractions, if that one is better.
+    In a sub-population whose turn it is, the bottom fraction, and all diverged members, copy its top
+    fraction, each winner once before any is copied twice. Each member of the fraction just above the bottom copies the
+    best member of the other sub-populations that no other copies, if that one is better.
     """
     n = len(strength)
     source, period = np.arange(n), _period(n, terms.periods)
-    groups = [np.flatnonzero(period == one) for one in terms.periods]
-    tops = [group[_order(strength[group])[: _share(len(group), terms)]] for group in groups]
-    for place, (turn, group) in enumerate(zip(terms.periods, groups, strict=True)):
-        of_group = truncation(strength[group], rng, terms)
-        others = np.concatenate([group[:0], *tops[:place], *tops[place + 1 :]])
-        drawn = rng.integers(0, max(1, len(others)), len(group))
+    for turn in terms.periods:
         if terms.generation % turn:
             continue
-        source[group] = group[of_group]
+        group = np.flatnonzero(period == turn)
         order, share = group[_order(strength[group])], _share(len(group), terms)
-        first, last = max(share, len(group) - 2 * share), len(group) - share
-        open_to_migrants = order[first:last] if len(others) else order[:0]
-        migrants = others[drawn[: len(open_to_migrants)]]
-        better = strength[migrants] > strength[open_to_migrants]  # a diverged one may get no migrant
-        source[open_to_migrants[better]] = migrants[better]
+        top = [member for member in order[:share] if np.isfinite(strength[member])]
+        weak = [*order[len(order) - share :]]
+        weak += [member for member in order[: len(order) - share] if np.isinf(strength[member])]
+        for place, member in enumerate(weak if top else ()):
+            source[member] = top[place % len(top)]
+        migrants = [member for member in _order(strength) if period[member] != turn]
+        for member in order[max(share, len(order) - 2 * share) : len(order) - share]:
+            if migrants and strength[migrants[0]] > strength[member]:
+                source[member] = migrants.pop(0)
     return source
 
 

@@ -152,7 +152,7 @@ class Config:
     """Generations between held-out evaluations of the centre; 0: only at the end"""
     num_eval_rollouts: Free[Count] = 64
     """Number of episodes of a held-out evaluation"""
-    target_fitness: Annotated[Free[float | None], Range(-math.inf), Alias("--reward-goal")] = None
+    target_fitness: Annotated[Free[float | None], Range(-math.inf), Alias("--reward-goal", "--goal")] = None
     """End the run when the mean held-out return, or the value of a function f(x), reaches this"""
     target_consecutive: Annotated[
         Free[Count], Alias("--consecutive-goal-stopping"), Needs("target_fitness")

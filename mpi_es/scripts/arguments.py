@@ -1,7 +1,8 @@
 """From the arguments of a script's call to a config."""
 
+import inspect
 import os
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -18,15 +19,16 @@ OTHER_NAMES = {  # of other libraries
     "popsize": "population_size",
     "maxiter": "max_iter",
     "maxfevals": "max_evaluations",
+    "max_generations": "max_iter",
 }
 
 
 def config_of(
+    caller: Callable[..., Any],
     evolved: Mapping[str, Any],
     given: Mapping[str, Any],
     options: Mapping[str, Any],
     hidden: Collection[str],
-    caller: str,
     *,
     other_names: Mapping[str, str] = OTHER_NAMES,
     preset: str = "",
@@ -34,6 +36,7 @@ def config_of(
     """Return the config of a call; refuse options without effect or of the wrong type.
 
     Args:
+        caller: the function that was called with these options besides its own arguments.
         evolved: the fields that name the environment, policy or function, and the strategy.
         given: other fields that arguments of the caller set.
         hidden: fields that are not options of the caller.
@@ -49,8 +52,11 @@ def config_of(
     for option in options:
         if option not in known:
             if option in other_names:
-                raise UserError(f"{caller}: expected {other_names[option]}, got {option!r}")
-            raise unknown(caller, option, known & declared(begun).keys() - without_effect(begun).keys())
+                raise UserError(f"{caller.__name__}: expected {other_names[option]}, got {option!r}")
+            parameters = inspect.signature(caller).parameters.values()
+            own = {one.name for one in parameters if one.kind is not one.VAR_KEYWORD}
+            suitable = known & declared(begun).keys() - without_effect(begun).keys()
+            raise unknown(caller.__name__, option, suitable | own)
     values = {
         option: possible[option].converted(_plain(value, option), flag(option))
         for option, value in {**given, **options}.items()

@@ -113,7 +113,7 @@ def test_a_sub_population_is_selected_in_its_own_generations_only():
 def test_a_migrant_to_the_faster_brings_its_hyperparameters_one_to_the_slower_does_not():
     one = choice("mf-pbt", FAST_AND_SLOW, generation=5, periods=(1, 5))
     assert one.source.tolist() == [0, 1, 4, 0, 4, 5, 0, 4]
-    assert one.teacher.tolist() == [0, 1, 4, 0, 4, 5, 6, 4]
+    assert one.teacher.tolist() == [0, 1, 4, 0, 4, 5, 4, 4]  # 6 gets those of the best of its own
     assert one.explores.tolist() == [False] * 3 + [True] + [False] * 3 + [True]
 
 
@@ -134,7 +134,13 @@ def test_a_diverged_member_that_gets_no_better_migrant_copies_within_its_sub_pop
         assert chosen("mf-pbt", scores, seed=seed, periods=(1, 5), generation=5)[:4] == [2, 2, 2, 2]
 
 
-def test_with_one_period_the_sub_population_is_the_population():
-    for seed in range(5):
-        scores = [7, 1, 5, 8, 2, 6, 3, 4]
-        assert chosen("mf-pbt", scores, seed=seed) == chosen("truncation", scores, seed=seed)
+def test_each_winner_and_each_migrant_is_copied_once():
+    scores = [*range(20, 12, -1), *range(12, 4, -1)]
+    source = chosen("mf-pbt", scores, periods=(1, 2), generation=2)
+    assert source == [0, 1, 2, 3, 4, 5, 0, 1, 8, 9, 10, 11, 0, 1, 8, 9]
+
+
+def test_a_sub_population_that_has_diverged_gets_migrants_with_its_own_hyperparameters():
+    one = choice("mf-pbt", [4, 3, 2, 1, NAN, NAN, NAN, NAN], generation=5, periods=(1, 5))
+    assert one.source.tolist()[4:] == [4, 5, 0, 7]
+    assert one.teacher.tolist()[4:] == [4, 5, 6, 7]
