@@ -8,7 +8,8 @@ from typing import Any
 from mpi_es.config import presets, run
 from mpi_es.config.declared import Declared, groups, shown
 from mpi_es.config.fields import CHANGEABLE, option
-from mpi_es.config.parts import as_words, declared, kinds
+from mpi_es.config.parts import as_words, declared, kinds, parts_of
+from mpi_es.config.user_objects import load
 from pbt import config as pbt_config
 from pbt import presets as pbt_presets
 
@@ -30,7 +31,8 @@ def options_tables(cls: type) -> str:
     common, own = declared(cls), []
     for part, named in kinds(cls).items():
         shared = set.intersection(*map(set, named.values()))
-        for name, options in named.items():
+        of_user = {"package.module:Class": declared(load(option(part), parts_of(cls)[part].own))}
+        for name, options in (named | of_user).items():
             common = {key: one for key, one in common.items() if key in shared or key not in options}
             rest = [one for key, one in options.items() if key not in shared]
             own += [(f"`{option(part)} {name}`", rest)] if rest else []

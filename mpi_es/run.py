@@ -83,12 +83,7 @@ class Run:
                 self.one_generation()
             reason = end.reason
             held_out, finished = self.evaluate_last(), True
-            best = self.best
-            score = f"{number(self.config.sign * best.fitness)} at generation {best.generation}"
-            outcome = f"best {'value' if self.exact else 'held-out mean'} {score}"
-            outcome += self.constraints.remark()
-            if self.directory != NOWHERE:
-                outcome += f", in {self.directory}"
+            outcome = self.best_in_words()
             if begun == self.progress.generation and held_out is None:
                 again = self.name_of(end.option)
                 outcome += f"; the run had already finished; to continue it, give another {again}"
@@ -128,6 +123,15 @@ class Run:
         if converged := self.history.why_converged(*config.tolerances, self.evaluator.dim, columns):
             return converged
         return End(self.stopped_by_sink, "callback") if self.stopped_by_sink else None
+
+    def best_in_words(self) -> str:
+        """Return the best value or held-out mean, and where it is saved."""
+        best = self.best
+        if not best.candidate.size:
+            return "no held-out call succeeded"
+        words = f"best {'value' if self.exact else 'held-out mean'} {number(self.config.sign * best.fitness)}"
+        words += f" at generation {best.generation}{self.constraints.remark()}"
+        return words if self.directory == NOWHERE else f"{words}, in {self.directory}"
 
     def name_of(self, end: str) -> str:
         """Return how a command line, or a script, gives an option that ends the run."""

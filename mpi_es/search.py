@@ -177,7 +177,11 @@ class Search:
     @classmethod
     def load(cls, file: str | os.PathLike[str]) -> "Search":
         """Return a saved search, which continues exactly."""
-        stored = checkpoint.decode(Path(file), schema.check)
+        path = Path(file)
+        path = path / checkpoint.NAME if path.is_dir() else path
+        if not path.exists():
+            raise expected("Search.load", "a file of Search.save, or the directory of a run", os.fspath(file))
+        stored = checkpoint.decode(path, schema.check)
         if "problem" not in stored or len(stored["config"]["x0"]):
             raise expected("Search.load", "a file of Search.save", os.fspath(file))
         if not stored["problem"]["exact"]:

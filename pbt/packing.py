@@ -25,6 +25,9 @@ def pack(state: State) -> Buffer:
 
 
 def unpack(buffer: Buffer) -> State:
-    """Return the state in a buffer; its arrays are copies."""
+    """Return the state in a buffer; its arrays are copies that may be written to."""
     state: State = pickle.loads(buffer.data)
-    return state
+    return {
+        name: value.copy(order="K") if isinstance(value, np.ndarray) else value
+        for name, value in state.items()
+    }

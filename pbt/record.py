@@ -62,17 +62,17 @@ class Record:
         self.lineage.generations.append(done)
         self.lineage.seconds.append(seconds)
         if winner:
-            self.evaluated(winner)
+            self.add_evaluation(winner)
         held_out = winner.held_out if winner else None
         reason = self.telemetry.generation(of_generation(self.lineage.names, done, seconds, held_out))
         return reason, self.saver.is_due
 
-    def last_evaluation(self, winner: Winner) -> None:
+    def add_last_evaluation(self, winner: Winner) -> None:
         """Record and show a held-out evaluation that follows the last generation."""
-        self.evaluated(winner)
+        self.add_evaluation(winner)
         self.telemetry.generation(of_evaluation(winner.held_out))
 
-    def evaluated(self, winner: Winner) -> None:
+    def add_evaluation(self, winner: Winner) -> None:
         """Record a held-out evaluation, and the member's state if none was better."""
         self.lineage.evaluations.append((winner.member, winner.held_out))
         fitness = winner.held_out.mean
@@ -111,13 +111,15 @@ class Record:
         """Return values (space,) or (space, n) by hyperparameter."""
         return dict(zip(self.lineage.names, values, strict=True))
 
-    def finish(self, generation: int, reason: str, *, finished: bool) -> None:
-        """Show why the run ended."""
+    def finish(self, generation: int, reason: str, *, finished: bool, was_over: bool) -> None:
+        """Show why the run ended, or that it had ended before."""
         outcome = f"continue with\n{resuming('pbt.train', self.directory)}"
         if finished and self.lineage.evaluations:
             member, held_out = self.lineage.evaluations[-1]
             score = mean_and_deviation(held_out.returns)
             outcome = f"member {member} scores {score} held-out, in {self.directory}"
+            if was_over:
+                outcome += "; the run had already finished; to continue it, give a larger --max-iter"
         self.telemetry.finish(f"generation {generation}: {reason}; {outcome}")
 
 

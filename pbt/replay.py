@@ -101,7 +101,7 @@ def _prepared(arguments: list[str]) -> tuple[Options, Schedule]:
     run, options = command_line.parse_run(arguments, Options(), "python -m pbt.replay")
     config, stored = load(run, allow_imports=options.imports)
     if find(config).collective:
-        raise UserError(f"RUN: expected members that one rank trains, got {config.member}")
+        raise UserError(f"RUN: {config.member} members cannot be replayed: their noise is not in their state")
     return options, schedule(stored, config if options.seed is None else replace(config, seed=options.seed))
 
 

@@ -28,7 +28,7 @@ from pbt.pb2.explore import explore as pb2
 from pbt.population.exchange import Buffers, collect, exchange
 from pbt.population.population import ENDINGS, Population
 from pbt.record import Record, Winner
-from pbt.selection import Choice, Terms, best, select
+from pbt.selection import Choice, Rules, best, select
 
 T = TypeVar("T")
 
@@ -65,7 +65,7 @@ class Run:
             self.evaluate_last()
             reason, finished = reason or "last generation done", True
         except Stopped:
-            reason, finished = "stopped by a signal", False
+            reason, finished = f"stopped by {self.population.stop.name or 'a signal on another rank'}", False
         except (RolloutError, UserError) as error:
             reason = str(error).splitlines()[0]  # without the traceback
             with suppress(UserError):  # if saving is what failed
@@ -73,7 +73,9 @@ class Run:
             raise
         if not was_over:
             self.save(reason, finished=finished)
-        self.on_root(lambda record: record.finish(self.generation, reason, finished=finished))
+        self.on_root(
+            lambda record: record.finish(self.generation, reason, finished=finished, was_over=was_over)
+        )
 
     def one_generation(self) -> str:
         """Run one generation; an incomplete one has no effect. Collective.
@@ -122,9 +124,9 @@ class Run:
         """Return what each member copies, as --copy allows."""
         config, own = self.config, np.arange(len(scores))
         rng = seeds.rng(config.seed, Stream.SELECT, generation)
-        choice = select(config.selection, scores, rng, Terms(config.fraction, generation, config.periods))
+        choice = select(config.selection, scores, rng, Rules(config.fraction, generation, config.periods))
         source = own if config.copy == "nothing" else choice.source
-        return Choice(source, choice.teacher if config.copy == "all" else own, choice.explores)
+        return Choice(source, choice.guide if config.copy == "all" else own, choice.explores)
 
     def copy(self, source: NDArray[np.int64]) -> None:
         """Let each member copy the state of its source. Collective."""
@@ -137,11 +139,11 @@ class Run:
         self.all_or_raise(lambda: population.adopt(source.tolist(), received))
 
     def explore(self, done: Generation, choice: Choice) -> NDArray[np.float64]:
-        """Return the next hyperparameters (n, space): the teacher's,
+        """Return the next hyperparameters (n, space): the guide's,
         changed for members that explore. Collective.
         """
         config, space = self.config, self.population.space
-        values, exploring = self.hyperparameters[choice.teacher], np.flatnonzero(choice.explores).tolist()
+        values, exploring = self.hyperparameters[choice.guide], np.flatnonzero(choice.explores).tolist()
 
         def rng(member: int) -> np.random.Generator:
             return seeds.rng(config.seed, Stream.EXPLORE, done.number, member)
@@ -180,11 +182,11 @@ class Run:
         It is not if a smaller --max-iter ends a run at a generation that was not planned as the last. The
         winner never copies, so its state and hyperparameters are still those with which it scored.
         """
-        index = on_root(self.comm, lambda: self.record.lineage.winner_to_evaluate() if self.record else None)
+        index = self.on_root(lambda record: record.lineage.winner_to_evaluate())
         if index is None:
             return
         winner = self.evaluate(self.generation, index)
-        self.on_root(lambda record: record.last_evaluation(winner))
+        self.on_root(lambda record: record.add_last_evaluation(winner))
 
     # The file
 

@@ -41,7 +41,8 @@ def check(content: dict[str, Any]) -> None:
     config = config_of(Config, content)
     done, n = generation_of(content), config.num_agents
     names = _names(content)
-    agent = content["best"].get("state")  # an empty group before the first held-out evaluation
+    # Both groups are empty before the first held-out evaluation.
+    chosen = names if isinstance(agent := content["best"].get("state"), dict) and agent else []
     check_group(
         content,
         {
@@ -54,13 +55,13 @@ def check(content: dict[str, Any]) -> None:
                 "member": count(n - 1),
                 "fitness": number(),
                 "state": state,
-                "hyperparameters": _values(names) if isinstance(agent, dict) and agent else {},
+                "hyperparameters": dict.fromkeys(chosen, number(-1e300, 1e300)),
             },
             "history": _history(done, n, names),
             "timing": {"total": between(0, LATEST, "f8", done)},
             "evaluations": {
                 **evaluation_rules(content, done),
-                "member": between(0, n - 1, "i8", _rows(content)),
+                "member": between(0, n - 1, "i8", len(content["evaluations"]["generation"])),
             },
             "libraries": texts,
             "life": LIFE,
@@ -110,16 +111,6 @@ def _names(content: dict[str, Any]) -> list[str]:
     if not isinstance(content.get("best"), dict):
         raise Unfit(f"/best: expected a group, got {shown(content.get('best'))}")
     return sorted(columns)
-
-
-def _values(names: list[str]) -> dict[str, Rule]:
-    """Return the rules of the hyperparameters of one member."""
-    return dict.fromkeys(names, number(-1e300, 1e300))
-
-
-def _rows(content: dict[str, Any]) -> int:
-    """Return the number of held-out evaluations, whose column was checked before."""
-    return len(content["evaluations"]["generation"])
 
 
 def state(value: Any) -> str:

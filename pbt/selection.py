@@ -23,12 +23,12 @@ class Choice:
     """What each member copies; all arrays are (n,)."""
 
     source: Source  # the member whose state it copies
-    teacher: Source  # the member whose hyperparameters it copies
+    guide: Source  # the member whose hyperparameters it copies
     explores: NDArray[np.bool_]  # whether it then changes them
 
 
 @dataclass(frozen=True)
-class Terms:
+class Rules:
     """What a selection depends on apart from the scores."""
 
     fraction: float = 0.25
@@ -36,7 +36,7 @@ class Terms:
     periods: Sequence[int] = (1,)  # of the sub-populations of mf-pbt
 
 
-def select(name: str, scores: Scores, rng: np.random.Generator, terms: Terms) -> Choice:
+def select(name: str, scores: Scores, rng: np.random.Generator, rules: Rules) -> Choice:
     """Return what each member copies under the selection of this name.
 
     From a sub-population that is selected more often, a migrant brings its state but not its hyperparameters:
@@ -44,13 +44,13 @@ def select(name: str, scores: Scores, rng: np.random.Generator, terms: Terms) ->
     that it joins. Migrants do not explore.
     """
     strength = np.where(np.isfinite(scores), scores, -np.inf)
-    chosen = SELECTIONS[name](strength, rng, terms)
+    chosen = SELECTIONS[name](strength, rng, rules)
     keep = np.arange(len(scores))
     source = np.where(strength[chosen] > strength, chosen, keep)
-    period = _period(len(scores), terms.periods if name == "mf-pbt" else (1,))
+    period = _period(len(scores), rules.periods if name == "mf-pbt" else (1,))
     leader = np.array([best(np.where(period == one, strength, -np.inf)) for one in period])
-    teacher = np.where(period[source] < period, np.where(period[leader] == period, leader, keep), source)
-    return Choice(source, teacher, (source != keep) & (period[source] == period))
+    guide = np.where(period[source] < period, np.where(period[leader] == period, leader, keep), source)
+    return Choice(source, guide, (source != keep) & (period[source] == period))
 
 
 def best(scores: Scores) -> int:
@@ -58,23 +58,23 @@ def best(scores: Scores) -> int:
     return int(np.argmax(np.where(np.isfinite(scores), scores, -np.inf)))
 
 
-def independent(strength: Scores, rng: np.random.Generator, terms: Terms) -> Source:
+def independent(strength: Scores, rng: np.random.Generator, rules: Rules) -> Source:
     """Let all members keep their own states."""
     return np.arange(len(strength))
 
 
-def winner_takes_all(strength: Scores, rng: np.random.Generator, terms: Terms) -> Source:
+def winner_takes_all(strength: Scores, rng: np.random.Generator, rules: Rules) -> Source:
     """Let all members copy the best."""
     return np.full(len(strength), best(strength))
 
 
-def truncation(strength: Scores, rng: np.random.Generator, terms: Terms) -> Source:
+def truncation(strength: Scores, rng: np.random.Generator, rules: Rules) -> Source:
     """Let the bottom fraction, and all diverged members, copy uniformly drawn members of the top fraction.
 
     The fraction is at least one member.
     """
     n = len(strength)
-    source, order, share = np.arange(n), _order(strength), _share(n, terms)
+    source, order, share = np.arange(n), _order(strength), _share(n, rules)
     top = order[:share][np.isfinite(strength[order[:share]])]
     # For every member, so that a draw does not depend on others' scores.
     drawn = rng.integers(0, max(1, len(top)), n)
@@ -84,26 +84,26 @@ def truncation(strength: Scores, rng: np.random.Generator, terms: Terms) -> Sour
     return source
 
 
-def tournament(strength: Scores, rng: np.random.Generator, terms: Terms) -> Source:
+def tournament(strength: Scores, rng: np.random.Generator, rules: Rules) -> Source:
     """Let each member copy another one, uniformly drawn, if that one is better."""
     n = len(strength)
     return (np.arange(n) + rng.integers(1, max(2, n), n)) % n
 
 
-def mf_pbt(strength: Scores, rng: np.random.Generator, terms: Terms) -> Source:
+def mf_pbt(strength: Scores, rng: np.random.Generator, rules: Rules) -> Source:
     """Select in sub-populations of different periods, with migration, by the rules of arXiv:2506.03225.
 
     In a sub-population whose turn it is, the bottom fraction, and all diverged members, copy its top
-    fraction, each winner once before any is copied twice. Each member of the fraction just above the bottom copies the
-    best member of the other sub-populations that no other copies, if that one is better.
+    fraction, each winner once before any is copied twice. Each member of the fraction just above the bottom
+    copies the best member of the other sub-populations that no other copies, if that one is better.
     """
     n = len(strength)
-    source, period = np.arange(n), _period(n, terms.periods)
-    for turn in terms.periods:
-        if terms.generation % turn:
+    source, period = np.arange(n), _period(n, rules.periods)
+    for turn in rules.periods:
+        if rules.generation % turn:
             continue
         group = np.flatnonzero(period == turn)
-        order, share = group[_order(strength[group])], _share(len(group), terms)
+        order, share = group[_order(strength[group])], _share(len(group), rules)
         top = [member for member in order[:share] if np.isfinite(strength[member])]
         weak = [*order[len(order) - share :]]
         weak += [member for member in order[: len(order) - share] if np.isinf(strength[member])]
@@ -127,11 +127,11 @@ def _order(strength: Scores) -> Source:
     return np.argsort(-strength, kind="stable")
 
 
-def _share(n: int, terms: Terms) -> int:
-    return max(1, int(n * terms.fraction + _ROUNDING))
+def _share(n: int, rules: Rules) -> int:
+    return max(1, int(n * rules.fraction + _ROUNDING))
 
 
-SELECTIONS: dict[str, Callable[[Scores, np.random.Generator, Terms], Source]] = {
+SELECTIONS: dict[str, Callable[[Scores, np.random.Generator, Rules], Source]] = {
     "winner-takes-all": winner_takes_all,
     "truncation": truncation,
     "tournament": tournament,

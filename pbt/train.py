@@ -61,7 +61,7 @@ def main(comm: Comm, arguments: list[str]) -> int:
 
 
 def prepare(arguments: list[str]) -> TrainingPlan[Config]:
-    """Return the plan; raise every mistake that can be found before the work begins."""
+    """Return the plan; raise UserError for any mistake that can be found before the work begins."""
     refuse, rest = command_line.take_flag(arguments, imports.FLAG)
     file, words = command_line.take_file(rest, Config, PRESETS)
     with command_line.naming_file(file, words, Config):

@@ -59,7 +59,7 @@ def complete(ranks: int, *arguments: object, **options: object) -> subprocess.Co
 
 def apart_from_compiling(err: str) -> str:
     """Return the errors without the line that only slow machines print, where nothing was compiled before."""
-    return re.sub(r"^compiling .*, up to a minute \(.*\n", "", err, flags=re.MULTILINE)
+    return re.sub(r"^(loading or )?compiling .*, up to a minute \(.*\n", "", err, flags=re.MULTILINE)
 
 
 def call(*command: object, **options: object) -> subprocess.CompletedProcess:

@@ -169,6 +169,8 @@ def test_a_file_of_something_else_is_refused(tmp_path):
     (tmp_path / "other.h5").write_bytes(b"other")
     with pytest.raises(UserError, match=r"other.h5: expected a run file of mpi_es"):
         mpi_es.Search.load(tmp_path / "other.h5")
+    with pytest.raises(UserError, match=r"Search.load: expected a file of Search.save, or the directory"):
+        mpi_es.Search.load(tmp_path / "nothing")
 
 
 def test_a_run_of_evolve_may_be_continued_by_hand(tmp_path):
@@ -179,7 +181,7 @@ def test_a_run_of_evolve_may_be_continued_by_hand(tmp_path):
 
 def test_it_is_continued_without_a_word(tmp_path, capfd):
     mpi_es.minimise(sphere, X0, 0.5, run_dir=tmp_path / "run", **FEW)
-    one = mpi_es.Search.load(tmp_path / "run" / "run.h5")
+    one = mpi_es.Search.load(tmp_path / "run")
     capfd.readouterr()
     one.tell([sphere(x) for x in one.ask()])
     assert capfd.readouterr() == ("", "")

@@ -30,16 +30,8 @@ def shared_memory(directory: Path, ranks: int) -> Finding:
         remedy = "mount a tmpfs there (docker: --shm-size=1g)"
         return Finding("shared memory", "fail", f"{directory}: {error.strerror}", remedy)
     seen = f"{thousands(usage.free // _MIB)} of {thousands(usage.total // _MIB)} MiB free in {directory}"
-    # MPICH takes 4 to 34 MB per job (measured).
     if usage.free < needed(ranks):
         return Finding("shared memory", "fail", seen, REMEDY)
-    if usage.free < (64 + 8 * ranks) * _MIB:
-        return Finding(
-            "shared memory",
-            "warn",
-            seen,
-            "remove files that ended jobs left there, or enlarge it (docker: --shm-size=1g)",
-        )
     return Finding("shared memory", "ok", seen)
 
 

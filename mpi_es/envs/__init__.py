@@ -212,7 +212,9 @@ def _making(name: str, options: dict[str, Any]) -> Iterator[None]:
             raise
         raise UserError(f"--env-options {error}") from error
     except (ImportError, gym.error.Error) as error:
-        raise UserError(f"--env: {name} cannot be made: {_missing(error.__cause__ or error)}") from error
+        hides = isinstance(error, gym.error.DependencyNotInstalled)  # which module is missing
+        cause = error.__cause__ if hides and error.__cause__ else error
+        raise UserError(f"--env: {name} cannot be made: {_missing(cause)}") from error
     except SystemExit as error:  # raised by the user's code
         raise UserError(f"--env: {name} ends the program: {one_line(error)}") from error
     except Exception as error:

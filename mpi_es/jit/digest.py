@@ -7,6 +7,7 @@ import functools
 import hashlib
 import sys
 from collections.abc import Iterator
+from enum import Enum
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
@@ -50,7 +51,8 @@ def _parts(value: Any, seen: dict[int, int]) -> Iterator[str]:
         yield from _of_function(value, function, seen)
     else:
         kind = value if isinstance(value, type) else type(value)
-        yield f"{kind.__qualname__} {getattr(value, '__name__', '')}"
+        name = value if isinstance(value, Enum) else getattr(value, "__name__", "")
+        yield f"{kind.__qualname__} {name}"
         if file := getattr(sys.modules.get(kind.__module__), "__file__", None):  # of an Enum, a jitclass
             yield _of_files(Path(file))
 

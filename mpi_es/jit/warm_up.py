@@ -41,22 +41,22 @@ def _compile(compile_all: Callable[[], None]) -> None:
 
 
 def _announced(cache: Path | None) -> contextlib.AbstractContextManager[None]:
-    """Return a context that prints a line if compilation takes long, here or on another rank."""
-    return saying_after(_QUIET_TIME, _print, _line("environment and policy", cache))
+    """Return a context that prints a line if this takes long, here or on another rank."""
+    return saying_after(_QUIET_TIME, _print, _line("loading or compiling environment and policy", cache))
 
 
 @contextlib.contextmanager
 def announced(what: str) -> Iterator[None]:
     """Print a line, once in a process, if machine code must be compiled; within `prepare` print nothing."""
-    with heard_by(lambda: _print(_line(what, cache_directory(os.environ, PACKAGE)))):
+    with heard_by(lambda: _print(_line(f"compiling {what}", cache_directory(os.environ, PACKAGE)))):
         yield
 
 
-def _line(what: str, cache: Path | None) -> str:
-    """Return the line on what is compiled, and where the result is cached, if anywhere."""
+def _line(work: str, cache: Path | None) -> str:
+    """Return the line on what takes long, and where compiled code is cached, if anywhere."""
     places = ", ".join(map(str, cache_places(os.environ, PACKAGE)))
     kept = f"kept in {cache}" if cache else f"not kept: cannot write to {places}; {CACHE_REMEDY}"
-    return f"compiling {what}, up to a minute ({kept}) …"
+    return f"{work}, up to a minute ({kept}) …"
 
 
 @functools.cache

@@ -84,22 +84,26 @@ class History:
         Only those after each `every` generations count, not the extra one at the end of a run, which a longer
         run would not have made.
         """
-        due = [held for held in self.evaluations if every and held.generation % every == 0]
-        return _last_in_a_row(self.score(held) >= target for held in reversed(due))
+        due = [held for held in reversed(self.evaluations) if every and held.generation % every == 0]
+        return _last_in_a_row(
+            held.generation == due[0].generation - i * every and self.score(held) >= target
+            for i, held in enumerate(due)
+        )
 
     def score(self, held_out: HeldOut) -> float:
         """Return the mean of a held-out evaluation, in which a failed call counts as the lowest return.
 
-        That is the lowest of the evaluation and of the last two populations; until the generation's row is
-        recorded, only the one before it counts.
+        That is the lowest of the evaluation and of the population before it.
         """
         if not held_out.failures:
             return held_out.mean
+        if not len(held_out.returns):
+            return -math.inf
         done, succeeded = held_out.generation, len(held_out.returns)
-        of_populations = self.rows.content()["min"][max(done - 2, 0) : done]
-        lowest = float(np.concatenate([held_out.returns, of_populations]).min(initial=math.inf))
+        of_populations = self.rows.content()["min"][max(done - 2, 0) : max(done - 1, 0)]
+        lowest = float(np.concatenate([held_out.returns, of_populations]).min())
         share = held_out.failures / (succeeded + held_out.failures)
-        return (1 - share) * held_out.mean + share * lowest if succeeded else lowest
+        return (1 - share) * held_out.mean + share * lowest
 
     def streak_of_best(self, target: float) -> int:
         """Return how many of the latest generations in a row had a candidate that reached the target."""

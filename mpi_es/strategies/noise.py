@@ -38,7 +38,7 @@ class SlicedNoise(ABC):
 
     @abstractmethod
     def read(self, key: int, start: int, stop: int) -> Candidate:
-        """Return numbers start to stop of the perturbation of a key, not to be written to."""
+        """Return numbers start to stop of the perturbation of a key."""
 
     def row(self, key: int) -> Candidate:
         """Return the perturbation (dim,) of a key."""

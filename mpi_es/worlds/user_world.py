@@ -25,18 +25,18 @@ def check(world: Any, name: str) -> None:
     missing = [part for part in (*_PARTS, *state) if not hasattr(world, part)]
     if missing:
         rule = f"a world with {', '.join((*_PARTS, 'fresh'))}"
-        raise expected("--env", rule, name, f"it has no {missing[0]}")
+        raise expected("world", rule, name, f"it has no {missing[0]}")
     _check_functions(world, name)
     if state:
         _check_fresh(world.fresh)
     if not isinstance(world.observation_space, spaces.Box):
-        raise expected("--env", "a Box as observation_space", world.observation_space)
+        raise expected("world", "a Box as observation_space", world.observation_space)
     action = world.action_space
     is_box = isinstance(action, spaces.Box) and action.dtype == np.float32 and len(action.shape) == 1
     if not is_box and not isinstance(action, spaces.Discrete):
-        raise expected("--env", "a Discrete or a Box (n,) of float32 as action_space", action)
+        raise expected("world", "a Discrete or a Box (n,) of float32 as action_space", action)
     if not isinstance(world.limit, int) or world.limit < 0:
-        raise expected("--env", "a whole number from 0 as limit", world.limit)
+        raise expected("world", "a whole number from 0 as limit", world.limit)
 
 
 def _check_functions(world: Any, name: str) -> None:
@@ -44,23 +44,23 @@ def _check_functions(world: Any, name: str) -> None:
     lanes = ("step_lanes",) if hasattr(world, "step_lanes") else ()
     tells = ("tell",) if getattr(world, "facts", ()) else ()
     if tells and not hasattr(world, "tell"):
-        raise expected("--env", "tell(state, out), which writes the facts", name, "it has none")
+        raise expected("world", "tell(state, out), which writes the facts", name, "it has none")
     for part in (*FUNCTIONS, *lanes, *tells):
         found = getattr(world, part)
         if not isinstance(found, Dispatcher | Compiled):
             # Python makes a method of a function that is an attribute of the class.
             hint = f"set self.{part} = {part} in the constructor" if isinstance(found, MethodType) else ""
-            raise expected("--env", f"{part} decorated with numba.njit", found, hint)
+            raise expected("world", f"{part} decorated with numba.njit", found, hint)
     if lanes and hasattr(world, "allocate"):
-        raise expected("--env", "a record as the state of a world with step_lanes", name, "it has allocate")
+        raise expected("world", "a record as the state of a world with step_lanes", name, "it has allocate")
     if lanes and not hasattr(world, "scratch"):
-        raise expected("--env", "scratch(), the working space of step_lanes", name, "it has none")
+        raise expected("world", "scratch(), the working space of step_lanes", name, "it has none")
 
 
 def _check_fresh(fresh: Any) -> None:
     """Refuse a state that compiled code cannot read."""
     if not isinstance(fresh, np.ndarray) or fresh.shape != (1,) or not fresh.dtype.names:
-        raise expected("--env", "fresh from mpi_es.worlds.record", fresh)
+        raise expected("world", "fresh from mpi_es.worlds.record", fresh)
     _check_record(fresh.dtype)
 
 
@@ -70,7 +70,7 @@ def _check_record(record: Any) -> None:
             _check_record(kind.base)
         elif kind.base.kind not in "iuf" and kind != np.bool_:  # numba has no arrays of bool in records
             rule = f"an integer, a float, a record or an array of these as {field} in fresh"
-            raise expected("--env", rule, kind.base.name, "np.int8 holds true and false")
+            raise expected("world", rule, kind.base.name, "np.int8 holds true and false")
 
 
 @cache

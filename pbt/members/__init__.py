@@ -2,7 +2,7 @@
 
 from mpi_es.config import user_objects
 from mpi_es.config.fields import option
-from mpi_es.errors import UserError, expected, unknown
+from mpi_es.errors import UserError, expected, one_line, unknown
 from pbt.config import Config
 from pbt.explore import Hyperparameter, tuned
 from pbt.members.base import Member
@@ -34,12 +34,17 @@ def space(config: Config) -> list[Hyperparameter]:
     """Return the hyperparameters to tune, or refuse options that the config's members do not have."""
     member = find(config)
     if config.ranks_per_member > 1 and not member.collective:
-        rule = f"1: a member {config.member} is trained by one rank"
+        rule = f"1, since one rank trains a member {config.member}"
         raise expected("--ranks-per-member", rule, config.ranks_per_member)
     for name in member.unused:
         if getattr(config, name) != getattr(Config, name):
             raise unused(config, name)
-    declared = member.declared(config)
+    try:
+        declared = member.declared(config)
+    except UserError:
+        raise
+    except Exception as error:  # a user's code
+        raise UserError(f"--member {config.member}: declared failed: {one_line(error)}") from error
     if not (isinstance(declared, list | tuple) and all(isinstance(one, Hyperparameter) for one in declared)):
         raise expected("--member", "a class whose declared returns Hyperparameters", config.member)
     chosen = tuned(declared, config.tune, config.trained)
@@ -48,7 +53,7 @@ def space(config: Config) -> list[Hyperparameter]:
         if word.partition("=")[0] in names:
             raise expected("--member-options", "no tuned hyperparameter (see --tune)", word)
     if not chosen and config.explore != "none" and config.selection != "none":
-        raise UserError(f"--tune: expected hyperparameters to explore, got none of {config.trained}")
+        raise UserError("--tune: expected hyperparameters to explore, or --selection none or --explore none")
     return chosen
 
 

@@ -93,8 +93,9 @@ class Population:
     def _initial(self, member: Member) -> list[float]:
         values = member.initial(self.space)
         for name in self.names:
-            if not math.isfinite(values[name]):
-                raise expected(name, "a finite initial value", values[name])
+            value = values.get(name)
+            if not isinstance(value, int | float | np.number) or not math.isfinite(value):
+                raise expected(name, "a finite initial value", value)
         return [values[name] for name in self.names]
 
     def apply(self, hyperparameters: NDArray[np.float64]) -> None:
@@ -144,7 +145,9 @@ class Population:
             raise Stopped
 
     def _checked(self, score: Score, episodes: int) -> Score:
-        """Return a member's score, or refuse one of another number of episodes."""
+        """Return a member's score, or refuse anything else, or one of another number of episodes."""
+        if not isinstance(score, Score):
+            raise expected("score", "a pbt.Score", score)
         shapes = score.returns.shape, score.lengths.shape
         if self.leads and shapes != ((episodes,), (episodes,)):
             raise expected("score", f"returns and lengths ({episodes},)", shapes)
@@ -159,14 +162,14 @@ class Population:
         def evaluate() -> Score:
             try:
                 score = self._checked(member.evaluate(episode_seeds), episodes)
-                if self.leads and not np.isfinite(score.returns).all():
-                    raise Diverged
             except Diverged as error:
                 later = "--eval-every 0 evaluates after the last generation only"
                 hint = later if self.config.eval_every else "a larger --max-iter trains on"
                 raise UserError(
                     f"expected a finite held-out score, got none: the member diverged; {hint}"
                 ) from error
+            if self.leads and not (finite := np.isfinite(score.returns)).all():
+                raise expected("evaluate", "finite held-out returns", float(score.returns[~finite][0]))
             return score
 
         score = self._guarded(index, evaluate)

@@ -142,7 +142,7 @@ def _options(directory: Path, config: Config, content: dict[str, Any]) -> Sectio
 
 
 def _is_replayed(config: Config) -> bool:
-    """Return whether one rank can train such a member, so that it can be replayed."""
+    """Return whether pbt.replay accepts such members."""
     try:
         return not find(config).collective
     except UserError:  # a user's member that is not installed here

@@ -1,6 +1,7 @@
 import os
 import subprocess
 import sys
+from enum import Enum
 
 import numba
 import numpy as np
@@ -80,6 +81,17 @@ from mpi_es.jit.digest import digest
 print(digest(numba.njit(lambda x: x == Gear.FIRST)), digest(numba.njit(lambda x: Body(x).mass)))
 print(digest(numba.njit(lambda x: kinds.halved(x))))
 """
+
+
+def test_it_changes_with_the_member_of_an_enum():
+    class Colour(Enum):
+        RED = 1
+        BLUE = 2
+
+    def made(chosen):
+        return compiled()(lambda x: x is chosen)
+
+    assert digest(made(Colour.RED)) == digest(made(Colour.RED)) != digest(made(Colour.BLUE))
 
 
 def test_it_changes_with_the_file_of_a_class_or_of_a_plain_function(tmp_path):

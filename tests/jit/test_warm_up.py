@@ -32,7 +32,7 @@ def test_a_long_wait_prints_where_the_code_is_kept(capsys, monkeypatch, tmp_path
         monkeypatch.setattr(warm_up, "PACKAGE", Path("/proc/none"))
         monkeypatch.setenv("XDG_CACHE_HOME", "/proc/none")
     said = wait_for_words(capsys)
-    assert said.startswith("compiling environment and policy")
+    assert said.startswith("loading or compiling environment and policy")
     assert kept in said
 
 

@@ -20,20 +20,20 @@ class MemoryRecord:
     def generation(self, done, seconds, winner):
         self.lineage.generations.append(done)
         if winner:
-            self.evaluated(winner)
+            self.add_evaluation(winner)
         return "", True
 
-    def last_evaluation(self, winner):
-        self.evaluated(winner)
+    def add_last_evaluation(self, winner):
+        self.add_evaluation(winner)
         self.shown.append(winner.held_out.generation)
 
-    def evaluated(self, winner):
+    def add_evaluation(self, winner):
         self.lineage.evaluations.append((winner.member, winner.held_out))
 
     def save(self, generation, states, values, reason, *, finished, begin):
         self.saves.append(generation)
 
-    def finish(self, generation, reason, *, finished):
+    def finish(self, generation, reason, *, finished, was_over):
         self.reason = reason
 
 

@@ -30,11 +30,12 @@ MISTAKES = [
     ("--member json:JSONDecoder", r"--member: expected a subclass of pbt.Member"),
     ("--member tests.pbt.user_members:Untyped", r"--member: expected a class whose declared returns"),
     ("--member tests.pbt.user_members:Undeclared", r"--member: expected a class whose declared returns"),
+    ("--member tests.pbt.user_members:Undeclaring", r"--member .*: declared failed: ValueError: no rate"),
     ("--selection truncate", r"--selection: expected one of .*did you mean 'truncation'\?"),
     ("--fraction 0.6", r"--fraction: expected a number in \(0, 0.5\], got 0.6"),
     ("--resample 2", r"--resample: expected a number in \[0, 1\], got 2.0"),
     ("--tune h2", r"--tune, of toy: expected one of h0, h1, got 'h2'"),
-    ("--ranks-per-member 2", r"--ranks-per-member: expected 1: a member toy is trained by one rank, got 2"),
+    ("--ranks-per-member 2", r"--ranks-per-member: expected 1, since one rank trains a member toy, got 2"),
     ("--selection tournament --fraction 0.3", r"--fraction: expected to be left out, as it has no effect"),
     ("--explore pb2 --resample 0.3", r"--resample: expected .*no effect with --explore pb2"),
     ("--selection none --copy all", r"--copy: expected .*no effect with --selection none"),
@@ -43,7 +44,7 @@ MISTAKES = [
     ("--periods 1 3", r"--periods: expected .*no effect with --selection truncation"),
     ("--selection mf-pbt --periods 2 2", r"--periods: expected distinct whole numbers ≥ 1, got \(2, 2\)"),
     ("--selection mf-pbt --num-agents 7", r"--num-agents: expected ≥ 8, 4 for each of --periods, got 7"),
-    ("--tune none", r"--tune: expected hyperparameters to explore, got none of toy"),
+    ("--tune none", r"--tune: expected hyperparameters to explore, or --selection none"),
     ("toy --env CartPole-v0", r"--env: expected to be left out, since members toy do not use it"),
     ("--env CartPole-v1", r"--env: .*, got 'CartPole-v1'; use --member sb3 or --member es, which play env"),
     ("--member es --num-envs 4", r"--num-envs: expected to be left out, since members es do not use it"),
@@ -131,6 +132,8 @@ def test_a_member_that_changes_its_hyperparameters_is_reported_in_one_line(tmp_p
     [
         ("Slashing", r"member 0: state: expected names that are texts without '/', got 'net/place'\n$"),
         ("Short", r"member 0: score: expected returns and lengths \(10,\), got \(\(1,\), \(1,\)\)\n$"),
+        ("Bare", r"member 0: score: expected a pbt.Score, got -1.0\n$"),
+        ("Uninitial", r"member 0: rate: expected a finite initial value, got None\n$"),
         ("Unmade", r"member 0: OSError: no simulator\nTraceback(.*\n)*OSError: no simulator\n$"),
     ],
 )
@@ -156,8 +159,8 @@ def stops(*_):
 @pytest.mark.parametrize(
     ("every", "place", "ending", "done", "reason"),
     [
-        (2, "evaluate", stops, 1, "stopped by a signal"),
-        (0, "evaluate", stops, 3, "stopped by a signal"),  # in the last generation
+        (2, "evaluate", stops, 1, "stopped by a signal on another rank"),
+        (0, "evaluate", stops, 3, "stopped by a signal on another rank"),  # in the last generation
         (2, "adopt", fails, 0, "member 2: ValueError: broken"),
         (2, "evaluate", fails, 1, "member 2: ValueError: broken"),
     ],
@@ -200,6 +203,13 @@ def test_a_rank_that_dies_ends_the_job_and_leaves_the_last_checkpoint(launch, tm
     assert done.returncode != 0
     assert re.search(r"error: rank 1 on \S+ \(process \d+\) died", done.stdout + done.stderr)
     assert checkpoint.load(tmp_path / "run")[0]["progress"]["generation"] == 2
+
+
+def test_a_run_that_had_finished_says_so(finished, capfd):
+    assert train.main(SerialComm(), ["--resume", str(finished), "--console", "lines"]) == 0
+    assert "already finished; to continue it, give a larger --max-iter" in " ".join(
+        capfd.readouterr().out.split()
+    )
 
 
 def test_a_run_that_a_smaller_max_iter_ends_is_marked_finished(finished, tmp_path):

@@ -30,6 +30,13 @@ def test_a_state_unpacked_from_its_buffer_is_bit_identical():
             assert (type(back[name]), back[name]) == (type(value), value)
 
 
+def test_arrays_may_be_written_to_and_share_nothing():
+    fixed = np.frombuffer(bytes(8), np.float64)
+    back = unpack(pack({"one": fixed, "two": fixed}))
+    back["one"] += 1
+    assert back["two"] == 0
+
+
 def test_equal_states_have_equal_buffers():
     assert pack(STATE).tobytes() == pack(unpack(pack(STATE))).tobytes()
 

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pbt.selection import SELECTIONS, Terms, best, select
+from pbt.selection import SELECTIONS, Rules, best, select
 
 NAN = float("nan")
 SCORES = st.lists(
@@ -12,8 +12,8 @@ SCORES = st.lists(
 
 
 def choice(name, scores, fraction=0.25, seed=0, generation=1, periods=(1,)):
-    terms = Terms(fraction, generation, periods)
-    return select(name, np.array(scores, float), np.random.default_rng(seed), terms)
+    rules = Rules(fraction, generation, periods)
+    return select(name, np.array(scores, float), np.random.default_rng(seed), rules)
 
 
 def chosen(*arguments, **options):
@@ -95,7 +95,7 @@ def test_a_diverged_member_is_never_copied_and_truncation_replaces_it(name, scor
 
 def test_without_selection_all_members_keep_what_they_have():
     one = choice("none", [NAN, 1, 2])
-    assert one.source.tolist() == one.teacher.tolist() == [0, 1, 2]
+    assert one.source.tolist() == one.guide.tolist() == [0, 1, 2]
     assert not one.explores.any()
 
 
@@ -113,7 +113,7 @@ def test_a_sub_population_is_selected_in_its_own_generations_only():
 def test_a_migrant_to_the_faster_brings_its_hyperparameters_one_to_the_slower_does_not():
     one = choice("mf-pbt", FAST_AND_SLOW, generation=5, periods=(1, 5))
     assert one.source.tolist() == [0, 1, 4, 0, 4, 5, 0, 4]
-    assert one.teacher.tolist() == [0, 1, 4, 0, 4, 5, 4, 4]  # 6 gets those of the best of its own
+    assert one.guide.tolist() == [0, 1, 4, 0, 4, 5, 4, 4]  # 6 gets those of the best of its own
     assert one.explores.tolist() == [False] * 3 + [True] + [False] * 3 + [True]
 
 
@@ -143,4 +143,4 @@ def test_each_winner_and_each_migrant_is_copied_once():
 def test_a_sub_population_that_has_diverged_gets_migrants_with_its_own_hyperparameters():
     one = choice("mf-pbt", [4, 3, 2, 1, NAN, NAN, NAN, NAN], generation=5, periods=(1, 5))
     assert one.source.tolist()[4:] == [4, 5, 0, 7]
-    assert one.teacher.tolist()[4:] == [4, 5, 6, 7]
+    assert one.guide.tolist()[4:] == [4, 5, 6, 7]

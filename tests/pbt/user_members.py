@@ -54,6 +54,22 @@ class Undeclared(Walker):
         return None
 
 
+class Undeclaring(Walker):
+    @classmethod
+    def declared(cls, config):
+        raise ValueError("no rate")
+
+
+class Uninitial(Walker):
+    def initial(self, space):
+        return {}
+
+
+class Bare(Walker):
+    def score(self, episode_seeds):
+        return -1.0
+
+
 class Raising(Walker):
     def train(self, steps):
         if self.index == 3 and self.generation == 2:

@@ -69,13 +69,20 @@ def test_a_streak_is_of_the_last_evaluations_in_succession(means, streak):
     assert made.streak(10, 1) == streak
 
 
-def test_a_failed_call_counts_as_the_lowest_return_of_evaluation_and_populations():
+def test_a_streak_ends_where_an_evaluation_lacks():
+    made = history([12, 14], [10, 20], [10, 20])
+    made.evaluations[1] = replace(made.evaluations[1], generation=1)
+    made.evaluations[0] = replace(made.evaluations[0], generation=0)
+    assert made.streak(0, 1) == 1
+
+
+def test_a_failed_call_counts_as_the_lowest_return_of_evaluation_and_population():
     made = history([12, 14], [10, 20], [10, 20])  # the lowest fitness of the populations is 0
     made.evaluations[1] = replace(made.evaluations[1], failures=2)
     assert [made.score(held_out) for held_out in made.evaluations] == [13, 7.5, 15]
     assert (made.streak(7, 1), made.streak(8, 1)) == (3, 1)
     made.evaluations[1] = HeldOut(2, np.zeros(0), failures=3)
-    assert made.score(made.evaluations[1]) == 0
+    assert made.score(made.evaluations[1]) == -np.inf
     assert made.score(HeldOut(3, np.array([-6.0, 4]), failures=2)) == -3.5
 
 

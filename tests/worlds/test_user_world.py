@@ -46,17 +46,17 @@ def test_an_exception_names_the_episode():
 @pytest.mark.parametrize(
     ("name", "error"),
     [
-        ("Interpreted", "--env: expected step decorated with numba.njit, got <function"),
-        ("OfTheClass", "--env: .* got <bound method .*; set self.step = step in the constructor"),
-        ("Scratchless", r"--env: expected scratch\(\), .* of step_lanes, got .* it has none"),
-        ("Silent", r"--env: expected tell\(state, out\), which writes the facts, .* it has none"),
+        ("Interpreted", "world: expected step decorated with numba.njit, got <function"),
+        ("OfTheClass", "world: .* got <bound method .*; set self.step = step in the constructor"),
+        ("Scratchless", r"world: expected scratch\(\), .* of step_lanes, got .* it has none"),
+        ("Silent", r"world: expected tell\(state, out\), which writes the facts, .* it has none"),
         ("Halved", "got '.*:Halved'; it has no observe"),
         ("Freshless", "got '.*:Freshless'; it has no fresh"),
         ("Logical", "an array of these as taken in fresh, got 'bool'; np.int8 holds true and false"),
-        ("Listed", "--env: expected fresh from mpi_es.worlds.record"),
-        ("Wordy", "--env: expected a Box as observation_space, got Text"),
-        ("Coarse", "--env: expected a Discrete or a Box .* as action_space, got Box"),
-        ("Endless", "--env: expected a whole number from 0 as limit, got None"),
+        ("Listed", "world: expected fresh from mpi_es.worlds.record"),
+        ("Wordy", "world: expected a Box as observation_space, got Text"),
+        ("Coarse", "world: expected a Discrete or a Box .* as action_space, got Box"),
+        ("Endless", "world: expected a whole number from 0 as limit, got None"),
     ],
 )
 def test_what_cannot_be_a_world_is_refused(name, error):

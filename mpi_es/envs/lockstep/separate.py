@@ -24,6 +24,7 @@ class SeparateEnvs:
         self.observation_space, self.action_space = env.observation_space, env.action_space
         self._observation = self.observation_space.shape or (), self.observation_space.dtype
         self._free = [0]
+        self._stepped: set[int] = set()  # places whose first step was checked
 
     def begin(self, seeds: Sequence[int]) -> tuple[Places, NDArray[Any]]:
         """Reset an environment for each seed."""
@@ -32,10 +33,10 @@ class SeparateEnvs:
         for i, (place, seed) in enumerate(zip(places.tolist(), seeds, strict=True)):
             try:
                 first = self.envs[place].reset(seed=seed)[0]
+                self._check(np.asarray(first))
+                observations[i] = first
             except BaseException as error:  # a simulator may call exit, or panic in Rust
                 raise EpisodeFailed(i) from error
-            self._check(np.asarray(first))
-            observations[i] = first
         return places, observations
 
     def step(
@@ -48,7 +49,11 @@ class SeparateEnvs:
         listed: Any = actions.tolist() if actions.ndim == 1 and actions.dtype.kind == "i" else actions
         for i, place in enumerate(places.tolist()):
             try:
-                observations[i], reward, terminated, truncated, _ = self.envs[place].step(listed[i])
+                observation, reward, terminated, truncated, _ = self.envs[place].step(listed[i])
+                if place not in self._stepped:
+                    self._check(np.asarray(observation))
+                    self._stepped.add(place)
+                observations[i] = observation
                 rewards[i] = float(reward)
             except BaseException as error:  # a simulator may call exit, or panic in Rust
                 raise EpisodeFailed(i) from error

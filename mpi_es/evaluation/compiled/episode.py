@@ -3,6 +3,7 @@
 They are bit-identical to the episodes of env_rollout.py.
 """
 
+import math
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -156,9 +157,9 @@ def _play_of(reset: Reset, step: Step, observe: Observe, see: Any, kernel: Any, 
 
 @compiled(borrowing=True)
 def refuse(action: NDArray[Any], totals: NDArray[np.float64], i: int) -> None:
-    """Make the return of an episode NaN, which is an error, if its action is: environments refuse that."""
+    """Set an episode's return to NaN, which is an error, if an action is not finite: WorldEnv refuses it."""
     for j in range(len(action)):
-        if action[j] != action[j]:
+        if not math.isfinite(action[j]):
             totals[i] = np.nan
 
 

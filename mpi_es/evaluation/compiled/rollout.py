@@ -231,7 +231,8 @@ def _rows(thread: _Thread, rules: EpisodeRules) -> Rows:
     """Return the rows of a thread's episodes, which are over."""
     batch: Batch = thread.batch
     for i in np.flatnonzero(~np.isfinite(batch.totals)).tolist():
-        raise RolloutError(f"{_place(thread, i)}: expected a finite return, got {batch.totals[i]}")
+        rule = "finite actions and a finite return"
+        raise RolloutError(f"{_place(thread, i)}: expected {rule}, got {batch.totals[i]}")
     ids = [episode.episode_id for episode in thread.episodes]
     rows = [np.stack([ids, batch.totals, batch.lengths], axis=1)]
     if rules.collect:

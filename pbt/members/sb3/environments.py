@@ -1,7 +1,6 @@
 """The environments of an sb3 member: gymnasium's, stepped one by one, or envpool's."""
 
 from collections.abc import Sequence
-from contextlib import closing
 from functools import partial
 from typing import Any
 
@@ -26,9 +25,3 @@ def single(name: str, options: Sequence[str]) -> Any:
     """Return a gymnasium environment that ends its episodes at its step limit."""
     env, limit = envs.make(name, options)
     return gym.wrappers.TimeLimit(env, limit) if limit else env
-
-
-def compile_one(name: str, options: Sequence[str]) -> None:
-    """Step the environment once if it is a compiled one: its first step compiles."""
-    with closing(envs.open_batch(name, options)) as batch:
-        batch.compile()

@@ -24,8 +24,7 @@ from mpi_es.seeds import FIRST_HELD_OUT_SEED
 from pbt.config import Config
 from pbt.explore import Hyperparameter
 from pbt.members.base import Diverged, Member, Player, Score, Values
-from pbt.members.sb3 import environments as worlds
-from pbt.members.sb3 import settings
+from pbt.members.sb3 import environments, settings
 from pbt.members.sb3 import state as sb3_state
 from pbt.members.sb3.policy import ModelPolicy
 from pbt.packing import State
@@ -110,7 +109,8 @@ class SB3(Member):
     @classmethod
     def compile(cls, config: Config) -> None:
         """Compile the simulator, if it is one that numba compiles."""
-        worlds.compile_one(config.env, config.env_options)
+        with closing(envs.open_batch(config.env, config.env_options)) as batch:
+            batch.compile()
 
     def score(self, episode_seeds: NDArray[np.int64]) -> Score:
         """Return the score of the policy with deterministic actions."""
@@ -156,17 +156,15 @@ class SB3(Member):
         from stable_baselines3.common.vec_env import VecNormalize
 
         config = self.config
-        environments: Any = worlds.vectorised(config.env, config.env_options, config.num_envs)
+        made: Any = environments.vectorised(config.env, config.env_options, config.num_envs)
         if config.obs_norm or config.reward_norm:
             before = self.normalizer
-            environments = VecNormalize(
-                environments, norm_obs=config.obs_norm, norm_reward=config.reward_norm
-            )
+            made = VecNormalize(made, norm_obs=config.obs_norm, norm_reward=config.reward_norm)
             for name in ("obs_rms", "ret_rms"):
                 if hasattr(before, name):
-                    setattr(environments, name, getattr(before, name))
-            self.normalizer = environments
-        return environments
+                    setattr(made, name, getattr(before, name))
+            self.normalizer = made
+        return made
 
     @contextmanager
     def _stoppable(self) -> Iterator[None]:

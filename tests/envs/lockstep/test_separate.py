@@ -1,10 +1,12 @@
+import re
+
 import gymnasium as gym
 import numpy as np
 import pytest
 
 from mpi_es.envs.lockstep.base import EpisodeFailed
 from mpi_es.envs.lockstep.separate import SeparateEnvs
-from mpi_es.errors import RolloutError, UserError
+from mpi_es.errors import RolloutError
 
 
 class Breaking(gym.Env):
@@ -69,23 +71,25 @@ def test_a_function_that_returns_one_environment_twice_is_refused():
         batch.begin([1])
 
 
-class Misfit(Breaking):
-    """Declares pictures, but observes what its subclass says."""
-
-    observation_space = gym.spaces.Box(0, 255, (4,), np.uint8)
-    first: object = np.zeros(1)
-
-    def reset(self, *, seed=None, options=None):
-        return self.first, {}
+FITS = np.zeros(4, np.uint8)
 
 
-@pytest.mark.parametrize("first", [np.zeros(1, np.uint8), [0.5, 0.5, 0.5, 0.5], 7])
-def test_an_observation_that_does_not_fit_its_space_is_refused(first):
-    batch = SeparateEnvs(lambda: (type("Env", (Misfit,), {"first": first})(), 0))
-    with pytest.raises(
-        UserError, match=r"--env: expected observations of its space, of the shape \(4,\) and ui"
-    ):
-        batch.begin([3])
+@pytest.mark.parametrize("other", [np.zeros(1, np.uint8), [0.5, 0.5, 0.5, 0.5], 7])
+@pytest.mark.parametrize("of_step", [False, True])
+def test_an_observation_that_does_not_fit_its_space_is_refused(other, of_step):
+    class Misfit(Breaking):
+        observation_space = gym.spaces.Box(0, 255, (4,), np.uint8)
+
+        def reset(self, *, seed=None, options=None):
+            return FITS if of_step else other, {}
+
+        def step(self, action):
+            return other, 0.0, False, False, {}
+
+    batch = SeparateEnvs(lambda: (Misfit(), 0))
+    with pytest.raises(EpisodeFailed) as failed:
+        batch.step(batch.begin([3])[0], np.zeros(1, int))
+    assert re.match(r"--env: .* of its space, of the shape \(4,\) and ui", str(failed.value.__cause__))
 
 
 def test_a_failure_names_its_episode():

@@ -136,7 +136,7 @@ def test_a_signal_to_one_rank_of_a_group_stops_all(trained, launch, tmp_path, ra
     done = launch(2, "-m", "pbt.train", *options, "--run-dir", run, cwd=ROOT)
     assert done.returncode == 0, done.stderr
     content = checkpoint.load(run)[0]
-    assert content["life"]["reason"] == "stopped by a signal"
+    assert content["life"]["reason"].startswith("stopped by ")
     assert content["progress"]["generation"] < 4
     trained(tmp_path / "serial", *options)
     assert train.main(SerialComm(), ["--resume", str(run)]) == 0
