@@ -85,8 +85,8 @@ class Run:
             held_out, finished = self.evaluate_last(), True
             outcome = self.best_in_words()
             if begun == self.progress.generation and held_out is None:
-                again = self.name_of(end.option)
-                outcome += f"; the run had already finished; to continue it, give another {again}"
+                outcome += "; the run had already finished"
+                outcome += f"; to continue it, give another {self.name_of(end.option)}" if end.option else ""
         except Stopped:
             reason = f"stopped by {self.evaluator.stop_flag.name}"
             outcome = f"saved in {self.directory}"

@@ -14,7 +14,7 @@ from mpi_es.arrays import Vector
 from mpi_es.config.run import Config
 from mpi_es.errors import UserError, expected, in_words_of_scripts
 from mpi_es.evaluation.build import make_evaluator, problem_of
-from mpi_es.evaluation.function.rollout import OF_RANDOM, Problem
+from mpi_es.evaluation.function.rollout import NO_NUMBER, OF_RANDOM, Problem, as_number, as_vector, short
 from mpi_es.evaluation.messages import Evaluation
 from mpi_es.evaluation.script_objects import ScriptObjects
 from mpi_es.evolve_function import ARGUMENTS, config_of, overall
@@ -113,15 +113,18 @@ class Search:
         """
         if self._asked is None:
             raise UserError("Search.tell: expected a call of ask first")
-        returns = self._run.config.sign * np.asarray(values, np.float64)
+        told = _numbers(values)
+        returns = self._run.config.sign * told
         if returns.shape != (len(self._asked),):
             raise expected("Search.tell", f"values of shape ({len(self._asked)},)", returns.shape)
         count = self._run.constraints.count
-        limits = np.zeros((len(returns), 0)) if constraints is None else np.asarray(constraints, np.float64)
+        none = np.zeros((len(returns), 0))
+        limits = none if constraints is None else as_vector("Search.tell", constraints)
         if limits.shape != (len(returns), count):
             raise expected("Search.tell", f"constraints of shape ({len(returns)}, {count})", limits.shape)
-        if np.isinf(returns).any() or np.isinf(limits).any():
-            raise expected("Search.tell", "finite values, or NaN of calls that failed", float(np.inf))
+        infinite = [*told[np.isinf(told)], *limits[np.isinf(limits)]]
+        if infinite:
+            raise expected("Search.tell", "finite values, or NaN of calls that failed", float(infinite[0]))
         failed = np.isnan(limits).any(axis=1) | np.isnan(returns)
         if failed.all():
             raise expected("Search.tell", "a value that is not NaN", math.nan)
@@ -215,3 +218,11 @@ class Search:
 def _told(x: Vector) -> float:
     """Stand for the function that the caller calls."""
     raise UserError("Search: expected the caller to call the function")
+
+
+def _numbers(values: Any) -> Vector:
+    """Return the values that were told; each may be a one-element array or tensor."""
+    try:
+        return np.array([as_number(one) for one in values], np.float64)
+    except NO_NUMBER as error:
+        raise expected("Search.tell", "a number for each candidate", short(values)) from error

@@ -24,7 +24,7 @@ from mpi_es.scripts import directories
 from mpi_es.seeds import FIRST_HELD_OUT_SEED
 from mpi_es.status import generations
 from tests.faults.survivors import strike, survivors
-from tests.launching import LIMIT, ROOT, assert_same, exact_content, interrupt, run_here, start
+from tests.launching import LIMIT, ROOT, assert_same, call, exact_content, interrupt, run_here, start
 
 SCRIPT = """
 import json, sys, time
@@ -321,6 +321,19 @@ def test_a_finished_run_says_which_limit_to_change(capsys, end):
     for _ in range(2):
         result = evolve(run_dir="run", console="lines", **{"max_iter": 1000} | end)
     assert f"it, give another {next(iter(end))}" in " ".join(capsys.readouterr().out.split()), result.reason
+
+
+def test_a_function_without_an_optimum_ends_with_a_result():
+    result = evolve(lambda x: float(x[0]), run_dir=None, population_size=8, max_iter=10**5)
+    assert result.reason == "diverged: sigma is above 1e+150"
+    assert abs(result.value) > 1e149
+
+
+def test_warnings_of_the_function_appear_once(tmp_path):
+    script = "import warnings, mpi_es\n"
+    script += "def f(x):\n    warnings.warn('unlikely')\n    return float(x @ x)\n"
+    script += "mpi_es.minimise(f, [1.0, 2.0], max_iter=5, run_dir=None, console='silent')\n"
+    assert call(sys.executable, "-c", script).stderr.count("unlikely") == 1
 
 
 def test_a_function_that_was_changed_does_not_continue_a_run(capsys):

@@ -132,7 +132,12 @@ def test_a_value_of_nan_ranks_last():
 
 @pytest.mark.parametrize(
     ("values", "rule"),
-    [([1.0] * 11, r"values of shape \(12,\), got \(11,\)"), ([math.inf] * 12, "finite values, or NaN")],
+    [
+        ([1.0] * 11, r"values of shape \(12,\), got \(11,\)"),
+        ([-math.inf] * 12, "finite values, or NaN of calls that failed, got -inf"),
+        (["a"] * 12, r"a number for each candidate, got \"\['a'"),
+        ([[1.0, 2.0], *[1.0] * 11], "a number for each candidate"),
+    ],
 )
 def test_values_that_nothing_can_be_learnt_from_are_refused(values, rule):
     one = search()

@@ -11,9 +11,11 @@ from numpy.typing import NDArray
 
 from mpi_es.run_file.records import HeldOut, Row, Timing
 
+LARGEST_SIGMA = 1e150  # squares of much larger ones are infinite
+
 
 class End(NamedTuple):
-    """Why a run is over, and the option that ends it."""
+    """Why a run is over, and the option that ends it, if there is one."""
 
     reason: str
     option: str
@@ -110,7 +112,7 @@ class History:
         return _last_in_a_row(self.rows.content()["best"][::-1] >= target)
 
     def why_converged(self, tolx: float, tolfun: float, dim: int, penalised: dict[str, Any]) -> End | None:
-        """Return why the search has converged, by pycma's criteria; None if it has not.
+        """Return why the search has converged, by pycma's criteria, or diverged; None if it has not.
 
         Args:
             penalised: columns of Feasibility, whose fitness is compared if there are constraints.
@@ -118,6 +120,8 @@ class History:
         if not self.rows.length:
             return None
         columns = self.rows.content()
+        if columns["sigma"][-1] > LARGEST_SIGMA:
+            return End(f"diverged: sigma is above {LARGEST_SIGMA:g}", "")
         if columns["deviation"][-1] < tolx:
             return End(f"converged: no parameter varies by {tolx:g} among the candidates", "tolx")
         best, worst = columns["best"], columns["min"]

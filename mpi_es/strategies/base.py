@@ -127,15 +127,16 @@ def row_sum(weights: Vector, rows: Vector) -> Vector:
     return np.asarray((weights[:, np.newaxis] * rows).sum(axis=0))
 
 
-def check_pairs(popsize: int) -> None:
-    """Refuse a population that is not made of mirrored pairs."""
-    if popsize < 2 or popsize % 2:
-        raise expected("--population-size", "an even number of 2 or more", popsize, "candidates are pairs")
+def check_pairs(popsize: int, least: int = 2) -> None:
+    """Refuse a population that is not made of mirrored pairs, or has fewer candidates than `least`."""
+    if popsize < least or popsize % 2:
+        rule = f"an even number of {least} or more"
+        raise expected("--population-size", rule, popsize, "candidates are pairs")
 
 
 @dataclass(frozen=True)
 class Options(Named):
-    """The options of every strategy; your own may have more."""
+    """The options that every strategy has."""
 
     name: str = ""
     population_size: Annotated[Count, Alias("--n", "--popsize")] = 32
@@ -173,7 +174,7 @@ class WithNoise(Options):
 
 @dataclass(frozen=True)
 class StrategyOptions(WithNoise, Growing):
-    """Options of a strategy of your own, which may have more."""
+    """Base of the options of your own strategy: those of every strategy, noise and growing populations."""
 
 
 class Strategy(ABC):
@@ -187,7 +188,7 @@ class Strategy(ABC):
     A strategy may also have `description`, a line that is printed before the first generation. To support
     --num-interactions it has `ask_more(batch)`, which returns popsize further candidates of the generation
     for batch 1, 2 …; all are then told together. Its constructor refuses a population size that it does not
-    support, with an error that begins with `--population-size: expected`.
+    support.
 
     Args:
         options: an object of the class's own Options.

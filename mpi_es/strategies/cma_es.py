@@ -100,9 +100,8 @@ def choose(variant: str, dim: int, popsize: int) -> tuple[str, str]:
 
 @dataclass(frozen=True)
 class CMAESOptions(base.Options):
-    """The covariance, how sigma adapts, restarts, and threads."""
+    """Options of the covariance, the step size, restarts and threads."""
 
-    name: str = "cma_es"
     cma_variant: Literal["auto", "full", "separable", "isotropic", "vd", "vkd"] = "auto"
     """Covariance matrix; auto: full if its update is cheap, else separable; isotropic: fixed"""
     sigma_rule: Literal["auto", "csa", "two-point", "constant"] = "auto"
@@ -160,6 +159,7 @@ class CMAES(Strategy):
         self._x0 = np.array(x0, np.float64)
         self._variant, self.description = choose(options.cma_variant, self._x0.size, self.popsize)
         self._es = self._build()
+        self.first_deviations = self.deviations  # an integer's begins at its lower bound
         self._libraries = ThreadpoolController()
 
     @property
@@ -214,9 +214,12 @@ class CMAES(Strategy):
     @contextlib.contextmanager
     def _computing(self) -> Iterator[None]:
         """Around pycma's computations: set the threads, and raise a RolloutError if pycma fails."""
+        # pycma warns of the long steps of two-point adaptation, without a remedy. Only there: catch_warnings
+        # makes all other warnings of the process appear again.
+        takes_long_steps = isinstance(self._es.adapt_sigma, pycma().sigma_adaptation.CMAAdaptSigmaTPA)
+        quiet = warnings.catch_warnings(action="ignore") if takes_long_steps else contextlib.nullcontext()
         try:
-            # Warnings without a remedy: separable's on long steps of two-point adaptation, vd's on underflow.
-            with self._with_threads(), warnings.catch_warnings(action="ignore"):
+            with self._with_threads(), quiet, np.errstate(all="ignore"):  # vd's underflows
                 yield
         except (RuntimeError, AssertionError, ValueError, ArithmeticError, IndexError) as error:
             raise RolloutError(f"CMA-ES, {self._variant}, cannot continue: {one_line(error)}") from error

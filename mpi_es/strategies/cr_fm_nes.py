@@ -14,7 +14,7 @@ from mpi_es.arrays import Vector
 from mpi_es.errors import expected
 from mpi_es.seeds import Stream
 from mpi_es.strategies import base
-from mpi_es.strategies.base import Dense, Noise, Population, Strategy, check_pairs, row_sum
+from mpi_es.strategies.base import Dense, Noise, Options, Population, Strategy, check_pairs, row_sum
 from mpi_es.strategies.shaping import log_rank
 
 # Largest relative change of D and of v in a generation; larger ones are scaled down. The limit is that of
@@ -36,22 +36,14 @@ class CRFMNESState:
     p_c: Vector  # evolution path of the centre, over sigma
 
 
-@dataclass(frozen=True)
-class CRFMNESOptions(base.Options):
-    """No options besides those of every strategy, as in the paper."""
-
-    name: str = "cr_fm_nes"
-
-
 class CRFMNES(Strategy):
     """Mirrored pairs from a covariance with one axis and a scale for each parameter."""
 
-    Options = CRFMNESOptions
     mirrored = True
 
-    def __init__(self, options: CRFMNESOptions, x0: Vector, seed: int, noise: Noise) -> None:
+    def __init__(self, options: Options, x0: Vector, seed: int, noise: Noise) -> None:
         super().__init__(options, x0, seed, noise)
-        check_pairs(self.popsize)
+        check_pairs(self.popsize, least=4)  # with one pair the gradients of sigma, D and v are 0
         if len(x0) < 2:  # v and D would be the same
             raise expected("--strategy", "another strategy for a single parameter", "cr_fm_nes")
         n, k = len(x0), self.popsize

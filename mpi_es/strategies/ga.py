@@ -28,7 +28,6 @@ class GAState:
 class GAOptions(base.Options):
     """The number of parents, and the size of mutations."""
 
-    name: str = "ga"
     parents: Natural = 0
     """Number of best candidates that become parents; 0: a tenth of the population"""
     sigma_decay: Decay = 1.0

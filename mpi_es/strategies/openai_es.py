@@ -33,7 +33,6 @@ class OpenAIESState:
 class OpenAIESOptions(WithNoise, optimizers.Options):
     """Options of the optimizer and the noise, the schedule of sigma, and how many pairs a step uses."""
 
-    name: str = "openai_es"
     top_directions: Natural = 0
     """Largest number of mirrored pairs that a step uses, those with the best candidates; 0: all"""
     sigma_decay: Decay = 1.0
@@ -76,7 +75,8 @@ class OpenAIES(Strategy):
         utilities = self._shaping(pairs[used].ravel())
         # Algorithm 1: the gradient of E u(theta + sigma eps) is E[u eps] / sigma, estimated over n candidates
         # by (1 / (n sigma)) sum_i u_i eps_i. Mirrored, eps_{2i+1} = -eps_{2i}: a sum over pairs of
-        # differences. The starter code subtracts l2coeff * theta (weight decay) before it divides by sigma.
+        # differences. The starter code also subtracts l2coeff * theta (weight decay) from this sum, and does
+        # not divide by sigma, which Adam would cancel.
         weights = (utilities[0::2] - utilities[1::2]) / len(utilities)
         ascent = self.noise.weighted_sum(population.keys[used], weights) - options.weight_decay * s.centre
         step, memory = self._optimizer.step(s.optimizer, ascent / s.sigma, s.learning_rate)

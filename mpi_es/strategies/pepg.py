@@ -33,7 +33,6 @@ class PEPGState:
 class PEPGOptions(optimizers.Options):
     """Options of the optimizer and of the deviations."""
 
-    name: str = "pepg"
     sigma_min: Annotated[NotNegative, AtMost("init_sigma")] = 0.0
     """Lower bound of each parameter's sigma"""
     sigma_learning_rate: NotNegative = 0.1
@@ -51,7 +50,7 @@ class PEPG(Strategy):
 
     def __init__(self, options: PEPGOptions, x0: Vector, seed: int, noise: Noise) -> None:
         super().__init__(options, x0, seed, noise)
-        check_pairs(self.popsize)
+        check_pairs(self.popsize, least=4)  # with one pair the gradient of sigma is 0
         self._shaping, self._optimizer = SHAPINGS[options.shaping], optimizers.make(options)
         self.state = PEPGState(
             generation=0,

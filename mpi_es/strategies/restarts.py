@@ -63,8 +63,7 @@ class Restarts:
         draw: returns the centre (dim,) of a later start, given its seed; None: x0 plus a step of the first
             population.
         rule: ipop, bipop, or none; with none only `if_below` ends a start.
-        if_below: ends a start if the mean fitness of its populations stays below this for …
-        after: … this number of generations.
+        if_below: a start whose mean fitness is below this after `after` generations ends.
     """
 
     def __init__(
@@ -162,7 +161,7 @@ class Restarts:
         if self._inner.is_exhausted:  # of cma_es
             return "steps are too small for floating-point numbers"
         deviations: Vector = self._inner.deviations
-        return stopping.why_over(record, start.popsize, deviations, start.sigma)
+        return stopping.why_over(record, start.popsize, deviations, self._inner.first_deviations)
 
     def _next(self) -> Start:
         """Return the settings of the next start."""

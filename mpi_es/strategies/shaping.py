@@ -1,6 +1,4 @@
-"""From fitness (popsize,) to utilities (popsize,): the transformation of
-returns before a strategy averages them.
-"""
+"""From fitness (popsize,) to utilities (popsize,), which a strategy then averages."""
 
 from collections.abc import Callable
 

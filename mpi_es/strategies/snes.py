@@ -32,7 +32,6 @@ class SNESState:
 class SNESOptions(Growing):
     """Options of the centre's learning rate; the paper's values are the defaults."""
 
-    name: str = "snes"
     centre_learning_rate: Annotated[Positive, Alias("--center-learning-rate")] = 1.0
     """Factor on the steps of the centre, 1 in the paper; larger factors leave a flat start sooner"""
     lr_decay: Annotated[Decay, Alias("--decay")] = 1.0

@@ -14,7 +14,7 @@ from mpi_es.arrays import Vector
 GROWN = (
     1e3  # tolfacupx: with a deviation this many times the initial sigma, that was too small, or it diverges
 )
-VANISHED = 1e-11  # tolx, as a share of sigma
+VANISHED = 1e-11  # tolx, as a share of the first deviation, as in the paper; pycma's is absolute
 FLAT = 1e-11  # tolfun, in units of fitness
 LONGEST = 20_000  # generations that are recorded
 SHORTEST = 500  # generations before a start may stagnate, as in pycma
@@ -43,16 +43,16 @@ def extended(record: Record, fitness: Vector) -> Record:
     }
 
 
-def why_over(record: Record, popsize: int, deviations: Vector, sigma: float) -> str:
+def why_over(record: Record, popsize: int, deviations: Vector, first: Vector) -> str:
     """Return why a start should end; empty if it should continue.
 
     Args:
         deviations: the current ones of the parameters, (dim,).
-        sigma: the initial one of the start.
+        first: those of the start's first population.
     """
-    if (deviations > GROWN * sigma).any():
+    if (deviations > GROWN * first).any():
         return f"a deviation has grown {GROWN:g} times"
-    if (deviations < VANISHED * sigma).all():
+    if (deviations < VANISHED * first).all():
         return "the deviations have vanished"
     span = math.ceil(30 * len(deviations) / popsize)
     recent = record["best"][-(10 + span) :]

@@ -177,7 +177,7 @@ def test_numpys_global_generator_is_left_alone(options: dict[str, Any]) -> None:
     assert np.random.random() == expected  # noqa: NPY002
 
 
-PAIRS = "--population-size: expected an even number of 2 or more, got"
+PAIRS = "--population-size: expected an even number of . or more, got"
 
 
 @pytest.mark.parametrize(
@@ -195,6 +195,8 @@ PAIRS = "--population-size: expected an even number of 2 or more, got"
             for name in ("cr_fm_nes", "openai_es", "pepg")
             for size in (1, 7)
         ),
+        ({"strategy": "cr_fm_nes", "population_size": 2}, f"{PAIRS} 2"),
+        ({"strategy": "pepg", "population_size": 2}, f"{PAIRS} 2"),
         ({"cma_variant": "vdk"}, "--cma-variant: expected one of .*, got 'vdk'; did you mean"),
         ({"strategy": "ga", "parents": 9}, "--parents: expected at most --population-size 8, got 9"),
         ({"strategy": "pepg", "sigma_max_change": 1.0}, r"--sigma-max-change: expected a number in \[0, 1\)"),
@@ -220,7 +222,7 @@ def test_pairs_share_episode_seeds_only_where_there_are_pairs(name: str) -> None
     strategy = make(config, np.zeros(3), NOISE)
     rows = rows_of(strategy.ask())
     np.testing.assert_allclose(rows[0::2], -rows[1::2], atol=1e-6)
-    with pytest.raises(UserError, match="--population-size: expected an even number of 2 or more, got 7"):
+    with pytest.raises(UserError, match=f"{PAIRS} 7"):
         build(strategy=name, population_size=7)
 
 

@@ -87,7 +87,7 @@ def test_a_slope_without_an_end_is_left_by_infinity_not_by_an_exception():
 
 
 @pytest.mark.parametrize("dim", [2, 3])
-@pytest.mark.parametrize("popsize", [2, 40])
+@pytest.mark.parametrize("popsize", [4, 40])
 def test_few_parameters_are_survived(dim, popsize):
     strategy = made(CRFMNES, np.full(dim, 3.0), 0.1, popsize, seed=1)
     assert evolve(strategy, ellipsoid, 200) > -9e6

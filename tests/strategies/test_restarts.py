@@ -44,6 +44,14 @@ def test_ipop_doubles_the_population_at_each_restart():
     assert sizes_of(advance(build(restarts="ipop"), 250))[:4] == [8, 16, 32, 64]
 
 
+@pytest.mark.parametrize("sigma", [1e-2, 1e-4])
+def test_a_small_sigma_beside_integers_begins_no_restarts(sigma):
+    config = changed(CONFIG, restarts="ipop", init_sigma=sigma)
+    grid = np.array([1.0, 0, 0])
+    strategy = make(config, np.ones(3), ComputedNoise(5, 3), None, grid)
+    assert advance(strategy, 14)[-1][0] == 0
+
+
 @pytest.mark.parametrize(
     ("x0", "function"),
     [

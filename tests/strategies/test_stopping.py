@@ -16,7 +16,7 @@ def recorded(generations):
 
 
 def reason(record, deviations=WIDE):
-    return stopping.why_over(record, 8, deviations, 0.1)
+    return stopping.why_over(record, 8, deviations, WIDE)
 
 
 def noisy(generations, slope):

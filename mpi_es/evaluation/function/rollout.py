@@ -27,7 +27,7 @@ Function = Callable[..., Any]
 _SHOWN = 100  # numbers of x that an error shows
 _UNLIMITED = nullcontext()
 _HERE = os.path.dirname(__file__)  # tracebacks omit frames of this folder
-_NO_NUMBER = (TypeError, ValueError, OverflowError, RuntimeError)  # of conversions; RuntimeError is torch's
+NO_NUMBER = (TypeError, ValueError, OverflowError, RuntimeError)  # of conversions; RuntimeError is torch's
 OF_RANDOM = (  # fields without effect for a function that takes no seed
     "num_rollouts",
     "episode_seeds",
@@ -61,16 +61,16 @@ class Problem:
         if self.constraints and takes(self.function, "seed"):
             raise expected("--constraints", "0 with a function that has an argument `seed`", self.constraints)
         if not (self.lower < self.upper).all():
-            got = f"{_short(self.lower)} and {_short(self.upper)}"
+            got = f"{short(self.lower)} and {short(self.upper)}"
             hint = "those of integers are rounded inwards" if self.integers else ""
             raise expected("--bounds", "lower bounds below the upper ones", got, hint)
         with np.errstate(over="ignore"):
             widths = 2 * (self.upper - self.lower)
         if (np.isinf(widths) & np.isfinite(self.lower) & np.isfinite(self.upper)).any():
-            got = f"{_short(self.lower)} and {_short(self.upper)}"
+            got = f"{short(self.lower)} and {short(self.upper)}"
             raise expected("--bounds", "less than 8e307 between lower and upper bounds", got)
         if not ((self.scale > 0) & np.isfinite(self.scale)).all():
-            raise expected("--init-sigma", "numbers above 0", _short(self.scale))
+            raise expected("--init-sigma", "numbers above 0", short(self.scale))
 
     @functools.cached_property
     def _is_unbounded(self) -> bool:
@@ -144,13 +144,13 @@ def problem(
     """
     start, scales = as_vector("--x0", x0), as_vector("--init-sigma", scale)
     if start.ndim != 1 or not len(start) or not np.isfinite(start).all():
-        raise expected("--x0", "a vector of finite numbers", _short(start))
+        raise expected("--x0", "a vector of finite numbers", short(start))
     if scales.ndim and scales.shape != start.shape:
         rule = f"a number, or a vector of the shape {start.shape} of x0"
         raise expected("--init-sigma", rule, str(scales.shape))
     lower, upper = _bounds((None, None) if bounds is None else bounds, start)
     if not ((lower <= start) & (start <= upper)).all() and (lower < upper).all():
-        raise expected("--x0", "numbers within --bounds", _short(start))
+        raise expected("--x0", "numbers within --bounds", short(start))
     whole = np.isin(np.arange(len(lower)), integers)
     lower, upper = np.where(whole, np.ceil(lower), lower), np.where(whole, np.floor(upper), upper)
     start = np.clip(start, lower, upper)
@@ -162,19 +162,19 @@ def _bounds(bounds: Any, x0: Vector) -> tuple[Vector, Vector]:
     """Return lower and upper bounds (dim,)."""
     rule = "a lower and an upper bound, or a pair for each parameter"
     if not hasattr(bounds, "__len__"):
-        raise expected("--bounds", rule, _short(bounds))
+        raise expected("--bounds", rule, short(bounds))
     readings = [bounds] if len(bounds) == 2 else []
     are_ends = readings and isinstance(bounds, tuple) and all(isinstance(end, np.ndarray) for end in bounds)
     are_pairs = len(bounds) == len(x0) and all(hasattr(pair, "__len__") and len(pair) == 2 for pair in bounds)
     if are_pairs and not are_ends:
         readings.append([*zip(*bounds, strict=True)])
     if not readings:
-        raise expected("--bounds", rule, _short(bounds))
+        raise expected("--bounds", rule, short(bounds))
     ends = [(_end(low, -math.inf, x0), _end(high, math.inf, x0)) for low, high in readings]
     possible = [(low, high) for low, high in ends if (low < high).all()]
     if len(possible) == 2 and not np.array_equal(possible[0], possible[1]):  # with two parameters
         hint = "a tuple of two arrays is read as lower and upper"
-        raise expected("--bounds", "unambiguous bounds", _short(bounds), hint)
+        raise expected("--bounds", "unambiguous bounds", short(bounds), hint)
     return (possible or ends)[0]
 
 
@@ -194,10 +194,11 @@ def as_vector(option: str, values: Any) -> Vector:
     try:
         return np.array(values.detach().cpu().numpy() if hasattr(values, "detach") else values, np.float64)
     except (TypeError, ValueError, OverflowError) as error:
-        raise expected(option, "numbers", _short(values)) from error
+        raise expected(option, "numbers", short(values)) from error
 
 
-def _short(values: Any) -> str:
+def short(values: Any) -> str:
+    """Return values as an error shows them."""
     text = " ".join(str(values).split())
     return text if len(text) <= 60 else text[:60] + "…"
 
@@ -302,7 +303,7 @@ class FunctionRollout(AnyRollout):
         if not math.isfinite(value):
             return self._failed(f"{where}: expected a finite number, got {value}", x)
         if not all(map(math.isfinite, constraints)):
-            return self._failed(f"{where}: expected finite constraints, got {_short(constraints)}", x)
+            return self._failed(f"{where}: expected finite constraints, got {short(constraints)}", x)
         return [self.policy.sign * value, *constraints]
 
     def attempt(self, comm: Comm, work: Work) -> tuple[Any, Failure | None]:
@@ -322,18 +323,18 @@ class FunctionRollout(AnyRollout):
         try:
             # A call that failed may return NaN without constraints.
             value, constraints = returned if self.constraints and not _is_nan(returned) else (returned, ())
-            number = _number(value)
+            number = as_number(value)
             if not self.constraints or math.isnan(number):
                 return [number] * (1 + self.constraints)
             limits = np.atleast_1d(as_vector("constraints", constraints))
             if limits.shape != (self.constraints,):
                 raise ValueError
-        except (*_NO_NUMBER, UserError) as error:
+        except (*NO_NUMBER, UserError) as error:
             rule = (
                 f"a number and an array of {self.constraints} constraints" if self.constraints else "a number"
             )
             shape = f", of shape {tuple(returned.shape)}" if hasattr(returned, "shape") else ""
-            got = f"expected the function to return {rule}, got {_short(repr(returned))}{shape}"
+            got = f"expected the function to return {rule}, got {short(repr(returned))}{shape}"
             raise RolloutError(f"{where}: {got}") from error
         return [number, *limits.tolist()]
 
@@ -351,12 +352,12 @@ class FunctionRollout(AnyRollout):
 def _is_nan(returned: Any) -> bool:
     """Return whether a call returned nothing but NaN."""
     try:
-        return math.isnan(_number(returned))
-    except _NO_NUMBER:
+        return math.isnan(as_number(returned))
+    except NO_NUMBER:
         return False
 
 
-def _number(value: Any) -> float:
+def as_number(value: Any) -> float:
     """Return a number, or a one-element array or tensor, as a float."""
     return float(value.item() if hasattr(value, "item") else value)
 
