@@ -66,7 +66,7 @@ class Run:
         self.clock: list[float] = []  # when the current generation began, and when each of its steps ended
         self.save_seconds = 0.0  # of the save after the last generation, if there was one
         self.seconds_between = 0.0  # of that save, the callback and the telemetry
-        self.stopped_by_sink = ""  # why a callback ended the run
+        self.stop_reason = ""  # why a callback ended the run
         self.watch: Callable[[Run], object] | None = None  # called after each generation
         self.fitness = np.zeros(0)  # (popsize,) of the last generation; NaN where a call failed
         self.constraint_values = np.zeros((0, self.constraints.count))  # (popsize, count) of the same
@@ -122,7 +122,7 @@ class Run:
         columns = self.constraints.history
         if converged := self.history.why_converged(*config.tolerances, self.evaluator.dim, columns):
             return converged
-        return End(self.stopped_by_sink, "callback") if self.stopped_by_sink else None
+        return End(self.stop_reason, "callback") if self.stop_reason else None
 
     def best_in_words(self) -> str:
         """Return the best value or held-out mean, and where it is saved."""
@@ -214,10 +214,10 @@ class Run:
         numbers = of_generation(config, row, timing, held_out, self.history.steps, feasibility)
         # Before the save: if a kill comes in between, a sink has a generation more than the file, never
         # fewer.
-        self.stopped_by_sink = self.telemetry.generation(numbers)
+        self.stop_reason = self.telemetry.generation(numbers)
         answer = self.watch and self.watch(self)
         if isinstance(answer, bool | np.bool_) and answer:
-            self.stopped_by_sink = "stopped by callback"
+            self.stop_reason = "stopped by callback"
 
     def check_function(self) -> None:
         """Refuse to continue with a function whose value at the best x differs from the saved one."""

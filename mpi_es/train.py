@@ -145,7 +145,7 @@ def train(
     run = make_run(plan, evaluator)
     run.watch = watch
     if plan.is_finished and not plan.has_new_end and plan.stored:
-        run.stopped_by_sink = plan.stored["life"]["reason"]  # such as a callback's
+        run.stop_reason = plan.stored["life"]["reason"]  # such as a callback's
     with plan.locked_directory() as run.saver.lock, run.telemetry:
         run.check_function()
         if not (run.why_over() and plan.is_finished):

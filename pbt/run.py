@@ -28,7 +28,7 @@ from pbt.pb2.explore import explore as pb2
 from pbt.population.exchange import Buffers, collect, exchange
 from pbt.population.population import ENDINGS, Population
 from pbt.record import Record, Winner
-from pbt.selection import Choice, Rules, best, select
+from pbt.selection import Choice, SelectionRules, best, select
 
 T = TypeVar("T")
 
@@ -124,7 +124,9 @@ class Run:
         """Return what each member copies, as --copy allows."""
         config, own = self.config, np.arange(len(scores))
         rng = seeds.rng(config.seed, Stream.SELECT, generation)
-        choice = select(config.selection, scores, rng, Rules(config.fraction, generation, config.periods))
+        choice = select(
+            config.selection, scores, rng, SelectionRules(config.fraction, generation, config.periods)
+        )
         source = own if config.copy == "nothing" else choice.source
         return Choice(source, choice.guide if config.copy == "all" else own, choice.explores)
 

@@ -28,7 +28,7 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Rules:
+class SelectionRules:
     """What a selection depends on apart from the scores."""
 
     fraction: float = 0.25
@@ -36,7 +36,7 @@ class Rules:
     periods: Sequence[int] = (1,)  # of the sub-populations of mf-pbt
 
 
-def select(name: str, scores: Scores, rng: np.random.Generator, rules: Rules) -> Choice:
+def select(name: str, scores: Scores, rng: np.random.Generator, rules: SelectionRules) -> Choice:
     """Return what each member copies under the selection of this name.
 
     From a sub-population that is selected more often, a migrant brings its state but not its hyperparameters:
@@ -58,17 +58,17 @@ def best(scores: Scores) -> int:
     return int(np.argmax(np.where(np.isfinite(scores), scores, -np.inf)))
 
 
-def independent(strength: Scores, rng: np.random.Generator, rules: Rules) -> Source:
+def independent(strength: Scores, rng: np.random.Generator, rules: SelectionRules) -> Source:
     """Let all members keep their own states."""
     return np.arange(len(strength))
 
 
-def winner_takes_all(strength: Scores, rng: np.random.Generator, rules: Rules) -> Source:
+def winner_takes_all(strength: Scores, rng: np.random.Generator, rules: SelectionRules) -> Source:
     """Let all members copy the best."""
     return np.full(len(strength), best(strength))
 
 
-def truncation(strength: Scores, rng: np.random.Generator, rules: Rules) -> Source:
+def truncation(strength: Scores, rng: np.random.Generator, rules: SelectionRules) -> Source:
     """Let the bottom fraction, and all diverged members, copy uniformly drawn members of the top fraction.
 
     The fraction is at least one member.
@@ -84,13 +84,13 @@ def truncation(strength: Scores, rng: np.random.Generator, rules: Rules) -> Sour
     return source
 
 
-def tournament(strength: Scores, rng: np.random.Generator, rules: Rules) -> Source:
+def tournament(strength: Scores, rng: np.random.Generator, rules: SelectionRules) -> Source:
     """Let each member copy another one, uniformly drawn, if that one is better."""
     n = len(strength)
     return (np.arange(n) + rng.integers(1, max(2, n), n)) % n
 
 
-def mf_pbt(strength: Scores, rng: np.random.Generator, rules: Rules) -> Source:
+def mf_pbt(strength: Scores, rng: np.random.Generator, rules: SelectionRules) -> Source:
     """Select in sub-populations of different periods, with migration, by the rules of arXiv:2506.03225.
 
     In a sub-population whose turn it is, the bottom fraction, and all diverged members, copy its top
@@ -127,11 +127,11 @@ def _order(strength: Scores) -> Source:
     return np.argsort(-strength, kind="stable")
 
 
-def _share(n: int, rules: Rules) -> int:
+def _share(n: int, rules: SelectionRules) -> int:
     return max(1, int(n * rules.fraction + _ROUNDING))
 
 
-SELECTIONS: dict[str, Callable[[Scores, np.random.Generator, Rules], Source]] = {
+SELECTIONS: dict[str, Callable[[Scores, np.random.Generator, SelectionRules], Source]] = {
     "winner-takes-all": winner_takes_all,
     "truncation": truncation,
     "tournament": tournament,

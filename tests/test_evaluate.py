@@ -79,7 +79,7 @@ def test_trying_whether_a_csv_can_be_written_empties_none(tmp_path):
 
 
 def test_an_evaluation_has_the_noise_s_rank_and_imports_no_strategy():
-    config = description.config_of(Config, {"strategy": "gone:Gone", "noise": "low-rank", "rank": 3})
+    config = description.config_of(Config, {"strategy": "gone:Gone", "noise": "low-rank", "noise_rank": 3})
     assert rank_of_noise(deployed(config).strategy) == 3
     assert not is_own(deployed(config).strategy)
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from mpi_es import envs
 from mpi_es.evaluation.env_rollout import Rollout
-from mpi_es.evaluation.rollout import Episode, EpisodeRules, Rows
+from mpi_es.evaluation.rollout import Episode, EpisodeRules, Results
 from mpi_es.evaluation.sources import StaticSource
 from mpi_es.policies.mlp import MLP
 from mpi_es.policies.options import MLPOptions
@@ -27,7 +27,7 @@ ENVIRONMENTS = (
 )
 
 
-def play(name: str, policies: int, episodes: int, cap: int) -> Rows:
+def play(name: str, policies: int, episodes: int, cap: int) -> Results:
     """Return the rows of all episodes, policy by policy."""
     batch = envs.open_batch(name)
     policy = MLP(MLPOptions(hidden=()), batch.observation_space, batch.action_space)

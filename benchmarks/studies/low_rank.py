@@ -21,7 +21,7 @@ SEEDS = 1, 2, 3
 NOISES: dict[str, tuple[object, ...]] = {
     "full": (),
     "rank 1": ("--noise", "low-rank"),
-    "rank 4": ("--noise", "low-rank", "--rank", 4),
+    "rank 4": ("--noise", "low-rank", "--noise-rank", 4),
 }
 MILLIONS = {"CartPole": 0.3, "LunarLander": 1.0}  # of steps
 COMMON = ("--hidden", 64, 64, "--strategy", "openai_es", "--init-sigma", 0.15, "--learning-rate", 0.06)

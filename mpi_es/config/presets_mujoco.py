@@ -75,7 +75,7 @@ BODIES = {
 
 
 @dataclass(frozen=True)
-class Search:
+class RandomSearch:
     """Settings of augmented random search, by the paper's names."""
 
     pairs: int  # N
@@ -104,12 +104,12 @@ class Search:
 
 
 SEARCHES = {
-    "Swimmer": Search(1, 1, 0.02, 0.01, normalised=False),
-    "Hopper": Search(8, 4, 0.01, 0.025),
-    "HalfCheetah": Search(32, 4, 0.02, 0.03),
-    "Walker2d": Search(40, 30, 0.03, 0.025),
-    "Ant": Search(60, 20, 0.015, 0.025),
-    "Humanoid": Search(230, 230, 0.02, 0.0075),
+    "Swimmer": RandomSearch(1, 1, 0.02, 0.01, normalised=False),
+    "Hopper": RandomSearch(8, 4, 0.01, 0.025),
+    "HalfCheetah": RandomSearch(32, 4, 0.02, 0.03),
+    "Walker2d": RandomSearch(40, 30, 0.03, 0.025),
+    "Ant": RandomSearch(60, 20, 0.015, 0.025),
+    "Humanoid": RandomSearch(230, 230, 0.02, 0.0075),
 }
 
 

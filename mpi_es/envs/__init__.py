@@ -166,11 +166,11 @@ def _call(
     """
     if not callable(function):
         raise expected("--env", "package.module:make, a function", name)
-    signature, whole = inspect.signature(function), options | drawn
+    signature, every = inspect.signature(function), options | drawn
     is_env = isinstance(function, type) and issubclass(function, gym.Env)
-    given = whole if is_env or "render_mode" in signature.parameters else options
+    given = every if is_env or "render_mode" in signature.parameters else options
     if not _accepts(signature, given):
-        raise _cannot_be_called(name, signature, whole)
+        raise _cannot_be_called(name, signature, every)
     with _making(name, options):
         env = function(**given)
     may_be_world = hasattr(env, "fresh") or hasattr(env, "observe")  # perhaps an incomplete one
@@ -180,12 +180,12 @@ def _call(
         return WorldEnv(env, **drawn)
     if not isinstance(env, kind):
         raise expected("--env", f"a gymnasium.{kind.__name__} from {name}", type(env).__name__)
-    if given != whole:  # it is no world, and may take a render_mode among **options
+    if given != every:  # it is no world, and may take a render_mode among **options
         close(env)
-        if not _accepts(signature, whole):
-            raise _cannot_be_called(name, signature, whole)
+        if not _accepts(signature, every):
+            raise _cannot_be_called(name, signature, every)
         with _making(name, options):
-            env = function(**whole)
+            env = function(**every)
     return env
 
 

@@ -129,7 +129,7 @@ def make_rollout(
         directories = CallDirectories(Path(config.directory), config.call_dirs)
         return FunctionRollout(
             made,
-            ranks_failures_last=config.on_failure == "worst",
+            failures_are_worst=config.on_failure == "worst",
             timeout=config.call_timeout,
             groups=groups,
             directories=directories if takes(made.function, "directory") else None,

@@ -14,7 +14,7 @@ from mpi_es.evaluation.rollout import (
     AnyRollout,
     Episode,
     EpisodeRules,
-    Rows,
+    Results,
     Source,
     columns,
     shortest,
@@ -62,7 +62,7 @@ class Rollout(AnyRollout):
                 told = f"the policy's first step: {one_line(error)}\n{traceback.format_exc()}"
                 raise self.policy.mistake() or RolloutError(told) from error
 
-    def run(self, source: Source, rules: EpisodeRules, width: int | None = None) -> Rows:
+    def run(self, source: Source, rules: EpisodeRules, width: int | None = None) -> Results:
         """Run all episodes that the source gives, and return their rows."""
         batch = _Batch(self, rules, min(width or self.width, self.width))
         try:
@@ -71,14 +71,14 @@ class Rollout(AnyRollout):
                 source.poll()
         finally:
             self.envs.clear()
-        return np.concatenate([np.empty((0, columns(rules, self.size))), *batch.rows])
+        return np.concatenate([np.empty((0, columns(rules, self.size))), *batch.results])
 
     def close(self) -> None:
         """Close the environments."""
         self.envs.close()
 
 
-class _Rows(NamedTuple):
+class _Running(NamedTuple):
     """The running episodes: row i of every array belongs to one."""
 
     running: NDArray[np.bool_]  # false: the episode is over, and its row idle
@@ -109,13 +109,13 @@ class _Batch:
         self.at = self._begun(np.zeros(0, np.int64), empty)
         self.memory = self.policy.initial_memory(0)
         self.weights: Any = None  # None: to be unpacked again
-        self.rows: list[Rows] = []
+        self.results: list[Results] = []
 
-    def _begun(self, places: NDArray[np.int64], observations: NDArray[Any]) -> _Rows:
+    def _begun(self, places: NDArray[np.int64], observations: NDArray[Any]) -> _Running:
         """Return the rows of episodes that begin."""
         k = len(places)
         firsts = _flat(observations) if self.rules.collect else np.zeros((k, 0))
-        return _Rows(
+        return _Running(
             running=np.ones(k, np.bool_),
             places=places,
             totals=np.zeros(k),
@@ -222,7 +222,7 @@ class _Batch:
         self.episodes = [self.episodes[row] for row in kept.tolist()]
         if self.noise:
             self.noise = [self.noise[row] for row in kept.tolist()]
-        self.at = _Rows._make(array[kept] for array in self.at)
+        self.at = _Running._make(array[kept] for array in self.at)
         if self.memory is not None:
             self.memory = self.memory[kept]
         self.weights = None
@@ -245,7 +245,7 @@ class _Batch:
             self.memory = np.concatenate([self.memory, *(one for one in memories if one is not None)])
         begun = self._begun(places, observations)
         pairs: Any = zip(self.at, begun, strict=True)
-        self.at = _Rows._make(np.concatenate(pair) for pair in pairs)
+        self.at = _Running._make(np.concatenate(pair) for pair in pairs)
         self.weights = None
 
     def _end(self, rows: NDArray[np.int64], source: Source) -> None:
@@ -265,7 +265,7 @@ class _Batch:
             if not np.isfinite(own).all():
                 raise RolloutError(f"{place}: expected finite observations, since they are normalised")
             head = [episode.episode_id, self.at.totals[row], length]
-            self.rows.append(np.concatenate([head, own])[None])
+            self.results.append(np.concatenate([head, own])[None])
             source.done(episode.episode_id, length)
 
     def _place(self, row: int) -> str:

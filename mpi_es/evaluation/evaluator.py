@@ -14,7 +14,7 @@ from mpi_es.arrays import Candidate, Vector
 from mpi_es.errors import RolloutError
 from mpi_es.evaluation.dynamic_dispatch import dynamic_source
 from mpi_es.evaluation.messages import EpisodeIds, Evaluation, Header, arranged
-from mpi_es.evaluation.rollout import AnyRollout, EpisodeRules, Lookup, Rows, Source, columns
+from mpi_es.evaluation.rollout import AnyRollout, EpisodeRules, Lookup, Results, Source, columns
 from mpi_es.evaluation.schedule import SHARES_LEFT
 from mpi_es.evaluation.shared_noise import SharedNoise
 from mpi_es.evaluation.sources import StopsAtRankLoss, WithHeartbeat, static_source
@@ -67,7 +67,7 @@ class Evaluator:
         self.dim = rollout.policy.dim
         self.evaluation_id = 0  # of the running evaluation, or the last
         self.progress = EvaluationProgress()  # on rank 0
-        self.played: list[Rows] = []  # of this evaluation's episodes that this rank played
+        self.played: list[Results] = []  # of this evaluation's episodes that this rank played
         # From evaluations in which a rank was lost: MPI may still read their buffers.
         self.abandoned: list[Source] = []
 
@@ -87,8 +87,8 @@ class Evaluator:
     # Called by rank 0
 
     def held_out_rules(self, cap: int, normalisation: Vector | None) -> EpisodeRules:
-        """Return the rules of held-out episodes; the arguments are those of Rollout.whole."""
-        return replace(self.held_out_rollout.whole(cap, normalisation), held_out=True)
+        """Return the rules of held-out episodes; the arguments are those of Rollout.full_episode_rules."""
+        return replace(self.held_out_rollout.full_episode_rules(cap, normalisation), held_out=True)
 
     def evaluate(
         self, population: Population | WithCentre, seeds: NDArray[np.int64], rules: EpisodeRules
@@ -196,7 +196,7 @@ class Evaluator:
         header: Header,
         population: Population | WithCentre | None = None,
         episode_ids: EpisodeIds | None = None,
-    ) -> tuple[Rows, float]:
+    ) -> tuple[Results, float]:
         """Play this rank's episodes; return on rank 0 the rows of all ranks
         and the seconds of work. Collective.
 
@@ -299,7 +299,7 @@ class Evaluator:
 
     def _collect(
         self, header: Header, outcome: int, failure: RolloutError | None, busy: float
-    ) -> tuple[Rows, float]:
+    ) -> tuple[Results, float]:
         """Gather the rows on rank 0, or raise there the error of a rank. Collective."""
         comm, width = self.loop.comm, columns(header.rules, self.rollout.size, header.constraints)
         rows = np.concatenate([np.empty((0, width)), *self.played])
@@ -327,5 +327,5 @@ class Evaluator:
 
 def _seeded(population: Population | WithCentre) -> Seeded | None:
     """Return the population if every rank can make its candidates; None if rank 0 sends them."""
-    whole = population.population if isinstance(population, WithCentre) else population
-    return whole if isinstance(whole, Seeded) else None
+    inner = population.population if isinstance(population, WithCentre) else population
+    return inner if isinstance(inner, Seeded) else None

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpi_es.arrays import Vector
-from mpi_es.evaluation.rollout import Episode, EpisodeRules, Lookup, Rows
+from mpi_es.evaluation.rollout import Episode, EpisodeRules, Lookup, Results
 
 EpisodeIds = NDArray[np.int64]  # (n,)
 
@@ -70,7 +70,7 @@ def joined(evaluations: Sequence[Evaluation], popsize: int) -> Evaluation:
     )
 
 
-def arranged(header: Header, rows: Rows, idle: float) -> Evaluation:
+def arranged(header: Header, rows: Results, idle: float) -> Evaluation:
     """Return the rows of all episodes in the shape (candidates, episodes)."""
     rows = rows[np.argsort(rows[:, 0], kind="stable")]
     assert np.array_equal(rows[:, 0], np.arange(header.seeds.size)), "every episode once"

@@ -18,7 +18,7 @@ from mpi_es.strategies.low_rank import Factored
 
 Lookup = Callable[[int], Candidate | Vector | Factored]  # from a candidate to its parameters
 # Of an episode: its id, return, length, then the constraints of a function or the statistics of observations.
-Rows = NDArray[np.float64]
+Results = NDArray[np.float64]
 CAP = 10_000  # steps of an episode, if neither the environment nor the config sets a limit
 
 
@@ -58,7 +58,7 @@ def unpacked(policy: Policy, candidates: Sequence[Any]) -> Weights:
 
 
 def columns(rules: EpisodeRules, size: int, constraints: int = 0) -> int:
-    """Return the number of columns of Rows, given the sizes of an observation
+    """Return the number of columns of Results, given the sizes of an observation
     and of a function's constraints.
     """
     return 3 + constraints + (1 + 2 * size if rules.collect else 0)
@@ -118,7 +118,7 @@ class AnyRollout:
     def compile(self) -> None:
         """Load all machine code from the cache, or compile it now."""
 
-    def whole(self, cap: int, normalisation: Vector | None) -> EpisodeRules:
+    def full_episode_rules(self, cap: int, normalisation: Vector | None) -> EpisodeRules:
         """Return the rules of full episodes, without noise and without a cap if the environment has a limit.
 
         Args:
@@ -132,7 +132,7 @@ class AnyRollout:
         """
         return cap or (0 if self.limit else CAP)
 
-    def run(self, source: Source, rules: EpisodeRules, width: int | None = None) -> Rows:
+    def run(self, source: Source, rules: EpisodeRules, width: int | None = None) -> Results:
         """Run all episodes that the source gives, and return their rows."""
         raise NotImplementedError
 

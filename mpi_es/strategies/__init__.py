@@ -60,13 +60,13 @@ def make(
 
 def rank_of_noise(options: Options) -> int:
     """Return the rank of a strategy's perturbations of matrices; 0: full rank."""
-    return options.rank if isinstance(options, WithNoise) and options.noise == "low-rank" else 0
+    return options.noise_rank if isinstance(options, WithNoise) and options.noise == "low-rank" else 0
 
 
 def kind_of_noise(options: Options) -> Options:
     """Return options of a built-in strategy with noise of the same rank."""
     rank = rank_of_noise(options)
-    noise = {"noise": "low-rank", "rank": rank} if rank else {}
+    noise = {"noise": "low-rank", "noise_rank": rank} if rank else {}
     strategy: Options = replace(default("strategy", "openai_es"), **noise)
     return strategy
 

@@ -168,7 +168,7 @@ class WithNoise(Options):
 
     noise: Annotated[Literal["full", "low-rank"], ENVIRONMENT] = "full"
     """Independent noise for each parameter, or for each matrix a product of two thin random matrices"""
-    rank: Annotated[Count, ENVIRONMENT, Of("noise", "low-rank")] = 1
+    noise_rank: Annotated[Count, ENVIRONMENT, Of("noise", "low-rank")] = 1
     """Rank of the perturbation of a matrix"""
 
 

@@ -11,7 +11,7 @@ from mpi_es.run_file.run_status import may_end_earlier
 from mpi_es.text import number, thousands
 
 Numbers = dict[str, float]  # of a generation, by the names that TensorBoard and callbacks show
-Rows = dict[str, Sequence[tuple[str, str]]]  # of the panel: names and values, by the row's title
+PanelRows = dict[str, Sequence[tuple[str, str]]]  # of the panel: names and values, by the row's title
 _COLUMNS = {
     "best": (7, "fitness/best"),
     "mean": (7, "fitness/mean"),
@@ -42,8 +42,8 @@ class View:
     max_iter: int
     columns: Mapping[str, tuple[int, str]]  # of the lines: width and number, by title
     course: str  # the number that the panel draws as a curve
-    scores: Callable[[Numbers], Rows]  # of the panel, above the held-out score
-    speeds: Callable[[Numbers], Rows] = lambda numbers: {}  # below it
+    scores: Callable[[Numbers], PanelRows]  # of the panel, above the held-out score
+    speeds: Callable[[Numbers], PanelRows] = lambda numbers: {}  # below it
     table: Callable[[Numbers, int, int], Sequence[Any]] | None = (
         None  # below everything, in this many columns and lines
     )
@@ -81,19 +81,19 @@ def pairs(numbers: Numbers, names: Mapping[str, str]) -> list[tuple[str, str]]:
     return [(title, number(numbers[name])) for title, name in names.items() if name in numbers]
 
 
-def _scores(numbers: Numbers) -> Rows:
+def _scores(numbers: Numbers) -> PanelRows:
     """Return the rows of fitness, and of the centre if it was evaluated."""
     titles = {title: f"fitness/{title}" for title in ("best", "mean", "min", "worst", "std")}
     of = f"of {numbers['popsize']:.0f}"
     elite = ("elite", f"{numbers['elite']:.0f} {of}")
-    rows: Rows = {"fitness": pairs(numbers, titles)}
+    rows: PanelRows = {"fitness": pairs(numbers, titles)}
     if "rank_of_centre" not in numbers:
         return rows | {"better than mean": [elite]}
     above = ("candidates above it", f"{numbers['rank_of_centre']:.0f} {of}")
     return rows | {"centre": [*pairs(numbers, {"": "fitness/of_centre"}), above, elite]}
 
 
-def _speeds(numbers: Numbers) -> Rows:
+def _speeds(numbers: Numbers) -> PanelRows:
     """Return the rows of the step size, the speed and the times."""
     search = pairs(numbers, {"": "sigma", "learning rate": "learning_rate"})
     if "episode_length/mean" in numbers:

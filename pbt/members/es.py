@@ -110,7 +110,7 @@ class ES(Member):
 
     def score(self, episode_seeds: NDArray[np.int64]) -> Score:
         """Return the score of the centre on the group's first rank, an empty one on others. Collective."""
-        return self._score(self.evaluator.rollout.whole, episode_seeds)
+        return self._score(self.evaluator.rollout.full_episode_rules, episode_seeds)
 
     def evaluate(self, episode_seeds: NDArray[np.int64]) -> Score:
         """Return the score of the centre in the held-out environment. Collective, like `score`."""

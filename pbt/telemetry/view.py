@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from mpi_es.run_file.records import HeldOut, scalars
-from mpi_es.telemetry.view import Numbers, Rows, View, pairs
+from mpi_es.telemetry.view import Numbers, PanelRows, View, pairs
 from pbt.config import Config
 from pbt.lineage import Generation, Lineage
 from pbt.selection import best
@@ -83,7 +83,7 @@ def view_of(config: Config, names: Sequence[str]) -> View:
     )
 
 
-def _scores(numbers: Numbers) -> Rows:
+def _scores(numbers: Numbers) -> PanelRows:
     """Return the row of the scores."""
     names = ("member", "copies", "diverged")
     return {

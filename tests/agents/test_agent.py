@@ -71,7 +71,7 @@ def test_a_batch_of_observations_is_refused():
         {"policy": "gru", "hidden": (6,), "action_repeat": 3},
         {"policy": f"{ME}:Remembering"},
         {"policy": f"{ME}:Drawing"},
-        {"policy": f"{ME}:Remembering", "strategy": "openai_es", "noise": "low-rank", "rank": 2},
+        {"policy": f"{ME}:Remembering", "strategy": "openai_es", "noise": "low-rank", "noise_rank": 2},
         {"policy": "lstm", "hidden": (6,), "env": "Pendulum-v1"},
         {"policy": "mlp", "env": "FrozenLake-v1"},
     ],
@@ -128,7 +128,7 @@ def test_of_low_rank_it_answers_in_batches_as_its_run_does(monkeypatch):
 
 
 def test_of_which_a_part_evolved_with_low_rank_it_scores_as_in_its_run(tmp_path):
-    options = dict(policy=f"{ME}:Remembering", strategy="openai_es", noise="low-rank", rank=2)
+    options = dict(policy=f"{ME}:Remembering", strategy="openai_es", noise="low-rank", noise_rank=2)
     agent(env="Pendulum-v1", **options).save(tmp_path / "base.npz")
     result = mpi_es.evolve_policy(
         "Pendulum-v1",

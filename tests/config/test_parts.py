@@ -36,7 +36,7 @@ def test_code_of_the_user_s_own_is_imported_only_where_it_may_be():
     assert suited(Config, {"strategy": "nowhere:Search"}, imports=False).strategy.name == "nowhere:Search"
     with pytest.raises(UserError, match="--strategy: expected a module that can be imported"):
         suited(Config, {"strategy": "nowhere:Search"})
-    assert configured(strategy=OWN, rank=3).strategy.rank == 3
+    assert configured(strategy=OWN, noise_rank=3).strategy.noise_rank == 3
 
 
 def test_every_option_is_declared_once_for_each_name():

@@ -309,5 +309,5 @@ def test_a_module_that_draws_depends_on_candidate_and_seed_only():
 def test_a_held_out_episode_is_cut_only_where_no_limit_ends_it(make, cap):
     environments = SeparateEnvs(lambda: envs.make(f"tests.envs.user_envs:{make}"))
     rollout = Rollout(POLICIES["mlp"], environments, 2)
-    assert rollout.whole(5, None).cap == cap
-    assert rollout.whole(0, None).cap == (10_000 if cap else 0)
+    assert rollout.full_episode_rules(5, None).cap == cap
+    assert rollout.full_episode_rules(0, None).cap == (10_000 if cap else 0)

@@ -27,7 +27,7 @@ SETTINGS = {name: f"--strategy {name}" for name in STRATEGIES} | {
     "restarts": "--restarts bipop --restart-if-below 400 --restart-after 2",
     "interactions": "--strategy openai_es --num-interactions 600 --popsize-max 30",
     "lstm": "--strategy pepg --policy lstm --num-rollouts 3 --episode-seeds common",
-    "low-rank": "--env mpi_es/CartPole-v1 --strategy openai_es --noise low-rank --rank 2",
+    "low-rank": "--env mpi_es/CartPole-v1 --strategy openai_es --noise low-rank --noise-rank 2",
     "module": "--policy tests.policies.user_policies:Remembering --num-rollouts 3",
     "factored": "--policy tests.policies.user_policies:Remembering --strategy openai_es --noise low-rank",
 }

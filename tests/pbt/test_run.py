@@ -11,7 +11,7 @@ from pbt.explore import explore
 from pbt.lineage import ancestors
 from pbt.population.population import MemberFailed
 from pbt.run import Run
-from pbt.selection import Rules, select
+from pbt.selection import SelectionRules, select
 from tests.pbt.runs import WALKERS, begun, run
 
 SMALL = Config(member=WALKERS + "Walker", num_agents=6, steps=5, max_iter=5, num_rollouts=3)
@@ -62,7 +62,7 @@ def test_selection_draws_from_a_stream_of_its_own_in_each_generation():
         zip(lineage.stacked("score"), lineage.stacked("source"), strict=True), 1
     ):
         drawn = rng(SMALL.seed, Stream.SELECT, generation)
-        assert source.tolist() == select("tournament", scores, drawn, Rules()).source.tolist()
+        assert source.tolist() == select("tournament", scores, drawn, SelectionRules()).source.tolist()
 
 
 def test_exploration_draws_other_numbers_in_each_generation_and_for_each_member():

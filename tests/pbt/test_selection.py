@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pbt.selection import SELECTIONS, Rules, best, select
+from pbt.selection import SELECTIONS, SelectionRules, best, select
 
 NAN = float("nan")
 SCORES = st.lists(
@@ -12,7 +12,7 @@ SCORES = st.lists(
 
 
 def choice(name, scores, fraction=0.25, seed=0, generation=1, periods=(1,)):
-    rules = Rules(fraction, generation, periods)
+    rules = SelectionRules(fraction, generation, periods)
     return select(name, np.array(scores, float), np.random.default_rng(seed), rules)
 
 

@@ -35,7 +35,7 @@ def test_a_part_and_the_fixed_rest_answer_as_the_whole_agent(policy, part):
 
 @pytest.mark.parametrize("part", ["cell", "out", "out.weight", "cell.bias_hh"])
 def test_factors_of_a_part_are_those_of_the_whole_agent_that_are_not_zero(part):
-    config = configured(policy=USER, strategy="openai_es", noise="low-rank", rank=2)
+    config = configured(policy=USER, strategy="openai_es", noise="low-rank", noise_rank=2)
     policy = make(config, spaces.Box(-1, 1, (3,), np.float32), spaces.Discrete(2))
     agent = policy.initial(0)
     partly = PartlyFixed(policy, part, agent)

@@ -14,13 +14,13 @@ from mpi_es.arrays import Candidate, Vector
 from mpi_es.evaluation.normalisation import CLIP
 from mpi_es.jit.decorator import compiled
 from mpi_es.jit.rows import row
-from mpi_es.policies.kernels.choices import scale_for, within
+from mpi_es.policies.kernels.choices import clip, scale_for
 from mpi_es.worlds.world import Observe, Reset, Step, World, functions
 
 _CLIP = np.float32(CLIP)
 
 
-class Rules(NamedTuple):
+class CompiledRules(NamedTuple):
     """The rules of all episodes of a call; 0 is no rule."""
 
     limit: int  # steps of the world
@@ -125,7 +125,7 @@ def _play_of(reset: Reset, step: Step, observe: Observe, see: Any, kernel: Any, 
 
     # One function: a call that passes all of a driver takes longer than a step of CartPole.
     @compiled()
-    def play(state: Any, driver: Driver, batch: Batch, weights: Any, rules: Rules) -> None:
+    def play(state: Any, driver: Driver, batch: Batch, weights: Any, rules: CompiledRules) -> None:
         for i in range(len(batch.seeds)):
             batch.running[0] = i
             reset(state, batch.seeds[i])
@@ -148,7 +148,7 @@ def _play_of(reset: Reset, step: Step, observe: Observe, see: Any, kernel: Any, 
                     over = over or batch.lengths[i] == rules.limit
                     if over:
                         break
-                batch.totals[i] += within(reward, rules.clip[0], rules.clip[1])
+                batch.totals[i] += clip(reward, rules.clip[0], rules.clip[1])
                 losing = losing + 1 if reward < 0 else 0
                 over = over or (rules.early_stop > 0 and losing > rules.early_stop)
 
@@ -164,26 +164,28 @@ def refuse(action: NDArray[Any], totals: NDArray[np.float64], i: int) -> None:
 
 
 @compiled(borrowing=True)
-def _see_picture(picture: Any, seen: Any, batch: Batch, rules: Rules, i: int) -> None:
+def _see_picture(picture: Any, seen: Any, batch: Batch, rules: CompiledRules, i: int) -> None:
     """Do nothing: the network reads the picture itself."""
 
 
 @compiled(borrowing=True)
-def _see_flat(observation: NDArray[Any], seen: Candidate, batch: Batch, rules: Rules, i: int) -> None:
+def _see_flat(observation: NDArray[Any], seen: Candidate, batch: Batch, rules: CompiledRules, i: int) -> None:
     """Write an observation of more dimensions as one row of float32."""
     for j in range(len(seen)):
         seen[j] = observation.flat[j]
 
 
 @compiled(borrowing=True)
-def _see_vector(observation: NDArray[Any], seen: Candidate, batch: Batch, rules: Rules, i: int) -> None:
+def _see_vector(
+    observation: NDArray[Any], seen: Candidate, batch: Batch, rules: CompiledRules, i: int
+) -> None:
     """Write an observation as float32, collected and normalised by the rules, as env_rollout.py does."""
     if rules.collect:
         _collect(observation, batch, i)
     for j in range(len(seen)):
         if len(rules.normalisation):
             difference = observation[j] - rules.normalisation[0, j]
-            seen[j] = within(np.float32(difference * rules.normalisation[1, j]), -_CLIP, _CLIP)
+            seen[j] = clip(np.float32(difference * rules.normalisation[1, j]), -_CLIP, _CLIP)
         else:
             seen[j] = observation[j]
 
@@ -205,7 +207,7 @@ def disturb(action: NDArray[Any], scale: Candidate, noise: Vector, size: float, 
     """Add noise to the action, within its bounds."""
     for j in range(len(action)):
         disturbed = np.float64(action[j]) + size * noise[i, act, j]
-        action[j] = within(disturbed, np.float64(scale[2, j]), np.float64(scale[3, j]))
+        action[j] = clip(disturbed, np.float64(scale[2, j]), np.float64(scale[3, j]))
 
 
 @compiled(borrowing=True)

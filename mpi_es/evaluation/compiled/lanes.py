@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mpi_es.arrays import Candidate, Vector
-from mpi_es.evaluation.compiled.episode import Batch, Driver, Rules, copy, disturb, refuse, see_of
+from mpi_es.evaluation.compiled.episode import Batch, CompiledRules, Driver, copy, disturb, refuse, see_of
 from mpi_es.jit.decorator import compiled
 from mpi_es.jit.rows import row
-from mpi_es.policies.kernels.choices import within
+from mpi_es.policies.kernels.choices import clip
 from mpi_es.worlds.user_world import as_compiled
 from mpi_es.worlds.world import Observe, Reset, functions, new_scratch
 
@@ -80,7 +80,7 @@ def _play_lanes_of(
     """Return the function, which is compiled once for all worlds and kernels with these functions."""
 
     @compiled()
-    def play(lanes: Lanes, driver: Driver, batch: Batch, weights: Any, rules: Rules) -> None:
+    def play(lanes: Lanes, driver: Driver, batch: Batch, weights: Any, rules: CompiledRules) -> None:
         running = begun = 0
         while driver.abandon[0] == 0:
             while running < len(lanes.episode) and begun < len(batch.seeds):
@@ -122,25 +122,25 @@ def _play_lanes_of(
 
 
 @compiled()
-def _after_step(lanes: Lanes, batch: Batch, rules: Rules, running: int) -> int:
+def _after_step(lanes: Lanes, batch: Batch, rules: CompiledRules, running: int) -> int:
     """Count a step of the running episodes; return how many of them continue."""
     for lane in range(running - 1, -1, -1):  # backwards: an episode that moves to this lane has been counted
         i = lanes.episode[lane]
         lanes.gains[lane] += lanes.rewards[lane]
         batch.lengths[i] += 1
         if lanes.overs[lane] or batch.lengths[i] == rules.limit:
-            batch.totals[i] += within(lanes.gains[lane], rules.clip[0], rules.clip[1])
+            batch.totals[i] += clip(lanes.gains[lane], rules.clip[0], rules.clip[1])
             running -= 1
             _move(lanes, running, lane)
     return running
 
 
 @compiled()
-def _after_action(lanes: Lanes, batch: Batch, rules: Rules, running: int) -> int:
+def _after_action(lanes: Lanes, batch: Batch, rules: CompiledRules, running: int) -> int:
     """Add up an action's reward in the running episodes; return how many survive the early stop."""
     for lane in range(running - 1, -1, -1):
         i = lanes.episode[lane]
-        batch.totals[i] += within(lanes.gains[lane], rules.clip[0], rules.clip[1])
+        batch.totals[i] += clip(lanes.gains[lane], rules.clip[0], rules.clip[1])
         lanes.losing[lane] = lanes.losing[lane] + 1 if lanes.gains[lane] < 0 else 0
         if rules.early_stop > 0 and lanes.losing[lane] > rules.early_stop:
             running -= 1

@@ -20,15 +20,15 @@ from mpi_es.envs.lockstep.separate import SeparateEnvs
 from mpi_es.errors import RolloutError, UserError, one_line
 from mpi_es.evaluation.compiled.episode import (
     Batch,
+    CompiledRules,
     Driver,
-    Rules,
     allocate,
     play_of,
     vector_size,
 )
 from mpi_es.evaluation.compiled.lanes import LANES, allocate_lanes, play_lanes_of
 from mpi_es.evaluation.normalisation import of_episodes
-from mpi_es.evaluation.rollout import AnyRollout, Episode, EpisodeRules, Rows, Source, columns, shortest
+from mpi_es.evaluation.rollout import AnyRollout, Episode, EpisodeRules, Results, Source, columns, shortest
 from mpi_es.policies.kernels.choices import choice_for
 from mpi_es.seeds import Stream, rng
 from mpi_es.text import counted
@@ -114,7 +114,7 @@ class CompiledRollout(AnyRollout):
         except Exception as error:  # raised by a user's world or kernel
             raise self.policy.mistake() or self._failure(thread, error) from error
 
-    def run(self, source: Source, rules: EpisodeRules, width: int | None = None) -> Rows:
+    def run(self, source: Source, rules: EpisodeRules, width: int | None = None) -> Results:
         """Run all episodes that the source gives, and return their rows."""
         width = min(width or self.width, self.width)
         threads = self.threads[:width]
@@ -161,8 +161,8 @@ class CompiledRollout(AnyRollout):
         self._play(thread.state, thread.driver, thread.batch, weights, self._as_compiled(rules))
         return (time.perf_counter() - begin) / len(thread.episodes)
 
-    def _as_compiled(self, rules: EpisodeRules) -> Rules:
-        return Rules(
+    def _as_compiled(self, rules: EpisodeRules) -> CompiledRules:
+        return CompiledRules(
             limit=shortest(self.limit, rules.cap),
             repeat=self.repeat,
             early_stop=rules.early_stop,
@@ -195,7 +195,7 @@ class CompiledRollout(AnyRollout):
         generators = [rng(e.seed, Stream.ACTION, rules.first_candidate + e.candidate) for e in episodes]
         return np.stack([generator.standard_normal(shape) for generator in generators])
 
-    def _finished(self, threads: list[_Thread], source: Source, rules: EpisodeRules) -> list[Rows]:
+    def _finished(self, threads: list[_Thread], source: Source, rules: EpisodeRules) -> list[Results]:
         """Return the rows of the episodes that are over, and free their threads."""
         found = []
         for thread in threads:
@@ -206,7 +206,7 @@ class CompiledRollout(AnyRollout):
                 self._seconds = result.result()
             except Exception as error:  # raised by a user's world
                 raise self._failure(thread, error) from error
-            found.append(_rows(thread, rules))
+            found.append(_results(thread, rules))
             for episode, length in zip(thread.episodes, thread.batch.lengths.tolist(), strict=True):
                 source.done(episode.episode_id, length)
         return found
@@ -227,7 +227,7 @@ class CompiledRollout(AnyRollout):
             thread.result = None
 
 
-def _rows(thread: _Thread, rules: EpisodeRules) -> Rows:
+def _results(thread: _Thread, rules: EpisodeRules) -> Results:
     """Return the rows of a thread's episodes, which are over."""
     batch: Batch = thread.batch
     for i in np.flatnonzero(~np.isfinite(batch.totals)).tolist():

@@ -17,7 +17,7 @@ import numpy as np
 from mpi_es.arrays import Candidate, Vector
 from mpi_es.errors import RolloutError, UserError, expected, one_line
 from mpi_es.evaluation.function.call_directories import CallDirectories
-from mpi_es.evaluation.rollout import AnyRollout, Episode, EpisodeRules, Rows, Source
+from mpi_es.evaluation.rollout import AnyRollout, Episode, EpisodeRules, Results, Source
 from mpi_es.parallel.collectives import Comm
 from mpi_es.parallel.rank_groups import Failure, RankGroups, Work
 
@@ -151,8 +151,8 @@ def problem(
     lower, upper = _bounds((None, None) if bounds is None else bounds, start)
     if not ((lower <= start) & (start <= upper)).all() and (lower < upper).all():
         raise expected("--x0", "numbers within --bounds", short(start))
-    whole = np.isin(np.arange(len(lower)), integers)
-    lower, upper = np.where(whole, np.ceil(lower), lower), np.where(whole, np.floor(upper), upper)
+    is_integer = np.isin(np.arange(len(lower)), integers)
+    lower, upper = np.where(is_integer, np.ceil(lower), lower), np.where(is_integer, np.floor(upper), upper)
     start = np.clip(start, lower, upper)
     spread = np.broadcast_to(scales, start.shape).copy()
     return Problem(function, start, lower, upper, spread, minimise, integers, constraints)
@@ -227,7 +227,7 @@ class FunctionRollout(AnyRollout):
     """Calls a function with one candidate after another; `policy` is the problem.
 
     Args:
-        ranks_failures_last: whether a call that fails gets the fitness NaN instead of ending the run.
+        failures_are_worst: whether a call that fails gets the fitness NaN instead of ending the run.
         timeout: seconds after which a call fails; 0: never.
         groups: of the ranks that call the function together, if it takes a communicator.
         directories: of the calls, if the function takes one.
@@ -243,7 +243,7 @@ class FunctionRollout(AnyRollout):
         self,
         problem: Problem,
         *,
-        ranks_failures_last: bool = False,
+        failures_are_worst: bool = False,
         timeout: float = 0.0,
         groups: RankGroups = AnyRollout.groups,
         directories: CallDirectories | None = None,
@@ -251,13 +251,13 @@ class FunctionRollout(AnyRollout):
         if timeout and threading.current_thread() is not threading.main_thread():
             raise expected("--call-timeout", "0 in a thread that is not the main one", timeout)
         self.policy = problem
-        self.ranks_failures_last, self.timeout = ranks_failures_last, timeout
+        self.failures_are_worst, self.timeout = failures_are_worst, timeout
         self.groups, self.directories = groups, directories
         self.exact = not takes(problem.function, "seed")
         self.constraints = problem.constraints
         self.unused = unused_fields(problem.function)
 
-    def run(self, source: Source, rules: EpisodeRules, width: int | None = None) -> Rows:
+    def run(self, source: Source, rules: EpisodeRules, width: int | None = None) -> Results:
         """Make all calls that the source gives, and return their rows."""
         rows: list[tuple[float, ...]] = []
         while (episode := source.take(block=True)) is not None:
@@ -340,7 +340,7 @@ class FunctionRollout(AnyRollout):
 
     def _failed(self, text: str, x: Vector, frames: str = "") -> list[float]:
         """Return NaNs for a call that failed, or raise the error that ends the run."""
-        if self.ranks_failures_last:
+        if self.failures_are_worst:
             self.failure = self.failure or text
             return [math.nan] * (1 + self.constraints)
         more = f" and {len(x) - _SHOWN} more" if len(x) > _SHOWN else ""

@@ -51,7 +51,7 @@ def largest(outputs: Array, scale: Array, action: NDArray[np.int64]) -> None:
 def clipped(outputs: Array, scale: Array, action: Array) -> None:
     """Write the outputs within the bounds."""
     for i in range(len(outputs)):
-        action[i] = within(outputs[i], scale[2, i], scale[3, i])
+        action[i] = clip(outputs[i], scale[2, i], scale[3, i])
 
 
 @compiled(borrowing=True)
@@ -60,7 +60,7 @@ def scaled(outputs: Array, scale: Array, action: Array) -> None:
     since rounding may exceed them by one bit.
     """
     for i in range(len(outputs)):
-        action[i] = within(outputs[i] * scale[0, i] + scale[1, i], scale[2, i], scale[3, i])
+        action[i] = clip(outputs[i] * scale[0, i] + scale[1, i], scale[2, i], scale[3, i])
 
 
 @compiled(borrowing=True)
@@ -72,7 +72,7 @@ def squashed_and_scaled(outputs: Array, scale: Array, action: Array) -> None:
 
 
 @compiled(borrowing=True)
-def within(number: Any, low: Any, high: Any) -> Any:
+def clip(number: Any, low: Any, high: Any) -> Any:
     """Return a number clipped as numpy does: NaN stays NaN."""
     if number < low:
         return low

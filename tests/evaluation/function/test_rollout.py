@@ -95,7 +95,7 @@ def test_what_is_no_number_is_reported_with_its_candidate(value, message):
 @pytest.mark.parametrize("nan", [math.nan, np.float32("nan"), np.array([math.nan]), torch.tensor(math.nan)])
 def test_a_call_that_returns_nan_knows_no_constraints(nan):
     evaluated = problem(lambda x: nan, [0.0], constraints=2)
-    rollout = FunctionRollout(evaluated, ranks_failures_last=True)
+    rollout = FunctionRollout(evaluated, failures_are_worst=True)
     rows = rollout.run(StaticSource([Episode(0, 0, 0, np.zeros(1))]), EpisodeRules())
     assert np.isnan(rows[0, [1, 3, 4]]).all()
 
@@ -141,7 +141,7 @@ def test_calls_of_a_random_function_are_numbered_for_each_candidate(tmp_path):
 def test_a_call_that_returns_no_number_keeps_its_directory(tmp_path):
     directories = CallDirectories(tmp_path, "failed")
     function = problem(lambda x, directory: x[0], [0.0])
-    rollout = FunctionRollout(function, directories=directories, ranks_failures_last=True)
+    rollout = FunctionRollout(function, directories=directories, failures_are_worst=True)
     np.testing.assert_array_equal(call_all(rollout, [[math.nan], [1.0]], [0, 0]), [math.nan, 1.0])
     assert [path.name for path in (tmp_path / "calls").iterdir()] == ["00000-0000"]
 

@@ -108,7 +108,7 @@ def test_options_set_what_is_not_tuned():
         pytest.param(2, 1, "CartPole-v1", (), marks=SLOW),
         pytest.param(5, 2, "CartPole-v1", (), marks=SLOW),
         (2, 2, "mpi_es/CartPole-v1", ("dispatch=dynamic",)),
-        pytest.param(3, 1, "mpi_es/MountainCarContinuous-v0", ("noise=low-rank", "rank=2"), marks=SLOW),
+        pytest.param(3, 1, "mpi_es/MountainCarContinuous-v0", ("noise=low-rank", "noise_rank=2"), marks=SLOW),
         pytest.param(5, 2, "mpi_es/LunarLander-v3", ("dispatch=dynamic",), marks=SLOW),
         pytest.param(3, 3, "mpi_es/BipedalWalker-v3", ("policy=lstm",), marks=SLOW),
     ],
