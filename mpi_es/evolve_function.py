@@ -15,7 +15,7 @@ from mpi_es.config.user_objects import name_of
 from mpi_es.errors import RolloutError, UserError, expected, in_words_of_scripts
 from mpi_es.evaluation.build import problem_of
 from mpi_es.evaluation.function.constraints import Constraints, count_constraints, with_constraints
-from mpi_es.evaluation.function.rollout import Function, Problem, as_vector, unused_fields
+from mpi_es.evaluation.function.problem import Function, Problem, as_vector, unused_fields
 from mpi_es.evaluation.script_objects import ScriptObjects
 from mpi_es.parallel.collective_errors import all_or_raise
 from mpi_es.parallel.collectives import Comm, bcast_object

@@ -14,7 +14,7 @@ from mpi_es.arrays import Vector
 from mpi_es.config.run import Config
 from mpi_es.errors import UserError, expected, in_words_of_scripts
 from mpi_es.evaluation.build import make_evaluator, problem_of
-from mpi_es.evaluation.function.rollout import NO_NUMBER, OF_RANDOM, Problem, as_number, as_vector, short
+from mpi_es.evaluation.function.problem import NO_NUMBER, OF_RANDOM, Problem, as_number, as_vector, short
 from mpi_es.evaluation.messages import Evaluation
 from mpi_es.evaluation.script_objects import ScriptObjects
 from mpi_es.evolve_function import ARGUMENTS, config_of, overall

@@ -18,7 +18,7 @@ from mpi_es.config.run import Config
 from mpi_es.errors import expected
 from mpi_es.evaluation.build import make_evaluator, make_policy, make_problem
 from mpi_es.evaluation.evaluator import Evaluator
-from mpi_es.evaluation.function.rollout import Problem, takes
+from mpi_es.evaluation.function.problem import Problem, takes
 from mpi_es.evaluation.rollout import CAP
 from mpi_es.evaluation.script_objects import NONE, ScriptObjects
 from mpi_es.parallel.collective_errors import plan_on_root
@@ -36,6 +36,7 @@ from mpi_es.run_file.training_plan import TrainingPlan, plan_training
 from mpi_es.run_file.versions import libraries
 from mpi_es.strategies.constraints import Constraints
 from mpi_es.strategies.restore import restore
+from mpi_es.telemetry.callback import Callback
 from mpi_es.telemetry.numbers import of_past
 from mpi_es.telemetry.sinks import events_missing, open_telemetry
 from mpi_es.telemetry.view import view_of
@@ -95,6 +96,8 @@ def _plan(file: ConfigFile, words: list[str], allow_imports: bool) -> Plan:
     plan = plan_training("mpi_es.train", Config, words, new_config, file, allow_imports=allow_imports)
     config, stored = plan.config, plan.stored
     strategies.check(config)
+    if config.callback:
+        Callback(config, plan.directory)  # its mistakes are found before anything is compiled
     if config.function:
         size = len(make_problem(config).x0)
         if stored:

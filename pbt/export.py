@@ -38,7 +38,8 @@ def export(arguments: list[str]) -> None:
         raise expected("--out", "a file that ends in .zip", options.out)
     config, content = load(run, allow_imports=options.imports)
     if config.member != "sb3":
-        raise expected("RUN", "a run of sb3 members", config.member)
+        hint = "mpi_es.load_run(RUN)['best']['state'] is the state of the best member"
+        raise expected("RUN", "a run of sb3 members", config.member, hint)
     if not content["best"]["state"]:
         raise UserError(f"{run}: no held-out evaluation is done yet")
     write(Path(options.out), config, content["best"])

@@ -17,6 +17,7 @@ from mpi_es.parallel.stop_signal import StopFlag
 from mpi_es.run_file import imports
 from mpi_es.run_file.training_plan import TrainingPlan, plan_training
 from mpi_es.run_file.versions import libraries
+from mpi_es.telemetry.callback import Callback
 from mpi_es.telemetry.sinks import events_missing, open_telemetry
 from mpi_es.text import counted
 from pbt import lineage, schema
@@ -77,6 +78,8 @@ def prepare(arguments: list[str]) -> TrainingPlan[Config]:
         tuned = space(plan.config)
         if plan.stored:
             schema.check_names(plan.stored, [one.name for one in tuned])
+    if plan.config.callback:
+        Callback(plan.config, plan.directory)  # its mistakes are found before anything is compiled
     return plan
 
 

@@ -14,7 +14,8 @@ from mpi_es.config.user_objects import load
 from mpi_es.errors import UserError, expected
 from mpi_es.evaluation.evaluator import Evaluator
 from mpi_es.evaluation.function.call_directories import CallDirectories
-from mpi_es.evaluation.function.rollout import Function, FunctionRollout, Problem, problem, takes
+from mpi_es.evaluation.function.problem import Function, Problem, problem, takes
+from mpi_es.evaluation.function.rollout import FunctionRollout
 from mpi_es.evaluation.rollout import AnyRollout, EpisodeRules
 from mpi_es.evaluation.script_objects import NONE, ScriptObjects
 from mpi_es.extras import needed_for

@@ -6,7 +6,7 @@ from typing import Any
 
 from mpi_es.config.user_objects import is_of_script, name_of
 from mpi_es.errors import expected
-from mpi_es.evaluation.function.rollout import Problem
+from mpi_es.evaluation.function.problem import Problem
 from mpi_es.extras import needed_for
 from mpi_es.policies import has_kernel
 

@@ -52,7 +52,8 @@ class Lines:
         widths = {"gen": max(len(str(view.max_iter)), 4)}
         widths |= {title: width for title, (width, _) in view.columns.items()}
         rest = _WIDTH - sum(width + 1 for width in widths.values())
-        self._widths = widths | {view.left: min(rest, 11)}
+        self._title = "at most" if view.may_end_earlier else "left"  # of the time left
+        self._widths = widths | {self._title: min(rest, 11)}
         self._rows = 0
         self._restarts = math.inf  # before the last generation; unknown at first
         self._evaluation: Numbers = {}  # after the last generation
@@ -81,7 +82,7 @@ class Lines:
         self._rows += 1
         self._done = int(numbers["generation"])
         cells = [compact(numbers.get(name, math.nan), width) for width, name in self._view.columns.values()]
-        left = duration(self._left.after(numbers), self._widths[self._view.left])
+        left = duration(self._left.after(numbers), self._widths[self._title])
         self._align([str(self._done), *cells, left])
         self._next = time.monotonic() + _LONG
 

@@ -50,7 +50,7 @@ class NotebookLine:
             self._held_out = f"{view.held_out} {number(numbers['held_out/mean'])}"
         if view.course in numbers:
             scores = [f"{title} {number(numbers[name])}" for title, (_, name) in [*view.columns.items()][:2]]
-            most = "" if view.left == "left" else f"{view.left} "
+            most = "at most " if view.may_end_earlier else ""
             left = f"{most}{duration(self._left.after(numbers))} left"
             head = f"generation {numbers['generation']:.0f} of {view.max_iter}: "
             self._last = head + ", ".join(filter(None, [*scores, self._held_out, left]))

@@ -113,7 +113,7 @@ def _progress(data: PanelData, elapsed: float) -> RenderableType:
     times = Text.assemble((duration(elapsed), "not dim"), " elapsed")
     if not (data.over or math.isnan(data.left)):
         left = duration(max(0.0, data.left - (elapsed - data.at)))
-        most = "at most " if data.view.left == "at most" else ""
+        most = "at most " if data.view.may_end_earlier else ""
         times.append(f"  {most}").append(left, "bold not dim").append(" left")
     return _bar(data.done, data.view.max_iter, times)
 

@@ -47,7 +47,7 @@ class View:
     table: Callable[[Numbers, int, int], Sequence[Any]] | None = (
         None  # below everything, in this many columns and lines
     )
-    left: str = "left"  # title of the time left
+    may_end_earlier: bool = False  # the time left is then the most
     episodes: str = "episodes"
     held_out: str = "held-out mean"
     minimise: bool = False
@@ -65,7 +65,7 @@ def view_of(config: Config) -> View:
         course="fitness/mean",
         scores=_scores,
         speeds=_speeds,
-        left="at most" if may_end_earlier(flat(config)) else "left",
+        may_end_earlier=may_end_earlier(flat(config)),
         episodes="calls" if of_function else "episodes",
         held_out="value of the centre" if of_function else "held-out mean",
         minimise=config.minimise,

@@ -121,7 +121,8 @@ import threading
 import numpy as np
 from mpi_es.errors import UserError
 from mpi_es.evaluation.evaluator import Evaluator
-from mpi_es.evaluation.function.rollout import FunctionRollout, problem
+from mpi_es.evaluation.function.problem import problem
+from mpi_es.evaluation.function.rollout import FunctionRollout
 from mpi_es.evaluation.rollout import EpisodeRules
 from mpi_es.parallel.entry_point import launch
 from mpi_es.strategies.base import Dense

@@ -271,7 +271,11 @@ def test_the_first_call_of_a_policy_has_a_valid_observation():
     spaces = (gym.spaces.Discrete(3, start=5), gym.spaces.Discrete(2))
     policy = MLP(MLPOptions(hidden=(4,)), *spaces)
     batch = SimpleNamespace(
-        observation_space=spaces[0], action_space=spaces[1], limit=0, compile=lambda: None
+        observation_space=spaces[0],
+        action_space=spaces[1],
+        limit=0,
+        steps_together=False,
+        compile=lambda: None,
     )
     Rollout(policy, batch, 1).compile()
 

@@ -130,7 +130,10 @@ def test_what_reads_a_matrix_otherwise_is_refused(make_module, shape, reason):
 
 def test_a_policy_answers_for_candidates_of_low_rank_as_for_their_whole_parameters():
     config = configured(
-        policy="tests.policies.user_policies:Remembering", strategy="openai_es", noise="low-rank", noise_rank=2
+        policy="tests.policies.user_policies:Remembering",
+        strategy="openai_es",
+        noise="low-rank",
+        noise_rank=2,
     )
     policy = make(config, spaces.Box(-1, 1, (3,), np.float32), spaces.Discrete(2))
     noise = LowRankNoise(ComputedNoise(1, policy.layout.size), policy.layout, keeps_factors=True)

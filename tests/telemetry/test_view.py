@@ -27,6 +27,6 @@ def test_the_rows_show_what_is_known():
 
 
 def test_what_may_end_the_run_earlier_makes_the_time_left_an_upper_limit():
-    assert view_of(configured()).left == "left"
+    assert not view_of(configured()).may_end_earlier
     for options in ({"target_fitness": 475.0}, {"max_evaluations": 9}, {"callback": "a:B"}):
-        assert view_of(configured(**options)).left == "at most"
+        assert view_of(configured(**options)).may_end_earlier

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from mpi_es.errors import UserError, expected, one_line
-from mpi_es.evaluation.function.rollout import Function, as_vector
+from mpi_es.evaluation.function.problem import Function, as_vector
 
 Constraints = Callable[..., Any]  # of x (dim,); returns an array, or a number; x is feasible if all are <= 0
 

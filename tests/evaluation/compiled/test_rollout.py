@@ -7,7 +7,7 @@ from mpi_es.config.parts import changed
 from mpi_es.config.run import configured
 from mpi_es.errors import RolloutError
 from mpi_es.evaluation import build
-from mpi_es.evaluation.compiled.rollout import CompiledRollout, _rows
+from mpi_es.evaluation.compiled.rollout import CompiledRollout, _results
 from mpi_es.evaluation.env_rollout import Rollout
 from mpi_es.evaluation.rollout import Episode, EpisodeRules
 from mpi_es.evaluation.sources import StaticSource
@@ -191,7 +191,7 @@ def test_an_observation_that_is_not_finite_is_refused_where_it_is_added_up():
     fast._run(fast.threads[0], EpisodeRules(cap=2, collect=True))
     fast.threads[0].batch.sums[0, 0, 0] = np.nan
     with pytest.raises(RolloutError, match="candidate 3, episode seed 5, step 2: expected finite observ"):
-        _rows(fast.threads[0], EpisodeRules(collect=True))
+        _results(fast.threads[0], EpisodeRules(collect=True))
 
 
 @pytest.mark.parametrize("changes", [{"env_options": ("continuous=False",)}, {"output": "clip"}])

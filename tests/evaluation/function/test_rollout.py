@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from mpi_es.errors import RolloutError, UserError
 from mpi_es.evaluation.function.call_directories import CallDirectories
-from mpi_es.evaluation.function.rollout import FunctionRollout, problem, takes
+from mpi_es.evaluation.function.problem import problem, takes
+from mpi_es.evaluation.function.rollout import FunctionRollout
 from mpi_es.evaluation.rollout import Episode, EpisodeRules
 from mpi_es.evaluation.sources import StaticSource
 from tests.evaluation.headers import header
