@@ -67,7 +67,7 @@ def test_a_run_for_which_no_directory_is_named_gets_one_of_its_own(tmp_path, mon
 
 
 def test_a_run_that_is_over_says_what_continues_it(tmp_path, capsys):
-    hint = "; to continue it, give another --max-iter or --target-fitness"
+    hint = "; to continue it, give another --max-iter"
     run_here(train, *SMALL, "--max-iter", 1, "--console", "lines", "--run-dir", tmp_path / "run")
     assert hint not in " ".join(capsys.readouterr().out.split())
     run_here(train, "--resume", tmp_path / "run")

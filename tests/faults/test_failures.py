@@ -25,7 +25,7 @@ PLACE = r"error: rank \d+ on \S+: candidate \d+, episode seed \d+, step 2: "
     [
         ("raising", 5, "dynamic", PLACE + "ValueError: the simulator broke\n", 1),
         ("exiting", 2, "static", PLACE + "SystemExit: 3\n", 1),
-        ("panicking", 2, "dynamic", PLACE + "Panic: ", 1),
+        ("panicking", 2, "dynamic", PLACE + "Panic\n", 1),
         ("nan", 3, "auto", r"error: .*expected a finite return, got nan", 0),
     ],
 )

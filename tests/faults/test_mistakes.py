@@ -28,6 +28,7 @@ MISTAKES = [
     ("--env tests.faults.exits:make", r"--env: importing tests.faults.exits failed: SystemExit: set MY_SIM"),
     ("--env tests.faults.broken_envs:leaving", r"--env: .*:leaving ends the program: SystemExit: set MY_SIM"),
     ("--policy mpl", r"--policy: expected one of .*did you mean 'mlp'\?"),
+    ("--callback json:JSONDecoder", "--callback json:JSONDecoder: expected a class with a method generation"),
     ("--policy json:Nothing", r"--policy json: .*Nothing"),
     ("--polcy mlp", r"--polcy: no option has this name; did you mean --policy\?"),
     ("--population-size x", "--population-size: expected whole number ≥ 1, got 'x'"),

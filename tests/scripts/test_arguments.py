@@ -5,8 +5,12 @@ from mpi_es.errors import UserError
 from mpi_es.scripts.arguments import config_of, refuse_without_effect
 
 
+def evolve(callback=None, **options):
+    """Only its signature matters."""
+
+
 def config(options=(), evolved=(), **more):
-    return config_of(dict(evolved), {}, dict(options), ("env", "run_dir"), "evolve", **more)
+    return config_of(evolve, dict(evolved), {}, dict(options), ("env", "run_dir"), **more)
 
 
 def test_options_come_on_top_of_the_preset():
@@ -31,6 +35,7 @@ def test_values_of_python_are_those_of_files():
         ({"hidden": "wide"}, "--hidden: expected whole numbers"),
         ({"popsize": 3}, "evolve: expected population_size, got 'popsize'"),
         ({"run_dir": "x"}, "evolve: expected one of .* names, got 'run_dir'"),
+        ({"call_back": None}, "evolve: expected one of .* names, got 'call_back'; did you mean 'callback'"),
         (
             {"target_consecutive": 3},
             "target_consecutive: expected to be left out, .* without --target-fitness",

@@ -139,7 +139,7 @@ def test_the_early_stop_counts_losing_steps_in_a_row(compiled):
 
 def test_an_episode_ends_at_the_environment_s_limit(compiled):
     assert compiled.limit == 1000
-    assert compiled.run(source(compiled, 1), compiled.whole(7, None))[0, 2] == 1000
+    assert compiled.run(source(compiled, 1), compiled.full_episode_rules(7, None))[0, 2] == 1000
 
 
 class Slow(StaticSource):
