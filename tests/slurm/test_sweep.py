@@ -44,7 +44,7 @@ def test_a_sweep_over_a_table_of_options(cluster, submit, place):
         log = place / f"sweep-{job.number}_{task}.log"
         cluster.until(lambda log=log, told=told: log.exists() and told in log.read_text(), 300)
     cluster.until(lambda: (place / "s" / "report.html").exists(), 300)
-    assert "s/3: " in (place / "s" / "summary.txt").read_text()
+    assert "got 's/3'" in (place / "s" / "summary.txt").read_text()
 
 
 @pytest.mark.slow
