@@ -129,9 +129,8 @@ def connect(environ: Mapping[str, str]) -> Comm:
     If the launcher does not fit, its first rank raises UserError. The others, which may each be rank 0 of a
     world of one, exit with 0: if they failed, the launcher might end the first before it has printed.
     """
-    if (
-        sys.stderr is None
-    ):  # it was closed; an error that cannot be printed would leave the other ranks waiting
+    # If it was closed: an error that cannot be printed would leave the other ranks waiting.
+    if sys.stderr is None:
         sys.stderr = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     try:
         with warnings.catch_warnings():

@@ -83,8 +83,8 @@ class Curves:
             column = self.history if quantity in self.history else self.content["timing"]
             after, values = self.history["generation"], column[quantity]
             values = self.config.sign * values if quantity in FITNESS else values
-        shown = drawable(values)
-        return self.axes[axis][after[shown]], values[shown]
+        drawn = drawable(values)
+        return self.axes[axis][after[drawn]], values[drawn]
 
     def band(self, axis: str) -> tuple[Vector, Vector, Vector]:
         """Return x, the worst and the best value of the population, where both are known."""
