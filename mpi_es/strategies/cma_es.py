@@ -32,7 +32,8 @@ LARGEST_CONDITION = 1e14
 # Rank 0 updates while all other ranks wait. A tenth of a second is little in the seconds that a generation of
 # CarRacing or MuJoCo takes: 200 s in a run of 2000 generations. Where full costs more, it also gains little:
 # at popsize 256 that is above 690 parameters, whose covariance takes some 3600 generations to learn,
-# (n + 2)^2 / 2 mu_eff. The time and memory of separable are proportional to n.
+# (n + 2)^2 / 2 mu_eff. The time and memory of separable are proportional to n. The limit of memory is for
+# small populations, with which thousands of parameters take little time: a checkpoint holds three eighths.
 AUTO_SECONDS = 0.1
 AUTO_BYTES = 256e6
 

@@ -31,7 +31,7 @@ class PEPGState:
 
 @dataclass(frozen=True)
 class PEPGOptions(optimizers.Options):
-    """Options of the optimizer and of the deviations."""
+    """Options of the optimizer and of the deviations; the defaults of the deviations are EvoTorch's."""
 
     sigma_min: Annotated[NotNegative, AtMost("init_sigma")] = 0.0
     """Lower bound of each parameter's sigma"""

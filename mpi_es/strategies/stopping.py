@@ -16,7 +16,7 @@ GROWN = (
 )
 VANISHED = 1e-11  # tolx, as a share of the first deviation, as in the paper; pycma's is absolute
 FLAT = 1e-11  # tolfun, in units of fitness
-LONGEST = 20_000  # generations that are recorded
+LONGEST = 20_000  # generations that are recorded, as in the paper
 SHORTEST = 500  # generations before a start may stagnate, as in pycma
 # Most generations that the test of stagnation compares at first: with a network's number of parameters,
 # pycma's 100 + 100 dim^1.5 / popsize is longer than a run.
