@@ -53,7 +53,7 @@ class Config:
     explore: Annotated[Literal["perturb", "pb2", "none"], _SELECTING] = "perturb"
     """How members that copied change hyperparameters: by factors, by PB2's bandit, or not at all"""
     resample: Annotated[float, Range(0, 1), _SELECTING, Of("explore", "perturb")] = 0.25
-    """perturb: probability of resampling a hyperparameter; otherwise it is multiplied by 0.8 or 1.2"""
+    """perturb: probability of a new draw; otherwise a hyperparameter is perturbed, by a factor 0.8 or 1.2"""
     tune: tuple[str, ...] = ()
     """Hyperparameters to tune: name, or name=low:high; empty: all that a member declares; none: none"""
 
