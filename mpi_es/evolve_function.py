@@ -189,7 +189,7 @@ def _result(run: Run, reason: str) -> Result:
     return Result(
         x=np.array(best.candidate, np.float64),
         value=factor * best.fitness + 0.0,
-        constraints=run.constraints.of_best,
+        constraints=run.constraints.of_best.copy(),
         centre=run.evaluator.rollout.policy.whole(run.strategy.centre),
         value_of_centre=factor * of_centre[0] + 0.0 if of_centre else math.nan,
         history=history,

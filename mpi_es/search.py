@@ -149,7 +149,7 @@ class Search:
     @property
     def best_constraints(self) -> Vector:
         """The constraints (count,) of the best x, which is feasible where all are <= 0."""
-        return self._run.constraints.of_best
+        return self._run.constraints.of_best.copy()
 
     @property
     def centre(self) -> Vector:

@@ -57,7 +57,6 @@ class Agent:
 
     def __post_init__(self) -> None:
         """Begin an episode."""
-        self.policy.leave()
         self.parameters = self.parameters.view()
         self.parameters.flags.writeable = False  # the policy has them in another form, too
         self.reset()

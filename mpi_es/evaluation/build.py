@@ -192,25 +192,30 @@ def make_evaluator(
         survives: whether the other ranks continue when one dies.
     """
     rollout, held_out_rollout = all_or_raise(comm, lambda: make_rollouts(config, base, objects))
-    if not config.function:
-        _check_same(comm, config, rollout)
-    prepare(comm, rollout.compile)
-    if held_out_rollout is not rollout:
-        prepare(comm, held_out_rollout.compile)
-    dynamic = is_dynamic(config, rollout)
-    evaluator = Evaluator(
-        comm,
-        rollout,
-        _noise(config, rollout),
-        stop_flag,
-        dynamic=dynamic,
-        dedicated_root=dedicated(config, comm.size // max(1, rollout.groups.size), dynamic=dynamic),
-        heartbeat=Heartbeat(config.evaluation_timeout) if config.evaluation_timeout else None,
-        survives=survives,
-        held_out_rollout=held_out_rollout,
-    )
-    evaluator.divide()  # raises now if MPI cannot do it
-    return evaluator
+    with ExitStack() as on_failure:
+        on_failure.callback(rollout.close)
+        if held_out_rollout is not rollout:
+            on_failure.callback(held_out_rollout.close)
+        if not config.function:
+            _check_same(comm, config, rollout)
+        prepare(comm, rollout.compile)
+        if held_out_rollout is not rollout:
+            prepare(comm, held_out_rollout.compile)
+        dynamic = is_dynamic(config, rollout)
+        evaluator = Evaluator(
+            comm,
+            rollout,
+            _noise(config, rollout),
+            stop_flag,
+            dynamic=dynamic,
+            dedicated_root=dedicated(config, comm.size // max(1, rollout.groups.size), dynamic=dynamic),
+            heartbeat=Heartbeat(config.evaluation_timeout) if config.evaluation_timeout else None,
+            survives=survives,
+            held_out_rollout=held_out_rollout,
+        )
+        evaluator.divide()  # raises now if MPI cannot do it
+        on_failure.pop_all()
+        return evaluator
 
 
 def _check_same(comm: Comm, config: Config, rollout: AnyRollout) -> None:

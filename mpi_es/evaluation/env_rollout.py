@@ -66,9 +66,10 @@ class Rollout(AnyRollout):
         """Run all episodes that the source gives, and return their rows."""
         batch = _Batch(self, rules, min(width or self.width, self.width))
         try:
-            while batch.fill(source):
-                batch.step(source)
-                source.poll()
+            with self.policy.one_thread():
+                while batch.fill(source):
+                    batch.step(source)
+                    source.poll()
         finally:
             self.envs.clear()
         return np.concatenate([np.empty((0, columns(rules, self.size))), *batch.results])

@@ -303,11 +303,12 @@ class Evaluator:
         """Gather the rows on rank 0, or raise there the error of a rank. Collective."""
         comm, width = self.loop.comm, columns(header.rules, self.rollout.size, header.constraints)
         rows = np.concatenate([np.empty((0, width)), *self.played])
-        ends = gather_objects(comm, (outcome, failure, busy, len(rows)))
+        ends = gather_objects(comm, (outcome, failure, busy, self.rollout.failure, len(rows)))
         gathered = gather_rows(comm, rows, ends and [end[-1] for end in ends])
         if ends is None or gathered is None:
             return rows, busy
-        outcomes, failures, seconds, _ = zip(*ends, strict=True)
+        outcomes, failures, seconds, causes, _ = zip(*ends, strict=True)
+        self.rollout.failure = next(filter(None, causes), "")
         if FAILED in outcomes:
             first, others = failures[outcomes.index(FAILED)], outcomes.count(FAILED) - 1
             more = f"\n({counted(others, 'more rank')} failed)" if others else ""

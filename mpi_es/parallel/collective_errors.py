@@ -19,7 +19,9 @@ def on_root(comm: Comm, decision: Callable[[], Any]) -> Any:
         try:
             outcome = (decision(), None)
         except (UserError, RolloutError, SystemExit) as error:
-            outcome = (None, type(error)(*error.args))
+            complaint = type(error)(*error.args)
+            vars(complaint).update(vars(error))  # the x of a RolloutError
+            outcome = (None, complaint)
     value, complaint = bcast_object(comm, outcome)
     if complaint is not None:
         raise complaint

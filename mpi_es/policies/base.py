@@ -62,15 +62,13 @@ class Policy(Protocol):
         """Return an agent's parameters (dim,) as the candidate that is evaluated."""
         return parameters if self.layout is None else self.layout.centre(parameters)
 
-    def apart(self) -> AbstractContextManager[None]:
-        """Return a context in which torch has one thread and the script's
-        settings are restored at the end.
-        """
+    def one_thread(self) -> AbstractContextManager[None]:
+        """Return a context in which torch, if the policy uses it, has one thread."""
         return nullcontext()
 
-    def leave(self) -> None:
-        """Undo the constructor's changes to the calling script's settings."""
-        return
+    def apart(self) -> AbstractContextManager[None]:
+        """Return such a context at whose end torch's generator is restored, too."""
+        return nullcontext()
 
     def initial(self, seed: int) -> Candidate:
         """Return torch's default initialisation, (dim,), drawn from the run's seed."""

@@ -85,10 +85,6 @@ class ModulePolicy(Policy):
         rank: int = 0,
         device: str = "cpu",
     ) -> None:
-        # Sums that are split between threads depend on the number of threads. The program's own limit does
-        # not reach torch if it was set before torch was loaded.
-        self._threads = torch.get_num_threads()
-        torch.set_num_threads(1)
         self.name, self.network = name, network
         require_array(observation_space, name)
         self.spaces = observation_space, action_space
@@ -107,14 +103,15 @@ class ModulePolicy(Policy):
             for layer in self._module.modules()
             for name, buffer in layer.named_buffers(recurse=False)
         ]
-        self._require_repeatable()
         self.lockstep: Lockstep | None = None
         self.factored: Lockstep | None = None
         not_by_factors = not_together = ""
-        if rank:
-            self.factored, not_by_factors = self._choose(rank)
-        if not self.factored:
-            self.lockstep, not_together = self._choose(0)
+        with self.one_thread():
+            self._require_repeatable()
+            if rank:
+                self.factored, not_by_factors = self._choose(rank)
+            if not self.factored:
+                self.lockstep, not_together = self._choose(0)
         way = f"one after another: {not_together}" if not_together else "in batches"
         self.description = f"networks are evaluated {way}"
         if not_by_factors:
@@ -124,19 +121,25 @@ class ModulePolicy(Policy):
         self.layout = Layout(self.shapes.values(), rank) if self.factored else None
 
     @contextmanager
-    def apart(self) -> Iterator[None]:
-        """Return a context with one thread that restores torch's generator and threads at the end."""
+    def one_thread(self) -> Iterator[None]:
+        """Return a context in which torch has one thread.
+
+        Sums that are split between threads depend on the number of threads. The program's own limit does not
+        reach torch if it was set before torch was loaded.
+        """
         threads = torch.get_num_threads()
         torch.set_num_threads(1)
         try:
-            with torch.random.fork_rng(devices=[self.device] if self.device.type == "cuda" else []):
-                yield
+            yield
         finally:
             torch.set_num_threads(threads)
 
-    def leave(self) -> None:
-        """Restore torch's number of threads, which the constructor set to one."""
-        torch.set_num_threads(self._threads)
+    @contextmanager
+    def apart(self) -> Iterator[None]:
+        """Return a context with one thread at whose end torch's generator is restored."""
+        devices = [self.device] if self.device.type == "cuda" else []
+        with self.one_thread(), torch.random.fork_rng(devices=devices):
+            yield
 
     def initial(self, seed: int) -> Candidate:
         """Return torch's default initialisation, (dim,), drawn from the run's seed."""

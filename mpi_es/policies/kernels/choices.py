@@ -34,7 +34,8 @@ def scale_for(space: Any) -> Array:
     if isinstance(space, spaces.Discrete):
         return np.full((1, 1), space.start, np.float32)
     low, high = space.low, space.high
-    return np.stack([high / 2 - low / 2, low / 2 + high / 2, low, high]).astype(np.float32)
+    with np.errstate(invalid="ignore"):  # without bounds the shift is NaN, which `clipped` does not read
+        return np.stack([high / 2 - low / 2, low / 2 + high / 2, low, high]).astype(np.float32)
 
 
 @compiled(borrowing=True)
